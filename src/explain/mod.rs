@@ -169,10 +169,10 @@ impl Explain {
         let bounds: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
         let stages = predict_waits(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
         backend.last_counts().apply(&program, &mut bindings, &bounds);
-        let plan = LinkedPlan::new(program, &bindings, &backend.stand_in(), backend.plan_limits());
+        let plan = LinkedPlan::new(program, &bindings, &backend.placeholder(), backend.plan_limits());
         let outputs: Vec<Node> = plan.outputs().cloned().collect();
         let asked: HashSet<Digest> = outputs.iter().map(Node::digest).collect();
-        let makers = makers(&plan);
+        let producers = producers(&plan);
         let mut kernels = Vec::with_capacity(plan.steps.len());
         for step in &plan.steps {
             let cost = backend.cost(step)?;
@@ -184,7 +184,7 @@ impl Explain {
             kernels.push(ExplainedKernel {
                 kind: step.family(),
                 operations: step.fused.clone(),
-                inputs: inputs(step, &makers),
+                inputs: inputs(step, &producers),
                 is_output: step.outputs().iter().any(|n| asked.contains(&n.digest())),
                 rows: step.recipe.domain().map(|on| u64::from(on.nrows.capacity())),
                 elements: u64::from(extent.capacity()),
@@ -193,23 +193,27 @@ impl Explain {
                 limits: cost.limits,
                 bytes_read: moved.read,
                 bytes_written: moved.written,
-                least_bytes: traffic::least_of(step),
+                least_bytes: traffic::min_step_bytes(step),
             });
         }
-        Ok(Self { kernels, least_bytes: traffic::least(&plan.steps, &outputs), waits: backend.waits(roots, stages) })
+        Ok(Self {
+            kernels,
+            least_bytes: traffic::min_bytes(&plan.steps, &outputs),
+            waits: backend.waits(roots, stages),
+        })
     }
 }
 
 /// The step that stores each array.
-fn makers(plan: &LinkedPlan) -> HashMap<Digest, usize> {
+fn producers(plan: &LinkedPlan) -> HashMap<Digest, usize> {
     let steps = plan.steps.iter().enumerate();
     steps.flat_map(|(k, step)| step.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
 }
 
 /// Inputs of a step from other steps: the arrays that it reads, then arrays that it needs only for their conditions.
-fn inputs(step: &Step, makers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
+fn inputs(step: &Step, producers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
     let input = |n: &Node, bytes: u64, why: Option<FusionBarrier>| {
-        let (&kernel, why) = (makers.get(&n.digest())?, why?);
+        let (&kernel, why) = (producers.get(&n.digest())?, why?);
         Some(ExplainedInput { kernel, operation: n.op(), bytes, why })
     };
     let read = step.reads.iter().filter_map(|n| input(n, n.bytes(), step.barriers.why(n)));

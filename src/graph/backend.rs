@@ -77,7 +77,7 @@ pub(crate) enum Wait {
 }
 
 /// A read in progress; resolves to the bytes of each part.
-pub(crate) type Reading<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<u8>>>> + Send + 'a>>;
+pub(crate) type BoxedRead<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<u8>>>> + Send + 'a>>;
 
 /// An executor of graphs.
 pub(crate) trait Backend: Debug + Send + Sync {
@@ -98,11 +98,11 @@ pub(crate) trait Backend: Debug + Send + Sync {
     /// Copies `bytes` (whole elements of `dtype`, little endian) into storage.
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>>;
     /// Element `at` of a stored array of u32, if it is available without waiting and the array's conditions hold.
-    fn word(&self, _stored: &Stored, _at: u32) -> Option<u32> {
+    fn try_read_u32(&self, _stored: &Stored, _at: u32) -> Option<u32> {
         None
     }
     /// Placeholder backend of planned nodes: computes nothing, and keeps no other backend alive.
-    fn stand_in(&self) -> BackendRef;
+    fn placeholder(&self) -> BackendRef;
     /// Cost of the step.
     fn cost(&self, step: &Step) -> Result<StepCost>;
     /// Computes and stores the nodes, without reading the outcomes of their conditions. Waits only for counts whose
@@ -115,7 +115,7 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn wait(&self) -> Result<()>;
     /// Evaluates the nodes of the parts, reads the parts, and fails with the first condition that does not hold. Does
     /// nothing before the first poll.
-    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_>;
+    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> BoxedRead<'_>;
     /// As [`Backend::read_parts`] of whole nodes, blocking.
     #[cfg(test)]
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {

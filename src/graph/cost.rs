@@ -5,15 +5,15 @@ use super::node::Node;
 use super::walk::for_each_expr;
 
 /// Maximum cost of an expression that is fused into a second consumer.
-pub(crate) const CHEAP: u32 = 80;
+pub(crate) const MAX_REPEATED_COST: u32 = 80;
 
 /// Cost of one evaluation of the expression, in operations. Each distinct subexpression counts once. The row of the
 /// element costs nothing in the partition `rows`, where the step knows it.
-pub(crate) fn work(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
+pub(crate) fn evaluation_cost(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
     let mut sum = 0u32;
     for_each_expr(e, &mut |e| {
-        let at_hand = e.as_own_row().is_some_and(|(s, inner)| rows.is_some_and(|r| (&r.0, r.1) == (s, inner)));
-        sum = sum.saturating_add(if at_hand { 0 } else { e.own_cost() });
+        let is_known = e.as_own_row().is_some_and(|(s, inner)| rows.is_some_and(|r| (&r.0, r.1) == (s, inner)));
+        sum = sum.saturating_add(if is_known { 0 } else { e.own_cost() });
     });
     sum
 }

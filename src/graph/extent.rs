@@ -57,9 +57,9 @@ impl Extent {
         debug_assert!(!live.has_index(), "bug: a count cannot depend on a position");
         let capacity = capacity.into();
         match (live.as_size(), live.kind()) {
-            (Some(n), _) if n.is_host_known().is_some_and(|n| n <= capacity.value()) => Self::of(n),
+            (Some(n), _) if n.host_value().is_some_and(|n| n <= capacity.value()) => Self::of(n),
             (Some(n), _) => Self::of(n.min(&capacity)),
-            _ if capacity.is_host_known() == Some(0) => Self::known(0),
+            _ if capacity.host_value() == Some(0) => Self::known(0),
             (None, ExprKind::Load(node, at)) if at.as_size().is_some() => {
                 let at = at.as_size().unwrap_or(Size::Const(0));
                 Self { size: Size::count(node.clone(), at, capacity), whole: false }
@@ -96,7 +96,7 @@ impl Extent {
 
     /// The count, if the host knows it.
     pub(crate) fn as_known(&self) -> Option<u32> {
-        if self.whole { Some(self.size.value()) } else { self.size.is_host_known() }
+        if self.whole { Some(self.size.value()) } else { self.size.host_value() }
     }
 
     /// Whether both counts are provably equal: by structure, or by value where the host knows both.
@@ -126,7 +126,7 @@ impl Extent {
 
     /// The extent multiplied by `k`.
     pub(crate) fn times_size(&self, what: &str, k: &Size) -> Result<Self> {
-        if let (Some(n), Some(k)) = (self.as_known(), k.is_host_known()) {
+        if let (Some(n), Some(k)) = (self.as_known(), k.host_value()) {
             fits(what, u64::from(n) * u64::from(k))?;
         }
         Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
@@ -162,7 +162,7 @@ impl Extent {
     fn stored(self) -> Self {
         /// Maximum number of nested operations on a count that readers repeat.
         const FEW: u32 = 4;
-        if self.size.is_host_known().is_some() {
+        if self.size.host_value().is_some() {
             return self;
         }
         let counts = self.size.counts();
@@ -170,7 +170,7 @@ impl Extent {
             return self;
         }
         let backend = counts.iter().find_map(|size| match size.kind() {
-            Some(SizeKind::Count(count)) => Some(count.place()?.0.backend().clone()),
+            Some(SizeKind::Count(count)) => Some(count.location()?.0.backend().clone()),
             _ => None,
         });
         let (Some(backend), Some(live)) = (backend, self.size.exact_expr()) else { return self };
@@ -179,9 +179,9 @@ impl Extent {
     }
 
     /// Records the count, which was read from the location that [`Self::count`] gave.
-    pub(crate) fn settle(&self, value: u32) {
+    pub(crate) fn set_exact(&self, value: u32) {
         if let Some(SizeKind::Count(count)) = self.size.kind() {
-            count.settle(value);
+            count.set_exact(value);
         }
     }
 

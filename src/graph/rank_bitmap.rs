@@ -57,7 +57,7 @@ pub(crate) struct RankBitmap {
 impl RankBitmap {
     /// Marks the positions below `count` at which `keep`, an expression in the position, holds.
     pub(crate) fn new(backend: &BackendRef, op: &'static str, count: &Extent, keep: Expr) -> Self {
-        Self { node: Node::marks(backend, op, keep, count.clone()), count: count.clone() }
+        Self { node: Node::rank_bitmap(backend, op, keep, count.clone()), count: count.clone() }
     }
 
     /// The bitmap of `count` positions in an existing array.
@@ -100,7 +100,7 @@ impl RankBitmap {
 
 impl Node {
     /// Rank bitmap of the positions at which `keep` holds; see [`Recipe::RankBitmap`].
-    fn marks(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
+    fn rank_bitmap(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
         let extent = Extent::of(words_size(count.size())).whole();
         Self::recorded(backend, name, DType::U32, extent, &[], Recipe::RankBitmap { keep, count })
     }
@@ -110,12 +110,12 @@ impl Node {
     pub(crate) fn compact(
         backend: &BackendRef,
         name: &'static str,
-        marks: &RankBitmap,
+        bitmap: &RankBitmap,
         (value, inner): (Expr, u32),
         extent: Extent,
     ) -> Self {
         let dtype = value.dtype();
-        let recipe = Recipe::Compact { marks: marks.node().clone(), value, count: marks.count().clone(), inner };
+        let recipe = Recipe::Compact { bitmap: bitmap.node().clone(), value, count: bitmap.count().clone(), inner };
         Self::recorded(backend, name, dtype, extent, &[], recipe)
     }
 }

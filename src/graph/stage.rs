@@ -42,7 +42,7 @@ pub(crate) fn predict_waits(program: &Program, bindings: &mut Bindings, most: u6
 /// The counts that do not depend on another one of `counts`.
 fn ready(program: &Program, counts: &[SizeId]) -> Vec<SizeId> {
     let is_ready = |count: &&SizeId| {
-        let Some((array, _)) = program.count_place(**count) else { return false };
+        let Some((array, _)) = program.count_location(**count) else { return false };
         let needed = program.needed_for(array);
         let sizes = program.arrays().filter(|(a, _)| needed.contains(a)).filter_map(|(_, def)| def.computed());
         let mut others = sizes.flat_map(|(size, _)| program.counts_in(size)).filter(|other| other != *count);

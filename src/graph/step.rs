@@ -123,7 +123,7 @@ impl Step {
         };
         let mut elsewhere: DigestSet = self.row_context.iter().map(|(splits, _)| splits.digest()).collect();
         let mut at_own = DigestSet::default();
-        let count = self.recipe.lives();
+        let count = self.recipe.live_counts();
         for_each_expr(value, &mut |e| match e.kind() {
             ExprKind::Load(n, at) if at.is_index() => {
                 at_own.insert(n.digest());
@@ -196,10 +196,10 @@ impl Dependencies {
     pub(super) fn of(recipe: &Recipe, live: Option<&Expr>) -> Self {
         let reads = recipe.array().cloned().into_iter().collect();
         let mut out = Self { reads, checks: Vec::new(), own_row: None, sized: Vec::new() };
-        let lives: Vec<Expr> = recipe.lives().chain(live.cloned()).collect();
+        let live_counts: Vec<Expr> = recipe.live_counts().chain(live.cloned()).collect();
         // Kernels that iterate over splits stop where the splits do, and read no count.
         let stops_at_splits = recipe.domain().is_some_and(|on| matches!(on.rows, Rows::Splits(_)));
-        let read = if stops_at_splits { &[] } else { &lives[..] };
+        let read = if stops_at_splits { &[] } else { &live_counts[..] };
         for e in recipe.exprs().into_iter().chain(read) {
             for_each_expr(e, &mut |e| {
                 if let ExprKind::Checked(check, ..) = e.kind()
@@ -223,7 +223,7 @@ impl Dependencies {
                 }
             });
         }
-        for e in &lives {
+        for e in &live_counts {
             for_each_node(e, &mut |n| merge(&mut out.sized, [n.clone()]));
         }
         out.sized.retain(|n| !out.reads.contains(n));

@@ -47,7 +47,7 @@ impl Status {
     }
 
     /// Fails if `first` is a position; otherwise marks the condition as holding from now on.
-    pub(crate) fn settle(&self, first: u32) -> Result<()> {
+    pub(crate) fn record_outcome(&self, first: u32) -> Result<()> {
         self.check.outcome(first)?;
         self.passed.store(true, Ordering::Relaxed);
         Ok(())

@@ -59,12 +59,12 @@ fn domain(step: &Step) -> (&Expr, u64) {
 }
 
 /// Number of positions between which an index chooses. Visits at most `budget` expressions: operands may be shared.
-fn sides(at: &Expr, budget: &mut u32) -> u64 {
+fn alternatives(at: &Expr, budget: &mut u32) -> u64 {
     *budget = budget.saturating_sub(1);
     match at.kind() {
         _ if *budget == 0 => 1,
-        ExprKind::Select(_, a, b) => sides(a, budget) + sides(b, budget),
-        ExprKind::Binary(_, a, b) => sides(a, budget).max(sides(b, budget)),
+        ExprKind::Select(_, a, b) => alternatives(a, budget) + alternatives(b, budget),
+        ExprKind::Binary(_, a, b) => alternatives(a, budget).max(alternatives(b, budget)),
         _ => 1,
     }
 }
@@ -77,7 +77,11 @@ fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
     let accesses = positions * node.dtype().size() as u64;
     let mut is_data = false;
     for_each_expr(at, &mut |e| is_data |= matches!(e.kind(), ExprKind::Cast(_) | ExprKind::Checked(..)));
-    if is_data && node.bytes() > CACHED_TABLE { accesses } else { accesses.min(node.bytes() * sides(at, &mut 256)) }
+    if is_data && node.bytes() > CACHED_TABLE {
+        accesses
+    } else {
+        accesses.min(node.bytes() * alternatives(at, &mut 256))
+    }
 }
 
 /// Calls `f` for each distinct load of the step, with the array, the index and the bytes. Splits are reported once,
@@ -101,12 +105,12 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
         values.push((&p.operands[1], u64::from(p.capacities[1].value())));
     }
     // Epilogues and the pass's map load no reduced values: the kernel holds them.
-    let mut at_hand: Vec<&Node> = Vec::new();
+    let mut in_registers: Vec<&Node> = Vec::new();
     if let Some(pass) = &step.pass {
         for r in &pass.results {
-            at_hand.push(&r.out);
+            in_registers.push(&r.out);
             if let Some(epilogue) = &r.epilogue {
-                at_hand.extend(epilogue.reduced.node());
+                in_registers.extend(epilogue.reduced.node());
                 values.push((&epilogue.value, u64::from(r.out.extent().capacity())));
             }
         }
@@ -125,7 +129,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
             if let ExprKind::Load(n, at) = e.kind() {
                 let is_new = step.pass.is_none() || seen.insert((e.digest(), positions));
                 // Splits were counted as partitions above. Loads of row bounds do not count them again.
-                if is_new && !at_hand.contains(&n) && !splits.contains(&n.digest()) {
+                if is_new && !in_registers.contains(&n) && !splits.contains(&n.digest()) {
                     f(n, Some(at), load_bytes(n, at, positions));
                 }
             }
@@ -135,7 +139,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
 
 /// Bytes that a pass over rows reads a second time for rows that take several kernels: the loads that its map shares
 /// with its reductions, and the splits.
-fn read_again(step: &Step) -> u64 {
+fn reread_bytes(step: &Step) -> u64 {
     let (Some(pass), Recipe::Reduce { on: RowDomain { rows, nvals, .. }, .. }) = (&step.pass, &step.recipe) else {
         return 0;
     };
@@ -161,7 +165,7 @@ fn read_again(step: &Step) -> u64 {
 }
 
 /// Minimum bytes of any kernel with the step's inputs and outputs: each distinct load once, and the outputs.
-pub(crate) fn least_of(step: &Step) -> u64 {
+pub(crate) fn min_step_bytes(step: &Step) -> u64 {
     let mut bytes = step.outputs().iter().map(|n| n.bytes()).sum();
     loads(step, &mut |_, _, b| bytes += b);
     bytes
@@ -209,7 +213,7 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
         Recipe::Reduce { .. } => {
             // Words that several narrow results share are cleared first and then set bit by bit.
             let packed: u64 = step.outputs().iter().filter(|n| n.dtype().size() < 4).map(|n| n.bytes()).sum();
-            let (read, written) = (read + read_again(step) + packed, written + packed);
+            let (read, written) = (read + reread_bytes(step) + packed, written + packed);
             Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
         }
         Recipe::Compact { .. } if step.out.dtype().size() < 4 => Traffic { read: read + written, written: 2 * written },
@@ -231,7 +235,7 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
 
 /// Minimum bytes of any way to compute the roots of these steps: the arrays that exist before the steps, once per
 /// distinct load but splits once, and the roots.
-pub(crate) fn least(steps: &[Step], roots: &[Node]) -> u64 {
+pub(crate) fn min_bytes(steps: &[Step], roots: &[Node]) -> u64 {
     let made: HashSet<Digest> = steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
     let mut splits = HashSet::new();
     for step in steps {

@@ -70,8 +70,8 @@ impl CpuBackend {
             Recipe::RankBitmap { keep, count: positions } => {
                 rank_bitmap::rank_bitmap(inputs, keep, count(positions), &mut out);
             }
-            Recipe::Compact { marks, value, inner, .. } => {
-                compact::compact(inputs, marks, value, *inner as usize, &mut out);
+            Recipe::Compact { bitmap, value, inner, .. } => {
+                compact::compact(inputs, bitmap, value, *inner as usize, &mut out);
             }
         }
         Ok(vec![out])

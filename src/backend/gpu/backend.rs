@@ -13,7 +13,7 @@ use super::{probe, row_hash};
 use crate::backend::cpu::CpuBackend;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::{Backend, BackendRef, Part, Reading, StepCost, Wait};
+use crate::graph::backend::{Backend, BackendRef, BoxedRead, Part, StepCost, Wait};
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, LastCounts, PlanCache, PlanLimits, Step};
@@ -33,7 +33,7 @@ pub(crate) struct GpuBackend {
     pub(super) plans: PlanCache<Prepared>,
     last_counts: LastCounts,
     /// Placeholder backend for the nodes of cached plans, so that plans keep no real backend alive.
-    stand_in: OnceLock<BackendRef>,
+    placeholder: OnceLock<BackendRef>,
 }
 
 impl GpuBackend {
@@ -49,7 +49,7 @@ impl GpuBackend {
             numerics: OnceLock::new(),
             plans: PlanCache::default(),
             last_counts: LastCounts::default(),
-            stand_in: OnceLock::new(),
+            placeholder: OnceLock::new(),
         }
     }
 
@@ -127,8 +127,8 @@ impl Backend for GpuBackend {
         debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
         Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.blame(e))?))
     }
-    fn stand_in(&self) -> BackendRef {
-        self.stand_in.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
+    fn placeholder(&self) -> BackendRef {
+        self.placeholder.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
         let lowered = lower(step, 0, self.driver_limits(), &mut Modules::default())?;
@@ -167,7 +167,7 @@ impl Backend for GpuBackend {
     fn wait(&self) -> Result<()> {
         self.runtime.wait()
     }
-    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_> {
+    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> BoxedRead<'_> {
         Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.blame(e)) })
     }
     fn last_counts(&self) -> &LastCounts {

@@ -22,7 +22,7 @@ const COMPACT: &str = include_str!("../../../shaders/compact.wgsl");
 
 /// Lowers a step of [`Recipe::Compact`].
 pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Result<Lowered> {
-    let Recipe::Compact { marks, value, count, inner } = &step.recipe else { unreachable!("bug: another recipe") };
+    let Recipe::Compact { bitmap, value, count, inner } = &step.recipe else { unreachable!("bug: another recipe") };
     let numbers = step.out.extent().capacity();
     within(step, numbers, MAX_CAPACITY, "a compaction")?;
     if numbers == 0 {
@@ -32,14 +32,14 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
     let g = modules.get(step, ("compact", 0), || {
         let mut m = Module::new(step, first_slot).without_row_context();
         live(&mut m, "live", count);
-        m.array_function("bitmap", marks);
+        m.array_function("bitmap", bitmap);
         m.value_function("value", value);
         m.compact_output(value.dtype());
         let out = Element::of_shared_words(value.dtype());
         m.finish(&[COMPACT], value_type(value.dtype()), Some(out), Vec::new())
     });
     // The rank bitmap may have been built for a larger capacity than is known now.
-    let head = [count.capacity(), *inner, tiles_in(marks.extent().capacity()), numbers, 0, 0, 0, 0];
+    let head = [count.capacity(), *inner, tiles_in(bitmap.extent().capacity()), numbers, 0, 0, 0, 0];
     let moved = u64::from(count.capacity()) * u64::from(*inner);
     let moved = u32::try_from(moved).unwrap_or(u32::MAX);
     within(step, moved, MAX_CAPACITY, "a compaction")?;

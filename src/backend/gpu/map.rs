@@ -8,7 +8,7 @@ use super::codegen::{Element, Generated, Module, Modules, value_type};
 use super::launch::{Lowered, live};
 use super::runtime::Checks;
 use crate::dtype::DType;
-use crate::graph::cost::{CHEAP, work};
+use crate::graph::cost::{MAX_REPEATED_COST, evaluation_cost};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
@@ -45,7 +45,7 @@ fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) 
     let (mut flat, mut arrays) = (true, Vec::new());
     for_each_expr(value, &mut |e| match e.kind() {
         ExprKind::Load(n, at) => {
-            flat &= at.is_index() && is_word(n.dtype()) && n.ends_with_a_vector();
+            flat &= at.is_index() && is_word(n.dtype()) && n.is_vector_padded();
             arrays.push(n.clone());
         }
         ExprKind::RowOf(..) | ExprKind::Within(..) => flat = false,
@@ -57,7 +57,7 @@ fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) 
         for_each_expr(live, &mut |e| counts |= e.node().is_some_and(|n| arrays.contains(n)));
     }
     // Drivers replicate each operation four times, where a loop has it once: only cheap maps take vectors.
-    flat && !counts && step.fetches().is_none() && work(value, None) <= CHEAP
+    flat && !counts && step.fetches().is_none() && evaluation_cost(value, None) <= MAX_REPEATED_COST
 }
 
 /// Lowers a map into its output, or a check.
@@ -131,7 +131,7 @@ fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
     // is a slot of the status block instead: its slot numbers are parameters, as are all others of that block.
     // `tile_rows` is indexed by values below 2. `vector_map` loads and stores vectors that begin below the capacity.
     // Where an index equal to the position is proven, the array is no shorter than the capacity, and its storage
-    // extends to a multiple of 16 bytes: buffers of the pool always do, other arrays are tested (`ends_with_a_vector`).
+    // extends to a multiple of 16 bytes: buffers of the pool always do, other arrays are tested (`is_vector_padded`).
     // No vector is larger.
     unsafe { checks.without_bounds() }
 }

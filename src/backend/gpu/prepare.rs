@@ -13,7 +13,7 @@ use super::runtime::{Access, Pipeline};
 use crate::error::{Error, Result};
 use crate::graph::backend::Backend;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::plan::{LinkedPlan, Links, Source, Step};
+use crate::graph::plan::{ArraySource, LinkedPlan, Step, StepLinks};
 use crate::graph::traffic::traffic;
 
 impl GpuBackend {
@@ -70,7 +70,7 @@ impl GpuBackend {
         }
         let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
         let output = |(m, n): (usize, &&Node)| {
-            let last = if kept[m] { None } else { Some(plan.made[m].last_step) };
+            let last = if kept[m] { None } else { Some(plan.computed[m].last_step) };
             (buffers.add(node_bytes(n), k, last), n.extent().capacity())
         };
         let outputs = (links.first_output..).zip(&outputs).map(output).collect();
@@ -170,7 +170,7 @@ fn checks(step: &Step) -> Vec<Arc<crate::graph::expr::Check>> {
     checks
 }
 
-fn resource(binding: &Binding, step: &Step, links: &Links) -> Resource {
+fn resource(binding: &Binding, step: &Step, links: &StepLinks) -> Resource {
     match binding {
         Binding::Read(n) => Resource::Array(source(n, step, links)),
         Binding::Output(k) => Resource::Output(*k),
@@ -180,7 +180,7 @@ fn resource(binding: &Binding, step: &Step, links: &Links) -> Resource {
 }
 
 /// The source of an array that the step reads.
-fn source(node: &Node, step: &Step, links: &Links) -> Source {
+fn source(node: &Node, step: &Step, links: &StepLinks) -> ArraySource {
     let at = step.reads.iter().position(|n| n == node).expect("bug: a kernel reads what its step does not");
     links.reads[at]
 }

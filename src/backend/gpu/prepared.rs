@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::codegen::Modules;
 use super::runtime::Pipeline;
 use crate::graph::expr::Check;
-use crate::graph::plan::{LinkedPlan, Source};
+use crate::graph::plan::{ArraySource, LinkedPlan};
 
 /// A plan with the modules of its steps.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(super) struct BufferBinding {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Resource {
     /// An array of the plan.
-    Array(Source),
+    Array(ArraySource),
     /// An output of the step, by index.
     Output(usize),
     /// A scratch buffer of the step, by index.

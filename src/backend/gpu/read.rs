@@ -46,19 +46,19 @@ impl GpuBackend {
                     self.last_counts().put(key, *bound, value);
                 }
             };
-            self.settle(&first, wait, &mut note).await?;
+            self.read_counts(&first, wait, &mut note).await?;
         }
     }
 
     /// Reads counts that do not depend on each other.
-    pub(super) async fn settle(
+    pub(super) async fn read_counts(
         &self,
         counts: &[Size],
         wait: Wait,
         note: &mut (dyn FnMut(&Size, u32) + Send),
     ) -> Result<()> {
         let place = |size: &Size| match size.kind() {
-            Some(SizeKind::Count(count)) => count.place(),
+            Some(SizeKind::Count(count)) => count.location(),
             _ => None,
         };
         // Another thread may have settled some of them.
@@ -69,7 +69,7 @@ impl GpuBackend {
         let read = self.read_traced(&parts, &known, (&wanted, trace(&wanted)), wait).await?;
         for (size, bytes) in sizes.into_iter().zip(read) {
             if let Some(SizeKind::Count(count)) = size.kind() {
-                count.settle(bytemuck::pod_read_unaligned(&bytes));
+                count.set_exact(bytemuck::pod_read_unaligned(&bytes));
                 note(size, size.value());
             }
         }
@@ -148,7 +148,7 @@ impl GpuBackend {
         let mut next = || read.next().ok_or_else(|| lost_read(&self.name));
         for s in &outcomes {
             let word: u32 = bytemuck::pod_read_unaligned(&next()?);
-            s.settle(block_of(s).first_offender(word))?;
+            s.record_outcome(block_of(s).first_offender(word))?;
         }
         let mut known: Vec<u32> = Vec::with_capacity(asked.len());
         for _ in &asked {
@@ -181,7 +181,7 @@ impl GpuBackend {
         // These sizes are host-known from here on.
         for (p, count) in parts.iter().zip(&live_counts) {
             if let Live::Asked(..) = count {
-                p.node.extent().settle(live(count));
+                p.node.extent().set_exact(live(count));
             }
         }
         Ok(data)

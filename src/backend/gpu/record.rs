@@ -11,7 +11,7 @@ use crate::graph::backend::{Backend, Status, Wait};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
-use crate::graph::plan::{LinkedPlan, Source};
+use crate::graph::plan::{ArraySource, LinkedPlan};
 use crate::graph::program::{Bindings, Program, trace};
 use crate::graph::recording::must_not_block;
 use crate::graph::stage::counts_to_read;
@@ -86,10 +86,10 @@ impl GpuBackend {
                 return Ok((program, bindings));
             }
             drop((program, bindings));
-            match pollster::block_on(self.settle(&counts, Wait::Blocking, &mut |_, _| {})) {
+            match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &mut |_, _| {})) {
                 // The next read reports a failed check; arrays that depend on it are computed.
                 Err(Error::Check { .. }) => return Ok(trace(nodes)),
-                settled => settled?,
+                outcome => outcome?,
             }
         }
     }
@@ -102,15 +102,15 @@ impl GpuBackend {
         }
         loop {
             let (program, bindings) = traced.take().unwrap_or_else(|| trace(nodes));
-            let mut prepared = match self.plans.take(&program, |p: &Prepared| p.plan.takes(&bindings)) {
+            let mut prepared = match self.plans.take(&program, |p: &Prepared| p.plan.assign_if_valid(&bindings)) {
                 Some(prepared) => prepared,
                 None => {
                     self.runtime.counters().plan();
-                    Prepared::new(LinkedPlan::new(program, &bindings, &self.stand_in(), self.plan_limits()))
+                    Prepared::new(LinkedPlan::new(program, &bindings, &self.placeholder(), self.plan_limits()))
                 }
             };
             // Otherwise another thread has stored an array meanwhile: trace again, with that array as an input.
-            if prepared.plan.is_of(&bindings) {
+            if prepared.plan.matches(&bindings) {
                 let recorded = self.commands(&mut prepared, &bindings);
                 self.plans.put(&prepared.plan.program.clone(), prepared);
                 return recorded;
@@ -134,12 +134,12 @@ impl GpuBackend {
             Arc::new(StatusBlock { buffer, is_flag: false })
         });
         let block = || status.clone().expect("bug: slots were counted");
-        let mut made: Vec<Stored> = Vec::with_capacity(plan.made.len());
+        let mut made: Vec<Stored> = Vec::with_capacity(plan.computed.len());
         let mut slot = 0;
         for (step, links) in ready.steps.iter().zip(&plan.links) {
-            let stored = |from: &Source| match from {
-                Source::Input(array) => bindings.stored(*array).expect("bug: an input without a result"),
-                Source::Made(k) => &made[*k],
+            let stored = |from: &ArraySource| match from {
+                ArraySource::Input(array) => bindings.stored(*array).expect("bug: an input without a result"),
+                ArraySource::Computed(k) => &made[*k],
             };
             let mut outcomes: Vec<Status> = Vec::new();
             for from in links.reads.iter().chain(&links.after) {
@@ -184,7 +184,7 @@ impl GpuBackend {
             made.extend(step.outputs.iter().map(stored));
         }
         let result = |(k, stored): (usize, Stored)| {
-            let node = bindings.node(plan.made[k].array.filter(|_| kept[k])?).clone();
+            let node = bindings.node(plan.computed[k].array.filter(|_| kept[k])?).clone();
             Some((node.digest(), (node, stored)))
         };
         out.results = made.into_iter().enumerate().filter_map(result).collect();

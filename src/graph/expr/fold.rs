@@ -52,7 +52,7 @@ fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if (a.varies() || b.varies()) && !matches!(op, BinaryOp::Div | BinaryOp::IndexDiv | BinaryOp::Min | BinaryOp::Max) {
         return None;
     }
-    let (x, y) = (a.is_host_known()?, b.is_host_known()?);
+    let (x, y) = (a.host_value()?, b.host_value()?);
     let fits = |n: Option<u32>| n.is_some();
     let op = match op {
         BinaryOp::Add if fits(x.checked_add(y)) => SizeOp::Add,

@@ -178,7 +178,7 @@ impl Expr {
     /// The value of a u32 constant or of a size that the host knows. A decision by this value becomes part of the
     /// program: recordings that decide differently are different programs.
     pub(crate) fn as_known(&self) -> Option<u32> {
-        self.as_size()?.is_host_known()
+        self.as_size()?.host_value()
     }
     /// The size, if the expression is a u32 constant or a size.
     pub(crate) fn as_size(&self) -> Option<Size> {

@@ -33,11 +33,11 @@ impl Step {
 impl Legalizer<'_> {
     /// Adds a step for `out`, unless the node is stored or planned already. Returns the node.
     pub(super) fn step(&mut self, out: Node, recipe: Recipe) -> Node {
-        if out.stored().is_some() || (!self.done.insert(out.digest()) && out != self.of) {
+        if out.stored().is_some() || (!self.done.insert(out.digest()) && out != self.target) {
             return out;
         }
         let live = out.extent().live();
-        let (limits, fused) = (self.limits, vec![self.of.op()]);
+        let (limits, fused) = (self.limits, vec![self.target.op()]);
         let (reads, checks, after, barriers) = (Vec::new(), Vec::new(), Vec::new(), Barriers::default());
         let (pass, row_context) = (None, None);
         let step =
@@ -48,7 +48,7 @@ impl Legalizer<'_> {
 
     /// Adds a step for the map of `value` over the extent.
     pub(super) fn map(&mut self, extent: Extent, value: Expr) -> Node {
-        let out = Node::map(self.of.backend(), self.of.op(), extent, value.clone(), &[]);
+        let out = Node::map(self.target.backend(), self.target.op(), extent, value.clone(), &[]);
         self.step(out, Recipe::Map { value, whole: false })
     }
 
@@ -61,7 +61,7 @@ impl Legalizer<'_> {
     }
 
     /// As [`Self::stored`], in an array that differs from `node` even if both hold the same numbers: it is longer.
-    pub(super) fn copied(&mut self, e: &Expr, node: &Node, positions: u32) -> Expr {
+    pub(super) fn stored_copy(&mut self, e: &Expr, node: &Node, positions: u32) -> Expr {
         self.stored(e, positions.max(node.extent().capacity()) + 1)
     }
 
@@ -87,15 +87,15 @@ impl Legalizer<'_> {
 
     /// The legalized expression as the value of a map. If it only loads the result of the last fetch, the map does that
     /// fetch itself.
-    pub(super) fn whole(&mut self, e: &Expr, positions: u32) -> Expr {
+    pub(super) fn map_value(&mut self, e: &Expr, positions: u32) -> Expr {
         let value = self.legalized(e, positions);
-        if is_own(&value)
+        if loads_own_position(&value)
             && let Some(n) = value.node()
             && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches().is_some())
             && let Recipe::Map { value, .. } = last.recipe
         {
             // The removed step's node is computed by no step now.
-            if last.out != self.of {
+            if last.out != self.target {
                 self.done.remove(&last.out.digest());
             }
             self.memo.clear();
@@ -120,7 +120,7 @@ impl Legalizer<'_> {
         }
         let read = arrays(at);
         let at = if read.contains(&node.digest()) {
-            self.copied(at, node, positions)
+            self.stored_copy(at, node, positions)
         } else if read.len() > 1 {
             self.stored(at, positions)
         } else {
@@ -148,6 +148,6 @@ impl Legalizer<'_> {
 }
 
 /// Whether the expression only loads an array at the element's own position.
-pub(super) fn is_own(e: &Expr) -> bool {
+pub(super) fn loads_own_position(e: &Expr) -> bool {
     matches!(e.kind(), ExprKind::Load(_, at) if at.is_index())
 }

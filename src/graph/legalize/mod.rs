@@ -28,12 +28,12 @@ use super::plan::{PlanLimits, Step};
 use super::rank_bitmap::RankBitmap;
 use super::row_kernel::{RowKernel, RowResult};
 use super::step::Dependencies;
-use fetch::is_own;
+use fetch::loads_own_position;
 
 /// The legalized step, preceded by the steps that store its inputs. `done` are the nodes that the plan computes so far.
 pub(super) fn steps(step: Step, done: &mut DigestSet) -> Vec<Step> {
     let mut all =
-        Legalizer { of: step.out.clone(), limits: step.limits, done, steps: Vec::new(), memo: HashMap::new() };
+        Legalizer { target: step.out.clone(), limits: step.limits, done, steps: Vec::new(), memo: HashMap::new() };
     let last = all.resolve(step);
     all.steps.push(last);
     all.steps
@@ -41,7 +41,7 @@ pub(super) fn steps(step: Step, done: &mut DigestSet) -> Vec<Step> {
 
 pub(super) struct Legalizer<'a> {
     /// The node of the step that is legalized.
-    pub(super) of: Node,
+    pub(super) target: Node,
     pub(super) limits: PlanLimits,
     pub(super) done: &'a mut DigestSet,
     pub(super) steps: Vec<Step>,
@@ -54,45 +54,45 @@ impl Legalizer<'_> {
         let recipe = match step.recipe {
             // The bytes are an array of their own already.
             Recipe::Hash { op, on, byte, longest } => {
-                let (rows, nrows) = self.iterated(&on.rows, &on.nrows);
+                let (rows, nrows) = self.iterated_rows(&on.rows, &on.nrows);
                 let nvals = self.count(&on.nvals);
                 Recipe::Hash { op, on: RowDomain { rows, nrows, nvals, inner: 1 }, byte, longest }
             }
             Recipe::Product(p) => Recipe::Product(Box::new(self.product(*p))),
             Recipe::Map { value, whole } => {
-                Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole }
+                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole }
             }
             Recipe::Assert { ok, count, check } => {
                 let (ok, count) = (self.legalized(&ok, count.capacity()), self.count(&count));
                 Recipe::Assert { ok, count, check }
             }
             Recipe::Reduce { reducer, on, value } => {
-                let (on, value) = self.in_rows(&value, &on);
+                let (on, value) = self.row_input(&value, &on);
                 Recipe::Reduce { reducer, on, value }
             }
             Recipe::RowScan { op, on, value } => {
-                let (on, value) = self.in_rows(&value, &on);
+                let (on, value) = self.row_input(&value, &on);
                 Recipe::RowScan { op, on, value }
             }
             Recipe::Scan { value, count } => {
-                Recipe::Scan { value: self.numbers(&value, &count, 1), count: self.count(&count) }
+                Recipe::Scan { value: self.stored_input(&value, &count, 1), count: self.count(&count) }
             }
             Recipe::RankBitmap { keep, count } => {
-                Recipe::RankBitmap { keep: self.numbers(&keep, &count, 1), count: self.count(&count) }
+                Recipe::RankBitmap { keep: self.stored_input(&keep, &count, 1), count: self.count(&count) }
             }
             Recipe::Sort { key, count, bits } => {
-                Recipe::Sort { key: self.numbers(&key, &count, 1), count: self.count(&count), bits }
+                Recipe::Sort { key: self.stored_input(&key, &count, 1), count: self.count(&count), bits }
             }
-            Recipe::Compact { marks, value, count, inner } => {
-                let value = value.at(&self.position_of_kept(marks, count, inner));
-                Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole: false }
+            Recipe::Compact { bitmap, value, count, inner } => {
+                let value = value.at(&self.position_of_kept(bitmap, count, inner));
+                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
             }
             Recipe::RowSort { on: RowDomain { rows, nrows, nvals, .. }, key, bits, .. } => {
-                let value = self.sorted(&rows, &nrows, &nvals, &key, bits);
-                Recipe::Map { value: self.whole(&value, nvals.capacity()), whole: false }
+                let value = self.row_sort_by_sorts(&rows, &nrows, &nvals, &key, bits);
+                Recipe::Map { value: self.map_value(&value, nvals.capacity()), whole: false }
             }
         };
-        let live = step.live.map(|e| self.count_of(&e));
+        let live = step.live.map(|e| self.stored_count(&e));
         let mut out = Step { recipe, live, pass: None, reads: Vec::new(), row_context: None, ..step };
         // Arrays that the step no longer reads may still have conditions.
         out.after.extend(step.reads);
@@ -108,15 +108,15 @@ impl Legalizer<'_> {
     }
 
     /// The stored input of a primitive: `inner` numbers for each of `count` elements.
-    fn numbers(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
+    fn stored_input(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
         let count = self.count(count);
-        let numbers = count.times(self.of.op(), u64::from(inner)).unwrap_or(count);
+        let numbers = count.times(self.target.op(), u64::from(inner)).unwrap_or(count);
         let value = self.legalized(e, numbers.capacity());
-        if is_own(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
+        if loads_own_position(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
     }
 
     /// The count as an expression that reads at most one element.
-    fn count_of(&mut self, live: &Expr) -> Expr {
+    fn stored_count(&mut self, live: &Expr) -> Expr {
         if !live.reads() {
             return live.clone();
         }
@@ -127,7 +127,7 @@ impl Legalizer<'_> {
     fn count(&mut self, extent: &Extent) -> Extent {
         match extent.live() {
             None => extent.clone(),
-            Some(live) => Extent::bounded(extent.size(), self.count_of(&live)),
+            Some(live) => Extent::bounded(extent.size(), self.stored_count(&live)),
         }
     }
 
@@ -144,19 +144,19 @@ impl Legalizer<'_> {
     }
 
     /// The rows to iterate over, and their capacity. The splits determine how many are live.
-    fn iterated(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
+    fn iterated_rows(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
         (Rows::Splits(self.splits(rows, nrows)), Extent::known(nrows.capacity()))
     }
 
     /// The rows to iterate over, and their values in an array other than the splits.
-    fn in_rows(&mut self, value: &Expr, on: &RowDomain) -> (RowDomain, Expr) {
+    fn row_input(&mut self, value: &Expr, on: &RowDomain) -> (RowDomain, Expr) {
         let RowDomain { rows, nrows, nvals, inner } = on;
-        let (rows, nrows) = self.iterated(rows, nrows);
-        let mut value = self.numbers(value, nvals, *inner);
+        let (rows, nrows) = self.iterated_rows(rows, nrows);
+        let mut value = self.stored_input(value, nvals, *inner);
         if let Rows::Splits(splits) = &rows
             && value.node() == Some(splits)
         {
-            value = self.copied(&value, splits, nvals.capacity());
+            value = self.stored_copy(&value, splits, nvals.capacity());
         }
         (RowDomain { rows, nrows, nvals: self.count(nvals), inner: *inner }, value)
     }
@@ -175,9 +175,9 @@ impl Legalizer<'_> {
     /// further array. A kernel can therefore compute some batches at a time, as if there were no others.
     fn product(&mut self, p: Product) -> Product {
         let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
-        let parameters = self.side_by_side(&all, p.batches.capacity());
+        let parameters = self.interleaved(&all, p.batches.capacity());
         let (tiles, batches) = match all.iter().any(Expr::has_index) {
-            true => self.iterated(&p.tiles, &p.batches),
+            true => self.iterated_rows(&p.tiles, &p.batches),
             false => (p.tiles.clone(), self.count(&p.batches)),
         };
         let numbers = |k: usize| parameters[k].clone();
@@ -185,21 +185,21 @@ impl Legalizer<'_> {
         let mut operand = |k: usize| {
             let capacity = p.capacities[k].value();
             let value = self.legalized(&p.operands[k], capacity);
-            if is_own(&value) { value } else { self.stored(&value, capacity) }
+            if loads_own_position(&value) { value } else { self.stored(&value, capacity) }
         };
         let mut operands = [operand(0), operand(1)];
         if let [Some(left), Some(right)] = operands.each_ref().map(Expr::node)
             && left == right
         {
             let left = left.clone();
-            operands[1] = self.copied(&operands[1], &left, p.capacities[1].value());
+            operands[1] = self.stored_copy(&operands[1], &left, p.capacities[1].value());
         }
         Product { batches, sizes, starts, operands, tiles, ..p }
     }
 
     /// The same u32 expressions. Those that vary by position are interleaved in one stored array, which holds their
     /// numbers for each of `positions` positions.
-    fn side_by_side(&mut self, all: &[Expr], positions: u32) -> Vec<Expr> {
+    fn interleaved(&mut self, all: &[Expr], positions: u32) -> Vec<Expr> {
         let differs = |e: &Expr| e.reads() || e.has_index();
         let differing: Vec<&Expr> = all.iter().filter(|e| differs(e)).collect();
         let width = differing.len() as u32;
@@ -218,17 +218,17 @@ impl Legalizer<'_> {
     }
 
     /// Source positions of the elements of sorted rows: sorted by key and then, stably, by row.
-    fn sorted(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, bits: u32) -> Expr {
-        let (backend, op) = (self.of.backend().clone(), self.of.op());
+    fn row_sort_by_sorts(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, bits: u32) -> Expr {
+        let (backend, op) = (self.target.backend().clone(), self.target.op());
         let sort = |this: &mut Self, key: Expr, count: Extent, bits| {
             let out = Node::sort(&backend, op, count.clone(), key.clone(), bits);
             this.step(out, Recipe::Sort { key, count, bits })
         };
         let all = Extent::known(nvals.capacity());
-        let (key, count) = (self.numbers(key, nvals, 1), self.count(nvals));
+        let (key, count) = (self.stored_input(key, nvals, 1), self.count(nvals));
         let by_key = sort(self, key, count, bits);
         let splits = self.splits(rows, nrows);
-        let row = self.numbers(&Expr::row_of(&splits, Expr::load(&by_key, Expr::index())), &all, 1);
+        let row = self.stored_input(&Expr::row_of(&splits, Expr::load(&by_key, Expr::index())), &all, 1);
         let by_row = sort(self, row, all, u32::BITS - nrows.capacity().leading_zeros());
         Expr::load(&by_key, Expr::load(&by_row, Expr::index()))
     }

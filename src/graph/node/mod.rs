@@ -134,7 +134,7 @@ impl Node {
         self.known_lengths().in_long_rows
     }
     /// Whether GPU storage of the array extends to a multiple of 16 bytes. A buffer of the user's program need not.
-    pub(crate) fn ends_with_a_vector(&self) -> bool {
+    pub(crate) fn is_vector_padded(&self) -> bool {
         !self.0.borrowed || self.bytes().is_multiple_of(16)
     }
     /// Whether reading the node may fail, by a condition of its own or of its inputs. Overflowing sums of sizes are not

@@ -43,10 +43,10 @@ impl Node {
         which.sort_unstable();
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &which, &recipe));
         // Created and dropped outside of the table's lock: each expression may hold the last reference to a node.
-        let lives: Vec<Expr> = recipe.lives().chain(extent.live()).collect();
+        let live_counts: Vec<Expr> = recipe.live_counts().chain(extent.live()).collect();
         intern(digest, || {
             let (mut depth, mut fallible) = (0, matches!(recipe, Recipe::Assert { .. }));
-            for e in recipe.exprs().into_iter().chain(&lives) {
+            for e in recipe.exprs().into_iter().chain(&live_counts) {
                 depth = depth.max(e.depth());
                 fallible |= e.is_fallible();
             }

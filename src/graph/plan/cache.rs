@@ -43,13 +43,13 @@ impl<P> PlanCache<P> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes and returns an idle plan of the program for which `will_do` holds.
-    pub(crate) fn take(&self, program: &Program, will_do: impl Fn(&P) -> bool) -> Option<P> {
+    /// Removes and returns an idle plan of the program for which `is_valid` holds.
+    pub(crate) fn take(&self, program: &Program, is_valid: impl Fn(&P) -> bool) -> Option<P> {
         let entries = &mut *self.entries();
         entries.clock += 1;
         let entry = entries.cached.get_mut(program)?;
         entry.used = entries.clock;
-        let at = entry.idle.iter().rposition(will_do)?;
+        let at = entry.idle.iter().rposition(is_valid)?;
         Some(entry.idle.remove(at))
     }
 

@@ -3,7 +3,7 @@
 use super::Planner;
 use super::resolve::Resolution;
 use crate::graph::conditions::always_checked;
-use crate::graph::cost::{CHEAP, contains_search, work};
+use crate::graph::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::FusionBarrier;
@@ -14,12 +14,12 @@ use crate::graph::walk::for_each_expr;
 
 /// Maximum cost of an expression that both passes of a scan evaluate; more expensive ones are stored. Below a search's
 /// cost.
-const TWICE: u32 = 20;
+const MAX_COST_TWICE: u32 = 20;
 /// Maximum cost of an epilogue that is evaluated per element; more expensive ones are evaluated per row, where the
 /// results are stored.
-const PER_ELEMENT: u32 = 8;
+const MAX_COST_PER_ELEMENT: u32 = 8;
 /// Maximum total cost of the expressions that are inlined into a step.
-const STEP_COST: u32 = 2_000;
+const MAX_INLINED_COST: u32 = 2_000;
 
 impl Planner {
     /// The map's expression at `at`, if computing it there is better than storing the map. The error is the fusion
@@ -65,10 +65,12 @@ impl Planner {
         if at.has_conditions() && !always_checked(at).is_subset(&always_checked(&body)) {
             return Err(FusionBarrier::Condition);
         }
-        let cost = work(&body, g.rows.as_ref());
+        let cost = evaluation_cost(&body, g.rows.as_ref());
         match g.evaluation {
-            Evaluation::Everywhere if cost > 2 => return Err(FusionBarrier::EvaluatedOften),
-            Evaluation::Twice | Evaluation::Again if cost > TWICE => return Err(FusionBarrier::EvaluatedOften),
+            Evaluation::ManySites if cost > 2 => return Err(FusionBarrier::EvaluatedOften),
+            Evaluation::Twice | Evaluation::Repeatedly if cost > MAX_COST_TWICE => {
+                return Err(FusionBarrier::EvaluatedOften);
+            }
             // A map kernel finds the rows of a whole tile with two searches. Storing the map is better than one search
             // per element.
             Evaluation::Rowless if contains_search(&body) => return Err(FusionBarrier::Search),
@@ -87,15 +89,15 @@ impl Planner {
         }
         // Inline a map that is read several times, or at computed positions, only if storing it costs more.
         let repeated = uses > 1 || !at.is_index();
-        if repeated && (cost > CHEAP || (uses > 8 && cost > 8)) {
+        if repeated && (cost > MAX_REPEATED_COST || (uses > 8 && cost > 8)) {
             return Err(if uses > 1 { FusionBarrier::SeveralReaders } else { FusionBarrier::ComputedPositions });
         }
         // An epilogue, such as the quotient of a mean, that is read for every element of the row: compute it once per
         // row, in the store.
-        if !at.is_index() && cost > PER_ELEMENT && self.is_epilogue(n, value) {
+        if !at.is_index() && cost > MAX_COST_PER_ELEMENT && self.is_epilogue(n, value) {
             return Err(FusionBarrier::OncePerRow);
         }
-        if g.cost + cost > STEP_COST {
+        if g.cost + cost > MAX_INLINED_COST {
             return Err(FusionBarrier::KernelSize);
         }
         g.cost += cost;

@@ -30,7 +30,7 @@ impl Hash for CountKey {
 impl CountKey {
     /// The key of a count of the program that the host does not know.
     pub(crate) fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
-        let (array, at) = program.count_place(count)?;
+        let (array, at) = program.count_location(count)?;
         let node = bindings.node(array).clone();
         Some(Self { program: trace(&[node]).0, at })
     }

@@ -12,7 +12,7 @@ mod resolve;
 
 pub(crate) use cache::PlanCache;
 pub(crate) use last_counts::{CountKey, LastCounts};
-pub(crate) use linked::{LinkedPlan, Links, Source};
+pub(crate) use linked::{ArraySource, LinkedPlan, StepLinks};
 
 use super::digest::{DigestMap, DigestSet};
 use super::expr::Expr;
@@ -63,8 +63,8 @@ impl Planner {
             }
             let Some(recipe) = node.recipe() else { continue };
             let mut loads = DigestSet::default();
-            let lives: Vec<Expr> = recipe.lives().chain(node.extent().live()).collect();
-            for e in recipe.exprs().into_iter().chain(&lives) {
+            let live_counts: Vec<Expr> = recipe.live_counts().chain(node.extent().live()).collect();
+            for e in recipe.exprs().into_iter().chain(&live_counts) {
                 let mut exprs = vec![e];
                 while let Some(e) = exprs.pop() {
                     if !loads.insert(e.digest()) {

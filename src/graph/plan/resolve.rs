@@ -55,7 +55,7 @@ impl Planner {
         recipe.array().into_iter().for_each(|n| g.barriers.note(n, FusionBarrier::as_array(n)));
         let resolved = recipe.map(&mut Resolving { planner: self, resolution: &mut g });
         let live = node.extent().live();
-        for e in resolved.lives().chain(live.clone()) {
+        for e in resolved.live_counts().chain(live.clone()) {
             for_each_node(&e, &mut |n| {
                 let is_requested = self.roots.contains(&n.digest());
                 g.barriers.note(n, Some(if is_requested { FusionBarrier::Requested } else { FusionBarrier::Count }));

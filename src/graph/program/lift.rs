@@ -108,11 +108,11 @@ impl Lifter<'_> {
         let program = self.program;
         let digest = Digest::of("planned", (self.plan, array));
         let node = match &program.arrays[array.index()] {
-            ArrayDef::Input { dtype, fallible, ends_with_a_vector } => {
+            ArrayDef::Input { dtype, fallible, is_vector_padded } => {
                 let len = Size::slot(Digest::of("length", digest), None);
                 let lengths = self.bindings.arrays[array.index()].0.known_lengths();
                 let form = (*dtype, Extent::of(len), lengths);
-                Node::planned_input(self.backend, digest, form, *fallible, !ends_with_a_vector)
+                Node::planned_input(self.backend, digest, form, *fallible, !is_vector_padded)
             }
             ArrayDef::Computed { dtype, op, extent, asserts, recipe, fallible } => {
                 let extent = self.extent(extent);

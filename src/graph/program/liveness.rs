@@ -43,8 +43,8 @@ impl Item {
 }
 
 /// Calls `f` for each allocation that an item references. A count references the array that holds it, unless counts
-/// `settle` in the run.
-fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
+/// `counts_resolve` in the run.
+fn refers_to(item: &Item, counts_resolve: bool, f: &mut dyn FnMut(Item)) {
     let size = |s: &Size, f: &mut dyn FnMut(Item)| {
         if let Size::Symbol(symbol) = s {
             f(Item::Symbol(symbol.clone()));
@@ -72,8 +72,8 @@ fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
         Item::Symbol(symbol) => match Size::Symbol(symbol.clone()).kind() {
             Some(SizeKind::Op(_, a, b)) => [a, b].into_iter().for_each(|s| size(s, f)),
             Some(SizeKind::Len(node)) => f(Item::Node(node.clone())),
-            Some(SizeKind::Count(count)) if !settle => {
-                if let Some((node, at)) = count.place() {
+            Some(SizeKind::Count(count)) if !counts_resolve => {
+                if let Some((node, at)) = count.location() {
                     f(Item::Node(node));
                     size(&at, f);
                 }
@@ -88,9 +88,9 @@ fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
 
 impl Bindings {
     /// For each array, whether something outside of the recording references it, directly or through items that are not
-    /// `made` in this run. `settle`: whether counts become known in the run, so that none references an array
+    /// `made` in this run. `counts_resolve`: whether counts become known in the run, so that none references an array
     /// afterwards.
-    pub(crate) fn shared(&self, made: &[bool], settle: bool) -> Vec<bool> {
+    pub(crate) fn shared(&self, made: &[bool], counts_resolve: bool) -> Vec<bool> {
         let mut known: HashMap<*const (), (Item, usize)> = HashMap::new();
         // These bindings refer to every node and size once.
         let nodes = self.arrays.iter().map(|(n, _)| Item::Node(n.clone()));
@@ -128,7 +128,7 @@ impl Bindings {
                     continue;
                 }
             }
-            refers_to(&item, settle, &mut |to| {
+            refers_to(&item, counts_resolve, &mut |to| {
                 if seen.insert(to.address()) {
                     stack.push(to);
                 }

@@ -102,7 +102,7 @@ pub(crate) enum ArrayDef {
         /// Whether the array depends on conditions.
         fallible: bool,
         /// Whether the array's GPU storage extends to a multiple of 16 bytes.
-        ends_with_a_vector: bool,
+        is_vector_padded: bool,
     },
     /// A computed array.
     Computed {
@@ -185,7 +185,7 @@ impl Program {
     }
 
     /// The array that holds a count, with the index if that is a constant.
-    pub(crate) fn count_place(&self, count: SizeId) -> Option<(ArrayId, Option<u32>)> {
+    pub(crate) fn count_location(&self, count: SizeId) -> Option<(ArrayId, Option<u32>)> {
         let SizeDef::Count { array, at } = self.sizes[count.index()] else { return None };
         match self.sizes[at.index()] {
             SizeDef::Const(at) => Some((array, Some(at))),

@@ -25,9 +25,9 @@ impl Bindings {
     }
 
     /// Sets the exact value of a count. The count is host-known from here on, for every holder of the size.
-    pub(crate) fn settle(&self, size: usize, value: u32) {
+    pub(crate) fn set_count(&self, size: usize, value: u32) {
         if let Some(SizeKind::Count(count)) = self.sizes[size].0.kind() {
-            count.settle(value);
+            count.set_exact(value);
         }
     }
 
@@ -95,7 +95,7 @@ impl Tracer {
         let (dtype, fallible) = (node.dtype(), node.is_fallible());
         let Some(recipe) = recipe else {
             let stored = node.stored().expect("bug: neither result nor recipe").clone();
-            let def = ArrayDef::Input { dtype, fallible, ends_with_a_vector: node.ends_with_a_vector() };
+            let def = ArrayDef::Input { dtype, fallible, is_vector_padded: node.is_vector_padded() };
             return (def, Some(stored));
         };
         let extent = self.extent(node.extent());
@@ -119,13 +119,13 @@ impl Tracer {
             }
             Some(SizeKind::Count(count)) => {
                 // A backend that computes in host memory can read the value without waiting.
-                if let (None, Some((node, at))) = (count.exact(), count.place())
+                if let (None, Some((node, at))) = (count.exact(), count.location())
                     && let Some(stored) = node.stored()
-                    && let Some(value) = node.backend().word(stored, at.value())
+                    && let Some(value) = node.backend().try_read_u32(stored, at.value())
                 {
-                    count.settle(value);
+                    count.set_exact(value);
                 }
-                match (count.exact(), count.place()) {
+                match (count.exact(), count.location()) {
                     (None, Some((node, at))) => {
                         let (array, at) = (self.number(&node), self.size_id(&at));
                         (SizeDef::Count { array, at }, count.bound())

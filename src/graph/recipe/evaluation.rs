@@ -13,10 +13,10 @@ pub(crate) enum Evaluation {
     /// Twice per position, without the row: in both passes of a scan.
     Twice,
     /// Any number of times per position, without the row, or never where no result needs it: in the tiles of a product.
-    Again,
+    Repeatedly,
     /// At about a hundred places of the kernel's source, as a hash reads bytes: anything but a plain load would be
     /// compiled as often.
-    Everywhere,
+    ManySites,
 }
 
 impl Recipe {
@@ -25,8 +25,8 @@ impl Recipe {
         match self {
             Self::Map { .. } | Self::Reduce { .. } | Self::RowScan { .. } | Self::Assert { .. } => Evaluation::Once,
             Self::Scan { .. } | Self::Sort { .. } | Self::RowSort { .. } => Evaluation::Twice,
-            Self::Product(_) => Evaluation::Again,
-            Self::Hash { .. } => Evaluation::Everywhere,
+            Self::Product(_) => Evaluation::Repeatedly,
+            Self::Hash { .. } => Evaluation::ManySites,
             Self::RankBitmap { .. } | Self::Compact { .. } => Evaluation::Rowless,
         }
     }

@@ -102,8 +102,8 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
     /// Stream compaction: the values of the marked positions, in order, `inner` numbers each. The node's extent holds
     /// the live count.
     Compact {
-        /// The marks.
-        marks: A,
+        /// The bitmap.
+        bitmap: A,
         /// The numbers, by flat position `position * inner + d`; evaluated only at kept positions.
         value: E,
         /// Number of positions.
@@ -162,7 +162,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
         out
     }
 
-    /// The array that the recipe reads outside of its expressions, if any: the splits of its rows, or the marks.
+    /// The array that the recipe reads outside of its expressions, if any: the splits of its rows, or the bitmap.
     pub(crate) fn array(&self) -> Option<&A> {
         let mut out = None;
         self.visit(&mut |part| {
@@ -194,7 +194,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
 
 impl Recipe {
     /// The counts among the recipe's extents that only the device knows, as expressions that read them.
-    pub(crate) fn lives(&self) -> impl Iterator<Item = Expr> {
+    pub(crate) fn live_counts(&self) -> impl Iterator<Item = Expr> {
         self.extents().into_iter().filter_map(Extent::live)
     }
 }

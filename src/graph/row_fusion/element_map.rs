@@ -24,18 +24,18 @@ impl Steps {
             else {
                 continue;
             };
-            let makers = self.makers();
-            let read: HashSet<usize> = map.reads.iter().filter_map(|n| makers.get(&n.digest()).copied()).collect();
+            let producers = self.producers();
+            let read: HashSet<usize> = map.reads.iter().filter_map(|n| producers.get(&n.digest()).copied()).collect();
             let passes: Vec<usize> = read
                 .into_iter()
                 .filter(|&p| self.steps[p].as_ref().is_some_and(|s| s.pass.is_some()))
-                .filter(|&p| !self.needs_indirectly(&makers, k, p))
+                .filter(|&p| !self.depends_indirectly(&producers, k, p))
                 .collect();
             // Only one of several passes can take the map. The results of the others are read as arrays.
             let Some(p) = passes.into_iter().max() else { continue };
             let Some(pass) = &self.steps[p] else { continue };
             let stored = self.read_elsewhere(pass, k, roots);
-            if let Err(why) = can_take(pass, map, &stored, limits) {
+            if let Err(why) = can_fuse_map(pass, map, &stored, limits) {
                 let results: Vec<Node> = pass.outputs().into_iter().cloned().collect();
                 if let Some(map) = &mut self.steps[k] {
                     results.iter().for_each(|n| map.barriers.refine(n, why));
@@ -43,7 +43,7 @@ impl Steps {
                 continue;
             }
             if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
-                self.steps[k] = Some(mapped(pass, map, &stored));
+                self.steps[k] = Some(with_element_map(pass, map, &stored));
                 changed = true;
             }
         }
@@ -54,7 +54,7 @@ impl Steps {
 /// Whether the pass can compute the map: a map of the pass's elements that uses the results of each element's own row.
 /// `stored` are the results that other steps need. The error is the fusion barrier: [`FusionBarrier::EndsKernel`] for a map
 /// of anything but the elements.
-fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), FusionBarrier> {
+fn can_fuse_map(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), FusionBarrier> {
     let ended = Err(FusionBarrier::EndsKernel(step.family()));
     let (Recipe::Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }, Some(pass), Recipe::Map { value, .. }) =
         (&step.recipe, &step.pass, &map.recipe)
@@ -105,7 +105,7 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
     }
 }
 
-fn mapped(mut step: Step, map: Step, stored: &DigestSet) -> Step {
+fn with_element_map(mut step: Step, map: Step, stored: &DigestSet) -> Step {
     let (Some(mut pass), Recipe::Map { value, .. }) = (step.pass.take(), &map.recipe) else {
         unreachable!("bug: no map of a pass")
     };

@@ -6,7 +6,7 @@
 use super::adds_conditions;
 use super::steps::Steps;
 use crate::graph::bindings::fits;
-use crate::graph::cost::{CHEAP, contains_search, work};
+use crate::graph::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
 use crate::graph::digest::DigestSet;
 use crate::graph::expr::ExprKind;
 use crate::graph::fusion_barrier::FusionBarrier;
@@ -29,7 +29,7 @@ impl Steps {
     /// Fuses each element-wise map of a reduction's results into the reduction, if the map is their only reader.
     pub(super) fn fuse_epilogues(&mut self, candidates: Candidates, roots: &DigestSet, limits: PlanLimits) -> bool {
         let mut changed = false;
-        let mut makers = self.makers();
+        let mut producers = self.producers();
         for k in 0..self.steps.len() {
             let Some(map) = self.steps[k].as_ref().filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. }))
             else {
@@ -37,7 +37,7 @@ impl Steps {
             };
             let is_pass = |p: &usize| self.steps[*p].as_ref().is_some_and(|s| s.pass.is_some());
             let results =
-                map.reads.iter().filter_map(|n| makers.get(&n.digest()).filter(|p| is_pass(p)).map(|p| (n, *p)));
+                map.reads.iter().filter_map(|n| producers.get(&n.digest()).filter(|p| is_pass(p)).map(|p| (n, *p)));
             let results: Vec<(&Node, usize)> = results.collect();
             let of_one = results.iter().all(|(_, p)| *p == results[0].1);
             if candidates == Candidates::OfOnePass && !of_one {
@@ -45,24 +45,24 @@ impl Steps {
             }
             // Of several passes that can take the map, the latest one does. The results of the others are stored
             // before it.
-            let (mut taker, mut barriers) = (None, Vec::new());
+            let (mut target, mut barriers) = (None, Vec::new());
             for (n, p) in results {
                 let Some(pass) = &self.steps[p] else { continue };
-                match can_fuse(pass, n, map, limits).and_then(|()| self.is_only_reader(k, n, roots)) {
+                match can_fuse_epilogue(pass, n, map, limits).and_then(|()| self.is_only_reader(k, n, roots)) {
                     Err(why) => barriers.push((n.clone(), why)),
-                    Ok(()) if self.needs_indirectly(&makers, k, p) => {}
-                    Ok(()) if taker.as_ref().is_some_and(|(other, _)| *other > p) => {}
-                    Ok(()) => taker = Some((p, n.clone())),
+                    Ok(()) if self.depends_indirectly(&producers, k, p) => {}
+                    Ok(()) if target.as_ref().is_some_and(|(other, _)| *other > p) => {}
+                    Ok(()) => target = Some((p, n.clone())),
                 }
             }
             if let Some(map) = &mut self.steps[k] {
                 barriers.iter().for_each(|(n, why)| map.barriers.refine(n, *why));
             }
-            let Some((p, from)) = taker else { continue };
+            let Some((p, from)) = target else { continue };
             // The fused step takes the map's place, where the map's other inputs are computed already.
             if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
                 self.steps[k] = Some(with_epilogue(pass, &from, map));
-                makers = self.makers();
+                producers = self.producers();
                 changed = true;
             }
         }
@@ -82,7 +82,7 @@ impl Steps {
 
 /// Whether the pass can store the map's values in place of its result `from`. The error is the fusion barrier:
 /// [`FusionBarrier::EndsKernel`] for a map of anything but that result.
-fn can_fuse(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -> Result<(), FusionBarrier> {
+fn can_fuse_epilogue(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -> Result<(), FusionBarrier> {
     let ended = Err(FusionBarrier::EndsKernel(step.family()));
     let (Some(pass), Recipe::Map { value, whole: false }) = (&step.pass, &map.recipe) else { return ended };
     let to = &map.out;
@@ -100,7 +100,7 @@ fn can_fuse(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -> Result<
         return Err(FusionBarrier::Condition);
     }
     // The kernel has many stores, each of which would repeat the epilogue and knows only the row that was reduced.
-    if work(value, None) > CHEAP {
+    if evaluation_cost(value, None) > MAX_REPEATED_COST {
         return Err(FusionBarrier::KernelSize);
     }
     if contains_search(value) {

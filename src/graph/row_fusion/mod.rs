@@ -10,7 +10,7 @@
 
 mod element_map;
 mod epilogue;
-mod share;
+mod merge;
 mod steps;
 
 use super::Node;
@@ -29,7 +29,7 @@ pub(super) fn fuse_rows(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits)
     }
     let mut all = Steps { steps: steps.into_iter().map(Some).collect() };
     let mut changed = all.fuse_epilogues(Candidates::OfOnePass, roots, limits);
-    changed |= all.share(limits);
+    changed |= all.merge_reductions(limits);
     changed |= all.fuse_epilogues(Candidates::All, roots, limits);
     changed |= all.fuse_element_maps(roots, limits);
     if changed { all.in_order() } else { all.steps.into_iter().flatten().collect() }

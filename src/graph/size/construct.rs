@@ -22,7 +22,7 @@ impl Size {
     pub(crate) fn count(node: Node, at: Self, bound: Self) -> Self {
         let digest = Digest::of("count", (node.digest(), &at));
         let value = bound.value();
-        let bounded_by = (bound.is_host_known().is_none() && bound.depth() < MAX_DEPTH).then_some(bound.clone());
+        let bounded_by = (bound.host_value().is_none() && bound.depth() < MAX_DEPTH).then_some(bound.clone());
         let depth = bounded_by.as_ref().map_or(0, Self::depth) + 1;
         let count = DeviceCount::new(value, bounded_by, (node, at));
         Self::symbol(digest, depth, SizeKind::Count(count))

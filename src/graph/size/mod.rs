@@ -152,14 +152,14 @@ impl Size {
     }
 
     /// The value, if the host knows it.
-    pub(crate) fn is_host_known(&self) -> Option<u32> {
+    pub(crate) fn host_value(&self) -> Option<u32> {
         match self.kind() {
             None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Slot { count: None, .. }) => {
                 Some(self.value())
             }
             Some(SizeKind::Slot { .. }) => None,
             Some(SizeKind::Count(count)) => count.exact(),
-            Some(SizeKind::Op(op, a, b)) => Some(op.apply(a.is_host_known()?, b.is_host_known()?)),
+            Some(SizeKind::Op(op, a, b)) => Some(op.apply(a.host_value()?, b.host_value()?)),
         }
     }
 
@@ -180,7 +180,7 @@ impl Size {
     /// The array that holds a count, unless the host knows it already.
     pub(crate) fn count_node(&self) -> Option<Node> {
         match self.kind() {
-            Some(SizeKind::Count(count)) => count.place().map(|(node, _)| node),
+            Some(SizeKind::Count(count)) => count.location().map(|(node, _)| node),
             _ => None,
         }
     }

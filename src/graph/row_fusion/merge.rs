@@ -12,20 +12,20 @@ use crate::graph::step::merge;
 
 impl Steps {
     /// Merges reductions over the same rows that do not depend on each other.
-    pub(super) fn share(&mut self, limits: PlanLimits) -> bool {
+    pub(super) fn merge_reductions(&mut self, limits: PlanLimits) -> bool {
         let mut changed = false;
         for first in 0..self.steps.len() {
             for second in first + 1..self.steps.len() {
                 let (Some(a), Some(b)) = (&self.steps[first], &self.steps[second]) else { continue };
-                if !can_share(a, b, limits) {
+                if !can_merge(a, b, limits) {
                     continue;
                 }
-                let makers = self.makers();
-                if self.needs(&makers, second, first) || self.needs(&makers, first, second) {
+                let producers = self.producers();
+                if self.depends(&producers, second, first) || self.depends(&producers, first, second) {
                     continue;
                 }
                 if let (Some(a), Some(b)) = (self.steps[first].take(), self.steps[second].take()) {
-                    self.steps[first] = Some(shared(a, b));
+                    self.steps[first] = Some(merged(a, b));
                     changed = true;
                 }
             }
@@ -48,7 +48,7 @@ fn same_conditions(a: &Step, b: &Step) -> bool {
 }
 
 /// Whether one pass can compute both steps, if neither depends on the other.
-fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
+fn can_merge(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     let (Some(p), Some(q)) = (&a.pass, &b.pass) else { return false };
     let (Recipe::Reduce { on, .. }, Recipe::Reduce { on: on_b, .. }) = (&a.recipe, &b.recipe) else {
         return false;
@@ -78,7 +78,7 @@ fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     is_small && fits(&a.recipe, outputs, reads, &|_| false, status, limits)
 }
 
-fn shared(mut a: Step, b: Step) -> Step {
+fn merged(mut a: Step, b: Step) -> Step {
     merge(&mut a.reads, b.reads);
     merge(&mut a.after, b.after);
     a.fused.extend(b.fused);
