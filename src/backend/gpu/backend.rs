@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
-use super::codegen::Modules;
+use super::codegen::StepModules;
+use super::compiled_plan::CompiledPlan;
 use super::driver_limits::DriverLimits;
 use super::lower::lower;
-use super::prepared::Prepared;
 use super::runtime::{AdapterKind, Buffer, Runtime};
 use super::tuning;
 use super::{probe, row_hash};
@@ -30,7 +30,7 @@ pub(crate) struct GpuBackend {
     fuse: bool,
     pub(crate) tuning: Tuning,
     numerics: OnceLock<Numerics>,
-    pub(super) plans: PlanCache<Prepared>,
+    pub(super) plans: PlanCache<CompiledPlan>,
     last_counts: LastCounts,
     /// Placeholder backend for the nodes of cached plans, so that plans keep no real backend alive.
     placeholder: OnceLock<BackendRef>,
@@ -74,12 +74,12 @@ impl GpuBackend {
     #[cfg(feature = "wgpu-profiler")]
     pub(crate) fn evaluate_profiled(&self, nodes: &[Node]) -> Result<Option<Vec<wgpu_profiler::GpuTimerQueryResult>>> {
         let run = || {
-            let recorded = self.record(nodes, self.staged(nodes)?)?;
+            let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
             let scopes = self.runtime.submit_profiled(&recorded.commands)?;
             recorded.publish(&self.runtime);
             Ok(scopes)
         };
-        run().map_err(|e| self.runtime.blame(e))
+        run().map_err(|e| self.runtime.with_cause(e))
     }
 }
 
@@ -125,13 +125,13 @@ impl Backend for GpuBackend {
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
-        Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.blame(e))?))
+        Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.with_cause(e))?))
     }
     fn placeholder(&self) -> BackendRef {
         self.placeholder.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
-        let lowered = lower(step, 0, self.driver_limits(), &mut Modules::default())?;
+        let lowered = lower(step, 0, self.driver_limits(), &mut StepModules::default())?;
         let (mut dispatches, mut limits) = (0, Vec::new());
         for launch in lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0) {
             let windows = self.windows(step, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);
@@ -145,37 +145,37 @@ impl Backend for GpuBackend {
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         let run = || {
-            let recorded = self.record(nodes, self.staged(nodes)?)?;
+            let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
             if !recorded.commands.is_empty() {
                 self.runtime.submit(&recorded.commands)?;
             }
             recorded.publish(&self.runtime);
             Ok(())
         };
-        run().map_err(|e| self.runtime.blame(e))
+        run().map_err(|e| self.runtime.with_cause(e))
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         let run = || {
-            let recorded = self.record(nodes, self.staged(nodes)?)?;
+            let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
             let ms = self.runtime.submit_timed(&recorded.commands)?;
             recorded.publish(&self.runtime);
             self.runtime.wait()?;
             Ok(ms)
         };
-        run().map_err(|e| self.runtime.blame(e))
+        run().map_err(|e| self.runtime.with_cause(e))
     }
     fn wait(&self) -> Result<()> {
         self.runtime.wait()
     }
     fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> BoxedRead<'_> {
-        Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.blame(e)) })
+        Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.with_cause(e)) })
     }
     fn last_counts(&self) -> &LastCounts {
         &self.last_counts
     }
     fn waits(&self, nodes: &[Node], stages: u64) -> u64 {
         // Sizes are exact once counts have been read.
-        1 + stages + u64::from(stages == 0) * u64::from(!nodes.iter().all(|n| self.at_once(n, n.bytes())))
+        1 + stages + u64::from(stages == 0) * u64::from(!nodes.iter().all(|n| self.at_capacity(n, n.bytes())))
     }
     fn stats(&self) -> Stats {
         self.runtime.stats()

@@ -11,12 +11,12 @@ use crate::graph::scalar::Scalar;
 use crate::graph::walk::for_each_expr;
 
 /// Whether every array that the expression reads is read within its capacity, at every position below `positions`.
-pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {
-    let mut below = Below { positions: u64::from(positions), known: DigestMap::default() };
+pub(super) fn are_in_bounds(e: &Expr, positions: u32) -> bool {
+    let mut bounds = UpperBounds { positions: u64::from(positions), known: DigestMap::default() };
     let mut proven = true;
     for_each_expr(e, &mut |e| {
         proven &= match e.kind() {
-            ExprKind::Load(node, at) | ExprKind::Within(node, at, _) => below.fits(at, node),
+            ExprKind::Load(node, at) | ExprKind::Within(node, at, _) => bounds.fits(at, node),
             // The search reads only splits before the last one.
             ExprKind::RowOf(splits, _) => splits.extent().capacity() > 0,
             _ => true,
@@ -26,12 +26,12 @@ pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {
 }
 
 /// Exclusive upper bounds of index expressions.
-struct Below {
+struct UpperBounds {
     positions: u64,
     known: DigestMap<Option<u64>>,
 }
 
-impl Below {
+impl UpperBounds {
     fn fits(&mut self, at: &Expr, array: &Node) -> bool {
         self.of(at).is_some_and(|bound| bound <= u64::from(array.extent().capacity()))
     }
@@ -89,7 +89,7 @@ mod tests {
 
     /// Whether the index provably lies within an array of that length, for 100 positions.
     fn proven(len: u32, at: &Expr) -> bool {
-        are_proven(&Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
+        are_in_bounds(&Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
     }
 
     /// Length of the smallest array within which the index provably lies.
@@ -123,6 +123,6 @@ mod tests {
         assert_eq!(least(&Expr::row_of(&splits, held.clone())), Some(30));
         assert_eq!(least(&Expr::within(&splits, Expr::u32(0), Expr::index())), None);
         // Nested indices must be proven as well.
-        assert!(!are_proven(&Expr::load(&array(9), held.min(Expr::u32(8))), 101));
+        assert!(!are_in_bounds(&Expr::load(&array(9), held.min(Expr::u32(8))), 101));
     }
 }

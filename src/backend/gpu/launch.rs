@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Generated, Module, StorageArray, Word};
-use super::runtime::Checks;
+use super::codegen::{KernelModule, ModuleBuilder, ParamWord, StorageArray};
+use super::runtime::RuntimeChecks;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -21,7 +21,7 @@ pub(super) const FEWER_ROWS: &str = "process fewer rows at a time, or use a CPU 
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
     /// The part that is the same in every run.
-    pub(crate) module: Arc<Generated>,
+    pub(crate) module: Arc<KernelModule>,
     /// The entry point.
     pub(crate) entry: &'static str,
     /// The template's parameter words, then the generated ones.
@@ -31,7 +31,7 @@ pub(crate) struct Launch {
     /// The grid's third dimension.
     pub(crate) depth: u32,
     /// The runtime checks that wgpu adds to the kernel.
-    pub(crate) checks: Checks,
+    pub(crate) checks: RuntimeChecks,
 }
 
 impl Launch {
@@ -60,21 +60,21 @@ pub(crate) struct Lowered {
     pub(crate) limit: Option<ManyDispatches>,
 }
 
-impl Generated {
+impl KernelModule {
     /// One launch of the module, with the sizes of this run.
     pub(super) fn launch(self: &Arc<Self>, entry: &'static str, head: [u32; 8], workgroups: u32, depth: u32) -> Launch {
         let mut params = Vec::with_capacity(head.len() + self.scalars.len());
         params.extend(head);
         params.extend(self.scalars.iter().map(|word| match word {
-            Word::Constant(n) => *n,
-            Word::Size(size) => size.value(),
+            ParamWord::Constant(n) => *n,
+            ParamWord::Size(size) => size.value(),
         }));
-        Launch { module: self.clone(), entry, params, workgroups, depth, checks: Checks::ALL }
+        Launch { module: self.clone(), entry, params, workgroups, depth, checks: RuntimeChecks::ALL }
     }
 }
 
 /// Adds the function `name`, which returns the number of live elements of the extent.
-pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
+pub(super) fn live_function(m: &mut ModuleBuilder<'_>, name: &str, extent: &Extent) {
     match extent.live() {
         Some(e) => m.count_function(name, &e.min(Expr::size(extent.size()))),
         // A known count is the capacity.
@@ -86,18 +86,18 @@ pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
 }
 
 /// Adds the functions that give the start of each row and, for uniform rows, their number.
-pub(super) fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
+pub(super) fn partition_functions(m: &mut ModuleBuilder<'_>, rows: &Rows, nrows: &Extent) {
     match rows {
         Rows::Splits(node) => m.splits_function(node),
         Rows::Uniform(len) => {
-            live(m, "live_rows", nrows);
+            live_function(m, "live_rows", nrows);
             m.uniform_splits_function(len);
         }
     }
 }
 
 /// Fails if the step has more elements than the template's indices allow.
-pub(super) fn within(step: &Step, elements: u32, limit: u32, whose: &str) -> Result<()> {
+pub(super) fn check_elements(step: &Step, elements: u32, limit: u32, whose: &str) -> Result<()> {
     if elements <= limit {
         return Ok(());
     }

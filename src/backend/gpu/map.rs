@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::bounds::are_proven;
-use super::codegen::{Element, Generated, Module, Modules, value_type};
-use super::launch::{Lowered, live};
-use super::runtime::Checks;
+use super::bounds::are_in_bounds;
+use super::codegen::{Element, KernelModule, ModuleBuilder, StepModules, value_type};
+use super::launch::{Lowered, live_function};
+use super::runtime::RuntimeChecks;
 use crate::dtype::DType;
 use crate::graph::cost::{MAX_REPEATED_COST, evaluation_cost};
 use crate::graph::expr::{Expr, ExprKind};
@@ -36,7 +36,7 @@ fn tile(step: &Step, capacity: u32) -> u32 {
 /// Whether the map computes four elements at once. It must read only arrays of at most 32 bits per element, at the
 /// position of the computed element, and their storage must end with a full vector. The map is also computed at up to
 /// three positions past the last one. Checks need not hold there, so the map must have none.
-fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
+fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
     let is_word = |dtype: DType| dtype.size() <= 4;
     let is_tuned = step.limits.tuning.map_width == 4;
     if !is_tuned || !is_word(value.dtype()) || value.has_conditions() || !is_plain(step, capacity) {
@@ -61,25 +61,25 @@ fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) 
 }
 
 /// Lowers a map into its output, or a check.
-pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent, modules: &mut Modules) -> Lowered {
+pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent, modules: &mut StepModules) -> Lowered {
     let capacity = extent.capacity();
     if let Recipe::Map { .. } = step.recipe
-        && takes_vectors(step, value, extent.live().as_ref(), capacity)
+        && can_vectorize(step, value, extent.live().as_ref(), capacity)
     {
         let g = modules.get(step, ("vector_map", 0), || {
-            let mut m = Module::new(step, first_slot);
-            live(&mut m, "live", extent);
+            let mut m = ModuleBuilder::new(step, first_slot);
+            live_function(&mut m, "live", extent);
             m.vector_function("values", value);
             let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
             m.push(&format!("const MAP_TILE = {tile}u;"));
             let out = Element::vector(value.dtype());
             m.finish(&[VECTOR_MAP], ty, Some(out), Vec::new()).with_tile(tile)
         });
-        return launched(&g, [capacity, 0, 0, 0, 0, 0, 0, 0], value, extent);
+        return single_launch(&g, [capacity, 0, 0, 0, 0, 0, 0, 0], value, extent);
     }
     let stem = if step.row_context.is_some() { "row_map" } else { "map" };
     let g = modules.get(step, (stem, 0), || {
-        let mut m = Module::new(step, first_slot);
+        let mut m = ModuleBuilder::new(step, first_slot);
         let out = if let Recipe::Assert { .. } = step.recipe {
             m.assert_output(first_slot + step.checks.len() as u32);
             None
@@ -87,7 +87,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
             m.map_output(value.dtype());
             Some(Element::of(value.dtype()))
         };
-        live(&mut m, "live", extent);
+        live_function(&mut m, "live", extent);
         m.value_function("value", value);
         let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
         m.push(&format!("const MAP_TILE = {tile}u;"));
@@ -104,11 +104,11 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
         Some((splits, inner)) => [capacity, splits.extent().capacity().saturating_sub(1), *inner, 0, 0, 0, 0, 0],
         None => [capacity, 0, 0, 0, 0, 0, 0, 0],
     };
-    launched(&g, head, value, extent)
+    single_launch(&g, head, value, extent)
 }
 
 /// The single launch of a map, with one workgroup per tile.
-fn launched(g: &Arc<Generated>, head: [u32; 8], value: &Expr, extent: &Extent) -> Lowered {
+fn single_launch(g: &Arc<KernelModule>, head: [u32; 8], value: &Expr, extent: &Extent) -> Lowered {
     let capacity = extent.capacity();
     let mut launch = g.launch("main", head, capacity.div_ceil(g.tile), 1);
     launch.checks = checks(value, extent.live().as_ref(), capacity);
@@ -116,13 +116,13 @@ fn launched(g: &Arc<Generated>, head: [u32; 8], value: &Expr, extent: &Extent) -
 }
 
 /// The runtime checks of a map's kernel, given the expressions of its value and of its count.
-fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
+fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> RuntimeChecks {
     // SAFETY: the loops of the templates run MAP_TILE / 256 iterations, or a quarter of them. The loops of the
     // functions that expressions call end: a search halves the remaining range, and a remainder or a power has fewer
     // bits left after each iteration.
-    let checks = unsafe { Checks::ALL.without_loops() };
+    let checks = unsafe { RuntimeChecks::ALL.without_loops() };
     // The count is evaluated at position 0.
-    if !are_proven(value, capacity) || count.is_some_and(|e| !are_proven(e, 1)) {
+    if !are_in_bounds(value, capacity) || count.is_some_and(|e| !are_in_bounds(e, 1)) {
         return checks;
     }
     // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::codegen::{Element, Generated, Module, Modules, value_type};
+use super::codegen::{Element, KernelModule, ModuleBuilder, StepModules, value_type};
 use super::driver_limits::DriverLimits;
-use super::launch::{Lowered, partition};
+use super::launch::{Lowered, partition_functions};
 use crate::graph::node::Product;
 use crate::graph::plan::Step;
 
@@ -64,7 +64,7 @@ pub(super) fn lower(
     step: &Step,
     (first_slot, driver): (u32, DriverLimits),
     p: &Product,
-    modules: &mut Modules,
+    modules: &mut StepModules,
 ) -> Lowered {
     let (batches, capacity, tiles) = (p.batches.capacity(), step.out.extent().capacity(), p.tile_capacity.value());
     if batches == 0 || tiles == 0 || capacity == 0 {
@@ -90,10 +90,10 @@ pub(super) fn lower(
     Lowered { launches, limit, ..Lowered::default() }
 }
 
-fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Generated {
+fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> KernelModule {
     let dtype = p.operands[0].dtype();
-    let mut m = Module::new(step, first_slot).without_row_context();
-    partition(&mut m, &p.tiles, &p.batches);
+    let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
+    partition_functions(&mut m, &p.tiles, &p.batches);
     for (name, e) in ["rows_of", "terms_of", "columns_of"].into_iter().zip(&p.sizes) {
         m.value_function(name, e);
     }

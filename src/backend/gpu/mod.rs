@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL)
-//!      -> binding_windows (arrays larger than a binding) -> prepare (compiled, and kept for the next time)
+//!      -> binding_windows (arrays larger than a binding) -> prepare (kernels for the sizes of a run, compiled and cached)
 //!      -> record (buffers, commands) -> runtime (pool, pipelines, queue)
 //! ```
 //!
@@ -11,12 +11,13 @@
 mod backend;
 mod binding_windows;
 mod bounds;
+mod buffer_assignment;
 mod codegen;
+mod compiled_plan;
 mod driver_limits;
 mod launch;
 mod lower;
 mod prepare;
-mod prepared;
 mod probe;
 mod read;
 mod record;

@@ -1,6 +1,6 @@
 //! Probes the float arithmetic of a device with `shaders/probe.wgsl`.
 
-use super::runtime::{Access, Checks, Command, Dispatch, ReadRequest, Runtime};
+use super::runtime::{Access, Command, Dispatch, ReadRequest, Runtime, RuntimeChecks};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::numerics::{FloatNumerics, Numerics};
@@ -45,7 +45,7 @@ fn of_type(runtime: &Runtime, dtype: DType) -> Result<FloatNumerics> {
     let bytes: Vec<u8> = given(dtype).iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
     let operands = runtime.upload(&bytes)?;
     let found = runtime.buffer((FOUND * size) as u64)?;
-    let pipeline = runtime.pipeline("probe", &text, "main", &[Access::Read, Access::ReadWrite], Checks::ALL)?;
+    let pipeline = runtime.pipeline("probe", &text, "main", &[Access::Read, Access::ReadWrite], RuntimeChecks::ALL)?;
     let command = Command::Dispatch(Dispatch {
         pipeline,
         buffers: vec![operands.into(), found.clone().into()],

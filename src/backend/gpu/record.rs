@@ -1,10 +1,10 @@
-//! Records prepared kernels as commands: takes buffers from the pool, and collects the results that nodes get on
+//! Records compiled kernels as commands: takes buffers from the pool, and collects the results that nodes get on
 //! submission.
 
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::prepared::{BufferBinding, Prepared, Resource};
+use super::compiled_plan::{BufferBinding, CompiledPlan, Resource};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::{Error, Result};
 use crate::graph::backend::{Backend, Status, Wait};
@@ -41,7 +41,7 @@ pub(super) struct Recorded {
     pub(super) commands: Vec<Command>,
     results: DigestMap<(Node, Stored)>,
     /// Bytes that the kernels read plus write.
-    moves: u64,
+    bytes_moved: u64,
 }
 
 impl Recorded {
@@ -53,7 +53,7 @@ impl Recorded {
     }
 
     /// The number of elements that an array was computed for; `None` if it was not computed.
-    pub(super) fn made_for(&self, node: &Node) -> Option<u32> {
+    pub(super) fn computed_len(&self, node: &Node) -> Option<u32> {
         let made = self.results.get(&node.digest()).map(|(_, stored)| stored.len);
         made.or_else(|| node.stored().map(|stored| stored.len))
     }
@@ -64,7 +64,7 @@ impl Recorded {
 
     /// Publishes the results to their nodes. Must follow submission, so that no other thread can submit a reader first.
     pub(super) fn publish(self, runtime: &Runtime) {
-        runtime.counters().moved(self.moves);
+        runtime.counters().moved(self.bytes_moved);
         for (node, stored) in self.results.into_values() {
             node.set_stored(stored);
         }
@@ -78,7 +78,7 @@ fn buffer(stored: &Stored) -> Buffer {
 impl GpuBackend {
     /// The program that computes the nodes. Counts at whose upper bounds it would take much memory are read in advance:
     /// one wait for each stage but the last.
-    pub(super) fn staged(&self, nodes: &[Node]) -> Result<(Program, Bindings)> {
+    pub(super) fn trace_in_stages(&self, nodes: &[Node]) -> Result<(Program, Bindings)> {
         loop {
             let (program, bindings) = trace(nodes);
             let counts = counts_to_read(&program, &bindings, self.tuning.stage_bytes);
@@ -102,33 +102,33 @@ impl GpuBackend {
         }
         loop {
             let (program, bindings) = traced.take().unwrap_or_else(|| trace(nodes));
-            let mut prepared = match self.plans.take(&program, |p: &Prepared| p.plan.assign_if_valid(&bindings)) {
-                Some(prepared) => prepared,
+            let mut compiled = match self.plans.take(&program, |p: &CompiledPlan| p.plan.assign_if_valid(&bindings)) {
+                Some(compiled) => compiled,
                 None => {
                     self.runtime.counters().plan();
-                    Prepared::new(LinkedPlan::new(program, &bindings, &self.placeholder(), self.plan_limits()))
+                    CompiledPlan::new(LinkedPlan::new(program, &bindings, &self.placeholder(), self.plan_limits()))
                 }
             };
             // Otherwise another thread has stored an array meanwhile: trace again, with that array as an input.
-            if prepared.plan.matches(&bindings) {
-                let recorded = self.commands(&mut prepared, &bindings);
-                self.plans.put(&prepared.plan.program.clone(), prepared);
+            if compiled.plan.matches(&bindings) {
+                let recorded = self.commands(&mut compiled, &bindings);
+                self.plans.put(&compiled.plan.program.clone(), compiled);
                 return recorded;
             }
         }
     }
 
-    fn commands(&self, prepared: &mut Prepared, bindings: &Bindings) -> Result<Recorded> {
-        let kept = prepared.plan.kept(bindings, false);
-        let mut signature = prepared.plan.signature(bindings);
+    fn commands(&self, compiled: &mut CompiledPlan, bindings: &Bindings) -> Result<Recorded> {
+        let kept = compiled.plan.kept(bindings, false);
+        let mut signature = compiled.plan.signature(bindings);
         signature.extend(kept.iter().map(|&kept| u32::from(kept)));
-        let ready = self.ready(prepared, signature, &kept)?;
-        let plan = &prepared.plan;
-        let what = ready.steps.last().map_or("nothing", |step| step.op);
-        self.runtime.check_budget(what, ready.buffers.iter().copied())?;
-        let buffers = self.runtime.buffers(&ready.buffers, &mut prepared.last)?;
-        let mut out = Recorded { moves: ready.moves, ..Recorded::default() };
-        let status = ready.status.map(|at| {
+        let sized = self.sized(compiled, signature, &kept)?;
+        let plan = &compiled.plan;
+        let what = sized.steps.last().map_or("nothing", |step| step.op);
+        self.runtime.check_budget(what, sized.buffers.iter().copied())?;
+        let buffers = self.runtime.buffers(&sized.buffers, &mut compiled.last)?;
+        let mut out = Recorded { bytes_moved: sized.bytes_moved, ..Recorded::default() };
+        let status = sized.status.map(|at| {
             let buffer = buffers[at].clone();
             out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
             Arc::new(StatusBlock { buffer, is_flag: false })
@@ -136,7 +136,7 @@ impl GpuBackend {
         let block = || status.clone().expect("bug: slots were counted");
         let mut made: Vec<Stored> = Vec::with_capacity(plan.computed.len());
         let mut slot = 0;
-        for (step, links) in ready.steps.iter().zip(&plan.links) {
+        for (step, links) in sized.steps.iter().zip(&plan.links) {
             let stored = |from: &ArraySource| match from {
                 ArraySource::Input(array) => bindings.stored(*array).expect("bug: an input without a result"),
                 ArraySource::Computed(k) => &made[*k],

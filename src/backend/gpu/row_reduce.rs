@@ -1,9 +1,9 @@
 //! The host side of `shaders/row_reduce.wgsl` and its parts for several columns (`row_reduce_wide.wgsl`) and for long
 //! rows (`row_reduce_long.wgsl`).
 
-use super::codegen::{Module, Modules, shares_words};
-use super::launch::{Lowered, ROW_TILES, partition, too_many};
-use super::runtime::Checks;
+use super::codegen::{ModuleBuilder, StepModules, shares_words};
+use super::launch::{Lowered, ROW_TILES, partition_functions, too_many};
+use super::runtime::RuntimeChecks;
 use super::{MAX_GROUPS, fold_grid};
 use crate::error::Result;
 use crate::graph::canonical_order::reduction::{FOLD_LEN, block_len, level2_lanes};
@@ -31,7 +31,7 @@ impl Tiles {
 const WIDE_ELEMENTS: u32 = 16_384;
 
 /// Bins searched per workgroup of `level2`.
-const BINS_A_GROUP: u32 = 256;
+const BINS_PER_GROUP: u32 = 256;
 
 /// Costs and flat positions stay below 2^32 by this much, so that the shader's sums cannot wrap.
 const MARGIN: u64 = 1 << 14;
@@ -71,7 +71,7 @@ impl Grid {
 
 /// The grid of a row reduction or scan whose arrays are bound in part: the tile of a value depends on its position
 /// alone.
-pub(super) fn in_parts(grid: Grid) -> Grid {
+pub(super) fn for_partial_bindings(grid: Grid) -> Grid {
     let [rows, nvals, inner, _, _, _, column_bits, zero] = grid.head;
     let tile = if inner == 1 { PART_TILE } else { grid.block };
     let tiles = nvals / tile + 1;
@@ -102,7 +102,7 @@ pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, tiles: Tiles, bl
     let has_long_rows = nvals > block;
     let part_len = if has_long_rows { 2 * u64::from(bins) * inner64 } else { 1 };
     let level2 = has_long_rows.then(|| {
-        let (x, y) = fold_grid(bins.div_ceil(BINS_A_GROUP));
+        let (x, y) = fold_grid(bins.div_ceil(BINS_PER_GROUP));
         (x, y, inner.div_ceil(1 << column_bits))
     });
     Some(Grid {
@@ -145,7 +145,7 @@ struct ByPosition {
 }
 
 /// Workgroup memory of `main`.
-struct Shared {
+struct WorkgroupMemory {
     tile: u32,
     lanes: u32,
     /// Number of values that are staged; `None` without staging.
@@ -154,7 +154,7 @@ struct Shared {
     rows: Option<u32>,
 }
 
-impl Shared {
+impl WorkgroupMemory {
     /// Bytes of workgroup memory that every device has.
     const ALL: usize = 16 << 10;
 
@@ -192,7 +192,7 @@ impl Shared {
 }
 
 /// Lowers a step of [`Recipe::Reduce`].
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Result<Lowered> {
+pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
     let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.pass) else {
         unreachable!("bug: another recipe")
     };
@@ -210,16 +210,16 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row reduction"));
     };
     if step.is_oversized() {
-        grid = in_parts(grid);
+        grid = for_partial_bindings(grid);
     }
     let g = modules.get(step, ("row_reduce", grid.head[4]), || {
-        let mut m = Module::new(step, first_slot);
-        partition(&mut m, rows, nrows);
+        let mut m = ModuleBuilder::new(step, first_slot);
+        partition_functions(&mut m, rows, nrows);
         let elem = m.row_pass(pass, rows);
         // Arrays that are bound in part may lack some positions of a tile.
         let coalesces = tuning.coalesce_rows && !step.is_oversized();
         let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
-        m.push(&Shared::of(&grid, lanes, state, by_position).declared());
+        m.push(&WorkgroupMemory::of(&grid, lanes, state, by_position).declared());
         let templates = [ROW_REDUCE, ROW_REDUCE_WIDE, ROW_REDUCE_LONG, ROW_TILES];
         m.finish_row_pass(&templates, (&elem, state), pass)
     });
@@ -245,7 +245,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
 /// ends at the number of values. Searches halve the remaining range, and no midpoint wraps. The loops over listed
 /// blocks and long rows are bounded by the lengths of the lists, with steps of 1 or more. Functions that expressions
 /// call end too: see `map.rs`.
-const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
+const CHECKS: RuntimeChecks = unsafe { RuntimeChecks::ALL.without_loops() };
 
 #[cfg(test)]
 mod tests {
@@ -256,9 +256,9 @@ mod tests {
     #[test]
     fn a_pass_keeps_as_much_as_a_workgroup_has_room_for() {
         // Counts one value each for staging and for mapping by position.
-        let takes = |state: usize| (lanes(state, 2048).1 as usize + 2) * state + Shared::LISTS;
-        assert!(takes(MAX_STATE) <= Shared::ALL && takes(MAX_STATE + 4) > Shared::ALL);
-        assert!((4..MAX_STATE).all(|state| takes(state) <= Shared::ALL));
+        let takes = |state: usize| (lanes(state, 2048).1 as usize + 2) * state + WorkgroupMemory::LISTS;
+        assert!(takes(MAX_STATE) <= WorkgroupMemory::ALL && takes(MAX_STATE + 4) > WorkgroupMemory::ALL);
+        assert!((4..MAX_STATE).all(|state| takes(state) <= WorkgroupMemory::ALL));
     }
 
     #[test]
@@ -270,10 +270,13 @@ mod tests {
         {
             let (tile, lanes) = lanes(state, most);
             let grid = grid(1 << 20, 1 << 16, 1, Tiles { cost: tile, row_cost }).unwrap();
-            let Shared { stage, rows, .. } =
-                Shared::of(&grid, lanes, state, Some(ByPosition { stages: true, maps: true }));
+            let WorkgroupMemory { stage, rows, .. } =
+                WorkgroupMemory::of(&grid, lanes, state, Some(ByPosition { stages: true, maps: true }));
             let values = lanes + stage.unwrap_or(1) + rows.unwrap_or(1);
-            assert!(values as usize * state + Shared::LISTS <= Shared::ALL, "{state} bytes in tiles of {tile}");
+            assert!(
+                values as usize * state + WorkgroupMemory::LISTS <= WorkgroupMemory::ALL,
+                "{state} bytes in tiles of {tile}"
+            );
             seen = [seen[0] + usize::from(stage.is_some()), seen[1] + usize::from(rows.is_some())];
         }
         assert!(seen.iter().all(|&n| n > 0));

@@ -1,7 +1,7 @@
 //! The host side of `shaders/row_scan.wgsl`.
 
-use super::codegen::{Binding, Element, Module, Modules, StorageArray, value_type};
-use super::launch::{Lowered, ROW_TILES, WORKGROUP_SCAN, partition, too_many};
+use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray, value_type};
+use super::launch::{Lowered, ROW_TILES, WORKGROUP_SCAN, partition_functions, too_many};
 use super::row_reduce;
 use crate::error::Result;
 use crate::graph::canonical_order::row_scan::block_len;
@@ -47,7 +47,7 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
 
 /// Lowers a step of [`Recipe::RowScan`].
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Result<Lowered> {
+pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
     let Recipe::RowScan { op, on, value } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, inner } = on;
     let grid = grid(nvals.capacity(), nrows.capacity(), *inner);
@@ -55,11 +55,11 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row scan"));
     };
     if step.is_oversized() {
-        grid = Grid(row_reduce::in_parts(grid.0));
+        grid = Grid(row_reduce::for_partial_bindings(grid.0));
     }
     let g = modules.get(step, ("row_scan", 0), || {
-        let mut m = Module::new(step, first_slot);
-        partition(&mut m, rows, nrows);
+        let mut m = ModuleBuilder::new(step, first_slot);
+        partition_functions(&mut m, rows, nrows);
         m.value_function("load", value);
         m.monoid(*op, value.dtype(), op.identity(value.dtype()));
         let ty = value_type(value.dtype());

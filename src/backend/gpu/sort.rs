@@ -1,7 +1,7 @@
 //! The host side of `shaders/sort.wgsl`.
 
-use super::codegen::{Binding, Element, Module, Modules, StorageArray};
-use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
+use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray};
+use super::launch::{Lowered, WORKGROUP_SCAN, check_elements, live_function};
 use super::scan;
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -51,9 +51,9 @@ pub(super) fn lower(
     key: &Expr,
     count: &Extent,
     bits: u32,
-    modules: &mut Modules,
+    modules: &mut StepModules,
 ) -> Result<Lowered> {
-    within(step, count.capacity(), MAX_CAPACITY, "a sort")?;
+    check_elements(step, count.capacity(), MAX_CAPACITY, "a sort")?;
     let n = count.capacity();
     if n == 0 {
         return Ok(Lowered::default());
@@ -69,17 +69,17 @@ pub(super) fn lower(
         let is_last = pass + 1 == passes;
         let (to, from) = (pass as usize % 2, 1 - pass as usize % 2);
         let g = modules.get(step, ("sort", pass), || {
-            let mut m = Module::new(step, first_slot).without_row_context();
+            let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
             let capacity = "fn capacity() -> u32 {\n    return p.head[0].x;\n}";
             let words = |name: &'static str, binding| StorageArray::new(name, Element::WORD, binding);
             let mut scratch = vec![words("digits", Binding::Scratch(digits_at))];
             if is_first {
-                live(&mut m, "live", count);
+                live_function(&mut m, "live", count);
                 m.value_function("value", key);
                 m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
                 m.push("fn index(i: u32) -> u32 {\n    return i;\n}");
             } else {
-                m = Module::empty(step, first_slot);
+                m = ModuleBuilder::empty(step, first_slot);
                 m.push("fn live() -> u32 {\n    return capacity();\n}");
                 m.push("fn load(i: u32) -> u32 {\n    return load_keys_in(i);\n}");
                 m.push("fn index(i: u32) -> u32 {\n    return load_perm_in(i);\n}");
@@ -96,7 +96,7 @@ pub(super) fn lower(
         let head = head(n, pass);
         launches.push(g.launch("count", head, tiles, 1));
         let sums = modules.get(step, ("sort digits", 0), || {
-            let mut m = Module::empty(step, first_slot);
+            let mut m = ModuleBuilder::empty(step, first_slot);
             m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
             m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
             m.push(scan::LOADS_TWICE);

@@ -1,6 +1,6 @@
 //! Binding windows: arrays that exceed one storage-buffer binding.
 //!
-//! A kernel is generated without knowing how its arrays are bound. It accesses an array through functions
+//! A kernel is generated without knowledge of how its arrays are bound. It accesses an array through functions
 //! (`load_x(i)`, `store_x(i, v)`: [`codegen`](super::codegen)) and takes the index of its workgroup from
 //! `workgroup_index`. Once the sizes of a run are known, this module decides per launch:
 //!

@@ -113,10 +113,10 @@ impl Schedule {
             }
         }
         // Arrays accessed by row or at any position share the remaining bindings.
-        let is_open =
+        let is_variable =
             |a: &PartialArray| matches!(a.pattern, AccessPattern::PerRow { .. } | AccessPattern::Random { .. });
-        let taken: u64 = arrays.iter().filter(|a| !is_open(a)).map(|a| a.windows).sum();
-        let open = arrays.iter().filter(|a| is_open(a)).count() as u64;
+        let taken: u64 = arrays.iter().filter(|a| !is_variable(a)).map(|a| a.windows).sum();
+        let open = arrays.iter().filter(|a| is_variable(a)).count() as u64;
         let left = u64::from(limits.bindings).checked_sub(taken).filter(|&left| left >= open)?;
         let mut schedule = Self {
             limits,
@@ -134,14 +134,14 @@ impl Schedule {
         let mut of_rows = 0;
         if by_rows {
             schedule.rows = u64::from(launch.params[0]);
-            schedule.spread_rows(if anywhere == 0 { left } else { left * (open - anywhere) / open })?;
+            schedule.fit_rows(if anywhere == 0 { left } else { left * (open - anywhere) / open })?;
             let is_of_rows = |a: &&PartialArray| matches!(a.pattern, AccessPattern::PerRow { .. });
             of_rows = schedule.arrays.iter().filter(is_of_rows).map(|a| a.windows).sum();
         }
         if let Some(each) = (left - of_rows).checked_div(anywhere) {
-            schedule.spread_windows(each)?;
+            schedule.fit_windows(each)?;
         }
-        schedule.spread_tiles()?;
+        schedule.fit_tiles()?;
         let windowings: Vec<Windowing> = schedule.arrays.iter().map(PartialArray::windowing).collect();
         // The kernel of a product handles missed loads itself.
         let stores_after_misses = matches!(step.recipe, Recipe::Product(_));
@@ -150,7 +150,7 @@ impl Schedule {
     }
 
     /// Sets `rows_per_dispatch` to the most rows whose windows fit this many bindings. `None` if no group of rows fits.
-    fn spread_rows(&mut self, bindings: u64) -> Option<()> {
+    fn fit_rows(&mut self, bindings: u64) -> Option<()> {
         let rows = self.rows;
         let windows = |a: &PartialArray, rows: u64| match a.pattern {
             AccessPattern::PerRow { bytes, more } => (bytes * rows + more).div_ceil(a.window()),
@@ -173,7 +173,7 @@ impl Schedule {
     }
 
     /// Binds up to `each` windows at once of every array that is accessed at any position.
-    fn spread_windows(&mut self, each: u64) -> Option<()> {
+    fn fit_windows(&mut self, each: u64) -> Option<()> {
         for a in &mut self.arrays {
             if let AccessPattern::Random { axis, .. } = a.pattern {
                 let windows = a.bytes.div_ceil(a.window()).max(1);
@@ -189,7 +189,7 @@ impl Schedule {
     }
 
     /// Sets `tiles_per_dispatch` to the most tiles that access at most one binding of each array.
-    fn spread_tiles(&mut self) -> Option<()> {
+    fn fit_tiles(&mut self) -> Option<()> {
         let most = |from: u64, bytes: u64, more: u64| {
             let slack = if (from | bytes).is_multiple_of(ALIGNMENT) { 0 } else { ALIGNMENT };
             self.limits.max_binding.checked_sub(more + slack).map(|left| left / bytes.max(1)).filter(|&n| n > 0)

@@ -1,12 +1,12 @@
 //! Conversions of values and of bits. Twin of `cast` and `bitcast` in `backend/cpu/operations.rs`.
 
-use super::{Module, pairs, value_type};
+use super::{ModuleBuilder, pairs, value_type};
 use crate::dtype::DType;
 use crate::math::narrow;
 
 /// The value `a` of dtype `from` as `to`. Integers wrap. Floats saturate to integers, with NaN as 0. Conversion to bool
 /// tests for a difference from 0.
-pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> String {
+pub(crate) fn cast(m: &mut ModuleBuilder<'_>, from: DType, to: DType, a: &str) -> String {
     match (pairs::is_pair(m, from), pairs::is_pair(m, to)) {
         (false, false) => {}
         (true, true) => return a.into(),
@@ -49,7 +49,7 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
 }
 
 /// Conversion between a narrow dtype and the dtype of its arithmetic. No other conversion of narrow dtypes is recorded.
-fn narrow(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Option<String> {
+fn narrow(m: &mut ModuleBuilder<'_>, from: DType, to: DType, a: &str) -> Option<String> {
     let mut call = |name: &str, definition: &str| {
         m.helper(definition);
         format!("{name}({a})")
@@ -85,7 +85,7 @@ fn rounds(from: DType, to: DType) -> bool {
 /// own conversion round either way, and drivers that lack 64-bit conversions round twice.
 ///
 /// Each integer is converted in two halves, both exactly, so that only their sum rounds.
-fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
+fn rounding(m: &mut ModuleBuilder<'_>, from: DType, to: DType) -> String {
     let name = format!("{}_of_{}", value_type(to), value_type(from));
     let text = match (from, to) {
         (DType::U32 | DType::I32, _) => {
@@ -142,7 +142,7 @@ fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
 }
 
 /// Defines a float to integer conversion that saturates. The bounds are powers of two, exact in the float's type.
-fn saturating(m: &mut Module<'_>, from: DType, to: DType) {
+fn saturating(m: &mut ModuleBuilder<'_>, from: DType, to: DType) {
     let (source, target) = (value_type(from), value_type(to));
     let suffix = if from == DType::F64 { "lf" } else { "f" };
     let (bits, mask, exponent) = if from == DType::F64 {
@@ -173,7 +173,7 @@ fn saturating(m: &mut Module<'_>, from: DType, to: DType) {
 }
 
 /// The bits of `a` as `to`, of the same width.
-pub(crate) fn bitcast(m: &Module<'_>, from: DType, to: DType, a: &str) -> String {
+pub(crate) fn bitcast(m: &ModuleBuilder<'_>, from: DType, to: DType, a: &str) -> String {
     match (from, to) {
         _ if pairs::is_pair(m, from) && pairs::is_pair(m, to) => a.into(),
         (DType::Bool, _) => format!("select(0u, 1u, {a})"),

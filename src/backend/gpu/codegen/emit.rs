@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::{Module, arithmetic, convert, elements_per_word, value_type};
+use super::{ModuleBuilder, arithmetic, convert, elements_per_word, value_type};
 use crate::dtype::DType;
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
@@ -28,7 +28,7 @@ pub(super) fn unpacked(dtype: DType, word: &str, shift: &str) -> String {
 }
 
 pub(crate) struct Emitter<'m, 'a> {
-    module: &'m mut Module<'a>,
+    module: &'m mut ModuleBuilder<'a>,
     lines: String,
     indent: usize,
     names: u32,
@@ -36,12 +36,12 @@ pub(crate) struct Emitter<'m, 'a> {
 }
 
 impl<'m, 'a> Emitter<'m, 'a> {
-    pub(crate) fn new(module: &'m mut Module<'a>) -> Self {
+    pub(crate) fn new(module: &'m mut ModuleBuilder<'a>) -> Self {
         Self { module, lines: String::new(), indent: 1, names: 0, scopes: vec![DigestMap::default()] }
     }
 
     /// Names the value of an expression that is already computed, so that it is not emitted again.
-    pub(crate) fn knowing(mut self, e: &Expr, name: String) -> Self {
+    pub(crate) fn with_value(mut self, e: &Expr, name: String) -> Self {
         self.scopes[0].insert(e.digest(), name);
         self
     }
@@ -133,7 +133,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
                 let ok = self.value(ok);
                 let slot = self.module.slot(check);
                 let slot = self.module.scalar(&[slot]);
-                let word = Module::word(slot);
+                let word = ModuleBuilder::word(slot);
                 self.line(&format!("if (!{ok}) {{"));
                 self.line(&format!("    max_status({word}, ~i);"));
                 self.line("}");

@@ -1,6 +1,6 @@
 //! Generates the WGSL of steps: a template of `shaders/`, completed by generated definitions.
 //!
-//! A [`Module`] collects the arrays, numbers and library functions of one kernel while its functions are generated, and
+//! A [`ModuleBuilder`] collects the arrays, numbers and library functions of one kernel while its functions are generated, and
 //! writes the declarations last. Equal structure gives equal text: arrays and numbers are named in the order of first
 //! use, and every size and number is a parameter.
 
@@ -9,7 +9,7 @@ mod accumulate;
 mod arithmetic;
 mod convert;
 mod emit;
-mod generated;
+mod kernel_module;
 mod library;
 mod outputs;
 mod pairs;
@@ -24,7 +24,7 @@ use std::fmt::Write;
 #[cfg(test)]
 pub(crate) use accessors::Declarations;
 pub(crate) use accessors::{Misses, Windowing};
-pub(crate) use generated::{Generated, Modules, Word};
+pub(crate) use kernel_module::{KernelModule, ParamWord, StepModules};
 pub(crate) use row_kernel::shares_words;
 pub(crate) use storage::{Binding, Element, StorageArray};
 #[cfg(test)]
@@ -41,12 +41,12 @@ use crate::graph::size::Size;
 use crate::math::{self, MathFn};
 
 /// Generated text and what it refers to.
-pub(crate) struct Module<'a> {
+pub(crate) struct ModuleBuilder<'a> {
     step: &'a Step,
     /// The first status slot of the step's checks.
     first_slot: u32,
     reads: Vec<Node>,
-    scalars: Vec<Word>,
+    scalars: Vec<ParamWord>,
     math: BTreeSet<(&'static str, &'static str)>,
     helpers: BTreeSet<String>,
     functions: String,
@@ -60,7 +60,7 @@ pub(crate) struct Module<'a> {
     ranges: BTreeSet<usize>,
 }
 
-impl<'a> Module<'a> {
+impl<'a> ModuleBuilder<'a> {
     /// A module for the step, whose checks report from slot `first_slot` on.
     pub(crate) fn new(step: &'a Step, first_slot: u32) -> Self {
         let mut module = Self {
@@ -119,7 +119,7 @@ impl<'a> Module<'a> {
 
     /// Adds constants to the parameters, and returns the index of the parameter word that holds the first of `words`.
     fn scalar(&mut self, words: &[u32]) -> usize {
-        self.scalars.extend(words.iter().map(|&word| Word::Constant(word)));
+        self.scalars.extend(words.iter().map(|&word| ParamWord::Constant(word)));
         self.scalars.len() - words.len()
     }
 
@@ -160,7 +160,7 @@ impl<'a> Module<'a> {
         if let Some(n) = size.as_const() {
             return self.number(Scalar::U32(n));
         }
-        self.scalars.push(Word::Size(size.clone()));
+        self.scalars.push(ParamWord::Size(size.clone()));
         Self::word(self.scalars.len() - 1)
     }
 
@@ -258,20 +258,20 @@ impl<'a> Module<'a> {
         elem: &str,
         out: Option<Element>,
         scratch: Vec<StorageArray>,
-    ) -> Generated {
+    ) -> KernelModule {
         self.finish_with(templates, elem, out.map(|element| ("out".into(), element)).into_iter().collect(), scratch)
     }
 
-    /// As [`Module::finish`], with the names and element types of any number of outputs.
+    /// As [`ModuleBuilder::finish`], with the names and element types of any number of outputs.
     pub(crate) fn finish_with(
         mut self,
         templates: &[&'static str],
         elem: &str,
         outputs: Vec<(String, Element)>,
         scratch: Vec<StorageArray>,
-    ) -> Generated {
+    ) -> KernelModule {
         // Uniform buffers hold at least one vector of numbers, so that every kernel has the same kind of block.
-        self.scalars.resize(self.scalars.len().div_ceil(4).max(1) * 4, Word::Constant(0));
+        self.scalars.resize(self.scalars.len().div_ceil(4).max(1) * 4, ParamWord::Constant(0));
         let mut arrays: Vec<StorageArray> = Vec::new();
         for (k, n) in self.reads.iter().enumerate() {
             let element = if self.vectors.contains(n) { Element::vector(n.dtype()) } else { Element::of(n.dtype()) };
@@ -298,6 +298,6 @@ impl<'a> Module<'a> {
         }
         let types = arrays.iter().map(|a| &*a.element.ty).chain([elem]);
         library::complete(templates, types, &mut functions, longs);
-        Generated::new(templates, elem, arrays, self.scalars, functions)
+        KernelModule::new(templates, elem, arrays, self.scalars, functions)
     }
 }

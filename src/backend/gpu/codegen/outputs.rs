@@ -1,10 +1,10 @@
 //! Generates the functions that store elements of an output, one by one or packed into words.
 
-use super::Module;
+use super::ModuleBuilder;
 use super::types::elements_per_word;
 use crate::dtype::DType;
 
-impl Module<'_> {
+impl ModuleBuilder<'_> {
     /// Adds `place` and `store` of a map into `out`, of that dtype.
     pub(crate) fn map_output(&mut self, dtype: DType) {
         let lanes = elements_per_word(dtype);

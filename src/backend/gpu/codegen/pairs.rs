@@ -2,13 +2,13 @@
 //!
 //! Bitwise operations need no calls: `&`, `|`, `^` and `~` work on vectors, and so does `select` with one condition.
 
-use super::{Module, value_type};
+use super::{ModuleBuilder, value_type};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::plan::Int64Repr;
 
 /// Whether values of the dtype are pairs in the module's kernel.
-pub(super) fn is_pair(m: &Module<'_>, dtype: DType) -> bool {
+pub(super) fn is_pair(m: &ModuleBuilder<'_>, dtype: DType) -> bool {
     m.longs() == Int64Repr::Pairs && matches!(dtype, DType::I64 | DType::U64)
 }
 

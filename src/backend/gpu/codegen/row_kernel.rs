@@ -1,11 +1,11 @@
 //! Generates the functions of `shaders/row_reduce.wgsl`: the loads, accumulators, epilogues and stores of a row pass.
 
 use super::emit::Emitter;
-use super::generated::Generated;
+use super::kernel_module::KernelModule;
 use super::outputs::packed_bits;
 use super::storage::{Binding, Element, StorageArray};
 use super::types::{elements_per_word, value_type};
-use super::{Module, accumulate, arithmetic};
+use super::{ModuleBuilder, accumulate, arithmetic};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Rows};
@@ -31,7 +31,7 @@ fn store(out: &str, dtype: DType, value: &str) -> String {
     }
 }
 
-impl Module<'_> {
+impl ModuleBuilder<'_> {
     /// Adds `load`, `identity`, `combine` and `store`, and the functions that map the elements if the pass has a map.
     /// Returns the type of an element.
     pub(crate) fn row_pass(&mut self, pass: &RowKernel, rows: &Rows) -> String {
@@ -50,7 +50,7 @@ impl Module<'_> {
         let is_plain = elem != "State";
         let of = |r: &RowResult| {
             let v = if is_plain { "v".into() } else { format!("v.c{}", pass.column_of(r)) };
-            accumulate::part(r.reducer, r.value.dtype(), &v)
+            accumulate::result(r.reducer, r.value.dtype(), &v)
         };
         let names = output_names(pass);
         let mut body = String::new();
@@ -117,7 +117,7 @@ impl Module<'_> {
         match &r.epilogue {
             None => (String::new(), v),
             Some(epilogue) => {
-                let emitter = Emitter::new(self).knowing(&epilogue.reduced, "reduced".into());
+                let emitter = Emitter::new(self).with_value(&epilogue.reduced, "reduced".into());
                 let (lines, result) = emitter.function(&epilogue.value);
                 (format!("    let reduced = {v};\n{lines}"), result)
             }
@@ -142,7 +142,7 @@ impl Module<'_> {
         }
         let own = rows.row_of(Expr::index());
         let emitter = pass.results.iter().enumerate().fold(Emitter::new(self), |emitter, (k, r)| {
-            emitter.knowing(&Expr::load(&r.out, own.clone()), format!("r.r{k}"))
+            emitter.with_value(&Expr::load(&r.out, own.clone()), format!("r.r{k}"))
         });
         let (lines, result) = emitter.function(value);
         self.push(&format!(
@@ -160,7 +160,7 @@ impl Module<'_> {
         templates: &[&'static str],
         (elem, bytes): (&str, usize),
         pass: &RowKernel,
-    ) -> Generated {
+    ) -> KernelModule {
         let part = StorageArray::new("part", Element::new("Elem", bytes), Binding::Scratch(0));
         let names = output_names(pass).into_iter().zip(pass.outputs());
         let outputs = names.map(|(name, node)| (name, Element::of_shared_words(node.dtype()))).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{link::Link, pipeline::Layout, stats::Counters};
+use super::{pipeline::Layout, shared::Shared, stats::Counters};
 
 /// Capacity of the cache, in bind groups.
 const CAPACITY: usize = 1024;
@@ -33,7 +33,7 @@ impl BindGroups {
     /// after it.
     pub(super) fn get<'a>(
         &mut self,
-        link: &Link,
+        shared: &Shared,
         layout: &Layout,
         params: BoundBuffer<'a>,
         params_bytes: u64,
@@ -65,12 +65,12 @@ impl BindGroups {
             let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: bound.buffer, offset, size });
             wgpu::BindGroupEntry { binding, resource }
         }));
-        let group = link.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        let group = shared.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &layout.bind_group,
             entries: &entries,
         });
-        Counters::add(&link.counters.bind_groups_created, 1);
+        Counters::add(&shared.counters.bind_groups_created, 1);
         if self.cached.len() >= CAPACITY {
             self.drop_oldest();
         }

@@ -4,7 +4,7 @@ use std::{fmt, num::NonZeroU64, ops::Range, sync::Arc};
 
 use super::{
     context::Runtime,
-    free_buffers::{Slot, Use, fresh_id},
+    free_buffers::{Allocation, Use, fresh_id},
     pool::Pool,
 };
 use crate::{Error, Result};
@@ -22,7 +22,7 @@ pub(crate) struct Buffer {
 
 struct Inner {
     /// Taken by `drop` only; `None` for a user's buffer.
-    slot: Option<Slot>,
+    allocation: Option<Allocation>,
     wgpu: wgpu::Buffer,
     id: u64,
     capacity: u64,
@@ -32,9 +32,9 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Some(slot) = self.slot.take() {
-            self.pool.link().counters.buffer_given_back(self.bytes);
-            self.pool.release(slot);
+        if let Some(allocation) = self.allocation.take() {
+            self.pool.shared().counters.buffer_given_back(self.bytes);
+            self.pool.release(allocation);
         } else {
             self.pool.disown(&self.wgpu);
             // Cached bind groups would keep the buffer alive.
@@ -89,7 +89,7 @@ pub(crate) struct BufferSlice {
 impl From<Buffer> for BufferSlice {
     fn from(buffer: Buffer) -> Self {
         // A user's buffer may exceed the binding limit, and hold more than the array.
-        let is_ours = buffer.inner.slot.is_some();
+        let is_ours = buffer.inner.allocation.is_some();
         let bytes = if is_ours { None } else { NonZeroU64::new(buffer.bytes().next_multiple_of(4).max(4)) };
         Self { buffer, offset: 0, bytes }
     }
@@ -135,8 +135,8 @@ impl Runtime {
                 whose: format!("one buffer of {}; use smaller tensors, or a CPU device", self.info().name),
             });
         }
-        let slot = self.pool().acquire(Use::Storage, bytes, limits.most_for(bytes))?;
-        Ok(self.in_slot(slot, bytes))
+        let allocation = self.pool().acquire(Use::Storage, bytes, limits.max_capacity_for(bytes))?;
+        Ok(self.in_allocation(allocation, bytes))
     }
 
     /// Buffers of these sizes, as [`Runtime::buffer`] makes them. Prefers the buffers with the ids in `before` where
@@ -147,9 +147,11 @@ impl Runtime {
     pub(crate) fn buffers(&self, sizes: &[u64], before: &mut Vec<u64>) -> Result<Vec<Buffer>> {
         self.health().alive()?;
         let wanted = sizes.iter().copied().zip(before.drain(..));
-        let again = self.pool().acquire_again(wanted, |bytes| self.limits().most_for(bytes));
-        // Wrap all reused slots in handles first, so that they return to the pool if a later allocation fails.
-        let handle = |(slot, &bytes): (Option<Slot>, _)| slot.map(|slot| self.in_slot(slot, bytes));
+        let again = self.pool().acquire_by_id(wanted, |bytes| self.limits().max_capacity_for(bytes));
+        // Wrap all reused allocations in handles first, so that they return to the pool if a later allocation fails.
+        let handle = |(allocation, &bytes): (Option<Allocation>, _)| {
+            allocation.map(|allocation| self.in_allocation(allocation, bytes))
+        };
         let again: Vec<Option<Buffer>> = again.into_iter().zip(sizes).map(handle).collect();
         let mut again = again.into_iter();
         let taken = |&bytes| again.next().flatten().map_or_else(|| self.buffer(bytes), Ok);
@@ -158,10 +160,10 @@ impl Runtime {
         Ok(buffers)
     }
 
-    fn in_slot(&self, slot: Slot, bytes: u64) -> Buffer {
-        self.link().counters.buffer_taken(bytes);
-        let (wgpu, id, capacity) = (slot.buffer.clone(), slot.id, slot.capacity);
-        let inner = Inner { slot: Some(slot), wgpu, id, capacity, bytes, pool: Arc::clone(self.pool()) };
+    fn in_allocation(&self, allocation: Allocation, bytes: u64) -> Buffer {
+        self.shared().counters.buffer_taken(bytes);
+        let (wgpu, id, capacity) = (allocation.buffer.clone(), allocation.id, allocation.capacity);
+        let inner = Inner { allocation: Some(allocation), wgpu, id, capacity, bytes, pool: Arc::clone(self.pool()) };
         Buffer { inner: Arc::new(inner) }
     }
 
@@ -197,7 +199,7 @@ impl Runtime {
             let whose = format!("one buffer of {}; pass fewer values", self.info().name);
             return Err(Error::Limit { what, requested: bytes, unit: "bytes", limit, whose });
         }
-        self.link().try_out(op, || {
+        self.shared().check_user_object(op, || {
             let device = self.device();
             let entry = wgpu::BindGroupLayoutEntry {
                 binding: 0,
@@ -222,19 +224,19 @@ impl Runtime {
         })?;
         let (wgpu, pool) = (buffer.clone(), Arc::clone(self.pool()));
         pool.adopt(&wgpu);
-        let inner = Inner { slot: None, wgpu, id: fresh_id(), capacity: size, bytes, pool };
+        let inner = Inner { allocation: None, wgpu, id: fresh_id(), capacity: size, bytes, pool };
         Ok(Buffer { inner: Arc::new(inner) })
     }
 
     /// Fails if buffers of these sizes, all at once, would exceed the device's budget. Allocates nothing.
     pub(crate) fn check_budget(&self, what: &str, sizes: impl Iterator<Item = u64>) -> Result<()> {
-        self.pool().check_budget(what, sizes, |bytes| self.limits().most_for(bytes))
+        self.pool().check_budget(what, sizes, |bytes| self.limits().max_capacity_for(bytes))
     }
 
     /// Returns unused memory to the driver.
     pub(crate) fn trim(&self) {
         self.pool().trim();
-        self.link().poll_once();
+        self.shared().poll_once();
     }
 
     /// Bytes of unused buffers in the pool.

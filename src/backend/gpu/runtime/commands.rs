@@ -4,10 +4,10 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{
     buffer::{Buffer, BufferSlice},
-    checks::Checks,
     context::Runtime,
-    link::bug,
     pipeline::{Access, Pipeline},
+    runtime_checks::RuntimeChecks,
+    shared::bug,
 };
 use crate::{Error, Result};
 
@@ -78,7 +78,7 @@ const MAX_PARAMS: u64 = 256 << 20;
 
 /// A validated command, with its grid and parameter offset.
 #[derive(Debug)]
-pub(super) enum CheckedCommand<'a> {
+pub(super) enum ValidatedCommand<'a> {
     Kernel {
         label: &'a str,
         pipeline: Pipeline,
@@ -101,8 +101,8 @@ pub(super) enum CheckedCommand<'a> {
 
 /// All commands of a submission with the parameters of its kernels.
 #[derive(Debug, Default)]
-pub(super) struct CheckedCommands<'a> {
-    pub(super) list: Vec<CheckedCommand<'a>>,
+pub(super) struct ValidatedCommands<'a> {
+    pub(super) list: Vec<ValidatedCommand<'a>>,
     pub(super) params: Vec<u8>,
     pub(super) kernels: u64,
 }
@@ -132,21 +132,21 @@ const FILL_WORDS: u64 = 1024;
 
 impl Runtime {
     /// Validates commands and lays out their parameters. Submits nothing.
-    pub(super) fn checked<'a>(&self, commands: &'a [Command]) -> Result<CheckedCommands<'a>> {
-        let mut checked = CheckedCommands::default();
+    pub(super) fn validate<'a>(&self, commands: &'a [Command]) -> Result<ValidatedCommands<'a>> {
+        let mut validated = ValidatedCommands::default();
         for command in commands {
             match command {
-                Command::Dispatch(dispatch) => self.add_dispatch(&mut checked, dispatch)?,
-                Command::Fill { buffer, word } => self.add_fill(&mut checked, buffer, *word)?,
+                Command::Dispatch(dispatch) => self.add_dispatch(&mut validated, dispatch)?,
+                Command::Fill { buffer, word } => self.add_fill(&mut validated, buffer, *word)?,
                 Command::Copy { from, from_offset, to, to_offset, bytes } => {
-                    self.add_copy(&mut checked, (from, *from_offset), (to, *to_offset), *bytes)?;
+                    self.add_copy(&mut validated, (from, *from_offset), (to, *to_offset), *bytes)?;
                 }
             }
         }
-        Ok(checked)
+        Ok(validated)
     }
 
-    fn add_dispatch<'a>(&self, checked: &mut CheckedCommands<'a>, dispatch: &'a Dispatch) -> Result<()> {
+    fn add_dispatch<'a>(&self, validated: &mut ValidatedCommands<'a>, dispatch: &'a Dispatch) -> Result<()> {
         let Dispatch { pipeline, buffers, params, workgroups, depth, label } = dispatch;
         let access = pipeline.access();
         if buffers.len() != access.len() {
@@ -166,22 +166,22 @@ impl Runtime {
                 return Err(bug(label, format_args!("bindings {j} and {i} overlap, and one of them is written")));
             }
         }
-        self.add_kernel(checked, label, pipeline.clone(), Cow::Borrowed(buffers), params, (*workgroups, *depth))
+        self.add_kernel(validated, label, pipeline.clone(), Cow::Borrowed(buffers), params, (*workgroups, *depth))
     }
 
-    fn add_fill<'a>(&self, checked: &mut CheckedCommands<'a>, buffer: &'a Buffer, word: u32) -> Result<()> {
+    fn add_fill<'a>(&self, validated: &mut ValidatedCommands<'a>, buffer: &'a Buffer, word: u32) -> Result<()> {
         self.check_owner("a fill", buffer)?;
         if word == 0 {
-            checked.list.push(CheckedCommand::Clear { buffer });
+            validated.list.push(ValidatedCommand::Clear { buffer });
             return Ok(());
         }
-        let pipeline = self.pipeline("ragged fill", FILL, "fill", &[Access::ReadWrite], Checks::ALL)?;
+        let pipeline = self.pipeline("ragged fill", FILL, "fill", &[Access::ReadWrite], RuntimeChecks::ALL)?;
         let words = buffer.capacity() / 4;
         let too_large = || bug("a fill", format_args!("{words} words, but at most 2^32 - 1 can be filled"));
         let count = u32::try_from(words).map_err(|_| too_large())?;
         let workgroups = u32::try_from(words.div_ceil(FILL_WORDS)).map_err(|_| too_large())?;
         self.add_kernel(
-            checked,
+            validated,
             "a fill",
             pipeline,
             Cow::Owned(vec![buffer.clone().into()]),
@@ -192,7 +192,7 @@ impl Runtime {
 
     fn add_kernel<'a>(
         &self,
-        checked: &mut CheckedCommands<'a>,
+        validated: &mut ValidatedCommands<'a>,
         label: &'a str,
         pipeline: Pipeline,
         buffers: Cow<'a, [BufferSlice]>,
@@ -212,13 +212,13 @@ impl Runtime {
             self.over_limit(label, workgroups.into(), "workgroups", u64::from(max_side) * u64::from(max_side))
         })?;
         let grid = (x, y, depth);
-        let at = checked.params.len() as u64;
+        let at = validated.params.len() as u64;
         if at + params_bytes > MAX_PARAMS {
             return Err(self.over_limit("one submission", at + params_bytes, "bytes of parameters", MAX_PARAMS));
         }
-        checked.params.extend_from_slice(bytemuck::cast_slice(params));
-        checked.params.resize((at + params_bytes) as usize, 0);
-        checked.list.push(CheckedCommand::Kernel {
+        validated.params.extend_from_slice(bytemuck::cast_slice(params));
+        validated.params.resize((at + params_bytes) as usize, 0);
+        validated.list.push(ValidatedCommand::Kernel {
             label,
             pipeline,
             buffers,
@@ -226,13 +226,13 @@ impl Runtime {
             params_bytes,
             grid,
         });
-        checked.kernels += 1;
+        validated.kernels += 1;
         Ok(())
     }
 
     fn add_copy<'a>(
         &self,
-        checked: &mut CheckedCommands<'a>,
+        validated: &mut ValidatedCommands<'a>,
         (from, from_offset): (&'a Buffer, u64),
         (to, to_offset): (&'a Buffer, u64),
         bytes: u64,
@@ -261,7 +261,7 @@ impl Runtime {
         if bytes > 0 {
             // Allocations are multiples of 16 bytes, so the last word is whole in both buffers.
             let bytes = bytes.next_multiple_of(4);
-            checked.list.push(CheckedCommand::Copy { from, from_offset, to, to_offset, bytes });
+            validated.list.push(ValidatedCommand::Copy { from, from_offset, to, to_offset, bytes });
         }
         Ok(())
     }

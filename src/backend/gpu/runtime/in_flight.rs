@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Mutex};
 
-use super::link::lock;
+use super::shared::lock;
 
 /// A submission that was made.
 #[derive(Debug, Clone)]

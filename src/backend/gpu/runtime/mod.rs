@@ -4,7 +4,7 @@
 //! [`Command`]s; the runtime owns the wgpu device and all state worth keeping between submissions:
 //!
 //! ```text
-//!   Runtime ── Link ········ device, queue, health (loss), counters; shared by all below
+//!   Runtime ── Shared ········ device, queue, health (loss), counters; shared by all below
 //!     │  ├──── Pool ········ buffers by size class, for storage and for read-back
 //!     │  ├──── Pipelines ··· modules and pipelines by text, layouts by access list
 //!     │  └──── Submitter ··· behind one mutex: parameter buffers, bind groups
@@ -25,13 +25,11 @@
 mod adapters;
 mod bind_groups;
 mod buffer;
-mod checks;
 mod commands;
 mod compile;
 mod context;
 mod free_buffers;
 mod in_flight;
-mod link;
 mod options;
 mod pipeline;
 mod pipeline_cache;
@@ -40,6 +38,8 @@ mod pool;
 #[cfg(feature = "wgpu-profiler")]
 mod profile;
 mod readback;
+mod runtime_checks;
+mod shared;
 mod stats;
 mod submit;
 mod submitter;
@@ -54,9 +54,9 @@ pub use self::options::DeviceOptions;
 pub(crate) use self::{
     adapters::{Adapter, AdapterKind, AdapterSummary, adapters},
     buffer::{Buffer, BufferSlice},
-    checks::Checks,
     commands::{Command, Dispatch, ReadRequest},
     context::{DeviceLimits, Runtime},
     pipeline::{Access, Pipeline},
     readback::Pending,
+    runtime_checks::RuntimeChecks,
 };

@@ -12,7 +12,7 @@ use std::{
     sync::Mutex,
 };
 
-use super::link::{Link, lock};
+use super::shared::{Shared, lock};
 
 /// The driver's pipeline cache, and the file that it is loaded from and saved to.
 #[derive(Debug)]
@@ -29,17 +29,17 @@ const HEAD: usize = 8;
 impl PipelineCache {
     /// Opens the cache in a folder, with the data that an earlier process saved. `None` if the adapter has no pipeline
     /// caches or cannot make one: kernels are compiled without a cache then.
-    pub(super) fn open(link: &Link, folder: &Path) -> Option<Self> {
-        let device = &link.device;
+    pub(super) fn open(shared: &Shared, folder: &Path) -> Option<Self> {
+        let device = &shared.device;
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
         let path = folder.join(wgpu::util::pipeline_cache_key(&device.adapter_info())?);
-        let (sum, data) = fs::read(&path).ok().and_then(|file| checked(&file)).unzip();
+        let (sum, data) = fs::read(&path).ok().and_then(|file| verified(&file)).unzip();
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("ragged"), data: data.as_deref(), fallback: true };
         // SAFETY: the data must come from `get_data` for this driver. Its checksum shows that `save` wrote it; wgpu
         // checks that the driver is this one. The option's documentation asks for a folder that nobody else writes to.
-        let made = link.scoped(|| unsafe { device.create_pipeline_cache(&descriptor) });
+        let made = shared.scoped(|| unsafe { device.create_pipeline_cache(&descriptor) });
         Some(Self { wgpu: made.ok()?, path, saved: Mutex::new(sum) })
     }
 
@@ -84,7 +84,7 @@ fn checksum(data: &[u8]) -> u64 {
 }
 
 /// The checksum and data of a file, if they match.
-fn checked(file: &[u8]) -> Option<(u64, Vec<u8>)> {
+fn verified(file: &[u8]) -> Option<(u64, Vec<u8>)> {
     let (head, data) = file.split_first_chunk::<HEAD>()?;
     let sum = u64::from_le_bytes(*head);
     (checksum(data) == sum).then(|| (sum, data.to_vec()))
@@ -98,12 +98,12 @@ mod tests {
     fn a_damaged_file_is_no_cache() {
         let data = b"what the driver wrote".as_slice();
         let file = [&checksum(data).to_le_bytes(), data].concat();
-        assert_eq!(checked(&file).map(|(_, data)| data).as_deref(), Some(data));
+        assert_eq!(verified(&file).map(|(_, data)| data).as_deref(), Some(data));
         for k in 0..file.len() {
-            assert_eq!(checked(&file[..k]), None, "cut short at {k}");
+            assert_eq!(verified(&file[..k]), None, "cut short at {k}");
             let mut flipped = file.clone();
             flipped[k] ^= 1;
-            assert_eq!(checked(&flipped), None, "byte {k}");
+            assert_eq!(verified(&flipped), None, "byte {k}");
         }
     }
 }

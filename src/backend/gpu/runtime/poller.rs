@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     in_flight::Submitted,
-    link::{Link, lock},
+    shared::{Shared, lock},
 };
 
 /// Progress of mapping the buffers of a read.
@@ -77,12 +77,12 @@ type Job = (wgpu::SubmissionIndex, Arc<Progress>);
 pub(super) struct Poller(OnceLock<Option<mpsc::Sender<Job>>>);
 
 impl Poller {
-    fn start(link: &Arc<Link>) -> Option<mpsc::Sender<Job>> {
+    fn start(shared: &Arc<Shared>) -> Option<mpsc::Sender<Job>> {
         let (jobs, queue) = mpsc::channel::<Job>();
-        let link = Arc::clone(link);
+        let shared = Arc::clone(shared);
         let body = move || {
             for (submission, progress) in queue {
-                if link.wait_for(&submission).is_err() {
+                if shared.wait_for(&submission).is_err() {
                     progress.step(false);
                 }
             }
@@ -91,11 +91,11 @@ impl Poller {
     }
 
     /// Waits for a submission: in the polling thread, or in the caller if the system can start no thread.
-    pub(super) fn watch(&self, link: &Arc<Link>, submitted: &Submitted, progress: &Arc<Progress>) {
-        let jobs = self.0.get_or_init(|| Self::start(link));
+    pub(super) fn watch(&self, shared: &Arc<Shared>, submitted: &Submitted, progress: &Arc<Progress>) {
+        let jobs = self.0.get_or_init(|| Self::start(shared));
         let job = (submitted.index.clone(), Arc::clone(progress));
         let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        if !sent && link.wait_for(&submitted.index).is_err() {
+        if !sent && shared.wait_for(&submitted.index).is_err() {
             progress.step(false);
         }
     }

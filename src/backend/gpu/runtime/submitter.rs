@@ -26,7 +26,7 @@ impl Submitter {
 
     /// Cleans up after an error: bind groups made meanwhile may be invalid and would fail again, and pending writes of
     /// parameters may be lost.
-    pub(super) fn distrust(&mut self, params: Option<ParamsBuffer>) {
+    pub(super) fn reset_after_error(&mut self, params: Option<ParamsBuffer>) {
         self.bind_groups = BindGroups::default();
         self.put_back(params.map(|params| ParamsBuffer { written: Vec::new(), ..params }));
     }

@@ -5,7 +5,7 @@
 //! start of the *next* submission, before that submission's commands and after everything submitted so far. This order
 //! would be wrong only if a command that is recorded but not yet submitted still read the buffer's old contents. No
 //! such command can exist: commands own handles of their buffers, a buffer is in the pool only once it has no handle
-//! left, and uploads write only to buffers that no caller has seen yet. Two uploads into one slot between two
+//! left, and uploads write only to buffers that no caller has seen yet. Two uploads into one allocation between two
 //! submissions (the first owner dropped it unused) run in the order of the calls.
 //!
 //! # Why not `mapped_at_creation`
@@ -14,7 +14,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{buffer::Buffer, context::Runtime, link::bug, stats::Counters};
+use super::{buffer::Buffer, context::Runtime, shared::bug, stats::Counters};
 use crate::{Error, Result, trace::span};
 
 /// Largest staging buffer, in bytes.
@@ -43,15 +43,15 @@ impl Runtime {
             }
         }
         self.health().alive()?;
-        Counters::add(&self.link().counters.bytes_uploaded, data.len() as u64);
+        Counters::add(&self.shared().counters.bytes_uploaded, data.len() as u64);
         Ok(buffer)
     }
 
     /// Stages one chunk; its offset is a multiple of four, its length is arbitrary.
     fn stage(&self, buffer: &Buffer, offset: u64, chunk: &[u8]) -> Result<()> {
         let (words, tail) = chunk.split_at(chunk.len() & !3);
-        let queue = &self.link().queue;
-        let staged = self.link().scoped(|| {
+        let queue = &self.shared().queue;
+        let staged = self.shared().scoped(|| {
             if !words.is_empty() {
                 queue.write_buffer(buffer.as_wgpu(), offset, words);
             }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::cases::{Cases, Sizes};
 use super::twins::unevaluated;
 use super::validate::limits;
-use crate::backend::gpu::codegen::Modules;
+use crate::backend::gpu::codegen::StepModules;
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::lower::lower;
 use crate::graph::node::Node;
@@ -20,7 +20,7 @@ fn texts(node: &Node) -> Vec<(&'static str, String)> {
 fn texts_with(node: &Node, longs: Int64Repr) -> Vec<(&'static str, String)> {
     let steps = plan(std::slice::from_ref(node), limits(longs)).steps;
     let launches = steps.iter().flat_map(|step| {
-        lower(step, 7, DriverLimits::LoopIterations, &mut Modules::default()).expect("small").launches
+        lower(step, 7, DriverLimits::LoopIterations, &mut StepModules::default()).expect("small").launches
     });
     launches.map(|l| (l.entry, l.text().to_string())).collect()
 }

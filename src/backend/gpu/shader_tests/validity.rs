@@ -6,7 +6,7 @@ use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::twins::unevaluated;
 use super::validate::{dtypes, limits, needed, validate};
-use crate::backend::gpu::codegen::{Binding, Modules, StorageArray, elements_per_word, storage_type};
+use crate::backend::gpu::codegen::{Binding, StepModules, StorageArray, elements_per_word, storage_type};
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
@@ -143,7 +143,7 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
             !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
         };
         for step in steps.iter().filter(|step| longs == Int64Repr::Native || differs(step)) {
-            let lowered = lower(step, 3, DriverLimits::LoopIterations, &mut Modules::default())
+            let lowered = lower(step, 3, DriverLimits::LoopIterations, &mut StepModules::default())
                 .unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!lowered.launches.is_empty(), "{name}");
             let is_empty = matches!(step.recipe, Recipe::Assert { .. });

@@ -6,7 +6,7 @@ use super::cases::{Cases, Sizes};
 use super::dialect::lint_text;
 use super::twins::unevaluated;
 use super::validate::{limits, needed, validate};
-use crate::backend::gpu::codegen::{Misses, Modules, Windowing};
+use crate::backend::gpu::codegen::{Misses, StepModules, Windowing};
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Launch;
 use crate::backend::gpu::lower::lower;
@@ -49,7 +49,7 @@ fn every_kernel_is_valid_with_every_windowing() {
     let (mut seen, mut checked) = (HashSet::new(), 0);
     for (name, node) in &cases {
         for step in plan(std::slice::from_ref(node), limits(Int64Repr::Native)).steps {
-            let lowered = lower(&step, 3, DriverLimits::LoopIterations, &mut Modules::default())
+            let lowered = lower(&step, 3, DriverLimits::LoopIterations, &mut StepModules::default())
                 .unwrap_or_else(|e| panic!("{name}: {e}"));
             for launch in lowered.launches.iter().filter(|launch| seen.insert(accessed(launch))) {
                 for windowing in WINDOWINGS {

@@ -2,14 +2,14 @@
 
 /// The checks injected into a kernel. A device opened with checked shaders injects all of them into every kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Checks {
+pub(crate) struct RuntimeChecks {
     /// Keep indices of storage buffers and arrays in bounds.
     bounds: bool,
     /// Count the iterations of every loop and end it after 2^64, so that no compiler may take the loop for infinite.
     loops: bool,
 }
 
-impl Checks {
+impl RuntimeChecks {
     /// All checks: correct for every kernel.
     pub(crate) const ALL: Self = Self { bounds: true, loops: true };
 

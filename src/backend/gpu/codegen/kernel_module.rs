@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use super::accessors::{Declarations, Windowing};
 use super::storage::StorageArray;
-use crate::backend::gpu::runtime::{Checks, Pipeline};
+use crate::backend::gpu::runtime::{Pipeline, RuntimeChecks};
 use crate::graph::plan::Step;
 use crate::graph::size::Size;
 
 /// A parameter word that follows the template's own eight.
 #[derive(Debug, Clone)]
-pub(crate) enum Word {
+pub(crate) enum ParamWord {
     /// The same in every run.
     Constant(u32),
     /// The capacity that a size has in the run.
@@ -20,7 +20,7 @@ pub(crate) enum Word {
 
 /// A complete module: the part of a kernel that is the same in every run.
 #[derive(Debug)]
-pub(crate) struct Generated {
+pub(crate) struct KernelModule {
     /// The primitive, and the operations fused into it.
     pub(crate) label: Arc<str>,
     /// WGSL, with every array in one binding.
@@ -33,20 +33,20 @@ pub(crate) struct Generated {
     /// The arrays, in the order of their bindings, from binding 1 on.
     pub(crate) arrays: Vec<StorageArray>,
     /// The parameter words that follow the template's own eight.
-    pub(crate) scalars: Vec<Word>,
+    pub(crate) scalars: Vec<ParamWord>,
     /// Elements per tile, if the text fixes it.
     pub(crate) tile: u32,
     /// The compiled pipelines, by entry point and runtime checks.
-    pub(in crate::backend::gpu) pipelines: Mutex<Vec<(&'static str, Checks, Pipeline)>>,
+    pub(in crate::backend::gpu) pipelines: Mutex<Vec<(&'static str, RuntimeChecks, Pipeline)>>,
 }
 
-impl Generated {
+impl KernelModule {
     /// A module without a label. `scalars` fill whole vectors.
     pub(super) fn new(
         templates: &[&'static str],
         elem: &str,
         arrays: Vec<StorageArray>,
-        scalars: Vec<Word>,
+        scalars: Vec<ParamWord>,
         functions: String,
     ) -> Self {
         let mut out = Self {
@@ -89,16 +89,16 @@ impl Generated {
 
 /// Cache of the modules of one step, keyed by stem, and by a number where a stem has several modules.
 #[derive(Debug, Default)]
-pub(crate) struct Modules(HashMap<(&'static str, u32), Arc<Generated>>);
+pub(crate) struct StepModules(HashMap<(&'static str, u32), Arc<KernelModule>>);
 
-impl Modules {
+impl StepModules {
     /// The module of that stem, generated on first use.
     pub(in crate::backend::gpu) fn get(
         &mut self,
         step: &Step,
         (stem, number): (&'static str, u32),
-        generate: impl FnOnce() -> Generated,
-    ) -> Arc<Generated> {
+        generate: impl FnOnce() -> KernelModule,
+    ) -> Arc<KernelModule> {
         let new = || {
             let mut module = generate();
             module.label = format!("{stem}({})", step.fused.join(" ")).into();

@@ -43,7 +43,7 @@ impl Health {
 
 /// The device, its queue, its health and the counters.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct Shared {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) health: Arc<Health>,
@@ -53,9 +53,9 @@ pub(super) struct Link {
 }
 
 /// Timeout of one wait, after which the health is checked again.
-const PATIENCE: Duration = Duration::from_secs(5);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-impl Link {
+impl Shared {
     /// Wraps a device that this crate opened, and sets its callbacks.
     pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let health = Arc::new(Health::default());
@@ -83,7 +83,7 @@ impl Link {
     /// # Errors
     /// [`Error::Argument`] in the name of `op` with wgpu's message. The id of an object of another wgpu *instance*
     /// denotes another object here, or none, for which wgpu panics.
-    pub(super) fn try_out(&self, op: &'static str, f: impl FnOnce()) -> Result<()> {
+    pub(super) fn check_user_object(&self, op: &'static str, f: impl FnOnce()) -> Result<()> {
         let what = match catch_unwind(AssertUnwindSafe(|| self.scoped(f))) {
             Ok(Ok(())) => return self.health.alive(),
             Ok(Err(error)) => error.to_string(),
@@ -128,7 +128,7 @@ impl Link {
         loop {
             self.health.alive()?;
             let submission_index = Some(submission.clone());
-            match self.poll(wgpu::PollType::Wait { submission_index, timeout: Some(PATIENCE) }) {
+            match self.poll(wgpu::PollType::Wait { submission_index, timeout: Some(WAIT_TIMEOUT) }) {
                 Err(wgpu::PollError::Timeout) => continue,
                 Err(wgpu::PollError::WrongSubmissionIndex(..)) => {
                     // A lost device drops submissions. Only a poll reports the reason, if anything does.
@@ -144,7 +144,7 @@ impl Link {
     /// Waits until the device is idle, so that released memory is actually free.
     pub(super) fn wait_idle(&self) {
         // A timeout or a loss surfaces at the next use of the device.
-        let _ = self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PATIENCE) });
+        let _ = self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(WAIT_TIMEOUT) });
     }
 
     /// Runs `f` and returns its value, or the first error that wgpu reported on this thread meanwhile.

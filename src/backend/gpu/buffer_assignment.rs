@@ -1,98 +1,4 @@
-//! Caches plans with their kernels for the next run of the same program.
-//!
-//! The steps of a plan and the shader text of its kernels depend on the program only. The sizes of grids and buffers
-//! are computed from the sizes of a run ([`Ready`]), without generating or compiling anything. A run with the same
-//! sizes as the previous one only takes buffers from the pool.
-
-use std::ops::Range;
-use std::sync::Arc;
-
-use super::codegen::Modules;
-use super::runtime::Pipeline;
-use crate::graph::expr::Check;
-use crate::graph::plan::{ArraySource, LinkedPlan};
-
-/// A plan with the modules of its steps.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) plan: LinkedPlan,
-    /// One per step.
-    pub(super) modules: Vec<Modules>,
-    /// The kernels of the last run, with the signature that they depend on: its sizes and its kept arrays.
-    pub(super) ready: Option<(Vec<u32>, Arc<Ready>)>,
-    /// Ids of the buffers of the last run. If they are free, reusing them needs no new bind groups.
-    pub(super) last: Vec<u64>,
-}
-
-impl Prepared {
-    pub(super) fn new(plan: LinkedPlan) -> Self {
-        let modules = plan.steps.iter().map(|_| Modules::default()).collect();
-        Self { plan, modules, ready: None, last: Vec::new() }
-    }
-}
-
-/// The kernels of a plan for the sizes of one run.
-#[derive(Debug, Default)]
-pub(super) struct Ready {
-    pub(super) steps: Vec<ReadyStep>,
-    /// Number of checks that report to the status block.
-    pub(super) slots: u32,
-    /// Bytes of each buffer. Arrays whose lifetimes do not overlap share one.
-    pub(super) buffers: Vec<u64>,
-    /// The buffer of the status block.
-    pub(super) status: Option<usize>,
-    /// Bytes that the kernels read plus write, at capacities.
-    pub(super) moves: u64,
-}
-
-/// One storage buffer of a kernel.
-#[derive(Debug, Clone)]
-pub(super) struct BufferBinding {
-    pub(super) resource: Resource,
-    /// The bytes to bind, for an array larger than one binding.
-    pub(super) window: Option<Range<u64>>,
-}
-
-/// An array or buffer that a kernel binds.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Resource {
-    /// An array of the plan.
-    Array(ArraySource),
-    /// An output of the step, by index.
-    Output(usize),
-    /// A scratch buffer of the step, by index.
-    Scratch(usize),
-    /// The status block.
-    Status,
-}
-
-/// One kernel with its grid.
-#[derive(Debug)]
-pub(super) struct Kernel {
-    pub(super) pipeline: Pipeline,
-    pub(super) bindings: Vec<BufferBinding>,
-    pub(super) params: Arc<[u32]>,
-    pub(super) workgroups: u32,
-    pub(super) depth: u32,
-    pub(super) label: Arc<str>,
-}
-
-/// A step: the arrays that it computes, and its kernels.
-#[derive(Debug)]
-pub(super) struct ReadyStep {
-    /// The buffer and the number of elements of each output.
-    pub(super) outputs: Vec<(usize, u32)>,
-    pub(super) op: &'static str,
-    /// The buffer of each scratch array.
-    pub(super) scratch: Vec<usize>,
-    pub(super) kernels: Vec<Kernel>,
-    /// Outputs to clear beforehand.
-    pub(super) cleared_outputs: Vec<usize>,
-    /// Checks that the step evaluates, in successive slots.
-    pub(super) checks: Vec<Arc<Check>>,
-    /// Overflow flag of a scan: the scratch buffer, and the word in it that is not 0 if the total did not fit.
-    pub(super) overflow: Option<(usize, u32)>,
-}
+//! Assigns buffers to the arrays of a plan: arrays whose lifetimes do not overlap share a buffer.
 
 /// Liveness of the arrays of a run, by step. Buffers are assigned once all arrays are known.
 #[derive(Debug, Default)]
@@ -115,7 +21,7 @@ impl Lifetime {
 }
 
 /// The buffer of each array, and the bytes of each buffer.
-pub(super) struct Shared {
+pub(super) struct BufferAssignment {
     pub(super) buffer_of: Vec<usize>,
     pub(super) bytes: Vec<u64>,
 }
@@ -132,11 +38,11 @@ impl Lifetimes {
     /// live at the same time, or a new one. An array that outlives the run shares only with arrays of about its size.
     /// `most` gives the largest buffer for an array of that many bytes: an array that fits one binding is bound with
     /// its whole buffer.
-    pub(super) fn share(&self, most: impl Fn(u64) -> u64) -> Shared {
+    pub(super) fn assign_buffers(&self, most: impl Fn(u64) -> u64) -> BufferAssignment {
         let mut by_size: Vec<usize> = (0..self.0.len()).collect();
         by_size.sort_by_key(|&k| (std::cmp::Reverse(self.0[k].bytes), k));
         let mut users: Vec<Vec<usize>> = Vec::new();
-        let mut out = Shared { buffer_of: vec![0; self.0.len()], bytes: Vec::new() };
+        let mut out = BufferAssignment { buffer_of: vec![0; self.0.len()], bytes: Vec::new() };
         for k in by_size {
             let array = &self.0[k];
             let most = if array.last.is_some() {
@@ -173,7 +79,7 @@ mod tests {
         let fifth = all.add(1000, 5, Some(5));
         let small = all.add(100, 6, Some(6));
         let small_and_kept = all.add(100, 7, None);
-        let Shared { buffer_of, bytes } = all.share(|_| u64::MAX);
+        let BufferAssignment { buffer_of, bytes } = all.assign_buffers(|_| u64::MAX);
         assert_ne!(buffer_of[first], buffer_of[second], "the second is made while the first is read");
         assert_eq!(buffer_of[third], buffer_of[first], "about the size");
         assert_eq!(buffer_of[fourth], buffer_of[second]);
@@ -188,7 +94,7 @@ mod tests {
         let mut all = Lifetimes::default();
         let [small, large, last] =
             [(10, 0, Some(0)), (1000, 1, Some(1)), (500, 2, None)].map(|(b, f, l)| all.add(b, f, l));
-        let Shared { buffer_of, bytes } = all.share(|_| u64::MAX);
+        let BufferAssignment { buffer_of, bytes } = all.assign_buffers(|_| u64::MAX);
         assert_eq!((buffer_of[small], buffer_of[large], buffer_of[last]), (0, 0, 0));
         assert_eq!(bytes, [1000]);
     }
@@ -198,7 +104,7 @@ mod tests {
     fn an_array_of_a_binding_shares_with_none_that_exceeds_a_binding() {
         let mut all = Lifetimes::default();
         let [fits, exceeds] = [(100, 0, Some(0)), (101, 1, Some(1))].map(|(b, f, l)| all.add(b, f, l));
-        let Shared { buffer_of, .. } = all.share(|bytes| if bytes <= 100 { 100 } else { 1000 });
+        let BufferAssignment { buffer_of, .. } = all.assign_buffers(|bytes| if bytes <= 100 { 100 } else { 1000 });
         assert_ne!(buffer_of[fits], buffer_of[exceeds]);
     }
 }
