@@ -21,7 +21,7 @@ impl CpuBackend {
         for out in step.outputs() {
             Extent::known_u64(op, out.extent().capacity().into())?;
         }
-        if let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.pass) {
+        if let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.row_kernel) {
             return reduce::pass(inputs, pass, &on.rows, count(&on.nrows), on.inner as usize, n);
         }
         let pool = &self.pool;

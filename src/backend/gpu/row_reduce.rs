@@ -193,7 +193,7 @@ impl WorkgroupMemory {
 
 /// Lowers a step of [`Recipe::Reduce`].
 pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
-    let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.pass) else {
+    let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.row_kernel) else {
         unreachable!("bug: another recipe")
     };
     let RowDomain { rows, nrows, nvals, inner } = on;

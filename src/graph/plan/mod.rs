@@ -23,7 +23,7 @@ pub(crate) use super::step::{HashedStrings, Int64Repr, Plan, PlanLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
 
-/// Plans the evaluation of `roots`, which are distinct and have no results yet.
+/// Plans the evaluation of `roots`, which are distinct and unevaluated.
 pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     let _span = span!("plan", arrays = roots.len());
     let mut planner = Planner {
@@ -87,7 +87,7 @@ impl Planner {
         if node.stored().is_some() || !self.done.insert(node.digest()) {
             return;
         }
-        // Another thread may evaluate the node meanwhile; then nothing is left to plan.
+        // Another thread may have evaluated the node meanwhile.
         let Some(recipe) = node.recipe() else { return };
         let step = self.fitting_step(node, &recipe);
         for n in step.reads.iter().chain(&step.after) {
@@ -100,7 +100,8 @@ impl Planner {
         }
     }
 
-    /// Resolves the recipe's expressions, and stores their maps one by one until the step fits the limits.
+    /// Resolves the recipe's expressions. Maps are stored instead of inlined, one by one, until the step fits the
+    /// limits.
     fn fitting_step(&self, node: &Node, recipe: &Recipe) -> Step {
         let mut stored = DigestSet::default();
         loop {
@@ -108,7 +109,7 @@ impl Planner {
             if step.fits() {
                 return step;
             }
-            // Store the map that reads the most arrays: one array replaces them.
+            // Store the map that reads the most arrays, which replaces all of them by one.
             let widest = inlined.iter().filter(|n| !stored.contains(&n.digest())).max_by_key(|n| width(n));
             match widest {
                 Some(n) => stored.insert(n.digest()),

@@ -1,4 +1,4 @@
-//! Reductions over the same rows, merged into one pass.
+//! Merges reductions over the same rows into one row kernel.
 
 use super::steps::Steps;
 use crate::graph::Node;
@@ -38,8 +38,8 @@ fn same<'a, T: PartialEq + 'a>(a: impl Iterator<Item = &'a T> + Clone, b: impl I
     a.clone().all(|x| b.clone().any(|y| x == y)) && b.clone().all(|y| a.clone().any(|x| x == y))
 }
 
-/// Whether both steps depend on the same device-side conditions. A read checks the conditions that it depends on, and
-/// no others.
+/// Whether both steps depend on the same device-side conditions. Otherwise a read of one result would fail on a
+/// condition of the other.
 fn same_conditions(a: &Step, b: &Step) -> bool {
     let fallible = |nodes: &[Node]| nodes.iter().filter(|n| n.is_fallible()).cloned().collect::<Vec<Node>>();
     same(a.checks.iter(), b.checks.iter())
@@ -47,16 +47,16 @@ fn same_conditions(a: &Step, b: &Step) -> bool {
         && same(fallible(&a.reads).iter(), fallible(&b.reads).iter())
 }
 
-/// Whether one pass can compute both steps, if neither depends on the other.
+/// Whether one row kernel can compute both steps, if neither depends on the other.
 fn can_merge(a: &Step, b: &Step, limits: PlanLimits) -> bool {
-    let (Some(p), Some(q)) = (&a.pass, &b.pass) else { return false };
+    let (Some(p), Some(q)) = (&a.row_kernel, &b.row_kernel) else { return false };
     let (Recipe::Reduce { on, .. }, Recipe::Reduce { on: on_b, .. }) = (&a.recipe, &b.recipe) else {
         return false;
     };
     if on != on_b || !same_conditions(a, b) {
         return false;
     }
-    // Merging gains nothing if the passes have only their splits in common.
+    // Merging gains nothing if the steps share only their splits.
     let splits = a.recipe.rows().and_then(|r| if let Rows::Splits(n) = r { Some(n) } else { None });
     if !a.reads.iter().any(|n| Some(n) != splits && b.reads.contains(n)) {
         return false;
@@ -83,7 +83,7 @@ fn merged(mut a: Step, b: Step) -> Step {
     merge(&mut a.after, b.after);
     a.fused.extend(b.fused);
     a.barriers.extend(b.barriers);
-    if let (Some(p), Some(q)) = (&mut a.pass, b.pass) {
+    if let (Some(p), Some(q)) = (&mut a.row_kernel, b.row_kernel) {
         p.results.extend(q.results);
     }
     a

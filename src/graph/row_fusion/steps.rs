@@ -51,21 +51,21 @@ impl Steps {
         false
     }
 
-    /// The results of the pass that are requested, or read by steps other than `reader`.
-    pub(super) fn read_elsewhere(&self, pass: &Step, reader: usize, roots: &DigestSet) -> DigestSet {
+    /// The outputs of the step that are requested, or read by steps other than `reader`.
+    pub(super) fn read_elsewhere(&self, step: &Step, reader: usize, roots: &DigestSet) -> DigestSet {
         let others = self.steps.iter().enumerate().filter(|(k, _)| *k != reader).filter_map(|(_, s)| s.as_ref());
         let read: DigestSet = others.flat_map(|s| s.reads.iter().chain(&s.after)).map(Node::digest).collect();
-        let outputs = pass.outputs().into_iter().map(Node::digest);
+        let outputs = step.outputs().into_iter().map(Node::digest);
         outputs.filter(|d| roots.contains(d) || read.contains(d)).collect()
     }
 
-    /// The steps in topological order, otherwise in their present order.
+    /// The steps in topological order, stable with respect to their present order.
     pub(super) fn in_order(mut self) -> Vec<Step> {
         let producers = self.producers();
         let mut order = Vec::with_capacity(self.steps.len());
         let mut seen = HashSet::new();
         for k in 0..self.steps.len() {
-            // An entry with `true` has its dependencies above it on the stack.
+            // The dependencies of an entry with `true` are above it on the stack.
             let mut stack = vec![(k, false)];
             while let Some((k, is_ready)) = stack.pop() {
                 if is_ready {

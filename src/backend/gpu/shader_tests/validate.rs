@@ -30,11 +30,11 @@ pub(super) fn validate(name: &str, text: &str, capabilities: Capabilities) -> (n
 pub(super) fn dtypes(step: &Step) -> HashSet<DType> {
     let mut out = HashSet::from([step.out.dtype()]);
     out.extend(step.reads.iter().map(Node::dtype));
-    let pass = step.pass.iter().flat_map(|pass| {
-        let finished = pass.results.iter().filter_map(|r| r.epilogue.as_ref()).map(|f| &f.value);
-        pass.results.iter().map(|r| &r.value).chain(finished).chain(pass.map.iter().map(|m| &m.value))
+    let row_kernel = step.row_kernel.iter().flat_map(|kernel| {
+        let finished = kernel.results.iter().filter_map(|r| r.epilogue.as_ref()).map(|f| &f.value);
+        kernel.results.iter().map(|r| &r.value).chain(finished).chain(kernel.map.iter().map(|m| &m.value))
     });
-    step.recipe.exprs().into_iter().chain(pass).for_each(|e| {
+    step.recipe.exprs().into_iter().chain(row_kernel).for_each(|e| {
         for_each_expr(e, &mut |e| {
             out.insert(e.dtype());
         });
