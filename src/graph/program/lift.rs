@@ -1,8 +1,7 @@
 //! Lifting: turns a program into nodes for the planner.
 //!
-//! Planned nodes are like recorded ones except for their sizes. Sizes that differ from run to run are slots, whose
-//! values are set before each run. Until then the size of a planned node has no meaning. A decision by such a value
-//! during planning holds for that run's values alone.
+//! Planned nodes differ from recorded ones in their sizes. Sizes that vary by run are slots, whose values are set
+//! before each run and undefined until then. A plan that depends on such a value is valid for that value only.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -154,7 +153,7 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId> for Lifter<'_> {
     }
 
     fn array(&mut self, a: &ArrayId) -> Node {
-        self.arrays[a.index()].clone().expect("bug: an array before those that it is made of")
+        self.arrays[a.index()].clone().expect("bug: an array before its inputs")
     }
 
     fn extent(&mut self, x: &ExtentDef) -> Extent {

@@ -11,7 +11,7 @@ use crate::graph::size::{Size, SizeKind};
 /// Inputs and sizes of one run of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Bindings {
-    /// The recorded node of each array, with its result if it is an input.
+    /// The recorded node of each array, with the result of an input.
     pub(crate) arrays: Vec<(Node, Option<Stored>)>,
     /// The recorded size of each size in the program, with its value; for a count that only the device knows, an upper
     /// bound.
@@ -24,7 +24,7 @@ impl Bindings {
         &self.arrays[array.index()].0
     }
 
-    /// Sets the exact value of a count. The count is host-known from here on, for every holder of the size.
+    /// Sets the exact value of a count, which makes it host-known in every recording that refers to the size.
     pub(crate) fn set_count(&self, size: usize, value: u32) {
         if let Some(SizeKind::Count(count)) = self.sizes[size].0.kind() {
             count.set_exact(value);
@@ -37,7 +37,7 @@ impl Bindings {
     }
 }
 
-/// The program that computes the nodes without a result, in their order.
+/// The program that computes the unevaluated nodes of the list, in order.
 pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
     let mut t = Tracer::default();
     t.exprs.reserve(128);
@@ -57,7 +57,7 @@ pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
         t.bindings.arrays[at].1 = stored;
         at += 1;
     }
-    // An array that another thread has stored meanwhile has its allocated length.
+    // Uses the allocated length of an array that another thread has stored meanwhile.
     for (def, size) in t.program.sizes.iter().zip(&mut t.bindings.sizes) {
         if let SizeDef::Len(array) = def
             && let Some(stored) = &t.bindings.arrays[array.index()].1
@@ -90,7 +90,7 @@ impl Tracer {
     }
 
     fn definition(&mut self, node: &Node) -> (ArrayDef, Option<Stored>) {
-        // Another thread may store the node meanwhile: the state found here holds for this run.
+        // Another thread may store the node meanwhile. This run uses the state read here.
         let recipe = if node.stored().is_none() { node.recipe() } else { None };
         let (dtype, fallible) = (node.dtype(), node.is_fallible());
         let Some(recipe) = recipe else {
@@ -118,7 +118,7 @@ impl Tracer {
                 (SizeDef::Len(self.number(&node)), size.value())
             }
             Some(SizeKind::Count(count)) => {
-                // A backend that computes in host memory can read the value without waiting.
+                // The CPU backend reads the value without waiting.
                 if let (None, Some((node, at))) = (count.exact(), count.location())
                     && let Some(stored) = node.stored()
                     && let Some(value) = node.backend().try_read_u32(stored, at.value())
@@ -151,7 +151,7 @@ impl Tracer {
             return known;
         }
         let mut last = ExprId(0);
-        // An entry with `true` has its operands numbered.
+        // The operands of an entry with `true` are numbered.
         let mut stack = vec![(e, false)];
         while let Some((e, is_ready)) = stack.pop() {
             if !is_ready {
