@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::graph::{Node, Size};
 
-/// Location on the device of the exact value of a plan's slot that is a count.
+/// Device location of the exact value of a slot that is a count.
 #[derive(Debug, Clone)]
 pub(crate) struct SlotCount {
     pub(crate) node: Node,
@@ -14,11 +14,11 @@ pub(crate) struct SlotCount {
 /// A size that a kernel computes.
 #[derive(Debug)]
 pub(crate) struct DeviceCount {
-    /// An upper bound, known on the host.
+    /// Host-known upper bound.
     bound: u32,
-    /// The upper bound as a size, which tightens once a count in it is known.
+    /// The upper bound as a size, which decreases once a count that it contains is host-known.
     bounded_by: Mutex<Option<Size>>,
-    /// The array that holds the count, and the index; released once the value is known.
+    /// The array that holds the count, and the index; released once the value is host-known.
     location: Mutex<Option<(Node, Size)>>,
     exact: OnceLock<u32>,
 }
@@ -54,7 +54,7 @@ impl DeviceCount {
         lock(&self.location).clone()
     }
 
-    /// Sets the value that was read, and releases the array.
+    /// Sets the exact value, and releases the array.
     pub(crate) fn set_exact(&self, value: u32) {
         let _ = self.exact.set(value.min(self.bound()));
         let released = (lock(&self.location).take(), lock(&self.bounded_by).take());
