@@ -1,4 +1,4 @@
-//! Runs plans on a device of the runtime.
+//! The GPU implementation of [`Backend`].
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -32,7 +32,7 @@ pub(crate) struct GpuBackend {
     numerics: OnceLock<Numerics>,
     pub(super) plans: PlanCache<CompiledPlan>,
     last_counts: LastCounts,
-    /// Placeholder backend for the nodes of cached plans, so that plans keep no real backend alive.
+    /// Placeholder backend for the nodes of cached plans, so that plans keep no device alive.
     placeholder: OnceLock<BackendRef>,
 }
 
@@ -62,7 +62,7 @@ impl GpuBackend {
         &self.runtime
     }
 
-    /// The buffer that holds the array, computed now if it is pending.
+    /// The buffer that holds the array. Evaluates the node first, if necessary.
     pub(crate) fn array(&self, node: &Node) -> Result<Buffer> {
         self.evaluate(std::slice::from_ref(node))?;
         let data = node.stored().expect("bug: evaluation left a node without a result").data.clone();
@@ -101,7 +101,7 @@ impl Backend for GpuBackend {
             Err(format!("{} has no {what}; use a CPU device for this tensor, or cast to a narrower type", self.name))
         };
         match dtype {
-            // f64 arithmetic works on the bits, as 64-bit integers.
+            // f64 arithmetic uses 64-bit integers for operations on bits.
             DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => {
                 hint("64-bit floats (SHADER_F64 and SHADER_INT64)")
             }

@@ -1,6 +1,6 @@
 //! Assigns buffers to the arrays of a plan: arrays whose lifetimes do not overlap share a buffer.
 
-/// Liveness of the arrays of a run, by step. Buffers are assigned once all arrays are known.
+/// Live ranges of the arrays of a run.
 #[derive(Debug, Default)]
 pub(super) struct Lifetimes(Vec<Lifetime>);
 
@@ -34,10 +34,10 @@ impl Lifetimes {
         self.0.len() - 1
     }
 
-    /// Assigns buffers to the arrays, largest first. Each array takes the smallest buffer whose other arrays are not
-    /// live at the same time, or a new one. An array that outlives the run shares only with arrays of about its size.
-    /// `most` gives the largest buffer for an array of that many bytes: an array that fits one binding is bound with
-    /// its whole buffer.
+    /// Assigns buffers to the arrays, largest first. Each array takes the smallest buffer whose arrays have disjoint
+    /// live ranges, or a new buffer. An array that outlives the run shares only with arrays of about its size. `most`
+    /// maps the bytes of an array to its largest buffer: an array that fits one binding is bound with its whole buffer,
+    /// which must fit too.
     pub(super) fn assign_buffers(&self, most: impl Fn(u64) -> u64) -> BufferAssignment {
         let mut by_size: Vec<usize> = (0..self.0.len()).collect();
         by_size.sort_by_key(|&k| (std::cmp::Reverse(self.0[k].bytes), k));
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_are_shared_by_arrays_that_are_never_alive_together() {
+    fn arrays_with_disjoint_live_ranges_share_buffers() {
         let mut all = Lifetimes::default();
         let first = all.add(1000, 0, Some(1));
         let second = all.add(1000, 1, Some(2));
@@ -80,7 +80,7 @@ mod tests {
         let small = all.add(100, 6, Some(6));
         let small_and_kept = all.add(100, 7, None);
         let BufferAssignment { buffer_of, bytes } = all.assign_buffers(|_| u64::MAX);
-        assert_ne!(buffer_of[first], buffer_of[second], "the second is made while the first is read");
+        assert_ne!(buffer_of[first], buffer_of[second], "the second is computed while the first is read");
         assert_eq!(buffer_of[third], buffer_of[first], "about the size");
         assert_eq!(buffer_of[fourth], buffer_of[second]);
         assert_eq!(buffer_of[fifth], buffer_of[second], "the first is kept");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_array_takes_the_place_of_a_small_one() {
+    fn a_small_array_reuses_the_buffer_of_a_large_one() {
         let mut all = Lifetimes::default();
         let [small, large, last] =
             [(10, 0, Some(0)), (1000, 1, Some(1)), (500, 2, None)].map(|(b, f, l)| all.add(b, f, l));
@@ -101,7 +101,7 @@ mod tests {
 
     /// The buffer of the larger array cannot be bound whole.
     #[test]
-    fn an_array_of_a_binding_shares_with_none_that_exceeds_a_binding() {
+    fn an_array_that_fits_a_binding_shares_with_no_larger_one() {
         let mut all = Lifetimes::default();
         let [fits, exceeds] = [(100, 0, Some(0)), (101, 1, Some(1))].map(|(b, f, l)| all.add(b, f, l));
         let BufferAssignment { buffer_of, .. } = all.assign_buffers(|bytes| if bytes <= 100 { 100 } else { 1000 });

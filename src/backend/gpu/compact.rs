@@ -7,7 +7,7 @@ use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 use crate::graph::rank_bitmap::tiles_in;
 
-/// The largest capacity.
+/// Maximum number of positions, and of numbers.
 const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
 /// Numbers moved per workgroup.

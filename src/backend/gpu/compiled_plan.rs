@@ -1,8 +1,8 @@
-//! Caches plans with their kernels for the next run of the same program.
+//! Compiled plans: plans with their modules and kernels, cached for further runs of the same program.
 //!
-//! The steps of a plan and the shader text of its kernels depend on the program only. The sizes of grids and buffers
-//! are computed from the sizes of a run ([`SizedPlan`]), without generating or compiling anything. A run with the same
-//! sizes as the previous one only takes buffers from the pool.
+//! The steps of a plan and the modules of its kernels depend on the program only. Grids and buffer sizes are computed
+//! from the sizes of a run ([`SizedPlan`]), without generating or compiling modules. A run with the sizes of the
+//! previous one reuses these too.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ pub(super) struct CompiledPlan {
     pub(super) plan: LinkedPlan,
     /// One per step.
     pub(super) modules: Vec<StepModules>,
-    /// The kernels of the last run, with the signature that they depend on: its sizes and its kept arrays.
+    /// The kernels of the last run, with their signature: the sizes and the kept arrays.
     pub(super) sized: Option<(Vec<u32>, Arc<SizedPlan>)>,
-    /// Ids of the buffers of the last run. If they are free, reusing them needs no new bind groups.
+    /// Ids of the buffers of the last run. Reusing them hits the bind group cache.
     pub(super) last: Vec<u64>,
 }
 
@@ -86,10 +86,10 @@ pub(super) struct SizedStep {
     /// The buffer of each scratch array.
     pub(super) scratch: Vec<usize>,
     pub(super) kernels: Vec<Kernel>,
-    /// Outputs to clear beforehand.
+    /// Outputs to clear before the kernels run.
     pub(super) cleared_outputs: Vec<usize>,
     /// Checks that the step evaluates, in successive slots.
     pub(super) checks: Vec<Arc<Check>>,
-    /// Overflow flag of a scan: the scratch buffer, and the word in it that is not 0 if the total did not fit.
+    /// Overflow flag of a scan: the scratch buffer, and the index of the word that is nonzero if the total overflowed.
     pub(super) overflow: Option<(usize, u32)>,
 }

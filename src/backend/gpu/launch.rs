@@ -20,7 +20,7 @@ pub(super) const FEWER_ROWS: &str = "process fewer rows at a time, or use a CPU 
 /// One kernel launch.
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
-    /// The part that is the same in every run.
+    /// The module, which is the same in every run.
     pub(crate) module: Arc<KernelModule>,
     /// The entry point.
     pub(crate) entry: &'static str,
@@ -52,11 +52,11 @@ pub(crate) struct Lowered {
     pub(crate) launches: Vec<Launch>,
     /// Bytes of each scratch buffer.
     pub(crate) scratch: Vec<u64>,
-    /// Overflow flag of a scan: the scratch buffer, and the word in it that is not 0 if the total did not fit.
+    /// Overflow flag of a scan: the scratch buffer, and the index of the word that is nonzero if the total overflowed.
     pub(crate) overflow: Option<(usize, u32)>,
-    /// Outputs to clear beforehand, since several invocations set bits of one word.
+    /// Outputs to clear before the first launch, since several invocations set bits of one word.
     pub(crate) cleared_outputs: Vec<usize>,
-    /// The limit that makes additional launches necessary, other than the binding limit.
+    /// The limit that requires additional launches, other than the binding limit.
     pub(crate) limit: Option<ManyDispatches>,
 }
 
@@ -77,7 +77,7 @@ impl KernelModule {
 pub(super) fn live_function(m: &mut ModuleBuilder<'_>, name: &str, extent: &Extent) {
     match extent.live() {
         Some(e) => m.count_function(name, &e.min(Expr::size(extent.size()))),
-        // A known count is the capacity.
+        // A host-known count equals the capacity.
         None => {
             let n = m.size(extent.size());
             m.push(&format!("fn {name}() -> u32 {{\n    return {n};\n}}"));
@@ -85,7 +85,7 @@ pub(super) fn live_function(m: &mut ModuleBuilder<'_>, name: &str, extent: &Exte
     }
 }
 
-/// Adds the functions that give the start of each row and, for uniform rows, their number.
+/// Adds `splits_at` and, for uniform rows, `live_rows`.
 pub(super) fn partition_functions(m: &mut ModuleBuilder<'_>, rows: &Rows, nrows: &Extent) {
     match rows {
         Rows::Splits(node) => m.splits_function(node),

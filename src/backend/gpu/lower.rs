@@ -9,8 +9,8 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 
-/// Lowers the step for the sizes of this run. Its checks report to the status block from slot `first_slot` on.
-/// `driver` limits the serial work per dispatch. `modules` caches the parts that are the same in every run.
+/// Lowers the step for the sizes of this run. Its checks report to the status block from slot `first_slot` on. `driver`
+/// limits the serial work per dispatch. `modules` caches the modules, which are the same in every run.
 ///
 /// # Errors
 /// The step is too large for 32-bit indices.

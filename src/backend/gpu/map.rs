@@ -19,7 +19,7 @@ const MAP: &str = include_str!("../../../shaders/map.wgsl");
 const VECTOR_MAP: &str = include_str!("../../../shaders/vector_map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 
-/// Elements per tile where an array takes several bindings, or where a position of a larger tile might exceed 2^32.
+/// Elements per tile if an array takes several bindings, or if a position of a larger tile could exceed 2^32.
 pub(super) const MAP_TILE: u32 = 1024;
 
 /// Whether every array is bound whole, and no position of a larger tile exceeds 2^32.
@@ -33,9 +33,9 @@ fn tile(step: &Step, capacity: u32) -> u32 {
     if is_plain(step, capacity) { step.limits.tuning.map_tile } else { MAP_TILE }
 }
 
-/// Whether the map computes four elements at once. It must read only arrays of at most 32 bits per element, at the
-/// position of the computed element, and their storage must end with a full vector. The map is also computed at up to
-/// three positions past the last one. Checks need not hold there, so the map must have none.
+/// Whether the map can be vectorized, four elements per vector. The map must load only arrays of at most 32 bits per
+/// element, at its own position, and their buffers must be padded to a vector. The last vector extends up to three
+/// positions past the end, at which conditions may not hold, so the map must have none.
 fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
     let is_word = |dtype: DType| dtype.size() <= 4;
     let is_tuned = step.limits.tuning.map_width == 4;
@@ -56,11 +56,11 @@ fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) 
     if let Some(live) = live {
         for_each_expr(live, &mut |e| counts |= e.node().is_some_and(|n| arrays.contains(n)));
     }
-    // Drivers replicate each operation four times, where a loop has it once: only cheap maps take vectors.
+    // Vectorization unrolls the map four times, so it is limited to cheap maps.
     flat && !counts && step.fetches().is_none() && evaluation_cost(value, None) <= MAX_REPEATED_COST
 }
 
-/// Lowers a map into its output, or a check.
+/// Lowers a map or an assertion.
 pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent, modules: &mut StepModules) -> Lowered {
     let capacity = extent.capacity();
     if let Recipe::Map { .. } = step.recipe
@@ -115,7 +115,7 @@ fn single_launch(g: &Arc<KernelModule>, head: [u32; 8], value: &Expr, extent: &E
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
 
-/// The runtime checks of a map's kernel, given the expressions of its value and of its count.
+/// The runtime checks of the kernel of a map, given its value and its count.
 fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> RuntimeChecks {
     // SAFETY: the loops of the templates run MAP_TILE / 256 iterations, or a quarter of them. The loops of the
     // functions that expressions call end: a search halves the remaining range, and a remainder or a power has fewer

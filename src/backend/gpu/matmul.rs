@@ -8,7 +8,7 @@ use super::launch::{Lowered, partition_functions};
 use crate::graph::node::Product;
 use crate::graph::plan::Step;
 
-/// Maximum bytes per matrix that a tile keeps in workgroup memory.
+/// Maximum bytes per matrix of a slab in workgroup memory.
 const STAGE: usize = 4096;
 
 /// The template's constants for tiles of that many rows and columns (16, 32 or 64) and elements of that many bytes.
@@ -33,7 +33,7 @@ pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2], term
 /// Index of the parameter word that holds the end of a dispatch's terms.
 pub(super) const TERMS_END: usize = 6;
 
-/// Functions that track which slab elements are bound, where arrays are bound whole: all of them are.
+/// Functions that track which slab elements are bound, for arrays that are bound whole.
 const ALL_BOUND: &str = "const PARTS = false;
 fn note_left(at: u32, is_used: bool) {
 }
@@ -43,7 +43,7 @@ fn are_bound(l: u32, r: u32) -> bool {
     return true;
 }";
 
-/// The same where arrays are bound in part: one flag per slab element.
+/// As [`ALL_BOUND`], for arrays that are bound in part: one flag per slab element.
 const SOME_BOUND: &str = "const PARTS = true;
 var<workgroup> left_bound: array<u32, SLAB * PITCH>;
 var<workgroup> right_bound: array<u32, SLAB * PITCH>;
@@ -105,7 +105,7 @@ fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Kerne
     }
     m.sum_of_products(dtype);
     if is_in_parts {
-        // Slabs of half the depth, to leave room for the flags.
+        // Slabs of half the depth, since the flags also take workgroup memory.
         m.push(&edges(p.tile, STAGE / 128 / dtype.size()));
         m.push(SOME_BOUND);
     } else {

@@ -45,8 +45,8 @@ mod shader_tests;
 /// Maximum number of workgroups along one dimension of a grid.
 pub const MAX_GROUPS: u32 = 65_535;
 
-/// A two-dimensional grid of at least `count` workgroups. The shader's linear workgroup index is
-/// `wid.x + wid.y * num_workgroups.x`.
+/// A two-dimensional grid of at least `count` workgroups. The shader's linear workgroup index is `wid.x + wid.y *
+/// num_workgroups.x`.
 pub fn fold_grid(count: u32) -> (u32, u32) {
     if count <= MAX_GROUPS { (count, 1) } else { (MAX_GROUPS, count.div_ceil(MAX_GROUPS)) }
 }

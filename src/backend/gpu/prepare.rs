@@ -1,4 +1,4 @@
-//! Prepares the kernels of a plan for the sizes of a run: lowers and compiles them and checks every size, without
+//! Computes the kernels of a plan for the sizes of a run: lowers and compiles them and checks all limits, without
 //! allocating buffers.
 
 use std::sync::Arc;
@@ -99,7 +99,7 @@ impl GpuBackend {
         })
     }
 
-    /// The dispatches of a launch with arrays that exceed one binding. `None` if it has none.
+    /// The dispatches of a launch with arrays that exceed one binding; `None` if each array fits one binding.
     pub(super) fn windows(
         &self,
         step: &Step,
@@ -146,7 +146,7 @@ impl GpuBackend {
         })
     }
 
-    /// The kernels of a launch that is split into dispatches, which share one text and one list of arrays.
+    /// The kernels of a launch that is split into dispatches, which share one module and one list of bindings.
     fn parts(&self, launch: &Launch, parts: Vec<WindowedDispatch>, arrays: &[Resource]) -> Result<Vec<Kernel>> {
         let Some(first) = parts.first() else { return Ok(Vec::new()) };
         let access: Vec<Access> = first.bindings.iter().map(|w| access(&launch.arrays()[w.array])).collect();
@@ -167,7 +167,7 @@ impl GpuBackend {
     }
 }
 
-/// The checks that a step evaluates, its own last.
+/// The checks that a step evaluates; the check of an assertion is the last.
 fn checks(step: &Step) -> Vec<Arc<crate::graph::expr::Check>> {
     let mut checks = step.checks.clone();
     if let Recipe::Assert { check, .. } = &step.recipe {
@@ -187,7 +187,8 @@ fn resource(binding: &Binding, step: &Step, links: &StepLinks) -> Resource {
 
 /// The source of an array that the step reads.
 fn source(node: &Node, step: &Step, links: &StepLinks) -> ArraySource {
-    let at = step.reads.iter().position(|n| n == node).expect("bug: a kernel reads what its step does not");
+    let at =
+        step.reads.iter().position(|n| n == node).expect("bug: a kernel reads an array that is no input of its step");
     links.reads[at]
 }
 

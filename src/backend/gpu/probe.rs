@@ -7,7 +7,7 @@ use crate::numerics::{FloatNumerics, Numerics};
 
 const PROBE: &str = include_str!("../../../shaders/probe.wgsl");
 
-/// Number of results of the probe.
+/// Number of results.
 const FOUND: usize = 8;
 
 /// Runs the probe for each float type of the device, with one wait per type.
@@ -22,8 +22,8 @@ pub(super) fn numerics(runtime: &Runtime) -> Result<Numerics> {
     })
 }
 
-/// The operands, in order: a subnormal number; a large number; the least normal number; 0.5; `a`, `a` and `-(a * a)`
-/// rounded, where the product has a small rounding error; two integers halfway between floats; NaN twice.
+/// The operands, in order: a subnormal number; a large number; the least normal number; 0.5; `a`, `a` and the rounded
+/// `-(a * a)`, for an `a` whose square has a small rounding error; two integers halfway between floats; NaN twice.
 fn given(dtype: DType) -> [u64; 11] {
     if dtype == DType::F32 {
         let a = 1.0 + f32::EPSILON * 1024.0;

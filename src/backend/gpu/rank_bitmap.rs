@@ -8,7 +8,7 @@ use crate::graph::extent::Extent;
 use crate::graph::plan::Step;
 use crate::graph::rank_bitmap::{TILE, tiles};
 
-/// The largest capacity.
+/// Maximum number of positions.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
 /// Whether the entry point `small` suffices.

@@ -1,4 +1,4 @@
-//! Reads results to the host: checks, then counts, then live elements.
+//! Reads results to the host: outcomes of checks, counts, and live elements.
 
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -17,11 +17,10 @@ use crate::graph::size::{Size, SizeKind};
 use crate::graph::stage::counts_to_read;
 
 impl GpuBackend {
-    /// Implements [`Backend::read_parts`]: reads checks, then counts, then live elements, together where that is cheap.
-    ///
-    /// Counts at whose upper bounds the parts would take much memory are read in advance: see [`crate::graph::stage`].
+    /// Implements [`Backend::read_parts`]. Counts at whose upper bounds arrays would take much memory are read in
+    /// advance: see [`crate::graph::stage`].
     pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
-        // Keys and upper bounds of the program's counts, taken before some of the counts become known.
+        // Keys and upper bounds of the program's counts, collected before some counts become host-known.
         let mut keys: DigestMap<(Arc<CountKey>, u32)> = DigestMap::default();
         loop {
             let counts: Vec<Count> = parts.iter().map(count).collect();
@@ -50,7 +49,7 @@ impl GpuBackend {
         }
     }
 
-    /// Reads counts that do not depend on each other.
+    /// Reads independent counts, and sets their exact values.
     pub(super) async fn read_counts(
         &self,
         counts: &[Size],
@@ -61,7 +60,7 @@ impl GpuBackend {
             Some(SizeKind::Count(count)) => count.location(),
             _ => None,
         };
-        // Another thread may have settled some of them.
+        // Another thread may have read some of them.
         let (sizes, parts): (Vec<&Size>, Vec<Part>) =
             counts.iter().filter_map(|size| place(size).map(|(node, at)| (size, Part::at(node, at)))).unzip();
         let known: Vec<Count> = parts.iter().map(count).collect();
@@ -85,7 +84,7 @@ impl GpuBackend {
     ) -> Result<Vec<Vec<u8>>> {
         let recorded = self.record(nodes, traced)?;
         let mut reads: Vec<ReadRequest> = Vec::new();
-        // Checks: one read per slot.
+        // Outcomes of checks: one read per slot.
         let mut outcomes: Vec<Status> = Vec::new();
         for n in nodes {
             Status::inherit(&mut outcomes, &recorded.stored(n).status);
@@ -96,7 +95,7 @@ impl GpuBackend {
             let buffer = block_of(s).buffer.clone();
             reads.push(ReadRequest { buffer, offset: u64::from(s.slot) * 4, bytes: 4 });
         }
-        // Counts. An array has the length at which it was computed, even if its count is known by now.
+        // Counts. The length of an array is its capacity at evaluation, even if its count is host-known by now.
         let index = |node: &Node, at: &Size| {
             let at = at.value_given(&|n| recorded.computed_len(n));
             at.min(recorded.stored(node).len.saturating_sub(1))
@@ -178,7 +177,7 @@ impl GpuBackend {
                 data[*k] = bytes;
             }
         }
-        // These sizes are host-known from here on.
+        // Makes the counts host-known.
         for (p, count) in parts.iter().zip(&live_counts) {
             if let PartLen::Read(..) = count {
                 p.node.extent().set_exact(live(count));
@@ -187,8 +186,8 @@ impl GpuBackend {
         Ok(data)
     }
 
-    /// Whether the whole array is read together with its count, because that is cheap. Otherwise a second read takes
-    /// the live elements once the count is known.
+    /// Whether the array is read at its capacity, together with its count. Otherwise a second read takes the live
+    /// elements once the count is host-known.
     pub(super) fn at_capacity(&self, n: &Node, bytes: u64) -> bool {
         n.extent().as_known().is_some() || bytes <= self.tuning.read_at_capacity
     }
@@ -201,7 +200,7 @@ impl GpuBackend {
     }
 }
 
-/// The number of requested elements, or where the device holds it.
+/// The number of requested elements, or its location on the device.
 fn count(p: &Part) -> Count {
     match &p.elements {
         Elements::All => p.node.extent().count(p.node.backend()),

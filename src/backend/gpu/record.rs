@@ -1,4 +1,4 @@
-//! Records compiled kernels as commands: takes buffers from the pool, and collects the results that nodes get on
+//! Records the kernels of a plan as commands: takes buffers from the pool, and collects the results to publish after
 //! submission.
 
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::graph::program::{Bindings, Program, trace};
 use crate::graph::recording::must_not_block;
 use crate::graph::stage::counts_to_read;
 
-/// The buffer to which checks report. The word of a slot is the bitwise inverse of the first offending position, or 0
-/// if there is none: clearing a buffer to 0 needs no kernel. For a scan the word is a flag: not 0 if the total did not
-/// fit.
+/// The buffer to which checks report. The word of a slot is the bitwise complement of the first offending position, or
+/// 0 if there is none, since clearing a buffer to 0 needs no kernel. For a scan the word is a flag that is nonzero if
+/// the total overflowed.
 #[derive(Debug)]
 pub(super) struct StatusBlock {
     pub(super) buffer: Buffer,
@@ -35,7 +35,7 @@ impl StatusBlock {
     }
 }
 
-/// Commands of a plan, and the results of its nodes once the commands are submitted.
+/// Commands of a plan, and the results to publish to its nodes after submission.
 #[derive(Default)]
 pub(super) struct Recorded {
     pub(super) commands: Vec<Command>,
@@ -52,7 +52,7 @@ impl Recorded {
         }
     }
 
-    /// The number of elements that an array was computed for; `None` if it was not computed.
+    /// Number of allocated elements of the node's array; `None` if it is not computed.
     pub(super) fn computed_len(&self, node: &Node) -> Option<u32> {
         let made = self.results.get(&node.digest()).map(|(_, stored)| stored.len);
         made.or_else(|| node.stored().map(|stored| stored.len))
@@ -62,7 +62,8 @@ impl Recorded {
         buffer(&self.stored(node))
     }
 
-    /// Publishes the results to their nodes. Must follow submission, so that no other thread can submit a reader first.
+    /// Publishes the results to their nodes. Must follow submission: otherwise another thread could submit a reader
+    /// first.
     pub(super) fn publish(self, runtime: &Runtime) {
         runtime.counters().moved(self.bytes_moved);
         for (node, stored) in self.results.into_values() {
@@ -76,8 +77,8 @@ fn buffer(stored: &Stored) -> Buffer {
 }
 
 impl GpuBackend {
-    /// The program that computes the nodes. Counts at whose upper bounds it would take much memory are read in advance:
-    /// one wait for each stage but the last.
+    /// Traces the program that computes the nodes. Counts at whose upper bounds arrays would take much memory are read
+    /// in advance, with one wait per stage except the last.
     pub(super) fn trace_in_stages(&self, nodes: &[Node]) -> Result<(Program, Bindings)> {
         loop {
             let (program, bindings) = trace(nodes);
@@ -87,7 +88,7 @@ impl GpuBackend {
             }
             drop((program, bindings));
             match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &mut |_, _| {})) {
-                // The next read reports a failed check; arrays that depend on it are computed.
+                // The next read reports the failed check.
                 Err(Error::Check { .. }) => return Ok(trace(nodes)),
                 outcome => outcome?,
             }
@@ -109,7 +110,7 @@ impl GpuBackend {
                     CompiledPlan::new(LinkedPlan::new(program, &bindings, &self.placeholder(), self.plan_limits()))
                 }
             };
-            // Otherwise another thread has stored an array meanwhile: trace again, with that array as an input.
+            // Otherwise another thread has stored an array meanwhile: trace again, with the array as an input.
             if compiled.plan.matches(&bindings) {
                 let recorded = self.commands(&mut compiled, &bindings);
                 self.plans.put(&compiled.plan.program.clone(), compiled);

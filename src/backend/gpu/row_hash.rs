@@ -23,7 +23,7 @@ const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl")
 const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
 const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
 
-/// How strings are divided among dispatches.
+/// Distribution of strings over dispatches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct HashSchedule {
     /// Longest string, in bytes, that one dispatch hashes.
@@ -33,7 +33,7 @@ struct HashSchedule {
 }
 
 impl HashSchedule {
-    /// A string that is hashed at once may have to lie in one window.
+    /// A string that is hashed in one dispatch must fit one window, since each dispatch may bind one only.
     fn new(driver: DriverLimits, window_bytes: u64, strings: HashedStrings) -> Self {
         let HashedStrings { op, nbytes, longest } = strings;
         let at_once = u64::from(driver.hash_bytes(op)).min(window_bytes) as u32;
@@ -46,7 +46,7 @@ impl HashSchedule {
     }
 }
 
-/// The function that tells the planner the bytes of scratch state of a hash on such a driver.
+/// The function by which the planner predicts the scratch state of a hash on such a driver.
 pub(super) const fn state_bytes(driver: DriverLimits) -> fn(u64, HashedStrings) -> u64 {
     match driver {
         DriverLimits::Timeout => {
@@ -60,7 +60,7 @@ pub(super) const fn state_bytes(driver: DriverLimits) -> fn(u64, HashedStrings) 
 
 /// Lowers [`Recipe::Hash`].
 pub(super) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules: &mut StepModules) -> Lowered {
-    let Recipe::Hash { op, on, byte, longest } = &step.recipe else { unreachable!("bug: a hash is lowered") };
+    let Recipe::Hash { op, on, byte, longest } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, .. } = on;
     let strings = HashedStrings { op: *op, nbytes: nvals.capacity(), longest: longest.value() };
     let (function, words) = function(*op);
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_long_string_has_a_slot_of_its_own() {
+    fn long_strings_have_enough_slots() {
         let strings = |nbytes, longest| HashedStrings { op: HashOp::Murmur { seed: 7 }, nbytes, longest };
         let schedule =
             |nbytes, longest| HashSchedule::new(DriverLimits::LoopIterations, 1 << 30, strings(nbytes, longest));

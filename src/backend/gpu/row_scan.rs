@@ -14,7 +14,7 @@ use crate::graph::plan::Step;
 pub struct Grid(row_reduce::Grid);
 
 impl Grid {
-    /// The entry points with their grids, in order: two more if a row may have more than one block.
+    /// The entry points with their grids, in order: `level2` and `add` only if a row may have several blocks.
     pub fn stages(&self) -> impl Iterator<Item = (&'static str, (u32, u32, u32))> {
         let Self(g) = *self;
         let long = g.level2.map(|level2| [("level2", level2), ("add", g.level1)]);
@@ -37,8 +37,8 @@ impl Grid {
     }
 }
 
-/// The grid for arrays of up to that many rows and values of `inner` columns. `None` if an index would not fit 32 bits,
-/// so that the array must be split, or if there are no rows or no columns, so that nothing is dispatched.
+/// The grid for up to `rows` rows and `nvals` values of `inner` columns. `None` if an index would exceed 32 bits, or if
+/// there are no rows or no columns.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
     row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::Tiles::DEFAULT, block_len(inner as usize) as u32)
         .map(Grid)
@@ -83,14 +83,10 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_scan_end_where_a_class_of_rows_does() {
+    fn block_lengths_of_scans_are_length_classes() {
         for inner in 1..100 {
             let block = block_len(inner) as u32;
-            assert_eq!(
-                class(block),
-                block,
-                "{inner} columns: a plan for rows that are longer would be taken for these"
-            );
+            assert_eq!(class(block), block, "{inner} columns: a plan for longer rows would be reused for these");
         }
     }
 

@@ -1,6 +1,6 @@
-//! The host side of `shaders/row_sort.wgsl`. One kernel sorts all short rows. Long rows, where any are possible, take
-//! passes of `shaders/sort.wgsl` over their elements alone, by key and then by row. The number of these elements is
-//! known on the device only; if it is 0, the passes return at once.
+//! The host side of `shaders/row_sort.wgsl`. One kernel sorts all short rows. If long rows are possible, radix passes
+//! of `shaders/sort.wgsl` sort their elements, by key and then by row. The number of these elements is device-known; if
+//! it is 0, the passes return at once.
 
 use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StepModules, StorageArray};
 use super::launch::{Launch, Lowered, WORKGROUP_SCAN, partition_functions};
@@ -37,7 +37,7 @@ pub const fn head(nvals: u32, nrows: u32) -> [u32; 8] {
     [nrows, nvals, stretches(nvals), 0, 0, 0, 0, 0]
 }
 
-/// The parameter words of a pass over the long rows. Passes by key and passes by row are each counted from 0.
+/// The parameter words of a radix pass over the long rows. Passes by key and passes by row are numbered from 0 each.
 pub const fn pass_head(nvals: u32, pass: u32) -> [u32; 8] {
     let mut head = sort::head(nvals, pass);
     head[2] = stretches(nvals);
@@ -47,7 +47,7 @@ pub const fn pass_head(nvals: u32, pass: u32) -> [u32; 8] {
 /// The sort key of a pass over the elements of long rows.
 #[derive(Clone, Copy)]
 enum PassKey {
-    /// The keys, evaluated.
+    /// The keys, evaluated by the pass.
     Key,
     /// The number of the element's row, found by a search.
     Row,
@@ -72,7 +72,7 @@ fn words(name: &'static str, binding: Binding) -> StorageArray {
 /// # Panics
 /// If the step has another recipe.
 pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Lowered {
-    let Recipe::RowSort { on, key, bits, longest } = &step.recipe else { unreachable!("bug: not a sort of rows") };
+    let Recipe::RowSort { on, key, bits, longest } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, .. } = on;
     let n = nvals.capacity();
     if n == 0 || nrows.capacity() == 0 {
@@ -80,7 +80,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
     }
     let has_long = n.min(longest.value()) > STRETCH;
     let g = modules.get(step, ("row_sort", u32::from(has_long)), || {
-        // Binds only those of the step's arrays that this kernel reads.
+        // Binds only the arrays of the step that this kernel reads.
         let mut m = ModuleBuilder::empty(step, first_slot);
         partition_functions(&mut m, rows, nrows);
         m.value_function("value", key);
@@ -136,7 +136,7 @@ struct RadixPass {
     /// Index of the pair of arrays (keys and permutation) that the pass writes; it reads the other pair.
     to: usize,
     is_first: bool,
-    /// The last pass writes the result itself.
+    /// Whether the pass writes the output of the step.
     is_last: bool,
 }
 
@@ -228,8 +228,8 @@ mod tests {
     }
 
     #[test]
-    fn a_workgroups_rows_end_where_a_class_of_rows_does() {
-        assert_eq!(class(STRETCH), STRETCH, "a plan for rows that are longer would be taken for these");
+    fn the_longest_sorted_row_is_a_length_class() {
+        assert_eq!(class(STRETCH), STRETCH, "a plan for longer rows would be reused for these");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::graph::traffic::keeps_elements;
 /// Elements scanned per workgroup.
 pub const TILE: u32 = 2048;
 
-/// The largest capacity.
+/// Maximum number of elements.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
 /// Number of tiles, and of workgroups of `upsweep` and `downsweep`.
@@ -31,9 +31,9 @@ pub const fn is_small(capacity: u32) -> bool {
     capacity < TILE
 }
 
-/// The first pass stores the elements in the output for the second.
+/// `upsweep` stores the elements in the output for `downsweep`.
 const KEEPS: &str = "const KEEPS = true;";
-/// Both passes load the elements.
+/// `upsweep` and `downsweep` both evaluate the elements.
 pub(super) const LOADS_TWICE: &str = "const KEEPS = false;";
 
 pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");

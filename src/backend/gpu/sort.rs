@@ -14,7 +14,7 @@ pub const TILE: u32 = 2048;
 /// Bits of the key per pass.
 pub const DIGIT_BITS: u32 = 8;
 
-/// The largest capacity: its digit counts must fit one scan.
+/// Maximum number of keys: the digit counts must fit one scan.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 15);
 
 /// Number of tiles, and of workgroups of `count` and `scatter`.
@@ -28,7 +28,7 @@ pub const fn counts_len(capacity: u32) -> u32 {
     tiles(capacity) << DIGIT_BITS
 }
 
-/// Number of passes for keys of that many bits. Keys of 0 bits need none: the permutation is the identity.
+/// Number of passes for keys of that many bits; 0 for keys of 0 bits, whose permutation is the identity.
 pub const fn passes(key_bits: u32) -> u32 {
     key_bits.div_ceil(DIGIT_BITS)
 }
@@ -61,7 +61,7 @@ pub(super) fn lower(
     let passes = passes(bits).max(1);
     let tiles = tiles(n);
     let digits = counts_len(n);
-    // Scratch: digit counts, the tiles of their scan, then keys and permutation, two of each.
+    // Scratch buffers: digit counts, tile sums of their scan, two for keys, two for permutations.
     let (digits_at, tiles_at, keys_at, perm_at) = (DIGITS, 1, [2, 3], [4, 5]);
     let mut launches = Vec::new();
     for pass in 0..passes {

@@ -136,7 +136,7 @@ fn moments(m: &mut ModuleBuilder<'_>, dtype: DType) {
     m.helper(format!(
         "struct Moments_{ty} {{\n    count: {ty},\n    near: {ty},\n    off: {ty},\n    deviations: {ty},\n}}\n\
          fn moments_of_{ty}(x: {ty}) -> Moments_{ty} {{\n    \
-         // The mean of what is not finite deviates from it by no number.\n    \
+         // The deviations of a non-finite value are NaN.\n    \
          return Moments_{ty}({one}, x, {zero}, select({nan}, {zero}, {is_finite}));\n}}\n\
          fn merge_Moments_{ty}(a: Moments_{ty}, b: Moments_{ty}) -> Moments_{ty} {{\n{body}    \
          return Moments_{ty}(count, near, off, deviations);\n}}"

@@ -1,9 +1,9 @@
 //! The opcodes in WGSL. Bit-identical twin of `backend/cpu/operations.rs`.
 //!
-//! Drivers may contract a product that feeds a sum, reassociate a chain of sums, and simplify as if NaN and rounding
-//! did not exist: the defaults of Metal and DXC. A `guard_*` therefore separates any two operations of float
-//! arithmetic: an exclusive or with a zero that is opaque to compilers. Guards apply to the operands of expressions,
-//! and to the results of reductions, which are operands of the next step.
+//! Drivers may contract products into sums, reassociate sums, and simplify as under fast math, which is the default of
+//! Metal and DXC. A `guard_*` therefore separates any two operations of float arithmetic: an exclusive or with a zero
+//! that is opaque to compilers. Guards apply to the operands of expressions, and to the results of reductions, which
+//! are operands of the next combination.
 
 use super::{ModuleBuilder, pairs, value_type};
 use crate::dtype::DType;
@@ -28,8 +28,8 @@ pub(super) fn guard(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String 
     format!("guard_{ty}({a})")
 }
 
-/// As [`guard`], but by another operation, so that compilers find no two guarded values equal. Otherwise `x - x` of
-/// infinities and NaNs would be simplified to 0.
+/// As [`guard`] with another operation, so that compilers cannot prove two guarded values equal. Otherwise `x - x`
+/// would be simplified to 0, which is wrong for infinities and NaNs.
 fn second_guard(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, ..) = float_bits(dtype);
@@ -68,7 +68,7 @@ pub(crate) fn unary(m: &mut ModuleBuilder<'_>, op: UnaryOp, dtype: DType, a: &st
     }
 }
 
-/// `a op b`, as an expression. `nonzero` guarantees that `b` is a number other than 0.
+/// `a op b`, as an expression. `nonzero`: `b` is a constant other than 0.
 pub(crate) fn binary(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str, nonzero: bool) -> String {
     if pairs::is_pair(m, dtype) {
         return pairs::binary(op, dtype, a, b);
@@ -191,8 +191,8 @@ fn integers(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType, a: &str, b: &
         BinaryOp::Sub => format!("{a} - {b}"),
         BinaryOp::Mul => format!("{a} * {b}"),
         BinaryOp::Div | BinaryOp::Rem | BinaryOp::IndexDiv | BinaryOp::IndexRem => {
-            // MIN / -1 is MIN and x / 0 is 0; neither is left to the hardware. The remainder is computed from the
-            // quotient, since `%` on negative numbers was wrong on some drivers.
+            // Defines MIN / -1 as MIN and x / 0 as 0, independent of the hardware. The remainder is computed from the
+            // quotient, since `%` of negative numbers is wrong on some drivers.
             let minus_one = if signed {
                 format!("    if (b == {ty}(-1)) {{\n        return {ty}(0) - a;\n    }}\n")
             } else {

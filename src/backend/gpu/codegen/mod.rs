@@ -1,7 +1,7 @@
 //! Generates the WGSL of steps: a template of `shaders/`, completed by generated definitions.
 //!
-//! A [`ModuleBuilder`] collects the arrays, numbers and library functions of one kernel while its functions are generated, and
-//! writes the declarations last. Equal structure gives equal text: arrays and numbers are named in the order of first
+//! A [`ModuleBuilder`] collects the arrays, parameters and library functions of one kernel while its functions are
+//! generated; the declarations come last. Programs of equal structure give equal text: names follow the order of first
 //! use, and every size and number is a parameter.
 
 mod accessors;
@@ -40,7 +40,8 @@ use crate::graph::scalar::Scalar;
 use crate::graph::size::Size;
 use crate::math::{self, MathFn};
 
-/// Generated text and what it refers to.
+/// Builder of a kernel's module: the generated functions, and the arrays, parameters and library functions that they
+/// use.
 pub(crate) struct ModuleBuilder<'a> {
     step: &'a Step,
     /// The first status slot of the step's checks.
@@ -52,16 +53,16 @@ pub(crate) struct ModuleBuilder<'a> {
     functions: String,
     uses_status: bool,
     row_context: Option<(Node, u32)>,
-    /// The array that the step fetches from in parts, if any.
+    /// The array of a fetch, which is bound in parts.
     fetched: Option<&'a Node>,
     /// The arrays that are loaded four elements at a time.
     vectors: Vec<Node>,
-    /// The arrays, by index, whose bound range the kernel asks for.
+    /// The arrays, by index, whose bound range the kernel queries.
     ranges: BTreeSet<usize>,
 }
 
 impl<'a> ModuleBuilder<'a> {
-    /// A module for the step, whose checks report from slot `first_slot` on.
+    /// A module for the step, whose checks report to the status slots from `first_slot` on.
     pub(crate) fn new(step: &'a Step, first_slot: u32) -> Self {
         let mut module = Self {
             step,
@@ -95,13 +96,13 @@ impl<'a> ModuleBuilder<'a> {
         self.step.limits.int64
     }
 
-    /// Removes the row context: the row of each element is searched for instead.
+    /// Removes the row context, so that expressions search for the row of each element.
     pub(crate) fn without_row_context(mut self) -> Self {
         self.row_context = None;
         self
     }
 
-    /// The partition whose row each element is given: its splits, and numbers per element.
+    /// The partition in which the kernel knows the row of each element: splits and inner width.
     pub(crate) fn row_context(&self) -> Option<&(Node, u32)> {
         self.row_context.as_ref()
     }
@@ -128,7 +129,7 @@ impl<'a> ModuleBuilder<'a> {
         format!("p.scalars[{}].{}", k / 4, ["x", "y", "z", "w"][k % 4])
     }
 
-    /// A number, as a parameter. The positions 0 and 1 are literals, since they are part of the kernel's structure.
+    /// A number, as a parameter. The u32 values 0 and 1 are literals, since they are part of the program's structure.
     pub(crate) fn number(&mut self, s: Scalar) -> String {
         if let Scalar::U32(v @ (0 | 1)) = s {
             return format!("{v}u");
@@ -250,8 +251,8 @@ impl<'a> ModuleBuilder<'a> {
         self.push(&format!("fn splits_at(i: u32) -> u32 {{\n    return min(i, live_rows()) * {word};\n}}"));
     }
 
-    /// Completes the module: `templates`, then everything generated. `out` is the type of the output's elements in
-    /// storage, if there is an output; `scratch` are the scratch buffers.
+    /// Completes the module: `templates`, then the generated text. `out` is the storage type of the output's elements,
+    /// if there is an output; `scratch` are the scratch buffers.
     pub(crate) fn finish(
         self,
         templates: &[&'static str],
@@ -270,7 +271,7 @@ impl<'a> ModuleBuilder<'a> {
         outputs: Vec<(String, Element)>,
         scratch: Vec<StorageArray>,
     ) -> KernelModule {
-        // Uniform buffers hold at least one vector of numbers, so that every kernel has the same kind of block.
+        // WGSL has no empty arrays, so the block has at least one vector.
         self.scalars.resize(self.scalars.len().div_ceil(4).max(1) * 4, ParamWord::Constant(0));
         let mut arrays: Vec<StorageArray> = Vec::new();
         for (k, n) in self.reads.iter().enumerate() {

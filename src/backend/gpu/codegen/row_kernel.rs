@@ -1,4 +1,4 @@
-//! Generates the functions of `shaders/row_reduce.wgsl`: the loads, accumulators, epilogues and stores of a row pass.
+//! Generates the functions of `shaders/row_reduce.wgsl`: the loads, accumulators, epilogues and stores of a row kernel.
 
 use super::emit::Emitter;
 use super::kernel_module::KernelModule;
@@ -13,8 +13,8 @@ use crate::graph::reducer::Accumulator;
 use crate::graph::row_kernel::{RowKernel, RowMap, RowResult};
 use crate::graph::walk::for_each_expr;
 
-/// Whether several elements of the node's array share a word. The elements come from several invocations, in any order,
-/// so each sets its own bits of a word that was 0.
+/// Whether several elements of the node's array share a word. Several invocations then store to one word: each sets its
+/// own bits by an atomic `or`, and the word is cleared beforehand.
 pub(crate) fn shares_words(node: &Node) -> bool {
     elements_per_word(node.dtype()) > 1
 }
@@ -32,8 +32,8 @@ fn store(out: &str, dtype: DType, value: &str) -> String {
 }
 
 impl ModuleBuilder<'_> {
-    /// Adds `load`, `identity`, `combine` and `store`, and the functions that map the elements if the pass has a map.
-    /// Returns the type of an element.
+    /// Adds `load`, `identity`, `combine` and `store`, and the functions of the element map. Returns the name of the
+    /// accumulator's type.
     pub(crate) fn row_pass(&mut self, pass: &RowKernel, rows: &Rows) -> String {
         let columns: Vec<(Accumulator, Expr)> = pass.columns().into_iter().map(|(a, e)| (a, e.clone())).collect();
         let elem = match columns.as_slice() {
@@ -63,7 +63,7 @@ impl ModuleBuilder<'_> {
         elem
     }
 
-    /// Whether `load` of the pass uses its argument `row`.
+    /// Whether `load` uses its argument `row`.
     pub(crate) fn loads_by_row(&self, pass: &RowKernel) -> bool {
         let mut found = false;
         for (_, value) in pass.columns() {
@@ -111,7 +111,7 @@ impl ModuleBuilder<'_> {
 
     /// The epilogue of a result whose reduced value is `v`: its lines, and the name of the final value.
     fn finished(&mut self, r: &RowResult, v: &str) -> (String, String) {
-        // Guards a product against contraction into a sum: a stored product could not be contracted either.
+        // Guards a product against contraction into a sum, as a store and a load would.
         let dtype = r.value.dtype();
         let v = if dtype.is_float() { arithmetic::guard(self, dtype, v) } else { v.into() };
         match &r.epilogue {
@@ -124,7 +124,7 @@ impl ModuleBuilder<'_> {
         }
     }
 
-    /// Adds the functions that map the elements by the results of their rows.
+    /// Adds the functions of the element map.
     fn row_map(&mut self, pass: &RowKernel, rows: &Rows, of: impl Fn(&RowResult) -> String) {
         let Some(RowMap { out, value, .. }) = &pass.map else {
             return self.push(
@@ -154,7 +154,7 @@ impl ModuleBuilder<'_> {
         ));
     }
 
-    /// Completes the module of a pass, whose elements have that type and size in storage.
+    /// Completes the module of a row kernel, with the name and the bytes of the accumulator's type.
     pub(crate) fn finish_row_pass(
         self,
         templates: &[&'static str],

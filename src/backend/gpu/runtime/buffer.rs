@@ -9,19 +9,19 @@ use super::{
 };
 use crate::{Error, Result};
 
-/// Handle of a device buffer. Clones share the bytes. With the last handle the memory returns to the pool, or to the
-/// user who made the buffer.
+/// Reference-counted handle of a device buffer. When the last handle is dropped, the memory returns to the pool, or to
+/// the user's program.
 ///
 /// The allocation exceeds the requested size by up to a quarter, and is a multiple of 16 bytes (of 4 for a user's
-/// buffer). Kernels see all of it: `arrayLength` does not give the requested size, and bytes beyond that size are
-/// unspecified.
+/// buffer). Kernels bind the whole allocation, so `arrayLength` exceeds the requested size, and bytes beyond that size
+/// are unspecified.
 #[derive(Clone)]
 pub(crate) struct Buffer {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    /// Taken by `drop` only; `None` for a user's buffer.
+    /// `None` for a user's buffer, and after `drop` has taken it.
     allocation: Option<Allocation>,
     wgpu: wgpu::Buffer,
     id: u64,
@@ -60,23 +60,23 @@ impl Buffer {
         self.inner.capacity
     }
 
-    /// An id that no other *living* buffer has.
+    /// An id that is unique among live buffers.
     pub(crate) fn id(&self) -> u64 {
         self.inner.id
     }
 
-    /// The wgpu buffer. A caller that names it in its own commands must keep this handle until those are submitted.
+    /// The wgpu buffer. A caller that records commands with it must keep this handle until their submission.
     pub(crate) fn as_wgpu(&self) -> &wgpu::Buffer {
         &self.inner.wgpu
     }
 
-    /// Whether this runtime made or adopted the buffer.
+    /// Whether this runtime allocated or adopted the buffer.
     pub(super) fn belongs_to(&self, runtime: &Runtime) -> bool {
         Arc::ptr_eq(&self.inner.pool, runtime.pool())
     }
 }
 
-/// A buffer as a kernel binds it: whole, or one window of a buffer that exceeds the binding limit.
+/// A buffer binding of a kernel: a whole buffer, or a window of one that exceeds the binding limit.
 #[derive(Debug, Clone)]
 pub(crate) struct BufferSlice {
     buffer: Buffer,
@@ -88,7 +88,7 @@ pub(crate) struct BufferSlice {
 
 impl From<Buffer> for BufferSlice {
     fn from(buffer: Buffer) -> Self {
-        // A user's buffer may exceed the binding limit, and hold more than the array.
+        // A user's buffer may exceed the binding limit, and be larger than the array.
         let is_ours = buffer.inner.allocation.is_some();
         let bytes = if is_ours { None } else { NonZeroU64::new(buffer.bytes().next_multiple_of(4).max(4)) };
         Self { buffer, offset: 0, bytes }
@@ -96,7 +96,7 @@ impl From<Buffer> for BufferSlice {
 }
 
 impl BufferSlice {
-    /// A window of whole words; kernels see nothing beyond it.
+    /// A window of whole words.
     pub(crate) fn window(buffer: Buffer, bytes: Range<u64>) -> Self {
         Self { buffer, offset: bytes.start, bytes: NonZeroU64::new(bytes.end - bytes.start) }
     }
@@ -111,7 +111,7 @@ impl BufferSlice {
         (self.offset, self.bytes)
     }
 
-    /// Whether the slices share a byte.
+    /// Whether the slices overlap.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let end = |s: &Self| s.bytes.map_or(s.buffer.capacity(), |n| s.offset + n.get());
         self.buffer.id() == other.buffer.id() && self.offset < end(other) && other.offset < end(self)
@@ -119,11 +119,11 @@ impl BufferSlice {
 }
 
 impl Runtime {
-    /// A buffer of `bytes` bytes with unspecified contents, from the pool if one there fits.
+    /// A buffer of `bytes` bytes with unspecified contents, from the pool if possible.
     ///
     /// # Errors
-    /// [`Error::Limit`] if one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if memory is
-    /// exhausted even after emptying the pool; [`Error::DeviceLost`].
+    /// [`Error::Limit`] if `bytes` exceeds the largest buffer, before any allocation; [`Error::Gpu`] if memory is
+    /// exhausted even after the pool is emptied; [`Error::DeviceLost`].
     pub(crate) fn buffer(&self, bytes: u64) -> Result<Buffer> {
         let limits = self.limits();
         if bytes > limits.max_buffer {
@@ -139,16 +139,16 @@ impl Runtime {
         Ok(self.in_allocation(allocation, bytes))
     }
 
-    /// Buffers of these sizes, as [`Runtime::buffer`] makes them. Prefers the buffers with the ids in `before` where
-    /// they are unused, since cached bind groups name them. Replaces `before` by the ids of the buffers returned.
+    /// Buffers of these sizes; see [`Runtime::buffer`]. Prefers unused buffers with the ids in `before`, for which bind
+    /// groups are cached. Replaces `before` by the ids of the returned buffers.
     ///
     /// # Errors
-    /// As [`Runtime::buffer`]; no buffer is kept then.
+    /// As [`Runtime::buffer`]. Acquired buffers then return to the pool.
     pub(crate) fn buffers(&self, sizes: &[u64], before: &mut Vec<u64>) -> Result<Vec<Buffer>> {
         self.health().alive()?;
         let wanted = sizes.iter().copied().zip(before.drain(..));
         let again = self.pool().acquire_by_id(wanted, |bytes| self.limits().max_capacity_for(bytes));
-        // Wrap all reused allocations in handles first, so that they return to the pool if a later allocation fails.
+        // Wraps all reused allocations in handles first, so that they return to the pool if a later allocation fails.
         let handle = |(allocation, &bytes): (Option<Allocation>, _)| {
             allocation.map(|allocation| self.in_allocation(allocation, bytes))
         };
@@ -167,9 +167,9 @@ impl Runtime {
         Buffer { inner: Arc::new(inner) }
     }
 
-    /// Wraps the first `bytes` bytes of a buffer that the user made on this device. Kernels read the buffer and never
-    /// write it. It never enters the pool, and counts neither as ours nor towards the budget. A buffer of ours that the
-    /// program got from a tensor is not reused while such a handle exists.
+    /// Wraps the first `bytes` bytes of a buffer that the user created on this device. Kernels only read it. The buffer
+    /// never enters the pool, and is excluded from statistics and budget. A pooled buffer that the program obtained
+    /// from a tensor and passes back is not reused while such a handle exists.
     ///
     /// # Errors
     /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is not a multiple of 4, or
@@ -228,7 +228,7 @@ impl Runtime {
         Ok(Buffer { inner: Arc::new(inner) })
     }
 
-    /// Fails if buffers of these sizes, all at once, would exceed the device's budget. Allocates nothing.
+    /// Fails if buffers of these sizes would together exceed the device's budget. Allocates nothing.
     pub(crate) fn check_budget(&self, what: &str, sizes: impl Iterator<Item = u64>) -> Result<()> {
         self.pool().check_budget(what, sizes, |bytes| self.limits().max_capacity_for(bytes))
     }

@@ -16,13 +16,13 @@ use crate::{Error, Result};
 pub(crate) struct Dispatch {
     /// The kernel.
     pub(crate) pipeline: Pipeline,
-    /// Storage buffers, in the order of the access list. No other binding may overlap a written one.
+    /// Storage buffers, in the order of the access list. A written binding must not overlap another one.
     pub(crate) buffers: Vec<BufferSlice>,
     /// Parameters: the words of the uniform struct at binding 0.
     pub(crate) params: Arc<[u32]>,
-    /// Number of workgroups. The grid is folded to two dimensions and may be slightly larger: a kernel computes its
-    /// workgroup number as `wid.x + wid.y * num_workgroups.x` and returns at once if the number is not below the count
-    /// in its parameters. Zero launches nothing.
+    /// Number of workgroups; zero launches nothing. The grid is folded to two dimensions and may be slightly larger. A
+    /// kernel computes its workgroup index as `wid.x + wid.y * num_workgroups.x`, and returns if the index is not below
+    /// the count in its parameters.
     pub(crate) workgroups: u32,
     /// Third dimension of the grid; 1 for kernels without one.
     pub(crate) depth: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Dispatch {
     pub(crate) label: Arc<str>,
 }
 
-/// One command of a submission. Commands run in order, each after the commands it depends on.
+/// One command of a submission. Commands run in order.
 #[derive(Debug, Clone)]
 pub(crate) enum Command {
     /// Runs a kernel.
@@ -53,27 +53,27 @@ pub(crate) enum Command {
         to: Buffer,
         /// First byte in the destination.
         to_offset: u64,
-        /// How many bytes.
+        /// Number of bytes.
         bytes: u64,
     },
 }
 
-/// A byte range for the host to read; any offset, any length.
+/// A byte range for the host to read, of any offset and length.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadRequest {
     /// The buffer.
     pub(crate) buffer: Buffer,
     /// First byte.
     pub(crate) offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub(crate) bytes: u64,
 }
 
-/// Alignment of a dispatch's parameters: the largest that a device may require.
+/// Alignment of a dispatch's parameters: the maximum that WebGPU allows a device to require.
 pub(super) const PARAMS_ALIGN: u64 = 256;
 
-/// Limit on the parameters of one submission: a million dispatches. They share one buffer, which every WebGPU device
-/// can make this large.
+/// Maximum bytes of parameters of one submission: a million dispatches. All are in one buffer, and every WebGPU device
+/// supports buffers of this size.
 const MAX_PARAMS: u64 = 256 << 20;
 
 /// A validated command, with its grid and parameter offset.
@@ -107,7 +107,7 @@ pub(super) struct ValidatedCommands<'a> {
     pub(super) kernels: u64,
 }
 
-/// Sets the words of a buffer; the only kernel of the runtime itself.
+/// Sets the words of a buffer. The only kernel of the runtime.
 const FILL: &str = "
 struct Params { word: u32, count: u32 }
 @group(0) @binding(0) var<uniform> params: Params;
@@ -119,8 +119,8 @@ fn fill(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // Four words each, a workgroup apart, so that neighbours write next to one another. The largest buffer has fewer
-    // than 2^30 words, so that nothing here overflows.
+    // Four words per invocation, with the stride of a workgroup, so that stores coalesce. The largest buffer has fewer
+    // than 2^30 words, so that no index overflows.
     let first = (wid.x + wid.y * grid.x) * 1024u + lane;
     for (var k = 0u; k < 4u; k++) {
         let i = first + k * 256u;
@@ -157,7 +157,7 @@ impl Runtime {
         }
         for (i, buffer) in buffers.iter().enumerate() {
             self.check_owner(label, buffer.buffer())?;
-            // About a dozen buffers, usually: comparing all pairs is cheaper than a set.
+            // For about a dozen buffers, comparing all pairs is faster than a set.
             let clash = (0..i).find(|&j| {
                 buffers[j].overlaps(buffer) && (access[i] == Access::ReadWrite || access[j] == Access::ReadWrite)
             });
@@ -200,7 +200,7 @@ impl Runtime {
         (workgroups, depth): (u32, u32),
     ) -> Result<()> {
         if workgroups == 0 || depth == 0 {
-            // Metal's debug layer objects to empty grids.
+            // Metal's debug layer rejects empty grids.
             return Ok(());
         }
         let params_bytes = (params.len() as u64 * 4).max(1).next_multiple_of(PARAMS_ALIGN);
@@ -277,8 +277,7 @@ impl Runtime {
 }
 
 /// The smallest grid of at most `side` by `side` with at least `workgroups` workgroups and as few rows as possible.
-/// `None` also if the grid's workgroup count exceeds 32 bits: numbers of surplus workgroups in the last row would wrap
-/// and be taken for the first ones.
+/// `None` if there is none, or if the grid has 2^32 or more workgroups: indices of surplus workgroups would wrap.
 fn fold(workgroups: u32, side: u32) -> Option<(u32, u32)> {
     let rows = workgroups.div_ceil(side.max(1));
     let grid = (workgroups.div_ceil(rows.max(1)), rows);

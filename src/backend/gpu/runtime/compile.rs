@@ -19,8 +19,8 @@ use super::{
 use crate::{Error, Result, trace::span};
 
 impl Runtime {
-    /// The kernel `entry` of a module. Compiled at the first call with this text, entry point, checks and access list,
-    /// and again after 1024 other texts came in between.
+    /// The pipeline of entry point `entry` of a module. Compiled on first use of this text, entry point, checks and
+    /// access list, and again after eviction from the module cache.
     ///
     /// Bind group 0 holds the parameters (a uniform buffer) at binding 0 and the storage buffers at bindings 1, 2, ...,
     /// with the given `access`. Workgroup memory is not cleared.
@@ -106,14 +106,15 @@ impl Runtime {
             entry_point: Some(entry),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &[],
-                // On some devices clearing takes longer than the kernel, and every kernel here writes before it reads.
+                // Every kernel of this crate writes before it reads. On some devices clearing takes longer than the
+                // kernel.
                 zero_initialize_workgroup_memory: false,
             },
             cache: self.pipeline_cache.as_ref().map(PipelineCache::as_wgpu),
         };
         let compiled = self.shared().scoped(|| self.device().create_compute_pipeline(&descriptor));
         let wgpu = compiled.map_err(|error| self.does_not_compile(label, &error))?;
-        // A driver that fails here loses the whole device, without an error.
+        // A driver failure during compilation loses the device, without an error.
         self.health().alive()?;
         Counters::add(&self.shared().counters.pipelines_compiled, 1);
         Ok(Pipeline::new(wgpu, layout, label))

@@ -1,4 +1,4 @@
-//! An opened device.
+//! The runtime of an opened device.
 
 use std::{
     path::PathBuf,
@@ -40,14 +40,14 @@ pub(crate) struct DeviceLimits {
 }
 
 impl DeviceLimits {
-    /// The largest allocation for a buffer of `bytes` bytes. A buffer that fits one binding is bound whole, so its size
-    /// class must fit too.
+    /// The largest allocation for a buffer of `bytes` bytes. A buffer that fits one binding is bound whole, so its
+    /// allocation must fit too.
     pub(crate) fn max_capacity_for(&self, bytes: u64) -> u64 {
         if bytes <= self.max_binding { self.max_binding.min(self.max_buffer) } else { self.max_buffer }
     }
 }
 
-/// An opened device with its pool, caches and queue. Dropped with the last handle and the last buffer.
+/// An opened device with its pool, caches and queue.
 #[derive(Debug)]
 pub(crate) struct Runtime {
     shared: Arc<Shared>,
@@ -79,7 +79,7 @@ impl Runtime {
             label: Some("ragged"),
             required_features: features,
             required_limits,
-            // This crate pools buffers; a second pool in wgpu would only waste memory.
+            // This crate pools buffers; wgpu's own pool would waste memory.
             memory_hints: wgpu::MemoryHints::MemoryUsage,
             ..Default::default()
         };
@@ -89,7 +89,7 @@ impl Runtime {
         Ok(Self::with_shared(Shared::new(device, queue), adapter.summary.clone(), features, options))
     }
 
-    /// Wraps a device that the user opened, with any features and limits; its callbacks stay the user's.
+    /// Wraps a device that the user opened, with any features and limits. Leaves the device's callbacks unchanged.
     ///
     /// # Errors
     /// [`Error::Argument`] with the required limits that the device lacks, or if the queue belongs to another device.
@@ -183,8 +183,8 @@ impl Runtime {
         self.shared.health.alive()
     }
 
-    /// Replaces an error by the device's loss where that is the cause. On a lost device wgpu hands out dead objects,
-    /// and reports errors of them later.
+    /// Replaces an error by [`Error::DeviceLost`] if the device is lost. On a lost device wgpu returns invalid objects,
+    /// whose errors it reports later.
     pub(crate) fn with_cause(&self, error: Error) -> Error {
         if matches!(error, Error::Gpu { .. }) {
             self.shared.probe();
@@ -192,7 +192,7 @@ impl Runtime {
         self.shared.health.alive().err().unwrap_or(error)
     }
 
-    /// Saves the driver's compiled kernels to the cache folder; does nothing where the device was opened without one.
+    /// Saves the driver's pipeline cache to its folder, if the device was opened with one.
     ///
     /// # Errors
     /// [`Error::Gpu`] if the file cannot be written; [`Error::DeviceLost`].
@@ -209,7 +209,7 @@ impl Runtime {
     /// For fault tests: loses the device.
     pub(crate) fn lose(&self) {
         self.shared.device.destroy();
-        // The callback that poisons the runtime runs from a poll, once the queue is empty.
+        // The device-lost callback runs in a poll, once the queue is empty.
         self.shared.wait_idle();
         self.shared.health.lose("destroyed".into());
     }
@@ -229,7 +229,7 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // A drop cannot report the error, and the next process only compiles its kernels again.
+        // A drop cannot report the error; without the file the next process recompiles its kernels.
         let _ = self.save_pipeline_cache();
     }
 }
@@ -288,13 +288,12 @@ fn check_min_limits(limits: &wgpu::Limits, name: &str) -> Result<()> {
 /// Bytes of parameters that one dispatch may have on every device: the limit of WebGPU's compatibility mode.
 const MIN_PARAMS: u64 = 16 << 10;
 
-/// Least size of buffers and bindings: the initial size of a submission's parameter buffer. Smaller arrays would be
-/// useless.
+/// Minimum limit of buffers and bindings: the initial size of a submission's parameter buffer.
 const MIN_BUFFER: u64 = 64 << 10;
 
 fn limits_of(device: &wgpu::Device, options: &DeviceOptions) -> DeviceLimits {
     let limits = device.limits();
-    // A device opened by this crate has these limits already; a user's device may not.
+    // Devices opened by this crate have these limits already; a user's device may exceed them.
     let core = if options.core_limits { wgpu::Limits::defaults() } else { limits.clone() };
     // Drivers report limits such as 2^31 - 1; buffer sizes here are multiples of 16. From 4 GiB on, Metal computes
     // wrong addresses (gfx-rs/wgpu#10305), and kernels count words in 32 bits.

@@ -1,16 +1,16 @@
-//! Unused buffers by size class, and the bytes that are allocated, in use and unused.
+//! Unused buffers by size class, and accounting of allocated, used and unused bytes.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Purpose of a buffer; buffers of different purpose are never exchanged.
+/// Purpose of a buffer. A buffer is reused for the same purpose only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Use {
     /// Read and written by kernels and copies.
     Storage,
-    /// Copied into, then mapped by the host.
+    /// Destination of copies, mapped by the host.
     ReadBack,
 }
 
@@ -24,12 +24,12 @@ impl Use {
     }
 }
 
-/// One wgpu buffer of the pool. Its owner returns it with `Pool::release` or `Pool::discard`. If merely dropped, its
-/// memory is freed once no cached bind group holds it.
+/// One wgpu buffer of the pool. Its owner returns it with `Pool::release` or `Pool::discard`. If it is dropped instead,
+/// the memory is freed with the last cached bind group of the buffer.
 #[derive(Debug)]
 pub(super) struct Allocation {
     pub(super) buffer: wgpu::Buffer,
-    /// Never reused for another allocation of this process.
+    /// Unique in this process.
     pub(super) id: u64,
     /// The size of the wgpu buffer: a multiple of 16.
     pub(super) capacity: u64,
@@ -46,7 +46,7 @@ pub(super) fn fresh_id() -> u64 {
 /// the tail of an array.
 const GRANULARITY: u64 = 16;
 
-/// Size classes above this are finer: a large buffer wastes a smaller share.
+/// Size above which size classes are finer, to limit the waste.
 const LARGE: u64 = 1 << 20;
 
 /// Rounds a size up to its class: two bits below the leading one, so that at most a quarter is wasted; above [`LARGE`]
@@ -73,16 +73,17 @@ pub(super) struct FreeBuffers {
     pub(super) pooled: u64,
     pub(super) in_use: u64,
     pub(super) in_use_peak: u64,
-    /// Bytes of storage allocated from the driver and not returned, and how many of them are unused.
+    /// Bytes of storage allocated from the driver, and the unused ones among them.
     pub(super) held: u64,
     pub(super) idle: u64,
-    /// Buffers that the program handed in, with the number of their handles. Those of ours are not reused meanwhile.
+    /// Buffers that the program passed in, with the number of handles. Pooled buffers among them are not reused
+    /// meanwhile.
     pub(super) adopted: HashMap<wgpu::Buffer, usize>,
 }
 
 impl FreeBuffers {
     pub(super) fn take(&mut self, usage: Use, capacity: u64) -> Option<Allocation> {
-        // The newest allocation: likeliest to be in a cache, while the oldest age towards eviction.
+        // The most recently used allocation is the most likely to be in a cache; the least recently used are evicted.
         let (_, allocation) = self.allocations.get_mut(&(usage, capacity))?.pop_back()?;
         self.count_reused(&allocation);
         Some(allocation)
@@ -101,7 +102,7 @@ impl FreeBuffers {
         self.held - self.idle
     }
 
-    /// Updates the counts for an allocation that is no longer unused.
+    /// Accounts for an allocation that leaves the unused ones.
     fn count_reused(&mut self, allocation: &Allocation) {
         self.pooled -= allocation.capacity;
         if allocation.usage == Use::Storage {
@@ -109,15 +110,15 @@ impl FreeBuffers {
         }
     }
 
-    /// Updates the counts for an allocation that returns to the driver.
+    /// Accounts for an allocation that returns to the driver.
     pub(super) fn count_returned(&mut self, usage: Use, capacity: u64) {
         if usage == Use::Storage {
             self.held -= capacity;
         }
     }
 
-    /// Reserves budget for a storage allocation, and counts it. The returned allocations must go back to the driver. `None`
-    /// if evicting all unused storage is not enough: nothing has changed then.
+    /// Reserves budget for a storage allocation, and accounts for it. Returns the evicted allocations, which the caller
+    /// must return to the driver. `None`, without effect, if evicting all unused storage is not enough.
     pub(super) fn reserve(&mut self, capacity: u64, budget: u64) -> Option<Vec<Allocation>> {
         if self.storage_in_use() + capacity > budget {
             return None;
@@ -147,7 +148,8 @@ impl FreeBuffers {
             .push_back((self.clock, allocation));
     }
 
-    /// Evicts the allocation that has been unused the longest among the uses accepted by `of`; it must go back to the driver.
+    /// Evicts the least recently used allocation among the uses accepted by `of`. The caller must return it to the
+    /// driver.
     pub(super) fn evict_oldest(&mut self, of: impl Fn(Use) -> bool) -> Option<Allocation> {
         let oldest = |(_, queue): &(_, &VecDeque<(u64, Allocation)>)| queue.front().map_or(u64::MAX, |(time, _)| *time);
         let candidates = self.allocations.iter().filter(|((usage, _), queue)| of(*usage) && !queue.is_empty());

@@ -1,14 +1,14 @@
 //! The device runtime: adapters, buffers, pipelines, submissions and their statistics.
 //!
-//! Knows nothing of tensors, graphs or shader templates. The layers above pass complete WGSL modules and lists of
-//! [`Command`]s; the runtime owns the wgpu device and all state worth keeping between submissions:
+//! Independent of tensors, graphs and shader templates. The layers above pass complete WGSL modules and lists of
+//! [`Command`]s; the runtime owns the wgpu device and all state that persists between submissions:
 //!
 //! ```text
-//!   Runtime ── Shared ········ device, queue, health (loss), counters; shared by all below
+//!   Runtime ── Shared ······ device, queue, health (loss), counters; shared by all below
 //!     │  ├──── Pool ········ buffers by size class, for storage and for read-back
 //!     │  ├──── Pipelines ··· modules and pipelines by text, layouts by access list
 //!     │  └──── Submitter ··· behind one mutex: parameter buffers, bind groups
-//!     └─ Buffer, Pipeline ── cheap handles; a buffer goes back to the pool with its last handle
+//!     └─ Buffer, Pipeline ── reference-counted handles; a buffer returns to the pool with its last handle
 //! ```
 //!
 //! # Order
@@ -30,6 +30,7 @@ mod compile;
 mod context;
 mod free_buffers;
 mod in_flight;
+mod lru;
 mod options;
 mod pipeline;
 mod pipeline_cache;

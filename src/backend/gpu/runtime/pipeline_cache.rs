@@ -1,8 +1,8 @@
 //! Persistent pipeline cache: the driver's compiled kernels, kept in a file across processes.
 //!
-//! The file holds a checksum and wgpu's data. wgpu compares the adapter and driver version in the data with the
-//! device's, and starts with an empty cache where they differ. The checksum keeps truncated or damaged data from the
-//! driver.
+//! The file contains a checksum and wgpu's data. wgpu compares the adapter and driver version in the data with the
+//! device's, and starts with an empty cache if they differ. The checksum detects truncated or damaged data, which must
+//! not reach the driver.
 
 use std::{
     fs,
@@ -27,8 +27,8 @@ pub(super) struct PipelineCache {
 const HEAD: usize = 8;
 
 impl PipelineCache {
-    /// Opens the cache in a folder, with the data that an earlier process saved. `None` if the adapter has no pipeline
-    /// caches or cannot make one: kernels are compiled without a cache then.
+    /// Opens the cache in a folder, with the data that an earlier process saved. `None` if the adapter does not support
+    /// pipeline caches.
     pub(super) fn open(shared: &Shared, folder: &Path) -> Option<Self> {
         let device = &shared.device;
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
@@ -48,8 +48,7 @@ impl PipelineCache {
         &self.wgpu
     }
 
-    /// Writes the cache's data, unless the file holds it already. Another process sees the old file or the new one,
-    /// whole.
+    /// Writes the cache's data, unless the file contains it already. The file is replaced atomically.
     ///
     /// # Errors
     /// The folder or the file cannot be written.
@@ -62,13 +61,13 @@ impl PipelineCache {
         }
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        // Each process, and each device within one, writes a temporary file of its own until it is complete.
+        // The name of the temporary file is unique per process and device.
         let unique = format!("{}-{:x}.tmp", std::process::id(), std::ptr::from_ref(self).addr());
         let temporary = self.path.with_extension(unique);
         let written = fs::write(&temporary, [&sum.to_le_bytes(), data.as_slice()].concat())
             .and_then(|()| fs::rename(&temporary, &self.path));
         if written.is_err() {
-            // Best effort: the first error is the one to report.
+            // Best effort: the first error is reported.
             let _ = fs::remove_file(&temporary);
         }
         written?;

@@ -1,12 +1,12 @@
 //! Pool of device buffers, reused by size class.
 //!
-//! A fresh buffer costs an allocation and, at its first use, a pass over its memory: wgpu zero-fills everything that
-//! may be read before it is written, and has no option against it. A pooled buffer costs neither.
+//! A new buffer costs an allocation and, at its first use, a fill: wgpu zero-fills memory that may be read before it is
+//! written, and has no option to disable that. A pooled buffer costs neither.
 //!
-//! # Why a buffer may be reused at once
-//! An allocation returns to the pool when its last handle is dropped. Commands hold handles, including those that a caller has
-//! recorded but not submitted. So no command that is still to be *submitted* can name an allocation in the pool. Commands
-//! submitted before run, in queue order, before anything that the next owner submits or uploads.
+//! # Why a buffer may be reused immediately
+//! An allocation returns to the pool when its last handle is dropped. Commands hold handles, including those that a
+//! caller has recorded but not submitted. No unsubmitted command can therefore use an allocation in the pool. Submitted
+//! commands run, in queue order, before all submissions and uploads of the next owner.
 
 use std::{
     collections::hash_map::Entry,
@@ -30,14 +30,14 @@ pub(super) struct Pool {
     shared: Arc<Shared>,
     free: Mutex<FreeBuffers>,
     max_pooled: Option<u64>,
-    /// Limit on the storage held; see [`DeviceOptions::max_memory`].
+    /// Maximum bytes of storage; see [`DeviceOptions::max_memory`].
     budget: Option<u64>,
-    /// Buffers destroyed since the bind groups were last swept.
+    /// Buffers destroyed since bind groups were last dropped.
     destroyed: Mutex<Vec<u64>>,
     faults: AtomicU32,
 }
 
-/// Below this total nothing is returned to the driver by default.
+/// Total bytes below which, by default, no buffer is returned to the driver.
 const MIN_RETAINED: u64 = 1 << 30;
 
 impl Pool {
@@ -56,8 +56,8 @@ impl Pool {
         &self.shared
     }
 
-    /// Acquires the buffers with these ids, each of at least that many bytes, as [`Pool::acquire`] would; `None` for
-    /// one that is not unused. `most` maps a size to the largest capacity allowed.
+    /// Acquires the buffers of these sizes and ids; `None` for a buffer that is in use or has another size class.
+    /// `most` maps a size to the largest allowed capacity.
     pub(super) fn acquire_by_id(
         &self,
         wanted: impl Iterator<Item = (u64, u64)>,
@@ -75,7 +75,7 @@ impl Pool {
         allocations
     }
 
-    /// Acquires a buffer of at least `bytes` bytes with unspecified contents. `most` is the largest capacity allowed,
+    /// Acquires a buffer of at least `bytes` bytes with unspecified contents. `most` is the largest allowed capacity,
     /// and caps the size class.
     pub(super) fn acquire(&self, usage: Use, bytes: u64, most: u64) -> Result<Allocation> {
         self.shared.health.alive()?;
@@ -110,7 +110,7 @@ impl Pool {
             if !matches!(error, wgpu::Error::OutOfMemory { .. }) {
                 return Err(error);
             }
-            // The pool may hold enough memory in other sizes; the device frees it once idle.
+            // Unused buffers of other sizes may free enough memory. The device frees them once idle.
             self.trim();
             self.shared.wait_idle();
             self.allocate(usage, capacity)
@@ -119,14 +119,13 @@ impl Pool {
             lock(&self.free).count_returned(usage, capacity);
             self.refused(bytes, &error)
         })?;
-        // On a lost device wgpu hands out dead buffers without an error.
+        // On a lost device wgpu returns invalid buffers without an error.
         self.shared.health.alive()?;
         lock(&self.free).count_in_use(capacity);
         Ok(allocation)
     }
 
-    /// Fails if storage of these sizes, all at once, would exceed the budget even without unused buffers. Allocates
-    /// nothing.
+    /// Fails if buffers of these sizes, in addition to those in use, would exceed the budget. Allocates nothing.
     pub(super) fn check_budget(
         &self,
         what: &str,
@@ -193,7 +192,7 @@ impl Pool {
             let mut free = lock(&self.free);
             free.in_use -= allocation.capacity;
             if free.adopted.contains_key(&allocation.buffer) {
-                // The memory is freed with the program's handles.
+                // The memory is freed with the last handle of the program.
                 free.count_returned(allocation.usage, allocation.capacity);
                 drop(free);
                 return self.forget(allocation.id);
@@ -212,7 +211,7 @@ impl Pool {
         surplus.into_iter().for_each(|allocation| self.destroy(allocation));
     }
 
-    /// Registers a buffer that the program handed in. If it is one of ours, it is not reused until [`Pool::disown`].
+    /// Registers a buffer that the program passed in. If it is from this pool, it is not reused until [`Pool::disown`].
     pub(super) fn adopt(&self, buffer: &wgpu::Buffer) {
         *lock(&self.free).adopted.entry(buffer.clone()).or_default() += 1;
     }
@@ -227,8 +226,8 @@ impl Pool {
         }
     }
 
-    /// Limit on unused bytes. By default, used and unused buffers together may take a quarter more than the largest
-    /// working set so far, so that a loop which repeats the same work stops allocating after its first iteration.
+    /// Maximum unused bytes. By default, used and unused buffers together may take a quarter more than the largest
+    /// working set so far, so that a loop of equal iterations allocates in its first iteration only.
     fn allowance(&self, free: &FreeBuffers) -> u64 {
         self.max_pooled.unwrap_or_else(|| {
             let total = free.in_use_peak.saturating_add(free.in_use_peak / 4).max(MIN_RETAINED);
@@ -247,13 +246,13 @@ impl Pool {
     }
 
     fn destroy(&self, allocation: Allocation) {
-        // Explicitly, since cached bind groups hold the buffer. wgpu waits for submitted work, and no other work names
-        // it.
+        // Dropping the handle would not free the memory, since cached bind groups hold the buffer. wgpu waits for
+        // submitted work, and no unsubmitted work uses the buffer.
         allocation.buffer.destroy();
         self.forget(allocation.id);
     }
 
-    /// Schedules the bind groups that name a buffer to be dropped at the next submission.
+    /// Schedules the bind groups of a buffer to be dropped at the next submission.
     pub(super) fn forget(&self, id: u64) {
         lock(&self.destroyed).push(id);
     }

@@ -16,8 +16,8 @@ use crate::Result;
 const WAIT_TIMEOUT_MS: u32 = 5_000;
 
 impl Runtime {
-    /// Submits the commands, each kernel in a pass and a scope of its own, waits for them, and returns the scopes in
-    /// order; `None` if the device has no timestamps.
+    /// Submits the commands, with one compute pass and one scope per kernel, waits, and returns the scopes in order;
+    /// `None` if the device has no timestamps.
     ///
     /// # Errors
     /// As [`Runtime::submit`].
@@ -30,14 +30,14 @@ impl Runtime {
         self.health().alive()?;
         let validated = self.validate(commands)?;
         if validated.kernels == 0 {
-            // Without scopes the profiler has nothing to resolve.
+            // The profiler requires at least one scope.
             if !validated.list.is_empty() {
                 self.run(&validated, |_| (), |_| ())?;
             }
             self.wait()?;
             return Ok(Some(Vec::new()));
         }
-        // Debug groups would surround the passes, which have labels already.
+        // The passes have labels, so debug groups are redundant.
         let settings = GpuProfilerSettings { enable_debug_groups: false, ..GpuProfilerSettings::default() };
         let fault = |error: &dyn std::fmt::Display| bug("a profile", error);
         let mut profiler = GpuProfiler::new(self.device(), settings).map_err(|e| fault(&e))?;
@@ -59,7 +59,8 @@ impl Runtime {
         ended.map_err(|e| fault(&e))?.map_err(|e| fault(&e))?;
         let period = self.queue().get_timestamp_period();
         self.await_submitted(&submitted)?;
-        // Callbacks map the timestamps, and may be pending in another thread although the submission has ended.
+        // The timestamps are mapped by callbacks, which may be pending in another thread although the submission has
+        // ended.
         for _ in 0..WAIT_TIMEOUT_MS {
             if let Some(scopes) = profiler.process_finished_frame(period) {
                 return Ok(Some(scopes));

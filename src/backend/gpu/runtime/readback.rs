@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{Error, Result, trace::span};
 
-/// Reads are packed into one mapped buffer up to this size; a larger read has its own buffer.
+/// Maximum bytes of a staging buffer with several reads; a larger read has its own buffer.
 const PACK: u64 = 64 << 20;
 
 /// The bytes of one request in a mapped buffer.
@@ -30,14 +30,14 @@ struct StagedRead {
     bytes: usize,
 }
 
-/// A staging buffer that the host will map.
+/// A staging buffer that the host maps.
 #[derive(Debug)]
 pub(super) struct StagingBuffer {
-    /// Taken out once the buffer can be reused; otherwise discarded on drop, since the buffer may be mapped.
+    /// `None` once the buffer is unmapped and returned. Discarded on drop otherwise, since the buffer may be mapped.
     allocation: Option<Allocation>,
     bytes: u64,
     reads: Vec<StagedRead>,
-    /// Source, offset in the source, offset in this stage, length.
+    /// Source, offset in the source, offset in this buffer, length.
     copies: Vec<(Buffer, u64, u64, u64)>,
     pool: Arc<Pool>,
 }
@@ -55,7 +55,7 @@ impl StagingBuffer {
         Self { allocation: None, bytes: 0, reads: Vec::new(), copies: Vec::new(), pool: Arc::clone(pool) }
     }
 
-    /// A stage for `bytes` bytes that the caller copies in.
+    /// A staging buffer for `bytes` bytes, which the caller copies in.
     pub(super) fn of(runtime: &Runtime, bytes: usize) -> Result<Self> {
         let mut stage = Self::empty(runtime.pool());
         stage.bytes = bytes as u64;
@@ -113,14 +113,14 @@ pub(crate) struct Pending {
     stages: Vec<StagingBuffer>,
     requests: usize,
     progress: Arc<Progress>,
-    /// None if there is nothing to wait for.
+    /// `None` if there is nothing to wait for.
     submitted: Option<Submitted>,
     in_flight: Arc<InFlight>,
     shared: Arc<Shared>,
 }
 
 impl Pending {
-    /// Requests the mapping of a submission's stages.
+    /// Requests the mapping of the staging buffers of a submission.
     pub(super) fn new(
         runtime: &Runtime,
         stages: Vec<StagingBuffer>,
@@ -130,7 +130,7 @@ impl Pending {
         let progress = Arc::new(Progress::default());
         lock(&progress.state).left = stages.len();
         let (in_flight, shared) = (Arc::clone(&runtime.in_flight), Arc::clone(runtime.shared()));
-        // The callback receives errors; without a scope they would go to the handler of the program's errors.
+        // The callback receives errors; the scope keeps them from the uncaptured error handler.
         let _ = shared.scoped(|| {
             for stage in &stages {
                 let mut report = Report { progress: Arc::clone(&progress), ok: false };
@@ -161,8 +161,7 @@ impl Pending {
     fn unload(self) -> Result<Vec<Vec<u8>>> {
         let outcome = Progress::outcome(&lock(&self.progress.state));
         if outcome != Some(true) {
-            // The device's callback reports a loss, and may be pending until now; for a user's device nothing reports
-            // it.
+            // The device-lost callback may still be pending. For a user's device, the probe detects a loss.
             self.shared.poll_once();
             self.shared.health.alive()?;
             self.shared.probe();
@@ -214,7 +213,8 @@ impl Runtime {
     /// of each request.
     ///
     /// # Errors
-    /// As [`Runtime::submit`]; also [`Error::Gpu`] for a request outside of its buffer (a fault of the layers above).
+    /// As [`Runtime::submit`]; also [`Error::Gpu`] for a request out of bounds of its buffer (a bug of the layers
+    /// above).
     pub(crate) fn submit_and_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Vec<Vec<u8>>> {
         self.start_read(commands, reads)?.wait()
     }
@@ -235,8 +235,8 @@ impl Runtime {
         Ok(Pending::new(self, stages, reads.len(), submitted))
     }
 
-    /// Future of the bytes of a started read. Any executor may await it; it may move between threads or be dropped. One
-    /// thread of the runtime polls the device for all reads.
+    /// Future of the bytes of a started read, for any executor. One thread of the runtime polls the device for all
+    /// reads.
     pub(crate) fn finish_read(&self, pending: Pending) -> ReadFuture {
         if let Pending { submitted: Some(submitted), progress, shared, .. } = &pending {
             self.poller.watch(shared, submitted, progress);
@@ -266,11 +266,11 @@ impl Runtime {
                 );
                 return Err(Error::Argument { op: "a read", what });
             }
-            // Copies consist of whole words. Allocations are multiples of 16, so rounding outwards stays inside.
+            // Copies consist of whole words. Allocations are multiples of 16 bytes, so the rounded range is in bounds.
             let from = read.offset & !3;
             let bytes = end.next_multiple_of(4) - from;
             let room = most.min(PACK);
-            // A read may start at any multiple of eight in a mapped buffer.
+            // Reads start at multiples of eight in a staging buffer.
             if stages.last().is_none_or(|stage| stage.bytes.next_multiple_of(8) + bytes > room) {
                 stages.push(StagingBuffer::empty(self.pool()));
             }

@@ -19,7 +19,7 @@ impl Runtime {
     ///
     /// # Errors
     /// [`Error::Limit`] if a grid or the parameters exceed the device's limits; [`Error::Gpu`] for an invalid command
-    /// (a fault of the layers above); [`Error::DeviceLost`]. After an error none of the commands runs.
+    /// (a bug of the layers above); [`Error::DeviceLost`]. After an error none of the commands runs.
     pub(crate) fn submit(&self, commands: &[Command]) -> Result<()> {
         self.health().alive()?;
         let validated = self.validate(commands)?;
@@ -34,7 +34,7 @@ impl Runtime {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub(crate) fn wait(&self) -> Result<()> {
-        // One wait, unless several threads were submitting concurrently.
+        // One wait, unless several threads submit concurrently.
         let mut most = u64::MAX;
         while let Some(last) = self.in_flight.last(most) {
             most = last.number;
@@ -92,8 +92,8 @@ impl Runtime {
         Ok(self.submitted(&mut submitter, index, after))
     }
 
-    /// Encodes validated commands with `encode`. Returns the command buffer, its parameter buffer, and the number of the last
-    /// submission so far.
+    /// Encodes validated commands with `encode`. Returns the command buffer, its parameter buffer, and the number of
+    /// the last submission so far.
     fn encoded(
         &self,
         validated: &ValidatedCommands<'_>,
@@ -108,8 +108,8 @@ impl Runtime {
             let descriptor = wgpu::CommandEncoderDescriptor { label: Some("ragged") };
             let mut encoder = shared.device.create_command_encoder(&descriptor);
             if let Some(params) = submitter.params.as_mut().filter(|params| !params.holds(&validated.params)) {
-                // The write runs at the start of the next submission, whichever thread makes it: no other unsubmitted
-                // command buffer names this buffer.
+                // The write runs at the start of the next submission of any thread. No other unsubmitted command buffer
+                // uses this buffer.
                 shared.queue.write_buffer(&params.buffer, 0, &validated.params);
                 params.wrote(&validated.params);
             }
@@ -156,7 +156,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Submits staged uploads, so that their staging memory is freed. At most two such batches are in flight.
+    /// Submits pending uploads, so that their staging memory is freed. At most two such submissions are in flight.
     pub(super) fn flush_uploads(&self) -> Result<()> {
         let before = {
             let after = lock(&self.submitter).submitted;
@@ -175,12 +175,12 @@ impl Runtime {
         Ok(())
     }
 
-    /// Reserves space for parameters that are about to be encoded.
+    /// Reserves a parameter buffer for the command buffer to be encoded.
     fn reserve_params(&self, submitter: &mut Submitter, bytes: u64) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
-        // The buffer returned last: a single thread finds its cached bind groups again.
+        // The most recently returned buffer: a single thread hits its cached bind groups.
         if let Some(spare) = submitter.spare_params.pop() {
             if spare.capacity >= bytes {
                 submitter.params = Some(spare);
@@ -207,7 +207,8 @@ impl Runtime {
             match command {
                 ValidatedCommand::Clear { .. } | ValidatedCommand::Copy { .. } => encode_transfer(command, encoder),
                 ValidatedCommand::Kernel { .. } => {
-                    // A pass costs five times as much as a dispatch within it.
+                    // Consecutive kernels share a compute pass. Measured: a pass costs five times as much as a
+                    // dispatch.
                     let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
                     let mut set = None;
                     self.encode_kernel(submitter, command, &mut pass, &mut set);

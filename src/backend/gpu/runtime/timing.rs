@@ -41,8 +41,8 @@ impl Runtime {
         });
         let (stamps, resolved) = made.map_err(|error| bug("timestamps", error))?;
         let stage = StagingBuffer::of(self, BYTES)?;
-        // Empty passes at both ends, so that copies and fills are timed too and only `TIMESTAMP_QUERY` is needed. A
-        // timestamp is written when everything before it has ended.
+        // Timestamps of empty compute passes at both ends include copies and fills, and need `TIMESTAMP_QUERY` only. A
+        // timestamp is written when all earlier commands have ended.
         let stamp = |encoder: &mut wgpu::CommandEncoder, start: Option<u32>, end: Option<u32>| {
             let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
                 query_set: &stamps,

@@ -82,8 +82,8 @@ fn another_structure_is_another_text() {
         seen.entry(texts(node)).or_default().push(name);
     }
     // What is one and the same in WGSL: exclusive or and inequality of truth values, quotients of numbers and of
-    // positions, rows whose number the host knows and rows whose number it does not (kernels that walk splits stop where
-    // these do), and whatever shares a type there or differs in a parameter only.
+    // positions, rows whose number the host knows and rows whose number it does not (kernels that walk splits stop
+    // where these do), and whatever shares a type there or differs in a parameter only.
     let walked = |n: &str| match n.strip_suffix(" counted").filter(|n| !n.ends_with("uniform")) {
         Some(n) => format!("{n} splits"),
         None if HASHES.iter().any(|op| n.starts_with(op)) => n.replace("counted true", "counted false"),
