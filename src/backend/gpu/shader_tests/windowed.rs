@@ -1,4 +1,5 @@
-//! Kernels whose arrays are bound in windows: valid, with the bindings and parameters that the windowing implies.
+//! Kernels whose arrays are bound in windows are valid, and have the bindings and parameters that the windowing
+//! implies.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,8 @@ use crate::backend::gpu::launch::Launch;
 use crate::backend::gpu::lower::lower;
 use crate::graph::plan::{Int64Repr, plan};
 
-/// Every way to bind an array, with its bindings and whether the kernel has a vector of parameters for the array.
+/// Every windowing of an array, with its number of bindings, and whether the kernel has a vector of parameters for the
+/// array.
 const WINDOWINGS: [(Windowing, usize, bool); 6] = [
     (Windowing::Windows { count: 1, bits: 9 }, 1, false),
     (Windowing::Windows { count: 3, bits: 9 }, 3, false),
@@ -22,7 +24,7 @@ const WINDOWINGS: [(Windowing, usize, bool); 6] = [
     (Windowing::Range { count: 2, bits: 9, misses: Misses::All }, 2, true),
 ];
 
-/// What the accessors of a kernel depend on: its template and its arrays.
+/// The inputs of the accessors of a kernel: its template and its arrays.
 fn accessed(launch: &Launch) -> String {
     let stem = launch.module.label.split('(').next().unwrap_or_default();
     let arrays: Vec<String> =
@@ -30,7 +32,7 @@ fn accessed(launch: &Launch) -> String {
     format!("{stem}: {arrays:?}")
 }
 
-/// Checks the kernel with all arrays bound in that way.
+/// Checks the kernel with that windowing of all arrays.
 fn check(name: &str, launch: &Launch, (windowing, bindings, has_vector): (Windowing, usize, bool), text: &str) {
     let arrays = launch.arrays().len();
     let has_first_tile = matches!(windowing, Windowing::Tiles { .. } | Windowing::Range { .. });

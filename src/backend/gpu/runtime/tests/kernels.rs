@@ -20,7 +20,7 @@ fn kernels_take_parameters_and_run_in_order() {
 }
 
 #[test]
-fn parameters_are_those_of_the_submission_whatever_was_written_before() {
+fn parameters_are_those_of_the_submission() {
     let runtime = open();
     let input = upload_words(&runtime, &[1, 10, 100]);
     let outputs = [(); 2].map(|()| runtime.buffer(12).expect("is allocated"));
@@ -99,7 +99,7 @@ fn modules_that_are_not_used_any_more_are_dropped() {
 }
 
 #[test]
-fn what_does_not_compile_says_why() {
+fn compile_errors_give_the_cause() {
     let runtime = open();
     let message = |wgsl: &str, entry, access: &[Access]| match runtime.pipeline(
         "broken",
