@@ -42,7 +42,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
     }
     messages[wid.x * 64u + t] = word(p.x, wid.x, t);
     // The test: whether this orders the message before the flag for other workgroups.
-    storageBarrier(); // uniform: every invocation gets here, whatever it found
+    storageBarrier(); // uniform: every invocation reaches this
     if (t == 0u) {
         atomicStore(&flags[wid.x], p.x);
         var seen = 0u;
@@ -56,7 +56,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
     if (messages[sender * 64u + t] != expected) {
         atomicOr(&is_stale, 1u);
     }
-    workgroupBarrier(); // uniform: every invocation gets here, whatever it found
+    workgroupBarrier(); // uniform: every invocation reaches this
     if (t == 0u && wid.x > 0u) {
         if (is_seen == 0u) {
             atomicAdd(&counts[3], 1u);

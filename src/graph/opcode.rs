@@ -107,7 +107,7 @@ pub(crate) enum ReduceOp {
     Prod,
     /// Least value; the greatest finite value of the dtype for an empty row.
     Min,
-    /// Greatest value; the least finite value of the dtype for an empty row.
+    /// Maximum; for an empty row, the lowest finite value of the dtype.
     Max,
 }
 

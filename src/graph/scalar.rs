@@ -113,7 +113,7 @@ impl Scalar {
         }
     }
 
-    /// The least value of `dtype`; the most negative finite one for floats.
+    /// The lowest value of `dtype`, finite for floats.
     pub const fn lowest(dtype: DType) -> Self {
         match dtype {
             DType::Bool => Self::Bool(false),

@@ -4,7 +4,7 @@
 //!
 //! - A load at computed positions counts one element per access, but at most the whole array, since most index
 //!   arithmetic reads each element once. The limit applies per branch of a `select` between positions.
-//! - A load at data-dependent indices counts every access, unless the array has at most 4 MiB and stays in the caches.
+//! - A load at data-dependent indices counts every access, unless the array has at most 4 MiB, which fit the caches.
 //! - Row splits count once.
 
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use super::rank_bitmap;
 use super::row_kernel::in_long_rows;
 use super::walk::for_each_expr;
 
-/// Largest array, in bytes, that is assumed to stay in the caches.
+/// Size in bytes of the largest array that is assumed to fit the caches.
 const CACHED_TABLE: u64 = 4 << 20;
 
 /// Bytes of a length or of a split.

@@ -126,12 +126,11 @@ fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> RuntimeChecks {
         return checks;
     }
     // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates
-    // clamp the count. The row that `row_map` gives an element is one of the splits' rows, whatever the splits hold; so
-    // is the result of a search. The output has an element for each position below the capacity. The output of a check
-    // is a slot of the status block instead: its slot numbers are parameters, as are all others of that block.
-    // `tile_rows` is indexed by values below 2. `vector_map` loads and stores vectors that begin below the capacity.
-    // Where an index equal to the position is proven, the array is no shorter than the capacity, and its storage
-    // extends to a multiple of 16 bytes: buffers of the pool always do, other arrays are tested (`is_vector_padded`).
-    // No vector is larger.
+    // clamp the count. The row that `row_map` gives an element is one of the splits' rows, for any splits; so is the
+    // result of a search. The output has an element for each position below the capacity. The output of a check is a
+    // slot of the status block instead: its slot numbers are parameters, as are all others of that block. `tile_rows`
+    // is indexed by values below 2. `vector_map` loads and stores vectors that begin below the capacity. Where an index
+    // equal to the position is proven, the array is no shorter than the capacity, and its storage extends to a multiple
+    // of 16 bytes: buffers of the pool always do, other arrays are tested (`is_vector_padded`). No vector is larger.
     unsafe { checks.without_bounds() }
 }

@@ -22,8 +22,9 @@ pub(super) fn numerics(runtime: &Runtime) -> Result<Numerics> {
     })
 }
 
-/// The operands, in order: a subnormal number; a large number; the least normal number; 0.5; `a`, `a` and the rounded
-/// `-(a * a)`, for an `a` whose square has a small rounding error; two integers halfway between floats; NaN twice.
+/// The operands, in order: a subnormal number; a large number; the smallest normal number; 0.5; `a`, `a` and the
+/// rounded `-(a * a)`, for an `a` whose square has a small rounding error; two integers halfway between floats; NaN
+/// twice.
 fn given(dtype: DType) -> [u64; 11] {
     if dtype == DType::F32 {
         let a = 1.0 + f32::EPSILON * 1024.0;

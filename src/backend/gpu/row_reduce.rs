@@ -238,12 +238,12 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
 /// The runtime checks of the kernels. Bounds are checked, since indices of partials derive from the splits, which the
 /// user's program can write to.
 ///
-/// SAFETY: every loop ends, whatever the splits hold. The splits are clamped to the number of values, which `grid`
-/// keeps 2^14 below 2^32, a margin that exceeds the step of any loop: a position that starts beyond its end wraps at
-/// most once, and one that has passed its end stays there. At most STAGE values are staged, and mapping by position
-/// ends at the number of values. Searches halve the remaining range, and no midpoint wraps. The loops over listed
-/// blocks and long rows are bounded by the lengths of the lists, with steps of 1 or more. Functions that expressions
-/// call end too: see `map.rs`.
+/// SAFETY: every loop ends for any splits. The splits are clamped to the number of values, which `grid` keeps 2^14
+/// below 2^32, a margin that exceeds the step of any loop: a position that starts beyond its end wraps at most once,
+/// and one that has passed its end stays there. At most STAGE values are staged, and mapping by position ends at the
+/// number of values. Searches halve the remaining range, and no midpoint wraps. The loops over listed blocks and long
+/// rows are bounded by the lengths of the lists, with steps of 1 or more. Functions that expressions call end too: see
+/// `map.rs`.
 const CHECKS: RuntimeChecks = unsafe { RuntimeChecks::ALL.without_loops() };
 
 #[cfg(test)]

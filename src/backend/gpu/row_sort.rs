@@ -1,6 +1,6 @@
 //! The host side of `shaders/row_sort.wgsl`. One kernel sorts all short rows. If long rows are possible, radix passes
 //! of `shaders/sort.wgsl` sort their elements, by key and then by row. The number of these elements is device-known; if
-//! it is 0, the passes return at once.
+//! it is 0, the passes return immediately.
 
 use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StepModules, StorageArray};
 use super::launch::{Launch, Lowered, WORKGROUP_SCAN, partition_functions};

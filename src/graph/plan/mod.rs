@@ -109,7 +109,7 @@ impl Planner {
             if step.fits() {
                 return step;
             }
-            // Store the map that reads the most arrays, which replaces all of them by one.
+            // Store the map that reads the largest number of arrays, which replaces these by one array.
             let widest = inlined.iter().filter(|n| !stored.contains(&n.digest())).max_by_key(|n| width(n));
             match widest {
                 Some(n) => stored.insert(n.digest()),

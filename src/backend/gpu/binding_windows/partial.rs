@@ -157,7 +157,7 @@ impl Schedule {
             _ => 0,
         };
         let fits = |rows: u64| self.arrays.iter().map(|a| windows(a, rows)).sum::<u64>() <= bindings;
-        // Binary search for the most groups of 256 rows that fit.
+        // Binary search for the maximum number of groups of 256 rows that fit.
         let (mut most, mut beyond) = (0, rows.div_ceil(ROWS) + 1);
         while most + 1 < beyond {
             let middle = (most + beyond) / 2;

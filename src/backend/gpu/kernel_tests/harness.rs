@@ -135,7 +135,7 @@ impl Gpu {
             wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(text.to_string().into()) };
         let module = match mode {
             Mode::Checked => self.device.create_shader_module(descriptor),
-            // SAFETY: the templates bound every index and every loop themselves, which is what this mode tests.
+            // SAFETY: the templates bound every index and every loop, which this mode tests.
             Mode::Unchecked => unsafe {
                 self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
             },

@@ -19,7 +19,7 @@
 //! # Faults
 //! Nothing here panics. A lost device poisons the runtime: every later call fails with
 //! [`Error::DeviceLost`](crate::Error::DeviceLost). All wgpu calls run in error scopes. An error outside of them comes
-//! from the program's own calls on this device; it goes to the device's handler and fails no call of this crate.
+//! from the user's calls on this device; the device's handler receives it, and no call of this crate fails.
 #![allow(dead_code)]
 
 mod adapters;

@@ -34,7 +34,7 @@ impl Progress {
             if state.left == 0 || state.failed { state.waker.take() } else { None }
         };
         self.changed.notify_all();
-        // Outside of the lock: the waker may poll at once.
+        // Outside of the lock: the waker may poll immediately.
         if let Some(waker) = waker {
             waker.wake();
         }

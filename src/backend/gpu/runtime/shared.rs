@@ -64,8 +64,8 @@ impl Shared {
             let message = message.trim();
             on_lost.lose(if message.is_empty() { format!("{reason:?}") } else { format!("{reason:?}: {message}") });
         });
-        // All wgpu calls of this crate run in error scopes. An error outside of them comes from the program's own wgpu
-        // calls (see `Device::as_wgpu`), and fails no call of this crate. Without a handler wgpu panics.
+        // All wgpu calls of this crate run in error scopes. An error outside of them comes from the user's wgpu calls
+        // (see `Device::as_wgpu`), and fails no call of this crate. Without a handler wgpu panics.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| {
             eprintln!("ragged: a wgpu call of the program's own on this device failed: {error}");
         }));
@@ -153,7 +153,7 @@ impl Shared {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let value = f();
-        // All three scopes must be popped, in reverse order. On native devices the futures are ready at once.
+        // All three scopes must be popped, in reverse order. On native devices the futures are immediately ready.
         let [validation, memory, internal] =
             [validation, memory, internal].map(|scope| pollster::block_on(scope.pop()));
         // Out of memory takes precedence: it causes any other errors.

@@ -11,7 +11,7 @@ fn buffers_of_the_last_time_are_taken_again_where_they_lie_unused() {
     assert_eq!(first.iter().map(Buffer::id).collect::<Vec<_>>(), all);
     drop(first);
     let before = runtime.stats();
-    // Whatever the order of their return.
+    // In any order of their return.
     let again = runtime.buffers(&sizes, &mut ids).expect("pooled");
     assert_eq!(ids, all);
     let kept = again[1].clone();
@@ -27,7 +27,7 @@ fn buffers_of_the_last_time_are_taken_again_where_they_lie_unused() {
     assert!(runtime.buffers(&[100, u64::MAX], &mut ids).is_err());
 }
 
-/// A buffer that a list of commands still names is never reused, whatever other handles are dropped.
+/// A buffer that a list of commands still names is never reused, even if all other handles are dropped.
 #[test]
 fn reuse_does_not_overtake_commands() {
     let runtime = open();
