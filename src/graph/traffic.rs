@@ -99,22 +99,22 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     }
     let mut values = match &step.row_kernel {
         None => vec![(value, positions)],
-        Some(pass) => pass.results.iter().map(|r| (&r.value, positions)).collect(),
+        Some(kernel) => kernel.results.iter().map(|r| (&r.value, positions)).collect(),
     };
     if let Recipe::Product(p) = &step.recipe {
         values.push((&p.operands[1], u64::from(p.capacities[1].value())));
     }
     // Epilogues and the map read reduced values from registers.
     let mut in_registers: Vec<&Node> = Vec::new();
-    if let Some(pass) = &step.row_kernel {
-        for r in &pass.results {
+    if let Some(kernel) = &step.row_kernel {
+        for r in &kernel.results {
             in_registers.push(&r.out);
             if let Some(epilogue) = &r.epilogue {
                 in_registers.extend(epilogue.reduced.node());
                 values.push((&epilogue.value, u64::from(r.out.extent().capacity())));
             }
         }
-        values.extend(pass.map.as_ref().map(|m| (&m.value, positions)));
+        values.extend(kernel.map.as_ref().map(|m| (&m.value, positions)));
     }
     for (value, _) in &values {
         for_each_expr(value, &mut |e| match e.kind() {
@@ -140,15 +140,15 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
 /// Bytes that a row kernel reads again for the map of rows of several blocks: the loads that the map shares with the
 /// reductions, and the splits.
 fn reread_bytes(step: &Step) -> u64 {
-    let (Some(pass), Recipe::Reduce { on: RowDomain { rows, nvals, .. }, .. }) = (&step.row_kernel, &step.recipe)
+    let (Some(kernel), Recipe::Reduce { on: RowDomain { rows, nvals, .. }, .. }) = (&step.row_kernel, &step.recipe)
     else {
         return 0;
     };
     // A map exists only for inner width 1, for which rows longer than `BLOCK` have several blocks.
-    let (Some(map), true) = (&pass.map, rows.longest() > BLOCK) else { return 0 };
+    let (Some(map), true) = (&kernel.map, rows.longest() > BLOCK) else { return 0 };
     let elements = u64::from(nvals.capacity());
     let mut reduced = HashSet::new();
-    for r in &pass.results {
+    for r in &kernel.results {
         for_each_expr(&r.value, &mut |e| {
             reduced.insert(e.digest());
         });

@@ -73,10 +73,10 @@ pub(super) fn lower(
     let most = p.sizes[1].as_size().map_or(p.terms.value(), |k| k.value());
     let at_once = driver.product_terms().unwrap_or(most.max(1));
     let head = |terms| head(batches, tiles, capacity, p.transposed, terms);
-    let is_in_parts = step.is_oversized();
-    let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_in_parts));
+    let is_partial = step.is_oversized();
+    let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_partial));
     let mut launches = Vec::new();
-    if is_in_parts {
+    if is_partial {
         // A first launch sets every sum to the identity.
         let none = modules.get(step, ("matmul", 1), || module(step, first_slot, p, false));
         launches.push(none.launch("main", head(0..0), tiles, 1));
@@ -90,7 +90,7 @@ pub(super) fn lower(
     Lowered { launches, limit, ..Lowered::default() }
 }
 
-fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> KernelModule {
+fn module(step: &Step, first_slot: u32, p: &Product, is_partial: bool) -> KernelModule {
     let dtype = p.operands[0].dtype();
     let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
     partition_functions(&mut m, &p.tiles, &p.batches);
@@ -104,7 +104,7 @@ fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Kerne
         m.value_function(name, e);
     }
     m.sum_of_products(dtype);
-    if is_in_parts {
+    if is_partial {
         // Slabs of half the depth, since the flags also take workgroup memory.
         m.push(&edges(p.tile, STAGE / 128 / dtype.size()));
         m.push(SOME_BOUND);
