@@ -127,7 +127,7 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue, options: &DeviceOptions) -> Result<Self> {
-        Ok(backend_over(Runtime::over_user(device.clone(), queue.clone(), options)?, true, options))
+        Ok(backend_over(Runtime::from_user(device.clone(), queue.clone(), options)?, true, options))
     }
 
     /// The wgpu device and queue of this device: for buffers that become tensors ([`Tensor::from_wgpu_buffer`]), and

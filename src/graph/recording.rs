@@ -1,8 +1,8 @@
 //! Recording without blocking the thread.
 //!
-//! An operation whose result has a dense dimension that only the device knows reads that size while it is recorded.
-//! Under [`record_async`] such a read fails instead. The size is awaited outside, and recording runs again with its
-//! value available. Nodes of the previous recording are found again by digest, so that nothing is computed twice.
+//! An operation whose result has a device-known dense dimension reads that size while it is recorded. Under
+//! [`record_async`] such a read fails instead. The size is then awaited, and recording is repeated with its value.
+//! Nodes are hash-consed, so that the repeated recording recomputes nothing.
 
 use std::cell::RefCell;
 
@@ -16,13 +16,13 @@ const MAX_READS: usize = 256;
 /// Key of a read: the digests of the arrays and of the elements that are read together.
 type Key = Vec<(Digest, Digest)>;
 
-/// A read that would have blocked the recording.
+/// A read that must be awaited before recording can proceed.
 struct Wanted {
     backend: BackendRef,
     parts: Vec<Part>,
 }
 
-/// State of a non-blocking recording: the reads with known results, and the first read without one.
+/// State of a non-blocking recording: the results of earlier reads, and the first read without a result.
 #[derive(Default)]
 struct Recording {
     known: Vec<(Key, Result<Vec<Vec<u8>>>)>,
@@ -52,7 +52,7 @@ fn key(parts: &[Part]) -> Key {
     parts.iter().map(|part| (part.node.digest(), elements(part))).collect()
 }
 
-/// Reads parts of arrays while `op` is recorded: one wait.
+/// Reads parts of arrays while `op` is recorded. Costs one wait.
 ///
 /// # Errors
 /// Those of the read; [`Error::WouldBlock`] under [`record_async`], until the read has been awaited.
@@ -102,7 +102,7 @@ pub(crate) fn must_not_block() -> bool {
 /// ```
 pub async fn record_async<T>(mut record: impl FnMut() -> Result<T>) -> Result<T> {
     let mut known = Vec::new();
-    // Keeps the arrays that hold the sizes alive for the next call.
+    // Keeps the arrays that hold the sizes alive until the next call.
     let mut read: Vec<Part> = Vec::new();
     loop {
         let (result, recording) = {
@@ -119,7 +119,7 @@ pub async fn record_async<T>(mut record: impl FnMut() -> Result<T>) -> Result<T>
             );
             return Err(Error::argument("record_async", what));
         }
-        // Errors are passed on to the operation, which may handle them.
+        // The repeated recording returns an error to the operation, which may handle it.
         let bytes = backend.read_parts(parts.clone(), Wait::Polled).await;
         known.push((key(&parts), bytes));
         read.extend(parts);

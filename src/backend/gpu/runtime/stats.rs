@@ -28,7 +28,7 @@ impl Counters {
         counter.fetch_add(n, Relaxed);
     }
 
-    /// Counts a buffer handed to a caller.
+    /// Counts a buffer that is acquired.
     pub(super) fn buffer_taken(&self, bytes: u64) {
         let now = self.buffer_bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
         self.buffer_bytes_peak.fetch_max(now, Relaxed);
@@ -66,7 +66,7 @@ impl Counters {
             host_steps: 0,
             buffer_bytes: self.buffer_bytes.load(Relaxed),
             buffer_bytes_peak: self.buffer_bytes_peak.load(Relaxed),
-            // `Runtime::stats` fills these in from the pool.
+            // Set by `Runtime::stats` from the pool.
             memory_bytes: 0,
             memory_budget: None,
         }
