@@ -7,6 +7,7 @@ mod accessors;
 mod arg_extremes;
 mod axes;
 mod binary;
+mod bincount;
 mod broadcast_to;
 mod by_key;
 mod cast;
@@ -22,6 +23,7 @@ mod fill_empty_rows;
 mod from_tensor;
 mod gather;
 mod hash;
+mod histogram;
 mod index;
 mod levels;
 mod lines;
@@ -75,8 +77,9 @@ pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};
 pub use options::{
-    Along, Batched, Depth, Factor, GatherIndices, LookupIds, PaddedShape, Padding, ReduceAxes, ScanAxis, SortAxis,
-    Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped, weighted,
+    Along, Batched, Bins, Depth, Factor, GatherIndices, HistogramRange, LookupIds, PaddedShape, Padding, ReduceAxes,
+    ScanAxis, SortAxis, Transposed, along, batched, binary, clamped, descending, exclusive, keep, or_default, reversed,
+    shaped, weighted,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;

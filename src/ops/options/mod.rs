@@ -14,6 +14,8 @@
 //! | [`shaped`]`(padding, shape)` | a padding | `to_tensor` |
 //! | [`with_nrows`]`(rowids, nrows)` | row ids, a uniform row length | `from_value_rowids`, `from_uniform_row_length` |
 //! | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, id)` | ids | `embedding_lookup_sparse`, `safe_embedding_lookup_sparse` |
+//! | [`binary`]`(bins)` | a number of bins | `bincount`, `bincount_sparse` |
+//! | [`clamped`]`(range)` | a range | `histogram`: counts the values outside in the first and the last bin |
 //! | [`Tensor::t`](crate::Tensor::t) | a matrix | `matmul`: the transposed operand |
 //!
 //! ```
@@ -27,6 +29,7 @@
 //! # Ok::<(), ragged::Error>(())
 //! ```
 
+mod bins;
 mod gather;
 mod lookup;
 mod matrix;
@@ -35,6 +38,7 @@ mod reduce;
 mod scan;
 mod sort;
 
+pub use bins::{Bins, HistogramRange, binary, clamped};
 pub use gather::{Along, Batched, Depth, GatherIndices, along, batched};
 pub use lookup::{LookupIds, or_default, weighted};
 pub use matrix::{Factor, Transposed};

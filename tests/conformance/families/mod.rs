@@ -29,6 +29,7 @@ macro_rules! families {
 families! {
     accessors
     binary
+    bincount
     concat
     construct
     convert
