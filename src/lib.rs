@@ -117,10 +117,10 @@ pub use half::{bf16, f16};
 pub use integer::Integer;
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
-    Along, Averaged, Axes, Batched, Bins, Combiner, Depth, Ellipsis, Factor, GatherIndices, HistogramRange, Index,
-    LookupIds, NewAxis, NewShape, Operand, OperandOf, PaddedShape, Padding, Parts, Pieces, Quantiles, ReduceAxes, Row,
-    RowOperand, ScanAxis, SortAxis, Transposed, along, batched, binary, clamped, descending, exclusive, keep,
-    or_default, reversed, shaped, weighted,
+    Along, Averaged, Axes, Batched, Bins, Combiner, CrossInput, Depth, Ellipsis, Factor, GatherIndices, HashBuckets,
+    HistogramRange, Index, LookupIds, NewAxis, NewShape, Operand, OperandOf, PaddedShape, Padding, Parts, Pieces,
+    Quantiles, ReduceAxes, Row, RowOperand, ScanAxis, SortAxis, Transposed, along, batched, binary, clamped,
+    descending, exclusive, keep, keyed, or_default, reversed, shaped, weighted,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;

@@ -12,6 +12,8 @@ mod broadcast_to;
 mod by_key;
 mod cast;
 mod concat;
+mod cross;
+mod decimal;
 mod dropout;
 mod dynamic_partition;
 mod elementwise;
@@ -73,6 +75,7 @@ mod unary;
 mod unique;
 
 pub use axes::Axes;
+pub use cross::{CrossInput, HashBuckets, keyed};
 pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};

@@ -33,6 +33,7 @@ families! {
     concat
     construct
     convert
+    cross
     cumsum
     gather
     getitem
