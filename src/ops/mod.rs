@@ -72,6 +72,7 @@ mod tile;
 mod to_tensor;
 mod top_k;
 mod unary;
+mod unicode;
 mod unique;
 
 pub use axes::Axes;
@@ -90,3 +91,6 @@ pub use reshape::NewShape;
 pub use row::{Row, RowOperand};
 pub use split::Parts;
 pub use strings::Pieces;
+pub use unicode::{
+    Base64, Encoding, InvalidText, TextEncoding, ignore_invalid, replace_controls, replace_invalid, strict,
+};

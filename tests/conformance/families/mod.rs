@@ -48,4 +48,5 @@ families! {
     tile
     segment
     unary
+    unicode
 }
