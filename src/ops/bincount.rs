@@ -129,8 +129,8 @@ impl Bins {
     /// The number of bins for values whose bin is `bin`. Waits for the largest value unless the number is given.
     #[track_caller]
     fn number(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u32> {
-        if self.least < 0 || self.most.is_some_and(|most| most < 0) {
-            return Err(Error::argument(op, format!("a number of bins must not be negative, but it is {self:?}")));
+        if let Some(bins) = [Some(self.least), self.most].into_iter().flatten().find(|&bins| bins < 0) {
+            return Err(Error::argument(op, format!("the number of bins must not be negative, but is {bins}")));
         }
         let most = self.most.unwrap_or(i64::MAX);
         let mut number = self.least;
@@ -266,7 +266,10 @@ impl Tensor {
         let keys = Values::Numbers(Node::map(backend, OP, counted.count.clone(), bin, &[]));
         let by_row = counted.outer.is_some();
         let mut keys = match by_row {
-            true => self.holding(keys)?.merged(1, self.rank() - 1)?.inner_to_ragged()?,
+            true => {
+                let rows = self.holding(keys)?.merged(1, self.rank() - 1)?;
+                rows.inner_to_partitions(rows.inner().len())?
+            }
             false => Self::new(backend, Vec::new(), Some(counted.count.clone()), Vec::new(), keys)?,
         };
         if bins.most.is_some() {
@@ -294,11 +297,6 @@ impl Tensor {
             dense_shape.insert(0, self.nrows_extent().on_host(backend, OP)?.into());
         }
         SparseTensor::new(indices, times, &dense_shape)
-    }
-
-    /// This tensor of two dimensions with its rows in a partition.
-    fn inner_to_ragged(&self) -> Result<Self> {
-        self.inner_to_partitions(self.inner().len())
     }
 }
 

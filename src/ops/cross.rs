@@ -2,6 +2,7 @@
 
 use super::decimal;
 use super::sparse_ragged::{Columns, rows_of};
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -120,17 +121,16 @@ impl Crosses {
     fn new<'a, I: Into<CrossInput<'a>>>(op: &'static str, inputs: impl IntoIterator<Item = I>) -> Result<Self> {
         let inputs = inputs.into_iter().map(|input| Column::new(op, &input.into()));
         let (backends, columns): (Vec<_>, Vec<_>) = inputs.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-        let Some((backend, first)) = backends.into_iter().zip(&columns).next_back().map(|(b, _)| (b, &columns[0]))
-        else {
+        let ([backend, others @ ..], [first, ..]) = (backends.as_slice(), columns.as_slice()) else {
             return Err(Error::argument(op, "there must be at least one input"));
         };
+        others.iter().try_for_each(|other| Device::check_same(op, backend, other))?;
         let nrows = first.rows.nrows_extent().clone();
         let mut asserts = Vec::new();
         for (k, column) in columns.iter().enumerate().skip(1) {
-            column.rows.check_device(&backend)?;
             let check = Check::new(op, "the inputs have different numbers of rows");
             let error = |(a, b)| Error::argument(op, format!("input 0 has {a} rows, but input {k} has {b}"));
-            asserts.extend(nrows.agrees(column.rows.nrows_extent()).condition(&backend, check, error)?);
+            asserts.extend(nrows.agrees(column.rows.nrows_extent()).condition(backend, check, error)?);
         }
         // The product saturates, so that a row with too many crosses fails instead of wrapping.
         let most = Expr::scalar(u64::from(u32::MAX));
@@ -138,13 +138,13 @@ impl Crosses {
         let product = columns[1..].iter().fold(length(first), |n, c| n.mul(length(c)).min(most.clone()));
         let check = Check::new(op, "a row has 2^32 - 1 crosses or more; take shorter rows");
         let length = product.clone().cast(DType::U32).checked(check, product.lt(most));
-        let length = Expr::load(&Node::map(&backend, op, nrows.clone(), length, &asserts), Expr::index());
+        let length = Expr::load(&Node::map(backend, op, nrows.clone(), length, &asserts), Expr::index());
         // Bounded by the product of all values, and by the rows of the product of the longest.
         let all = columns.iter().fold(Size::from(1), |n, c| n.mul(c.rows.nvals_extent().size()));
         let longest = columns.iter().map(|c| c.rows.known_lengths().map(|(_, longest)| u64::from(longest)));
         let longest = longest.reduce(|a, b| Some(a?.saturating_mul(b?))).flatten();
         let bound = longest.map_or(all.clone(), |n| nrows.size().mul(upper_bound(n)).min(&all));
-        let rows = RowPartition::from_lengths(&backend, op, &nrows, length, bound)?;
+        let rows = RowPartition::from_lengths(backend, op, &nrows, length, bound)?;
         // The last column varies fastest.
         let (row, mut rest) = (rows.row_of(Expr::index()), rows.offset_of(Expr::index()));
         let mut positions = Vec::with_capacity(columns.len());
@@ -155,7 +155,7 @@ impl Crosses {
             rest = rest.div(length);
         }
         positions.reverse();
-        Ok(Self { backend, columns, rows, positions })
+        Ok(Self { backend: backend.clone(), columns, rows, positions })
     }
 
     fn count(&self) -> &Extent {

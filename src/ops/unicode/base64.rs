@@ -58,7 +58,7 @@ impl Tensor {
             Base64::Unpadded => is_whole.select(n(0), rest.add(n(1))),
             Base64::Padded => is_whole.select(n(0), n(4)),
         };
-        let capacity = strings.nvals_extent().size().div(3).mul(4).add(&count.size().mul(4)).add(4);
+        let capacity = strings.nvals_extent().size().div(3).mul(4).add(count.size().mul(4)).add(4);
         let texts = RowPartition::from_lengths(backend, OP, count, whole.add(more), capacity)?;
         let (row, offset) = (texts.row_of(at.clone()), texts.offset_of(at));
         let (group, digit) = (offset.clone().div(n(4)).mul(n(3)), offset.rem(n(4)));
