@@ -150,10 +150,11 @@ pub use half::{bf16, f16};
 pub use integer::Integer;
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
-    Along, Averaged, Axes, Batched, Combiner, Depth, Ellipsis, Factor, GatherIndices, Index, LookupIds, NewAxis,
-    NewShape, Operand, OperandOf, PaddedShape, Padding, Parts, Pieces, Quantiles, ReduceAxes, Row, RowOperand,
-    ScanAxis, SortAxis, Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped,
-    weighted,
+    Along, Averaged, Axes, Base64, Batched, Bins, Combiner, CrossInput, Depth, Ellipsis, Encoding, Factor,
+    GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, NewAxis, NewShape, Operand, OperandOf,
+    PaddedShape, Padding, Parts, Pieces, Quantiles, ReduceAxes, Row, RowOperand, ScanAxis, SortAxis, TextEncoding,
+    Transposed, along, batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keyed, or_default,
+    replace_controls, replace_invalid, reversed, shaped, strict, weighted,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;

@@ -179,7 +179,9 @@ impl Explain {
             let cost = backend.cost(step)?;
             let moved = traffic::traffic(step, cost.scratch_bytes);
             let extent = match &step.recipe {
-                Recipe::RankBitmap { count, .. } | Recipe::Assert { count, .. } => count,
+                Recipe::RankBitmap { count, .. } | Recipe::Histogram { count, .. } | Recipe::Assert { count, .. } => {
+                    count
+                }
                 _ => step.out.extent(),
             };
             kernels.push(ExplainedKernel {

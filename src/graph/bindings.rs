@@ -17,7 +17,7 @@ fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
             }
         }
         Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } => 2,
-        Recipe::Product(_) | Recipe::RankBitmap { .. } | Recipe::Compact { .. } => 1,
+        Recipe::Product(_) | Recipe::RankBitmap { .. } | Recipe::Compact { .. } | Recipe::Histogram { .. } => 1,
         // Digits, keys, and the permutation, which is the output in the last pass.
         Recipe::Sort { .. } => 3,
         // The buffers of a sort, and the list of long rows.

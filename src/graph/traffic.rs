@@ -52,7 +52,7 @@ fn domain(step: &Step) -> (&Expr, u64) {
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
         Recipe::RowSort { on, key, .. } => (key, u64::from(on.nvals.capacity())),
         Recipe::Hash { on, byte, .. } => (byte, u64::from(on.nvals.capacity())),
-        Recipe::RankBitmap { keep, count } => (keep, u64::from(count.capacity())),
+        Recipe::RankBitmap { keep: e, count } | Recipe::Histogram { key: e, count } => (e, u64::from(count.capacity())),
         Recipe::Compact { value, count, inner, .. } => (value, u64::from(count.capacity()) * u64::from(*inner)),
     }
 }

@@ -7,10 +7,13 @@ mod accessors;
 mod arg_extremes;
 mod axes;
 mod binary;
+mod bincount;
 mod broadcast_to;
 mod by_key;
 mod cast;
 mod concat;
+mod cross;
+mod decimal;
 mod dropout;
 mod dynamic_partition;
 mod elementwise;
@@ -22,6 +25,7 @@ mod fill_empty_rows;
 mod from_tensor;
 mod gather;
 mod hash;
+mod histogram;
 mod index;
 mod levels;
 mod lines;
@@ -70,15 +74,18 @@ mod to_tensor;
 mod top_k;
 mod transpose;
 mod unary;
+mod unicode;
 mod unique;
 
 pub use axes::Axes;
+pub use cross::{CrossInput, HashBuckets, keyed};
 pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};
 pub use options::{
-    Along, Batched, Depth, Factor, GatherIndices, LookupIds, PaddedShape, Padding, ReduceAxes, ScanAxis, SortAxis,
-    Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped, weighted,
+    Along, Batched, Bins, Depth, Factor, GatherIndices, HistogramRange, LookupIds, PaddedShape, Padding, ReduceAxes,
+    ScanAxis, SortAxis, Transposed, along, batched, binary, clamped, descending, exclusive, keep, or_default, reversed,
+    shaped, weighted,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;
@@ -86,3 +93,6 @@ pub use reshape::NewShape;
 pub use row::{Row, RowOperand};
 pub use split::Parts;
 pub use strings::Pieces;
+pub use unicode::{
+    Base64, Encoding, InvalidText, TextEncoding, ignore_invalid, replace_controls, replace_invalid, strict,
+};

@@ -3,7 +3,9 @@
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::eval::Block;
-use super::{CpuBackend, compact, map, matmul, rank_bitmap, reduce, row_hash, row_scan, row_sort, scan, sort};
+use super::{
+    CpuBackend, compact, histogram, map, matmul, rank_bitmap, reduce, row_hash, row_scan, row_sort, scan, sort,
+};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
@@ -69,6 +71,9 @@ impl CpuBackend {
             }
             Recipe::RankBitmap { keep, count: positions } => {
                 rank_bitmap::rank_bitmap(inputs, keep, count(positions), &mut out);
+            }
+            Recipe::Histogram { key, count: positions } => {
+                histogram::histogram(inputs, key, count(positions), &mut out);
             }
             Recipe::Compact { bitmap, value, inner, .. } => {
                 compact::compact(inputs, bitmap, value, *inner as usize, &mut out);

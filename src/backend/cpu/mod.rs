@@ -21,6 +21,7 @@ mod encoding;
 mod eval;
 mod fingerprint;
 mod floats;
+mod histogram;
 mod integers;
 mod load;
 mod loops;

@@ -3,7 +3,7 @@
 use super::codegen::StepModules;
 use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, check_elements};
-use super::{compact, map, matmul, rank_bitmap, row_hash, row_reduce, row_scan, row_sort, scan, sort};
+use super::{compact, histogram, map, matmul, rank_bitmap, row_hash, row_reduce, row_scan, row_sort, scan, sort};
 use crate::error::Result;
 use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
@@ -38,6 +38,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules:
         }
         Recipe::Hash { .. } => Ok(row_hash::lower(step, first_slot, driver, modules)),
         Recipe::RankBitmap { keep, count } => rank_bitmap::lower(step, first_slot, keep, count, modules),
+        Recipe::Histogram { key, count } => histogram::lower(step, first_slot, key, count, modules),
         Recipe::Compact { .. } => compact::lower(step, first_slot, modules),
     }
 }

@@ -26,6 +26,7 @@ pub(crate) mod runtime;
 pub(crate) use backend::GpuBackend;
 
 pub(crate) mod compact;
+mod histogram;
 mod map;
 pub(crate) mod matmul;
 pub(crate) mod rank_bitmap;

@@ -12,6 +12,7 @@
 //!   positions.
 //! - A device-known count becomes an array of one element.
 //! - A compaction becomes a search in the ranks of its bitmap. A row sort becomes two sorts, by key and then by row.
+//!   A histogram becomes a sort, and a search for the ends of each key.
 //!
 //! The resulting steps read large arrays at host-known positions, or one large array at any position. Legalization is
 //! the last resort, since values that would stay in registers are stored and loaded. Results keep their bits, since a
@@ -85,6 +86,10 @@ impl Legalizer<'_> {
             }
             Recipe::Sort { key, count, bits } => {
                 Recipe::Sort { key: self.stored_input(&key, &count, 1), count: self.count(&count), bits }
+            }
+            Recipe::Histogram { key, count } => {
+                let value = self.counted(&key, &count, step.out.extent().capacity());
+                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
             }
             Recipe::Compact { bitmap, value, count, inner } => {
                 let value = value.at(&self.position_of_kept(bitmap, count, inner));
@@ -219,6 +224,27 @@ impl Legalizer<'_> {
             true => array.at(&Expr::index().mul(Expr::u32(width)).add(Expr::u32(next.next().unwrap_or(0)))),
         };
         all.iter().map(placed).collect()
+    }
+
+    /// Number of positions with each of `bins` keys: the distance between the ends of adjacent keys in sorted order.
+    fn counted(&mut self, key: &Expr, count: &Extent, bins: u32) -> Expr {
+        let (backend, op) = (self.target.backend().clone(), self.target.op());
+        // Other keys sort to the end.
+        let key = self.stored_input(&key.clone().min(Expr::u32(bins)), count, 1);
+        let count = self.count(count);
+        let bits = u32::BITS - bins.leading_zeros();
+        let order = Node::sort(&backend, op, count.clone(), key.clone(), bits);
+        let order = self.step(order, Recipe::Sort { key: key.clone(), count: count.clone(), bits });
+        // A search returns the last entry that does not exceed a key. Over 0 followed by the sorted keys plus 1, the
+        // index of that entry is the number of keys below.
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let sorted = key.at(&Expr::load(&order, at.clone().sub(one.clone())));
+        let bound = at.clone().le(count.expr()).select(sorted.add(one.clone()), Expr::u32(u32::MAX));
+        let bound = at.clone().eq(Expr::u32(0)).select(Expr::u32(0), bound);
+        let entries = Extent::known(count.capacity() + 2);
+        let bound = self.legalized(&bound, entries.capacity());
+        let bounds = self.map(entries, bound);
+        Expr::row_of(&bounds, at.clone().add(one)).sub(Expr::row_of(&bounds, at))
     }
 
     /// Source positions of the elements of sorted rows, by two stable sorts: by key, then by row.

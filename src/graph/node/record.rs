@@ -189,6 +189,12 @@ impl Node {
         Self::recorded(backend, name, DType::U64, extent, &[], recipe)
     }
 
+    /// The number of positions below `count` with each key, for the keys below `bins`; see [`Recipe::Histogram`].
+    pub(crate) fn histogram(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bins: Extent) -> Self {
+        debug_assert_eq!(key.dtype(), DType::U32, "bug: a key of another type");
+        Self::recorded(backend, op, DType::U32, bins, &[], Recipe::Histogram { key, count })
+    }
+
     /// A condition over positions, to be passed to [`Node::map`]; see [`Recipe::Assert`].
     pub(crate) fn assert(backend: &BackendRef, count: Extent, ok: Expr, check: Arc<Check>) -> Self {
         Self::recorded(backend, check.op, DType::Bool, Extent::known(0), &[], Recipe::Assert { ok, count, check })

@@ -27,7 +27,7 @@ impl Recipe {
             Self::Scan { .. } | Self::Sort { .. } | Self::RowSort { .. } => Evaluation::Twice,
             Self::Product(_) => Evaluation::Repeatedly,
             Self::Hash { .. } => Evaluation::ManySites,
-            Self::RankBitmap { .. } | Self::Compact { .. } => Evaluation::Rowless,
+            Self::RankBitmap { .. } | Self::Compact { .. } | Self::Histogram { .. } => Evaluation::Rowless,
         }
     }
 
@@ -41,6 +41,7 @@ impl Recipe {
             Self::Scan { count, .. }
             | Self::Sort { count, .. }
             | Self::RankBitmap { count, .. }
+            | Self::Histogram { count, .. }
             | Self::Assert { count, .. } => Some(count.clone()),
             Self::Map { whole: true, .. } | Self::Product(_) | Self::Hash { .. } | Self::Compact { .. } => None,
         }

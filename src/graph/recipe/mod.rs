@@ -111,6 +111,14 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// Numbers per position.
         inner: u32,
     },
+    /// Histogram of u32 keys: `out[b]` is the number of positions below `count` whose key is `b`. Keys that are not
+    /// below the capacity of the output are not counted. Counts are integers, so their order does not matter.
+    Histogram {
+        /// The keys.
+        key: E,
+        /// Number of positions.
+        count: X,
+    },
     /// A condition that must hold at every position below `count`; computes no array.
     Assert {
         /// The condition; bool.
@@ -136,6 +144,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             Self::Hash { .. } => "row_hash",
             Self::RankBitmap { .. } => "rank_bitmap",
             Self::Compact { .. } => "compact",
+            Self::Histogram { .. } => "histogram",
             Self::Assert { .. } => "assert",
         }
     }

@@ -45,6 +45,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             Self::Scan { value, count }
             | Self::Sort { key: value, count, bits: _ }
             | Self::RankBitmap { keep: value, count }
+            | Self::Histogram { key: value, count }
             | Self::Assert { ok: value, count, check: _ } => {
                 f(Reference::Extent(count));
                 f(Reference::Expr(value));
@@ -89,6 +90,10 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             Self::RankBitmap { keep, count } => {
                 let count = r.extent(count);
                 Recipe::RankBitmap { keep: r.expr(keep), count }
+            }
+            Self::Histogram { key, count } => {
+                let count = r.extent(count);
+                Recipe::Histogram { key: r.expr(key), count }
             }
             Self::Compact { bitmap, value, count, inner } => {
                 let (bitmap, count) = (r.array(bitmap), r.extent(count));

@@ -2,6 +2,7 @@
 //!
 //! The crate's documentation describes the pattern and lists the options.
 
+mod bins;
 mod gather;
 mod lookup;
 mod matrix;
@@ -10,6 +11,7 @@ mod reduce;
 mod scan;
 mod sort;
 
+pub use bins::{Bins, HistogramRange, binary, clamped};
 pub use gather::{Along, Batched, Depth, GatherIndices, along, batched};
 pub use lookup::{LookupIds, or_default, weighted};
 pub use matrix::{Factor, Transposed};

@@ -29,9 +29,11 @@ macro_rules! families {
 families! {
     accessors
     binary
+    bincount
     concat
     construct
     convert
+    cross
     cumsum
     gather
     getitem
@@ -46,4 +48,5 @@ families! {
     tile
     segment
     unary
+    unicode
 }

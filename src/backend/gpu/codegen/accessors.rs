@@ -6,8 +6,9 @@
 //! ```wgsl
 //! load_x(i)       // element i
 //! store_x(i, v)   // unless the array is only read
-//! or_x(i, v)      // arrays of atomics: atomic `or` and `max`, instead of loads and stores
+//! or_x(i, v)      // arrays of atomics: atomic `or`, `max` and `add`, instead of loads and stores
 //! max_x(i, v)
+//! add_x(i, v)
 //! ```
 //!
 //! How a dispatch binds the array ([`Windowing`]) changes only the declaration and the bodies of these functions. For
@@ -163,7 +164,7 @@ impl Accessors<'_> {
             self.range_functions("0u", &format!("arrayLength(&{name}_w0)"), out);
         }
         if self.array.element.is_atomic {
-            for (function, atomic) in [("or", "atomicOr"), ("max", "atomicMax")] {
+            for (function, atomic) in [("or", "atomicOr"), ("max", "atomicMax"), ("add", "atomicAdd")] {
                 self.update(function, &|x| format!("{atomic}(&{x}, v);"), out);
             }
             return;

@@ -95,6 +95,10 @@ fn wide_expressions_of_every_primitive() {
                         ),
                     ),
                     ("sort".into(), Node::sort(backend, "sort", counted.clone(), checked.clone(), 16)),
+                    (
+                        "histogram".into(),
+                        Node::histogram(backend, "histogram", counted.clone(), checked.clone(), Extent::known(300)),
+                    ),
                     ("compact".into(), {
                         let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));
                         let marks = RankBitmap::new(backend, "mark", &counted, keep);

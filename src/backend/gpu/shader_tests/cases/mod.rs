@@ -56,6 +56,7 @@ impl<'a> Cases<'a> {
         cases.products();
         cases.row_scans();
         cases.scans_and_sorts();
+        cases.histograms();
         cases.row_sorts();
         cases.hashes();
         cases.out

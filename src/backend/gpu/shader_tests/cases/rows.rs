@@ -176,6 +176,22 @@ impl Cases<'_> {
         self.out.push(("a small scan".into(), few));
     }
 
+    pub(super) fn histograms(&mut self) {
+        let checked = self.values(DType::U32).checked(Check::new("check", "a condition"), self.values(DType::Bool));
+        let narrow = self.values(DType::U8).cast(DType::U32);
+        for (what, key) in [("", self.values(DType::U32)), (" checked", checked), (" narrow", narrow)] {
+            for counted in [false, true] {
+                let n = self.sizes.values;
+                let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
+                for bins in [100, 5000] {
+                    let node =
+                        Node::histogram(self.backend, "histogram", count.clone(), key.clone(), Extent::known(bins));
+                    self.out.push((format!("histogram{what} of {bins} counted {counted}"), node));
+                }
+            }
+        }
+    }
+
     pub(super) fn row_sorts(&mut self) {
         // Sizes at which the row numbers need a single radix pass.
         let Sizes { rows: nrows, values, .. } = self.sizes;

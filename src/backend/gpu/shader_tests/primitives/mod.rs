@@ -3,6 +3,7 @@
 
 mod compactions;
 mod hashes;
+mod histograms;
 mod maps;
 mod products;
 mod row_kernels;
