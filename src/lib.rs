@@ -118,9 +118,10 @@ pub use integer::Integer;
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
     Along, Averaged, Axes, Batched, Combiner, Depth, Ellipsis, Factor, GatherIndices, Index, LookupIds, NewAxis,
-    NewShape, Operand, OperandOf, PaddedShape, Padding, Parts, Pieces, Quantiles, ReduceAxes, Row, RowOperand,
-    ScanAxis, SortAxis, Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped,
-    weighted,
+    NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles,
+    ReduceAxes, Row, RowOperand, ScanAxis, Separator, Separators, SortAxis, Transposed, along, any_of, batched,
+    descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with, reversed,
+    shaped, weighted, white_space,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;

@@ -91,6 +91,12 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn is_software(&self) -> bool;
     /// Whether arrays of this dtype can be stored and computed with; otherwise the hint for the error.
     fn supports(&self, dtype: DType) -> std::result::Result<(), String>;
+    /// Whether operations that no kernel computes may run on the host.
+    fn allows_host_steps(&self) -> bool {
+        true
+    }
+    /// Counts an operation that ran on the host.
+    fn count_host_step(&self) {}
     /// Maximum bytes per array.
     fn max_bytes(&self) -> u64;
     /// Limits of the backend's kernels.

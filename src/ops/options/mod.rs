@@ -14,6 +14,8 @@
 //! | [`shaped`]`(padding, shape)` | a padding | `to_tensor` |
 //! | [`with_nrows`]`(rowids, nrows)` | row ids, a uniform row length | `from_value_rowids`, `from_uniform_row_length` |
 //! | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, id)` | ids | `embedding_lookup_sparse`, `safe_embedding_lookup_sparse` |
+//! | [`any_of`]`(bytes)`, [`white_space`]`()`, [`nonempty`]`(separator)`, [`max_splits`]`(separator, count)` | a separator | `string_split` |
+//! | [`padded_with`]`(widths, left, right)`, [`pad_width`]`(widths, n)`, [`keep_short`]`(widths)` | widths | `string_ngrams` |
 //! | [`Tensor::t`](crate::Tensor::t) | a matrix | `matmul`: the transposed operand |
 //!
 //! ```
@@ -30,15 +32,20 @@
 mod gather;
 mod lookup;
 mod matrix;
+mod ngrams;
 mod padding;
 mod reduce;
 mod scan;
+mod separator;
 mod sort;
 
 pub use gather::{Along, Batched, Depth, GatherIndices, along, batched};
 pub use lookup::{LookupIds, or_default, weighted};
 pub use matrix::{Factor, Transposed};
+pub use ngrams::{Ngrams, keep_short, pad_width, padded_with};
 pub use padding::{PaddedShape, Padding, shaped};
 pub use reduce::{ReduceAxes, keep};
 pub use scan::{ScanAxis, exclusive, reversed};
+pub(crate) use separator::WHITE_SPACE;
+pub use separator::{Separator, Separators, any_of, max_splits, nonempty, white_space};
 pub use sort::{SortAxis, descending};

@@ -43,7 +43,13 @@ families! {
     shape_ops
     softmax
     sparse
+    strings
     tile
     segment
     unary
+}
+
+/// Whether the case's operation runs on the host.
+pub fn is_host_step(family: &str, case: &Case) -> bool {
+    family == "strings" && strings::is_host_step(case)
 }
