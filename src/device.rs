@@ -43,7 +43,7 @@ fn open(adapter: &Adapter, options: &DeviceOptions, fuse: bool) -> Result<Device
 fn backend_over(runtime: Arc<Runtime>, fuse: bool, options: &DeviceOptions) -> Device {
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
     let name = runtime.info().name.clone();
-    Device(Arc::new(GpuBackend::new(runtime, id, name, fuse, options.tuning)))
+    Device(Arc::new(GpuBackend::new(runtime, id, name, fuse, options)))
 }
 
 /// The device of the `k`-th adapter, opened once per process.

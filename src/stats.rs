@@ -39,7 +39,8 @@ pub struct Stats {
     pub pool_hits: u64,
     /// Buffers allocated.
     pub pool_misses: u64,
-    /// Steps that ran on the host because the device could not run them. Always 0 today: unsupported steps are refused.
+    /// Operations that ran on the host because no kernel computes them:
+    /// [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     pub host_steps: u64,
     /// Bytes of tensors' buffers in use now, as requested. A gauge, not a counter: a difference keeps the later value.
     pub buffer_bytes: u64,

@@ -92,6 +92,12 @@ pub(crate) trait Backend: Debug + Send + Sync {
     /// Whether the device can store arrays of this dtype and compute with them. The error is the hint shown to the
     /// user.
     fn supports(&self, dtype: DType) -> std::result::Result<(), String>;
+    /// Whether operations that no kernel computes may run on the host.
+    fn allows_host_steps(&self) -> bool {
+        true
+    }
+    /// Counts an operation that ran on the host.
+    fn count_host_step(&self) {}
     /// Maximum bytes per array.
     fn max_bytes(&self) -> u64;
     /// Limits of the backend's kernels.

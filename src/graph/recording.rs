@@ -4,6 +4,7 @@
 //! [`record_async`] such a read fails instead. The size is then awaited, and recording is repeated with its value.
 //! Nodes are hash-consed, so that the repeated recording recomputes nothing.
 
+use std::any::Any;
 use std::cell::RefCell;
 
 use super::backend::{BackendRef, Elements, Part, Wait};
@@ -27,6 +28,8 @@ struct Wanted {
 struct Recording {
     known: Vec<(Key, Result<Vec<Vec<u8>>>)>,
     wanted: Option<Wanted>,
+    /// Results of host steps, by their arguments.
+    made: Vec<(Digest, Box<dyn Any + Send>)>,
 }
 
 thread_local! {
@@ -70,6 +73,25 @@ pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>)
     answer.unwrap_or_else(|| pollster::block_on(backend.read_parts(parts, Wait::Blocking)))
 }
 
+/// The result of `make`, which uploads data. Under [`record_async`] a repeated recording gets the result of the first one,
+/// since each upload is a new array. `key` identifies what is made.
+pub(crate) fn made_once<T: Clone + Send + 'static>(key: Digest, make: impl FnOnce() -> Result<T>) -> Result<T> {
+    let found = RECORDING.with_borrow(|recording| {
+        let (_, made) = recording.as_ref()?.made.iter().find(|(of, _)| *of == key)?;
+        made.downcast_ref::<T>().cloned()
+    });
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let made = make()?;
+    RECORDING.with_borrow_mut(|recording| {
+        if let Some(recording) = recording {
+            recording.made.push((key, Box::new(made.clone())));
+        }
+    });
+    Ok(made)
+}
+
 /// Whether the thread records under [`record_async`].
 pub(crate) fn must_not_block() -> bool {
     RECORDING.with_borrow(Option::is_some)
@@ -101,17 +123,17 @@ pub(crate) fn must_not_block() -> bool {
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub async fn record_async<T>(mut record: impl FnMut() -> Result<T>) -> Result<T> {
-    let mut known = Vec::new();
+    let (mut known, mut made) = (Vec::new(), Vec::new());
     // Keeps the arrays that hold the sizes alive until the next call.
     let mut read: Vec<Part> = Vec::new();
     loop {
         let (result, recording) = {
-            let _outer = Restore(RECORDING.replace(Some(Recording { known, wanted: None })));
+            let _outer = Restore(RECORDING.replace(Some(Recording { known, wanted: None, made })));
             let result = record();
             (result, RECORDING.take().unwrap_or_default())
         };
         let Some(Wanted { backend, parts }) = recording.wanted else { return result };
-        known = recording.known;
+        (known, made) = (recording.known, recording.made);
         if known.len() == MAX_READS {
             let what = format!(
                 "{MAX_READS} sizes were awaited, and the closure requests another one; upload outside of the closure, \

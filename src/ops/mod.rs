@@ -22,10 +22,12 @@ mod embedding_sparse;
 mod expand_dims;
 mod fill;
 mod fill_empty_rows;
+mod fill_rows;
 mod from_tensor;
 mod gather;
 mod hash;
 mod histogram;
+mod host_step;
 mod index;
 mod levels;
 mod lines;
@@ -83,16 +85,17 @@ pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};
 pub use options::{
-    Along, Batched, Bins, Depth, Factor, GatherIndices, HistogramRange, LookupIds, PaddedShape, Padding, ReduceAxes,
-    ScanAxis, SortAxis, Transposed, along, batched, binary, clamped, descending, exclusive, keep, or_default, reversed,
-    shaped, weighted,
+    Along, Batched, Bins, Depth, Factor, GatherIndices, HistogramRange, LookupIds, Ngrams, PaddedShape, Padding,
+    ReduceAxes, ScanAxis, Separator, Separators, SortAxis, Transposed, along, any_of, batched, binary, clamped,
+    descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with, reversed,
+    shaped, weighted, white_space,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;
 pub use reshape::NewShape;
 pub use row::{Row, RowOperand};
 pub use split::Parts;
-pub use strings::Pieces;
+pub use strings::{Notation, NumberFormat, Pad};
 pub use unicode::{
     Base64, Encoding, InvalidText, TextEncoding, ignore_invalid, replace_controls, replace_invalid, strict,
 };

@@ -7,7 +7,7 @@ use super::codegen::StepModules;
 use super::compiled_plan::CompiledPlan;
 use super::driver_limits::DriverLimits;
 use super::lower::lower;
-use super::runtime::{AdapterKind, Buffer, Runtime};
+use super::runtime::{AdapterKind, Buffer, DeviceOptions, Runtime};
 use super::tuning;
 use super::{probe, row_hash};
 use crate::backend::cpu::CpuBackend;
@@ -28,6 +28,8 @@ pub(crate) struct GpuBackend {
     id: u64,
     pub(super) name: String,
     fuse: bool,
+    /// Whether operations may run on the host.
+    host_steps: bool,
     pub(crate) tuning: Tuning,
     numerics: OnceLock<Numerics>,
     pub(super) plans: PlanCache<CompiledPlan>,
@@ -37,14 +39,15 @@ pub(crate) struct GpuBackend {
 }
 
 impl GpuBackend {
-    /// `tuning` defaults to that of the adapter's class.
-    pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, tuning: Option<Tuning>) -> Self {
-        let tuning = tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).feasible();
+    /// The tuning defaults to that of the adapter's class.
+    pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, options: &DeviceOptions) -> Self {
+        let tuning = options.tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).feasible();
         Self {
             runtime,
             id,
             name,
             fuse,
+            host_steps: options.host_steps,
             tuning,
             numerics: OnceLock::new(),
             plans: PlanCache::default(),
@@ -95,6 +98,12 @@ impl Backend for GpuBackend {
     }
     fn is_software(&self) -> bool {
         self.runtime.info().kind == AdapterKind::Software
+    }
+    fn allows_host_steps(&self) -> bool {
+        self.host_steps
+    }
+    fn count_host_step(&self) {
+        self.runtime.counters().host_step();
     }
     fn supports(&self, dtype: DType) -> std::result::Result<(), String> {
         let hint = |what: &str| {

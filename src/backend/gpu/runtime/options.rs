@@ -58,6 +58,11 @@ pub struct DeviceOptions {
     ///
     /// The driver does not validate the file: choose a folder that others cannot write to.
     pub pipeline_cache: Option<PathBuf>,
+    /// Allows host steps: operations that no kernel computes, such as regular expressions. A host step evaluates its
+    /// input, reads it, computes on the host and uploads the result: it waits where it is recorded.
+    /// [`record_async`](crate::record_async) awaits the read instead. [`Stats::host_steps`](crate::Stats::host_steps)
+    /// counts them. By default such an operation is an error. The CPU backend needs no permission.
+    pub host_steps: bool,
     /// Tuning of kernels, instead of the defaults of the adapter's class.
     pub tuning: Option<Tuning>,
 }
@@ -79,6 +84,7 @@ impl Default for DeviceOptions {
             checked_shaders: CHECKED,
             dump_wgsl: None,
             pipeline_cache: None,
+            host_steps: false,
             tuning: None,
         }
     }
@@ -116,6 +122,8 @@ setters! {
     dump_wgsl: Option<PathBuf>,
     /// Sets [`Self::pipeline_cache`](#structfield.pipeline_cache).
     pipeline_cache: Option<PathBuf>,
+    /// Sets [`Self::host_steps`](#structfield.host_steps).
+    host_steps: bool,
     /// Sets [`Self::tuning`](#structfield.tuning).
     tuning: Option<Tuning>,
 }

@@ -19,6 +19,7 @@ pub(crate) struct Counters {
     pub(super) bind_groups_created: AtomicU64,
     pub(super) pool_hits: AtomicU64,
     pub(super) pool_misses: AtomicU64,
+    pub(super) host_steps: AtomicU64,
     pub(super) buffer_bytes: AtomicU64,
     pub(super) buffer_bytes_peak: AtomicU64,
 }
@@ -44,6 +45,11 @@ impl Counters {
         Self::add(&self.plans, 1);
     }
 
+    /// Counts a host step.
+    pub(crate) fn host_step(&self) {
+        Self::add(&self.host_steps, 1);
+    }
+
     /// Counts the bytes that a submission's kernels read plus write.
     pub(crate) fn moved(&self, bytes: u64) {
         Self::add(&self.bytes_moved, bytes);
@@ -63,7 +69,7 @@ impl Counters {
             bind_groups_created: self.bind_groups_created.load(Relaxed),
             pool_hits: self.pool_hits.load(Relaxed),
             pool_misses: self.pool_misses.load(Relaxed),
-            host_steps: 0,
+            host_steps: self.host_steps.load(Relaxed),
             buffer_bytes: self.buffer_bytes.load(Relaxed),
             buffer_bytes_peak: self.buffer_bytes_peak.load(Relaxed),
             // Set by `Runtime::stats` from the pool.

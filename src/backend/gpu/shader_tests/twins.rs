@@ -42,7 +42,7 @@ pub(super) fn gpus() -> &'static [(String, BackendRef)] {
         assert!(!found.is_empty() || none_expected, "these tests need an adapter, if only a software one");
         let open = |adapter, options: &DeviceOptions, name: String| -> (String, BackendRef) {
             let runtime = Runtime::open(adapter, options).expect("opens");
-            (name.clone(), Arc::new(GpuBackend::new(runtime, fresh_id(), name, true, None)))
+            (name.clone(), Arc::new(GpuBackend::new(runtime, fresh_id(), name, true, &DeviceOptions::default())))
         };
         let mut out: Vec<_> =
             found.iter().map(|a| open(a, &DeviceOptions::default(), a.summary.name.clone())).collect();
