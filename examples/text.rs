@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example text
 
-use ragged::{Device, HostTensor, HostValues, Pieces, Tensor, s};
+use ragged::{Device, HostTensor, HostValues, Tensor, nonempty, s};
 
 const TEXT: &str = "\
 so long
@@ -14,8 +14,8 @@ fn main() -> ragged::Result<()> {
     let device = Device::best()?;
     let text = HostTensor::dense(&[1], HostValues::Str(vec![TEXT.into()])).to_device(&device)?;
     // One text of some lines: below it, the lines. How many there are only the device knows so far.
-    let lines = text.string_split(b"\n", Pieces::All)?.values()?;
-    let words = lines.string_split(b" ", Pieces::NonEmpty)?;
+    let lines = text.string_split("\n")?.values()?;
+    let words = lines.string_split(nonempty(" "))?;
 
     // Pairs of neighbouring words: all but the last joined with all but the first.
     let pairs = Tensor::string_join(&[&words.slice(s![.., ..-1])?, &words.slice(s![.., 1..])?], "+")?;

@@ -1,15 +1,15 @@
-// Stream compaction: stores the numbers of the selected positions, in order. out[rank of i * inner + d] = value(i *
+// Stream compaction: stores the values at the selected positions, in order. out[rank of i * inner + d] = value(i *
 // inner + d) where position i is selected.
 //
-// Idea     rank_bitmap.wgsl has ranked the selected positions, so every number has a known place. An invocation
-//          moves 4 numbers, 256 apart: neighbouring invocations load and store neighbouring numbers.
-// Traffic  The rank bitmap, a quarter of a byte per position; the loads of value(i), once and only where the position
-//          is selected; the output, once. Packed outputs must be 0 beforehand, and are set by one atomic `or` per
-//          element: the elements of a word may come from different workgroups, and the order does not matter.
-// Limits   capacity < 2^32 - 2^12, of the positions; capacity * inner < 2^32 - 2^12. No workgroup memory, no barriers.
+// Idea     rank_bitmap.wgsl has ranked the selected positions, so the output position of every value is known. An
+//          invocation moves 4 values at a stride of 256, so that loads and stores coalesce.
+// Traffic  Reads the rank bitmap, a quarter of a byte per position, and the operands of value(i) at selected positions,
+//          once; writes the output once. Packed outputs must be zeroed beforehand, and are set by one atomic `or` per
+//          element, since the elements of a word may come from different workgroups.
+// Limits   capacity < 2^32 - 2^12; capacity * inner < 2^32 - 2^12. No workgroup memory, no barriers.
 //
 // Generated  fn live() -> u32                        number of positions; may read a buffer
-//            fn value(i: u32, row: u32) -> Elem      called only where its position is selected; `row` is unused
+//            fn value(i: u32, row: u32) -> Elem      called for selected positions only; `row` is unused
 //            fn store(i: u32, v: Elem)
 //            fn bitmap(k: u32) -> u32                word k of the rank bitmap
 // Head       head[0]  capacity of the positions, inner, tiles of the rank bitmap, capacity of `out`

@@ -1,15 +1,14 @@
 // Computes every element of an array from its position alone: out[i] = value(i).
 //
-// Idea     One invocation computes 4, 8 or 16 elements. They lie 256 apart, so that loads and stores coalesce; or,
-//          where elements are packed into words, they are those of one word of four, or of two words of two. The
-//          generated text decides (`place`).
-// Traffic  The loads of value(i), once, and the output, once.
+// Idea     One invocation computes 4, 8 or 16 elements, at a stride of 256, so that loads and stores coalesce. Where
+//          elements are packed, an invocation computes whole words instead. The generated function `place` decides.
+// Traffic  Reads the operands of value(i) once, and writes the output once.
 // Limits   n < 2^32 - MAP_TILE. No workgroup memory, no barriers.
 //
 // Generated  const MAP_TILE: u32                elements per workgroup: 1024, 2048 or 4096
 //            fn live() -> u32                 number of elements, at most the capacity; may read a buffer
 //            fn place(tile: u32, t: u32, k: u32) -> u32   the k-th element of invocation t
-//            fn value(i: u32, row: u32) -> Elem           `row` is not used here
+//            fn value(i: u32, row: u32) -> Elem           `row` is unused
 //            fn store(i: u32, row: u32, v: Elem)          packed types: called for the elements of a word in order
 // Head       head[0].x  capacity
 // Grid       capacity / MAP_TILE workgroups, rounded up, folded; or part of them

@@ -1,32 +1,31 @@
 // Batched matrix product with sizes per batch: out = left * right.
 //
-// Idea     The results of all batches are cut into square tiles, found by position: `splits_at` gives each batch's
-//          first tile, so that any mix of sizes is spread evenly, and one search finds a tile's batch. A workgroup
+// Idea     The results of all batches are divided into square tiles, numbered across batches: `splits_at` gives each
+//          batch's first tile, and one binary search finds a tile's batch. Any mix of sizes is balanced. A workgroup
 //          loads slabs of both matrices into workgroup memory; each invocation keeps the sums of up to 4 x 4 results in
 //          registers.
-// Order    A result is one sum: identity(), then the products in ascending order, each rounded and then added. It
-//          depends only on its row, its column and their length: the same bits in any batch and tile, on any device,
-//          and on the CPU.
-// Traffic  Each result once; the left matrix once per EDGE columns of the right one, and vice versa.
-// Terms    Sums of very many terms may be spread over several dispatches, in order: all but the first continue from the
-//          contents of `out`. An element of `out` has the type of the sum, so this changes no bits.
-// Parts    Where arrays are bound in part, a dispatch adds to `out` the products of which both numbers are bound.
-//          Dispatches visit the parts in order, so that the products of a result still come in ascending order.
+// Order    A result is a left fold from identity() of the products in ascending order, each rounded before it is added.
+//          Its bits do not depend on the batch, the tile or the device, and equal those of the CPU.
+// Traffic  Writes each result once; reads the left matrix once per EDGE columns of the right one, and vice versa.
+// Terms    Sums of very many terms may be divided among several dispatches, in order: all but the first continue from
+//          the contents of `out`. An element of `out` has the type of the accumulator, so this changes no bits.
+// Parts    Where arrays are bound in part, a dispatch adds to `out` the products whose two factors are bound.
+//          Dispatches visit the parts in order, so that the products of a result are still added in ascending order.
 // Limits   All flat positions < 2^32. 2 * EDGE * SLAB elements and a few words of workgroup memory: 9 KiB. A product
 //          with few results and very many terms occupies few workgroups.
-// Source   Tiles with register blocking: Volkov and Demmel 2008. Tiles by position, as in row_reduce.wgsl.
+// Source   Tiles with register blocking: Volkov and Demmel 2008. Balance as in row_reduce.wgsl.
 //
 // Generated  const EDGE_BITS, SLAB_BITS: u32        a tile is 1 << EDGE_BITS results wide (16, 32, 64), a slab is
 //                                                   1 << SLAB_BITS terms deep
-//            fn splits_at(i: u32) -> u32            i <= batches: the first tile of batch i; sorted. Of some batches
-//                                                   of many, the first may have tiles before it
-//            fn rows_of(g: u32, row: u32) -> u32, terms_of, columns_of         sizes in batch g; `row` is not used
+//            fn splits_at(i: u32) -> u32            i <= batches: the first tile of batch i; sorted. Where only some
+//                                                   batches are bound, tiles may precede the first of them
+//            fn rows_of(g: u32, row: u32) -> u32, terms_of, columns_of         sizes in batch g; `row` is unused
 //            fn left_start(g: u32, row: u32) -> u32, right_start, out_start    where its matrices begin
 //            fn load_left(i: u32, row: u32) -> Elem, load_right                by flat position
 //            const PARTS: bool                      whether arrays are bound in part
-//            fn note_left(at: u32, is_used: bool)   place `at` of the left slab has the number loaded last, or none
+//            fn note_left(at: u32, is_used: bool)   entry `at` of the left slab is the value loaded last, if used
 //            fn note_right(at: u32, is_used: bool)
-//            fn are_bound(l: u32, r: u32) -> bool    whether both numbers are bound, by their places in the slabs
+//            fn are_bound(l: u32, r: u32) -> bool    whether both factors are bound, by their entries in the slabs
 //            fn identity() -> Elem
 //            fn add_product(sum: Elem, a: Elem, b: Elem) -> Elem
 //            fn store(i: u32, v: Elem)
@@ -38,12 +37,12 @@
 
 const EDGE = 1u << EDGE_BITS;
 const SLAB = 1u << SLAB_BITS;
-/// Results per invocation along a side: 16 apart, so that neighbours read and write neighbours.
+/// Results per invocation along an edge, at a stride of 16, so that accesses coalesce.
 const EACH = EDGE / 16u;
 /// Pitch of a slab, padded so that filling it along its terms causes no bank conflicts.
 const PITCH = EDGE + 1u;
 
-/// The slabs: term by term, all rows (columns) of the tile.
+/// The slabs, term-major: for each term, all rows (columns) of the tile.
 var<workgroup> left: array<Elem, SLAB * PITCH>;
 var<workgroup> right: array<Elem, SLAB * PITCH>;
 /// The tile's batch, and its first row and column.
@@ -116,7 +115,7 @@ fn main(
         }
     }
     for (var base = first_term; base < end; base += SLAB) {
-        // Neighbouring invocations load neighbours in either storage order.
+        // Loads coalesce in either storage order.
         for (var e = t; e < EDGE * SLAB; e += 256u) {
             let i = select(e >> SLAB_BITS, e & (EDGE - 1u), is_left_transposed);
             let l = select(e & (SLAB - 1u), e >> EDGE_BITS, is_left_transposed);
@@ -143,7 +142,7 @@ fn main(
             note_right(l * PITCH + j, column < columns && term < end);
         }
         workgroupBarrier(); // uniform: `end` is the same for all
-        // Beyond the last term both numbers are 0: adding 0 * 0 to a sum that began with 0 does not change it.
+        // Beyond the last term both factors are 0: adding 0 * 0 to a sum that began with 0 does not change it.
         for (var l = 0u; l < SLAB; l++) {
             var b: array<Elem, EACH>;
             for (var c = 0u; c < EACH; c++) {

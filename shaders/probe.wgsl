@@ -1,10 +1,10 @@
-// Probes the device's float arithmetic. Written plainly, against the dialect's rules for floats: the question is how
-// the driver compiles it.
+// Probes the device's float arithmetic. It deliberately breaks the dialect's rules for floats, to find how the driver
+// compiles plain operations.
 //
 // Generated  alias Float, alias Bits: a float type and the unsigned integers of its width
 // Buffers    given: array<Bits>    the operands, unknown to any compiler
 //            found: array<Bits>    8 results
-// Grid       1 workgroup, of which one invocation works
+// Grid       1 workgroup, with one active invocation
 
 @group(0) @binding(1) var<storage, read> given: array<Bits>;
 @group(0) @binding(2) var<storage, read_write> found: array<Bits>;
@@ -15,10 +15,10 @@ fn operand(k: u32) -> Float {
 
 @compute @workgroup_size(1)
 fn main() {
-    // A subnormal number times a large one; half of the least normal number.
+    // A subnormal number times a large one; half of the smallest normal number.
     found[0] = bitcast<Bits>(operand(0u) * operand(1u));
     found[1] = bitcast<Bits>(operand(2u) * operand(3u));
-    // A product whose rounding error is the only possible remainder of the sum.
+    // The sum is the rounding error of the product if contracted, otherwise 0.
     found[2] = bitcast<Bits>(operand(4u) * operand(5u) + operand(6u));
     // Ties, down and up.
     found[3] = bitcast<Bits>(Float(given[7]));
@@ -27,6 +27,6 @@ fn main() {
     let b = operand(10u);
     found[5] = Bits((a == b) || (a < b) || (a <= b) || (a > b) || (a >= b));
     found[6] = Bits(a != b);
-    // A sum that loses its smaller operand, minus the larger one: the smaller one if reassociated.
+    // (large + small) - large: `small` if reassociated, otherwise 0.
     found[7] = bitcast<Bits>((operand(1u) + operand(3u)) - operand(1u));
 }

@@ -1,4 +1,5 @@
-// Rank bitmap: the selected positions as bits, and ranks, the number of selected positions before a position.
+// Rank bitmap: a bit per position, set if the position is selected, and ranks. The rank of a position is the number of
+// selected positions before it.
 //
 //   out[tile]                      for tile < tile_count(): the rank of the tile's first position
 //   out[tile_count()]              the number of selected positions
@@ -6,17 +7,17 @@
 //                                  16 .. 32: the rank of i within its tile
 //
 // Idea     Reduce, then scan, over tiles of 2048 positions. `upsweep` evaluates `keep` for the positions of a tile,
-//          ranks the selected ones within the tile, and stores their number; `spine` scans the numbers in one
-//          workgroup.
-//          No workgroup waits for another. Up to 2047 positions, `small` does everything in one dispatch.
-//          An invocation evaluates 8 consecutive positions; two of these make a word.
-// Traffic  The loads of keep(i), once; writes a quarter of a byte per position. Also reads and writes 4 bytes per tile.
+//          ranks the selected ones within the tile, and stores their count; `spine` scans the counts in one workgroup.
+//          No workgroup waits for another. Up to 2047 positions, `small` does everything in one dispatch. An invocation
+//          evaluates 8 consecutive positions; the bits of two invocations make a word.
+// Traffic  Reads the operands of keep(i) once; writes a quarter of a byte per position. Also reads and writes 4 bytes
+//          per tile.
 // Limits   capacity < 2^32 - 2^12.
 // Source   Rank directories: Jacobson 1989; by words and tiles: Vigna 2008. Scan: Blelloch 1990.
 //
 // Uses       lib/workgroup_scan.wgsl
 // Generated  fn live() -> u32                        number of positions; may read a buffer
-//            fn keep(i: u32, row: u32) -> bool       whether position i < live() is selected; `row` is not used here
+//            fn keep(i: u32, row: u32) -> bool       whether position i < live() is selected; `row` is unused
 // Buffers    out: array<u32>            129 * tile_count() + 1 words
 // Head       head[0].x  capacity
 // Grid       upsweep: tile_count() workgroups, folded; spine, small: 1
@@ -25,7 +26,7 @@ const TILE = 2048u;
 const ITEMS = 8u;
 const TILE_WORDS = 128u;
 
-/// For each 8 positions of the tile: their bits, and above these the number of selected positions before them.
+/// For each invocation's 8 positions of the tile: their bits, and in the bits above, their rank within the tile.
 var<workgroup> ranked: array<u32, 256>;
 
 fn capacity() -> u32 {
@@ -37,7 +38,7 @@ fn tile_count() -> u32 {
     return capacity() / TILE + 1u;
 }
 
-/// Bits of the selected ones of the invocation's 8 positions.
+/// The bits of the invocation's 8 positions.
 fn flags_of(t: u32, tile: u32) -> u32 {
     let count = min(live(), capacity());
     let first = tile * TILE + t * ITEMS;

@@ -1,26 +1,25 @@
 // A 64-bit hash of every row of bytes. Twin of backend/cpu/row_hash.rs.
 //
-// Idea     One invocation hashes one string. These hashes are chains over the string's bytes by definition, so a long
-//          string is serial in one invocation; the strings of a text are short. A string of more than head[1].y bytes
-//          is not hashed here, but gets a slot of scratch state (`defer`): see row_hash_long.wgsl.
+// Idea     One invocation hashes one string, since the hash functions are sequential by definition. A string of more
+//          than head[1].y bytes is deferred to row_hash_long.wgsl: `defer` assigns it a slot of scratch state.
 // Traffic  Reads every byte of a string once or twice (Fingerprint64 reads short ones from both ends); writes 8 bytes
 //          per row.
 // Limits   Rows below 2^32 bytes. No workgroup memory, no barriers.
 //
 // Uses       longs.wgsl or pairs.wgsl
-//            one piece of hash/, which defines, by byte, fetch32 and fetch64 of the current string,
-//              fn hash(len: u32) -> U64               the hash of a string; a long one's by chained
-//              struct Chain                           what is kept from one block of 64 bytes to the next
-//              fn begin(len: u32) -> Chain
+//            one file of hash/, which reads the current string by byte, fetch32 and fetch64, and defines
+//              fn hash(len: u32) -> U64               the hash of a string; calls `chained` for a long one
+//              struct Chain                           the state between blocks of 64 bytes
+//              fn begin(len: u32) -> Chain            the initial state
 //              fn block(c: Chain, at: u32) -> Chain   hashes the 64 bytes from `at` on
 //              fn blocks_end(len: u32) -> u32         end of the last such block
-//              fn end(c: Chain, len: u32) -> U64      hashes the rest after the last block
+//              fn end(c: Chain, len: u32) -> U64      hashes the bytes after the last block
 // Generated  fn splits_at(i: u32) -> u32              i <= rows; rows beyond the live ones are empty
 //            fn load(i: u32, row: u32) -> u32         the byte at position i
 //            fn store(row: u32, v: U64)
-//            fn defer(row: u32, first: u32, len: u32) gives a slot to a row of more than head[1].y bytes
-// Head       head[0].x  rows (capacity); head[1].y  the most bytes of a string hashed in one dispatch; head[0].yzw and
-//            head[1].x are the piece's, the rest is row_hash_long.wgsl's
+//            fn defer(row: u32, first: u32, len: u32) assigns a slot to a row of more than head[1].y bytes
+// Head       head[0].x  rows (capacity); head[1].y  the maximum length of a string hashed in one dispatch; head[0].yzw
+//            and head[1].x belong to the hash function, the rest to row_hash_long.wgsl
 // Grid       rows / 256 workgroups, rounded up, folded
 
 /// Start of the current string, and its row.
@@ -39,7 +38,7 @@ fn fetch64(at: u32) -> U64 {
     return join64(fetch32(at), fetch32(at + 4u));
 }
 
-/// The hash by blocks, over all of them.
+/// The hash of a string of one or more blocks.
 fn chained(len: u32) -> U64 {
     var c = begin(len);
     let last = blocks_end(len);
@@ -61,8 +60,8 @@ fn main(
     }
     start = splits_at(row);
     own_row = row;
-    // Where arrays are bound in part, a surplus workgroup may find a row's start but no end: the row counts as empty
-    // then.
+    // Where arrays are bound in part, a surplus workgroup may load a row's start but not its end: then the row is
+    // empty.
     let len = max(splits_at(row + 1u), start) - start;
     if (len > p.head[1].y) {
         defer(row, start, len);

@@ -1,20 +1,20 @@
-// Hashes strings that exceed one dispatch, over several dispatches. Complements row_hash.wgsl.
+// Hashes long strings in several dispatches. Complements row_hash.wgsl.
 //
 // Idea     A dispatch must end within the driver's time limit (Mesa's software driver ends an invocation's loops after
-//          65,535 iterations), and may not have a whole string bound (arrays larger than a binding are bound in part).
-//          So a long string is hashed by several dispatches of `advance`: each continues where the previous one
-//          stopped, for a fixed number of blocks, or up to a block that is not bound. The state between them lies in
-//          the string's slot of `states`, number start / head[1].y: each of these strings is longer than that, so no
-//          two share a slot.
+//          65,535 iterations), and may have only part of a string bound (see the windows of arrays larger than a
+//          binding). So a long string is hashed by several dispatches of `advance`: each continues where the previous
+//          one stopped, for a fixed number of blocks, or up to a block that is not bound. The state between dispatches
+//          lies in slot start / head[1].y of `states`. Long strings have more than head[1].y bytes, so no two share a
+//          slot.
 //            clear    marks all slots free
-//            main     of row_hash.wgsl: a long string takes its slot
+//            main     of row_hash.wgsl: assigns slots to the long strings
 //            advance  as often as the longest string may need; where arrays are bound in part, for each part in order
 //            finish   copies hashes from the slots to their rows
-// Traffic  Besides the strings' bytes, 8 bytes per slot and dispatch of `advance`, and 72 both ways if the slot is
-//          taken. A slot covers head[1].y bytes: 256 KiB or more, unless a binding is less.
+// Traffic  Besides the strings' bytes, reads 8 bytes per slot and dispatch of `advance`, and reads and writes 72 if the
+//          slot is assigned. A slot covers head[1].y bytes: 256 KiB or more, unless a binding is less.
 // Limits   As row_hash.wgsl.
 //
-// Uses       row_hash.wgsl and all that it uses, and of its piece
+// Uses       row_hash.wgsl and the files that it uses, and of the file of hash/
 //              fn packed(c: Chain) -> array<U64, 7>, fn unpacked(words: array<U64, 7>) -> Chain
 // Generated  fn is_bound() -> bool        whether all bytes that this invocation has read were bound
 //            const DISPATCH_BYTES: u32    bytes of a string per dispatch of `advance`: a multiple of 64
@@ -22,14 +22,14 @@
 // Head       head[1].y  as in row_hash.wgsl; head[1].z  number of slots
 // Grid       slots / 256 workgroups, rounded up, folded
 
-/// Words of a slot: the row plus 1, or 0 if the slot is free, and the row's length; its start, and the number of its
-/// bytes done; the state of the hash.
+/// Words of a slot: the row plus 1 (0 if the slot is free), and the row's length; the row's start, and the number of
+/// bytes hashed; the state of the hash.
 const SLOT_WORDS: u32 = 9u;
 
-/// Number of bytes done where the first word of the state is the hash.
+/// In place of the number of bytes hashed: the first word of the state is the final hash.
 const DONE: u32 = 0xffffffffu;
 
-/// Gives a slot to the string of that row.
+/// Assigns a slot to a row's string.
 fn defer(row: u32, first: u32, len: u32) {
     let at = first / p.head[1].y * SLOT_WORDS;
     store_states(at, join64(row + 1u, len));

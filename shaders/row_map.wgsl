@@ -1,15 +1,15 @@
 // Computes every element of a ragged array from its position and its row: out[i] = value(i, row).
 //
-// Idea     A tile of MAP_TILE elements finds the rows of its first and last element by two searches in the splits; each
-//          element then searches only between these two, usually a handful of rows. Any number of empty rows, or a
-//          giant row, only costs a few more search steps.
-// Traffic  As map.wgsl, plus the splits of the tile's rows, from the cache after the first touch.
+// Idea     A workgroup finds the rows of the first and last element of its tile of MAP_TILE elements by two binary
+//          searches in the splits; each invocation then searches the rows of its elements between these two. Empty and
+//          giant rows only cost additional search steps.
+// Traffic  As map.wgsl, plus the splits of the tile's rows; repeated loads of these hit the cache.
 // Limits   n < 2^32 - MAP_TILE. 2 words of workgroup memory, one barrier.
 //
 // Generated  const MAP_TILE, fn live() -> u32, fn place, fn value, fn store        as in map.wgsl
 //            fn splits_at(i: u32) -> u32                  i <= rows, sorted
-// Head       head[0]  capacity, rows (capacity), numbers per element (positions are divided by it to index the
-//                     splits)
+// Head       head[0]  capacity, rows (capacity), inner (a flat position divided by it is one that the splits
+//                     count)
 // Grid       capacity / MAP_TILE workgroups, rounded up, folded; or a part of them
 
 var<workgroup> tile_rows: array<u32, 2>;

@@ -1,24 +1,24 @@
 // Row reduction: reduces every row of a ragged array [nvals, inner] to one value per column, [rows, inner]. Optionally
 // maps the elements by the results of their rows.
 //
-// An Elem is the state of a row: one number, or the numbers of several reductions, each the same as when computed
-// alone.
-// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl: the tile in which a block starts reduces it. A row of
-//          one block is done then; the partials of longer rows go to `part`, from which `level2` reduces them. No float
-//          atomics, no workgroup waits for another, nothing to clear beforehand, no sizes read back. A workgroup that
-//          has reduced a row of one block maps its elements at once, while they are in its cache. Elements of longer
-//          rows are mapped by `map_long`, once `level2` has stored the row's result in the place of its first partial.
-//          An invocation that folds a short row by itself makes uncoalesced reads. Where the device is tuned to it, the
-//          workgroup first loads the tile's values to `stage` with coalesced reads, and rows are folded from there; the
-//          elements of short rows are mapped by position, each invocation searching the row of its element among the
-//          tile's. Neither changes an order.
+// An Elem is the accumulator of a row. It is a number, or a structure of the accumulators of several fused reductions,
+// whose results have the same bits as unfused.
 //
-// Order    The order of the operations in a row depends on its length L and on `inner` alone, so a row has the same
-//          bits wherever it lies, on every device, and on the CPU. With fold(x...) being
+// Idea     Tiles and blocks of rows are those of lib/row_tiles.wgsl: the tile in which a block starts reduces it. The
+//          result of a row of one block is final; the partials of longer rows are stored to `part`, and reduced by
+//          `level2`. Nothing must be cleared beforehand. A workgroup that has reduced a row of one block maps its
+//          elements in the same dispatch, while they are cached. Elements of longer rows are mapped by `map_long`,
+//          after `level2` has overwritten the row's first partial with its result. An invocation that folds a short row
+//          makes uncoalesced reads. If STAGES, the workgroup first loads the tile's values to `stage` with coalesced
+//          reads. If BY_POSITION, the elements of short rows are mapped by position: each invocation searches the
+//          tile's rows for that of its element. Neither changes the order of operations.
+//
+// Order    The order of the operations in a row depends only on its length L and on `inner`, so a result does not
+//          depend on the row's position or the device, and has the bits of the CPU. With fold(x...) =
 //          combine(...combine(identity, x0)..., xn):
 //            inner = 1, L <= 16    fold, left to right
 //                       L <= 256   32 lanes, lane l folding elements l, l + 32, ...; then a halving tree over the lanes
-//                                  (lane l takes lane l + 16, then + 8, 4, 2, 1)
+//                                  (lane l adds lane l + 16, then + 8, 4, 2, 1)
 //                       longer     blocks of 256 as above; 256 lanes fold the block partials l, l + 256, ...; then a
 //                                  halving tree (+ 128, ..., 1)
 //            inner > 1, L <= 64    a fold for each column
@@ -26,19 +26,19 @@
 //                                  lanes, lane l folding elements l, l + S, ..., and a halving tree over the lanes;
 //                                  256 / min(16, inner rounded up to a power of two) lanes fold the block partials;
 //                                  then a halving tree
-//          combine(v, identity()) must be v for every v that a fold from identity() can give; then missing lanes do not
-//          matter. (Float sums: the identity is 0.0, so no fold gives -0.0, and an empty row gives 0.0.)
+//          combine(v, identity()) must be v for every v that a fold from identity() can give, so that lanes without
+//          elements have no effect. (Float sums: the identity is 0.0, so no fold gives -0.0, and an empty row gives
+//          0.0.)
 //
-// Traffic  Reads every value and the splits once and writes every result once. Beyond that, the partials of long rows
-//          are written and read: at most 2 * Elem * inner / block bytes per value (block = 256; inner > 1: 64 * S). The
-//          searches stay in the caches. Blocks grow with `inner` since the input may be far smaller than its partials:
-//          a table look-up reads 4 bytes for `inner` numbers. Where elements are mapped, those of rows of several
-//          blocks are read twice, the splits too, and every element is written once.
-// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14. The host picks alpha = 4 or the
-//          device's tuning, or 1 or 0 where that would not fit: correct all the same, only less balanced. Elem is at
-//          most 52 bytes: the larger, the smaller the tile, since a tile's blocks take 8 lanes each. Elements are
-//          mapped for inner = 1.
-//          One workgroup reduces the partials of one row for each 16 columns.
+// Traffic  Reads every value and the splits once, and writes every result once. The partials of long rows are written
+//          and read in addition: at most 2 * Elem * inner / block bytes per value (block = 256; inner > 1: 64 * S). The
+//          searches hit the caches. Blocks grow with `inner` since the input may be far smaller than its partials: a
+//          fused table look-up reads 4 bytes for `inner` values. If MAPS, the elements of rows of several blocks and
+//          the splits are read twice, and every element is written once.
+// Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14. alpha is 4 or the device's
+//          tuning, or 1 or 0 if a larger one would exceed the limit; this only affects the balance. Elem is at most 52
+//          bytes; a larger Elem has a smaller tile, since each block needs 8 lanes of workgroup memory. MAPS requires
+//          inner = 1. One workgroup reduces the partials of one row for each 16 columns.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
 //          rows.
 //
@@ -48,16 +48,17 @@
 //            fn load(i: u32, row: u32) -> Elem            the value at flat position i = position * inner + column
 //            fn identity() -> Elem
 //            fn combine(a: Elem, b: Elem) -> Elem
-//            fn store(i: u32, row: u32, v: Elem)          takes the reduced value of i = row * inner + column; called
-//                                                         once for each, from several places: keep it short
+//            fn store(i: u32, row: u32, v: Elem)          stores the result of i = row * inner + column; called once
+//                                                         for each, from several places: keep it short
 //            const MAPS: bool                             whether elements are mapped
 //            fn finished(row: u32, v: Elem) -> Row        the map's input from a row
-//            fn map(i: u32, row: u32, r: Row)             maps and stores the element at flat position i; once for each
-//            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and lanes for its blocks
-//            const STAGES: bool, STAGE: u32               whether values are staged, for which load must not use `row`;
-//                                                         how many: MAIN_TILE + SHORT, or 1
-//            const BY_POSITION: bool, ROWS: u32           whether short rows are mapped by position; how many a tile
-//                                                         can start: MAIN_TILE / alpha, or 1
+//            fn map(i: u32, row: u32, r: Row)             maps and stores the element at flat position i; called once
+//                                                         for each
+//            const MAIN_TILE, LANES: u32                  the cost of a tile of main, and the capacity of `lanes`
+//            const STAGES: bool, STAGE: u32               whether values are staged (then load must not use `row`); the
+//                                                         capacity of `stage`: MAIN_TILE + SHORT, or 1
+//            const BY_POSITION: bool, ROWS: u32           whether short rows are mapped by position; the maximum number
+//                                                         of rows of a tile: MAIN_TILE / alpha, or 1
 // Buffers    part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1
 // Head       as lib/row_tiles.wgsl; a tile costs MAIN_TILE in main, a power of two from 64 to 4096 in wide
 // Grid       main    tiles, folded                                              for inner = 1
@@ -87,8 +88,8 @@ fn fetch(k: u32, row: u32) -> Elem {
     return load(k, row);
 }
 
-/// End of the values that a tile from `begin` on visits in order, its rows being found: those of its last row that lie
-/// in the tile, or all of that row if it is short.
+/// End of the positions that are staged or mapped by position by the tile that starts at cost `begin`. The tile ends
+/// within its last row, unless that row is short. Call it after find_rows.
 fn tile_end(begin: u32) -> u32 {
     let last = max(found[1], 1u) - 1u;
     let start = split(last);
@@ -134,7 +135,7 @@ fn fold_lane(row: u32, lane_start: u32, to: u32) -> Elem {
     return acc;
 }
 
-/// Folds lanes lane, + 8, + 16 and + 24 of a block, with the first two steps of the tree over its 32 lanes.
+/// Folds lanes `lane`, `lane` + 8, + 16 and + 24 of a block, and combines them: the first two levels of the tree.
 fn fold_four_lanes(row: u32, lane_start: u32, to: u32) -> Elem {
     var acc0 = identity();
     var acc1 = acc0;
@@ -188,7 +189,7 @@ fn main(
         workgroupBarrier(); // uniform: a constant
     }
 
-    // Fold short rows at once, and list the first blocks of others.
+    // Fold short rows, and list the first blocks of others.
     for (var row = found[0] + t; row < found[1]; row += 256u) {
         let start = split(row);
         let end = split(row + 1u);
@@ -224,7 +225,7 @@ fn main(
         }
     }
 
-    // Few blocks (full ones, of long rows): 32 invocations per block, a lane each. Many: 8 per block, 4 lanes each.
+    // Few blocks: 32 invocations per block, each with one lane. Many blocks: 8 invocations, each with 4 lanes.
     let count = min(atomicLoad(&block_count), LANES >> 3u);
     let is_few = count <= min(LANES >> 5u, 16u);
     let width_bits = select(3u, 5u, is_few);
@@ -273,7 +274,7 @@ fn main(
     }
 }
 
-/// Stores a block's result: the row's, or one of its partials.
+/// Stores the reduced block: as the result of a row of one block, otherwise as a partial.
 fn finish_block(row: u32, j: u32, column: u32, bits: u32, v: Elem) {
     let start = split(row);
     if (split(row + 1u) - start <= (1u << bits)) {

@@ -1,8 +1,8 @@
-// The part of row_reduce.wgsl for rows of several blocks: reduces the partials of their blocks, and maps their elements.
+// Complements row_reduce.wgsl for rows of several blocks: reduces their partials, and maps their elements.
 //
-// Idea     A workgroup of `level2` takes the long rows that start in 256 bins. Rows of up to 16 blocks take one
-//          invocation per column; for each longer row all invocations fold partials, and combine them by a tree. Order,
-//          traffic, limits, contract and grid are those of row_reduce.wgsl.
+// Idea     A workgroup of `level2` reduces the long rows that start in 256 bins: a row of up to 16 blocks by one
+//          invocation per column, a longer row by all invocations, which fold partials and combine them by a tree.
+//          Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
 
 /// Stores the result of a row of several blocks, all of whose partials have been read.
 fn finish_row(row: u32, column: u32, bits: u32, v: Elem) {
@@ -41,7 +41,7 @@ fn fold_partials(row: u32, column: u32, bits: u32, lane: u32, stride: u32) -> El
     }
     let bin = split(row) >> bits;
     acc = combine(acc, load_part(partial_at(bin, lane) + column));
-    // From here on, no block is the first.
+    // The remaining partials are those of later blocks, which are contiguous.
     var j = lane + stride;
     let step = 2u * stride * inner();
     var i = partial_at(bin, j) + column;

@@ -1,12 +1,12 @@
-// The part of row_reduce.wgsl for several columns: the tile in which a block starts reduces it, column by column.
+// Complements row_reduce.wgsl for several columns: the tile in which a block starts reduces it, column by column.
 //
-// Idea     Neighbours take neighbouring columns, so that reads coalesce; the invocations that share all columns of an
-//          element are a team. A tile's cost falls with the number of columns, so tiles hold about as many numbers for
-//          any width. Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
+// Idea     Consecutive invocations reduce consecutive columns, so that reads coalesce; the invocations of all columns
+//          of an element are a team. A tile's cost falls with the number of columns, so tiles hold about as many values
+//          for any width. Order, traffic, limits, contract and grid are those of row_reduce.wgsl.
 
 const FOLDED = 64u; // longest row that one invocation folds per column
 
-/// log2 of the lanes of a block, of which there are S in the order of row_reduce.wgsl.
+/// log2 of the lanes of a block: of S in the order of row_reduce.wgsl.
 fn lane_bits() -> u32 {
     return min(firstLeadingBit(max(inner(), 2u) - 1u), 3u);
 }
@@ -36,8 +36,8 @@ fn fold_column(row: u32, column: u32, begin: u32, end: u32, stride: u32) -> Elem
     return acc;
 }
 
-/// Folds lanes lane, lane + teams, ... of a block in one column, with the steps of the tree that combine them. Both
-/// numbers are powers of two.
+/// Folds lanes `lane`, `lane` + `teams`, ... of a block in one column, and combines them: the first levels of the tree.
+/// The numbers of lanes and of teams are powers of two.
 fn fold_lanes(row: u32, j: u32, column: u32, lane: u32, teams: u32) -> Elem {
     let stride = 1u << lane_bits();
     let start = split(row) + (j << wide_block_bits());
@@ -58,9 +58,8 @@ fn fold_lanes(row: u32, j: u32, column: u32, lane: u32, teams: u32) -> Elem {
 
 var<workgroup> listed: u32;
 
-/// Level 1 for several columns. Neighbours take neighbouring columns; the invocations that share all columns of an
-/// element are a team. A row of one fold takes one team, a block of a longer row one team per lane, as far as there are
-/// teams.
+/// Level 1 for several columns. A short row is folded by one team, a block of a longer row by one team per lane, or by
+/// all teams if these are fewer.
 @compute @workgroup_size(256)
 fn wide(
     @builtin(local_invocation_index) t: u32,

@@ -1,28 +1,27 @@
 // Inclusive scans of every row of a ragged array [nvals, inner], column by column: out has the shape of the values.
 //
-// Idea     The tiles and blocks of rows of lib/row_tiles.wgsl. The tile in which a block starts scans it; rows of one
-//          block are done then. The block totals of longer rows go to `part`, where `level2` turns them into the prefix
-//          of each block, and `add` combines that prefix with the block's values. No float atomics, no workgroup waits
-//          for another, nothing to clear beforehand, no sizes read back. Values of different rows are never combined:
-//          an infinity or NaN stays in its row.
+// Idea     Tiles and blocks of rows are those of lib/row_tiles.wgsl. The tile in which a block starts scans it; the
+//          results of a row of one block are final. The block totals of longer rows are stored to `part`, where
+//          `level2` replaces them by the prefix of each block, and `add` combines that prefix with the block's values.
+//          Nothing must be cleared beforehand. Values of different rows are never combined: an infinity or NaN does not
+//          affect other rows.
 //
-// Order    The order of the operations behind a result depends on its position in the row and on whether inner = 1, and
-//          on nothing else: not on the row's length, its place, or the device. A prefix of a row has a prefix of the
-//          results. The row is cut into units at multiples of
+// Order    The order of the operations behind a result depends only on its position in the row and on whether inner =
+//          1. So a prefix of a row has a prefix of the results. The row is divided into units at multiples of
 //            inner = 1    8 positions (chunks), 256 (blocks), 8 blocks, 128 blocks
 //            inner > 1    64 positions (blocks), 8 blocks, 128 blocks
-//          Within its smallest unit a position has the left fold, from the identity, of the values up to it; a unit has
-//          the left fold of the totals of the units before it in the next larger unit (for 128 blocks: in the row).
-//          These are combined as
+//          The prefix of a position in its smallest unit is the left fold, from the identity, of the values up to it.
+//          The prefix of a unit is the left fold of the totals of the units before it in the next larger unit (for 128
+//          blocks: in the row). Prefixes are combined as
 //            in the block    combine(before the chunk, in the chunk)                              (inner > 1: one fold)
 //            the result      combine(combine(combine(before 128, before 8), before the block), in the block)
-//                            (first block of a row: what is in the block)
-//          combine(v, identity()) and combine(identity(), v) have to be v for every v that a fold from identity() can
+//                            (first block of a row: only `in the block`)
+//          combine(v, identity()) and combine(identity(), v) must be v for every v that a fold from identity() can
 //          give. (Float sums: the identity is 0.0, so no result is -0.0: the scan of -0.0 is 0.0.)
 //
-// Traffic  Reads every value and the splits once and writes every result once. Rows of several blocks: another read and
-//          write of all results but their first block's, and 4 * Elem / 256 bytes per value for the partials (64 where
-//          inner > 1).
+// Traffic  Reads every value and the splits once, and writes every result once. Rows of several blocks: reads and
+//          writes all results but those of first blocks once more, and 4 * Elem / 256 bytes per value for the partials
+//          (/ 64 if inner > 1).
 // Limits   nvals * inner, rows * inner and nvals + alpha * rows stay below 2^32 - 2^14 (the host picks alpha). Elem is
 //          at most 8 bytes. The partials of one row are scanned by one workgroup for each 16 columns, 2048 or more at a
 //          time.
@@ -35,7 +34,7 @@
 //                                                         called once; must not read `out`
 //            fn identity() -> Elem
 //            fn combine(a: Elem, b: Elem) -> Elem
-// Buffers    out: array<Elem>       nvals * inner elements, of which those in rows are written
+// Buffers    out: array<Elem>       nvals * inner elements; only those in rows are written
 //            part: array<Elem>      2 * bins * inner elements, bins = nvals / block + 1 (block = 256; inner > 1: 64)
 // Head       as lib/row_tiles.wgsl; a tile costs 2048 in main, a power of two from 64 to 4096 in wide
 // Grid       main    tiles, folded                                              for inner = 1
@@ -112,7 +111,7 @@ fn main(
     }
     find_rows(t, begin, begin + tile_cost());
 
-    // Scan short rows at once, and list the first blocks of others.
+    // Scan short rows, and list the first blocks of others.
     for (var row = found[0] + t; row < found[1]; row += 256u) {
         let start = split(row);
         let end = split(row + 1u);
@@ -127,8 +126,7 @@ fn main(
     }
     workgroupBarrier(); // uniform: top level, after returns that were uniform
 
-    // Lay out the chunks of all listed blocks side by side, so that all invocations are busy whatever the blocks'
-    // lengths.
+    // Number the chunks of all listed blocks consecutively, so that all invocations are busy for any lengths of blocks.
     let count = min(atomicLoad(&block_count), MAX_BLOCKS);
     var chunks = 0u;
     if (t < count) {
@@ -171,7 +169,7 @@ fn main(
         }
         workgroupBarrier(); // uniform: literal loop bounds
         if (chunk < total) {
-            // Earlier chunks of the block may be of the previous round.
+            // Earlier chunks of the block may belong to the previous round.
             var before = identity();
             for (var c = block_chunk[s]; c < chunk; c++) {
                 before = combine(before, chunk_total[c]);
@@ -220,7 +218,8 @@ fn scan_column(row: u32, j: u32, column: u32) {
     finish_block(row, j, column, WIDE_BLOCK_BITS, acc);
 }
 
-/// Level 1 for several columns: an invocation scans one column of one block. Neighbours take neighbouring columns.
+/// Level 1 for several columns: an invocation scans one column of one block, consecutive invocations consecutive
+/// columns.
 @compute @workgroup_size(256)
 fn wide(
     @builtin(local_invocation_index) t: u32,
@@ -264,7 +263,8 @@ var<workgroup> many_blocks: u32;
 var<workgroup> lane_total: array<Elem, 256>;
 var<workgroup> group_total: array<Elem, 16>;
 
-/// Replaces 8 partials of a row, from block j on, by the prefix of each, on top of `base`. Returns their total.
+/// Replaces 8 partials of a row, from block j on, by their exclusive prefixes, each combined with `base`. Returns their
+/// total.
 fn scan_eight(bin: u32, j: u32, count: u32, column: u32, base: Elem, store: bool) -> Elem {
     var x: array<Elem, 8>;
     for (var k = 0u; k < 8u; k++) {
@@ -321,7 +321,7 @@ fn level2(
             many_blocks = blocks_of(row, bits);
         }
         let count = workgroupUniformLoad(&many_blocks);
-        // Prefix of the 128 blocks that this round starts with.
+        // The prefix of the first 128 blocks of this round.
         var carry = identity();
         for (var first = 0u; first < count; first += stride << 3u) {
             let j = first + (lane << 3u);
@@ -355,8 +355,8 @@ fn level2(
     }
 }
 
-/// Level 3: combines the prefix of each block, other than the first of its row, with its values. Neighbours take
-/// neighbouring values.
+/// Level 3: combines the prefix of each block, other than the first of its row, with its values, consecutive
+/// invocations consecutive values.
 @compute @workgroup_size(256)
 fn add(
     @builtin(local_invocation_index) t: u32,

@@ -1,22 +1,22 @@
 // Stable sort of the elements of each short row by u32 keys. Records the long rows, which sort.wgsl sorts afterwards.
 //
-// Idea     Stretches of 896 positions. A workgroup takes the rows that start in its stretch, finds them by two
-//          searches, and sorts all of them at once, by row and key: any number of rows, any of them empty, costs the
-//          same. A row of up to 896 elements that starts in the stretch ends within 1792 elements, the capacity of a
-//          workgroup. A longer row can only be the last of its stretch, so the stretch is its number, and at most one
-//          is recorded per stretch. The sort is a merge sort: every invocation sorts 7 neighbours, then runs are merged
-//          pairwise, with every invocation finding its 7 places by a search along its diagonal. Merges of runs that are
-//          in order move nothing, and rows are in order from the start: short rows cost few comparisons. The sort is
-//          stable by itself.
-// Traffic  Reads every key once and writes every place once: 8 bytes per element, and the splits of the rows.
+// Idea     Positions are divided into stretches of 896. A workgroup finds the rows that start in its stretch by two
+//          binary searches, and sorts their elements together by (row, key), so that the cost does not depend on the
+//          number of rows. A short row has up to 896 elements, so it ends within 1792 elements of the start of its
+//          stretch, the capacity of a workgroup. A longer row is always the last one of its stretch: at most one is
+//          recorded per stretch, under the stretch's number. The sort is a stable merge sort: every invocation sorts 7
+//          consecutive elements, then runs are merged pairwise by merge path: every invocation finds the split of its
+//          diagonal by a binary search, and merges 7 elements. Runs that are already in order are not merged; since
+//          rows are in order, short rows cost few comparisons.
+// Traffic  Reads every key and the splits once, and writes every index once: 8 bytes per element, besides the splits.
 // Limits   n < 2^32 - 2^15. 14 KiB of workgroup memory.
-// Source   Merge path (Odeh et al. 2012); an odd number of items per invocation against bank conflicts, as in CUB's
-//          block merge sort; composite keys instead of segments.
+// Source   Merge path (Odeh et al. 2012); an odd number of items per invocation, to avoid bank conflicts, as in CUB's
+//          block merge sort; composite keys in place of a segmented sort.
 //
 // Generated  fn splits_at(i: u32) -> u32                        i <= rows; non-decreasing; rows beyond the live ones
 //                                                               are empty
 //            fn load(i: u32) -> u32                             the key at flat position i
-//            fn store(i: u32, source: u32)                      place i of the result is the element at `source`
+//            fn store(i: u32, source: u32)                      entry i of the permutation is `source`
 //            fn note_long(stretch: u32, at: u32, len: u32)      the long row of the stretch starts at `at`; without one
 //                                                               len is 0 and `at` is where the stretch's rows end
 // Head       head[0]  rows (capacity), n: elements (capacity), stretches: n / 896, rounded up
@@ -25,12 +25,12 @@
 const ITEMS = 7u;
 const TILE = 1792u; // 256 * ITEMS
 const STRETCH = 896u;
-const ROW_BITS = 11u; // bits of a place in the tile
+const ROW_BITS = 11u; // bits of a position in the tile
 
-/// The first row of this stretch, and of the next one.
+/// The first row that starts in this stretch, and in the next one.
 var<workgroup> found: array<u32, 2>;
 var<workgroup> keys: array<u32, 1792>;
-/// For each element: the start of its row in the tile, shifted by ROW_BITS, and its own place there.
+/// For each element: its row's start in the tile, shifted by ROW_BITS, and its own position in the tile.
 var<workgroup> tags: array<u32, 1792>;
 
 var<private> key: array<u32, 7>;
@@ -44,7 +44,7 @@ fn stretches() -> u32 {
     return p.head[0].z;
 }
 
-/// The splits, clamped so that no access can leave the buffers.
+/// The splits, clamped so that no access is out of bounds.
 fn split(i: u32) -> u32 {
     return min(splits_at(i), p.head[0].y);
 }
@@ -79,7 +79,7 @@ fn row_between(low: u32, high: u32, at: u32) -> u32 {
     return a;
 }
 
-/// Whether the element of key `ka` and tag `ta` sorts before that of `kb` and `tb`, wherever they lie.
+/// Whether the element of key `ka` and tag `ta` sorts before that of `kb` and `tb`.
 fn comes_before(ka: u32, ta: u32, kb: u32, tb: u32) -> bool {
     let row_a = ta >> ROW_BITS;
     let row_b = tb >> ROW_BITS;
@@ -102,15 +102,15 @@ fn sort_own() {
     }
 }
 
-/// Merges the run at `a_start` with the one behind it, both of `width`, and takes this invocation's elements: those
-/// with `before` others before them.
+/// Merges two adjacent runs of `width`, the first one at `a_start`, and keeps this invocation's elements of the result:
+/// those from `before` on.
 fn merge_own(a_start: u32, width: u32, before: u32) {
     let b_start = a_start + width;
     let a_last = b_start - 1u;
     if (!comes_before(keys[b_start], tags[b_start], keys[a_last], tags[a_last])) {
         return; // in order already
     }
-    // Number of the elements before that are of the first run.
+    // Number of elements of the first run among the first `before` of the result.
     var a = max(before, width) - width;
     var high = min(before, width);
     while (a < high) {
@@ -195,7 +195,7 @@ fn main(
         let lane = t & (2u * owners - 1u);
         merge_own((t - lane) * ITEMS, owners * ITEMS, lane * ITEMS);
     }
-    // Through the tile once more, so that stores coalesce.
+    // Transpose through workgroup memory, so that stores coalesce.
     workgroupBarrier(); // uniform: after returns that were uniform; the runs have been read
     for (var k = 0u; k < ITEMS; k++) {
         tags[t * ITEMS + k] = tag[k];

@@ -1,16 +1,15 @@
 // Exclusive prefix sum of u32: lengths to row splits, digit counts to offsets.
 //
 //   out[i] = load(0) + ... + load(i - 1)     for i <= live()
-//   out[i] = the total                       for live() < i <= capacity, so that rows which do not exist are empty
+//   out[i] = the total                       for live() < i <= capacity, so that rows beyond the live ones are empty
 //
 // Idea     Reduce, then scan, over tiles of 2048 elements. `upsweep` sums every tile, `spine` scans the tile sums in
-//          one workgroup, `downsweep` scans every tile again on top of its sum. No workgroup waits for another, so no
-//          forward progress guarantee is needed. Up to 2047 elements, `small` does everything in one dispatch.
-//          The capacity + 1 entries of `out` are scanned as that many elements, those from live() on being zero: the
-//          total and the entries that repeat it need no special case.
-// Traffic  2 reads and 1 write of 4 bytes per element; at sizes that fit the L2 cache the second read is free. Where
-//          computing an element takes more than 8 bytes, `upsweep` keeps it in `out` (KEEPS), and `downsweep` reads it
-//          there: 2 writes and 1 read of 4 bytes, besides the element's own loads, once.
+//          one workgroup, `downsweep` scans every tile again on top of its sum. Up to 2047 elements, `small` does
+//          everything in one dispatch. The scan covers capacity + 1 elements, where those from live() on are 0, so that
+//          the total and its repetitions need no special case.
+// Traffic  2 reads and 1 write of 4 bytes per element; at sizes that fit the L2 cache the second read is free. Where an
+//          element is computed from more than 8 bytes, `upsweep` stores it in `out` (KEEPS), and `downsweep` loads it
+//          from there: 2 writes and 1 read of 4 bytes, besides one read of the operands.
 // Limits   capacity < 2^32 - 2^12. Sums wrap; an overflow of the total is recorded (see `tiles`).
 // Source   Blelloch 1990; Merrill and Grimshaw 2009. The scan in a tile is thread-serial over 8 elements, which are
 //          transposed through workgroup memory so that loads and stores coalesce.
@@ -19,10 +18,10 @@
 // Generated  fn live() -> u32           number of elements, at most the capacity; may read a buffer
 //            fn load(i: u32) -> u32     element i < live(), called twice, or once if KEEPS; may read `out[i]` if
 //                                       not KEEPS (the scan works in place)
-//            const KEEPS: bool          whether elements are left in `out` from `upsweep` to `downsweep`
+//            const KEEPS: bool          whether `upsweep` stores the elements in `out` for `downsweep`
 // Buffers    out: array<u32>            capacity + 1 words
-//            tiles: array<u32>          2 * tile_count() + 1 words: the sums of the tiles (in the end: of all tiles
-//                                       before), whether a tile's sum overflowed, whether the total did (0 or 1)
+//            tiles: array<u32>          2 * tile_count() + 1 words: the sum of each tile (after `spine`: of all
+//                                       tiles before it); whether each sum overflowed; whether the total did (0 or 1)
 // Head       head[0].x  capacity
 // Grid       upsweep, downsweep: tile_count() workgroups, folded; spine, small: 1
 
@@ -53,7 +52,7 @@ fn element(i: u32, count: u32) -> u32 {
     return 0u;
 }
 
-/// The element once more: from `out` if `upsweep` kept it there.
+/// The element, for `downsweep`: from `out` if KEEPS.
 fn element_again(i: u32, count: u32) -> u32 {
     if (!KEEPS) {
         return element(i, count);

@@ -1,23 +1,24 @@
 // One pass of a stable radix sort of u32 keys that carries a permutation: sorts by 8 bits of the key.
 //
-// Idea     Least significant digit first; every pass is stable. `count` makes a digit histogram of every tile,
-//          digit-major, so that the exclusive prefix sums (scan.wgsl, over 256 * tiles() counts) are the places of each
-//          tile's elements of each digit. `scatter` sorts a tile by the digit in workgroup memory, in two rounds of 4
-//          bits, and writes runs of equal digits to neighbouring places. In a round, every invocation counts the digits
-//          of 8 neighbours, and one scan over all counts ranks them. No subgroups, no waits between workgroups; the
-//          only atomics are integer counts, whose result does not depend on their order.
-//          Elements from live() on take the greatest key, with all bits set; being last, they stay last.
-// Traffic  A pass reads a key twice and an index once, writes both once: 20 bytes per element, and 2.5 for the counts.
+// Idea     Least significant digit first; every pass is stable. `count` stores the digit histograms of all tiles,
+//          digit-major, so that the exclusive prefix sums (scan.wgsl, over 256 * tiles() counts) are the output
+//          positions of the elements of each digit and tile. `scatter` sorts a tile by the digit in workgroup memory,
+//          in two rounds of 4 bits, and stores runs of equal digits contiguously. In a round, every invocation counts
+//          the digits of 8 consecutive elements, and one scan over all counts ranks them. Needs no subgroups; the only
+//          atomics are integer counts, whose result does not depend on their order. The key of an element from live()
+//          on is the maximum, all bits set: since the sort is stable, they stay last.
+// Traffic  A pass reads a key twice and an index once, and writes both once: 20 bytes per element, and 2.5 for the
+//          counts.
 // Limits   n and 256 * tiles() stay below 2^32 - 2^12, thus n < 2^32 - 2^15.
 // Source   Satish, Harris and Garland 2009; packed counters as in CUB's block ranking.
 //
 // Uses       lib/workgroup_scan.wgsl
 // Generated  fn capacity() -> u32                         number of elements to sort, at most n; may read a buffer
 //                                                         that is bound for reading only
-//            fn live() -> u32                             elements that exist, at most as many; later passes: all
+//            fn live() -> u32                             number of live elements; later passes: capacity()
 //            fn load(i: u32) -> u32                       the key of element i < live(); later passes: keys_in[i]
 //            fn index(i: u32) -> u32                      entry i of the permutation: i; later passes: perm_in[i]
-//            fn store(i: u32, key: u32, index: u32)       place i of the result: keys_out[i], perm_out[i]
+//            fn store(i: u32, key: u32, index: u32)       stores output i: keys_out[i], perm_out[i]
 // Buffers    digits: array<u32>      256 * tiles() + 1 words: `count` writes all but the last, the scan works in place
 // Head       head[0]  n, shift: the first bit of this pass's digit, a multiple of 8 below 32
 // Grid       count, scatter: tiles() workgroups for n elements, folded; nothing if n = 0. Workgroups beyond tiles()
@@ -29,7 +30,8 @@ const ITEMS = 8u;
 var<workgroup> histogram: array<atomic<u32>, 256>;
 /// Start of each digit's run in the sorted tile.
 var<workgroup> run_start: array<u32, 256>;
-/// Counters (two of 16 bits per word), keys, or indices of a tile, padded by a word every 32 against bank conflicts.
+/// Counters (two of 16 bits per word), keys, or indices of a tile, padded by a word every 32 words to avoid bank
+/// conflicts.
 var<workgroup> stage: array<u32, 2112>;
 
 var<private> keys: array<u32, 8>;
@@ -78,8 +80,8 @@ fn count(
     store_digits(t * tiles() + tile, atomicLoad(&histogram[t]));
 }
 
-/// Sorts the tile, of which every invocation holds 8 neighbouring elements in `keys` and `indices`, by 4 bits of the
-/// keys. Afterwards an invocation holds 8 neighbours again. Barriers: call it in uniform control flow.
+/// Sorts the tile by 4 bits of the keys. Before and after, every invocation holds 8 consecutive elements in `keys` and
+/// `indices`. Barriers: call it in uniform control flow.
 fn sort_by_nibble(t: u32, first_bit: u32) {
     workgroupBarrier(); // uniform: as the caller; the stage has been read
     for (var k = 0u; k < ITEMS; k++) {
@@ -87,7 +89,7 @@ fn sort_by_nibble(t: u32, first_bit: u32) {
     }
     workgroupBarrier(); // uniform: as the caller
 
-    // Digit d is counted in half d / 8 of word d % 8 of this invocation, and words of equal number are neighbours.
+    // The counter of digit d is half d / 8 of this invocation's word d % 8. Words are stored word-major.
     var rank: array<u32, 8>;
     for (var k = 0u; k < ITEMS; k++) {
         let digit = (keys[k] >> first_bit) & 15u;
@@ -99,7 +101,7 @@ fn sort_by_nibble(t: u32, first_bit: u32) {
     }
     workgroupBarrier(); // uniform: as the caller
 
-    // Exclusive sums of all counters in that order; those of digits 8 to 15 come after all those of digits 0 to 7.
+    // Exclusive sums of all counters in that order, where digits 8 to 15 follow digits 0 to 7.
     var sum = 0u;
     for (var k = 0u; k < ITEMS; k++) {
         sum += stage[place(t * ITEMS + k)];
@@ -137,7 +139,8 @@ fn sort_by_nibble(t: u32, first_bit: u32) {
     }
 }
 
-/// Sorts the tile and scatters it to its places. `digits` holds the exclusive prefix sums of the counts.
+/// Sorts the tile and stores its elements at their output positions. `digits` holds the exclusive prefix sums of the
+/// counts.
 @compute @workgroup_size(256)
 fn scatter(
     @builtin(local_invocation_index) t: u32,
@@ -161,7 +164,7 @@ fn scatter(
     sort_by_nibble(t, shift());
     sort_by_nibble(t, shift() + 4u);
 
-    // Transpose from neighbours to strides of 256, so that stores coalesce; on the way, record where runs start.
+    // Transpose from consecutive elements to a stride of 256, so that stores coalesce, and record the starts of runs.
     workgroupBarrier(); // uniform: top level, after a return that was uniform
     for (var k = 0u; k < ITEMS; k++) {
         stage[place(t * ITEMS + k)] = keys[k];

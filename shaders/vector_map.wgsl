@@ -1,10 +1,9 @@
-// Computes every element of an array from its position and other arrays' elements there, four at a time.
+// Computes an array elementwise from its positions and other arrays, four elements at a time.
 //
 // Idea     As `map.wgsl`, where elements have at most 32 bits, and arrays are read at the position of the result. An
-//          invocation loads four elements of each array, and stores four: a vector of four words, of two, or one word.
-//          This takes a quarter of the instructions that wait for memory. Neighbouring invocations access neighbouring
-//          vectors, so that loads and stores coalesce.
-// Traffic  The arrays, once, and the output, once; of each of them up to 12 bytes beyond the last element.
+//          invocation loads four elements of each array as one vector (4, 2 or 1 words), and stores four: a quarter of
+//          the memory instructions. Loads and stores coalesce.
+// Traffic  Reads the arrays once, and writes the output once, each up to 12 bytes beyond the last element.
 // Limits   n < 2^31. Every array is bound whole, and its buffer extends to a multiple of 16 bytes. No conditions, no
 //          workgroup memory, no barriers.
 // Source   Vectors of loads in flat streams: Harris, Optimizing Parallel Reduction in CUDA; Luitjens, Increase

@@ -43,7 +43,7 @@ fn open(adapter: &Adapter, options: &DeviceOptions, fuse: bool) -> Result<Device
 fn backend_over(runtime: Arc<Runtime>, fuse: bool, options: &DeviceOptions) -> Device {
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
     let name = runtime.info().name.clone();
-    Device(Arc::new(GpuBackend::new(runtime, id, name, fuse, options.tuning)))
+    Device(Arc::new(GpuBackend::new(runtime, id, name, fuse, options)))
 }
 
 /// The device of the `k`-th adapter, opened once per process.
@@ -127,7 +127,7 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue, options: &DeviceOptions) -> Result<Self> {
-        Ok(backend_over(Runtime::over_user(device.clone(), queue.clone(), options)?, true, options))
+        Ok(backend_over(Runtime::from_user(device.clone(), queue.clone(), options)?, true, options))
     }
 
     /// The wgpu device and queue of this device: for buffers that become tensors ([`Tensor::from_wgpu_buffer`]), and

@@ -150,10 +150,12 @@ pub use half::{bf16, f16};
 pub use integer::Integer;
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
-    Along, Averaged, Axes, Batched, Combiner, Depth, Ellipsis, Factor, GatherIndices, Index, LookupIds, NewAxis,
-    NewShape, Operand, OperandOf, PaddedShape, Padding, Parts, Pieces, Quantiles, ReduceAxes, Row, RowOperand,
-    ScanAxis, SortAxis, Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped,
-    weighted,
+    Along, Averaged, Axes, Base64, Batched, Bins, Combiner, CrossInput, Depth, Ellipsis, Encoding, Factor,
+    GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, NewAxis, NewShape, Ngrams, Notation,
+    NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row, RowOperand,
+    ScanAxis, Separator, Separators, SortAxis, TextEncoding, Transposed, along, any_of, batched, binary, clamped,
+    descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default, pad_width,
+    padded_with, replace_controls, replace_invalid, reversed, shaped, strict, weighted, white_space,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;

@@ -2,10 +2,10 @@
 
 /// Float behaviour of a device where the specifications of graphics interfaces leave it open.
 ///
-/// Kernels guard against most of it: they prevent contraction of products and sums and reassociation of sums, convert
-/// integers by exact steps, and compare bits where NaN matters. Kernels cannot compensate for a device that flushes
-/// subnormal numbers: there, results that are subnormal, or made of subnormal numbers, may differ from those of the CPU
-/// backend.
+/// Kernels compensate for most differences: they prevent contraction of products and sums and reassociation of sums,
+/// convert integers by exact steps, and compare the bits of operands that may be NaN. They cannot compensate for a
+/// device that flushes subnormal numbers: there, results that are subnormal, or computed from subnormal numbers, may
+/// differ from those of the CPU backend.
 ///
 /// ```
 /// let numerics = ragged::Device::cpu().numerics()?;

@@ -11,42 +11,43 @@ use std::ops::Sub;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Kernels dispatched; on the CPU backend, the steps that take the place of kernels.
+    /// Dispatches of kernels; on the CPU backend, steps.
     pub dispatches: u64,
-    /// Bytes that these kernels read plus wrote, counted as by [`Explain::bytes`](crate::Explain::bytes): at
-    /// capacities on a GPU, at the exact sizes on the CPU backend, which knows them when it runs a step.
+    /// Bytes that these kernels read plus wrote, counted as by [`Explain::bytes`](crate::Explain::bytes): at capacities
+    /// on a GPU, at exact sizes on the CPU backend.
     pub bytes_moved: u64,
     /// Command buffers submitted, including those that only flush uploads.
     pub submissions: u64,
-    /// Times that a caller blocked until the device had finished work that it waited for.
+    /// Number of times that a caller blocked until the device had finished.
     pub waits: u64,
-    /// Times that a submission was held back because too many were in flight.
+    /// Number of times that a submission was delayed because too many were in flight.
     pub throttles: u64,
-    /// Bytes of data copied to the device, without parameters of kernels.
+    /// Bytes of data copied to the device, excluding parameters of kernels.
     pub bytes_uploaded: u64,
     /// Bytes of data copied from the device.
     pub bytes_read_back: u64,
-    /// Plans made: evaluations without a cached plan. A cached plan serves all evaluations of the same operations over
-    /// inputs of the same dtypes, whatever their sizes, row lengths and values: sizes are parameters of a plan.
-    /// Different constants in operations make another program, and so do sizes of 0 and 1, which broadcast or leave
-    /// nothing to compute. On a GPU, a program over arrays larger than half a binding is planned for their exact sizes.
+    /// Plans compiled: evaluations without a cached plan. A cached plan serves all evaluations of the same operations
+    /// over inputs of the same dtypes, with any sizes, row lengths and values: sizes are parameters of a plan.
+    /// Operations with different constants are another program, and so are inputs with sizes of 0 or 1, which are empty
+    /// or broadcast. On a GPU, a program over arrays larger than half a binding is planned for their exact sizes.
     pub plans: u64,
     /// Compute pipelines compiled.
     pub pipelines_compiled: u64,
-    /// Bind groups made because the cache held no match.
+    /// Bind groups created: misses of their cache.
     pub bind_groups_created: u64,
     /// Buffers taken from the pool.
     pub pool_hits: u64,
     /// Buffers allocated.
     pub pool_misses: u64,
-    /// Steps that ran on the host because the device could not run them. Always 0 today: unsupported steps are refused.
+    /// Operations that ran on the host because no kernel computes them:
+    /// [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     pub host_steps: u64,
-    /// Bytes of tensors' buffers in use now, as requested. A level, not a count: a difference keeps the later one.
+    /// Bytes of tensors' buffers in use now, as requested. A gauge, not a counter: a difference keeps the later value.
     pub buffer_bytes: u64,
-    /// Peak of [`Self::buffer_bytes`]. A level too.
+    /// Peak of [`Self::buffer_bytes`]; also a gauge.
     pub buffer_bytes_peak: u64,
-    /// Bytes of memory that arrays take now, in use or kept for reuse, as requested from the driver or, on the CPU
-    /// backend, from the system: the amount that counts towards the budget. A level too.
+    /// Bytes of memory held for arrays now, in use or pooled for reuse, as requested from the driver or, on the CPU
+    /// backend, from the system. Counts towards the budget; also a gauge.
     pub memory_bytes: u64,
     /// The budget, if any: [`DeviceOptions::max_memory`](crate::DeviceOptions::max_memory).
     pub memory_budget: Option<u64>,
@@ -55,7 +56,7 @@ pub struct Stats {
 impl Sub for Stats {
     type Output = Self;
 
-    /// The counters' increase since `earlier`; levels are those of `self`.
+    /// The counters' increase since `earlier`; gauges are those of `self`.
     fn sub(self, earlier: Self) -> Self {
         Self {
             dispatches: self.dispatches.saturating_sub(earlier.dispatches),

@@ -3,7 +3,7 @@
 //! The target is `ragged`, the level debug. Without the feature a span compiles to nothing: its fields are not
 //! evaluated.
 
-/// Enters a span until the value that it returns is dropped: `let _span = span!("submit", dispatches = n);`
+/// Enters a span, and returns a guard that leaves it when dropped: `let _span = span!("submit", dispatches = n);`
 #[cfg(feature = "tracing")]
 macro_rules! span {
     ($name:literal $(, $field:ident = $value:expr)* $(,)?) => {
@@ -11,7 +11,7 @@ macro_rules! span {
     };
 }
 
-/// Checks that the fields can be evaluated, and does nothing else.
+/// Type-checks the fields without evaluating them.
 #[cfg(not(feature = "tracing"))]
 macro_rules! span {
     ($name:literal $(, $field:ident = $value:expr)* $(,)?) => {{
@@ -20,7 +20,7 @@ macro_rules! span {
     }};
 }
 
-/// Replaces a span without the feature.
+/// The guard of a span without the feature.
 #[cfg(not(feature = "tracing"))]
 #[must_use]
 pub(crate) struct Untraced;

@@ -1,12 +1,12 @@
 //! Tuning parameters of a GPU's kernels and transfers.
 
-/// Tuning parameters of a GPU device's kernels and transfers. The best values differ between adapters, and never change
+/// Tuning parameters of a GPU device's kernels and transfers. The best values differ between adapters; no value changes
 /// a result.
 ///
-/// The defaults follow from the limits that every GPU has; they are not measured on each. `ragged-bench tune` measures the alternatives on an adapter and names the
-/// winners, for [`DeviceOptions::tuning`](crate::DeviceOptions::tuning). Kernels support some values only: others are
-/// rounded up to the next supported value, within range. [`Device::tuning`](crate::Device::tuning) returns the values
-/// in effect.
+/// The defaults suit the limits that every GPU has, and are not measured per adapter. `ragged-bench tune` measures the
+/// alternatives on an adapter and prints the best ones, for [`DeviceOptions::tuning`](crate::DeviceOptions::tuning).
+/// Kernels support some values only: others are rounded up to the next supported value, within range.
+/// [`Device::tuning`](crate::Device::tuning) returns the values in effect.
 ///
 /// ```
 /// use ragged::{DeviceOptions, Tuning};
@@ -21,27 +21,30 @@ pub struct Tuning {
     pub map_tile: u32,
     /// Vector width of element-wise kernels, 1 or 4. Width 4 applies if arrays and result have at most 32 bits per
     /// element, all arrays are read at the position of the result, no conditions are checked, no array takes several
-    /// bindings, and arrays in the program's own buffers have a multiple of 16 bytes. Vectors take fewer instructions
-    /// that wait for memory. Measured: 1.6 times as fast on lavapipe.
+    /// bindings, and buffers provided by the user have a multiple of 16 bytes. Vectors need fewer memory instructions.
+    /// Measured: 1.6 times as fast on lavapipe.
     pub map_width: u32,
-    /// Cost of a row reduction's tile, of which each workgroup takes one: 512, 1024 or 2048, with a value costing 1.
-    /// Reductions that keep more than 12 bytes per row take 1024 at most, those with more than 24 bytes 512.
+    /// Cost of a row reduction's tile, one per workgroup: 512, 1024 or 2048, where a value costs 1. The maximum is 1024
+    /// for accumulators of more than 12 bytes per row, and 512 for more than 24.
     pub row_tile: u32,
-    /// Cost of a row within a tile beyond its values: 1 to 16. A higher cost puts fewer short rows into one workgroup.
+    /// Cost of a row within a tile, in addition to its values: 1 to 16. A higher cost puts fewer short rows into one
+    /// workgroup.
     pub row_cost: u32,
     /// Whether a row reduction loads and maps short rows, of at most 16 numbers, by position, so that accesses
-    /// coalesce; this takes workgroup memory and searches. Otherwise one invocation folds such a row, and reads and
-    /// writes it alone.
+    /// coalesce, at the cost of workgroup memory and binary searches. Otherwise a single invocation reads, folds and
+    /// writes such a row.
     pub coalesce_rows: bool,
-    /// Maximum number of storage buffers that a kernel binds, where the adapter allows as many; at least 8. Core WebGPU's 8 are few
-    /// for a fused look-up and concatenation, and every further buffer costs tracking in the driver.
+    /// Maximum number of storage buffers that a kernel binds, where the adapter allows as many; at least 8. A fused
+    /// look-up and concatenation often needs more than core WebGPU's 8; each additional buffer costs tracking in the
+    /// driver.
     pub max_buffers: u32,
     /// Results whose size only the device knows are read at their capacity up to this many bytes, with a single wait.
-    /// Larger results take two reads: the count, then the data. A wait is worth the bytes that move in its time.
+    /// Larger results take two reads: the count, then the data. Reading at capacity saves a wait, but copies the bytes
+    /// beyond the count.
     pub read_at_capacity: u64,
     /// Arrays whose sizes only the device knows are allocated for upper bounds of up to this many bytes, or of twice
-    /// the largest input. Beyond that the count is read first, with one wait for all counts that are ready, and the
-    /// arrays that follow are exact. A wait is worth the bytes that move in its time.
+    /// the largest input. For larger bounds the counts are read first, with one wait for all counts that are ready, and
+    /// the arrays are allocated at their exact sizes.
     pub stage_bytes: u64,
 }
 
@@ -93,7 +96,7 @@ impl Tuning {
 
     /// Rounds each parameter to a value that kernels support.
     pub(crate) fn feasible(self) -> Self {
-        let power = |n: u32, least: u32, most: u32| n.clamp(least, most).next_power_of_two();
+        let power = |n: u32, min: u32, max: u32| n.clamp(min, max).next_power_of_two();
         Self {
             map_tile: power(self.map_tile, 1024, 4096),
             map_width: if self.map_width <= 1 { 1 } else { 4 },
@@ -110,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_kernel_becomes_what_has() {
+    fn unsupported_values_are_rounded_up_to_supported_ones() {
         assert_eq!(Tuning::DEFAULT.feasible(), Tuning::DEFAULT);
         let none = Tuning::DEFAULT.map_tile(0).map_width(0).row_tile(0).row_cost(0).max_buffers(0);
         let least = Tuning::DEFAULT.map_tile(1024).map_width(1).row_tile(512).row_cost(1).max_buffers(8);

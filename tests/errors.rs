@@ -140,7 +140,7 @@ const MISUSES: &[(&str, Misuse)] = &[
     ("values of a dense tensor", |s| no(s.dense.values())),
     ("map_flat_values", |s| no(s.x.map_flat_values(|_| s.dense.slice(s![..1])))),
     ("map_rows", |s| no(s.x.flat_values()?.erased().slice(s![0])?.map_rows(|row| Ok(row.clone())))),
-    ("string_split", |s| no(s.t.string_split(b" ", ragged::Pieces::All))),
+    ("string_split", |s| no(s.t.string_split(" "))),
     ("string_join", |s| no(Tensor::string_join(&[&s.t], ""))),
     ("to_hash_bucket_fast", |s| no(s.words.to_hash_bucket_fast(0))),
     ("from_row_splits", |s| no(RaggedTensor::from_row_splits([1, 2], [0, 3], &s.device))),

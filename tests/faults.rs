@@ -6,8 +6,8 @@ use std::panic::AssertUnwindSafe;
 
 use common::{gpu_with, seeded_rows};
 use ragged::{
-    DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedShape, Result, Tensor, along, descending,
-    exclusive, keep, reversed, s, with_nrows,
+    DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedShape, Result, Tensor, along, any_of,
+    descending, exclusive, keep, reversed, s, with_nrows,
 };
 
 fn ints(values: Vec<i32>) -> HostTensor {
@@ -93,7 +93,7 @@ fn strings() -> HostTensor {
 }
 const OF_STRINGS: &[Op] = &[
     ("row_hash", |x| x.fingerprint64()),
-    ("words", |x| x.string_split(b"abc", ragged::Pieces::All)),
+    ("words", |x| x.string_split(any_of("abc"))),
     ("strings reversed", |x| x.reverse(0)),
 ];
 

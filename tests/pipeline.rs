@@ -2,7 +2,7 @@
 
 mod common;
 
-use ragged::{Device, HostTensor, HostValues, Pieces, Result, Tensor, s};
+use ragged::{Device, HostTensor, HostValues, Result, Tensor, nonempty, s};
 
 const BUCKETS: i64 = 64;
 
@@ -27,8 +27,8 @@ fn embeddings(text: &str, device: &Device) -> Result<Tensor> {
     let text = HostTensor::dense(&[1], HostValues::Str(vec![text.as_bytes().to_vec()])).to_device(device)?;
     let table: Vec<f32> = (0..4 * BUCKETS).map(|i| ((i * 2654435761) % 1000) as f32 / 500.0 - 1.0).collect();
     let table = HostTensor::dense(&[BUCKETS as usize, 4], HostValues::F32(table)).to_device(device)?;
-    let lines = text.string_split(b"\n", Pieces::All)?.slice(s![0])?;
-    let words = lines.string_split(b" ", Pieces::NonEmpty)?;
+    let lines = text.string_split("\n")?.slice(s![0])?;
+    let words = lines.string_split(nonempty(" "))?;
     let marker = words.fill_rows(1, "#")?;
     let padded = Tensor::concat(&[&marker, &words, &marker], 1)?;
     let pairs = Tensor::string_join(&[&padded.slice(s![.., ..-1])?, &padded.slice(s![.., 1..])?], "+")?;

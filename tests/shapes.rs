@@ -9,8 +9,8 @@ mod nest;
 use common::devices_and_unfused_cpu as backends;
 use nest::{Nest, Random, on, positions};
 use ragged::{
-    Axes, DType, Device, DeviceOptions, Error, HostTensor, HostValues, Lengths, Pieces, RaggedShape, RaggedTensor,
-    Result, RowPartition, Tensor, along,
+    Axes, DType, Device, DeviceOptions, Error, HostTensor, HostValues, Lengths, RaggedShape, RaggedTensor, Result,
+    RowPartition, Tensor, along, nonempty,
 };
 
 /// A tensor of any dtype as nested lists of texts.
@@ -472,7 +472,7 @@ fn the_words_of_a_text_have_a_shape_without_a_wait() {
     for (name, device) in backends() {
         let text = ["to be  or", "", " not to ", "be"].map(|s| s.as_bytes().to_vec());
         let text = on(&HostTensor::dense(&[4], HostValues::Str(text.into())), device);
-        let words = text.string_split(b" ", Pieces::NonEmpty).and_then(|w| w.values()).expect("recorded");
+        let words = text.string_split(nonempty(" ")).and_then(|w| w.values()).expect("recorded");
         let ids = words.to_hash_bucket_fast(1 << 20).expect("recorded");
         assert_eq!(words.ragged_shape().to_string(), "[None]");
         let column = ids.expand_dims(1).and_then(|c| c.broadcast_to(words.expand_dims(1)?.ragged_shape()));

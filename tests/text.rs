@@ -2,7 +2,7 @@
 
 mod common;
 
-use ragged::{Device, HostTensor, HostValues, Pieces, Result, Tensor};
+use ragged::{Device, HostTensor, HostValues, Result, Tensor, any_of, nonempty};
 
 fn strings(s: &[&str]) -> HostValues {
     HostValues::Str(s.iter().map(|s| s.as_bytes().to_vec()).collect())
@@ -25,7 +25,7 @@ const TEXTS: [&[&str]; 6] = [
 fn words_equal_those_of_the_standard_library() {
     for (name, device) in common::devices() {
         for text in TEXTS {
-            let got = tensor(&device, text).string_split(b" \t", Pieces::NonEmpty).unwrap().to_host().unwrap();
+            let got = tensor(&device, text).string_split(nonempty(any_of(" \t"))).unwrap().to_host().unwrap();
             let words: Vec<Vec<&str>> =
                 text.iter().map(|s| s.split([' ', '\t']).filter(|w| !w.is_empty()).collect()).collect();
             let mut splits = vec![0];
@@ -43,7 +43,7 @@ fn words_equal_those_of_the_standard_library() {
 fn fields_equal_those_of_the_standard_library() {
     for (name, device) in common::devices() {
         for text in TEXTS {
-            let got = tensor(&device, text).string_split(b" ", Pieces::All).unwrap().to_host().unwrap();
+            let got = tensor(&device, text).string_split(" ").unwrap().to_host().unwrap();
             let fields: Vec<Vec<&str>> = text.iter().map(|s| s.split(' ').collect()).collect();
             let mut splits = vec![0];
             splits.extend(fields.iter().scan(0, |n, w| {
@@ -60,8 +60,8 @@ fn fields_equal_those_of_the_standard_library() {
 fn a_split_of_a_split_has_device_known_rows() {
     let text = "the cat\n\nsat on  the mat\n \nend";
     for (name, device) in common::devices() {
-        let lines = tensor(&device, &[text]).string_split(b"\n", Pieces::All).unwrap();
-        let words = lines.string_split(b" ", Pieces::NonEmpty).unwrap().to_host().unwrap();
+        let lines = tensor(&device, &[text]).string_split("\n").unwrap();
+        let words = lines.string_split(nonempty(" ")).unwrap().to_host().unwrap();
         assert_eq!(words.nested_row_splits, [vec![0, 5], vec![0, 2, 2, 6, 6, 7]], "{name}");
         assert_eq!(words.values, strings(&["the", "cat", "sat", "on", "the", "mat", "end"]), "{name}");
     }
@@ -125,7 +125,7 @@ fn strings_of_device_known_length_have_the_same_hashes() {
         (0..700_000u64).map(|k| if k * k % 7 == 1 { ' ' } else { char::from(b'a' + (k % 26) as u8) }).collect();
     let text = format!("{text} {} end", "long".repeat(300_000));
     let of = |device: &Device| {
-        let words = tensor(device, &[&text]).string_split(b" ", Pieces::NonEmpty)?;
+        let words = tensor(device, &[&text]).string_split(nonempty(" "))?;
         words.to_hash_bucket_fast(1 << 30)?.to_host()
     };
     let want = of(&Device::cpu()).expect("hashed");
@@ -138,11 +138,11 @@ fn strings_of_device_known_length_have_the_same_hashes() {
 fn misuse_is_an_error() {
     let device = Device::cpu();
     let x = tensor(&device, &["a b"]);
-    assert!(x.string_split(b"", Pieces::All).is_err());
+    assert!(x.string_split("").is_err());
     assert!(Tensor::string_join(&[] as &[Tensor], "").is_err());
     assert!(Tensor::string_join(&[&x, &tensor(&device, &["a", "b"])], "").is_err());
     assert!(x.to_hash_bucket_fast(0).is_err());
     let numbers = HostTensor::dense(&[1], HostValues::I32(vec![1])).to_device(&device).unwrap();
     assert!(numbers.fingerprint64().is_err());
-    assert!(numbers.string_split(b" ", Pieces::All).is_err());
+    assert!(numbers.string_split(" ").is_err());
 }

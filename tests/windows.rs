@@ -90,6 +90,8 @@ const OPS: &[Op] = &[
     ("sort of all", |x| x.flat_values()?.sort(descending(0))),
     ("argsort", |x| x.argsort(descending(1))),
     ("unique", |x| x.unique(1)),
+    ("few counts by a sort", |x| x.cast(DType::U8)?.bincount(.., 300)),
+    ("many counts by a sort", |x| x.cast(DType::U8)?.bincount(1, 256)),
     ("mask", |x| x.boolean_mask(&x.not_equal(&x.reduce_min(keep(1))?)?)),
     ("slice", |x| x.slice(s![.., -5..])),
     ("reverse", |x| x.slice(s![..;-1, ..;-1])),

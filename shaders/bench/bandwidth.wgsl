@@ -1,8 +1,8 @@
-// Measures peak memory bandwidth: moves words and does nothing else. The other kernels are compared with it.
+// Measures peak memory bandwidth, with which the other kernels are compared.
 //
-// Idea     An invocation takes 4 elements, a workgroup apart, so that accesses coalesce. `copy_all` reads and writes.
-//          `read_all` reads, and writes only if the bits read are those searched for, so that no compiler can remove
-//          the loads. `write_all` writes.
+// Idea     An invocation moves 4 elements at a stride of a workgroup, so that accesses coalesce. `copy_all` reads and
+//          writes. `read_all` reads, and writes only if the bits equal p.y, so that no compiler can remove the loads.
+//          `write_all` writes.
 // Traffic  Every element of `source`, every element of `goal`, or both, once.
 // Limits   Elements below 2^32 - 4096. No barriers.
 // Source   STREAM (McCalpin 1995).
@@ -11,7 +11,7 @@
 //            const GROUP: u32                             invocations per workgroup
 // Buffers    source: array<Elem>                          read, or read_write though it is only read
 //            goal: array<Elem>
-// Params     p.x  elements; p.y  the word that `write_all` writes and that `read_all` looks for
+// Params     p.x  elements; p.y  the word that `write_all` writes, and with which `read_all` compares
 // Grid       elements / (4 * GROUP) workgroups, rounded up, folded
 
 @compute @workgroup_size(GROUP)

@@ -1,7 +1,7 @@
-// Adds 64 words to 64 others, bound as a row reduction is: so little work that binding and dispatching are timed.
+// Measures the overhead of a dispatch with the bindings of a row reduction: adds 64 words to 64 others.
 //
-// Idea     The host's cost of a dispatch grows with its bindings. The sum of a row binds parameters, two arrays that
-//          are read and two that are written.
+// Idea     The host's cost of a dispatch grows with its bindings. A row reduction binds parameters, two arrays for
+//          reading and two for writing.
 // Traffic  1 KiB. No barriers.
 //
 // Buffers    p: vec4<u32>             number of words

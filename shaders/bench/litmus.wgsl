@@ -1,18 +1,18 @@
-// Passes messages between workgroups, as a single-pass scan by decoupled look-back relies on.
+// Passes messages between workgroups, as a single-pass scan with decoupled look-back does.
 //
 // Idea     The litmus test MP, message passing. Each workgroup writes a message of 64 words, one per invocation, and
-//          then, after a barrier, the round into its flag. It waits for the flag of the workgroup before it, then reads
-//          that workgroup's message, which must be this round's. It reads the message once before waiting, as polling
-//          look-backs do, so that a cache may hold the previous round's words.
+//          after a barrier stores the number of the round to its flag. It waits for the flag of the preceding
+//          workgroup, then reads that workgroup's message, which must be this round's. It also reads the message before
+//          waiting, as polling look-backs do, so that a cache may hold the previous round's words.
 // Traffic  1 KiB per workgroup.
 // Limits   No guarantee exists that another workgroup runs at the same time: a flag is polled SPINS times at most.
-//          Rounds follow each other from 1 on, without gaps. Nothing else may write `messages` and `flags`, which begin
-//          as zeros.
+//          Rounds are numbered consecutively from 1. `messages` and `flags` start as zeros, and only this kernel may
+//          write them.
 // Source   Alglave et al., GPU Concurrency: Weak Behaviours and Programming Assumptions (2015); Merrill and Garland,
 //          Single-pass Parallel Prefix Scan with Decoupled Look-back (2016).
 //
 // Generated  messages: array<u32>       bound at 1, coherent or not; 64 words per workgroup
-//            const SPINS: u32           most polls of a flag
+//            const SPINS: u32           maximum number of polls of a flag
 // Buffers    flags: array<u32>          one word per workgroup
 //            counts: array<u32>         4 words: flags seen; of these, messages incomplete at the first read; messages
 //                                       incomplete after the flag; flags not seen
@@ -42,7 +42,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
     }
     messages[wid.x * 64u + t] = word(p.x, wid.x, t);
     // The test: whether this orders the message before the flag for other workgroups.
-    storageBarrier(); // uniform: every invocation gets here, whatever it found
+    storageBarrier(); // uniform: every invocation reaches this
     if (t == 0u) {
         atomicStore(&flags[wid.x], p.x);
         var seen = 0u;
@@ -56,7 +56,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
     if (messages[sender * 64u + t] != expected) {
         atomicOr(&is_stale, 1u);
     }
-    workgroupBarrier(); // uniform: every invocation gets here, whatever it found
+    workgroupBarrier(); // uniform: every invocation reaches this
     if (t == 0u && wid.x > 0u) {
         if (is_seen == 0u) {
             atomicAdd(&counts[3], 1u);

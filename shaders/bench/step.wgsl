@@ -1,7 +1,8 @@
-// Adds one to each of 64 words: so little work that the dispatch is timed.
+// Measures the overhead of a dispatch: adds one to each of 64 words.
 //
-// Idea     Dispatches that share `words` depend on each other, those on words of their own do not. The count lies in a
-//          buffer, like that of a result whose size only the device knows: with a count of 0 the kernel ends at once.
+// Idea     Dispatches with the same `words` depend on each other, those with different ones do not. The count lies in a
+//          buffer, like that of a result whose size only the device knows: with a count of 0 the kernel returns
+//          immediately.
 // Traffic  516 bytes. No barriers.
 //
 // Buffers    count: array<u32>   1 word

@@ -1,8 +1,8 @@
-// FarmHash's Fingerprint64. A piece of row_hash.wgsl; twin of backend/cpu/fingerprint.rs.
+// FarmHash's Fingerprint64, for row_hash.wgsl. Twin of backend/cpu/fingerprint.rs.
 //
-// Idea     By length: strings of up to 16, of up to 32 and of up to 64 bytes from both ends; longer ones in blocks of
-//          64 bytes with 56 bytes of state, then the last 64 bytes once more.
-// Source   Google's FarmHash, farmhashna::Hash64, whose values are fixed for good.
+// Idea     Separate functions hash strings of up to 16, 32 and 64 bytes from both ends. Longer strings are hashed in
+//          blocks of 64 bytes with 56 bytes of state, then the last 64 bytes once more.
+// Source   Google's FarmHash, farmhashna::Hash64, whose values are fixed.
 
 fn k0() -> U64 {
     return join64(0x97cb3127u, 0xc3a5c85cu);

@@ -1,4 +1,4 @@
-// MurmurHash64A. A piece of row_hash.wgsl.
+// MurmurHash64A, for row_hash.wgsl.
 //
 // Head     head[0].yz  the seed, low word first
 // Source   Appleby 2008, public domain.
@@ -11,7 +11,7 @@ fn shift_mix(v: U64) -> U64 {
     return v ^ shr64(v, 47u);
 }
 
-/// The hash so far.
+/// The state: the hash of the bytes so far.
 struct Chain {
     h: U64,
 }
@@ -30,7 +30,7 @@ fn begin(len: u32) -> Chain {
     return Chain(join64(p.head[0].y, p.head[0].z) ^ mul64(join64(len, 0u), m()));
 }
 
-/// The hash after the 8 bytes at `at`.
+/// Hashes the 8 bytes at `at`.
 fn with_word(h: U64, at: u32) -> U64 {
     return mul64(h ^ mul64(shift_mix(mul64(fetch64(at), m())), m()), m());
 }

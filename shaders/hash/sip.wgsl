@@ -1,4 +1,4 @@
-// SipHash-2-4. A piece of row_hash.wgsl.
+// SipHash-2-4, for row_hash.wgsl.
 //
 // Head     head[0].yz, head[0].w and head[1].x  the key's two halves, low word first
 // Source   Aumasson and Bernstein 2012.

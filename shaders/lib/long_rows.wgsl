@@ -1,11 +1,11 @@
 // Positions of the elements of long rows, which row_sort.wgsl records.
 //
-// Idea     Stretches are numbered, and a long row has the number of the stretch that it starts in. A search in the
-//          prefix sums of the long rows' lengths (0 for a stretch without one) finds the row of the k-th element among
-//          all elements of long rows. A search in the rows' starts finds the row of a position.
+// Idea     A long row has the number of the stretch in which it starts. A binary search in the prefix sums of the long
+//          rows' lengths (0 for a stretch without one) finds the row of the k-th element of all long rows. A binary
+//          search in the rows' starts finds the row of a position.
 //
 // Buffers    longs: array<u32>     2 * stretches() + 1 words: the prefix sums, the total last; then the start of each
-//                                  long row, or the end of the stretch's rows: this ascends too
+//                                  long row, or the end of the stretch's rows; sorted
 // Head       head[0].x  n: elements (capacity); head[0].z  stretches, at least 1
 
 fn stretches() -> u32 {
@@ -32,7 +32,7 @@ fn stretch_of(base: u32, at: u32) -> u32 {
     return a;
 }
 
-/// Position of element k < long_total() of all elements of long rows.
+/// Position of the k-th element of all long rows, for k < long_total().
 fn long_position(k: u32) -> u32 {
     let stretch = stretch_of(0u, k);
     return min(load_longs(stretches() + 1u + stretch) + k - load_longs(stretch), p.head[0].x - 1u);

@@ -1,9 +1,9 @@
 // Native 64-bit integers under the names of pairs.wgsl, for templates that serve both.
 //
-// Idea     A template names U64, I64 and these functions, and gets this piece or pairs.wgsl. Drivers inline the calls,
-//          so the machine code is that of the operators.
+// Idea     A template that names U64, I64 or these functions is linked with this file or with pairs.wgsl. Drivers
+//          inline the calls.
 // Edges    As pairs.wgsl.
-// Taken    per definition: a module gets those that it names. One blank line between any two, none within one.
+// Linked   per definition: only those that a module names. Definitions are separated, but not divided, by a blank line.
 
 alias U64 = u64;
 
@@ -13,7 +13,7 @@ fn join64(low: u32, high: u32) -> U64 {
     return u64(low) | (u64(high) << 32u);
 }
 
-/// Takes the low word. Without the mask the conversion would saturate on some drivers.
+/// The low word. Without the mask the conversion would saturate on some drivers.
 fn low64(v: U64) -> u32 {
     return u32(v & 0xfffffffflu);
 }

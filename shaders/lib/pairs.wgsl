@@ -4,9 +4,9 @@
 //          so buffers are shared with devices that have them. Operations that depend on the sign have two functions.
 //          Bitwise operations, `==` within all() and `select` work on pairs directly.
 // Edges    Sums and products wrap; x / 0 and x % 0 are 0, MIN / -1 is MIN and MIN % -1 is 0; shifts by 64 and more give
-//          0, or fill with the sign. As on the CPU (backend/cpu/lanes.rs), bit for bit.
-// Cost     A sum takes 4 operations, a product 20, a quotient a loop of one step per digit, at most 64.
-// Taken    per definition: a module gets those that it names. One blank line between any two, none within one.
+//          0, or fill with the sign. Bits equal those of the CPU (backend/cpu/operations.rs).
+// Cost     4 operations for a sum, 20 for a product, and a loop of up to 64 iterations for a quotient, one per bit.
+// Linked   per definition: only those that a module names. Definitions are separated, but not divided, by a blank line.
 
 alias U64 = vec2<u32>;
 
@@ -33,7 +33,7 @@ fn neg64(a: U64) -> U64 {
     return U64(0u - a.x, 0u - a.y - u32(a.x != 0u));
 }
 
-/// The full product of two words, by their halves: no sum here exceeds a word.
+/// The full product of two words, from products of their halves. No sum overflows.
 fn wide_product(a: u32, b: u32) -> U64 {
     let low = (a & 0xffffu) * (b & 0xffffu);
     let left = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
@@ -89,7 +89,7 @@ fn abs_i64(a: I64) -> I64 {
     return select(a, neg64(a), is_negative64(a));
 }
 
-/// a << b, for any `b` taken as unsigned.
+/// a << b, for any `b`, which is unsigned.
 fn shl_any64(a: U64, b: U64) -> U64 {
     if (b.y != 0u || b.x >= 64u) {
         return U64(0u, 0u);
@@ -104,7 +104,7 @@ fn shr_u64(a: U64, b: U64) -> U64 {
     return shr64(a, b.x);
 }
 
-/// Arithmetic shift, which fills with the sign: the complement of a negative number is shifted.
+/// Arithmetic shift: for a negative number, the complement of the shifted complement.
 fn shr_i64(a: I64, b: I64) -> I64 {
     let sign = select(0u, 0xffffffffu, is_negative64(a));
     let flip = I64(sign, sign);
@@ -120,8 +120,8 @@ fn leading_zeros64(a: U64) -> u32 {
     return select(countLeadingZeros(a.y), 32u + countLeadingZeros(a.x), a.y == 0u);
 }
 
-/// Divides by a divisor other than 0: by words where both numbers are words, else digit by digit, from the first digit
-/// where the divisor fits.
+/// Divides by a nonzero divisor: natively if both numbers fit a word, otherwise by long division in base 2, from the
+/// first nonzero digit of the quotient on.
 fn divide64(a: U64, b: U64) -> Division64 {
     if ((a.y | b.y) == 0u) {
         let quotient = a.x / b.x;
@@ -159,7 +159,7 @@ fn rem_u64(a: U64, b: U64) -> U64 {
     return divide64(a, b).rest;
 }
 
-/// The magnitude of MIN is right as an unsigned number, and so is its negation.
+/// Also correct for MIN, whose magnitude is its bits as an unsigned number.
 fn div_i64(a: I64, b: I64) -> I64 {
     let quotient = div_u64(abs_i64(a), abs_i64(b));
     return select(quotient, neg64(quotient), is_negative64(a) != is_negative64(b));
@@ -170,7 +170,7 @@ fn rem_i64(a: I64, b: I64) -> I64 {
     return select(rest, neg64(rest), is_negative64(a));
 }
 
-/// Power by squaring; the sign is right, since products wrap.
+/// Power by squaring. Serves both signs, since products wrap.
 fn pow_u64(a: U64, b: U64) -> U64 {
     var base = a;
     var e = b;
@@ -196,7 +196,7 @@ fn i64_of_i32(v: i32) -> I64 {
     return I64(bitcast<u32>(v), bitcast<u32>(v >> 31u));
 }
 
-/// Rounds to the nearest, ties to even: the halves of a word convert exactly, and only their sum rounds.
+/// Rounds to nearest, ties to even: the halves of a word convert exactly, and only their sum rounds.
 fn f32_of_word(v: u32) -> f32 {
     return f32(v >> 16u) * 65536.0f + f32(v & 0xffffu);
 }

@@ -1,8 +1,8 @@
 // Tiles of equal cost over the rows of a ragged array, and the blocks of rows that start in each.
 //
-// Idea     Tiles by position: cost(i) = splits[i] + alpha * i grows with the row, so one search finds a tile's rows,
-//          and giant rows, millions of empty rows and power laws all spread evenly. Rows are cut into blocks at fixed
-//          distances from their own start; a block belongs to the tile in which it starts.
+// Idea     cost(i) = splits[i] + alpha * i grows with the row, so a binary search finds a tile's rows, and any
+//          distribution of lengths is balanced. Rows are divided into blocks of fixed length, counted from the row's
+//          start; a block belongs to the tile in which it starts.
 // Memory   About 1.1 KiB of workgroup memory.
 // Source   Balance by position: merge path (Odeh et al. 2012; Merrill and Garland 2016), with blocks aligned to the
 //          rows.
@@ -10,7 +10,7 @@
 //
 // Generated  fn splits_at(i: u32) -> u32      i <= rows; non-decreasing; rows beyond the live ones are empty
 // Head       head[0]  rows (capacity), nvals (capacity), inner, tiles
-//            head[1]  alpha, cost of a tile, log2 of the columns that a workgroup takes of the partials, reserved
+//            head[1]  alpha, cost of a tile, log2 of the columns of partials per workgroup, reserved
 
 /// Capacity of a tile's list of blocks. Later blocks of a row lie a block apart. Listed first blocks lie at least 17
 /// apart (8 later and 121 first blocks in a tile of 2048) or, in tiles of 4096, at least 65 apart (64 of each, with
@@ -57,7 +57,7 @@ fn block_bits() -> u32 {
     return select(WIDE_BLOCK_BITS, BLOCK_BITS, inner() == 1u);
 }
 
-/// The splits, clamped so that no access can leave the buffers.
+/// The splits, clamped so that no access is out of bounds.
 fn split(i: u32) -> u32 {
     return min(splits_at(i), nvals());
 }
@@ -70,8 +70,9 @@ fn blocks_of(row: u32, bits: u32) -> u32 {
     return (split(row + 1u) - split(row) + (1u << bits) - 1u) >> bits;
 }
 
-/// Index of the partial of a row's block j, for column 0; `bin` is the row's start in blocks. First blocks of long rows
-/// start in different bins, and so do later blocks, but one of each kind may share a bin.
+/// Index of the partial of a row's block j, for column 0; `bin` is the row's start in blocks. No two first blocks of
+/// long rows start in the same bin, and no two later blocks, but a first and a later one may: each bin has two
+/// partials.
 fn partial_at(bin: u32, j: u32) -> u32 {
     return (2u * (bin + j) + select(0u, 1u, j == 0u)) * inner();
 }
@@ -107,7 +108,7 @@ fn find_rows(t: u32, low: u32, high: u32) {
     }
 }
 
-/// Appends a block to the tile's list. The list's order varies from run to run and must not matter.
+/// Appends a block to the tile's list. The order of the list is nondeterministic, so results must not depend on it.
 fn push_block(row: u32, j: u32) {
     let slot = atomicAdd(&block_count, 1u);
     if (slot < MAX_BLOCKS) {
@@ -161,9 +162,9 @@ fn long_row(bin: u32, bits: u32) -> u32 {
     return select(NONE, a - 1u, is_long && (start >> bits) == bin);
 }
 
-const FEW = 16u; // most blocks of a row whose partials one invocation takes
+const FEW = 16u; // maximum number of blocks of a row whose partials one invocation processes
 
-var<workgroup> long_rows: array<u32, 256>; // rows of few blocks from the front, others from the back
+var<workgroup> long_rows: array<u32, 256>; // rows of up to FEW blocks from the front, others from the back
 var<workgroup> few_count: atomic<u32>;
 var<workgroup> many_count: atomic<u32>;
 var<workgroup> many: u32;

@@ -1,4 +1,4 @@
-//! Who computes a graph.
+//! The backends, which evaluate graphs.
 
 pub(crate) mod cpu;
 pub(crate) mod gpu;

@@ -17,7 +17,7 @@ impl fmt::Display for Detailed<'_> {
         let kernels = &self.0.kernels;
         let read: HashSet<usize> = kernels.iter().flat_map(|k| k.inputs.iter().map(|i| i.kernel)).collect();
         let mut shown = HashSet::new();
-        // The roots are outputs that no other kernel reads; every kernel is below one of them.
+        // The roots are outputs that no other kernel reads; every kernel is a descendant of a root.
         for root in (0..kernels.len()).filter(|k| !read.contains(k)) {
             self.fmt_tree(f, root, &mut shown)?;
         }
@@ -26,7 +26,7 @@ impl fmt::Display for Detailed<'_> {
 }
 
 impl fmt::Display for ExplainedKernel {
-    /// Its elements, dispatches and traffic, on one line.
+    /// Elements, dispatches and traffic, on one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bound = if self.is_bound { "<= " } else { "" };
         write!(
@@ -45,14 +45,14 @@ impl fmt::Display for ExplainedKernel {
 /// A kernel of the printed tree.
 struct Branch {
     kernel: usize,
-    /// The kernel above, which reads this one.
+    /// The parent, which reads this kernel.
     reader: Option<usize>,
-    /// Prefixes of its first line, and of the lines below it.
+    /// Prefixes of its first line, and of the other lines of its subtree.
     lead: (String, String),
 }
 
 impl Detailed<'_> {
-    /// Prints the kernel with those below it; without them if it is shown already.
+    /// Prints the subtree of a kernel; only its first line if it was shown before.
     fn fmt_tree(&self, f: &mut fmt::Formatter<'_>, root: usize, shown: &mut HashSet<usize>) -> fmt::Result {
         let mut stack = vec![Branch { kernel: root, reader: None, lead: (String::new(), String::new()) }];
         while let Some(Branch { kernel: number, reader, lead: (first, rest) }) = stack.pop() {

@@ -1,4 +1,4 @@
-//! The kernels that a read would run, before they run.
+//! The plan of a read, without running it: kernels, traffic and fusion barriers.
 
 mod detailed;
 mod table;
@@ -34,18 +34,19 @@ pub struct ExplainedInput {
     pub why: FusionBarrier,
 }
 
-/// One kernel of a plan, with its passes.
+/// A kernel of a plan. It may take several dispatches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedKernel {
-    /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`,
-    /// `rank_bitmap`, `compact`, `row_hash` or `assert`.
+    /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `rank_bitmap`,
+    /// `compact`, `row_hash` or `assert`.
     pub kind: &'static str,
-    /// Its operations: first the one that requested the kernel, then those fused into its loads and its pass.
+    /// Its operations: first the one that requested the kernel, then those fused into it.
     pub operations: Vec<&'static str>,
-    /// Arrays that it reads from other kernels. Arrays that exist already, such as uploaded ones, are not listed.
+    /// Arrays that it reads from other kernels. Arrays stored before the plan runs, such as uploaded ones, are not
+    /// listed.
     pub inputs: Vec<ExplainedInput>,
-    /// Whether it stores a requested result, rather than only arrays for other kernels.
+    /// Whether it stores a requested result.
     pub is_output: bool,
     /// Number of rows that it iterates over, or an upper bound; `None` for a kernel that does not iterate over rows.
     pub rows: Option<u64>,
@@ -61,30 +62,30 @@ pub struct ExplainedKernel {
     pub bytes_read: u64,
     /// Bytes it writes.
     pub bytes_written: u64,
-    /// Bytes that any kernel with the same inputs and outputs moves. The excess is data kept between its passes, or
-    /// read more than once.
+    /// The minimum for any kernel with the same inputs and outputs. The excess is scratch data, or data read more than
+    /// once.
     pub least_bytes: u64,
 }
 
 impl ExplainedKernel {
-    /// Bytes read plus written, relative to the least; 1 where nothing has to be moved.
+    /// Bytes read plus written, relative to the minimum; 1 where no byte has to be moved.
     pub fn ratio(&self) -> f64 {
         ratio(self.bytes_read + self.bytes_written, self.least_bytes)
     }
 }
 
-fn ratio(bytes: u64, least: u64) -> f64 {
-    if bytes == least { 1.0 } else { bytes as f64 / least.max(1) as f64 }
+fn ratio(bytes: u64, min: u64) -> f64 {
+    if bytes == min { 1.0 } else { bytes as f64 / min.max(1) as f64 }
 }
 
 /// The plan of a read: its kernels in order, the bytes that they move, and the reasons why they are separate.
 ///
-/// Bytes are those of arrays as they are made. Sizes unknown before the program runs are those of its last run with
-/// inputs of the same sizes on the device. Without such a run they are upper bounds: at most the largest input for
-/// arrays whose size is read from the device before they are allocated (see [`waits`](Self::waits)).
+/// Bytes are those of arrays at their capacities. A size unknown before the program runs is that of the program's last
+/// run with inputs of the same sizes on the device, or otherwise an upper bound. The bound of an array whose size is
+/// read before it is allocated (see [`waits`](Self::waits)) is at most the largest input.
 ///
-/// The printed form is a table with a line per kernel, in the order of execution. Its last column names the kernels whose
-/// arrays the kernel reads, each with the number of the reason why the two are not fused ([`FusionBarrier`]). The
+/// The printed form is a table with a line per kernel, in the order of execution. Its last column names the kernels
+/// whose arrays the kernel reads, each with the number of the reason why the two are not fused ([`FusionBarrier`]). The
 /// reasons follow, each once, with the remedy. [`detailed`](Self::detailed) prints a tree instead.
 ///
 /// ```
@@ -109,7 +110,7 @@ fn ratio(bytes: u64, least: u64) -> f64 {
 pub struct Explain {
     /// The kernels, in the order in which they run.
     pub kernels: Vec<ExplainedKernel>,
-    /// Bytes that any implementation of the same computation would move: each operand as often as it is named, each
+    /// The minimum for any implementation of the same computation: each operand as often as the program names it, each
     /// result once, splits once.
     pub least_bytes: u64,
     /// Number of times that the read waits for the device. It waits once at the end, and once for each stage whose
@@ -128,17 +129,17 @@ impl Explain {
     pub fn bytes(&self) -> u64 {
         self.kernels.iter().map(|k| k.bytes_read + k.bytes_written).sum()
     }
-    /// Bytes that all kernels read plus write, relative to the least; 1 where nothing has to be moved.
+    /// Bytes that all kernels read plus write, relative to the minimum; 1 where no byte has to be moved.
     pub fn ratio(&self) -> f64 {
         ratio(self.bytes(), self.least_bytes)
     }
 
     /// The long form, to print: a tree.
     ///
-    /// Requested results are its roots. Below each kernel are the kernels whose arrays it reads, each with the reason why
-    /// the two are not fused. Kernels are numbered in the order of execution; one with several readers is shown at its
-    /// first occurrence, and only named after that. Operations are listed from the requested one to those computed
-    /// first. `x 1.20` means that a kernel moves 1.2 times the bytes of its inputs and outputs.
+    /// Requested results are its roots. Below each kernel are the kernels whose arrays it reads, each with the reason
+    /// why the two are not fused. Kernels are numbered in the order of execution; one with several readers is shown in
+    /// full at its first occurrence only. Operations are listed from the requested one to those computed first. `x
+    /// 1.20` means that a kernel moves 1.2 times the bytes of its inputs and outputs.
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
@@ -151,7 +152,7 @@ impl Explain {
         Detailed(self)
     }
 
-    /// Kernels, dispatches, waits and bytes in all, on one line.
+    /// Total kernels, dispatches, waits and bytes, on one line.
     fn summary(&self) -> String {
         format!(
             "{}, {}, {}; {} moved, {} at least (x {:.2})",
@@ -169,23 +170,25 @@ impl Explain {
         let bounds: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
         let stages = predict_waits(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
         backend.last_counts().apply(&program, &mut bindings, &bounds);
-        let plan = LinkedPlan::new(program, &bindings, &backend.stand_in(), backend.plan_limits());
+        let plan = LinkedPlan::new(program, &bindings, &backend.placeholder(), backend.plan_limits());
         let outputs: Vec<Node> = plan.outputs().cloned().collect();
-        let asked: HashSet<Digest> = outputs.iter().map(Node::digest).collect();
-        let makers = makers(&plan);
+        let requested: HashSet<Digest> = outputs.iter().map(Node::digest).collect();
+        let producers = producers(&plan);
         let mut kernels = Vec::with_capacity(plan.steps.len());
         for step in &plan.steps {
             let cost = backend.cost(step)?;
             let moved = traffic::traffic(step, cost.scratch_bytes);
             let extent = match &step.recipe {
-                Recipe::RankBitmap { count, .. } | Recipe::Assert { count, .. } => count,
+                Recipe::RankBitmap { count, .. } | Recipe::Histogram { count, .. } | Recipe::Assert { count, .. } => {
+                    count
+                }
                 _ => step.out.extent(),
             };
             kernels.push(ExplainedKernel {
                 kind: step.family(),
                 operations: step.fused.clone(),
-                inputs: inputs(step, &makers),
-                is_output: step.outputs().iter().any(|n| asked.contains(&n.digest())),
+                inputs: inputs(step, &producers),
+                is_output: step.outputs().iter().any(|n| requested.contains(&n.digest())),
                 rows: step.recipe.domain().map(|on| u64::from(on.nrows.capacity())),
                 elements: u64::from(extent.capacity()),
                 is_bound: extent.as_known().is_none(),
@@ -193,23 +196,27 @@ impl Explain {
                 limits: cost.limits,
                 bytes_read: moved.read,
                 bytes_written: moved.written,
-                least_bytes: traffic::least_of(step),
+                least_bytes: traffic::min_step_bytes(step),
             });
         }
-        Ok(Self { kernels, least_bytes: traffic::least(&plan.steps, &outputs), waits: backend.waits(roots, stages) })
+        Ok(Self {
+            kernels,
+            least_bytes: traffic::min_bytes(&plan.steps, &outputs),
+            waits: backend.waits(roots, stages),
+        })
     }
 }
 
 /// The step that stores each array.
-fn makers(plan: &LinkedPlan) -> HashMap<Digest, usize> {
+fn producers(plan: &LinkedPlan) -> HashMap<Digest, usize> {
     let steps = plan.steps.iter().enumerate();
     steps.flat_map(|(k, step)| step.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
 }
 
-/// Inputs of a step from other steps: the arrays that it reads, then arrays that it needs only for their conditions.
-fn inputs(step: &Step, makers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
+/// Inputs of a step from other steps: the arrays that it reads, then arrays needed only for their conditions.
+fn inputs(step: &Step, producers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
     let input = |n: &Node, bytes: u64, why: Option<FusionBarrier>| {
-        let (&kernel, why) = (makers.get(&n.digest())?, why?);
+        let (&kernel, why) = (producers.get(&n.digest())?, why?);
         Some(ExplainedInput { kernel, operation: n.op(), bytes, why })
     };
     let read = step.reads.iter().filter_map(|n| input(n, n.bytes(), step.barriers.why(n)));

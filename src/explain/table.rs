@@ -1,4 +1,4 @@
-//! The short form of an explanation: a line per kernel, then the reasons for which kernels are separate.
+//! The short form of an explanation: a line per kernel, then the fusion barriers and device limits.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::{Explain, ExplainedKernel};
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::many_dispatches::ManyDispatches;
 
-/// Why a kernel is separate from another one, or takes several dispatches.
+/// The reason why a kernel is not fused with another one, or takes several dispatches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reason {
     Barrier(FusionBarrier),
@@ -24,12 +24,12 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The reasons by number, in the order of their first mention.
+/// The reasons, numbered in the order of their first reference.
 #[derive(Default)]
 struct Reasons(Vec<Reason>);
 
 impl Reasons {
-    /// A mention of the reason: `[number]`.
+    /// A reference to the reason: `[number]`.
     fn mention(&mut self, reason: Reason) -> String {
         let known = self.0.iter().position(|r| *r == reason);
         let at = known.unwrap_or_else(|| {

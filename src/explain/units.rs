@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A number of bytes, shown in the largest unit that leaves at least one.
+/// A number of bytes, in the largest unit in which it is at least 1.
 pub(super) struct Bytes(pub(super) u64);
 
 impl fmt::Display for Bytes {

@@ -30,7 +30,7 @@ pub(crate) struct StepCost {
     pub(crate) scratch_bytes: u64,
 }
 
-/// Part of a node to read.
+/// The elements of one node that a read returns.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     /// The array.
@@ -44,9 +44,9 @@ pub(crate) struct Part {
 pub(crate) enum Elements {
     /// All live elements.
     All,
-    /// A range that the caller knows to exist.
+    /// A range within the live elements; the caller guarantees that.
     Range(Range<u32>),
-    /// One element. Its index may depend on counts, and is evaluated once the array is computed.
+    /// One element, whose index may depend on counts. The index is evaluated after the array.
     At(Size),
 }
 
@@ -76,8 +76,8 @@ pub(crate) enum Wait {
     Polled,
 }
 
-/// A read in progress; resolves to the bytes of each part.
-pub(crate) type Reading<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<u8>>>> + Send + 'a>>;
+/// A future of the bytes of each part that is read.
+pub(crate) type BoxedRead<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<u8>>>> + Send + 'a>>;
 
 /// An executor of graphs.
 pub(crate) trait Backend: Debug + Send + Sync {
@@ -85,12 +85,19 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn id(&self) -> u64;
     /// The name shown to users, by which the device can also be selected.
     fn name(&self) -> &str;
-    /// Whether this crate's own loops compute on the host's processor.
+    /// Whether the backend is this crate's CPU backend.
     fn is_cpu(&self) -> bool;
-    /// Whether the host's processor does the work, by this crate's loops or by a software driver.
+    /// Whether kernels run on the host's processor: the CPU backend, or a software rasterizer.
     fn is_software(&self) -> bool;
-    /// Whether arrays of this dtype can be stored and computed with; otherwise the hint for the error.
+    /// Whether the device can store arrays of this dtype and compute with them. The error is the hint shown to the
+    /// user.
     fn supports(&self, dtype: DType) -> std::result::Result<(), String>;
+    /// Whether operations that no kernel computes may run on the host.
+    fn allows_host_steps(&self) -> bool {
+        true
+    }
+    /// Counts an operation that ran on the host.
+    fn count_host_step(&self) {}
     /// Maximum bytes per array.
     fn max_bytes(&self) -> u64;
     /// Limits of the backend's kernels.
@@ -98,24 +105,24 @@ pub(crate) trait Backend: Debug + Send + Sync {
     /// Copies `bytes` (whole elements of `dtype`, little endian) into storage.
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>>;
     /// Element `at` of a stored array of u32, if it is available without waiting and the array's conditions hold.
-    fn word(&self, _stored: &Stored, _at: u32) -> Option<u32> {
+    fn try_read_u32(&self, _stored: &Stored, _at: u32) -> Option<u32> {
         None
     }
     /// Placeholder backend of planned nodes: computes nothing, and keeps no other backend alive.
-    fn stand_in(&self) -> BackendRef;
+    fn placeholder(&self) -> BackendRef;
     /// Cost of the step.
     fn cost(&self, step: &Step) -> Result<StepCost>;
     /// Computes and stores the nodes, without reading the outcomes of their conditions. Waits only for counts whose
     /// upper bounds would make arrays too large.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;
-    /// As [`Backend::evaluate`], then waits. Returns the time on the device in milliseconds, if the device can measure
-    /// it.
+    /// As [`Backend::evaluate`], then waits. Returns the device time in milliseconds; `None` if the device has no
+    /// timestamps.
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;
     /// Waits until all evaluations are complete.
     fn wait(&self) -> Result<()>;
     /// Evaluates the nodes of the parts, reads the parts, and fails with the first condition that does not hold. Does
     /// nothing before the first poll.
-    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_>;
+    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> BoxedRead<'_>;
     /// As [`Backend::read_parts`] of whole nodes, blocking.
     #[cfg(test)]
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
@@ -123,17 +130,16 @@ pub(crate) trait Backend: Debug + Send + Sync {
     }
     /// The counts of the last run of each program.
     fn last_counts(&self) -> &LastCounts;
-    /// Number of waits for the device in a [`Backend::read_parts`] of the nodes that first waits `stages` times for
-    /// counts.
+    /// Number of waits of a [`Backend::read_parts`] of the nodes, including `stages` waits for counts.
     fn waits(&self, nodes: &[Node], stages: u64) -> u64;
     /// Statistics of the work so far.
     fn stats(&self) -> Stats;
-    /// Properties of the backend's float arithmetic, determined once.
+    /// Properties of the backend's float arithmetic; probed once.
     fn numerics(&self) -> Result<Numerics>;
     /// For fault tests: makes the next `count` allocations on the device fail.
     fn fail_allocations(&self, _count: u32) {}
     /// For fault tests: loses the device.
     fn lose(&self) {}
-    /// The backend itself, for the layers that know its type.
+    /// The backend as [`Any`], for downcasts to its type.
     fn as_any(&self) -> &dyn Any;
 }

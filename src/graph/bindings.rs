@@ -3,12 +3,12 @@
 use super::node::{Node, Recipe};
 use super::step::{HashedStrings, PlanLimits, Step};
 
-/// Storage buffers that the templates of a recipe bind for output and scratch, besides the arrays that they read and
-/// the block of conditions.
+/// Storage buffers that the kernels of a recipe bind for output and scratch. Excludes the arrays that they read and the
+/// status block.
 fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Assert { .. } => 1,
-        // Scratch state of long strings, in as many bindings as it takes.
+        // The output, and one binding per window of the scratch state of long strings.
         Recipe::Hash { op, on, longest, .. } => {
             let strings = HashedStrings { op: *op, nbytes: on.nvals.capacity(), longest: longest.value() };
             match limits.hash_state_bytes(strings) {
@@ -17,7 +17,7 @@ fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
             }
         }
         Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } => 2,
-        Recipe::Product(_) | Recipe::RankBitmap { .. } | Recipe::Compact { .. } => 1,
+        Recipe::Product(_) | Recipe::RankBitmap { .. } | Recipe::Compact { .. } | Recipe::Histogram { .. } => 1,
         // Digits, keys, and the permutation, which is the output in the last pass.
         Recipe::Sort { .. } => 3,
         // The buffers of a sort, and the list of long rows.
@@ -25,17 +25,17 @@ fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
     }
 }
 
-/// Whether a kernel of the recipe can bind its reads, outputs, scratch and the block of conditions. An array for which
-/// `once` holds takes one binding, regardless of its size.
+/// Whether a kernel of the recipe can bind its reads, outputs, scratch and the status block. An array for which
+/// `is_bound_once` holds takes one binding, regardless of its size.
 pub(super) fn fits<'a>(
     recipe: &Recipe,
     outputs: impl Iterator<Item = &'a Node>,
     reads: impl Iterator<Item = &'a Node>,
-    once: &dyn Fn(&Node) -> bool,
+    is_bound_once: &dyn Fn(&Node) -> bool,
     status: u32,
     limits: PlanLimits,
 ) -> bool {
-    let further = |n: &Node| limits.windows(n.bytes()) - 1;
+    let extra_windows = |n: &Node| limits.windows(n.bytes()) - 1;
     // `own_buffers` includes one output.
     let mut arrays = own_buffers(recipe, limits) + status - 1;
     let mut windows = 0;
@@ -43,16 +43,17 @@ pub(super) fn fits<'a>(
         arrays += 1;
         windows += match recipe {
             Recipe::Map { .. } | Recipe::Assert { .. } => 0,
-            // Keys and permutations of this pass and of the previous one; digits take an eighth of the bytes.
+            // Keys and permutations of this radix pass and of the previous one. Digit counts take an eighth of the
+            // bytes.
             Recipe::Sort { .. } | Recipe::RowSort { .. } => {
-                4 * further(n) + limits.windows(n.bytes() / 8 + (1 << 10)) - 1
+                4 * extra_windows(n) + limits.windows(n.bytes() / 8 + (1 << 10)) - 1
             }
-            _ => further(n),
+            _ => extra_windows(n),
         };
     }
     for n in reads {
         arrays += 1;
-        windows += if once(n) { 0 } else { further(n) };
+        windows += if is_bound_once(n) { 0 } else { extra_windows(n) };
     }
     arrays <= limits.arrays && (arrays + windows <= limits.bindings)
 }
@@ -62,7 +63,7 @@ impl Step {
     pub(super) fn fits(&self) -> bool {
         let status = u32::from(!self.checks.is_empty() || matches!(self.recipe, Recipe::Assert { .. }));
         let at_own = self.at_own_position();
-        let once = |n: &Node| at_own.contains(&n.digest());
-        fits(&self.recipe, self.outputs().into_iter(), self.reads.iter(), &once, status, self.limits)
+        let is_bound_once = |n: &Node| at_own.contains(&n.digest());
+        fits(&self.recipe, self.outputs().into_iter(), self.reads.iter(), &is_bound_once, status, self.limits)
     }
 }

@@ -1,4 +1,4 @@
-//! Conditions of an expression, apart from its value.
+//! Separates the conditions of an expression from its value.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Check, Expr, ExprKind};
 
-/// The expression without the conditions in it.
+/// The expression without its conditions.
 pub(crate) fn unconditional(e: &Expr) -> Expr {
     fn go(e: &Expr, memo: &mut DigestMap<Expr>) -> Expr {
         if !e.has_conditions() {
@@ -28,8 +28,8 @@ pub(crate) fn unconditional(e: &Expr) -> Expr {
 /// A condition: the check, and the expression that must hold.
 pub(super) type Condition = (Arc<Check>, Expr);
 
-/// The conditions of an expression, themselves unconditional. A condition inside one branch of a `select` applies only
-/// where that branch is taken.
+/// The conditions of an expression; the conditions contain no conditions themselves. A condition inside one branch of a
+/// `select` applies only where that branch is taken.
 pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
     fn go(e: &Expr, memo: &mut DigestMap<Vec<Condition>>) -> Vec<Condition> {
         if !e.has_conditions() {

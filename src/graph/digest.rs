@@ -1,4 +1,4 @@
-//! 128-bit structural hashes: graphs with equal digests are treated as equal.
+//! 128-bit structural hashes. Graphs with equal digests are treated as equal.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -27,8 +27,8 @@ impl Digest {
 }
 
 /// SipHash-1-3 with 128-bit output (Aumasson and Bernstein 2012), fed one 64-bit word per number. Every recorded
-/// expression hashes a few words. The standard library's hash is fed byte by byte, and twice for 128 bits. Measured: it
-/// takes three times as long.
+/// expression hashes a few words. Measured: the standard library's hasher takes three times as long, since it hashes
+/// byte by byte and needs two passes for 128 bits.
 struct Sip {
     v: [u64; 4],
     words: u64,
@@ -74,7 +74,7 @@ impl Sip {
     }
 }
 
-/// A map keyed by digests, which are hashes already.
+/// A map keyed by digests, with the digest itself as hash.
 pub(crate) type DigestMap<V> = HashMap<Digest, V, BuildHasherDefault<IdentityHasher>>;
 
 /// A set of digests.
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bit_of_the_input_counts() {
+    fn every_input_bit_changes_the_digest() {
         let of = |words: &[u64]| Digest::of("test", words);
         let base = [3u64, 0, u64::MAX, 1 << 40];
         let mut seen = DigestSet::default();

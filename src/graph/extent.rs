@@ -46,7 +46,7 @@ impl Extent {
         Self { size, whole: false }.stored()
     }
 
-    /// `n` elements. Fails with an error that names `what` if no array can have as many.
+    /// `n` elements. Fails with an error that names `what` if `n` exceeds the largest array.
     #[track_caller]
     pub(crate) fn known_u64(what: &str, n: u64) -> Result<Self> {
         fits(what, n)?;
@@ -58,9 +58,9 @@ impl Extent {
         debug_assert!(!live.has_index(), "bug: a count cannot depend on a position");
         let capacity = capacity.into();
         match (live.as_size(), live.kind()) {
-            (Some(n), _) if n.is_host_known().is_some_and(|n| n <= capacity.value()) => Self::of(n),
+            (Some(n), _) if n.host_value().is_some_and(|n| n <= capacity.value()) => Self::of(n),
             (Some(n), _) => Self::of(n.min(&capacity)),
-            _ if capacity.is_host_known() == Some(0) => Self::known(0),
+            _ if capacity.host_value() == Some(0) => Self::known(0),
             (None, ExprKind::Load(node, at)) if at.as_size().is_some() => {
                 let at = at.as_size().unwrap_or(Size::Const(0));
                 Self { size: Size::count(node.clone(), at, capacity), whole: false }
@@ -97,10 +97,10 @@ impl Extent {
 
     /// The count, if the host knows it.
     pub(crate) fn as_known(&self) -> Option<u32> {
-        if self.whole { Some(self.size.value()) } else { self.size.is_host_known() }
+        if self.whole { Some(self.size.value()) } else { self.size.host_value() }
     }
 
-    /// Whether both counts are provably equal: by structure, or by value where the host knows both.
+    /// Whether both counts are provably equal: equal symbolic sizes, or equal host-known values.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self == other || self.as_known().is_some() && self.as_known() == other.as_known()
     }
@@ -121,7 +121,7 @@ impl Extent {
         if self.as_known().is_some() {
             fits(what, u64::from(self.capacity()).saturating_mul(k))?;
         }
-        // For a host-known extent the product fits, so a larger factor implies 0 elements.
+        // The product of a host-known extent was checked above, so a factor beyond u32 implies 0 elements.
         let k = u32::try_from(k).unwrap_or(u32::MAX);
         Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
     }
@@ -129,7 +129,7 @@ impl Extent {
     /// The extent multiplied by `k`.
     #[track_caller]
     pub(crate) fn times_size(&self, what: &str, k: &Size) -> Result<Self> {
-        if let (Some(n), Some(k)) = (self.as_known(), k.is_host_known()) {
+        if let (Some(n), Some(k)) = (self.as_known(), k.host_value()) {
             fits(what, u64::from(n) * u64::from(k))?;
         }
         Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
@@ -163,11 +163,11 @@ impl Extent {
     }
 
     /// The extent with its count stored in an array of its own, if the count combines several counts or many
-    /// operations. The cost of reading a count therefore does not grow with the program.
+    /// operations. Bounds the cost of reading a count.
     fn stored(self) -> Self {
-        /// Maximum number of nested operations on a count that readers repeat.
+        /// Maximum number of nested operations on a count that each reader recomputes.
         const FEW: u32 = 4;
-        if self.size.is_host_known().is_some() {
+        if self.size.host_value().is_some() {
             return self;
         }
         let counts = self.size.counts();
@@ -175,7 +175,7 @@ impl Extent {
             return self;
         }
         let backend = counts.iter().find_map(|size| match size.kind() {
-            Some(SizeKind::Count(count)) => Some(count.place()?.0.backend().clone()),
+            Some(SizeKind::Count(count)) => Some(count.location()?.0.backend().clone()),
             _ => None,
         });
         let (Some(backend), Some(live)) = (backend, self.size.exact_expr()) else { return self };
@@ -183,10 +183,10 @@ impl Extent {
         Self { size: Size::count(node, Size::Const(0), self.size.clone()), whole: self.whole }
     }
 
-    /// Records the count, which was read from the location that [`Self::count`] gave.
-    pub(crate) fn settle(&self, value: u32) {
+    /// Sets the exact count, which was read from the location [`Self::count`].
+    pub(crate) fn set_exact(&self, value: u32) {
         if let Some(SizeKind::Count(count)) = self.size.kind() {
-            count.settle(value);
+            count.set_exact(value);
         }
     }
 
@@ -198,7 +198,7 @@ impl Extent {
                 ExprKind::Load(node, at) if at.as_size().is_some() => {
                     Count::At(node.clone(), at.as_size().unwrap_or(Size::Const(0)), self.capacity())
                 }
-                // Anything else is computed on the device: a kernel of one element.
+                // A kernel of one element computes any other count.
                 _ => {
                     let node = Node::map(backend, "count", Self::known(1), live, &[]);
                     Count::At(node, Size::Const(0), self.capacity())
@@ -214,7 +214,8 @@ impl Extent {
     }
 }
 
-/// Clamps a bound to the largest capacity of an array. A count that exceeds it fails when the sizes are summed.
+/// Clamps an upper bound to the largest capacity of an array. A larger count fails the overflow check of the scan that
+/// sums the sizes.
 pub(crate) fn upper_bound(n: u64) -> u32 {
     n.min(u64::from(u32::MAX) - 1) as u32
 }
@@ -234,13 +235,13 @@ fn fits(what: &str, n: u64) -> Result<u32> {
     }
 }
 
-/// Reads a number from the device: one wait.
+/// Reads a number from the device. Costs one wait.
 #[track_caller]
 pub(crate) fn read_u32(backend: &BackendRef, op: &'static str, e: Expr) -> Result<u32> {
     read_u32_if(backend, op, e, &[])
 }
 
-/// Reads a number from the device, and fails if one of the conditions `asserts` does not hold: one wait.
+/// As [`read_u32`]; fails if one of the conditions `asserts` does not hold.
 #[track_caller]
 pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asserts: &[Node]) -> Result<u32> {
     let part = match e.kind() {

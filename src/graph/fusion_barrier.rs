@@ -1,25 +1,25 @@
-//! Fusion barriers: why a kernel reads an array that another kernel stores, instead of computing it itself.
+//! Fusion barriers: reasons why two kernels were not fused.
 
 use std::fmt;
 
 use super::digest::Digest;
 use super::node::{Node, Recipe};
 
-/// Why an array is stored between two kernels: the reason why it was not fused into the kernel that reads it.
+/// The reason why an array is stored between two kernels instead of being fused into the kernel that reads it.
 ///
 /// The planner gives the first reason that it finds. `Display` prints a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FusionBarrier {
-    /// The array is the result of a kernel of this kind, which has no final values before it ends: a `row_reduce`, a
-    /// `scan`, a `sort`, the `marks` of a mask.
+    /// The array is the result of a kernel of this kind, whose results are complete only when it ends: a `row_reduce`,
+    /// a `scan`, a `sort`, a `rank_bitmap`.
     EndsKernel(&'static str),
-    /// The array was requested, so it is stored in any case.
+    /// The array was requested and must be stored.
     Requested,
-    /// The array has several readers, and computing it again for each takes longer than reading it.
+    /// The array has several readers, and recomputing it for each takes longer than loading it.
     SeveralReaders,
-    /// The reader loads the array at computed positions, possibly one element many times, and an element is too
-    /// expensive to compute per load.
+    /// The reader loads the array at computed positions, possibly the same element many times, and recomputing an
+    /// element per load is too expensive.
     ComputedPositions,
     /// The reader evaluates its input several times per element, as a scan, a sort, a product and a hash do.
     EvaluatedOften,
@@ -29,7 +29,7 @@ pub enum FusionBarrier {
     OncePerRow,
     /// The array is a row reduction's result, which the reader needs at rows other than the one just reduced.
     OtherRows,
-    /// A condition on data would be checked at fewer positions than it must hold at.
+    /// The reader evaluates only some positions of a condition that must be checked at all of them.
     Condition,
     /// The array holds row splits, which a kernel searches or iterates over as an array.
     Splits,
@@ -69,7 +69,7 @@ impl fmt::Display for FusionBarrier {
 }
 
 impl FusionBarrier {
-    /// What avoids the barrier, or why nothing should: a phrase.
+    /// How to avoid the barrier, or why not to: a phrase.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::EndsKernel(_) | Self::Splits | Self::Count | Self::ConditionsOnly => "inherent in the operation",
@@ -85,7 +85,7 @@ impl FusionBarrier {
         }
     }
 
-    /// The barrier of an array that is read as a whole, not element by element; `None` if the array is stored already.
+    /// The barrier of an array that the reader searches or iterates over; `None` if the array is stored already.
     pub(super) fn as_array(node: &Node) -> Option<Self> {
         node.recipe().map(|recipe| match &*recipe {
             Recipe::Map { .. } => Self::Splits,
@@ -94,12 +94,12 @@ impl FusionBarrier {
     }
 }
 
-/// The fusion barriers of a step: the arrays that it reads although they had to be computed, each with the reason.
+/// The fusion barriers of a step: for each array that another step computes, the reason why it is not fused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Barriers(Vec<(Digest, FusionBarrier)>);
 
 impl Barriers {
-    /// Records the reason, unless the array has one. Arrays that are stored already have none.
+    /// Records the reason, unless one is recorded for the array. `None`, for arrays stored already, records nothing.
     pub(super) fn note(&mut self, node: &Node, why: Option<FusionBarrier>) {
         if let Some(why) = why
             && self.why(node).is_none()
@@ -108,8 +108,8 @@ impl Barriers {
         }
     }
 
-    /// Replaces the recorded reason by a more specific one. [`FusionBarrier::EndsKernel`] is the most general reason and
-    /// replaces none.
+    /// Replaces the recorded reason by a more specific one. [`FusionBarrier::EndsKernel`] is the most general reason
+    /// and replaces none.
     pub(super) fn refine(&mut self, node: &Node, why: FusionBarrier) {
         let is_more = !matches!(why, FusionBarrier::EndsKernel(_));
         if let Some(known) = self.0.iter_mut().find(|(digest, _)| is_more && *digest == node.digest()) {
@@ -122,7 +122,7 @@ impl Barriers {
         self.0.extend(more.0);
     }
 
-    /// The reason why the array is read, if recorded.
+    /// The recorded reason, if any.
     pub(crate) fn why(&self, node: &Node) -> Option<FusionBarrier> {
         self.0.iter().find(|(digest, _)| *digest == node.digest()).map(|(_, why)| *why)
     }

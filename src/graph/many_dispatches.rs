@@ -1,10 +1,10 @@
-//! Why a kernel takes several dispatches where one would be enough.
+//! Limits that force a kernel into several dispatches.
 
 use std::fmt;
 
-/// Why a kernel takes several dispatches: a limit of the device or of its driver.
+/// The limit of the device or its driver that forces a kernel into several dispatches.
 ///
-/// Sorts, scans and reductions of long rows take several dispatches on every device; those have no reason of this kind.
+/// Sorts, scans and reductions of long rows take several dispatches on every device; these are not reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ManyDispatches {
@@ -27,7 +27,7 @@ impl fmt::Display for ManyDispatches {
 }
 
 impl ManyDispatches {
-    /// What avoids the further dispatches, or why nothing does: a phrase.
+    /// How to avoid the additional dispatches, or why they are unavoidable: a phrase.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::BindingLimit => "a device with larger bindings needs fewer",

@@ -13,10 +13,10 @@
 //! [`stage`] selects the sizes that are read back before the rest is computed.
 //!
 //! A new primitive touches these files: `recipe/mod.rs` (the variant), `recipe/rewrite.rs` (its references),
-//! `recipe/evaluation.rs` (how its kernel evaluates expressions), `node/record.rs` (its constructor), `bindings.rs` (the
-//! buffers that its kernel binds), `traffic.rs` (the bytes that it moves), `legalize` (its legalization over arrays that
-//! exceed a binding), `backend/cpu/mod.rs` and the file of its loop, `backend/gpu/lower.rs` and the file of its grids,
-//! and its shader.
+//! `recipe/evaluation.rs` (how its kernel evaluates expressions), `node/record.rs` (its constructor), `bindings.rs`
+//! (the buffers that its kernel binds), `traffic.rs` (the bytes that it moves), `legalize` (its legalization over
+//! arrays that exceed a binding), `backend/cpu/mod.rs` and the file of its loop, `backend/gpu/lower.rs` and the file of
+//! its grids, and its shader.
 //!
 //! Arrays, expressions and sizes refer to one another: an array has a size and a recipe of expressions, an expression
 //! reads arrays, and a size may be an element of an array. Their types are therefore defined here, and their methods in

@@ -1,4 +1,4 @@
-//! The scalar operations that expressions are made of. Their meaning here is the specification of both backends.
+//! Scalar operations of expressions. The semantics documented here are the specification of both backends.
 
 use super::scalar::Scalar;
 use crate::dtype::DType;
@@ -38,10 +38,10 @@ pub(crate) enum BinaryOp {
     Div,
     /// Remainder with the sign of `a`: floats as C's `fmod`; integers `a - (a / b) * b`, `a % 0 = 0`.
     Rem,
-    /// `a / b` of positions (u32). The operands promise that no part of them wrapped, so that `(q * k + m) / k` folds
-    /// to `q`. Never applied to the user's numbers, whose products wrap.
+    /// `a / b` of positions (u32). The operands contain no arithmetic that wrapped, so that `(q * k + m) / k` folds to
+    /// `q`. Never applied to user data, whose products may wrap.
     IndexDiv,
-    /// `a % b` of positions, with the same promise.
+    /// `a % b` of positions, under the same guarantee.
     IndexRem,
     /// The smaller one; NaN if either is; -0 is below +0.
     Min,
@@ -53,9 +53,9 @@ pub(crate) enum BinaryOp {
     Or,
     /// Logical and bitwise exclusive or.
     Xor,
-    /// `a << b`; 0 once `b` reaches the width, `b` taken as unsigned.
+    /// `a << b`; 0 if `b`, taken as unsigned, is at least the width.
     Shl,
-    /// `a >> b`, sign-filling for signed types; 0 or -1 once `b` reaches the width.
+    /// `a >> b`, arithmetic for signed types; 0 or -1 if `b` is at least the width.
     Shr,
     /// `a == b`, false on NaN.
     Eq,
@@ -107,13 +107,14 @@ pub(crate) enum ReduceOp {
     Prod,
     /// Least value; the greatest finite value of the dtype for an empty row.
     Min,
-    /// Greatest value; the least finite value of the dtype for an empty row.
+    /// Maximum; for an empty row, the lowest finite value of the dtype.
     Max,
 }
 
 impl ReduceOp {
-    /// Identity element: the result of an empty row, and the start of every fold. Infinities in a minimum or maximum of
-    /// floats are an exception: those floats are reduced by their order-preserving keys.
+    /// Identity element: the result of an empty row, and the initial value of every fold. For minima and maxima of
+    /// floats it is not the identity of infinities; floats are therefore reduced by their order-preserving integer
+    /// keys.
     pub(crate) fn identity(self, dtype: DType) -> Scalar {
         match self {
             Self::Sum => Scalar::from_i64(dtype, 0),

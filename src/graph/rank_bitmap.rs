@@ -1,16 +1,17 @@
-//! Rank bitmap: marks the positions that a mask keeps, for compactions and for the new bounds of rows.
+//! Rank bitmap: a bitmap of the positions that a mask keeps, with ranks, for compactions and the row splits of their
+//! results.
 //!
 //! A *rank* is the number of kept positions before a given one. An array of u32 holds both bits and ranks:
 //!
 //! ```text
 //! words 0 .. tiles             the rank of each tile's first position
-//! word  tiles                  how many positions stay in all
-//! words tiles + 1 ..           a word each 16 positions: low half their bits, high half their rank within the tile
+//! word  tiles                  the number of kept positions
+//! words tiles + 1 ..           a word per 16 positions: bits in the low half, rank within the tile in the high half
 //! ```
 //!
-//! A tile has 2048 positions. The position after the last one also lies in a tile, so that any rank reads two words.
-//! The bitmap takes a quarter of a byte per position, and the mask is evaluated only once. Jacobson 1989,
-//! "Space-efficient static trees and graphs", describes such rank directories in general.
+//! A tile has 2048 positions. The tiles also cover the position after the last one, so that every rank is computed from
+//! two words. The bitmap takes a quarter of a byte per position, and the mask is evaluated once. Rank directories:
+//! Jacobson 1989, "Space-efficient static trees and graphs".
 
 use super::opcode::{BinaryOp, UnaryOp};
 use super::recipe::Recipe;
@@ -57,7 +58,7 @@ pub(crate) struct RankBitmap {
 impl RankBitmap {
     /// Marks the positions below `count` at which `keep`, an expression in the position, holds.
     pub(crate) fn new(backend: &BackendRef, op: &'static str, count: &Extent, keep: Expr) -> Self {
-        Self { node: Node::marks(backend, op, keep, count.clone()), count: count.clone() }
+        Self { node: Node::rank_bitmap(backend, op, keep, count.clone()), count: count.clone() }
     }
 
     /// The bitmap of `count` positions in an existing array.
@@ -80,7 +81,7 @@ impl RankBitmap {
         Extent::bounded(self.count.size(), Expr::load(&self.node, Expr::size(&self.tiles())))
     }
 
-    /// Number of tiles of the array as allocated, which may be sized for an upper bound of the positions.
+    /// Number of tiles of the allocated array, whose capacity may be an upper bound.
     fn tiles(&self) -> Size {
         Size::len(&self.node).sub(1).div(1 + TILE_WORDS)
     }
@@ -100,22 +101,22 @@ impl RankBitmap {
 
 impl Node {
     /// Rank bitmap of the positions at which `keep` holds; see [`Recipe::RankBitmap`].
-    fn marks(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
+    fn rank_bitmap(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
         let extent = Extent::of(words_size(count.size())).whole();
         Self::recorded(backend, name, DType::U32, extent, &[], Recipe::RankBitmap { keep, count })
     }
 
-    /// The values of the marked positions, `inner` numbers per position, `extent` numbers in all; see
+    /// The values of the kept positions, `inner` numbers per position, `extent` numbers in total; see
     /// [`Recipe::Compact`].
     pub(crate) fn compact(
         backend: &BackendRef,
         name: &'static str,
-        marks: &RankBitmap,
+        bitmap: &RankBitmap,
         (value, inner): (Expr, u32),
         extent: Extent,
     ) -> Self {
         let dtype = value.dtype();
-        let recipe = Recipe::Compact { marks: marks.node().clone(), value, count: marks.count().clone(), inner };
+        let recipe = Recipe::Compact { bitmap: bitmap.node().clone(), value, count: bitmap.count().clone(), inner };
         Self::recorded(backend, name, dtype, extent, &[], recipe)
     }
 }

@@ -1,9 +1,10 @@
 //! Recording without blocking the thread.
 //!
-//! An operation whose result has a dense dimension that only the device knows reads that size while it is recorded.
-//! Under [`record_async`] such a read fails instead. The size is awaited outside, and recording runs again with its
-//! value available. Nodes of the previous recording are found again by digest, so that nothing is computed twice.
+//! An operation whose result has a device-known dense dimension reads that size while it is recorded. Under
+//! [`record_async`] such a read fails instead. The size is then awaited, and recording is repeated with its value.
+//! Nodes are hash-consed, so that the repeated recording recomputes nothing.
 
+use std::any::Any;
 use std::cell::RefCell;
 
 use super::backend::{BackendRef, Elements, Part, Wait};
@@ -16,17 +17,19 @@ const MAX_READS: usize = 256;
 /// Key of a read: the digests of the arrays and of the elements that are read together.
 type Key = Vec<(Digest, Digest)>;
 
-/// A read that would have blocked the recording.
+/// A read that must be awaited before recording can proceed.
 struct Wanted {
     backend: BackendRef,
     parts: Vec<Part>,
 }
 
-/// State of a non-blocking recording: the reads with known results, and the first read without one.
+/// State of a non-blocking recording: the results of earlier reads, and the first read without a result.
 #[derive(Default)]
 struct Recording {
     known: Vec<(Key, Result<Vec<Vec<u8>>>)>,
     wanted: Option<Wanted>,
+    /// Results of host steps, by their arguments.
+    made: Vec<(Digest, Box<dyn Any + Send>)>,
 }
 
 thread_local! {
@@ -52,7 +55,7 @@ fn key(parts: &[Part]) -> Key {
     parts.iter().map(|part| (part.node.digest(), elements(part))).collect()
 }
 
-/// Reads parts of arrays while `op` is recorded: one wait.
+/// Reads parts of arrays while `op` is recorded. Costs one wait.
 ///
 /// # Errors
 /// Those of the read; [`Error::WouldBlock`] under [`record_async`], until the read has been awaited.
@@ -68,6 +71,25 @@ pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>)
         Some(Err(Error::WouldBlock { op }))
     });
     answer.unwrap_or_else(|| pollster::block_on(backend.read_parts(parts, Wait::Blocking)))
+}
+
+/// The result of `make`, which uploads data. Under [`record_async`] a repeated recording gets the result of the first one,
+/// since each upload is a new array. `key` identifies what is made.
+pub(crate) fn made_once<T: Clone + Send + 'static>(key: Digest, make: impl FnOnce() -> Result<T>) -> Result<T> {
+    let found = RECORDING.with_borrow(|recording| {
+        let (_, made) = recording.as_ref()?.made.iter().find(|(of, _)| *of == key)?;
+        made.downcast_ref::<T>().cloned()
+    });
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let made = make()?;
+    RECORDING.with_borrow_mut(|recording| {
+        if let Some(recording) = recording {
+            recording.made.push((key, Box::new(made.clone())));
+        }
+    });
+    Ok(made)
 }
 
 /// Whether the thread records under [`record_async`].
@@ -101,17 +123,17 @@ pub(crate) fn must_not_block() -> bool {
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub async fn record_async<T>(mut record: impl FnMut() -> Result<T>) -> Result<T> {
-    let mut known = Vec::new();
-    // Keeps the arrays that hold the sizes alive for the next call.
+    let (mut known, mut made) = (Vec::new(), Vec::new());
+    // Keeps the arrays that hold the sizes alive until the next call.
     let mut read: Vec<Part> = Vec::new();
     loop {
         let (result, recording) = {
-            let _outer = Restore(RECORDING.replace(Some(Recording { known, wanted: None })));
+            let _outer = Restore(RECORDING.replace(Some(Recording { known, wanted: None, made })));
             let result = record();
             (result, RECORDING.take().unwrap_or_default())
         };
         let Some(Wanted { backend, parts }) = recording.wanted else { return result };
-        known = recording.known;
+        (known, made) = (recording.known, recording.made);
         if known.len() == MAX_READS {
             let what = format!(
                 "{MAX_READS} sizes were awaited, and the closure requests another one; upload outside of the closure, \
@@ -119,7 +141,7 @@ pub async fn record_async<T>(mut record: impl FnMut() -> Result<T>) -> Result<T>
             );
             return Err(Error::argument("record_async", what));
         }
-        // Errors are passed on to the operation, which may handle them.
+        // The repeated recording returns an error to the operation, which may handle it.
         let bytes = backend.read_parts(parts.clone(), Wait::Polled).await;
         known.push((key(&parts), bytes));
         read.extend(parts);

@@ -3,7 +3,7 @@
 use super::opcode::ReduceOp;
 use crate::dtype::DType;
 
-/// The result of a row reduction for each row: a part of its accumulator. The dtype is that of the values.
+/// The result of a row reduction, extracted from its accumulator. Has the dtype of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Reducer {
     /// The values, combined by an operation.
@@ -24,10 +24,10 @@ impl From<ReduceOp> for Reducer {
     }
 }
 
-/// Accumulator of the values of a row: a monoid. Reducers with the same accumulator over the same values share it.
+/// Accumulator of the values of a row: a monoid. Reducers of the same values share equal accumulators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Accumulator {
-    /// One value.
+    /// The values, combined by an operation.
     Op(ReduceOp),
     /// Online softmax: the greatest value, as an integer of the same order, and the sum of the exponentials relative to
     /// it. A merge rescales to the greater of both values with one exponential (Milakov and Gimelshein 2018).

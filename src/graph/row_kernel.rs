@@ -1,13 +1,14 @@
-//! A pass over rows: any number of reductions, and at most one map of the elements that uses their results.
+//! Row kernels: any number of reductions over the same rows, and at most one map of the elements that uses their
+//! results.
 
 use super::canonical_order::BLOCK;
 use super::expr::Expr;
 use super::node::{Node, Rows};
 use super::reducer::{Accumulator, Reducer};
 
-/// Maximum accumulator state per row, in bytes. With the smallest tile a workgroup holds the state of 264 lanes and of
-/// two more rows. Its lists of rows and blocks leave 14,276 bytes of the 16 KiB of workgroup memory that every device
-/// has. The limit is 14,276 / 266, in whole words.
+/// Maximum accumulator state per row, in bytes. Every device has 16 KiB of workgroup memory, of which the lists of rows
+/// and blocks leave 14,276 bytes. The smallest tile holds the states of 264 lanes and two rows: 14,276 / 266, in whole
+/// words.
 pub(crate) const MAX_STATE: usize = 52;
 
 /// Epilogue of a row reduction: the value that is stored in place of the reduced one.
@@ -20,7 +21,7 @@ pub(crate) struct Epilogue {
     pub(crate) value: Expr,
 }
 
-/// One reduction of a pass.
+/// One reduction of a row kernel.
 #[derive(Debug)]
 pub(crate) struct RowResult {
     /// The node that the reduction computes.
@@ -31,7 +32,7 @@ pub(crate) struct RowResult {
     pub(crate) value: Expr,
     /// Epilogue of the results, if any.
     pub(crate) epilogue: Option<Epilogue>,
-    /// Whether the result is stored; false if only the pass's own map reads it.
+    /// Whether the result is stored; false if only the kernel's own map reads it.
     pub(crate) is_stored: bool,
 }
 
@@ -40,22 +41,21 @@ pub(crate) struct RowResult {
 pub(crate) struct RowMap {
     /// The node that the map computes.
     pub(crate) out: Node,
-    /// The value of an element. The expression loads results of the pass, which need not be stored, at the element's
-    /// own row.
+    /// The value of an element. The expression loads results of the kernel, stored or not, at the element's own row.
     pub(crate) value: Expr,
 }
 
-/// Results of a row reduction step.
+/// The reductions and the map of a row reduction step.
 #[derive(Debug)]
 pub(crate) struct RowKernel {
     /// The reductions, at least one.
     pub(crate) results: Vec<RowResult>,
-    /// The map of the same elements, if there is one.
+    /// The map of the same elements, if any.
     pub(crate) map: Option<RowMap>,
 }
 
 impl RowKernel {
-    /// The distinct accumulators of the pass, each with its values. Results may share an accumulator.
+    /// The distinct accumulators of the kernel, each with its values. Results may share an accumulator.
     pub(crate) fn columns(&self) -> Vec<(Accumulator, &Expr)> {
         let mut out: Vec<(Accumulator, &Expr)> = Vec::new();
         for r in &self.results {
@@ -70,17 +70,17 @@ impl RowKernel {
     /// Index of the result's accumulator in [`Self::columns`].
     pub(crate) fn column_of(&self, r: &RowResult) -> usize {
         let column = (r.reducer.accumulator(), &r.value);
-        self.columns().iter().position(|c| *c == column).expect("bug: a result of no column")
+        self.columns().iter().position(|c| *c == column).expect("bug: a result without an accumulator")
     }
 
-    /// The nodes that the pass stores.
+    /// The nodes that the kernel stores.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Node> {
         let results = self.results.iter().filter(|r| r.is_stored).map(|r| &r.out);
         results.chain(self.map.as_ref().map(|m| &m.out))
     }
 }
 
-/// Upper bound of how many of `nvals` elements are in rows longer than [`BLOCK`].
+/// Upper bound of the number of elements in rows longer than [`BLOCK`], of `nvals` elements.
 pub(crate) fn in_long_rows(rows: &Rows, nvals: u32) -> u32 {
     match rows {
         Rows::Splits(node) => node.values_in_long_rows().min(nvals),

@@ -1,8 +1,8 @@
-//! Row lengths as far as the host knows them, and the length classes on which plans may depend.
+//! Host-known bounds of row lengths, and the length classes on which plans may depend.
 
 use super::canonical_order::BLOCK;
 
-/// Upper bounds of the lengths of rows, as far as the host knows.
+/// Host-known upper bounds of row lengths.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownLengths {
     /// Upper bound of the row lengths.
@@ -24,20 +24,19 @@ impl KnownLengths {
     }
 }
 
-/// Upper bounds of the length classes: the longest rows of the kernels that handle one row at a time. These are the
-/// blocks of row reductions and scans by their widths, and the longest row that a workgroup sorts.
+/// Upper bounds of the length classes: the thresholds at which kernels treat rows differently. These are the block
+/// lengths of row reductions and scans for all widths, and the longest row that one workgroup sorts.
 const CLASSES: [u32; 5] = [64, 128, 256, 512, 896];
 
-/// Length class of rows of at most `longest` elements: the greatest length that no kernel distinguishes from `longest`.
+/// Length class of rows of at most `longest` elements: the greatest length that every kernel treats as `longest`.
 ///
-/// Plans depend on the class alone, so that a batch whose longest row is slightly longer within the class has the same
-/// plan.
+/// Plans depend on the class only, so that batches whose longest rows are in one class share a plan.
 pub(crate) fn class(longest: u32) -> u32 {
     CLASSES.into_iter().find(|&class| longest <= class).unwrap_or(u32::MAX)
 }
 
-/// Length class of strings of at most `longest` bytes: the next power of two, since long strings are hashed in several
-/// dispatches. Strings that every adapter hashes in one dispatch form one class.
+/// Length class of strings of at most `longest` bytes: the next power of two, since the number of dispatches of a hash
+/// depends on the length. All strings that every adapter hashes in one dispatch form one class.
 pub(crate) fn string_class(longest: u32) -> u32 {
     longest.max(256 << 10).checked_next_power_of_two().unwrap_or(u32::MAX)
 }

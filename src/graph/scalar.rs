@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use crate::dtype::DType;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_bf16, f32_of_f16, f32_of_integer_to_odd, f32_to_odd};
 
-/// A single value of any dtype but strings. Kernels receive the value as a parameter, never in their source.
+/// A single value of any dtype except strings. A scalar is a parameter of a kernel, not part of its source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scalar {
     /// A truth value.
@@ -78,8 +78,7 @@ impl Scalar {
         }
     }
 
-    /// The bits of the value, in the low end of a word. Signed integers of less than 32 bits are sign-extended to 32
-    /// bits.
+    /// The bits of the value, zero-extended. Signed integers of less than 32 bits are first sign-extended to 32 bits.
     pub const fn bits(self) -> u64 {
         match self {
             Self::Bool(v) => v as u64,
@@ -98,7 +97,7 @@ impl Scalar {
         }
     }
 
-    /// The value `v` as `dtype`: integers wrap, floats round. Strings have no scalars; their dtype gives a byte.
+    /// The value `v` as `dtype`: integers wrap, floats round. The string dtype gives a byte.
     pub fn from_i64(dtype: DType, v: i64) -> Self {
         match dtype {
             DType::Bool => Self::Bool(v != 0),
@@ -203,7 +202,7 @@ impl Scalar {
         }
     }
 
-    /// The least value of `dtype`; the most negative finite one for floats.
+    /// The lowest value of `dtype`, finite for floats.
     pub const fn lowest(dtype: DType) -> Self {
         match dtype {
             DType::Bool => Self::Bool(false),

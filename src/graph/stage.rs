@@ -1,23 +1,23 @@
 //! Stages: counts that are read back before the rest of a program is computed.
 //!
-//! A GPU allocates arrays for upper bounds of device-known sizes, and kernels stop at the count. Where that wastes
-//! little memory, nothing waits. Where an array at its bound takes many bytes, the program is divided: the counts are
-//! computed and read first, all that are ready in one wait, and the rest is planned with exact sizes. Bounds never
-//! compound: if one bound is made of another one, the other count is read first.
+//! On a GPU, arrays are allocated for upper bounds of device-known sizes, and kernels stop at the count. If the bounds
+//! waste little memory, the host does not wait. Otherwise the program is divided into stages: the counts are computed
+//! and read first, all independent ones in one wait, and the rest is planned with exact sizes. Bounds never compound:
+//! if one bound depends on another count, that count is read first.
 
 use super::program::{Bindings, Program, SizeId};
 use super::size::Size;
 
-/// The counts to read before the outputs of the program are computed: those at whose bounds an array takes more than
-/// `most` bytes and more than twice the largest input, and that do not depend on another such count. Empty if no count
-/// is worth a wait.
+/// The counts to read before the outputs of the program are computed: the wasteful counts that depend on no other
+/// wasteful count. A count is wasteful if an array at its bound takes more than `most` bytes and more than twice the
+/// largest input. Empty if no count is worth a wait.
 pub(crate) fn counts_to_read(program: &Program, bindings: &Bindings, most: u64) -> Vec<Size> {
     let ready = ready(program, &wasteful(program, bindings, most));
     ready.into_iter().map(|count| bindings.sizes[count.index()].0.clone()).collect()
 }
 
-/// Predicts how often a run of the program would wait for counts. Sets the counts that the run would read to an
-/// estimate: the bound, but no more elements than the largest existing array.
+/// Predicts the number of waits for counts in a run of the program. Sets the counts that the run would read to an
+/// estimate: the bound, but at most the length of the largest input.
 pub(crate) fn predict_waits(program: &Program, bindings: &mut Bindings, most: u64) -> u64 {
     let known = bindings.arrays.iter().filter_map(|(_, stored)| stored.as_ref()).map(|stored| stored.len);
     let largest = known.max().unwrap_or(0).max(1);
@@ -39,10 +39,10 @@ pub(crate) fn predict_waits(program: &Program, bindings: &mut Bindings, most: u6
     0
 }
 
-/// The counts that do not depend on another one of `counts`.
+/// The counts that depend on no other element of `counts`.
 fn ready(program: &Program, counts: &[SizeId]) -> Vec<SizeId> {
     let is_ready = |count: &&SizeId| {
-        let Some((array, _)) = program.count_place(**count) else { return false };
+        let Some((array, _)) = program.count_location(**count) else { return false };
         let needed = program.needed_for(array);
         let sizes = program.arrays().filter(|(a, _)| needed.contains(a)).filter_map(|(_, def)| def.computed());
         let mut others = sizes.flat_map(|(size, _)| program.counts_in(size)).filter(|other| other != *count);
@@ -51,8 +51,7 @@ fn ready(program: &Program, counts: &[SizeId]) -> Vec<SizeId> {
     counts.iter().filter(is_ready).copied().collect()
 }
 
-/// The counts at whose bounds an array takes more than `most` bytes and more than twice the largest input. An array no
-/// larger than an existing one is not worth a wait.
+/// The wasteful counts: see [`counts_to_read`]. An array no larger than twice an existing one is not worth a wait.
 fn wasteful(program: &Program, bindings: &Bindings, most: u64) -> Vec<SizeId> {
     let counts = program.counts();
     if counts.is_empty() {

@@ -28,17 +28,16 @@ pub(crate) struct HashedStrings {
 pub(crate) struct PlanLimits {
     /// Maximum number of arrays that a kernel reads and writes, output included.
     pub(crate) arrays: u32,
-    /// Maximum number of storage buffers that a kernel binds: at least `arrays`. More bindings allow an array to take
-    /// several.
+    /// Maximum number of storage buffers that a kernel binds: at least `arrays`. The surplus serves windows of large
+    /// arrays.
     pub(crate) bindings: u32,
     /// Bytes per binding; a larger array takes several bindings.
     pub(crate) max_binding: u64,
-    /// Whether maps are fused into their consumers; off only to test that fusion changes no bits.
+    /// Whether fusion is enabled. Disabled only to test that fusion changes no bits.
     pub(crate) fuse: bool,
     /// Representation of 64-bit integers in kernels.
     pub(crate) int64: Int64Repr,
-    /// Bytes of scratch state that the kernels of a hash keep, with windows of that many bytes: 0 if one kernel hashes
-    /// every string.
+    /// Bytes of scratch state of a hash, given the bytes per window: 0 if one dispatch hashes every string.
     pub(crate) hash_state_bytes: fn(u64, HashedStrings) -> u64,
     /// Tuning of the kernels.
     pub(crate) tuning: Tuning,
@@ -55,7 +54,7 @@ impl PlanLimits {
         1 << self.max_binding.max(1).ilog2()
     }
 
-    /// Bytes of scratch state that the kernels of a hash keep.
+    /// Bytes of scratch state of a hash.
     pub(crate) fn hash_state_bytes(&self, strings: HashedStrings) -> u64 {
         (self.hash_state_bytes)(self.window_bytes(), strings)
     }
@@ -78,27 +77,26 @@ pub(crate) enum Int64Repr {
     Pairs,
 }
 
-/// One pass over an array: a recipe whose expressions read stored arrays only.
+/// A step of a plan: a recipe after fusion, whose expressions read stored arrays only.
 #[derive(Debug)]
 pub(crate) struct Step {
     /// The node that the step computes.
     pub(crate) out: Node,
-    /// The recipe, with maps substituted.
+    /// The recipe, with maps inlined.
     pub(crate) recipe: Recipe,
-    /// For a row reduction: its results, of which `out` is the first, or its map.
-    pub(crate) pass: Option<RowKernel>,
+    /// For a row reduction: its row kernel. `out` is the node of the map if there is one, else of the first result.
+    pub(crate) row_kernel: Option<RowKernel>,
     /// The live count of the output, over stored arrays only.
     pub(crate) live: Option<Expr>,
-    /// Stored arrays that the step reads, in order of first use. Earlier steps compute them, or they exist before the
-    /// plan.
+    /// Arrays that the step reads, in order of first use: inputs, and outputs of earlier steps.
     pub(crate) reads: Vec<Node>,
     /// Limits of the kernels.
     pub(crate) limits: PlanLimits,
     /// Conditions that the step evaluates.
     pub(crate) checks: Vec<Arc<Check>>,
-    /// Further nodes that must be computed before the step: the output depends on their conditions or counts.
+    /// Further nodes that must be computed before the step, since the output depends on their conditions or counts.
     pub(crate) after: Vec<Node>,
-    /// The partition whose row of each element the kernel finds by a search per tile: its splits, and the inner width.
+    /// The partition in which the kernel knows the row of each element, by one search per tile: splits and inner width.
     pub(crate) row_context: Option<(Node, u32)>,
     /// The fused operations, innermost last.
     pub(crate) fused: Vec<&'static str>,
@@ -107,7 +105,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Name of the step's primitive: the recipe's, or that of a map that knows the row of each element.
+    /// Name of the kernel template: the recipe's, or `row_map` for a map with a row context.
     pub(crate) fn family(&self) -> &'static str {
         match &self.recipe {
             Recipe::Map { .. } if self.row_context.is_some() => "row_map",
@@ -115,15 +113,15 @@ impl Step {
         }
     }
 
-    /// The arrays that a map reads at the position of its own element only. Such an array may end before the elements
-    /// do; elements beyond its end select another value.
+    /// The arrays that a map reads at its own position only. Such an array may be shorter than the map; elements beyond
+    /// its end select another value.
     pub(crate) fn at_own_position(&self) -> DigestSet {
         let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {
             return DigestSet::default();
         };
         let mut elsewhere: DigestSet = self.row_context.iter().map(|(splits, _)| splits.digest()).collect();
         let mut at_own = DigestSet::default();
-        let count = self.recipe.lives();
+        let count = self.recipe.live_counts();
         for_each_expr(value, &mut |e| match e.kind() {
             ExprKind::Load(n, at) if at.is_index() => {
                 at_own.insert(n.digest());
@@ -140,24 +138,24 @@ impl Step {
 impl Step {
     /// The arrays that the step stores.
     pub(crate) fn outputs(&self) -> Vec<&Node> {
-        match &self.pass {
-            Some(pass) => pass.outputs().collect(),
+        match &self.row_kernel {
+            Some(row_kernel) => row_kernel.outputs().collect(),
             None => vec![&self.out],
         }
     }
 
-    /// The arrays that the step's expressions read, without those that only hold element counts.
+    /// The arrays that the step's expressions read. Excludes arrays that are read for counts only.
     pub(super) fn value_reads(&self) -> Vec<Node> {
         let mut read = DigestSet::default();
         self.recipe.exprs().into_iter().for_each(|e| read.extend(arrays(e)));
         self.reads.iter().filter(|n| read.contains(&n.digest())).cloned().collect()
     }
 
-    /// Fuses a map of the step's results `made` into the step. `pass` computes the map's node, and the fused step
-    /// depends on everything that either step depended on.
-    pub(super) fn with_map(self, map: Self, made: &[Node], pass: RowKernel) -> Self {
+    /// Fuses a map of the step's results `fused_results` into the step. `row_kernel` computes the map's node. The fused
+    /// step has the dependencies of both steps.
+    pub(super) fn with_map(self, map: Self, fused_results: &[Node], row_kernel: RowKernel) -> Self {
         let (mut reads, mut checks, mut after) = (self.reads, self.checks, self.after);
-        let is_other = |n: &Node| !made.contains(n);
+        let is_other = |n: &Node| !fused_results.contains(n);
         let read = map.value_reads();
         merge(&mut reads, read.iter().filter(|n| is_other(n)).cloned());
         merge(&mut after, map.reads.into_iter().filter(|n| is_other(n) && !read.contains(n)));
@@ -166,7 +164,17 @@ impl Step {
         let (mut fused, mut barriers) = (map.fused, map.barriers);
         fused.extend(self.fused);
         barriers.extend(self.barriers);
-        Self { out: map.out, pass: Some(pass), live: map.live, reads, checks, after, fused, barriers, ..self }
+        Self {
+            out: map.out,
+            row_kernel: Some(row_kernel),
+            live: map.live,
+            reads,
+            checks,
+            after,
+            fused,
+            barriers,
+            ..self
+        }
     }
 }
 
@@ -185,21 +193,21 @@ pub(super) struct Dependencies {
     pub(super) reads: Vec<Node>,
     /// The conditions.
     pub(super) checks: Vec<Arc<Check>>,
-    /// The first partition, with its inner width, in which an expression needs the row of the current element.
+    /// The first partition in which an expression needs the row of the current element: splits and inner width.
     pub(super) own_row: Option<(Node, u32)>,
-    /// Further arrays that hold counts of the recipe's sizes. They must be computed before the step starts.
+    /// Further arrays that hold counts of the recipe's sizes, to be computed before the step.
     pub(super) sized: Vec<Node>,
 }
 
 impl Dependencies {
-    /// Collects from the recipe, and from the live count of its result.
+    /// The dependencies of the recipe and of the live count of its result.
     pub(super) fn of(recipe: &Recipe, live: Option<&Expr>) -> Self {
         let reads = recipe.array().cloned().into_iter().collect();
         let mut out = Self { reads, checks: Vec::new(), own_row: None, sized: Vec::new() };
-        let lives: Vec<Expr> = recipe.lives().chain(live.cloned()).collect();
-        // Kernels that iterate over splits stop where the splits do, and read no count.
+        let live_counts: Vec<Expr> = recipe.live_counts().chain(live.cloned()).collect();
+        // Kernels that iterate over splits stop at the last split and read no live count.
         let stops_at_splits = recipe.domain().is_some_and(|on| matches!(on.rows, Rows::Splits(_)));
-        let read = if stops_at_splits { &[] } else { &lives[..] };
+        let read = if stops_at_splits { &[] } else { &live_counts[..] };
         for e in recipe.exprs().into_iter().chain(read) {
             for_each_expr(e, &mut |e| {
                 if let ExprKind::Checked(check, ..) = e.kind()
@@ -223,7 +231,7 @@ impl Dependencies {
                 }
             });
         }
-        for e in &lives {
+        for e in &live_counts {
             for_each_node(e, &mut |n| merge(&mut out.sized, [n.clone()]));
         }
         out.sized.retain(|n| !out.reads.contains(n));

@@ -7,27 +7,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::expr::Check;
 use crate::error::Result;
 
-/// A result: storage of the node's backend, and the device-side conditions that it depends on.
+/// Result of an evaluated node: its storage, and the device-side conditions on which it depends.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
-    /// Storage of a type of the backend's own.
+    /// Storage, of a backend-specific type.
     pub(crate) data: Arc<dyn Any + Send + Sync>,
-    /// The conditions to check before the data is trusted.
+    /// The conditions to check before the data is used.
     pub(crate) status: Arc<[Status]>,
-    /// Number of elements allocated: the capacity at that time.
+    /// Number of allocated elements: the capacity at evaluation.
     pub(crate) len: u32,
 }
 
 /// One device-side condition of an evaluated node, with the location of its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Status {
-    /// Block of outcomes, of a type of the backend's own.
+    /// Status block, of a backend-specific type.
     pub(crate) block: Arc<dyn Any + Send + Sync>,
     /// Index of the outcome in the block. An outcome is the first offending position, or u32::MAX.
     pub(crate) slot: u32,
     /// The condition.
     pub(crate) check: Arc<Check>,
-    /// Whether a read has found the condition to hold. Nodes made from this one then need not check it again.
+    /// Whether a read has found the condition to hold. Dependent nodes then skip the check.
     passed: Arc<AtomicBool>,
 }
 
@@ -46,8 +46,8 @@ impl Status {
         }
     }
 
-    /// Fails if `first` is a position; otherwise marks the condition as holding from now on.
-    pub(crate) fn settle(&self, first: u32) -> Result<()> {
+    /// Fails if `first` is a position; otherwise records that the condition holds.
+    pub(crate) fn record_outcome(&self, first: u32) -> Result<()> {
         self.check.outcome(first)?;
         self.passed.store(true, Ordering::Relaxed);
         Ok(())

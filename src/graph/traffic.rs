@@ -1,12 +1,11 @@
 //! Memory traffic of a step: the bytes that it reads and writes, and the minimum for its results.
 //!
-//! Counts use capacities, the sizes that the host knows. Each distinct load of an expression counts:
+//! Sizes are capacities. Each distinct load of an expression counts:
 //!
-//! - An array read at computed positions counts one element per access, but at most the whole array, since positions in
-//!   rows hit each element once. The limit applies per alternative of a choice of positions.
-//! - An array read at data-dependent indices counts every access, unless it is a table of up to 4 MiB, which the caches
-//!   hold.
-//! - Splits count once.
+//! - A load at computed positions counts one element per access, but at most the whole array, since most index
+//!   arithmetic reads each element once. The limit applies per branch of a `select` between positions.
+//! - A load at data-dependent indices counts every access, unless the array has at most 4 MiB, which fit the caches.
+//! - Row splits count once.
 
 use std::collections::HashSet;
 
@@ -19,7 +18,7 @@ use super::rank_bitmap;
 use super::row_kernel::in_long_rows;
 use super::walk::for_each_expr;
 
-/// Largest table, in bytes, that counts once, however often it is read.
+/// Size in bytes of the largest array that is assumed to fit the caches.
 const CACHED_TABLE: u64 = 4 << 20;
 
 /// Bytes of a length or of a split.
@@ -47,24 +46,25 @@ fn domain(step: &Step) -> (&Expr, u64) {
         Recipe::Reduce { on, value, .. } | Recipe::RowScan { on, value, .. } => {
             (value, u64::from(on.nvals.capacity()) * u64::from(on.inner))
         }
-        // Each operand counts once, although tiles of one row or column read the same elements again, cached or not.
+        // Each operand counts once, although several tiles read the same elements.
         Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0].value())),
         Recipe::Scan { value, count } => (value, u64::from(count.capacity())),
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
         Recipe::RowSort { on, key, .. } => (key, u64::from(on.nvals.capacity())),
         Recipe::Hash { on, byte, .. } => (byte, u64::from(on.nvals.capacity())),
-        Recipe::RankBitmap { keep, count } => (keep, u64::from(count.capacity())),
+        Recipe::RankBitmap { keep: e, count } | Recipe::Histogram { key: e, count } => (e, u64::from(count.capacity())),
         Recipe::Compact { value, count, inner, .. } => (value, u64::from(count.capacity()) * u64::from(*inner)),
     }
 }
 
-/// Number of positions between which an index chooses. Visits at most `budget` expressions: operands may be shared.
-fn sides(at: &Expr, budget: &mut u32) -> u64 {
+/// Number of positions between which the selects of an index choose. Visits at most `budget` expressions, since shared
+/// operands are visited repeatedly.
+fn alternatives(at: &Expr, budget: &mut u32) -> u64 {
     *budget = budget.saturating_sub(1);
     match at.kind() {
         _ if *budget == 0 => 1,
-        ExprKind::Select(_, a, b) => sides(a, budget) + sides(b, budget),
-        ExprKind::Binary(_, a, b) => sides(a, budget).max(sides(b, budget)),
+        ExprKind::Select(_, a, b) => alternatives(a, budget) + alternatives(b, budget),
+        ExprKind::Binary(_, a, b) => alternatives(a, budget).max(alternatives(b, budget)),
         _ => 1,
     }
 }
@@ -77,7 +77,11 @@ fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
     let accesses = positions * node.dtype().size() as u64;
     let mut is_data = false;
     for_each_expr(at, &mut |e| is_data |= matches!(e.kind(), ExprKind::Cast(_) | ExprKind::Checked(..)));
-    if is_data && node.bytes() > CACHED_TABLE { accesses } else { accesses.min(node.bytes() * sides(at, &mut 256)) }
+    if is_data && node.bytes() > CACHED_TABLE {
+        accesses
+    } else {
+        accesses.min(node.bytes() * alternatives(at, &mut 256))
+    }
 }
 
 /// Calls `f` for each distinct load of the step, with the array, the index and the bytes. Splits are reported once,
@@ -93,24 +97,24 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     if let Some(n) = step.recipe.array() {
         searched(n, f);
     }
-    let mut values = match &step.pass {
+    let mut values = match &step.row_kernel {
         None => vec![(value, positions)],
-        Some(pass) => pass.results.iter().map(|r| (&r.value, positions)).collect(),
+        Some(kernel) => kernel.results.iter().map(|r| (&r.value, positions)).collect(),
     };
     if let Recipe::Product(p) = &step.recipe {
         values.push((&p.operands[1], u64::from(p.capacities[1].value())));
     }
-    // Epilogues and the pass's map load no reduced values: the kernel holds them.
-    let mut at_hand: Vec<&Node> = Vec::new();
-    if let Some(pass) = &step.pass {
-        for r in &pass.results {
-            at_hand.push(&r.out);
+    // Epilogues and the map read reduced values from registers.
+    let mut in_registers: Vec<&Node> = Vec::new();
+    if let Some(kernel) = &step.row_kernel {
+        for r in &kernel.results {
+            in_registers.push(&r.out);
             if let Some(epilogue) = &r.epilogue {
-                at_hand.extend(epilogue.reduced.node());
+                in_registers.extend(epilogue.reduced.node());
                 values.push((&epilogue.value, u64::from(r.out.extent().capacity())));
             }
         }
-        values.extend(pass.map.as_ref().map(|m| (&m.value, positions)));
+        values.extend(kernel.map.as_ref().map(|m| (&m.value, positions)));
     }
     for (value, _) in &values {
         for_each_expr(value, &mut |e| match e.kind() {
@@ -118,14 +122,14 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
             _ => {}
         });
     }
-    // The expressions of a pass share their loads at one position.
+    // The expressions of a row kernel share equal loads.
     let mut seen = HashSet::new();
     for (value, positions) in values {
         for_each_expr(value, &mut |e| {
             if let ExprKind::Load(n, at) = e.kind() {
-                let is_new = step.pass.is_none() || seen.insert((e.digest(), positions));
-                // Splits were counted as partitions above. Loads of row bounds do not count them again.
-                if is_new && !at_hand.contains(&n) && !splits.contains(&n.digest()) {
+                let is_new = step.row_kernel.is_none() || seen.insert((e.digest(), positions));
+                // Loads of splits were counted above.
+                if is_new && !in_registers.contains(&n) && !splits.contains(&n.digest()) {
                     f(n, Some(at), load_bytes(n, at, positions));
                 }
             }
@@ -133,17 +137,18 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     }
 }
 
-/// Bytes that a pass over rows reads a second time for rows that take several kernels: the loads that its map shares
-/// with its reductions, and the splits.
-fn read_again(step: &Step) -> u64 {
-    let (Some(pass), Recipe::Reduce { on: RowDomain { rows, nvals, .. }, .. }) = (&step.pass, &step.recipe) else {
+/// Bytes that a row kernel reads again for the map of rows of several blocks: the loads that the map shares with the
+/// reductions, and the splits.
+fn reread_bytes(step: &Step) -> u64 {
+    let (Some(kernel), Recipe::Reduce { on: RowDomain { rows, nvals, .. }, .. }) = (&step.row_kernel, &step.recipe)
+    else {
         return 0;
     };
-    // A pass has a map only at inner width 1, where rows longer than `BLOCK` take several kernels.
-    let (Some(map), true) = (&pass.map, rows.longest() > BLOCK) else { return 0 };
+    // A map exists only for inner width 1, for which rows longer than `BLOCK` have several blocks.
+    let (Some(map), true) = (&kernel.map, rows.longest() > BLOCK) else { return 0 };
     let elements = u64::from(nvals.capacity());
     let mut reduced = HashSet::new();
-    for r in &pass.results {
+    for r in &kernel.results {
         for_each_expr(&r.value, &mut |e| {
             reduced.insert(e.digest());
         });
@@ -160,16 +165,16 @@ fn read_again(step: &Step) -> u64 {
     bytes * u64::from(in_long_rows(rows, nvals.capacity())) / elements.max(1) + splits
 }
 
-/// Minimum bytes of any kernel with the step's inputs and outputs: each distinct load once, and the outputs.
-pub(crate) fn least_of(step: &Step) -> u64 {
+/// Minimum traffic of any kernel with the step's inputs and outputs: each distinct load once, and the outputs.
+pub(crate) fn min_step_bytes(step: &Step) -> u64 {
     let mut bytes = step.outputs().iter().map(|n| n.bytes()).sum();
     loads(step, &mut |_, _, b| bytes += b);
     bytes
 }
 
-/// Whether a scan stores its elements in its output between passes: evaluating an element again would read more bytes
-/// than storing and reloading it. The choice depends on types, not on sizes, so that the next batch takes the same
-/// kernel. A scan over binding windows reads stored elements only, and keeps none.
+/// Whether a scan stores its elements in its output between its two passes, because re-evaluating an element would read
+/// more bytes than a store and a load. Depends on types and not on sizes, so that all batches run the same kernel. A
+/// scan over binding windows reads stored elements only, and keeps none.
 pub(crate) fn keeps_elements(step: &Step) -> bool {
     if !matches!(step.recipe, Recipe::Scan { .. }) || step.is_oversized() {
         return false;
@@ -196,8 +201,8 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
         }
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
         Recipe::RowScan { .. } => {
-            // Scratch of more than one element exists for rows of several blocks: their results are written twice, and
-            // the partials are scanned in between.
+            // If rows may have several blocks, the scratch buffer has more than one element: results are written twice,
+            // and the partials of the blocks are scanned in between.
             let again = if scratch_bytes > step.out.dtype().size() as u64 { written } else { 0 };
             Traffic { read: read + again + 2 * scratch_bytes, written: written + again + 2 * scratch_bytes }
         }
@@ -207,9 +212,9 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             Traffic { read: read + tiles, written: written + tiles }
         }
         Recipe::Reduce { .. } => {
-            // Words that several narrow results share are cleared first and then set bit by bit.
+            // Words that several narrow results share are cleared, then set by atomic `or`.
             let packed: u64 = step.outputs().iter().filter(|n| n.dtype().size() < 4).map(|n| n.bytes()).sum();
-            let (read, written) = (read + read_again(step) + packed, written + packed);
+            let (read, written) = (read + reread_bytes(step) + packed, written + packed);
             Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
         }
         Recipe::Compact { .. } if step.out.dtype().size() < 4 => Traffic { read: read + written, written: 2 * written },
@@ -219,7 +224,8 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
             Traffic { read: 2 * read + n * 12 * passes, written: n * 8 * passes }
         }
         Recipe::RowSort { on: RowDomain { nvals, .. }, bits, .. } if scratch_bytes > 0 => {
-            // Any row may be long. Long rows take radix passes over the bits of the key and of the row number.
+            // Assumes that all rows are long. Long rows take radix passes over the bits of the key and of the row
+            // number.
             let n = u64::from(nvals.capacity());
             let passes =
                 u64::from(bits.div_ceil(8).max(1) + (u32::BITS - nvals.capacity().leading_zeros()).div_ceil(8));
@@ -229,9 +235,9 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
     }
 }
 
-/// Minimum bytes of any way to compute the roots of these steps: the arrays that exist before the steps, once per
-/// distinct load but splits once, and the roots.
-pub(crate) fn least(steps: &[Step], roots: &[Node]) -> u64 {
+/// Minimum traffic of any plan for the roots: the inputs of the steps, once per distinct load (row splits once), and
+/// the roots.
+pub(crate) fn min_bytes(steps: &[Step], roots: &[Node]) -> u64 {
     let made: HashSet<Digest> = steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
     let mut splits = HashSet::new();
     for step in steps {
@@ -245,7 +251,7 @@ pub(crate) fn least(steps: &[Step], roots: &[Node]) -> u64 {
     let mut bytes = 0;
     for step in steps {
         loads(step, &mut |n, at, b| {
-            // One step may read splits as a partition, and another step may compute row lengths from two loads of them.
+            // Row splits count once, even if another step loads them as values.
             let is_splits = splits.contains(&n.digest());
             let at = at.filter(|_| !is_splits).map(Expr::digest);
             if !made.contains(&n.digest()) && seen.insert((n.digest(), at)) {

@@ -1,4 +1,4 @@
-//! Traversals of an expression that visit each distinct subexpression once.
+//! Traversals of expressions, which visit each distinct subexpression once.
 
 use super::digest::DigestSet;
 use super::expr::Expr;

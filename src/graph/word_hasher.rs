@@ -1,9 +1,9 @@
-//! Encoding of hashable values as words of 64 bits, one per number.
+//! Encoding of hashable values as 64-bit words.
 
 use std::hash::Hasher;
 
-/// Passes on the hashed data instead of hashing it: one word per number; for bytes, their number and one word per eight
-/// bytes. Unequal values of one type give different words.
+/// A [`Hasher`] that passes the data to a function instead of hashing it: one word per number; for bytes, their number
+/// and one word per eight bytes. Unequal values of one type give different words.
 pub(super) struct WordHasher<F>(pub(super) F);
 
 impl<F: FnMut(u64)> Hasher for WordHasher<F> {

@@ -5,10 +5,10 @@
 //! four intervals up to 6; from 6 on `erf` is 1. Error: below 2 ulp.
 
 use super::coefficients::{ERF, ERFC};
+use super::double_word::{quotient, sum};
 use super::exp::{Reduced, clamped};
 use super::log::Argument;
 use super::machine::Float;
-use super::parts::{quotient, sum};
 
 /// `exp(-|x|)` in two parts.
 #[inline(always)]

@@ -6,8 +6,8 @@
 //! below 2 ulp for `atan2`, which rounds a quotient first.
 
 use super::coefficients::{ASIN, ATAN, ATAN_HALF, ATAN_THREE_HALVES, PI_2, PI_4};
+use super::double_word::halves;
 use super::machine::{Float, Word};
-use super::parts::halves;
 
 /// `atan(x)` for `x >= 0`, infinity included.
 #[inline(always)]

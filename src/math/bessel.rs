@@ -4,10 +4,10 @@
 //! varies little: three polynomial pieces cover all `x`. All factors are in two parts, including the exponential of the
 //! unscaled functions.
 
+use super::double_word::{product, reciprocal, sum, times};
 use super::exp::Reduced;
 use super::machine::{Float, Word};
-use super::parts::{product, reciprocal, sum, times};
-use super::pieces::{Piece, evaluate};
+use super::piecewise::{Piece, evaluate};
 use super::special_coefficients::{BESSEL_I0, BESSEL_I1};
 
 /// `exp(-a) I(a)` for `a >= 0` below `2^120`, in parts; `odd` for order 1.

@@ -1,20 +1,19 @@
 //! Correctly rounded division and square root from additions, multiplications and integer operations.
 //!
 //! A float estimate, from Newton's iteration started at a linear approximation (or at a shift of the bits), is accurate
-//! to a few units of the last place. It is lowered slightly and then corrected by an exact integer remainder, so that
-//! the precision of the estimate does not matter: a driver may contract or reorder its operations. Error: 0.5 ulp for
-//! all arguments. The result agrees with IEEE 754 by construction, so the native backend uses the machine's own
-//! instructions.
+//! to a few units of the last place. It is lowered slightly and then corrected by an exact integer remainder, so the
+//! result does not depend on the precision of the estimate: a driver may contract or reorder its operations. Error: 0.5
+//! ulp for all arguments, as in IEEE 754, so the native side uses the CPU's instructions.
 
 use super::machine::{Float, Word};
 
-/// WGSL source of the f32 remainder: C's `fmod`, exact. Long division by as many bits per step as fit in a word.
+/// WGSL source of the f32 remainder: C's `fmod`, exact. Long division, with as many bits per step as fit in a word.
 pub(super) const REM_F32: &str = include_str!("rem_f32.wgsl");
 /// WGSL source of the f64 remainder.
 pub(super) const REM_F64: &str = include_str!("rem_f64.wgsl");
 
-/// Rounds the magnitude `quotient * 2^(exponent - bias - P)`, plus a little more where `inexact`, to the nearest float,
-/// ties to even, and packs it into bits. `quotient` has `P + 1` bits.
+/// Rounds the magnitude `quotient * 2^(exponent - bias - P)`, plus a fraction of its last digit where `inexact`, to the
+/// nearest float, ties to even, and packs it into bits. `quotient` has `P + 1` bits.
 #[inline(always)]
 fn pack<F: Float>(quotient: F::Word, exponent: F::Word, inexact: F::Mask) -> F::Word {
     let one = F::Word::lit(1);

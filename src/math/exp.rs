@@ -1,12 +1,12 @@
 //! The exponential function, and `exp(x) - 1`.
 //!
-//! `x = n ln(2) + r` with the constant in two parts (Cody and Waite) and `|r| <= ln(2) / 2`;
-//! `exp(r) = 1 + r + r^2 q(r)` with a polynomial `q`. The result is scaled by `2^n` in two steps, so that a subnormal
-//! result is rounded once. Error: below 1 ulp, below 1.5 ulp for `expm1`, for all arguments.
+//! `x = n ln(2) + r` with the constant in two parts (Cody and Waite) and `|r| <= ln(2) / 2`; `exp(r) = 1 + r + r^2
+//! q(r)` with a polynomial `q`. The result is scaled by `2^n` in two steps, so that a subnormal result is rounded once.
+//! Error: below 1 ulp, below 1.5 ulp for `expm1`, for all arguments.
 
 use super::coefficients::{EXP, LN_2, LOG2_E};
+use super::double_word::{quick_sum, sum};
 use super::machine::{Float, Word};
-use super::parts::{quick_sum, sum};
 
 /// `2^n (1 + r + rest)`.
 pub(super) struct Reduced<F: Float> {

@@ -10,10 +10,10 @@
 //! recurrence maps (0, 3) to that interval; above, the result is the logarithm and a series in `1 / x^2`. Negative
 //! arguments are reflected by `pi cot(pi x)`, again with an error relative to the terms.
 
+use super::double_word::{product, reciprocal, sum, times};
 use super::log::Argument;
 use super::machine::{Float, Word};
-use super::parts::{product, reciprocal, sum, times};
-use super::pieces::evaluate;
+use super::piecewise::evaluate;
 use super::round::rint;
 use super::special_coefficients::{
     COT_PI, DIGAMMA, DIGAMMA_ROOT, DIGAMMA_TAIL, HALF_LOG_TAU, LGAMMA, SIN_PI, STIRLING,

@@ -5,15 +5,15 @@
 //! exp(x^2) erfc x", 1981).
 //!
 //! The inverses use `w = -log(1 - y^2)` and `s = sqrt(w)` (Giles, "Approximating the erfinv function", 2010): `y p(w)`
-//! for `w < 6`, and `s` plus a small correction beyond. The tail is accurate for every `q = 1 - y` down to the least
+//! for `w < 6`, and `s` plus a small correction beyond. The tail is accurate for every `q = 1 - y` down to the smallest
 //! float.
 
 use super::coefficients::ERF;
+use super::double_word::{product, quick_sum, reciprocal, sum, times};
 use super::exp::Reduced;
 use super::log::Argument;
 use super::machine::{Float, Word};
-use super::parts::{product, quick_sum, reciprocal, sum, times};
-use super::pieces::evaluate;
+use super::piecewise::evaluate;
 use super::special_coefficients::{ERFCX, ERFINV, SQRT_2};
 
 /// `erfc(x)`.

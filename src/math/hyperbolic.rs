@@ -5,10 +5,10 @@
 //! ulp; below 1 ulp for most functions.
 
 use super::coefficients::SINH;
+use super::double_word::{quick_sum, quotient, sum};
 use super::exp::{Reduced, clamped, expm1_parts};
 use super::log::{Argument, series};
 use super::machine::{Float, Word};
-use super::parts::{quick_sum, quotient, sum};
 
 /// `exp(|x|) / 2` and `exp(-|x|) / 2`.
 #[inline(always)]

@@ -1,14 +1,14 @@
 //! Logarithms: natural, of `1 + x`, and to base 2.
 //!
-//! `x = 2^k (1 + f)` with `1 + f` between `sqrt(1/2)` and `sqrt(2)`. With `s = f / (2 + f)` and `w = s^2`,
-//! `log(1 + f) = 2 s + s w (2 / 3 + w p(w))`, evaluated as `f - (f^2/2 - s (f^2/2 + ...))` so that the leading term is
-//! exact (the scheme of fdlibm's `log` with another polynomial). Corrections of the argument enter through the
-//! derivative `1 / (1 + f)`, which needs an accuracy of only a few percent. Error: below 1 ulp for all arguments.
-//! Powers use a variant in two parts, accurate to about `2^-(P + 10)`.
+//! `x = 2^k (1 + f)` with `1 + f` between `sqrt(1/2)` and `sqrt(2)`. With `s = f / (2 + f)` and `w = s^2`, `log(1 + f)
+//! = 2 s + s w (2 / 3 + w p(w))`, evaluated as `f - (f^2/2 - s (f^2/2 + ...))` so that the leading term is exact (the
+//! scheme of fdlibm's `log` with another polynomial). Corrections of the argument enter through the derivative `1 / (1
+//! + f)`, which needs an accuracy of only a few percent. Error: below 1 ulp for all arguments. Powers use a variant in
+//! two parts, accurate to about `2^-(P + 10)`.
 
 use super::coefficients::{LN_2, LOG, LOG2_E, RECIPROCAL, TWO_THIRDS};
+use super::double_word::{product, quick_sum, quotient, sum};
 use super::machine::{Float, Word};
-use super::parts::{product, quick_sum, quotient, sum};
 
 /// `log(2^k (1 + f + rest))`, where `f` is between `sqrt(1/2) - 1` and `sqrt(2) - 1`, and `rest` is below its last
 /// place.

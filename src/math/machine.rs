@@ -1,14 +1,14 @@
 //! The abstract machine that the functions of this module are written for.
 //!
-//! A function such as [`exp`](super::exp::exp) is generic over [`Float`]. Instantiated with plain numbers
+//! A function such as [`exp`](super::exp::exp) is generic over [`Float`]. Instantiated with numbers
 //! ([`native`](super::native)) it computes; instantiated with shader registers ([`wgsl`](super::wgsl)) it emits text.
-//! Both perform the same operations in the same order, and so get the same bits, provided that a program follows three
-//! rules:
+//! Both perform the same operations in the same order, so they give the same bits, provided that the function follows
+//! three rules:
 //!
-//! * Floats are only added, subtracted and multiplied (IEEE 754, to nearest); [`Float::over`] and the other calls are
+//! * Floats are only added, subtracted and multiplied (IEEE 754, to nearest); [`Float::over`] and [`Float::root`] are
 //!   correctly rounded on both sides.
 //! * Results never depend on NaNs or infinities in intermediate values. Special cases are detected by their **bits**
-//!   and selected at the end, because a shading language may compare, add and fold NaNs in any way.
+//!   and selected at the end, because WGSL does not specify how NaNs are compared, added or folded.
 //! * No branches: both sides of a [`select`](Float::select) are computed. Shift amounts must be below the width even
 //!   where the result is discarded.
 
@@ -22,7 +22,7 @@ pub(super) struct Coefficients {
     pub double: &'static [f64],
 }
 
-/// A truth value.
+/// A boolean, the result of a comparison.
 pub(super) trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> {}
 
 /// An unsigned integer as wide as the float, with wrapping arithmetic.

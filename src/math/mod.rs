@@ -3,7 +3,7 @@
 //! Each function is a program over the operations of [`machine`]: additions, multiplications, selections and bit
 //! operations. [`native`] computes the program and [`wgsl`] translates it to a shader function; both give the same bits
 //! except for the payload of a NaN. Division, square root, remainder and rounding are exact on both sides; the native
-//! side takes them from the standard library.
+//! side uses the standard library.
 //!
 //! Error bounds in units of the last place (ulp), for f32 and f64. The tests parse this table.
 //!
@@ -18,7 +18,7 @@
 //! | `cosh`, `asinh`, `atanh` | 1.5 | |
 //! | `tanh`, `sigmoid` | 1 | |
 //! | `log_sigmoid`, `softplus`, `erf`, `rsqrt` | 1.5 | |
-//! | `erfc`, `erfinv`, `erfcinv`, `ndtri` | 2 | down to the least float |
+//! | `erfc`, `erfinv`, `erfcinv`, `ndtri` | 2 | down to the smallest float |
 //! | `lgamma` | 2 | below 0: ulps of the sum of 1 and the magnitudes of the results for `x` and `-x` |
 //! | `digamma` | 2 | below 0: 3 ulps of the same sum |
 //! | `bessel_i0`, `bessel_i0e`, `bessel_i1`, `bessel_i1e` | 2 | |
@@ -29,6 +29,7 @@ mod arc;
 mod bessel;
 mod coefficients;
 mod divide;
+mod double_word;
 mod exp;
 mod gamma;
 mod gauss;
@@ -37,8 +38,7 @@ mod log;
 mod machine;
 pub(crate) mod narrow;
 mod native;
-mod parts;
-mod pieces;
+mod piecewise;
 mod power;
 mod round;
 mod special_coefficients;
@@ -49,7 +49,7 @@ mod wgsl;
 
 use std::sync::OnceLock;
 
-use self::wgsl::{FloatRegister, Source};
+use self::wgsl::{FloatRegister, WgslFunction};
 use crate::DType;
 
 /// An elementary function of floats.
@@ -327,22 +327,22 @@ native_functions!(f32, f32_unary, f32_binary, f32_unary_slice, f32_binary_slice)
 native_functions!(f64, f64_unary, f64_binary, f64_unary_slice, f64_binary_slice);
 
 /// Translates a function to WGSL for one float width.
-fn record<const BITS: u32>(f: MathFn) -> Source {
+fn translate<const BITS: u32>(f: MathFn) -> WgslFunction {
     let name = wgsl::name(f, BITS);
     macro_rules! write {
         ($program:expr) => {
-            wgsl::record::<BITS>(&name, 1, |x| $program(x[0]))
+            wgsl::translate::<BITS>(&name, 1, |x| $program(x[0]))
         };
     }
     macro_rules! write_two {
         ($program:expr) => {
-            wgsl::record::<BITS>(&name, 2, |x| $program(x[0], x[1]))
+            wgsl::translate::<BITS>(&name, 2, |x| $program(x[0], x[1]))
         };
     }
     type R<const BITS: u32> = FloatRegister<BITS>;
     if f == MathFn::Rem {
         let text = if BITS == 32 { divide::REM_F32 } else { divide::REM_F64 };
-        return Source { text: text.to_owned(), calls: Vec::new() };
+        return WgslFunction { text: text.to_owned(), calls: Vec::new() };
     }
     if f.is_binary() {
         binary_program!(f, write_two, R<BITS>, { Div => divide::divide })
@@ -355,13 +355,13 @@ fn record<const BITS: u32>(f: MathFn) -> Source {
 }
 
 /// The WGSL name and source of a function, generated on first use.
-fn source(f: MathFn, dtype: DType) -> &'static (String, Source) {
-    static SOURCES: [[OnceLock<(String, Source)>; 2]; MathFn::ALL.len()] =
+fn source(f: MathFn, dtype: DType) -> &'static (String, WgslFunction) {
+    static SOURCES: [[OnceLock<(String, WgslFunction)>; 2]; MathFn::ALL.len()] =
         [const { [const { OnceLock::new() }; 2] }; MathFn::ALL.len()];
     let [single, double] = &SOURCES[f as usize];
     match dtype {
-        DType::F32 => single.get_or_init(|| (wgsl::name(f, 32), record::<32>(f))),
-        DType::F64 => double.get_or_init(|| (wgsl::name(f, 64), record::<64>(f))),
+        DType::F32 => single.get_or_init(|| (wgsl::name(f, 32), translate::<32>(f))),
+        DType::F64 => double.get_or_init(|| (wgsl::name(f, 64), translate::<64>(f))),
         other => panic!("{} of {other}", f.name()),
     }
 }
@@ -378,7 +378,7 @@ pub(crate) fn wgsl_source(f: MathFn, dtype: DType) -> &'static str {
     &source(f, dtype).1.text
 }
 
-/// Functions of the same dtype that a function calls. These call no others.
+/// Functions of the same dtype that a function calls. Callees call no other functions.
 pub(crate) fn wgsl_depends(f: MathFn, dtype: DType) -> &'static [MathFn] {
     &source(f, dtype).1.calls
 }

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rounded_to_odd_is_rounded_once() {
+    fn rounding_to_odd_avoids_double_rounding() {
         // A tie between two bf16 rounds to even; a tie plus a tiny amount, not representable in f32, rounds up.
         let tie = f64::from(f32::from_bits(0x3f80_8000));
         let hair = tie * f64::EPSILON;

@@ -1,4 +1,5 @@
-//! The native machine: plain numbers. All functions are inlined and branch-free, so that loops over slices vectorize.
+//! The native machine: numbers of the CPU. All functions are inlined and branch-free, so that loops over slices
+//! vectorize.
 
 use std::num::Wrapping;
 

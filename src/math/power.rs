@@ -1,10 +1,10 @@
 //! Powers: `exp(y log(x))` with the logarithm and the product in two parts. Error: below 1 ulp. Special cases as in C
 //! and TensorFlow.
 
+use super::double_word::product;
 use super::exp::Reduced;
 use super::log::precise;
 use super::machine::{Float, Word};
-use super::parts::product;
 use super::round::trunc;
 
 /// `x^y`.

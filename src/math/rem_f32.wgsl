@@ -3,7 +3,7 @@ fn rg_rem_f32(x: f32, y: f32) -> f32 {
     let sign = xb & 0x80000000u;
     let a = xb & 0x7fffffffu;
     let b = bitcast<u32>(y) & 0x7fffffffu;
-    // A zero or NaN divides nothing; nor is an infinity or NaN divided.
+    // NaN for a zero or NaN divisor, and for an infinite or NaN dividend.
     if (b == 0u || b > 0x7f800000u || a >= 0x7f800000u) {
         let nan = 0x7fc00000u ^ rg_zero();
         return bitcast<f32>(nan);
@@ -25,7 +25,7 @@ fn rg_rem_f32(x: f32, y: f32) -> f32 {
     if (r == 0u) {
         return bitcast<f32>(sign);
     }
-    // The remainder has the scale of `y`; bring its leading one into place, as far as the exponent goes.
+    // The remainder has the exponent of `y`: normalize it, down to a subnormal.
     let up = min(countLeadingZeros(r) - 8u, eb - 1u);
     r = r << up;
     return bitcast<f32>(sign | (r + ((eb - up - 1u) << 23u)));

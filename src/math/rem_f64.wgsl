@@ -3,7 +3,7 @@ fn rg_rem_f64(x: f64, y: f64) -> f64 {
     let sign = xb & 0x8000000000000000lu;
     let a = xb & 0x7ffffffffffffffflu;
     let b = bitcast<u64>(y) & 0x7ffffffffffffffflu;
-    // A zero or NaN divides nothing; nor is an infinity or NaN divided.
+    // NaN for a zero or NaN divisor, and for an infinite or NaN dividend.
     if (b == 0lu || b > 0x7ff0000000000000lu || a >= 0x7ff0000000000000lu) {
         let nan = 0x7ff8000000000000lu ^ u64(rg_zero());
         return bitcast<f64>(nan);
@@ -25,7 +25,7 @@ fn rg_rem_f64(x: f64, y: f64) -> f64 {
     if (r == 0lu) {
         return bitcast<f64>(sign);
     }
-    // The remainder has the scale of `y`; bring its leading one into place, as far as the exponent goes.
+    // The remainder has the exponent of `y`: normalize it, down to a subnormal.
     let high = u32(r >> 32u);
     let zeros = select(countLeadingZeros(high), 32u + countLeadingZeros(u32(r & 0xfffffffflu)), high == 0u);
     let up = min(zeros - 11u, eb - 1u);

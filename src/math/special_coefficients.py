@@ -116,7 +116,7 @@ print("""//! Polynomial coefficients and split constants of the special function
 #![allow(clippy::excessive_precision, clippy::approx_constant, clippy::unreadable_literal)]
 
 use super::machine::Coefficients;
-use super::pieces::Piece;""")
+use super::piecewise::Piece;""")
 
 # The complementary error function: u = 1 / (x + 2) from x = 1/2 on.
 END = {SINGLE: mpf(11), DOUBLE: mpf(28)}

@@ -3,7 +3,7 @@
 #![allow(clippy::excessive_precision, clippy::approx_constant, clippy::unreadable_literal)]
 
 use super::machine::Coefficients;
-use super::pieces::Piece;
+use super::piecewise::Piece;
 
 /// `exp(x^2) erfc(x) (x + 2)` in `1 / (x + 2)`, from 1/2 to where `erfc` underflows.
 pub(super) const ERFCX: [Piece; 1] = [Piece {

@@ -1,14 +1,14 @@
 //! Sine, cosine and tangent.
 //!
 //! Arguments are reduced by Payne and Hanek's method ("Radian reduction for trigonometric functions", 1983). The
-//! integer significand is multiplied by those bits of `2 / pi` that matter modulo 4; a barrel shifter of selects takes
-//! them from a table. The reduction uses integers only and is exact enough for every argument, however large or close
-//! to a multiple of `pi / 2`. The remainder is in two parts, and polynomials on `[-pi/4, pi/4]` give the results.
-//! Error: below 1 ulp; below 1.5 ulp for the tangent, a quotient of numbers in two parts.
+//! integer significand is multiplied by those bits of `2 / pi` that are significant modulo 4; a barrel shifter of
+//! selects extracts them from a table. The reduction uses integers only and is exact enough for every argument, however
+//! large or close to a multiple of `pi / 2`. The remainder is in two parts, and polynomials on `[-pi/4, pi/4]` give the
+//! results. Error: below 1 ulp; below 1.5 ulp for the tangent, a quotient of numbers in two parts.
 
 use super::coefficients::{COS, PI_2, SIN, TWO_OVER_PI};
+use super::double_word::{product, quick_sum, quotient};
 use super::machine::{Float, Word};
-use super::parts::{product, quick_sum, quotient};
 
 /// `x - quadrant * pi / 2` in two parts, and the quadrant, of which only the low two bits are significant.
 #[inline(always)]
@@ -17,7 +17,7 @@ fn reduce<F: Float>(x: F) -> (F, F, F::Word) {
     let one = word(1);
     let hidden = one.left(F::P - 1);
     let m = (x.bits() & (hidden - one)) | hidden;
-    // |x| = m 2^e. Bits of weight 2^(1 - e) and below matter; a zero word precedes the binary point. The results for
+    // |x| = m 2^e. Bits of weight 2^(1 - e) and below are significant; a zero word precedes the binary point. The results for
     // small arguments are discarded, but their shift amounts must stay in range.
     let e = x.magnitude().right(F::P - 1) - F::Word::int(F::BIAS + i64::from(F::P) - 1);
     let offset = (e + F::Word::int(i64::from(width) - 2)).most(word(0));
@@ -26,7 +26,7 @@ fn reduce<F: Float>(x: F) -> (F, F, F::Word) {
         (i, 32) => word(if i < 8 { TWO_OVER_PI[(i - 1) / 2] >> (32 * (i % 2)) & 0xffff_ffff } else { 0 }),
         (i, _) => word(TWO_OVER_PI[i - 1]),
     });
-    // `count` is the number of words, then of those that still matter after a shifter stage that skips up to `skip`
+    // `count` is the number of words, then of those still significant after a shifter stage that skips up to `skip`
     // words.
     let (mut count, stages, place): (usize, &[usize], u32) =
         if width == 32 { (8, &[4, 2, 1], 5) } else { (20, &[16, 8, 4, 2, 1], 6) };
@@ -49,7 +49,7 @@ fn reduce<F: Float>(x: F) -> (F, F, F::Word) {
     let high = m * w0 + carry + F::Word::flag(low.below(middle));
     let quadrant = (high + one.left(width - 3)).right(width - 2);
     let high = high - quadrant.left(width - 2);
-    // The fraction's magnitude in three pieces, each an exact float.
+    // The fraction's magnitude as three exact floats.
     let below = high.less(word(0));
     let flip = F::Word::select(below, !word(0), word(0));
     let low = low ^ flip;

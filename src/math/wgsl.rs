@@ -1,9 +1,9 @@
 //! The register machine: translates a program to a WGSL function.
 //!
-//! Registers hold **bits** as words of 32 or 64; a float operation bitcasts its operands and its result, which is free.
+//! Registers hold **bits** as words of 32 or 64; a float operation bitcasts its operands and its result, at no cost.
 //! Every sum and product is XOR-ed with a zero that is known only at run time. This integer operation between any two
 //! float operations prevents a compiler from contracting a product into a sum, reassociating, cancelling a rounding
-//! error or folding a NaN. Selections act on words too, so that they cannot be turned into a `min`.
+//! error or folding a NaN. Selections act on words too, so that no compiler replaces them by `min`.
 //!
 //! Equal expressions share a register (common subexpression elimination); dead instructions are omitted.
 
@@ -36,8 +36,8 @@ thread_local! {
 
 /// Emits an instruction and returns its register; each `#` in the text is replaced by an operand.
 ///
-/// Neither this function nor its callers are inlined: the programs are inlined into each other, and consist of nothing
-/// but such calls.
+/// Neither this function nor its callers are inlined: a program, with all functions inlined into it, consists only of
+/// such calls.
 #[inline(never)]
 fn emit(text: &str, takes: &[u32]) -> u32 {
     let mut names = takes.iter();
@@ -64,7 +64,7 @@ pub(super) fn name(f: MathFn, bits: u32) -> String {
     format!("rg_{}_f{bits}", f.name())
 }
 
-/// A register that holds a truth value.
+/// A register that holds a boolean.
 #[derive(Clone, Copy)]
 pub(super) struct MaskRegister(u32);
 
@@ -253,7 +253,7 @@ impl<const BITS: u32> Float for FloatRegister<BITS> {
 }
 
 /// A WGSL function.
-pub(super) struct Source {
+pub(super) struct WgslFunction {
     /// The function's definition.
     pub text: String,
     /// The functions that it calls.
@@ -264,11 +264,11 @@ pub(super) struct Source {
 const ARGUMENTS: [&str; 2] = ["x", "y"];
 
 /// Translates a program of one or two arguments to a WGSL function.
-pub(super) fn record<const BITS: u32>(
+pub(super) fn translate<const BITS: u32>(
     name: &str,
     arguments: usize,
     program: impl FnOnce(&[FloatRegister<BITS>]) -> FloatRegister<BITS>,
-) -> Source {
+) -> WgslFunction {
     let registers = begin(BITS, arguments).map(FloatRegister);
     let result = program(&registers[..arguments]).0;
     finish(BITS, name, arguments, result)
@@ -285,7 +285,7 @@ fn begin(bits: u32, arguments: usize) -> [u32; 2] {
 }
 
 /// Ends a function, which returns the register `result`.
-fn finish(bits: u32, name: &str, arguments: usize, result: u32) -> Source {
+fn finish(bits: u32, name: &str, arguments: usize, result: u32) -> WgslFunction {
     let Recorder { instructions, calls, .. } = RECORDER.take();
 
     let mut needed = vec![false; instructions.len()];
@@ -302,5 +302,5 @@ fn finish(bits: u32, name: &str, arguments: usize, result: u32) -> Source {
         writeln!(text, "    let r{i} = {};", instruction.text).expect("a string takes text");
     }
     writeln!(text, "    return bitcast<f{bits}>(r{result});\n}}").expect("a string takes text");
-    Source { text, calls }
+    WgslFunction { text, calls }
 }

@@ -4,7 +4,7 @@
 //! for an axis with dimensions below. Places enumerate the numbers line by line, so that each line is contiguous.
 //! Numbers and places map one to one; along the innermost axis both are equal.
 
-use super::by_key::key_bits;
+use super::by_key::{ByKey, key_bits};
 use super::levels::{Levels, Stage};
 use super::sort_key::sort_key;
 use crate::error::Result;
@@ -56,11 +56,8 @@ impl Lines {
                 this
             }
             (_, Some(keys)) => {
-                let mut this = Self::of_rows(backend, op, keys.rows(), width)?;
-                // So far numbers refer to the elements in key order.
+                let mut this = Self::of_keys(backend, op, keys, width)?;
                 let by = Expr::u32(width.max(1));
-                let (element, number) = (this.number.clone().div(by.clone()), this.number.clone().rem(by.clone()));
-                this.number = Expr::load(keys.order(), element).mul(by.clone()).add(number);
                 let nvals = keys.rows().2;
                 let bits = key_bits(nvals.capacity());
                 let back = Node::sort(backend, op, nvals.clone(), Expr::load(keys.order(), at.clone()), bits.max(1));
@@ -75,6 +72,16 @@ impl Lines {
             let along = axis.checked_sub(1).map_or(element.clone(), |above| levels.parts()[above].offset_of(element));
             this.along = Some(along);
         }
+        Ok(this)
+    }
+
+    /// The lines of the elements of each key, with `width` numbers per element. A number has no place yet.
+    pub(crate) fn of_keys(backend: &BackendRef, op: &'static str, keys: &ByKey, width: u32) -> Result<Self> {
+        let mut this = Self::of_rows(backend, op, keys.rows(), width)?;
+        // So far numbers refer to the elements in key order.
+        let by = Expr::u32(width.max(1));
+        let (element, number) = (this.number.clone().div(by.clone()), this.number.clone().rem(by.clone()));
+        this.number = Expr::load(keys.order(), element).mul(by).add(number);
         Ok(this)
     }
 

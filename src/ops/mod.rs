@@ -7,10 +7,13 @@ mod accessors;
 mod arg_extremes;
 mod axes;
 mod binary;
+mod bincount;
 mod broadcast_to;
 mod by_key;
 mod cast;
 mod concat;
+mod cross;
+mod decimal;
 mod dropout;
 mod dynamic_partition;
 mod elementwise;
@@ -19,9 +22,12 @@ mod embedding_sparse;
 mod expand_dims;
 mod fill;
 mod fill_empty_rows;
+mod fill_rows;
 mod from_tensor;
 mod gather;
 mod hash;
+mod histogram;
+mod host_step;
 mod index;
 mod levels;
 mod lines;
@@ -70,19 +76,26 @@ mod to_tensor;
 mod top_k;
 mod transpose;
 mod unary;
+mod unicode;
 mod unique;
 
 pub use axes::Axes;
+pub use cross::{CrossInput, HashBuckets, keyed};
 pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};
 pub use options::{
-    Along, Batched, Depth, Factor, GatherIndices, LookupIds, PaddedShape, Padding, ReduceAxes, ScanAxis, SortAxis,
-    Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped, weighted,
+    Along, Batched, Bins, Depth, Factor, GatherIndices, HistogramRange, LookupIds, Ngrams, PaddedShape, Padding,
+    ReduceAxes, ScanAxis, Separator, Separators, SortAxis, Transposed, along, any_of, batched, binary, clamped,
+    descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with, reversed,
+    shaped, weighted, white_space,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;
 pub use reshape::NewShape;
 pub use row::{Row, RowOperand};
 pub use split::Parts;
-pub use strings::Pieces;
+pub use strings::{Notation, NumberFormat, Pad};
+pub use unicode::{
+    Base64, Encoding, InvalidText, TextEncoding, ignore_invalid, replace_controls, replace_invalid, strict,
+};

@@ -124,19 +124,19 @@ fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node
 }
 
 /// Grouping of the data by segment, with the shape of the result.
-struct Segments {
-    keys: ByKey,
+pub(super) struct Segments {
+    pub(super) keys: ByKey,
     /// Partitions, size and inner dimensions of the result.
-    parts: Vec<RowPartition>,
-    outer: Extent,
-    inner: Vec<u32>,
+    pub(super) parts: Vec<RowPartition>,
+    pub(super) outer: Extent,
+    pub(super) inner: Vec<u32>,
     /// Conditions on the ids.
-    asserts: Vec<Node>,
+    pub(super) asserts: Vec<Node>,
 }
 
 impl Segments {
     #[track_caller]
-    fn new(op: &'static str, data: &Tensor, ids: &Tensor, num_segments: i64) -> Result<Self> {
+    pub(super) fn new(op: &'static str, data: &Tensor, ids: &Tensor, num_segments: i64) -> Result<Self> {
         let backend = data.backend();
         if num_segments < 0 {
             return Err(Error::argument(op, format!("num_segments must not be negative, but is {num_segments}")));

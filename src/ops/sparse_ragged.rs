@@ -10,6 +10,8 @@ use crate::shape::RowPartition;
 use crate::sparse::SparseTensor;
 use crate::tensor::{RaggedTensor, Tensor, Values, counts_below};
 
+const OP: &str = "from_sparse";
+
 impl Tensor {
     /// The sparse tensor of all values, including zeros, at their coordinates. `tf.RaggedTensor.to_sparse`.
     ///
@@ -90,48 +92,65 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn from_sparse(sparse: &SparseTensor) -> Result<Self> {
-        const OP: &str = "from_sparse";
-        let &[nrows, _] = sparse.dense_shape() else {
-            let rank = sparse.dense_shape().len();
-            return Err(Error::argument(OP, format!("needs a sparse tensor of rank 2, but its rank is {rank}")));
-        };
-        let backend = sparse.values().backend();
-        let count = sparse.values().nrows_extent();
-        let rows = Extent::known_u64(OP, nrows)?;
-        let coordinates = sparse.indices().numbers(OP)?;
-        let coordinate = |at: Expr, k: u32| Expr::load(coordinates, at.mul(Expr::u32(2)).add(Expr::u32(k)));
-        let (i, one) = (Expr::index(), Expr::u32(1));
-        let before = i.clone().sub(one.clone());
-        let first = i.clone().eq(Expr::u32(0));
-        let (row, column) = (coordinate(i.clone(), 0), coordinate(i, 1));
-        let (row_before, column_before) = (coordinate(before.clone(), 0), coordinate(before, 1));
-        let same = first.clone().not().and(row_before.clone().eq(row.clone()));
-        let expected = same.select(column_before.add(Expr::scalar(1i64)), Expr::scalar(0i64));
-        let inside = Expr::scalar(0i64).le(row.clone()).and(row.clone().lt(Expr::scalar(nrows as i64)));
-        let sorted = first.or(row_before.le(row));
-        let asserts = [
-            (inside, "rows must lie within the dense shape"),
-            (sorted, "rows must ascend"),
-            (column.eq(expected), "columns must be 0, 1, 2, ... in each row"),
-        ]
-        .map(|(ok, what)| Node::assert(backend, count.clone(), ok, Check::new(OP, what)));
-
-        let key = |at: Expr| {
-            let most = Expr::scalar(i64::from(u32::MAX - 3));
-            coordinate(at, 0).max(Expr::scalar(0i64)).min(most).cast(DType::U32)
-        };
-        let below = counts_below(backend, OP, &count, key)?;
-        let entries = rows.plus(OP, &Extent::known(1))?;
-        let found = Node::map(backend, OP, entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
-        // Unsorted rows fail at the read. Until then, their splits must not decrease.
-        let (a, b) = (Expr::load(&found, Expr::index()), Expr::load(&found, Expr::index().add(one)));
-        let length = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
-        let sums = Node::scan(backend, OP, rows.clone(), length)?;
-        let splits = Expr::load(&sums, Expr::index()).min(count.expr());
-        let splits = Node::map(backend, OP, entries, splits, &asserts);
-        let p = RowPartition::from_splits_node(splits, rows, count.size()).with_nvals(count);
-        sparse.values().under(p)
+        sparse.values().under(rows_of(OP, sparse, Columns::Consecutive)?)
     }
+}
+
+/// Requirement on the columns of a sparse matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// 0, 1, 2, ... in each row.
+    Consecutive,
+    /// Any.
+    Any,
+}
+
+/// The partition of the values of a sparse matrix into rows, which must ascend.
+#[track_caller]
+pub(super) fn rows_of(op: &'static str, sparse: &SparseTensor, columns: Columns) -> Result<RowPartition> {
+    let &[nrows, _] = sparse.dense_shape() else {
+        let rank = sparse.dense_shape().len();
+        return Err(Error::argument(op, format!("needs a sparse tensor of rank 2, but its rank is {rank}")));
+    };
+    let backend = sparse.values().backend();
+    let count = sparse.values().nrows_extent();
+    let rows = Extent::known_u64(op, nrows)?;
+    let coordinates = sparse.indices().numbers(op)?;
+    let coordinate = |at: Expr, k: u32| Expr::load(coordinates, at.mul(Expr::u32(2)).add(Expr::u32(k)));
+    let (i, one) = (Expr::index(), Expr::u32(1));
+    let before = i.clone().sub(one.clone());
+    let first = i.clone().eq(Expr::u32(0));
+    let (row, column) = (coordinate(i.clone(), 0), coordinate(i, 1));
+    let (row_before, column_before) = (coordinate(before.clone(), 0), coordinate(before, 1));
+    let same = first.clone().not().and(row_before.clone().eq(row.clone()));
+    let expected = same.select(column_before.add(Expr::scalar(1i64)), Expr::scalar(0i64));
+    let inside = Expr::scalar(0i64).le(row.clone()).and(row.clone().lt(Expr::scalar(nrows as i64)));
+    let sorted = first.or(row_before.le(row));
+    let required = match columns {
+        Columns::Consecutive => 3,
+        Columns::Any => 2,
+    };
+    let asserts = [
+        (inside, "rows must lie within the dense shape"),
+        (sorted, "rows must ascend"),
+        (column.eq(expected), "columns must be 0, 1, 2, ... in each row"),
+    ]
+    .map(|(ok, what)| Node::assert(backend, count.clone(), ok, Check::new(op, what)));
+
+    let key = |at: Expr| {
+        let most = Expr::scalar(i64::from(u32::MAX - 3));
+        coordinate(at, 0).max(Expr::scalar(0i64)).min(most).cast(DType::U32)
+    };
+    let below = counts_below(backend, op, &count, key)?;
+    let entries = rows.plus(op, &Extent::known(1))?;
+    let found = Node::map(backend, op, entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
+    // Unsorted rows fail at the read. Until then, their splits must not decrease.
+    let (a, b) = (Expr::load(&found, Expr::index()), Expr::load(&found, Expr::index().add(one)));
+    let length = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
+    let sums = Node::scan(backend, op, rows.clone(), length)?;
+    let splits = Expr::load(&sums, Expr::index()).min(count.expr());
+    let splits = Node::map(backend, op, entries, splits, &asserts[..required]);
+    Ok(RowPartition::from_splits_node(splits, rows, count.size()).with_nvals(count))
 }
 
 impl<T: Element> RaggedTensor<T> {

@@ -73,7 +73,7 @@ impl RowPartition {
         length: Expr,
         capacity: impl Into<Size>,
     ) -> Result<Self> {
-        if let Some(len) = length.as_size().filter(|len| len.is_host_known().is_some()) {
+        if let Some(len) = length.as_size().filter(|len| len.host_value().is_some()) {
             return Self::uniform_but_ragged(backend, op, nrows, &len);
         }
         // A separate node lets an expensive length be stored instead of computed twice.
@@ -211,7 +211,7 @@ impl RowPartition {
             look(n);
         }
         for size in [self.nrows.size(), self.nvals.size()] {
-            if size.is_host_known().is_none() {
+            if size.host_value().is_none() {
                 size.counts().into_iter().filter_map(Size::count_node).for_each(|n| look(&n));
             }
         }

@@ -100,7 +100,7 @@ impl HostValues {
     }
 
     /// Decodes numbers from the bytes of a read.
-    pub(super) fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
+    pub(crate) fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
         fn all<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> Vec<T> {
             bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
         }

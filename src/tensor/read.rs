@@ -92,7 +92,7 @@ impl Tensor {
     }
 
     /// The parts to read for the tensor, in order; none where the host already knows the contents.
-    pub(super) fn parts_to_read(&self) -> Vec<Option<Part>> {
+    pub(crate) fn parts_to_read(&self) -> Vec<Option<Part>> {
         let backend = self.backend();
         let mut parts: Vec<Option<Part>> = self.partitions().iter().map(|p| splits_part(p, backend)).collect();
         // The size is read separately: with an inner dimension of 0 there are no values to count.
@@ -108,7 +108,7 @@ impl Tensor {
     }
 
     /// Decodes the tensor whose [`parts_to_read`](Self::parts_to_read) are the next arrays.
-    pub(super) fn of_bytes(&self, read: Arrays<'_>) -> HostTensor {
+    pub(crate) fn of_bytes(&self, read: Arrays<'_>) -> HostTensor {
         let nested_row_splits = self.partitions().iter().map(|p| splits_of(p, read)).collect();
         let outer = self.outer().map(|outer| size_of(outer, read) as usize);
         let inner_shape = outer.into_iter().chain(self.inner().iter().map(|&d| d as usize)).collect();

@@ -81,7 +81,7 @@ impl Tensor {
             Count::At(node, at, most) => {
                 let at = at.value();
                 let n = words(&self.read_part(&node, at..at + 1, wait).await?).first().map_or(0, |&n| n.min(most));
-                self.nrows_extent().settle(n);
+                self.nrows_extent().set_exact(n);
                 n
             }
         };

@@ -70,3 +70,18 @@ fn check_bytes(device: &Device, what: &str, bytes: u64) -> Result<()> {
         whose: backend.name().into(),
     })
 }
+
+impl Values {
+    /// Uploads byte strings given by their splits, which must be valid, and their bytes.
+    ///
+    /// # Errors
+    /// More bytes than the device can hold.
+    pub(crate) fn upload_strings(device: &Device, splits: Vec<u32>, bytes: &[u8]) -> Result<Self> {
+        check_bytes(device, "a string tensor", bytes.len() as u64)?;
+        let len = Extent::known_u64("a string tensor", bytes.len() as u64)?.capacity();
+        let backend = device.backend();
+        let strings = RowPartition::from_host_splits(backend, splits)?;
+        let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, bytes)?);
+        Ok(Self::Strings { strings, bytes })
+    }
+}

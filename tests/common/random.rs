@@ -6,6 +6,19 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use ragged::{DType, HostTensor, HostValues, bf16, f16};
 
+/// Random numbers from a seed (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((((z ^ (z >> 31)) >> 32) * u64::from(bound)) >> 32) as u32
+    }
+}
+
 /// A random tensor, with a short debug text for failing property tests.
 #[derive(Clone)]
 pub struct Sample(pub HostTensor);

@@ -1,14 +1,14 @@
 //! Strings: splits, joins, hashes.
 
-use ragged::{Pieces, Tensor};
+use ragged::{Tensor, any_of, nonempty};
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;
 
 pub fn pick(random: &mut Random, _: &Subject) -> Op {
     match random.below(10) {
-        0 => op("words", |x, _| x.string_split(b" ", Pieces::NonEmpty)),
-        1 => op("fields", |x, _| x.string_split(b" a", Pieces::All)),
+        0 => op("words", |x, _| x.string_split(nonempty(" "))),
+        1 => op("fields", |x, _| x.string_split(any_of(" a"))),
         2 => op("string_join", |x, y| Tensor::string_join(&[x, y], "-")),
         3 => op("string_join of itself", |x, _| Tensor::string_join(&[x, x], "")),
         4 => op("add", |x, y| x.add(y)),

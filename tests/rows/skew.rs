@@ -1,7 +1,8 @@
 //! Every row kernel on very skewed rows: the GPU gives the CPU's bits, and rows are batch-invariant.
 
 use ragged::{
-    DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor, descending, exclusive, keep, reversed,
+    DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor, descending, exclusive, keep, nonempty,
+    reversed,
 };
 
 use crate::common::{self, random::splits};
@@ -148,7 +149,7 @@ fn strings() {
         ("strong bucket", |x| x.to_hash_bucket_strong(1000, [7, 9])),
         ("reversed twice over", |x| Tensor::concat(&[&x.reverse(0)?, x], 0)),
         ("equal to the next", |x| x.equal(&x.reverse(0)?)),
-        ("words", |x| x.string_split(b"e", ragged::Pieces::NonEmpty)),
+        ("words", |x| x.string_split(nonempty("e"))),
     ];
     // Strings are rows of bytes.
     agree(&layouts(), ops, |lengths| {

@@ -3,7 +3,9 @@
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::eval::Block;
-use super::{CpuBackend, compact, map, matmul, rank_bitmap, reduce, row_hash, row_scan, row_sort, scan, sort};
+use super::{
+    CpuBackend, compact, histogram, map, matmul, rank_bitmap, reduce, row_hash, row_scan, row_sort, scan, sort,
+};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
@@ -21,7 +23,7 @@ impl CpuBackend {
         for out in step.outputs() {
             Extent::known_u64(op, out.extent().capacity().into())?;
         }
-        if let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.pass) {
+        if let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.row_kernel) {
             return reduce::pass(inputs, pass, &on.rows, count(&on.nrows), on.inner as usize, n);
         }
         let pool = &self.pool;
@@ -70,8 +72,11 @@ impl CpuBackend {
             Recipe::RankBitmap { keep, count: positions } => {
                 rank_bitmap::rank_bitmap(inputs, keep, count(positions), &mut out);
             }
-            Recipe::Compact { marks, value, inner, .. } => {
-                compact::compact(inputs, marks, value, *inner as usize, &mut out);
+            Recipe::Histogram { key, count: positions } => {
+                histogram::histogram(inputs, key, count(positions), &mut out);
+            }
+            Recipe::Compact { bitmap, value, inner, .. } => {
+                compact::compact(inputs, bitmap, value, *inner as usize, &mut out);
             }
         }
         Ok(vec![out])

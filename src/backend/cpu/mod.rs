@@ -21,6 +21,7 @@ mod encoding;
 mod eval;
 mod fingerprint;
 mod floats;
+mod histogram;
 mod integers;
 mod load;
 mod loops;
@@ -70,10 +71,10 @@ use pool::Pool;
 
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::{Backend, BackendRef, Elements, Part, Reading, Status, StepCost, Wait};
+use crate::graph::backend::{Backend, BackendRef, BoxedRead, Elements, Part, Status, StepCost, Wait};
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::plan::{Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Source, Step};
+use crate::graph::plan::{ArraySource, Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Step};
 use crate::graph::program::{self, Bindings, trace};
 use crate::graph::traffic::traffic;
 use crate::numerics::Numerics;
@@ -94,7 +95,7 @@ pub(crate) struct CpuBackend {
     plans: PlanCache<LinkedPlan>,
     last_counts: LastCounts,
     /// The backend that nodes of cached plans refer to, so that they keep no actual backend alive.
-    stand_in: OnceLock<BackendRef>,
+    placeholder: OnceLock<BackendRef>,
 }
 
 /// The array of a stored result.
@@ -111,11 +112,11 @@ impl CpuBackend {
 
     /// Takes the program's plan from the cache, or makes one.
     fn plan(&self, program: program::Program, bindings: &Bindings) -> LinkedPlan {
-        if let Some(plan) = self.plans.take(&program, |plan: &LinkedPlan| plan.takes(bindings)) {
+        if let Some(plan) = self.plans.take(&program, |plan: &LinkedPlan| plan.assign_if_valid(bindings)) {
             return plan;
         }
         self.plans_made.fetch_add(1, Ordering::Relaxed);
-        LinkedPlan::new(program, bindings, &self.stand_in(), self.plan_limits())
+        LinkedPlan::new(program, bindings, &self.placeholder(), self.plan_limits())
     }
 
     /// Runs a plan, step by step. Every size is exact when its step runs. An array is freed after the last step that
@@ -124,19 +125,19 @@ impl CpuBackend {
         let kept = plan.kept(bindings, true);
         // A count that another thread has stored in the meantime is an input.
         for count in &plan.counts {
-            if let Source::Input(array) = count.source
+            if let ArraySource::Input(array) = count.source
                 && let Some(stored) = bindings.stored(array)
             {
                 let value = word(stored, count.at.value()).filter(|_| holds(&stored.status)).unwrap_or(0);
                 count.slot.set(value.min(bindings.sizes[count.number].1));
             }
         }
-        let mut made: Vec<Option<Stored>> = vec![None; plan.made.len()];
+        let mut made: Vec<Option<Stored>> = vec![None; plan.computed.len()];
         for (k, step) in plan.steps.iter().enumerate() {
             let links = &plan.links[k];
-            let find = |source: &Source| match source {
-                Source::Input(array) => bindings.stored(*array),
-                Source::Made(m) => made[*m].as_ref(),
+            let find = |source: &ArraySource| match source {
+                ArraySource::Input(array) => bindings.stored(*array),
+                ArraySource::Computed(m) => made[*m].as_ref(),
             };
             let (reads, after) = (links.reads.iter().map(find), links.after.iter().map(find));
             let stored = |found: Option<&Stored>| found.expect("bug: a step before its inputs").clone();
@@ -145,8 +146,8 @@ impl CpuBackend {
             for (m, array) in (links.first_output..).zip(arrays) {
                 let len = array.len() as u32;
                 made[m] = Some(Stored { data: Arc::new(array), status: status.clone(), len });
-                // Resolves the counts that this array holds.
-                for count in plan.counts.iter().filter(|c| c.source == Source::Made(m)) {
+                // The sizes that this array holds are exact from here on.
+                for count in plan.counts.iter().filter(|c| c.source == ArraySource::Computed(m)) {
                     let bound = bindings.sizes[count.number].1;
                     // The value of a count is undefined if one of its conditions failed. Zero then avoids a large
                     // allocation: the arrays of that size inherit the condition, and reading them returns the error.
@@ -156,12 +157,12 @@ impl CpuBackend {
                     let value = value.filter(|_| is_valid).unwrap_or(0).min(bound);
                     count.slot.set(value);
                     if is_valid {
-                        bindings.settle(count.number, value);
+                        bindings.set_count(count.number, value);
                         self.last_counts.put(&count.key, bound, value);
                     }
                 }
             }
-            for (m, of) in plan.made.iter().enumerate().filter(|(_, of)| of.last_step == k) {
+            for (m, of) in plan.computed.iter().enumerate().filter(|(_, of)| of.last_step == k) {
                 match of.array {
                     Some(array) if kept[m] => {
                         if let Some(stored) = made[m].take() {
@@ -239,7 +240,7 @@ fn holds(status: &[Status]) -> bool {
 /// Returns the error of the condition if it failed.
 fn settled(s: &Status) -> Result<()> {
     let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
-    s.settle(block[s.slot as usize].load(Ordering::Relaxed))
+    s.record_outcome(block[s.slot as usize].load(Ordering::Relaxed))
 }
 
 impl Backend for CpuBackend {
@@ -275,11 +276,11 @@ impl Backend for CpuBackend {
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
     }
-    fn word(&self, stored: &Stored, at: u32) -> Option<u32> {
+    fn try_read_u32(&self, stored: &Stored, at: u32) -> Option<u32> {
         if holds(&stored.status) { word(stored, at) } else { None }
     }
-    fn stand_in(&self) -> BackendRef {
-        self.stand_in.get_or_init(|| Arc::new(Self::new(u64::MAX, true))).clone()
+    fn placeholder(&self) -> BackendRef {
+        self.placeholder.get_or_init(|| Arc::new(Self::new(u64::MAX, true))).clone()
     }
     fn cost(&self, _: &Step) -> Result<StepCost> {
         Ok(StepCost { dispatches: 1, limits: Vec::new(), scratch_bytes: 0 })
@@ -292,7 +293,7 @@ impl Backend for CpuBackend {
             let (program, bindings) = trace(nodes);
             let mut plan = self.plan(program, &bindings);
             // An array that another thread has stored in the meantime is an input of the next program.
-            if plan.is_of(&bindings) {
+            if plan.matches(&bindings) {
                 let done = self.run(&mut plan, &bindings);
                 self.plans.put(&plan.program.clone(), plan);
                 return done;
@@ -307,7 +308,7 @@ impl Backend for CpuBackend {
         // `evaluate` returns only after its results are computed.
         Ok(())
     }
-    fn read_parts(&self, parts: Vec<Part>, _: Wait) -> Reading<'_> {
+    fn read_parts(&self, parts: Vec<Part>, _: Wait) -> BoxedRead<'_> {
         // The poll itself computes, so the future never waits.
         Box::pin(async move { self.read_now(&parts) })
     }

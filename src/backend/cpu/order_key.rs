@@ -122,7 +122,7 @@ mod tests {
             let keys = |recipe: &Recipe| matches!(recipe, Recipe::Reduce { value, .. } if keyed(value).is_some());
             assert!(steps.iter().any(|step| keys(&step.recipe)), "{steps:?}");
             let mut finishes =
-                steps.iter().flat_map(|step| &step.pass).flat_map(|pass| &pass.results).flat_map(|r| &r.epilogue);
+                steps.iter().flat_map(|step| &step.row_kernel).flat_map(|pass| &pass.results).flat_map(|r| &r.epilogue);
             assert!(finishes.any(|finish| unkeyed(&finish.value).is_some()), "{steps:?}");
         }
     }

@@ -1,19 +1,19 @@
-//! Runs plans on a device of the runtime.
+//! The GPU implementation of [`Backend`].
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
-use super::codegen::Modules;
+use super::codegen::StepModules;
+use super::compiled_plan::CompiledPlan;
 use super::driver_limits::DriverLimits;
 use super::lower::lower;
-use super::prepared::Prepared;
-use super::runtime::{AdapterKind, Buffer, Runtime};
+use super::runtime::{AdapterKind, Buffer, DeviceOptions, Runtime};
 use super::tuning;
 use super::{probe, row_hash};
 use crate::backend::cpu::CpuBackend;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::{Backend, BackendRef, Part, Reading, StepCost, Wait};
+use crate::graph::backend::{Backend, BackendRef, BoxedRead, Part, StepCost, Wait};
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, LastCounts, PlanCache, PlanLimits, Step};
@@ -28,28 +28,31 @@ pub(crate) struct GpuBackend {
     id: u64,
     pub(super) name: String,
     fuse: bool,
+    /// Whether operations may run on the host.
+    host_steps: bool,
     pub(crate) tuning: Tuning,
     numerics: OnceLock<Numerics>,
-    pub(super) plans: PlanCache<Prepared>,
+    pub(super) plans: PlanCache<CompiledPlan>,
     last_counts: LastCounts,
-    /// Placeholder backend for the nodes of cached plans, so that plans keep no real backend alive.
-    stand_in: OnceLock<BackendRef>,
+    /// Placeholder backend for the nodes of cached plans, so that plans keep no device alive.
+    placeholder: OnceLock<BackendRef>,
 }
 
 impl GpuBackend {
-    /// `tuning` defaults to that of the adapter's class.
-    pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, tuning: Option<Tuning>) -> Self {
-        let tuning = tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).feasible();
+    /// The tuning defaults to that of the adapter's class.
+    pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, options: &DeviceOptions) -> Self {
+        let tuning = options.tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).feasible();
         Self {
             runtime,
             id,
             name,
             fuse,
+            host_steps: options.host_steps,
             tuning,
             numerics: OnceLock::new(),
             plans: PlanCache::default(),
             last_counts: LastCounts::default(),
-            stand_in: OnceLock::new(),
+            placeholder: OnceLock::new(),
         }
     }
 
@@ -62,7 +65,7 @@ impl GpuBackend {
         &self.runtime
     }
 
-    /// The buffer that holds the array, computed now if it is pending.
+    /// The buffer that holds the array. Evaluates the node first, if necessary.
     pub(crate) fn array(&self, node: &Node) -> Result<Buffer> {
         self.evaluate(std::slice::from_ref(node))?;
         let data = node.stored().expect("bug: evaluation left a node without a result").data.clone();
@@ -74,12 +77,12 @@ impl GpuBackend {
     #[cfg(feature = "wgpu-profiler")]
     pub(crate) fn evaluate_profiled(&self, nodes: &[Node]) -> Result<Option<Vec<wgpu_profiler::GpuTimerQueryResult>>> {
         let run = || {
-            let recorded = self.record(nodes, self.staged(nodes)?)?;
+            let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
             let scopes = self.runtime.submit_profiled(&recorded.commands)?;
             recorded.publish(&self.runtime);
             Ok(scopes)
         };
-        run().map_err(|e| self.runtime.blame(e))
+        run().map_err(|e| self.runtime.with_cause(e))
     }
 }
 
@@ -96,12 +99,18 @@ impl Backend for GpuBackend {
     fn is_software(&self) -> bool {
         self.runtime.info().kind == AdapterKind::Software
     }
+    fn allows_host_steps(&self) -> bool {
+        self.host_steps
+    }
+    fn count_host_step(&self) {
+        self.runtime.counters().host_step();
+    }
     fn supports(&self, dtype: DType) -> std::result::Result<(), String> {
         let hint = |what: &str| {
             Err(format!("{} has no {what}; use a CPU device for this tensor, or cast to a narrower type", self.name))
         };
         match dtype {
-            // f64 arithmetic works on the bits, as 64-bit integers.
+            // f64 arithmetic uses 64-bit integers for operations on bits.
             DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => {
                 hint("64-bit floats (SHADER_F64 and SHADER_INT64)")
             }
@@ -125,13 +134,13 @@ impl Backend for GpuBackend {
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
-        Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.blame(e))?))
+        Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.with_cause(e))?))
     }
-    fn stand_in(&self) -> BackendRef {
-        self.stand_in.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
+    fn placeholder(&self) -> BackendRef {
+        self.placeholder.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
     }
     fn cost(&self, step: &Step) -> Result<StepCost> {
-        let lowered = lower(step, 0, self.driver_limits(), &mut Modules::default())?;
+        let lowered = lower(step, 0, self.driver_limits(), &mut StepModules::default())?;
         let (mut dispatches, mut limits) = (0, Vec::new());
         for launch in lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0) {
             let windows = self.windows(step, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);
@@ -145,37 +154,37 @@ impl Backend for GpuBackend {
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
         let run = || {
-            let recorded = self.record(nodes, self.staged(nodes)?)?;
+            let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
             if !recorded.commands.is_empty() {
                 self.runtime.submit(&recorded.commands)?;
             }
             recorded.publish(&self.runtime);
             Ok(())
         };
-        run().map_err(|e| self.runtime.blame(e))
+        run().map_err(|e| self.runtime.with_cause(e))
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         let run = || {
-            let recorded = self.record(nodes, self.staged(nodes)?)?;
+            let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
             let ms = self.runtime.submit_timed(&recorded.commands)?;
             recorded.publish(&self.runtime);
             self.runtime.wait()?;
             Ok(ms)
         };
-        run().map_err(|e| self.runtime.blame(e))
+        run().map_err(|e| self.runtime.with_cause(e))
     }
     fn wait(&self) -> Result<()> {
         self.runtime.wait()
     }
-    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> Reading<'_> {
-        Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.blame(e)) })
+    fn read_parts(&self, parts: Vec<Part>, wait: Wait) -> BoxedRead<'_> {
+        Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.with_cause(e)) })
     }
     fn last_counts(&self) -> &LastCounts {
         &self.last_counts
     }
     fn waits(&self, nodes: &[Node], stages: u64) -> u64 {
         // Sizes are exact once counts have been read.
-        1 + stages + u64::from(stages == 0) * u64::from(!nodes.iter().all(|n| self.at_once(n, n.bytes())))
+        1 + stages + u64::from(stages == 0) * u64::from(!nodes.iter().all(|n| self.at_capacity(n, n.bytes())))
     }
     fn stats(&self) -> Stats {
         self.runtime.stats()

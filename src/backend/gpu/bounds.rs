@@ -1,7 +1,7 @@
-//! Proves that the indices of an expression lie within their arrays, whatever the arrays hold.
+//! Bounds-check elimination: proves that the indices of an expression are in bounds for any contents of the arrays.
 //!
-//! Proofs rely on sizes only, which no kernel can change. A value that is read from a buffer is never trusted: a failed
-//! check does not keep a kernel from running, and a program can write to the buffers of its tensors.
+//! Proofs use host-known sizes only. Values in buffers are unbounded: kernels run even after a failed check, and the
+//! user's program can write to the buffers of tensors.
 
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
@@ -10,13 +10,13 @@ use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 use crate::graph::walk::for_each_expr;
 
-/// Whether every array that the expression reads is read within its capacity, at every position below `positions`.
-pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {
-    let mut below = Below { positions: u64::from(positions), known: DigestMap::default() };
+/// Whether all loads of the expression are provably in bounds at every position below `positions`.
+pub(super) fn are_in_bounds(e: &Expr, positions: u32) -> bool {
+    let mut bounds = UpperBounds { positions: u64::from(positions), known: DigestMap::default() };
     let mut proven = true;
     for_each_expr(e, &mut |e| {
         proven &= match e.kind() {
-            ExprKind::Load(node, at) | ExprKind::Within(node, at, _) => below.fits(at, node),
+            ExprKind::Load(node, at) | ExprKind::Within(node, at, _) => bounds.fits(at, node),
             // The search reads only splits before the last one.
             ExprKind::RowOf(splits, _) => splits.extent().capacity() > 0,
             _ => true,
@@ -26,12 +26,12 @@ pub(super) fn are_proven(e: &Expr, positions: u32) -> bool {
 }
 
 /// Exclusive upper bounds of index expressions.
-struct Below {
+struct UpperBounds {
     positions: u64,
     known: DigestMap<Option<u64>>,
 }
 
-impl Below {
+impl UpperBounds {
     fn fits(&mut self, at: &Expr, array: &Node) -> bool {
         self.of(at).is_some_and(|bound| bound <= u64::from(array.extent().capacity()))
     }
@@ -45,7 +45,7 @@ impl Below {
             ExprKind::Index => Some(self.positions),
             ExprKind::Scalar(Scalar::U32(v)) => Some(u64::from(*v) + 1),
             ExprKind::Size(size) => Some(u64::from(size.value()) + 1),
-            // A row of the splits; row 0 if there are no rows.
+            // A search returns one of the rows; row 0 if there are none.
             ExprKind::RowOf(splits, _) => Some(u64::from(splits.extent().capacity().saturating_sub(1).max(1))),
             ExprKind::Select(_, a, b) => self.of(a).zip(self.of(b)).map(|(a, b)| a.max(b)),
             ExprKind::Checked(_, _, v) => self.of(v),
@@ -59,7 +59,7 @@ impl Below {
     fn of_binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Option<u64> {
         let (x, y) = (self.of(a), self.of(b));
         let by = b.as_u32().map(u64::from).filter(|&by| by > 0);
-        // The greatest value below an exclusive bound. A bound of 0 means that there are no positions.
+        // The greatest value below an exclusive bound; a bound of 0 implies that there are no positions.
         let most = |bound: u64| bound.saturating_sub(1);
         let bound = match op {
             BinaryOp::Min => return [x, y].into_iter().flatten().min(),
@@ -89,13 +89,13 @@ mod tests {
 
     /// Whether the index provably lies within an array of that length, for 100 positions.
     fn proven(len: u32, at: &Expr) -> bool {
-        are_proven(&Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
+        are_in_bounds(&Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
     }
 
-    /// Length of the smallest array within which the index provably lies.
+    /// Length of the smallest array for which the index is provably in bounds.
     fn least(at: &Expr) -> Option<u32> {
         let least = (1..2000).find(|&len| proven(len, at))?;
-        assert!((least..2000).all(|len| proven(len, at)), "more room never hurts");
+        assert!((least..2000).all(|len| proven(len, at)), "bounds are monotonic");
         Some(least)
     }
 
@@ -114,15 +114,15 @@ mod tests {
     }
 
     #[test]
-    fn what_buffers_hold_is_not_trusted() {
+    fn values_in_buffers_are_unbounded() {
         let held = Expr::load(&array(100), Expr::index());
         assert_eq!(least(&held), None);
         assert_eq!(least(&held.clone().add(Expr::u32(0)).min(Expr::u32(49))), Some(50));
-        // A search returns one of the rows, whatever the splits hold.
+        // A search returns one of the rows for any splits.
         let splits = array(31);
         assert_eq!(least(&Expr::row_of(&splits, held.clone())), Some(30));
         assert_eq!(least(&Expr::within(&splits, Expr::u32(0), Expr::index())), None);
         // Nested indices must be proven as well.
-        assert!(!are_proven(&Expr::load(&array(9), held.min(Expr::u32(8))), 101));
+        assert!(!are_in_bounds(&Expr::load(&array(9), held.min(Expr::u32(8))), 101));
     }
 }

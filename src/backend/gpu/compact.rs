@@ -1,13 +1,13 @@
 //! The host side of `shaders/compact.wgsl`.
 
-use super::codegen::{Element, Module, Modules, elements_per_word, value_type};
-use super::launch::{Lowered, live, within};
+use super::codegen::{Element, ModuleBuilder, StepModules, elements_per_word, value_type};
+use super::launch::{Lowered, check_elements, live_function};
 use crate::error::Result;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 use crate::graph::rank_bitmap::tiles_in;
 
-/// The largest capacity.
+/// Maximum number of positions, and of numbers.
 const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
 /// Numbers moved per workgroup.
@@ -21,28 +21,28 @@ pub const fn groups(numbers: u32) -> u32 {
 const COMPACT: &str = include_str!("../../../shaders/compact.wgsl");
 
 /// Lowers a step of [`Recipe::Compact`].
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Result<Lowered> {
-    let Recipe::Compact { marks, value, count, inner } = &step.recipe else { unreachable!("bug: another recipe") };
+pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
+    let Recipe::Compact { bitmap, value, count, inner } = &step.recipe else { unreachable!("bug: another recipe") };
     let numbers = step.out.extent().capacity();
-    within(step, numbers, MAX_CAPACITY, "a compaction")?;
+    check_elements(step, numbers, MAX_CAPACITY, "a compaction")?;
     if numbers == 0 {
         return Ok(Lowered::default());
     }
     let is_packed = elements_per_word(value.dtype()) > 1;
     let g = modules.get(step, ("compact", 0), || {
-        let mut m = Module::new(step, first_slot).without_row_context();
-        live(&mut m, "live", count);
-        m.array_function("bitmap", marks);
+        let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
+        live_function(&mut m, "live", count);
+        m.array_function("bitmap", bitmap);
         m.value_function("value", value);
         m.compact_output(value.dtype());
         let out = Element::of_shared_words(value.dtype());
         m.finish(&[COMPACT], value_type(value.dtype()), Some(out), Vec::new())
     });
     // The rank bitmap may have been built for a larger capacity than is known now.
-    let head = [count.capacity(), *inner, tiles_in(marks.extent().capacity()), numbers, 0, 0, 0, 0];
+    let head = [count.capacity(), *inner, tiles_in(bitmap.extent().capacity()), numbers, 0, 0, 0, 0];
     let moved = u64::from(count.capacity()) * u64::from(*inner);
     let moved = u32::try_from(moved).unwrap_or(u32::MAX);
-    within(step, moved, MAX_CAPACITY, "a compaction")?;
+    check_elements(step, moved, MAX_CAPACITY, "a compaction")?;
     let launches = vec![g.launch("main", head, groups(moved), 1)];
     Ok(Lowered { launches, cleared_outputs: if is_packed { vec![0] } else { Vec::new() }, ..Lowered::default() })
 }

@@ -1,5 +1,4 @@
-//! Limits of drivers on the serial work of one invocation, and the share of a kernel's work per dispatch that follows
-//! from them.
+//! Limits of drivers on the serial work of one invocation, and the resulting work per dispatch.
 
 use super::runtime::AdapterKind;
 use crate::graph::many_dispatches::ManyDispatches;
@@ -8,7 +7,7 @@ use crate::graph::opcode::HashOp;
 /// Limits of a driver on the serial work of one invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DriverLimits {
-    /// The watchdog timeout alone.
+    /// The watchdog timeout.
     Timeout,
     /// The driver silently ends the loops of an invocation after 65,535 iterations, as Mesa's llvmpipe does.
     LoopIterations,
@@ -30,8 +29,8 @@ impl DriverLimits {
     }
 
     /// Bytes of a long string that one dispatch hashes: a multiple of 64. A hash is serial over its bytes, in one
-    /// invocation. Fewer bytes require more dispatches; more bytes come closer to the limit. 64 bytes take one iteration
-    /// of Fingerprint64, and up to nine iterations of the other hashes.
+    /// invocation. Fewer bytes require more dispatches; more bytes approach the limit. 64 bytes take one iteration of
+    /// Fingerprint64, and up to nine iterations of the other hashes.
     pub(crate) const fn hash_bytes(self, op: HashOp) -> u32 {
         match (self, op) {
             (Self::Timeout, _) => 4 << 20,
@@ -55,7 +54,7 @@ mod tests {
     use crate::graph::row_lengths::string_class;
 
     #[test]
-    fn strings_of_the_smallest_class_are_hashed_at_once() {
+    fn strings_of_the_smallest_class_take_one_dispatch() {
         let ops = [HashOp::Fingerprint, HashOp::Sip { key: [0; 2] }, HashOp::Murmur { seed: 0 }];
         for (driver, op) in
             ops.into_iter().flat_map(|op| [(DriverLimits::Timeout, op), (DriverLimits::LoopIterations, op)])

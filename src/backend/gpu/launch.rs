@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Generated, Module, StorageArray, Word};
-use super::runtime::Checks;
+use super::codegen::{KernelModule, ModuleBuilder, ParamWord, StorageArray};
+use super::runtime::RuntimeChecks;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -20,8 +20,8 @@ pub(super) const FEWER_ROWS: &str = "process fewer rows at a time, or use a CPU 
 /// One kernel launch.
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
-    /// The part that is the same in every run.
-    pub(crate) module: Arc<Generated>,
+    /// The module, which is the same in every run.
+    pub(crate) module: Arc<KernelModule>,
     /// The entry point.
     pub(crate) entry: &'static str,
     /// The template's parameter words, then the generated ones.
@@ -31,7 +31,7 @@ pub(crate) struct Launch {
     /// The grid's third dimension.
     pub(crate) depth: u32,
     /// The runtime checks that wgpu adds to the kernel.
-    pub(crate) checks: Checks,
+    pub(crate) checks: RuntimeChecks,
 }
 
 impl Launch {
@@ -52,32 +52,32 @@ pub(crate) struct Lowered {
     pub(crate) launches: Vec<Launch>,
     /// Bytes of each scratch buffer.
     pub(crate) scratch: Vec<u64>,
-    /// Overflow flag of a scan: the scratch buffer, and the word in it that is not 0 if the total did not fit.
+    /// Overflow flag of a scan: the scratch buffer, and the index of the word that is nonzero if the total overflowed.
     pub(crate) overflow: Option<(usize, u32)>,
-    /// Outputs to clear beforehand, since several invocations set bits of one word.
+    /// Outputs to clear before the first launch, since several invocations set bits of one word.
     pub(crate) cleared_outputs: Vec<usize>,
-    /// The limit that makes additional launches necessary, other than the binding limit.
+    /// The limit that requires additional launches, other than the binding limit.
     pub(crate) limit: Option<ManyDispatches>,
 }
 
-impl Generated {
+impl KernelModule {
     /// One launch of the module, with the sizes of this run.
     pub(super) fn launch(self: &Arc<Self>, entry: &'static str, head: [u32; 8], workgroups: u32, depth: u32) -> Launch {
         let mut params = Vec::with_capacity(head.len() + self.scalars.len());
         params.extend(head);
         params.extend(self.scalars.iter().map(|word| match word {
-            Word::Constant(n) => *n,
-            Word::Size(size) => size.value(),
+            ParamWord::Constant(n) => *n,
+            ParamWord::Size(size) => size.value(),
         }));
-        Launch { module: self.clone(), entry, params, workgroups, depth, checks: Checks::ALL }
+        Launch { module: self.clone(), entry, params, workgroups, depth, checks: RuntimeChecks::ALL }
     }
 }
 
 /// Adds the function `name`, which returns the number of live elements of the extent.
-pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
+pub(super) fn live_function(m: &mut ModuleBuilder<'_>, name: &str, extent: &Extent) {
     match extent.live() {
         Some(e) => m.count_function(name, &e.min(Expr::size(extent.size()))),
-        // A known count is the capacity.
+        // A host-known count equals the capacity.
         None => {
             let n = m.size(extent.size());
             m.push(&format!("fn {name}() -> u32 {{\n    return {n};\n}}"));
@@ -85,19 +85,19 @@ pub(super) fn live(m: &mut Module<'_>, name: &str, extent: &Extent) {
     }
 }
 
-/// Adds the functions that give the start of each row and, for uniform rows, their number.
-pub(super) fn partition(m: &mut Module<'_>, rows: &Rows, nrows: &Extent) {
+/// Adds `splits_at` and, for uniform rows, `live_rows`.
+pub(super) fn partition_functions(m: &mut ModuleBuilder<'_>, rows: &Rows, nrows: &Extent) {
     match rows {
         Rows::Splits(node) => m.splits_function(node),
         Rows::Uniform(len) => {
-            live(m, "live_rows", nrows);
+            live_function(m, "live_rows", nrows);
             m.uniform_splits_function(len);
         }
     }
 }
 
 /// Fails if the step has more elements than the template's indices allow.
-pub(super) fn within(step: &Step, elements: u32, limit: u32, whose: &str) -> Result<()> {
+pub(super) fn check_elements(step: &Step, elements: u32, limit: u32, whose: &str) -> Result<()> {
     if elements <= limit {
         return Ok(());
     }

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::bounds::are_proven;
-use super::codegen::{Element, Generated, Module, Modules, value_type};
-use super::launch::{Lowered, live};
-use super::runtime::Checks;
+use super::bounds::are_in_bounds;
+use super::codegen::{Element, KernelModule, ModuleBuilder, StepModules, value_type};
+use super::launch::{Lowered, live_function};
+use super::runtime::RuntimeChecks;
 use crate::dtype::DType;
-use crate::graph::cost::{CHEAP, work};
+use crate::graph::cost::{MAX_REPEATED_COST, evaluation_cost};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
@@ -19,7 +19,7 @@ const MAP: &str = include_str!("../../../shaders/map.wgsl");
 const VECTOR_MAP: &str = include_str!("../../../shaders/vector_map.wgsl");
 const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 
-/// Elements per tile where an array takes several bindings, or where a position of a larger tile might exceed 2^32.
+/// Elements per tile if an array takes several bindings, or if a position of a larger tile could exceed 2^32.
 pub(super) const MAP_TILE: u32 = 1024;
 
 /// Whether every array is bound whole, and no position of a larger tile exceeds 2^32.
@@ -33,10 +33,10 @@ fn tile(step: &Step, capacity: u32) -> u32 {
     if is_plain(step, capacity) { step.limits.tuning.map_tile } else { MAP_TILE }
 }
 
-/// Whether the map computes four elements at once. It must read only arrays of at most 32 bits per element, at the
-/// position of the computed element, and their storage must end with a full vector. The map is also computed at up to
-/// three positions past the last one. Checks need not hold there, so the map must have none.
-fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
+/// Whether the map can be vectorized, four elements per vector. The map must load only arrays of at most 32 bits per
+/// element, at its own position, and their buffers must be padded to a vector. The last vector extends up to three
+/// positions past the end, at which conditions may not hold, so the map must have none.
+fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
     let is_word = |dtype: DType| dtype.size() <= 4;
     let is_tuned = step.limits.tuning.map_width == 4;
     if !is_tuned || !is_word(value.dtype()) || value.has_conditions() || !is_plain(step, capacity) {
@@ -45,7 +45,7 @@ fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) 
     let (mut flat, mut arrays) = (true, Vec::new());
     for_each_expr(value, &mut |e| match e.kind() {
         ExprKind::Load(n, at) => {
-            flat &= at.is_index() && is_word(n.dtype()) && n.ends_with_a_vector();
+            flat &= at.is_index() && is_word(n.dtype()) && n.is_vector_padded();
             arrays.push(n.clone());
         }
         ExprKind::RowOf(..) | ExprKind::Within(..) => flat = false,
@@ -56,30 +56,30 @@ fn takes_vectors(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) 
     if let Some(live) = live {
         for_each_expr(live, &mut |e| counts |= e.node().is_some_and(|n| arrays.contains(n)));
     }
-    // Drivers replicate each operation four times, where a loop has it once: only cheap maps take vectors.
-    flat && !counts && step.fetches().is_none() && work(value, None) <= CHEAP
+    // Vectorization unrolls the map four times, so it is limited to cheap maps.
+    flat && !counts && step.fetches().is_none() && evaluation_cost(value, None) <= MAX_REPEATED_COST
 }
 
-/// Lowers a map into its output, or a check.
-pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent, modules: &mut Modules) -> Lowered {
+/// Lowers a map or an assertion.
+pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent, modules: &mut StepModules) -> Lowered {
     let capacity = extent.capacity();
     if let Recipe::Map { .. } = step.recipe
-        && takes_vectors(step, value, extent.live().as_ref(), capacity)
+        && can_vectorize(step, value, extent.live().as_ref(), capacity)
     {
         let g = modules.get(step, ("vector_map", 0), || {
-            let mut m = Module::new(step, first_slot);
-            live(&mut m, "live", extent);
+            let mut m = ModuleBuilder::new(step, first_slot);
+            live_function(&mut m, "live", extent);
             m.vector_function("values", value);
             let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
             m.push(&format!("const MAP_TILE = {tile}u;"));
             let out = Element::vector(value.dtype());
             m.finish(&[VECTOR_MAP], ty, Some(out), Vec::new()).with_tile(tile)
         });
-        return launched(&g, [capacity, 0, 0, 0, 0, 0, 0, 0], value, extent);
+        return single_launch(&g, [capacity, 0, 0, 0, 0, 0, 0, 0], value, extent);
     }
     let stem = if step.row_context.is_some() { "row_map" } else { "map" };
     let g = modules.get(step, (stem, 0), || {
-        let mut m = Module::new(step, first_slot);
+        let mut m = ModuleBuilder::new(step, first_slot);
         let out = if let Recipe::Assert { .. } = step.recipe {
             m.assert_output(first_slot + step.checks.len() as u32);
             None
@@ -87,7 +87,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
             m.map_output(value.dtype());
             Some(Element::of(value.dtype()))
         };
-        live(&mut m, "live", extent);
+        live_function(&mut m, "live", extent);
         m.value_function("value", value);
         let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
         m.push(&format!("const MAP_TILE = {tile}u;"));
@@ -104,34 +104,33 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
         Some((splits, inner)) => [capacity, splits.extent().capacity().saturating_sub(1), *inner, 0, 0, 0, 0, 0],
         None => [capacity, 0, 0, 0, 0, 0, 0, 0],
     };
-    launched(&g, head, value, extent)
+    single_launch(&g, head, value, extent)
 }
 
 /// The single launch of a map, with one workgroup per tile.
-fn launched(g: &Arc<Generated>, head: [u32; 8], value: &Expr, extent: &Extent) -> Lowered {
+fn single_launch(g: &Arc<KernelModule>, head: [u32; 8], value: &Expr, extent: &Extent) -> Lowered {
     let capacity = extent.capacity();
     let mut launch = g.launch("main", head, capacity.div_ceil(g.tile), 1);
     launch.checks = checks(value, extent.live().as_ref(), capacity);
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
 
-/// The runtime checks of a map's kernel, given the expressions of its value and of its count.
-fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> Checks {
+/// The runtime checks of the kernel of a map, given its value and its count.
+fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> RuntimeChecks {
     // SAFETY: the loops of the templates run MAP_TILE / 256 iterations, or a quarter of them. The loops of the
     // functions that expressions call end: a search halves the remaining range, and a remainder or a power has fewer
     // bits left after each iteration.
-    let checks = unsafe { Checks::ALL.without_loops() };
+    let checks = unsafe { RuntimeChecks::ALL.without_loops() };
     // The count is evaluated at position 0.
-    if !are_proven(value, capacity) || count.is_some_and(|e| !are_proven(e, 1)) {
+    if !are_in_bounds(value, capacity) || count.is_some_and(|e| !are_in_bounds(e, 1)) {
         return checks;
     }
     // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates
-    // clamp the count. The row that `row_map` gives an element is one of the splits' rows, whatever the splits hold; so
-    // is the result of a search. The output has an element for each position below the capacity. The output of a check
-    // is a slot of the status block instead: its slot numbers are parameters, as are all others of that block.
-    // `tile_rows` is indexed by values below 2. `vector_map` loads and stores vectors that begin below the capacity.
-    // Where an index equal to the position is proven, the array is no shorter than the capacity, and its storage
-    // extends to a multiple of 16 bytes: buffers of the pool always do, other arrays are tested (`ends_with_a_vector`).
-    // No vector is larger.
+    // clamp the count. The row that `row_map` gives an element is one of the splits' rows, for any splits; so is the
+    // result of a search. The output has an element for each position below the capacity. The output of a check is a
+    // slot of the status block instead: its slot numbers are parameters, as are all others of that block. `tile_rows`
+    // is indexed by values below 2. `vector_map` loads and stores vectors that begin below the capacity. Where an index
+    // equal to the position is proven, the array is no shorter than the capacity, and its storage extends to a multiple
+    // of 16 bytes: buffers of the pool always do, other arrays are tested (`is_vector_padded`). No vector is larger.
     unsafe { checks.without_bounds() }
 }

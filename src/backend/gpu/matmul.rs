@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::codegen::{Element, Generated, Module, Modules, value_type};
+use super::codegen::{Element, KernelModule, ModuleBuilder, StepModules, value_type};
 use super::driver_limits::DriverLimits;
-use super::launch::{Lowered, partition};
+use super::launch::{Lowered, partition_functions};
 use crate::graph::node::Product;
 use crate::graph::plan::Step;
 
-/// Maximum bytes per matrix that a tile keeps in workgroup memory.
+/// Maximum bytes per matrix of a slab in workgroup memory.
 const STAGE: usize = 4096;
 
 /// The template's constants for tiles of that many rows and columns (16, 32 or 64) and elements of that many bytes.
@@ -33,7 +33,7 @@ pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2], term
 /// Index of the parameter word that holds the end of a dispatch's terms.
 pub(super) const TERMS_END: usize = 6;
 
-/// Functions that track which slab elements are bound, where arrays are bound whole: all of them are.
+/// Functions that track which slab elements are bound, for arrays that are bound whole.
 const ALL_BOUND: &str = "const PARTS = false;
 fn note_left(at: u32, is_used: bool) {
 }
@@ -43,7 +43,7 @@ fn are_bound(l: u32, r: u32) -> bool {
     return true;
 }";
 
-/// The same where arrays are bound in part: one flag per slab element.
+/// As [`ALL_BOUND`], for arrays that are bound in part: one flag per slab element.
 const SOME_BOUND: &str = "const PARTS = true;
 var<workgroup> left_bound: array<u32, SLAB * PITCH>;
 var<workgroup> right_bound: array<u32, SLAB * PITCH>;
@@ -64,7 +64,7 @@ pub(super) fn lower(
     step: &Step,
     (first_slot, driver): (u32, DriverLimits),
     p: &Product,
-    modules: &mut Modules,
+    modules: &mut StepModules,
 ) -> Lowered {
     let (batches, capacity, tiles) = (p.batches.capacity(), step.out.extent().capacity(), p.tile_capacity.value());
     if batches == 0 || tiles == 0 || capacity == 0 {
@@ -73,10 +73,10 @@ pub(super) fn lower(
     let most = p.sizes[1].as_size().map_or(p.terms.value(), |k| k.value());
     let at_once = driver.product_terms().unwrap_or(most.max(1));
     let head = |terms| head(batches, tiles, capacity, p.transposed, terms);
-    let is_in_parts = step.is_oversized();
-    let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_in_parts));
+    let is_partial = step.is_oversized();
+    let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_partial));
     let mut launches = Vec::new();
-    if is_in_parts {
+    if is_partial {
         // A first launch sets every sum to the identity.
         let none = modules.get(step, ("matmul", 1), || module(step, first_slot, p, false));
         launches.push(none.launch("main", head(0..0), tiles, 1));
@@ -90,10 +90,10 @@ pub(super) fn lower(
     Lowered { launches, limit, ..Lowered::default() }
 }
 
-fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Generated {
+fn module(step: &Step, first_slot: u32, p: &Product, is_partial: bool) -> KernelModule {
     let dtype = p.operands[0].dtype();
-    let mut m = Module::new(step, first_slot).without_row_context();
-    partition(&mut m, &p.tiles, &p.batches);
+    let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
+    partition_functions(&mut m, &p.tiles, &p.batches);
     for (name, e) in ["rows_of", "terms_of", "columns_of"].into_iter().zip(&p.sizes) {
         m.value_function(name, e);
     }
@@ -104,8 +104,8 @@ fn module(step: &Step, first_slot: u32, p: &Product, is_in_parts: bool) -> Gener
         m.value_function(name, e);
     }
     m.sum_of_products(dtype);
-    if is_in_parts {
-        // Slabs of half the depth, to leave room for the flags.
+    if is_partial {
+        // Slabs of half the depth, since the flags also take workgroup memory.
         m.push(&edges(p.tile, STAGE / 128 / dtype.size()));
         m.push(SOME_BOUND);
     } else {

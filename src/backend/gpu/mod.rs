@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! plan (graph::plan) -> lower (template, bindings, grid) -> codegen (WGSL)
-//!      -> binding_windows (arrays larger than a binding) -> prepare (compiled, and kept for the next time)
+//!      -> binding_windows (arrays larger than a binding) -> prepare (kernels for the sizes of a run, compiled and cached)
 //!      -> record (buffers, commands) -> runtime (pool, pipelines, queue)
 //! ```
 //!
@@ -11,12 +11,13 @@
 mod backend;
 mod binding_windows;
 mod bounds;
+mod buffer_assignment;
 mod codegen;
+mod compiled_plan;
 mod driver_limits;
 mod launch;
 mod lower;
 mod prepare;
-mod prepared;
 mod probe;
 mod read;
 mod record;
@@ -25,6 +26,7 @@ pub(crate) mod runtime;
 pub(crate) use backend::GpuBackend;
 
 pub(crate) mod compact;
+mod histogram;
 mod map;
 pub(crate) mod matmul;
 pub(crate) mod rank_bitmap;
@@ -44,8 +46,8 @@ mod shader_tests;
 /// Maximum number of workgroups along one dimension of a grid.
 pub const MAX_GROUPS: u32 = 65_535;
 
-/// A two-dimensional grid of at least `count` workgroups. The shader's linear workgroup index is
-/// `wid.x + wid.y * num_workgroups.x`.
+/// A two-dimensional grid of at least `count` workgroups. The shader's linear workgroup index is `wid.x + wid.y *
+/// num_workgroups.x`.
 pub fn fold_grid(count: u32) -> (u32, u32) {
     if count <= MAX_GROUPS { (count, 1) } else { (MAX_GROUPS, count.div_ceil(MAX_GROUPS)) }
 }

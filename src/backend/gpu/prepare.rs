@@ -1,65 +1,71 @@
-//! Prepares the kernels of a plan for the sizes of a run: lowers and compiles them and checks every size, without
+//! Computes the kernels of a plan for the sizes of a run: lowers and compiles them and checks all limits, without
 //! allocating buffers.
 
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
 use super::binding_windows::{self, BindingWindow, WindowedDispatch};
-use super::codegen::{Binding, Modules, StorageArray};
+use super::buffer_assignment::Lifetimes;
+use super::codegen::{Binding, StepModules, StorageArray};
+use super::compiled_plan::{BufferBinding, CompiledPlan, Kernel, Resource, SizedPlan, SizedStep};
 use super::launch::{FEWER_ROWS, Launch, Lowered};
 use super::lower::lower;
-use super::prepared::{BufferBinding, Kernel, Lifetimes, Prepared, Ready, ReadyStep, Resource};
 use super::runtime::{Access, Pipeline};
 use crate::error::{Error, Result};
 use crate::graph::backend::Backend;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::plan::{LinkedPlan, Links, Source, Step};
+use crate::graph::plan::{ArraySource, LinkedPlan, Step, StepLinks};
 use crate::graph::traffic::traffic;
 
 impl GpuBackend {
     /// The kernels of the plan for its current sizes. `kept` marks the arrays that outlive the run.
-    pub(super) fn ready(&self, prepared: &mut Prepared, signature: Vec<u32>, kept: &[bool]) -> Result<Arc<Ready>> {
-        if let Some((of, ready)) = &prepared.ready
+    pub(super) fn sized(
+        &self,
+        compiled: &mut CompiledPlan,
+        signature: Vec<u32>,
+        kept: &[bool],
+    ) -> Result<Arc<SizedPlan>> {
+        if let Some((of, sized)) = &compiled.sized
             && *of == signature
         {
-            return Ok(ready.clone());
+            return Ok(sized.clone());
         }
-        let Prepared { plan, modules, .. } = prepared;
-        let mut out = Ready { steps: Vec::with_capacity(plan.steps.len()), ..Ready::default() };
+        let CompiledPlan { plan, modules, .. } = compiled;
+        let mut out = SizedPlan { steps: Vec::with_capacity(plan.steps.len()), ..SizedPlan::default() };
         let mut buffers = Lifetimes::default();
         let slots: usize = plan.steps.iter().map(|step| checks(step).len()).sum();
         out.status = (slots > 0).then(|| buffers.add(slots as u64 * 4, 0, None));
         for (k, (step, modules)) in plan.steps.iter().zip(modules).enumerate() {
-            let ready = self.ready_step(plan, (k, step), &mut out, modules, (&mut buffers, kept))?;
-            out.slots += ready.checks.len() as u32;
-            out.steps.push(ready);
+            let sized = self.sized_step(plan, (k, step), &mut out, modules, (&mut buffers, kept))?;
+            out.slots += sized.checks.len() as u32;
+            out.steps.push(sized);
         }
-        let shared = buffers.share(|bytes| self.runtime.limits().most_for(bytes));
-        let buffer_of = |array: &mut usize| *array = shared.buffer_of[*array];
+        let assignment = buffers.assign_buffers(|bytes| self.runtime.limits().max_capacity_for(bytes));
+        let buffer_of = |array: &mut usize| *array = assignment.buffer_of[*array];
         out.status.iter_mut().for_each(buffer_of);
         for step in &mut out.steps {
             step.outputs.iter_mut().map(|(array, _)| array).chain(&mut step.scratch).for_each(buffer_of);
         }
-        out.buffers = shared.bytes;
+        out.buffers = assignment.bytes;
         let out = Arc::new(out);
-        prepared.ready = Some((signature, out.clone()));
+        compiled.sized = Some((signature, out.clone()));
         Ok(out)
     }
 
-    fn ready_step(
+    fn sized_step(
         &self,
         plan: &LinkedPlan,
         (k, step): (usize, &Step),
-        out: &mut Ready,
-        modules: &mut Modules,
+        out: &mut SizedPlan,
+        modules: &mut StepModules,
         (buffers, kept): (&mut Lifetimes, &[bool]),
-    ) -> Result<ReadyStep> {
+    ) -> Result<SizedStep> {
         let (op, links) = (step.out.op(), &plan.links[k]);
         let outputs = step.outputs();
         outputs.iter().try_for_each(|n| self.check_bytes(op, node_bytes(n)))?;
         let lowered = lower(step, out.slots, self.driver_limits(), modules)?;
         lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
-        out.moves += traffic(step, lowered.scratch.iter().sum()).total();
+        out.bytes_moved += traffic(step, lowered.scratch.iter().sum()).total();
         let mut kernels = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
             let arrays: Vec<Resource> = launch.arrays().iter().map(|a| resource(&a.binding, step, links)).collect();
@@ -70,14 +76,14 @@ impl GpuBackend {
         }
         let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
         let output = |(m, n): (usize, &&Node)| {
-            let last = if kept[m] { None } else { Some(plan.made[m].last_step) };
+            let last = if kept[m] { None } else { Some(plan.computed[m].last_step) };
             (buffers.add(node_bytes(n), k, last), n.extent().capacity())
         };
         let outputs = (links.first_output..).zip(&outputs).map(output).collect();
         // The overflow flag of a scan is read after the run.
         let last = |s: usize| if overflow.is_some_and(|(at, _)| at == s) { None } else { Some(k) };
         let scratch = scratch.iter().enumerate().map(|(s, &bytes)| buffers.add(bytes, k, last(s))).collect();
-        Ok(ReadyStep { outputs, op, scratch, kernels, cleared_outputs, checks: checks(step), overflow })
+        Ok(SizedStep { outputs, op, scratch, kernels, cleared_outputs, checks: checks(step), overflow })
     }
 
     fn check_bytes(&self, op: &str, bytes: u64) -> Result<()> {
@@ -93,7 +99,7 @@ impl GpuBackend {
         })
     }
 
-    /// The dispatches of a launch with arrays that exceed one binding. `None` if it has none.
+    /// The dispatches of a launch with arrays that exceed one binding; `None` if each array fits one binding.
     pub(super) fn windows(
         &self,
         step: &Step,
@@ -140,7 +146,7 @@ impl GpuBackend {
         })
     }
 
-    /// The kernels of a launch that is split into dispatches, which share one text and one list of arrays.
+    /// The kernels of a launch that is split into dispatches, which share one module and one list of bindings.
     fn parts(&self, launch: &Launch, parts: Vec<WindowedDispatch>, arrays: &[Resource]) -> Result<Vec<Kernel>> {
         let Some(first) = parts.first() else { return Ok(Vec::new()) };
         let access: Vec<Access> = first.bindings.iter().map(|w| access(&launch.arrays()[w.array])).collect();
@@ -161,7 +167,7 @@ impl GpuBackend {
     }
 }
 
-/// The checks that a step evaluates, its own last.
+/// The checks that a step evaluates; the check of an assertion is the last.
 fn checks(step: &Step) -> Vec<Arc<crate::graph::expr::Check>> {
     let mut checks = step.checks.clone();
     if let Recipe::Assert { check, .. } = &step.recipe {
@@ -170,7 +176,7 @@ fn checks(step: &Step) -> Vec<Arc<crate::graph::expr::Check>> {
     checks
 }
 
-fn resource(binding: &Binding, step: &Step, links: &Links) -> Resource {
+fn resource(binding: &Binding, step: &Step, links: &StepLinks) -> Resource {
     match binding {
         Binding::Read(n) => Resource::Array(source(n, step, links)),
         Binding::Output(k) => Resource::Output(*k),
@@ -180,8 +186,9 @@ fn resource(binding: &Binding, step: &Step, links: &Links) -> Resource {
 }
 
 /// The source of an array that the step reads.
-fn source(node: &Node, step: &Step, links: &Links) -> Source {
-    let at = step.reads.iter().position(|n| n == node).expect("bug: a kernel reads what its step does not");
+fn source(node: &Node, step: &Step, links: &StepLinks) -> ArraySource {
+    let at =
+        step.reads.iter().position(|n| n == node).expect("bug: a kernel reads an array that is no input of its step");
     links.reads[at]
 }
 

@@ -1,13 +1,13 @@
 //! Probes the float arithmetic of a device with `shaders/probe.wgsl`.
 
-use super::runtime::{Access, Checks, Command, Dispatch, ReadRequest, Runtime};
+use super::runtime::{Access, Command, Dispatch, ReadRequest, Runtime, RuntimeChecks};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::numerics::{FloatNumerics, Numerics};
 
 const PROBE: &str = include_str!("../../../shaders/probe.wgsl");
 
-/// Number of results of the probe.
+/// Number of results.
 const FOUND: usize = 8;
 
 /// Runs the probe for each float type of the device, with one wait per type.
@@ -22,8 +22,9 @@ pub(super) fn numerics(runtime: &Runtime) -> Result<Numerics> {
     })
 }
 
-/// The operands, in order: a subnormal number; a large number; the least normal number; 0.5; `a`, `a` and `-(a * a)`
-/// rounded, where the product has a small rounding error; two integers halfway between floats; NaN twice.
+/// The operands, in order: a subnormal number; a large number; the smallest normal number; 0.5; `a`, `a` and the
+/// rounded `-(a * a)`, for an `a` whose square has a small rounding error; two integers halfway between floats; NaN
+/// twice.
 fn given(dtype: DType) -> [u64; 11] {
     if dtype == DType::F32 {
         let a = 1.0 + f32::EPSILON * 1024.0;
@@ -45,7 +46,7 @@ fn of_type(runtime: &Runtime, dtype: DType) -> Result<FloatNumerics> {
     let bytes: Vec<u8> = given(dtype).iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
     let operands = runtime.upload(&bytes)?;
     let found = runtime.buffer((FOUND * size) as u64)?;
-    let pipeline = runtime.pipeline("probe", &text, "main", &[Access::Read, Access::ReadWrite], Checks::ALL)?;
+    let pipeline = runtime.pipeline("probe", &text, "main", &[Access::Read, Access::ReadWrite], RuntimeChecks::ALL)?;
     let command = Command::Dispatch(Dispatch {
         pipeline,
         buffers: vec![operands.into(), found.clone().into()],

@@ -1,14 +1,14 @@
 //! The host side of `shaders/rank_bitmap.wgsl`.
 
-use super::codegen::{Element, Module, Modules};
-use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
+use super::codegen::{Element, ModuleBuilder, StepModules};
+use super::launch::{Lowered, WORKGROUP_SCAN, check_elements, live_function};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::plan::Step;
 use crate::graph::rank_bitmap::{TILE, tiles};
 
-/// The largest capacity.
+/// Maximum number of positions.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
 /// Whether the entry point `small` suffices.
@@ -24,13 +24,13 @@ pub(super) fn lower(
     first_slot: u32,
     keep: &Expr,
     count: &Extent,
-    modules: &mut Modules,
+    modules: &mut StepModules,
 ) -> Result<Lowered> {
     let n = count.capacity();
-    within(step, n, MAX_CAPACITY, "a compaction")?;
+    check_elements(step, n, MAX_CAPACITY, "a compaction")?;
     let g = modules.get(step, ("rank_bitmap", 0), || {
-        let mut m = Module::new(step, first_slot).without_row_context();
-        live(&mut m, "live", count);
+        let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
+        live_function(&mut m, "live", count);
         m.value_function("keep", keep);
         m.finish(&[RANK_BITMAP, WORKGROUP_SCAN], "bool", Some(Element::WORD), Vec::new())
     });

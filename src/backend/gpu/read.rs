@@ -1,4 +1,4 @@
-//! Reads results to the host: checks, then counts, then live elements.
+//! Reads results to the host: outcomes of checks, counts, and live elements.
 
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -17,19 +17,18 @@ use crate::graph::size::{Size, SizeKind};
 use crate::graph::stage::counts_to_read;
 
 impl GpuBackend {
-    /// Implements [`Backend::read_parts`]: reads checks, then counts, then live elements, together where that is cheap.
-    ///
-    /// Counts at whose upper bounds the parts would take much memory are read in advance: see [`crate::graph::stage`].
+    /// Implements [`Backend::read_parts`]. Counts at whose upper bounds arrays would take much memory are read in
+    /// advance: see [`crate::graph::stage`].
     pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
-        // Keys and upper bounds of the program's counts, taken before some of the counts become known.
+        // Keys and upper bounds of the program's counts, collected before some counts become host-known.
         let mut keys: DigestMap<(Arc<CountKey>, u32)> = DigestMap::default();
         loop {
             let counts: Vec<Count> = parts.iter().map(count).collect();
-            let wanted = wanted(&parts, &counts);
-            let traced = trace(&wanted);
+            let nodes = nodes_to_compute(&parts, &counts);
+            let traced = trace(&nodes);
             let first = counts_to_read(&traced.0, &traced.1, self.tuning.stage_bytes);
             if first.is_empty() {
-                return self.read_traced(&parts, &counts, (&wanted, traced), wait).await;
+                return self.read_traced(&parts, &counts, (&nodes, traced), wait).await;
             }
             let (program, bindings) = traced;
             for id in program.counts() {
@@ -41,36 +40,36 @@ impl GpuBackend {
                 }
             }
             drop(bindings);
-            let mut note = |count: &Size, value| {
+            let mut on_count = |count: &Size, value| {
                 if let Some((key, bound)) = keys.get(&count.digest()) {
                     self.last_counts().put(key, *bound, value);
                 }
             };
-            self.settle(&first, wait, &mut note).await?;
+            self.read_counts(&first, wait, &mut on_count).await?;
         }
     }
 
-    /// Reads counts that do not depend on each other.
-    pub(super) async fn settle(
+    /// Reads independent counts, and sets their exact values.
+    pub(super) async fn read_counts(
         &self,
         counts: &[Size],
         wait: Wait,
-        note: &mut (dyn FnMut(&Size, u32) + Send),
+        on_count: &mut (dyn FnMut(&Size, u32) + Send),
     ) -> Result<()> {
         let place = |size: &Size| match size.kind() {
-            Some(SizeKind::Count(count)) => count.place(),
+            Some(SizeKind::Count(count)) => count.location(),
             _ => None,
         };
-        // Another thread may have settled some of them.
+        // Another thread may have read some of them.
         let (sizes, parts): (Vec<&Size>, Vec<Part>) =
             counts.iter().filter_map(|size| place(size).map(|(node, at)| (size, Part::at(node, at)))).unzip();
         let known: Vec<Count> = parts.iter().map(count).collect();
-        let wanted = wanted(&parts, &known);
-        let read = self.read_traced(&parts, &known, (&wanted, trace(&wanted)), wait).await?;
+        let nodes = nodes_to_compute(&parts, &known);
+        let read = self.read_traced(&parts, &known, (&nodes, trace(&nodes)), wait).await?;
         for (size, bytes) in sizes.into_iter().zip(read) {
             if let Some(SizeKind::Count(count)) = size.kind() {
-                count.settle(bytemuck::pod_read_unaligned(&bytes));
-                note(size, size.value());
+                count.set_exact(bytemuck::pod_read_unaligned(&bytes));
+                on_count(size, size.value());
             }
         }
         Ok(())
@@ -80,14 +79,14 @@ impl GpuBackend {
         &self,
         parts: &[Part],
         counts: &[Count],
-        (wanted, traced): (&[Node], (Program, Bindings)),
+        (nodes, traced): (&[Node], (Program, Bindings)),
         wait: Wait,
     ) -> Result<Vec<Vec<u8>>> {
-        let recorded = self.record(wanted, traced)?;
+        let recorded = self.record(nodes, traced)?;
         let mut reads: Vec<ReadRequest> = Vec::new();
-        // Checks: one read per slot.
+        // Outcomes of checks: one read per slot.
         let mut outcomes: Vec<Status> = Vec::new();
-        for n in wanted {
+        for n in nodes {
             Status::inherit(&mut outcomes, &recorded.stored(n).status);
         }
         let block_of =
@@ -96,30 +95,30 @@ impl GpuBackend {
             let buffer = block_of(s).buffer.clone();
             reads.push(ReadRequest { buffer, offset: u64::from(s.slot) * 4, bytes: 4 });
         }
-        // Counts. An array has the length at which it was computed, even if its count is known by now.
+        // Counts. The length of an array is its capacity at evaluation, even if its count is host-known by now.
         let index = |node: &Node, at: &Size| {
-            let at = at.value_given(&|n| recorded.made_for(n));
+            let at = at.value_given(&|n| recorded.computed_len(n));
             at.min(recorded.stored(node).len.saturating_sub(1))
         };
-        let mut asked: Vec<(Digest, u32)> = Vec::new();
-        let mut live_counts: Vec<Live> = Vec::with_capacity(parts.len());
+        let mut count_reads: Vec<(Digest, u32)> = Vec::new();
+        let mut live_counts: Vec<PartLen> = Vec::with_capacity(parts.len());
         for count in counts {
             live_counts.push(match count {
-                Count::Known(n) => Live::Known(*n),
+                Count::Known(n) => PartLen::Known(*n),
                 Count::At(node, at, most) => {
                     let at = index(node, at);
                     let key = (node.digest(), at);
-                    let known = asked.iter().position(|k| *k == key).unwrap_or_else(|| {
-                        asked.push(key);
+                    let known = count_reads.iter().position(|k| *k == key).unwrap_or_else(|| {
+                        count_reads.push(key);
                         let buffer = recorded.buffer(node);
                         reads.push(ReadRequest { buffer, offset: u64::from(at) * 4, bytes: 4 });
-                        asked.len() - 1
+                        count_reads.len() - 1
                     });
-                    Live::Asked(known, *most)
+                    PartLen::Read(known, *most)
                 }
             });
         }
-        let mut at_once: Vec<bool> = Vec::with_capacity(parts.len());
+        let mut at_capacity: Vec<bool> = Vec::with_capacity(parts.len());
         for p in parts {
             let size = p.node.dtype().size() as u64;
             let some = match &p.elements {
@@ -131,15 +130,15 @@ impl GpuBackend {
                 }
             };
             let bytes = u64::from(recorded.stored(&p.node).len) * size;
-            let is_at_once = some.is_some() || self.at_once(&p.node, bytes);
-            if is_at_once {
+            let is_at_capacity = some.is_some() || self.at_capacity(&p.node, bytes);
+            if is_at_capacity {
                 let (offset, bytes) = match some {
                     Some(range) => (u64::from(range.start) * size, u64::from(range.end - range.start) * size),
                     None => (0, bytes),
                 };
                 reads.push(ReadRequest { buffer: recorded.buffer(&p.node), offset, bytes });
             }
-            at_once.push(is_at_once);
+            at_capacity.push(is_at_capacity);
         }
         let buffers: Vec<Buffer> = parts.iter().map(|p| recorded.buffer(&p.node)).collect();
         let pending = self.runtime.start_read(&recorded.commands, &reads)?;
@@ -148,21 +147,21 @@ impl GpuBackend {
         let mut next = || read.next().ok_or_else(|| lost_read(&self.name));
         for s in &outcomes {
             let word: u32 = bytemuck::pod_read_unaligned(&next()?);
-            s.settle(block_of(s).first_offender(word))?;
+            s.record_outcome(block_of(s).first_offender(word))?;
         }
-        let mut known: Vec<u32> = Vec::with_capacity(asked.len());
-        for _ in &asked {
+        let mut known: Vec<u32> = Vec::with_capacity(count_reads.len());
+        for _ in &count_reads {
             known.push(bytemuck::pod_read_unaligned(&next()?));
         }
-        let live = |count: &Live| match count {
-            Live::Known(n) => *n,
-            Live::Asked(k, most) => known[*k].min(*most),
+        let live = |count: &PartLen| match count {
+            PartLen::Known(n) => *n,
+            PartLen::Read(k, most) => known[*k].min(*most),
         };
         let mut data: Vec<Vec<u8>> = Vec::with_capacity(parts.len());
         let mut later: Vec<(usize, ReadRequest)> = Vec::new();
         for (k, (p, count)) in parts.iter().zip(&live_counts).enumerate() {
             let bytes = live(count) as usize * p.node.dtype().size();
-            if at_once[k] {
+            if at_capacity[k] {
                 let mut all = next()?;
                 all.truncate(bytes);
                 data.push(all);
@@ -178,18 +177,18 @@ impl GpuBackend {
                 data[*k] = bytes;
             }
         }
-        // These sizes are host-known from here on.
+        // Makes the counts host-known.
         for (p, count) in parts.iter().zip(&live_counts) {
-            if let Live::Asked(..) = count {
-                p.node.extent().settle(live(count));
+            if let PartLen::Read(..) = count {
+                p.node.extent().set_exact(live(count));
             }
         }
         Ok(data)
     }
 
-    /// Whether the whole array is read together with its count, because that is cheap. Otherwise a second read takes
-    /// the live elements once the count is known.
-    pub(super) fn at_once(&self, n: &Node, bytes: u64) -> bool {
+    /// Whether the array is read at its capacity, together with its count. Otherwise a second read takes the live
+    /// elements once the count is host-known.
+    pub(super) fn at_capacity(&self, n: &Node, bytes: u64) -> bool {
         n.extent().as_known().is_some() || bytes <= self.tuning.read_at_capacity
     }
 
@@ -201,7 +200,7 @@ impl GpuBackend {
     }
 }
 
-/// The number of requested elements, or where the device holds it.
+/// The number of requested elements, or its location on the device.
 fn count(p: &Part) -> Count {
     match &p.elements {
         Elements::All => p.node.extent().count(p.node.backend()),
@@ -211,16 +210,16 @@ fn count(p: &Part) -> Count {
 }
 
 /// The arrays to compute for the parts and for their counts.
-fn wanted(parts: &[Part], counts: &[Count]) -> Vec<Node> {
+fn nodes_to_compute(parts: &[Part], counts: &[Count]) -> Vec<Node> {
     parts.iter().map(|p| &p.node).chain(counts.iter().filter_map(Count::node)).cloned().collect()
 }
 
 /// Number of elements of a part.
-enum Live {
+enum PartLen {
     /// Known to the host.
     Known(u32),
     /// Index among the counts that are read, and an upper bound.
-    Asked(usize, u32),
+    Read(usize, u32),
 }
 
 fn lost_read(name: &str) -> Error {

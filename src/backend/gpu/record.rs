@@ -1,24 +1,24 @@
-//! Records prepared kernels as commands: takes buffers from the pool, and collects the results that nodes get on
+//! Records the kernels of a plan as commands: takes buffers from the pool, and collects the results to publish after
 //! submission.
 
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::prepared::{BufferBinding, Prepared, Resource};
+use super::compiled_plan::{BufferBinding, CompiledPlan, Resource};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::{Error, Result};
 use crate::graph::backend::{Backend, Status, Wait};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
-use crate::graph::plan::{LinkedPlan, Source};
+use crate::graph::plan::{ArraySource, LinkedPlan};
 use crate::graph::program::{Bindings, Program, trace};
 use crate::graph::recording::must_not_block;
 use crate::graph::stage::counts_to_read;
 
-/// The buffer to which checks report. The word of a slot is the bitwise inverse of the first offending position, or 0
-/// if there is none: clearing a buffer to 0 needs no kernel. For a scan the word is a flag: not 0 if the total did not
-/// fit.
+/// The buffer to which checks report. The word of a slot is the bitwise complement of the first offending position, or
+/// 0 if there is none, since clearing a buffer to 0 needs no kernel. For a scan the word is a flag that is nonzero if
+/// the total overflowed.
 #[derive(Debug)]
 pub(super) struct StatusBlock {
     pub(super) buffer: Buffer,
@@ -35,13 +35,13 @@ impl StatusBlock {
     }
 }
 
-/// Commands of a plan, and the results of its nodes once the commands are submitted.
+/// Commands of a plan, and the results to publish to its nodes after submission.
 #[derive(Default)]
 pub(super) struct Recorded {
     pub(super) commands: Vec<Command>,
     results: DigestMap<(Node, Stored)>,
     /// Bytes that the kernels read plus write.
-    moves: u64,
+    bytes_moved: u64,
 }
 
 impl Recorded {
@@ -52,8 +52,8 @@ impl Recorded {
         }
     }
 
-    /// The number of elements that an array was computed for; `None` if it was not computed.
-    pub(super) fn made_for(&self, node: &Node) -> Option<u32> {
+    /// Number of allocated elements of the node's array; `None` if it is not computed.
+    pub(super) fn computed_len(&self, node: &Node) -> Option<u32> {
         let made = self.results.get(&node.digest()).map(|(_, stored)| stored.len);
         made.or_else(|| node.stored().map(|stored| stored.len))
     }
@@ -62,9 +62,10 @@ impl Recorded {
         buffer(&self.stored(node))
     }
 
-    /// Publishes the results to their nodes. Must follow submission, so that no other thread can submit a reader first.
+    /// Publishes the results to their nodes. Must follow submission: otherwise another thread could submit a reader
+    /// first.
     pub(super) fn publish(self, runtime: &Runtime) {
-        runtime.counters().moved(self.moves);
+        runtime.counters().moved(self.bytes_moved);
         for (node, stored) in self.results.into_values() {
             node.set_stored(stored);
         }
@@ -76,9 +77,9 @@ fn buffer(stored: &Stored) -> Buffer {
 }
 
 impl GpuBackend {
-    /// The program that computes the nodes. Counts at whose upper bounds it would take much memory are read in advance:
-    /// one wait for each stage but the last.
-    pub(super) fn staged(&self, nodes: &[Node]) -> Result<(Program, Bindings)> {
+    /// Traces the program that computes the nodes. Counts at whose upper bounds arrays would take much memory are read
+    /// in advance, with one wait per stage except the last.
+    pub(super) fn trace_in_stages(&self, nodes: &[Node]) -> Result<(Program, Bindings)> {
         loop {
             let (program, bindings) = trace(nodes);
             let counts = counts_to_read(&program, &bindings, self.tuning.stage_bytes);
@@ -86,10 +87,10 @@ impl GpuBackend {
                 return Ok((program, bindings));
             }
             drop((program, bindings));
-            match pollster::block_on(self.settle(&counts, Wait::Blocking, &mut |_, _| {})) {
-                // The next read reports a failed check; arrays that depend on it are computed.
+            match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &mut |_, _| {})) {
+                // The next read reports the failed check.
                 Err(Error::Check { .. }) => return Ok(trace(nodes)),
-                settled => settled?,
+                outcome => outcome?,
             }
         }
     }
@@ -102,44 +103,44 @@ impl GpuBackend {
         }
         loop {
             let (program, bindings) = traced.take().unwrap_or_else(|| trace(nodes));
-            let mut prepared = match self.plans.take(&program, |p: &Prepared| p.plan.takes(&bindings)) {
-                Some(prepared) => prepared,
+            let mut compiled = match self.plans.take(&program, |p: &CompiledPlan| p.plan.assign_if_valid(&bindings)) {
+                Some(compiled) => compiled,
                 None => {
                     self.runtime.counters().plan();
-                    Prepared::new(LinkedPlan::new(program, &bindings, &self.stand_in(), self.plan_limits()))
+                    CompiledPlan::new(LinkedPlan::new(program, &bindings, &self.placeholder(), self.plan_limits()))
                 }
             };
-            // Otherwise another thread has stored an array meanwhile: trace again, with that array as an input.
-            if prepared.plan.is_of(&bindings) {
-                let recorded = self.commands(&mut prepared, &bindings);
-                self.plans.put(&prepared.plan.program.clone(), prepared);
+            // Otherwise another thread has stored an array meanwhile: trace again, with the array as an input.
+            if compiled.plan.matches(&bindings) {
+                let recorded = self.commands(&mut compiled, &bindings);
+                self.plans.put(&compiled.plan.program.clone(), compiled);
                 return recorded;
             }
         }
     }
 
-    fn commands(&self, prepared: &mut Prepared, bindings: &Bindings) -> Result<Recorded> {
-        let kept = prepared.plan.kept(bindings, false);
-        let mut signature = prepared.plan.signature(bindings);
+    fn commands(&self, compiled: &mut CompiledPlan, bindings: &Bindings) -> Result<Recorded> {
+        let kept = compiled.plan.kept(bindings, false);
+        let mut signature = compiled.plan.signature(bindings);
         signature.extend(kept.iter().map(|&kept| u32::from(kept)));
-        let ready = self.ready(prepared, signature, &kept)?;
-        let plan = &prepared.plan;
-        let what = ready.steps.last().map_or("nothing", |step| step.op);
-        self.runtime.check_budget(what, ready.buffers.iter().copied())?;
-        let buffers = self.runtime.buffers(&ready.buffers, &mut prepared.last)?;
-        let mut out = Recorded { moves: ready.moves, ..Recorded::default() };
-        let status = ready.status.map(|at| {
+        let sized = self.sized(compiled, signature, &kept)?;
+        let plan = &compiled.plan;
+        let what = sized.steps.last().map_or("nothing", |step| step.op);
+        self.runtime.check_budget(what, sized.buffers.iter().copied())?;
+        let buffers = self.runtime.buffers(&sized.buffers, &mut compiled.last)?;
+        let mut out = Recorded { bytes_moved: sized.bytes_moved, ..Recorded::default() };
+        let status = sized.status.map(|at| {
             let buffer = buffers[at].clone();
             out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
             Arc::new(StatusBlock { buffer, is_flag: false })
         });
         let block = || status.clone().expect("bug: slots were counted");
-        let mut made: Vec<Stored> = Vec::with_capacity(plan.made.len());
+        let mut made: Vec<Stored> = Vec::with_capacity(plan.computed.len());
         let mut slot = 0;
-        for (step, links) in ready.steps.iter().zip(&plan.links) {
-            let stored = |from: &Source| match from {
-                Source::Input(array) => bindings.stored(*array).expect("bug: an input without a result"),
-                Source::Made(k) => &made[*k],
+        for (step, links) in sized.steps.iter().zip(&plan.links) {
+            let stored = |from: &ArraySource| match from {
+                ArraySource::Input(array) => bindings.stored(*array).expect("bug: an input without a result"),
+                ArraySource::Computed(k) => &made[*k],
             };
             let mut outcomes: Vec<Status> = Vec::new();
             for from in links.reads.iter().chain(&links.after) {
@@ -184,7 +185,7 @@ impl GpuBackend {
             made.extend(step.outputs.iter().map(stored));
         }
         let result = |(k, stored): (usize, Stored)| {
-            let node = bindings.node(plan.made[k].array.filter(|_| kept[k])?).clone();
+            let node = bindings.node(plan.computed[k].array.filter(|_| kept[k])?).clone();
             Some((node.digest(), (node, stored)))
         };
         out.results = made.into_iter().enumerate().filter_map(result).collect();

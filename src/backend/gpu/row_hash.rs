@@ -1,8 +1,8 @@
 //! The host side of `shaders/row_hash.wgsl` and `shaders/row_hash_long.wgsl`.
 
-use super::codegen::{Binding, Element, Module, Modules, StorageArray};
+use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray};
 use super::driver_limits::DriverLimits;
-use super::launch::{Lowered, partition};
+use super::launch::{Lowered, partition_functions};
 use crate::dtype::DType;
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::opcode::HashOp;
@@ -23,17 +23,17 @@ const FINGERPRINT: &str = include_str!("../../../shaders/hash/fingerprint.wgsl")
 const SIP: &str = include_str!("../../../shaders/hash/sip.wgsl");
 const MURMUR: &str = include_str!("../../../shaders/hash/murmur.wgsl");
 
-/// How strings are divided among dispatches.
+/// Distribution of strings over dispatches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Division {
+struct HashSchedule {
     /// Longest string, in bytes, that one dispatch hashes.
     at_once: u32,
     /// Slots of scratch state for longer strings; 0 if there can be none.
     slots: u32,
 }
 
-impl Division {
-    /// A string that is hashed at once may have to lie in one window.
+impl HashSchedule {
+    /// A string that is hashed in one dispatch must fit one window, since each dispatch may bind one only.
     fn new(driver: DriverLimits, window_bytes: u64, strings: HashedStrings) -> Self {
         let HashedStrings { op, nbytes, longest } = strings;
         let at_once = u64::from(driver.hash_bytes(op)).min(window_bytes) as u32;
@@ -46,30 +46,32 @@ impl Division {
     }
 }
 
-/// The function that tells the planner the bytes of scratch state of a hash on such a driver.
+/// The function by which the planner predicts the scratch state of a hash on such a driver.
 pub(super) const fn state_bytes(driver: DriverLimits) -> fn(u64, HashedStrings) -> u64 {
     match driver {
-        DriverLimits::Timeout => |window, strings| Division::new(DriverLimits::Timeout, window, strings).state_bytes(),
+        DriverLimits::Timeout => {
+            |window, strings| HashSchedule::new(DriverLimits::Timeout, window, strings).state_bytes()
+        }
         DriverLimits::LoopIterations => {
-            |window, strings| Division::new(DriverLimits::LoopIterations, window, strings).state_bytes()
+            |window, strings| HashSchedule::new(DriverLimits::LoopIterations, window, strings).state_bytes()
         }
     }
 }
 
 /// Lowers [`Recipe::Hash`].
-pub(super) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules: &mut Modules) -> Lowered {
-    let Recipe::Hash { op, on, byte, longest } = &step.recipe else { unreachable!("bug: a hash is lowered") };
+pub(super) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules: &mut StepModules) -> Lowered {
+    let Recipe::Hash { op, on, byte, longest } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, .. } = on;
     let strings = HashedStrings { op: *op, nbytes: nvals.capacity(), longest: longest.value() };
     let (function, words) = function(*op);
-    let division = Division::new(driver, step.limits.window_bytes(), strings);
-    let Division { at_once, slots } = division;
+    let schedule = HashSchedule::new(driver, step.limits.window_bytes(), strings);
+    let HashSchedule { at_once, slots } = schedule;
     let [a, b, c, d] = words;
     let n = nrows.capacity();
     let head = [n, a, b, c, d, at_once, slots, 0];
     let module = || {
-        let mut m = Module::new(step, first_slot);
-        partition(&mut m, rows, nrows);
+        let mut m = ModuleBuilder::new(step, first_slot);
+        partition_functions(&mut m, rows, nrows);
         m.value_function("load", byte);
         m.push("fn store(row: u32, v: U64) {\n    store_out(row, v);\n}");
         m
@@ -99,7 +101,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules:
     launches.extend(std::iter::repeat_n(by_slot("advance"), dispatches as usize));
     launches.push(by_slot("finish"));
     let limit = (dispatches > 1).then(|| driver.reason());
-    Lowered { launches, limit, scratch: vec![division.state_bytes()], ..Lowered::default() }
+    Lowered { launches, limit, scratch: vec![schedule.state_bytes()], ..Lowered::default() }
 }
 
 /// The WGSL of a hash function, and its parameter words.
@@ -123,13 +125,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_long_string_has_a_slot_of_its_own() {
+    fn long_strings_have_enough_slots() {
         let strings = |nbytes, longest| HashedStrings { op: HashOp::Murmur { seed: 7 }, nbytes, longest };
-        let division = |nbytes, longest| Division::new(DriverLimits::LoopIterations, 1 << 30, strings(nbytes, longest));
-        assert_eq!(division(u32::MAX, 256 << 10), Division { at_once: 256 << 10, slots: 0 });
-        assert_eq!(division(1 << 20, (256 << 10) + 1), Division { at_once: 256 << 10, slots: 5 });
-        assert_eq!(Division::new(DriverLimits::Timeout, 1 << 30, strings(u32::MAX, 4 << 20)).slots, 0);
-        assert_eq!(Division::new(DriverLimits::Timeout, 64 << 10, strings(1 << 20, 1 << 20)).slots, 17);
+        let schedule =
+            |nbytes, longest| HashSchedule::new(DriverLimits::LoopIterations, 1 << 30, strings(nbytes, longest));
+        assert_eq!(schedule(u32::MAX, 256 << 10), HashSchedule { at_once: 256 << 10, slots: 0 });
+        assert_eq!(schedule(1 << 20, (256 << 10) + 1), HashSchedule { at_once: 256 << 10, slots: 5 });
+        assert_eq!(HashSchedule::new(DriverLimits::Timeout, 1 << 30, strings(u32::MAX, 4 << 20)).slots, 0);
+        assert_eq!(HashSchedule::new(DriverLimits::Timeout, 64 << 10, strings(1 << 20, 1 << 20)).slots, 17);
         assert_eq!(state_bytes(DriverLimits::LoopIterations)(1 << 30, strings(1 << 20, 1 << 20)), 5 * 72);
         assert_eq!(state_bytes(DriverLimits::Timeout)(1 << 30, strings(1 << 20, 1 << 20)), 0);
     }

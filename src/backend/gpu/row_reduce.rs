@@ -1,9 +1,9 @@
 //! The host side of `shaders/row_reduce.wgsl` and its parts for several columns (`row_reduce_wide.wgsl`) and for long
 //! rows (`row_reduce_long.wgsl`).
 
-use super::codegen::{Module, Modules, shares_words};
-use super::launch::{Lowered, ROW_TILES, partition, too_many};
-use super::runtime::Checks;
+use super::codegen::{ModuleBuilder, StepModules, shares_words};
+use super::launch::{Lowered, ROW_TILES, partition_functions, too_many};
+use super::runtime::RuntimeChecks;
 use super::{MAX_GROUPS, fold_grid};
 use crate::error::Result;
 use crate::graph::canonical_order::reduction::{FOLD_LEN, block_len, level2_lanes};
@@ -12,12 +12,12 @@ use crate::graph::plan::Step;
 use crate::graph::reducer::state_bytes;
 use crate::tuning::Tuning;
 
-/// How rows are divided into tiles, for values of one column.
+/// Parameters of the division of rows into tiles, for one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tiles {
     /// Cost per tile; a power of two.
     pub cost: u32,
-    /// Cost of a row besides its values, where 32-bit costs allow it.
+    /// Cost of a row in addition to its values; reduced if total costs would exceed 32 bits.
     pub row_cost: u32,
 }
 
@@ -31,15 +31,15 @@ impl Tiles {
 const WIDE_ELEMENTS: u32 = 16_384;
 
 /// Bins searched per workgroup of `level2`.
-const BINS_A_GROUP: u32 = 256;
+const BINS_PER_GROUP: u32 = 256;
 
-/// Costs and flat positions stay below 2^32 by this much, so that the shader's sums cannot wrap.
+/// Margin of costs and flat positions below 2^32, so that the shader's sums cannot wrap.
 const MARGIN: u64 = 1 << 14;
 
 /// Index of the parameter word that holds the cost of a tile.
 pub(super) const TILE_COST: usize = 5;
 
-/// Cost of a tile of one column where arrays are bound in part: the input of a tile fits the smallest binding.
+/// Cost of a tile for one column and partially bound arrays: the input of a tile fits the smallest binding.
 const PART_TILE: u32 = 512;
 
 /// Maximum number of columns: at 16 per workgroup, they must fit the third dimension of the grid of `level2`.
@@ -69,9 +69,8 @@ impl Grid {
     }
 }
 
-/// The grid of a row reduction or scan whose arrays are bound in part: the tile of a value depends on its position
-/// alone.
-pub(super) fn in_parts(grid: Grid) -> Grid {
+/// The grid of a row reduction or scan with partially bound arrays: the tile of a value depends on its position alone.
+pub(super) fn for_partial_bindings(grid: Grid) -> Grid {
     let [rows, nvals, inner, _, _, _, column_bits, zero] = grid.head;
     let tile = if inner == 1 { PART_TILE } else { grid.block };
     let tiles = nvals / tile + 1;
@@ -80,13 +79,13 @@ pub(super) fn in_parts(grid: Grid) -> Grid {
     Grid { level1, head: [rows, nvals, inner, tiles, 0, tile, column_bits, zero], ..grid }
 }
 
-/// The grid for arrays of up to that many rows and values of `inner` columns. `None` if an index would not fit 32 bits,
-/// so that the array must be split, or if there are no rows or no columns, so that nothing is dispatched.
+/// The grid for up to `rows` rows and `nvals` values of `inner` columns. `None` if an index would exceed 32 bits, or if
+/// there are no rows or no columns.
 pub fn grid(nvals: u32, rows: u32, inner: u32, tiles: Tiles) -> Option<Grid> {
     grid_of_blocks(nvals, rows, inner, tiles, block_len(inner as usize) as u32)
 }
 
-/// As [`grid`], with rows divided into blocks of that many values.
+/// As [`grid`], with blocks of that many values.
 pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, tiles: Tiles, block: u32) -> Option<Grid> {
     let fits = |n: u64| n < (1 << 32) - MARGIN;
     let (nvals64, rows64, inner64) = (u64::from(nvals), u64::from(rows), u64::from(inner));
@@ -102,7 +101,7 @@ pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, tiles: Tiles, bl
     let has_long_rows = nvals > block;
     let part_len = if has_long_rows { 2 * u64::from(bins) * inner64 } else { 1 };
     let level2 = has_long_rows.then(|| {
-        let (x, y) = fold_grid(bins.div_ceil(BINS_A_GROUP));
+        let (x, y) = fold_grid(bins.div_ceil(BINS_PER_GROUP));
         (x, y, inner.div_ceil(1 << column_bits))
     });
     Some(Grid {
@@ -115,7 +114,7 @@ pub(super) fn grid_of_blocks(nvals: u32, rows: u32, inner: u32, tiles: Tiles, bl
     })
 }
 
-/// Cost of a tile of `wide`: a power of two, such that a tile covers about the same number of elements for any width.
+/// Cost of a tile of `wide`: a power of two, for which a tile has about [`WIDE_ELEMENTS`] elements.
 fn wide_tile(inner: u32) -> u32 {
     WIDE_ELEMENTS.div_ceil(inner.min(256)).next_power_of_two().clamp(64, 4096)
 }
@@ -124,9 +123,9 @@ const ROW_REDUCE: &str = include_str!("../../../shaders/row_reduce.wgsl");
 const ROW_REDUCE_WIDE: &str = include_str!("../../../shaders/row_reduce_wide.wgsl");
 const ROW_REDUCE_LONG: &str = include_str!("../../../shaders/row_reduce_long.wgsl");
 
-/// Cost of a tile of `main`, at most `most`, and number of lanes for its blocks, for `state` bytes of state per row.
-/// Each block that may start in a tile takes 8 lanes: one block every 256 positions and one every 17. The lanes fit 16
-/// KiB.
+/// Cost of a tile of `main`, at most `most`, and number of lanes for its blocks, for `state` bytes of accumulator state
+/// per row. Each block that may start in a tile takes 8 lanes: later blocks of a row are 256 positions apart, first
+/// blocks of different rows at least 17. The lanes fit 16 KiB.
 fn lanes(state: usize, most: u32) -> (u32, u32) {
     let tile = match state {
         0..=12 => most,
@@ -136,7 +135,7 @@ fn lanes(state: usize, most: u32) -> (u32, u32) {
     (tile, 8 * (tile / 256 + tile / 17 + 1))
 }
 
-/// Which work on short rows is assigned to invocations by position instead of by row.
+/// Work on short rows that is assigned to invocations by position instead of by row.
 struct ByPosition {
     /// Whether values may be staged.
     stages: bool,
@@ -145,29 +144,29 @@ struct ByPosition {
 }
 
 /// Workgroup memory of `main`.
-struct Shared {
+struct WorkgroupMemory {
     tile: u32,
     lanes: u32,
     /// Number of values that are staged; `None` without staging.
     stage: Option<u32>,
-    /// Number of rows whose results are kept to map elements by position; `None` if elements are not mapped so.
+    /// Number of row results that are kept to map elements by position; `None` if elements are mapped by row.
     rows: Option<u32>,
 }
 
-impl Shared {
+impl WorkgroupMemory {
     /// Bytes of workgroup memory that every device has.
     const ALL: usize = 16 << 10;
 
     /// Bytes of it that `lib/row_tiles.wgsl` and `row_reduce_wide.wgsl` use for the rows and blocks of a tile.
     const LISTS: usize = 4 * (2 + 1 + 2 * 132 + 256 + 3 + 1);
 
-    /// Allocates the arrays that fit and leaves out the others.
+    /// Allocates the optional arrays that fit.
     fn of(grid: &Grid, lanes: u32, state: usize, by_position: Option<ByPosition>) -> Self {
         let [.., alpha, tile, _, _] = grid.head;
         let mut out = Self { tile, lanes, stage: None, rows: None };
         let Some(ByPosition { stages, maps }) = by_position.filter(|_| grid.entry == "main") else { return out };
         let fits = |all: u32| all as usize * state <= Self::ALL - Self::LISTS;
-        // Rows of cost 0 may all lie in one tile.
+        // If rows have cost 0, all may lie in one tile.
         let rows = tile.div_ceil(alpha.max(1));
         if maps && alpha > 0 && fits(lanes + rows) {
             out.rows = Some(rows);
@@ -192,8 +191,8 @@ impl Shared {
 }
 
 /// Lowers a step of [`Recipe::Reduce`].
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Result<Lowered> {
-    let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.pass) else {
+pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
+    let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.row_kernel) else {
         unreachable!("bug: another recipe")
     };
     let RowDomain { rows, nrows, nvals, inner } = on;
@@ -210,16 +209,16 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row reduction"));
     };
     if step.is_oversized() {
-        grid = in_parts(grid);
+        grid = for_partial_bindings(grid);
     }
     let g = modules.get(step, ("row_reduce", grid.head[4]), || {
-        let mut m = Module::new(step, first_slot);
-        partition(&mut m, rows, nrows);
+        let mut m = ModuleBuilder::new(step, first_slot);
+        partition_functions(&mut m, rows, nrows);
         let elem = m.row_pass(pass, rows);
-        // Arrays that are bound in part may lack some positions of a tile.
+        // Partially bound arrays may lack some positions of a tile.
         let coalesces = tuning.coalesce_rows && !step.is_oversized();
         let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
-        m.push(&Shared::of(&grid, lanes, state, by_position).declared());
+        m.push(&WorkgroupMemory::of(&grid, lanes, state, by_position).declared());
         let templates = [ROW_REDUCE, ROW_REDUCE_WIDE, ROW_REDUCE_LONG, ROW_TILES];
         m.finish_row_pass(&templates, (&elem, state), pass)
     });
@@ -236,16 +235,16 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
     Ok(Lowered { launches, scratch, cleared_outputs, ..Lowered::default() })
 }
 
-/// The runtime checks of the kernels. Indices of partials derive from the splits, which a program can write to, so
-/// their bounds are checked.
+/// The runtime checks of the kernels. Bounds are checked, since indices of partials derive from the splits, which the
+/// user's program can write to.
 ///
-/// SAFETY: every loop ends, whatever the splits hold. The splits are clamped to the number of values, which `grid`
-/// keeps 2^14 below 2^32, a margin that exceeds the step of any loop: a position that starts beyond its end wraps at
-/// most once, and one that has passed its end stays there. At most STAGE values are staged, and mapping by position
-/// ends at the number of values. Searches halve the remaining range, and no midpoint wraps. The loops over listed
-/// blocks and long rows are bounded by the lengths of the lists, with steps of 1 or more. Functions that expressions
-/// call end too: see `map.rs`.
-const CHECKS: Checks = unsafe { Checks::ALL.without_loops() };
+/// SAFETY: every loop ends for any splits. The splits are clamped to the number of values, which `grid` keeps 2^14
+/// below 2^32, a margin that exceeds the step of any loop: a position that starts beyond its end wraps at most once,
+/// and one that has passed its end stays there. At most STAGE values are staged, and mapping by position ends at the
+/// number of values. Searches halve the remaining range, and no midpoint wraps. The loops over listed blocks and long
+/// rows are bounded by the lengths of the lists, with steps of 1 or more. Functions that expressions call end too: see
+/// `map.rs`.
+const CHECKS: RuntimeChecks = unsafe { RuntimeChecks::ALL.without_loops() };
 
 #[cfg(test)]
 mod tests {
@@ -254,15 +253,15 @@ mod tests {
     use crate::graph::row_lengths::class;
 
     #[test]
-    fn a_pass_keeps_as_much_as_a_workgroup_has_room_for() {
-        // Counts one value each for staging and for mapping by position.
-        let takes = |state: usize| (lanes(state, 2048).1 as usize + 2) * state + Shared::LISTS;
-        assert!(takes(MAX_STATE) <= Shared::ALL && takes(MAX_STATE + 4) > Shared::ALL);
-        assert!((4..MAX_STATE).all(|state| takes(state) <= Shared::ALL));
+    fn the_maximum_state_fits_workgroup_memory() {
+        // One value each for staging and for mapping by position.
+        let takes = |state: usize| (lanes(state, 2048).1 as usize + 2) * state + WorkgroupMemory::LISTS;
+        assert!(takes(MAX_STATE) <= WorkgroupMemory::ALL && takes(MAX_STATE + 4) > WorkgroupMemory::ALL);
+        assert!((4..MAX_STATE).all(|state| takes(state) <= WorkgroupMemory::ALL));
     }
 
     #[test]
-    fn what_is_gone_through_by_position_has_room() {
+    fn work_by_position_fits_workgroup_memory() {
         let mut seen = [0; 2];
         for (state, most, row_cost) in (1..=MAX_STATE)
             .flat_map(|state| [512, 1024, 2048].map(|most| [1, 4].map(|cost| (state, most, cost))))
@@ -270,10 +269,13 @@ mod tests {
         {
             let (tile, lanes) = lanes(state, most);
             let grid = grid(1 << 20, 1 << 16, 1, Tiles { cost: tile, row_cost }).unwrap();
-            let Shared { stage, rows, .. } =
-                Shared::of(&grid, lanes, state, Some(ByPosition { stages: true, maps: true }));
+            let WorkgroupMemory { stage, rows, .. } =
+                WorkgroupMemory::of(&grid, lanes, state, Some(ByPosition { stages: true, maps: true }));
             let values = lanes + stage.unwrap_or(1) + rows.unwrap_or(1);
-            assert!(values as usize * state + Shared::LISTS <= Shared::ALL, "{state} bytes in tiles of {tile}");
+            assert!(
+                values as usize * state + WorkgroupMemory::LISTS <= WorkgroupMemory::ALL,
+                "{state} bytes in tiles of {tile}"
+            );
             seen = [seen[0] + usize::from(stage.is_some()), seen[1] + usize::from(rows.is_some())];
         }
         assert!(seen.iter().all(|&n| n > 0));
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn alpha_gives_way_before_costs_wrap() {
+    fn alpha_decreases_before_costs_wrap() {
         assert_eq!(grid(1 << 31, 1 << 28, 1, Tiles::DEFAULT).unwrap().head[4], 4);
         assert_eq!(grid(1 << 31, 1 << 29, 1, Tiles::DEFAULT).unwrap().head[4], 1);
         assert_eq!(grid(1 << 31, 1 << 31, 1, Tiles::DEFAULT).unwrap().head[4], 0);
@@ -317,14 +319,10 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_reduction_end_where_a_class_of_rows_does() {
+    fn block_lengths_of_reductions_are_length_classes() {
         for inner in 1..100 {
             let block = block_len(inner) as u32;
-            assert_eq!(
-                class(block),
-                block,
-                "{inner} columns: a plan for rows that are longer would be taken for these"
-            );
+            assert_eq!(class(block), block, "{inner} columns: a plan for longer rows would be reused for these");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The host side of `shaders/row_scan.wgsl`.
 
-use super::codegen::{Binding, Element, Module, Modules, StorageArray, value_type};
-use super::launch::{Lowered, ROW_TILES, WORKGROUP_SCAN, partition, too_many};
+use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray, value_type};
+use super::launch::{Lowered, ROW_TILES, WORKGROUP_SCAN, partition_functions, too_many};
 use super::row_reduce;
 use crate::error::Result;
 use crate::graph::canonical_order::row_scan::block_len;
@@ -14,7 +14,7 @@ use crate::graph::plan::Step;
 pub struct Grid(row_reduce::Grid);
 
 impl Grid {
-    /// The entry points with their grids, in order: two more if a row may have more than one block.
+    /// The entry points with their grids, in order: `level2` and `add` only if a row may have several blocks.
     pub fn stages(&self) -> impl Iterator<Item = (&'static str, (u32, u32, u32))> {
         let Self(g) = *self;
         let long = g.level2.map(|level2| [("level2", level2), ("add", g.level1)]);
@@ -37,8 +37,8 @@ impl Grid {
     }
 }
 
-/// The grid for arrays of up to that many rows and values of `inner` columns. `None` if an index would not fit 32 bits,
-/// so that the array must be split, or if there are no rows or no columns, so that nothing is dispatched.
+/// The grid for up to `rows` rows and `nvals` values of `inner` columns. `None` if an index would exceed 32 bits, or if
+/// there are no rows or no columns.
 pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
     row_reduce::grid_of_blocks(nvals, rows, inner, row_reduce::Tiles::DEFAULT, block_len(inner as usize) as u32)
         .map(Grid)
@@ -47,7 +47,7 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
 
 /// Lowers a step of [`Recipe::RowScan`].
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Result<Lowered> {
+pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
     let Recipe::RowScan { op, on, value } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, inner } = on;
     let grid = grid(nvals.capacity(), nrows.capacity(), *inner);
@@ -55,11 +55,11 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Resu
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row scan"));
     };
     if step.is_oversized() {
-        grid = Grid(row_reduce::in_parts(grid.0));
+        grid = Grid(row_reduce::for_partial_bindings(grid.0));
     }
     let g = modules.get(step, ("row_scan", 0), || {
-        let mut m = Module::new(step, first_slot);
-        partition(&mut m, rows, nrows);
+        let mut m = ModuleBuilder::new(step, first_slot);
+        partition_functions(&mut m, rows, nrows);
         m.value_function("load", value);
         m.monoid(*op, value.dtype(), op.identity(value.dtype()));
         let ty = value_type(value.dtype());
@@ -83,14 +83,10 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_scan_end_where_a_class_of_rows_does() {
+    fn block_lengths_of_scans_are_length_classes() {
         for inner in 1..100 {
             let block = block_len(inner) as u32;
-            assert_eq!(
-                class(block),
-                block,
-                "{inner} columns: a plan for rows that are longer would be taken for these"
-            );
+            assert_eq!(class(block), block, "{inner} columns: a plan for longer rows would be reused for these");
         }
     }
 

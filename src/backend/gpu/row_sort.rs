@@ -1,9 +1,9 @@
-//! The host side of `shaders/row_sort.wgsl`. One kernel sorts all short rows. Long rows, where any are possible, take
-//! passes of `shaders/sort.wgsl` over their elements alone, by key and then by row. The number of these elements is
-//! known on the device only; if it is 0, the passes return at once.
+//! The host side of `shaders/row_sort.wgsl`. One kernel sorts all short rows. If long rows are possible, radix passes
+//! of `shaders/sort.wgsl` sort their elements, by key and then by row. The number of these elements is device-known; if
+//! it is 0, the passes return immediately.
 
-use super::codegen::{Binding, Element, Generated, Module, Modules, StorageArray};
-use super::launch::{Launch, Lowered, WORKGROUP_SCAN, partition};
+use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StepModules, StorageArray};
+use super::launch::{Launch, Lowered, WORKGROUP_SCAN, partition_functions};
 use super::scan::{self, SCAN};
 use super::sort::{self, SORT};
 use crate::graph::expr::Expr;
@@ -37,7 +37,7 @@ pub const fn head(nvals: u32, nrows: u32) -> [u32; 8] {
     [nrows, nvals, stretches(nvals), 0, 0, 0, 0, 0]
 }
 
-/// The parameter words of a pass over the long rows. Passes by key and passes by row are each counted from 0.
+/// The parameter words of a radix pass over the long rows. Passes by key and passes by row are numbered from 0 each.
 pub const fn pass_head(nvals: u32, pass: u32) -> [u32; 8] {
     let mut head = sort::head(nvals, pass);
     head[2] = stretches(nvals);
@@ -46,8 +46,8 @@ pub const fn pass_head(nvals: u32, pass: u32) -> [u32; 8] {
 
 /// The sort key of a pass over the elements of long rows.
 #[derive(Clone, Copy)]
-enum By {
-    /// The keys, evaluated.
+enum PassKey {
+    /// The keys, evaluated by the pass.
     Key,
     /// The number of the element's row, found by a search.
     Row,
@@ -71,8 +71,8 @@ fn words(name: &'static str, binding: Binding) -> StorageArray {
 ///
 /// # Panics
 /// If the step has another recipe.
-pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowered {
-    let Recipe::RowSort { on, key, bits, longest } = &step.recipe else { unreachable!("bug: not a sort of rows") };
+pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Lowered {
+    let Recipe::RowSort { on, key, bits, longest } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, .. } = on;
     let n = nvals.capacity();
     if n == 0 || nrows.capacity() == 0 {
@@ -80,9 +80,9 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
     }
     let has_long = n.min(longest.value()) > STRETCH;
     let g = modules.get(step, ("row_sort", u32::from(has_long)), || {
-        // Binds only those of the step's arrays that this kernel reads.
-        let mut m = Module::empty(step, first_slot);
-        partition(&mut m, rows, nrows);
+        // Binds only the arrays of the step that this kernel reads.
+        let mut m = ModuleBuilder::empty(step, first_slot);
+        partition_functions(&mut m, rows, nrows);
         m.value_function("value", key);
         m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
         m.push("fn store(i: u32, source: u32) {\n    store_out(i, source);\n}");
@@ -100,12 +100,12 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
     let passes = by_key + sort::passes(row_bits(n, nrows.capacity()));
     for pass in 0..passes {
         let by = match pass {
-            0 => By::Key,
-            p if p == by_key => By::Row,
-            _ => By::Stored,
+            0 => PassKey::Key,
+            p if p == by_key => PassKey::Row,
+            _ => PassKey::Stored,
         };
         let head = pass_head(n, if pass < by_key { pass } else { pass - by_key });
-        let m = Pass { by, to: pass as usize % 2, is_first: pass == 0, is_last: pass + 1 == passes };
+        let m = RadixPass { by, to: pass as usize % 2, is_first: pass == 0, is_last: pass + 1 == passes };
         launches.extend(m.launches(step, first_slot, key, (head, nvals), modules));
     }
     let (digits, array) = (sort::counts_len(n), u64::from(n) * 4);
@@ -118,9 +118,9 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut Modules) -> Lowe
 }
 
 /// Prefix sum of the long rows' lengths, in place.
-fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut Modules) -> Vec<Launch> {
+fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut StepModules) -> Vec<Launch> {
     let g = modules.get(step, ("row_sort longs", 0), || {
-        let mut m = Module::empty(step, first_slot);
+        let mut m = ModuleBuilder::empty(step, first_slot);
         m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
         m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
         m.push(scan::LOADS_TWICE);
@@ -131,29 +131,29 @@ fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut Modules) -> Vec
 }
 
 /// A pass over the elements of long rows.
-struct Pass {
-    by: By,
+struct RadixPass {
+    by: PassKey,
     /// Index of the pair of arrays (keys and permutation) that the pass writes; it reads the other pair.
     to: usize,
     is_first: bool,
-    /// The last pass writes the result itself.
+    /// Whether the pass writes the output of the step.
     is_last: bool,
 }
 
-impl Pass {
-    fn module(&self, step: &Step, first_slot: u32, key: &Expr) -> Generated {
+impl RadixPass {
+    fn module(&self, step: &Step, first_slot: u32, key: &Expr) -> KernelModule {
         let from = 1 - self.to;
-        let mut m = Module::empty(step, first_slot);
+        let mut m = ModuleBuilder::empty(step, first_slot);
         let mut scratch = vec![words("digits", Binding::Scratch(DIGITS)), words("longs", Binding::ScratchRead(LONGS))];
         m.push("fn capacity() -> u32 {\n    return long_total();\n}");
         m.push("fn live() -> u32 {\n    return capacity();\n}");
         match self.by {
-            By::Key => {
+            PassKey::Key => {
                 m.value_function("value", key);
                 m.push("fn load(i: u32) -> u32 {\n    return value(long_position(i), 0u);\n}");
             }
-            By::Row => m.push("fn load(i: u32) -> u32 {\n    return long_row(load_perm_in(i));\n}"),
-            By::Stored => {
+            PassKey::Row => m.push("fn load(i: u32) -> u32 {\n    return long_row(load_perm_in(i));\n}"),
+            PassKey::Stored => {
                 m.push("fn load(i: u32) -> u32 {\n    return load_keys_in(i);\n}");
                 scratch.push(words("keys_in", Binding::ScratchRead(KEYS[from])));
             }
@@ -181,7 +181,7 @@ impl Pass {
         first_slot: u32,
         key: &Expr,
         (head, nvals): ([u32; 8], &Extent),
-        modules: &mut Modules,
+        modules: &mut StepModules,
     ) -> Vec<Launch> {
         let n = head[0];
         let number = self.by as u32 * 8 + self.to as u32 * 4 + u32::from(self.is_first) * 2 + u32::from(self.is_last);
@@ -194,10 +194,10 @@ impl Pass {
 }
 
 /// Prefix sum of the digit counts that `count` wrote, in place.
-fn sum_digits(step: &Step, first_slot: u32, nvals: &Extent, modules: &mut Modules) -> Vec<Launch> {
+fn sum_digits(step: &Step, first_slot: u32, nvals: &Extent, modules: &mut StepModules) -> Vec<Launch> {
     let digits = sort::counts_len(nvals.capacity());
     let g = modules.get(step, ("row_sort digits", 0), || {
-        let mut m = Module::empty(step, first_slot);
+        let mut m = ModuleBuilder::empty(step, first_slot);
         // Tiles of sort.wgsl that hold elements, with 256 digits each.
         let total = m.size(&nvals.size().add(STRETCH - 1).div(STRETCH));
         m.push(&format!("fn live() -> u32 {{\n    return ((load_longs({total}) + 2047u) >> 11u) << 8u;\n}}"));
@@ -228,8 +228,8 @@ mod tests {
     }
 
     #[test]
-    fn a_workgroups_rows_end_where_a_class_of_rows_does() {
-        assert_eq!(class(STRETCH), STRETCH, "a plan for rows that are longer would be taken for these");
+    fn the_longest_sorted_row_is_a_length_class() {
+        assert_eq!(class(STRETCH), STRETCH, "a plan for longer rows would be reused for these");
     }
 
     #[test]

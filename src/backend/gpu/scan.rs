@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Binding, Element, Generated, Module, Modules, StorageArray};
-use super::launch::{Launch, Lowered, WORKGROUP_SCAN, live, within};
+use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StepModules, StorageArray};
+use super::launch::{Launch, Lowered, WORKGROUP_SCAN, check_elements, live_function};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -13,7 +13,7 @@ use crate::graph::traffic::keeps_elements;
 /// Elements scanned per workgroup.
 pub const TILE: u32 = 2048;
 
-/// The largest capacity.
+/// Maximum number of elements.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
 /// Number of tiles, and of workgroups of `upsweep` and `downsweep`.
@@ -31,9 +31,9 @@ pub const fn is_small(capacity: u32) -> bool {
     capacity < TILE
 }
 
-/// The first pass stores the elements in the output for the second.
+/// `upsweep` stores the elements in the output for `downsweep`.
 const KEEPS: &str = "const KEEPS = true;";
-/// Both passes load the elements.
+/// `upsweep` and `downsweep` both evaluate the elements.
 pub(super) const LOADS_TWICE: &str = "const KEEPS = false;";
 
 pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
@@ -44,12 +44,12 @@ pub(super) fn lower(
     first_slot: u32,
     value: &Expr,
     count: &Extent,
-    modules: &mut Modules,
+    modules: &mut StepModules,
 ) -> Result<Lowered> {
-    within(step, count.capacity(), MAX_CAPACITY, "a scan")?;
+    check_elements(step, count.capacity(), MAX_CAPACITY, "a scan")?;
     let g = modules.get(step, ("scan", 0), || {
-        let mut m = Module::new(step, first_slot).without_row_context();
-        live(&mut m, "live", count);
+        let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
+        live_function(&mut m, "live", count);
         m.value_function("value", value);
         m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
         m.push(if keeps_elements(step) { KEEPS } else { LOADS_TWICE });
@@ -62,7 +62,7 @@ pub(super) fn lower(
 }
 
 /// The launches of a scan of up to `capacity` elements.
-pub(super) fn launches(g: &Arc<Generated>, capacity: u32) -> Vec<Launch> {
+pub(super) fn launches(g: &Arc<KernelModule>, capacity: u32) -> Vec<Launch> {
     let tiles = tiles(capacity);
     let head = [capacity, 0, 0, 0, 0, 0, 0, 0];
     if is_small(capacity) {

@@ -1,7 +1,7 @@
 //! The host side of `shaders/sort.wgsl`.
 
-use super::codegen::{Binding, Element, Module, Modules, StorageArray};
-use super::launch::{Lowered, WORKGROUP_SCAN, live, within};
+use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray};
+use super::launch::{Lowered, WORKGROUP_SCAN, check_elements, live_function};
 use super::scan;
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -14,7 +14,7 @@ pub const TILE: u32 = 2048;
 /// Bits of the key per pass.
 pub const DIGIT_BITS: u32 = 8;
 
-/// The largest capacity: its digit counts must fit one scan.
+/// Maximum number of keys: the digit counts must fit one scan.
 pub const MAX_CAPACITY: u32 = u32::MAX - (1 << 15);
 
 /// Number of tiles, and of workgroups of `count` and `scatter`.
@@ -28,7 +28,7 @@ pub const fn counts_len(capacity: u32) -> u32 {
     tiles(capacity) << DIGIT_BITS
 }
 
-/// Number of passes for keys of that many bits. Keys of 0 bits need none: the permutation is the identity.
+/// Number of passes for keys of that many bits; 0 for keys of 0 bits, whose permutation is the identity.
 pub const fn passes(key_bits: u32) -> u32 {
     key_bits.div_ceil(DIGIT_BITS)
 }
@@ -51,9 +51,9 @@ pub(super) fn lower(
     key: &Expr,
     count: &Extent,
     bits: u32,
-    modules: &mut Modules,
+    modules: &mut StepModules,
 ) -> Result<Lowered> {
-    within(step, count.capacity(), MAX_CAPACITY, "a sort")?;
+    check_elements(step, count.capacity(), MAX_CAPACITY, "a sort")?;
     let n = count.capacity();
     if n == 0 {
         return Ok(Lowered::default());
@@ -61,7 +61,7 @@ pub(super) fn lower(
     let passes = passes(bits).max(1);
     let tiles = tiles(n);
     let digits = counts_len(n);
-    // Scratch: digit counts, the tiles of their scan, then keys and permutation, two of each.
+    // Scratch buffers: digit counts, tile sums of their scan, two for keys, two for permutations.
     let (digits_at, tiles_at, keys_at, perm_at) = (DIGITS, 1, [2, 3], [4, 5]);
     let mut launches = Vec::new();
     for pass in 0..passes {
@@ -69,17 +69,17 @@ pub(super) fn lower(
         let is_last = pass + 1 == passes;
         let (to, from) = (pass as usize % 2, 1 - pass as usize % 2);
         let g = modules.get(step, ("sort", pass), || {
-            let mut m = Module::new(step, first_slot).without_row_context();
+            let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
             let capacity = "fn capacity() -> u32 {\n    return p.head[0].x;\n}";
             let words = |name: &'static str, binding| StorageArray::new(name, Element::WORD, binding);
             let mut scratch = vec![words("digits", Binding::Scratch(digits_at))];
             if is_first {
-                live(&mut m, "live", count);
+                live_function(&mut m, "live", count);
                 m.value_function("value", key);
                 m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
                 m.push("fn index(i: u32) -> u32 {\n    return i;\n}");
             } else {
-                m = Module::empty(step, first_slot);
+                m = ModuleBuilder::empty(step, first_slot);
                 m.push("fn live() -> u32 {\n    return capacity();\n}");
                 m.push("fn load(i: u32) -> u32 {\n    return load_keys_in(i);\n}");
                 m.push("fn index(i: u32) -> u32 {\n    return load_perm_in(i);\n}");
@@ -96,7 +96,7 @@ pub(super) fn lower(
         let head = head(n, pass);
         launches.push(g.launch("count", head, tiles, 1));
         let sums = modules.get(step, ("sort digits", 0), || {
-            let mut m = Module::empty(step, first_slot);
+            let mut m = ModuleBuilder::empty(step, first_slot);
             m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
             m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
             m.push(scan::LOADS_TWICE);

@@ -2,7 +2,7 @@
 //!
 //! The benchmark `text_loop` compiles this file too.
 
-use ragged::{Pieces, RaggedTensor, Str, Tensor, s};
+use ragged::{RaggedTensor, Str, Tensor, any_of, nonempty, s};
 
 /// Bytes that separate words.
 pub const SPACES: &[u8] = b" \t\r\x0b\x0c";
@@ -23,8 +23,8 @@ pub struct Embedded {
 pub fn embed(text: &[u8], table: &Tensor) -> ragged::Result<Embedded> {
     let buckets = table.shape()[0].unwrap_or(1) as i64;
     let text = RaggedTensor::<Str>::dense([text], &[1], &table.device())?;
-    let lines = text.erased().string_split(b"\n", Pieces::All)?.values()?;
-    let words = lines.string_split(SPACES, Pieces::NonEmpty)?;
+    let lines = text.erased().string_split("\n")?.values()?;
+    let words = lines.string_split(nonempty(any_of(SPACES)))?;
 
     let word_embeddings = table.embedding_lookup(&words.to_hash_bucket_fast(buckets)?)?;
     let marker = words.fill_rows(1, "#")?;

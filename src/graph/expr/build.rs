@@ -36,7 +36,7 @@ impl Expr {
     pub(crate) fn load(node: &Node, index: Self) -> Self {
         Self::new(ExprKind::Load(node.clone(), index), node.dtype())
     }
-    /// Position `offset` of row `row`. The offset must lie within the row wherever the value matters.
+    /// Position `offset` of row `row`. The offset must lie within the row wherever the value is used.
     pub(crate) fn within(splits: &Node, row: Self, offset: Self) -> Self {
         Self::new(ExprKind::Within(splits.clone(), row, offset), DType::U32)
     }
@@ -81,7 +81,7 @@ impl Expr {
         if a == b && !self.reads() {
             return a;
         }
-        // Elements of one array: select the position, and read the array once.
+        // Two loads from one array: select the position and load once.
         if let (ExprKind::Load(n, i), ExprKind::Load(m, j)) = (a.kind(), b.kind())
             && n == m
         {
@@ -91,8 +91,8 @@ impl Expr {
         Self::new(ExprKind::Select(self, a, b), dtype)
     }
 
-    /// `if self { a } else { b }`, with the common part hoisted out of the branches: `(if c { x } else { y }) + z` for
-    /// `if c { x + z } else { y + z }`.
+    /// `if self { a } else { b }` with common operands hoisted: `if c { x + z } else { y + z }` becomes `(if c { x }
+    /// else { y }) + z`.
     fn select_operand(self, a: &Self, b: &Self) -> Self {
         if let (ExprKind::Binary(op, x, z), ExprKind::Binary(other, y, w)) = (a.kind(), b.kind())
             && op == other
@@ -107,7 +107,7 @@ impl Expr {
         self.select(a.clone(), b.clone())
     }
 
-    /// `self`, recording the element's position if `ok` is false.
+    /// `self`, under a condition: the kernel reports the element's position if `ok` is false.
     pub(crate) fn checked(self, check: Arc<Check>, ok: Self) -> Self {
         let dtype = self.dtype();
         Self::new(ExprKind::Checked(check, ok, self), dtype)
@@ -132,7 +132,7 @@ impl Expr {
     }
     /// The quotient of positions; see [`BinaryOp::IndexDiv`].
     pub(crate) fn div(self, o: Self) -> Self {
-        debug_assert_eq!(self.dtype(), DType::U32, "bug: a position of another type");
+        debug_assert_eq!(self.dtype(), DType::U32, "bug: positions are u32");
         self.binary(BinaryOp::IndexDiv, o)
     }
     /// The remainder of positions; see [`BinaryOp::IndexDiv`].

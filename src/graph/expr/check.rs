@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 pub(crate) struct Check {
     /// The operation.
     pub(crate) op: &'static str,
-    /// The violated condition, as the error states it.
+    /// Message of the error: the violated condition.
     pub(crate) what: String,
     /// Where the user called the operation.
     pub(crate) location: &'static std::panic::Location<'static>,
@@ -27,7 +27,8 @@ impl Check {
         Self::new(op, "the sizes of the rows add up to 2^32 or more")
     }
 
-    /// Fails if `first` is a position at which the condition did not hold; u32::MAX stands for none.
+    /// Fails unless `first` is u32::MAX. `first` is the first position at which the condition did not hold, or
+    /// u32::MAX.
     pub(crate) fn outcome(&self, first: u32) -> Result<()> {
         if first == u32::MAX {
             return Ok(());

@@ -6,8 +6,8 @@ use crate::graph::Expr;
 use crate::graph::scalar::Scalar;
 
 impl Expr {
-    /// Converts the value to another dtype. Records only conversions that backends have: to and from a narrow dtype
-    /// they convert only the dtype in which it is computed.
+    /// Converts the value to another dtype. Conversions from and to a narrow dtype go through the dtype in which it is
+    /// computed, since backends implement no others.
     pub(crate) fn cast(self, dtype: DType) -> Self {
         let (from, inside) = (self.dtype().computes_in(), dtype.computes_in());
         if self.dtype() == dtype {
@@ -30,7 +30,7 @@ impl Expr {
             return narrow.clone();
         }
         let wide = if dtype.is_float() {
-            self.single(dtype)
+            self.round_to_odd_f32(dtype)
         } else if from.is_float() {
             // Clamps to the narrow dtype's range, which saturates.
             let (low, high) = (Scalar::lowest(dtype).widened(), Scalar::highest(dtype).widened());
@@ -41,16 +41,16 @@ impl Expr {
         Self::new(ExprKind::Cast(wide), dtype)
     }
 
-    /// An f32 that rounds to the same value of `dtype`, a narrow float, as this number does.
-    fn single(self, dtype: DType) -> Self {
+    /// This number as an f32 that rounds to `dtype`, a narrow float, as the number itself does: rounded to odd where
+    /// f32 has too few digits.
+    fn round_to_odd_f32(self, dtype: DType) -> Self {
         let from = self.dtype();
         // Integers that f32 cannot represent are beyond the range of f16.
         let digits_are_lost = from == DType::F64 || dtype == DType::BF16 && from.is_integer() && from.size() >= 4;
         if !digits_are_lost {
             return self.cast(DType::F32);
         }
-        // Round to odd: of the two neighbours the one with an odd last bit, so that an inexact number never becomes a
-        // tie.
+        // Rounding to odd takes the neighbour with an odd last bit, so that an inexact number never becomes a tie.
         let near = self.clone().cast(DType::F32);
         let (bits, back) = (near.clone().bitcast(DType::U32), near.cast(from));
         let zero = Self::scalar(Scalar::from_i64(from, 0));

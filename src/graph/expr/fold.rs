@@ -1,4 +1,4 @@
-//! Constant folding of index arithmetic, done while it is recorded.
+//! Constant folding of index arithmetic during recording.
 
 use super::ExprKind;
 use crate::dtype::DType;
@@ -7,7 +7,7 @@ use crate::graph::scalar::Scalar;
 use crate::graph::size::SizeOp;
 use crate::graph::{Expr, Size};
 
-/// `q` and `m` of an expression `q * k + m` whose form guarantees that `m` is below `k`.
+/// Splits an expression of the form `q * k + m` into `q` and `m`, if its form guarantees that `m` is below `k`.
 fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
     use BinaryOp::{Add, IndexRem, Mul};
     let times_k = |e: &Expr| match e.kind() {
@@ -30,8 +30,8 @@ fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
     }
 }
 
-/// Folds the remainder of an unsigned number by a power of two to a bit mask, which takes no division. GPUs have no
-/// division of 64-bit integers.
+/// Folds the remainder of an unsigned number by a power of two to a bit mask. Division is slow on GPUs, and emulated
+/// for 64-bit integers.
 pub(super) fn fold_remainder(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     let mask = match (op, b.kind()) {
         (BinaryOp::Rem, ExprKind::Scalar(Scalar::U32(k))) if k.is_power_of_two() => Scalar::U32(k - 1),
@@ -41,9 +41,8 @@ pub(super) fn fold_remainder(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     Some(a.clone().binary(BinaryOp::And, Expr::scalar(mask)))
 }
 
-/// Folds arithmetic and comparisons of host-known sizes. A comparison is decided when it is recorded: recordings that
-/// decide differently are different programs. The sizes of a plan differ from run to run, so that comparisons of them,
-/// and arithmetic that may wrap, are left to the run.
+/// Folds arithmetic and comparisons of host-known sizes. The result of a comparison becomes part of the program. Sizes
+/// of a plan vary by run: comparisons of them, and arithmetic that may wrap, are not folded.
 fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if !matches!(a.kind(), ExprKind::Size(_)) && !matches!(b.kind(), ExprKind::Size(_)) {
         return None;
@@ -52,7 +51,7 @@ fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if (a.varies() || b.varies()) && !matches!(op, BinaryOp::Div | BinaryOp::IndexDiv | BinaryOp::Min | BinaryOp::Max) {
         return None;
     }
-    let (x, y) = (a.is_host_known()?, b.is_host_known()?);
+    let (x, y) = (a.host_value()?, b.host_value()?);
     let fits = |n: Option<u32>| n.is_some();
     let op = match op {
         BinaryOp::Add if fits(x.checked_add(y)) => SizeOp::Add,
@@ -70,8 +69,8 @@ fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     Some(Expr::size(&Size::op(op, &a, &b)))
 }
 
-/// Folds index arithmetic that needs no kernel: `x + 0`, `x * 1`, `x / 1`, `x % 1`, `(q * k + m) / k` with `m % k = m`,
-/// `within(s, r, o) - s[r]`, and operations on two constants.
+/// Folds index arithmetic: `x + 0`, `x * 1`, `x / 1`, `x % 1`, `(q * k + m) / k` with `m % k = m`, `within(s, r, o) -
+/// s[r]`, and operations on two constants.
 pub(super) fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if a.dtype() != DType::U32 {
         return None;

@@ -29,14 +29,14 @@ pub(crate) enum ExprKind<E = Expr, A = Node, S = Size> {
     Unary(UnaryOp, E),
     /// Two operands of one dtype.
     Binary(BinaryOp, E, E),
-    /// `if condition { a } else { b }`: only the branch taken is evaluated.
+    /// `if condition { a } else { b }`, lazy: only the taken branch is evaluated.
     Select(E, E, E),
     /// Value conversion: as Rust's `as`. Conversion of an out-of-range float to an integer saturates on every backend.
     /// Conversion to bool is `!= 0`.
     Cast(E),
     /// Reinterpretation of the bits as another type of the same width.
     Bitcast(E),
-    /// The value; records the position if the condition does not hold.
+    /// The value under a condition: the kernel reports the position if the condition does not hold.
     Checked(Arc<Check>, E, E),
 }
 
@@ -105,7 +105,7 @@ impl<E: std::hash::Hash, A: std::hash::Hash, S: std::hash::Hash> std::hash::Hash
             K::Load(n, _) | K::RowOf(n, _) | K::Within(n, ..) => n.hash(state),
             K::Unary(op, _) => op.hash(state),
             K::Binary(op, ..) => op.hash(state),
-            // Distinguished by their operands, and by comparison.
+            // Their operands are hashed below.
             K::Select(..) | K::Cast(_) | K::Bitcast(_) | K::Checked(..) => {}
         }
         self.operands().for_each(|e| e.hash(state));

@@ -28,10 +28,10 @@ use crate::dtype::DType;
 pub(super) struct ExprData {
     digest: Digest,
     dtype: DType,
-    /// Whether `Index` occurs in the expression itself, outside of other nodes.
+    /// Whether the expression contains `Index`; expressions of the nodes that it reads do not count.
     has_index: bool,
-    /// Whether the expression reads an array or contains a condition. Such an expression is not folded away, since the
-    /// array may have conditions too.
+    /// Whether the expression reads an array or contains a condition. Folding must not remove such an expression, since
+    /// the array may have conditions too.
     reads: bool,
     /// Whether the expression contains a condition.
     conditions: bool,
@@ -39,7 +39,7 @@ pub(super) struct ExprData {
     fallible: bool,
     /// Number of operations in the tree, counted with repetition and saturating: an upper bound of the evaluation cost.
     cost: u32,
-    /// Depth of the deepest array that the expression reads, when it was recorded.
+    /// Depth, at recording, of the deepest array that the expression reads.
     depth: u32,
     kind: ExprKind,
 }
@@ -175,10 +175,10 @@ impl Expr {
             _ => None,
         }
     }
-    /// The value of a u32 constant or of a size that the host knows. A decision by this value becomes part of the
-    /// program: recordings that decide differently are different programs.
+    /// The value of a u32 constant or of a host-known size. A caller that branches on the value makes it part of the
+    /// program: recordings that branch differently are different programs.
     pub(crate) fn as_known(&self) -> Option<u32> {
-        self.as_size()?.is_host_known()
+        self.as_size()?.host_value()
     }
     /// The size, if the expression is a u32 constant or a size.
     pub(crate) fn as_size(&self) -> Option<Size> {
@@ -196,12 +196,12 @@ impl Expr {
     pub(crate) fn operands(&self) -> impl Iterator<Item = &Self> {
         self.kind().operands()
     }
-    /// Cost of this operation alone, without its operands.
+    /// Cost of this operation without its operands.
     pub(crate) fn own_cost(&self) -> u32 {
         own_cost(self.kind())
     }
 
-    /// The node that this operation itself reads, if any.
+    /// The node that this operation reads, if any; reads of its operands do not count.
     pub(crate) fn node(&self) -> Option<&Node> {
         match self.kind() {
             ExprKind::Load(n, _) | ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => Some(n),

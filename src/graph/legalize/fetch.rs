@@ -1,4 +1,4 @@
-//! Legalization of expressions: separate maps fetch the elements of large arrays that are read at computed positions.
+//! Legalization of expressions: reads of large arrays at computed positions move to maps of their own, called fetches.
 
 use super::{Legalizer, with_dependencies};
 use crate::graph::conditions::{conditions, unconditional};
@@ -10,14 +10,14 @@ use crate::graph::plan::Step;
 use crate::graph::walk::arrays;
 
 impl Step {
-    /// Whether an array exceeds a binding, and a kernel has too few bindings for the windows of all arrays.
+    /// Whether an array exceeds one binding and the windows of all arrays exceed the bindings of a kernel.
     pub(crate) fn is_oversized(&self) -> bool {
         let is_large = |n: &Node| self.limits.windows(n.bytes()) > 1;
         self.reads.iter().chain(self.outputs()).any(is_large) && !self.fits()
     }
 
-    /// The large array from which a map fetches, one part at a time. Such a map only loads from the array at a computed
-    /// position, or searches it.
+    /// The large array of a fetch: a map whose value is a load from that array at a computed position, or a search in
+    /// it. Each dispatch of a fetch binds one part of the array.
     pub(crate) fn fetches(&self) -> Option<&Node> {
         let Recipe::Map { value, .. } = &self.recipe else { return None };
         let (node, at) = match value.kind() {
@@ -33,39 +33,52 @@ impl Step {
 impl Legalizer<'_> {
     /// Adds a step for `out`, unless the node is stored or planned already. Returns the node.
     pub(super) fn step(&mut self, out: Node, recipe: Recipe) -> Node {
-        if out.stored().is_some() || (!self.done.insert(out.digest()) && out != self.of) {
+        if out.stored().is_some() || (!self.done.insert(out.digest()) && out != self.target) {
             return out;
         }
         let live = out.extent().live();
-        let (limits, fused) = (self.limits, vec![self.of.op()]);
+        let (limits, fused) = (self.limits, vec![self.target.op()]);
         let (reads, checks, after, barriers) = (Vec::new(), Vec::new(), Vec::new(), Barriers::default());
-        let (pass, row_context) = (None, None);
-        let step =
-            Step { out: out.clone(), recipe, pass, live, reads, limits, checks, after, row_context, fused, barriers };
+        let (row_kernel, row_context) = (None, None);
+        let step = Step {
+            out: out.clone(),
+            recipe,
+            row_kernel,
+            live,
+            reads,
+            limits,
+            checks,
+            after,
+            row_context,
+            fused,
+            barriers,
+        };
         self.steps.push(with_dependencies(step));
         out
     }
 
     /// Adds a step for the map of `value` over the extent.
     pub(super) fn map(&mut self, extent: Extent, value: Expr) -> Node {
-        let out = Node::map(self.of.backend(), self.of.op(), extent, value.clone(), &[]);
+        let out = Node::map(self.target.backend(), self.target.op(), extent, value.clone(), &[]);
         self.step(out, Recipe::Map { value, whole: false })
     }
 
-    /// Stores the values of `e` at `positions` positions, and returns an expression that loads them. The conditions of
-    /// `e` stay in the returned expression, since they may apply in one branch of a `select` only.
+    /// Stores the values of `e` at `positions` positions, and returns an expression that loads them under the
+    /// conditions of `e`. The conditions are not checked by the stored map, since they may apply in one branch of a
+    /// `select` only.
     pub(super) fn stored(&mut self, e: &Expr, positions: u32) -> Expr {
         let node = self.map(Extent::known(positions), unconditional(e));
         let value = Expr::load(&node, Expr::index());
         conditions(e).into_iter().rev().fold(value, |v, (check, ok)| v.checked(check, ok))
     }
 
-    /// As [`Self::stored`], in an array that differs from `node` even if both hold the same numbers: it is longer.
-    pub(super) fn copied(&mut self, e: &Expr, node: &Node, positions: u32) -> Expr {
+    /// As [`Self::stored`], in a node other than `node` even if both hold the same values. The copy is longer, so that
+    /// hash-consing does not unify the two.
+    pub(super) fn stored_copy(&mut self, e: &Expr, node: &Node, positions: u32) -> Expr {
         self.stored(e, positions.max(node.extent().capacity()) + 1)
     }
 
-    /// The legalized expression, of the same value at each of `positions` positions.
+    /// The legalized expression, which has the same value at each of `positions` positions.
     pub(super) fn legalized(&mut self, e: &Expr, positions: u32) -> Expr {
         let key = (e.digest(), positions);
         if let Some(known) = self.memo.get(&key) {
@@ -85,17 +98,17 @@ impl Legalizer<'_> {
         out
     }
 
-    /// The legalized expression as the value of a map. If it only loads the result of the last fetch, the map does that
-    /// fetch itself.
-    pub(super) fn whole(&mut self, e: &Expr, positions: u32) -> Expr {
+    /// The legalized expression as the value of a map. If the expression only loads the result of the last fetch, the
+    /// map becomes that fetch.
+    pub(super) fn map_value(&mut self, e: &Expr, positions: u32) -> Expr {
         let value = self.legalized(e, positions);
-        if is_own(&value)
+        if loads_own_position(&value)
             && let Some(n) = value.node()
             && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches().is_some())
             && let Recipe::Map { value, .. } = last.recipe
         {
-            // The removed step's node is computed by no step now.
-            if last.out != self.of {
+            // No step computes the removed step's node any more.
+            if last.out != self.target {
                 self.done.remove(&last.out.digest());
             }
             self.memo.clear();
@@ -120,7 +133,7 @@ impl Legalizer<'_> {
         }
         let read = arrays(at);
         let at = if read.contains(&node.digest()) {
-            self.copied(at, node, positions)
+            self.stored_copy(at, node, positions)
         } else if read.len() > 1 {
             self.stored(at, positions)
         } else {
@@ -129,9 +142,9 @@ impl Legalizer<'_> {
         self.stored(&e.with_operands(std::iter::once(at)), positions)
     }
 
-    /// Stores parts of the expression until a map can bind the arrays that the expression reads.
+    /// Stores subexpressions until a map can bind all arrays that the expression reads.
     pub(super) fn narrowed(&mut self, mut e: Expr, positions: u32) -> Expr {
-        // Besides the output and the block of conditions.
+        // Excludes the output and the status block.
         let most = self.limits.arrays.saturating_sub(2).max(3) as usize;
         while arrays(&e).len() > most {
             let mut operands: Vec<Expr> = e.operands().cloned().collect();
@@ -147,7 +160,7 @@ impl Legalizer<'_> {
     }
 }
 
-/// Whether the expression only loads an array at the element's own position.
-pub(super) fn is_own(e: &Expr) -> bool {
+/// Whether the expression is a load at the element's own position.
+pub(super) fn loads_own_position(e: &Expr) -> bool {
     matches!(e.kind(), ExprKind::Load(_, at) if at.is_index())
 }

@@ -1,19 +1,22 @@
-//! Legalization of steps over arrays that exceed the binding limit: divides a step into steps whose kernels can bind
+//! Legalization of steps over arrays that exceed the binding limit: rewrites a step into steps whose kernels can bind
 //! their arrays.
 //!
-//! An array larger than a binding takes several: its windows. If the windows of all arrays together exceed the bindings
-//! of a kernel, each array has to be bound one part at a time, and the host has to know which parts belong together.
-//! Such a step is divided:
+//! An array larger than one binding is bound as several windows. If the windows of all arrays exceed the bindings of a
+//! kernel, each dispatch binds parts of the arrays, and the host must know which parts a dispatch accesses. Such a step
+//! is rewritten:
 //!
-//! - A read of a large array at a computed position is *fetched* first, by a map whose value is only that load or that
-//!   search for a row. The map runs once per part of the array, and stores the elements that the part holds.
-//! - The input of a scan, a sort or a reduction is stored first, so that its kernel reads it at its own positions.
+//! - A read of a large array at a computed position becomes a *fetch*: a map whose value is only that load, or that
+//!   search in row splits. The map is dispatched once per part of the array, and each dispatch stores the elements
+//!   found in its part.
+//! - The input of a scan, a sort or a reduction is stored first, so that its kernel reads the input at its own
+//!   positions.
 //! - A device-known count becomes an array of one element.
-//! - A compaction becomes a search in the ranks of its marks. A sort of rows becomes two sorts, by key and then by row.
+//! - A compaction becomes a search in the ranks of its bitmap. A row sort becomes two sorts, by key and then by row.
+//!   A histogram becomes a sort, and a search for the ends of each key.
 //!
 //! The resulting steps read large arrays at host-known positions, or one large array at any position. Legalization is
-//! the last resort: it stores and reads values that would otherwise stay in registers. It changes no bits, since
-//! storing and loading a number preserves it.
+//! the last resort, since values that would stay in registers are stored and loaded. Results keep their bits, since a
+//! store and a load preserve a number.
 
 mod fetch;
 
@@ -28,20 +31,21 @@ use super::plan::{PlanLimits, Step};
 use super::rank_bitmap::RankBitmap;
 use super::row_kernel::{RowKernel, RowResult};
 use super::step::Dependencies;
-use fetch::is_own;
+use fetch::loads_own_position;
 
-/// The legalized step, preceded by the steps that store its inputs. `done` are the nodes that the plan computes so far.
+/// The legalized step, preceded by the steps that store its inputs. `done` holds the nodes that the plan computes so
+/// far.
 pub(super) fn steps(step: Step, done: &mut DigestSet) -> Vec<Step> {
     let mut all =
-        Legalizer { of: step.out.clone(), limits: step.limits, done, steps: Vec::new(), memo: HashMap::new() };
+        Legalizer { target: step.out.clone(), limits: step.limits, done, steps: Vec::new(), memo: HashMap::new() };
     let last = all.resolve(step);
     all.steps.push(last);
     all.steps
 }
 
 pub(super) struct Legalizer<'a> {
-    /// The node of the step that is legalized.
-    pub(super) of: Node,
+    /// The node that the legalized step computes.
+    pub(super) target: Node,
     pub(super) limits: PlanLimits,
     pub(super) done: &'a mut DigestSet,
     pub(super) steps: Vec<Step>,
@@ -52,54 +56,59 @@ pub(super) struct Legalizer<'a> {
 impl Legalizer<'_> {
     fn resolve(&mut self, step: Step) -> Step {
         let recipe = match step.recipe {
-            // The bytes are an array of their own already.
+            // The bytes are a stored array already.
             Recipe::Hash { op, on, byte, longest } => {
-                let (rows, nrows) = self.iterated(&on.rows, &on.nrows);
+                let (rows, nrows) = self.iterated_rows(&on.rows, &on.nrows);
                 let nvals = self.count(&on.nvals);
                 Recipe::Hash { op, on: RowDomain { rows, nrows, nvals, inner: 1 }, byte, longest }
             }
             Recipe::Product(p) => Recipe::Product(Box::new(self.product(*p))),
             Recipe::Map { value, whole } => {
-                Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole }
+                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole }
             }
             Recipe::Assert { ok, count, check } => {
                 let (ok, count) = (self.legalized(&ok, count.capacity()), self.count(&count));
                 Recipe::Assert { ok, count, check }
             }
             Recipe::Reduce { reducer, on, value } => {
-                let (on, value) = self.in_rows(&value, &on);
+                let (on, value) = self.row_input(&value, &on);
                 Recipe::Reduce { reducer, on, value }
             }
             Recipe::RowScan { op, on, value } => {
-                let (on, value) = self.in_rows(&value, &on);
+                let (on, value) = self.row_input(&value, &on);
                 Recipe::RowScan { op, on, value }
             }
             Recipe::Scan { value, count } => {
-                Recipe::Scan { value: self.numbers(&value, &count, 1), count: self.count(&count) }
+                Recipe::Scan { value: self.stored_input(&value, &count, 1), count: self.count(&count) }
             }
             Recipe::RankBitmap { keep, count } => {
-                Recipe::RankBitmap { keep: self.numbers(&keep, &count, 1), count: self.count(&count) }
+                Recipe::RankBitmap { keep: self.stored_input(&keep, &count, 1), count: self.count(&count) }
             }
             Recipe::Sort { key, count, bits } => {
-                Recipe::Sort { key: self.numbers(&key, &count, 1), count: self.count(&count), bits }
+                Recipe::Sort { key: self.stored_input(&key, &count, 1), count: self.count(&count), bits }
             }
-            Recipe::Compact { marks, value, count, inner } => {
-                let value = value.at(&self.position_of_kept(marks, count, inner));
-                Recipe::Map { value: self.whole(&value, step.out.extent().capacity()), whole: false }
+            Recipe::Histogram { key, count } => {
+                let value = self.counted(&key, &count, step.out.extent().capacity());
+                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
+            }
+            Recipe::Compact { bitmap, value, count, inner } => {
+                let value = value.at(&self.position_of_kept(bitmap, count, inner));
+                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
             }
             Recipe::RowSort { on: RowDomain { rows, nrows, nvals, .. }, key, bits, .. } => {
-                let value = self.sorted(&rows, &nrows, &nvals, &key, bits);
-                Recipe::Map { value: self.whole(&value, nvals.capacity()), whole: false }
+                let value = self.row_sort_by_sorts(&rows, &nrows, &nvals, &key, bits);
+                Recipe::Map { value: self.map_value(&value, nvals.capacity()), whole: false }
             }
         };
-        let live = step.live.map(|e| self.count_of(&e));
-        let mut out = Step { recipe, live, pass: None, reads: Vec::new(), row_context: None, ..step };
+        let live = step.live.map(|e| self.stored_count(&e));
+        let mut out = Step { recipe, live, row_kernel: None, reads: Vec::new(), row_context: None, ..step };
         // Arrays that the step no longer reads may still have conditions.
         out.after.extend(step.reads);
-        if let (Some(pass), Recipe::Reduce { value, .. }) = (step.pass, &out.recipe) {
-            // Kernels that iterate over rows stop where the splits do.
+        if let (Some(row_kernel), Recipe::Reduce { value, .. }) = (step.row_kernel, &out.recipe) {
+            // Kernels that iterate over rows stop at the last split and read no live count.
             let plain = |r| RowResult { value: value.clone(), ..r };
-            out.pass = Some(RowKernel { results: pass.results.into_iter().map(plain).collect(), map: None });
+            out.row_kernel =
+                Some(RowKernel { results: row_kernel.results.into_iter().map(plain).collect(), map: None });
         }
         if out.recipe.rows().is_some() {
             out.live = None;
@@ -108,15 +117,15 @@ impl Legalizer<'_> {
     }
 
     /// The stored input of a primitive: `inner` numbers for each of `count` elements.
-    fn numbers(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
+    fn stored_input(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
         let count = self.count(count);
-        let numbers = count.times(self.of.op(), u64::from(inner)).unwrap_or(count);
+        let numbers = count.times(self.target.op(), u64::from(inner)).unwrap_or(count);
         let value = self.legalized(e, numbers.capacity());
-        if is_own(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
+        if loads_own_position(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
     }
 
     /// The count as an expression that reads at most one element.
-    fn count_of(&mut self, live: &Expr) -> Expr {
+    fn stored_count(&mut self, live: &Expr) -> Expr {
         if !live.reads() {
             return live.clone();
         }
@@ -127,11 +136,11 @@ impl Legalizer<'_> {
     fn count(&mut self, extent: &Extent) -> Extent {
         match extent.live() {
             None => extent.clone(),
-            Some(live) => Extent::bounded(extent.size(), self.count_of(&live)),
+            Some(live) => Extent::bounded(extent.size(), self.stored_count(&live)),
         }
     }
 
-    /// The splits of the rows, also of uniform ones.
+    /// The row splits; computed for uniform rows.
     fn splits(&mut self, rows: &Rows, nrows: &Extent) -> Node {
         match rows {
             Rows::Splits(node) => node.clone(),
@@ -143,20 +152,20 @@ impl Legalizer<'_> {
         }
     }
 
-    /// The rows to iterate over, and their capacity. The splits determine how many are live.
-    fn iterated(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
+    /// The rows as splits, and their capacity. The splits determine which rows are live.
+    fn iterated_rows(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
         (Rows::Splits(self.splits(rows, nrows)), Extent::known(nrows.capacity()))
     }
 
-    /// The rows to iterate over, and their values in an array other than the splits.
-    fn in_rows(&mut self, value: &Expr, on: &RowDomain) -> (RowDomain, Expr) {
+    /// The rows as splits, and the stored values, in an array other than the splits.
+    fn row_input(&mut self, value: &Expr, on: &RowDomain) -> (RowDomain, Expr) {
         let RowDomain { rows, nrows, nvals, inner } = on;
-        let (rows, nrows) = self.iterated(rows, nrows);
-        let mut value = self.numbers(value, nvals, *inner);
+        let (rows, nrows) = self.iterated_rows(rows, nrows);
+        let mut value = self.stored_input(value, nvals, *inner);
         if let Rows::Splits(splits) = &rows
             && value.node() == Some(splits)
         {
-            value = self.copied(&value, splits, nvals.capacity());
+            value = self.stored_copy(&value, splits, nvals.capacity());
         }
         (RowDomain { rows, nrows, nvals: self.count(nvals), inner: *inner }, value)
     }
@@ -171,13 +180,13 @@ impl Legalizer<'_> {
         position.mul(each.clone()).add(Expr::index().rem(each))
     }
 
-    /// The product of two stored operands, with the tile partition and with the parameters of all batches in one
-    /// further array. A kernel can therefore compute some batches at a time, as if there were no others.
+    /// The product of two stored operands. The tile partition and the parameters of all batches are stored too, so that
+    /// a dispatch can compute a range of the batches.
     fn product(&mut self, p: Product) -> Product {
         let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
-        let parameters = self.side_by_side(&all, p.batches.capacity());
+        let parameters = self.interleaved(&all, p.batches.capacity());
         let (tiles, batches) = match all.iter().any(Expr::has_index) {
-            true => self.iterated(&p.tiles, &p.batches),
+            true => self.iterated_rows(&p.tiles, &p.batches),
             false => (p.tiles.clone(), self.count(&p.batches)),
         };
         let numbers = |k: usize| parameters[k].clone();
@@ -185,21 +194,21 @@ impl Legalizer<'_> {
         let mut operand = |k: usize| {
             let capacity = p.capacities[k].value();
             let value = self.legalized(&p.operands[k], capacity);
-            if is_own(&value) { value } else { self.stored(&value, capacity) }
+            if loads_own_position(&value) { value } else { self.stored(&value, capacity) }
         };
         let mut operands = [operand(0), operand(1)];
         if let [Some(left), Some(right)] = operands.each_ref().map(Expr::node)
             && left == right
         {
             let left = left.clone();
-            operands[1] = self.copied(&operands[1], &left, p.capacities[1].value());
+            operands[1] = self.stored_copy(&operands[1], &left, p.capacities[1].value());
         }
         Product { batches, sizes, starts, operands, tiles, ..p }
     }
 
-    /// The same u32 expressions. Those that vary by position are interleaved in one stored array, which holds their
-    /// numbers for each of `positions` positions.
-    fn side_by_side(&mut self, all: &[Expr], positions: u32) -> Vec<Expr> {
+    /// The same u32 expressions. Those that vary by position are stored in one array, interleaved, for `positions`
+    /// positions.
+    fn interleaved(&mut self, all: &[Expr], positions: u32) -> Vec<Expr> {
         let differs = |e: &Expr| e.reads() || e.has_index();
         let differing: Vec<&Expr> = all.iter().filter(|e| differs(e)).collect();
         let width = differing.len() as u32;
@@ -217,18 +226,39 @@ impl Legalizer<'_> {
         all.iter().map(placed).collect()
     }
 
-    /// Source positions of the elements of sorted rows: sorted by key and then, stably, by row.
-    fn sorted(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, bits: u32) -> Expr {
-        let (backend, op) = (self.of.backend().clone(), self.of.op());
+    /// Number of positions with each of `bins` keys: the distance between the ends of adjacent keys in sorted order.
+    fn counted(&mut self, key: &Expr, count: &Extent, bins: u32) -> Expr {
+        let (backend, op) = (self.target.backend().clone(), self.target.op());
+        // Other keys sort to the end.
+        let key = self.stored_input(&key.clone().min(Expr::u32(bins)), count, 1);
+        let count = self.count(count);
+        let bits = u32::BITS - bins.leading_zeros();
+        let order = Node::sort(&backend, op, count.clone(), key.clone(), bits);
+        let order = self.step(order, Recipe::Sort { key: key.clone(), count: count.clone(), bits });
+        // A search returns the last entry that does not exceed a key. Over 0 followed by the sorted keys plus 1, the
+        // index of that entry is the number of keys below.
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let sorted = key.at(&Expr::load(&order, at.clone().sub(one.clone())));
+        let bound = at.clone().le(count.expr()).select(sorted.add(one.clone()), Expr::u32(u32::MAX));
+        let bound = at.clone().eq(Expr::u32(0)).select(Expr::u32(0), bound);
+        let entries = Extent::known(count.capacity() + 2);
+        let bound = self.legalized(&bound, entries.capacity());
+        let bounds = self.map(entries, bound);
+        Expr::row_of(&bounds, at.clone().add(one)).sub(Expr::row_of(&bounds, at))
+    }
+
+    /// Source positions of the elements of sorted rows, by two stable sorts: by key, then by row.
+    fn row_sort_by_sorts(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, bits: u32) -> Expr {
+        let (backend, op) = (self.target.backend().clone(), self.target.op());
         let sort = |this: &mut Self, key: Expr, count: Extent, bits| {
             let out = Node::sort(&backend, op, count.clone(), key.clone(), bits);
             this.step(out, Recipe::Sort { key, count, bits })
         };
         let all = Extent::known(nvals.capacity());
-        let (key, count) = (self.numbers(key, nvals, 1), self.count(nvals));
+        let (key, count) = (self.stored_input(key, nvals, 1), self.count(nvals));
         let by_key = sort(self, key, count, bits);
         let splits = self.splits(rows, nrows);
-        let row = self.numbers(&Expr::row_of(&splits, Expr::load(&by_key, Expr::index())), &all, 1);
+        let row = self.stored_input(&Expr::row_of(&splits, Expr::load(&by_key, Expr::index())), &all, 1);
         let by_row = sort(self, row, all, u32::BITS - nrows.capacity().leading_zeros());
         Expr::load(&by_key, Expr::load(&by_row, Expr::index()))
     }
@@ -238,7 +268,7 @@ impl Legalizer<'_> {
 pub(super) fn with_dependencies(mut step: Step) -> Step {
     let Dependencies { reads, checks, own_row, .. } = Dependencies::of(&step.recipe, step.live.as_ref());
     (step.reads, step.checks) = (reads, checks);
-    // Stored arrays need no reason; most others have theirs already.
+    // Computed arrays without a recorded reason are separate because of their bindings.
     for n in step.reads.iter().filter(|n| n.stored().is_none()) {
         step.barriers.note(n, Some(FusionBarrier::StorageBuffers));
     }
@@ -295,9 +325,9 @@ mod tests {
         assert_eq!(kinds(&map(taken.clone())), ["fetch"]);
         let next = Expr::load(&x, place.clone().add(Expr::u32(1)));
         assert_eq!(kinds(&map(taken.clone().add(next))), ["fetch", "fetch", "map"]);
-        // An array that is indexed by its own elements is read as two.
+        // An array that is indexed by its own elements is copied first.
         assert_eq!(kinds(&map(Expr::load(&at, place.clone()))), ["map", "fetch"]);
-        // A condition stays with its reader.
+        // The reader checks the condition.
         let checked = place.clone().checked(Check::new("test", "it is even"), place.rem(Expr::u32(2)).eq(Expr::u32(0)));
         assert_eq!(kinds(&map(Expr::load(&x, checked))), ["fetch", "map"]);
     }
@@ -314,7 +344,7 @@ mod tests {
         let steps = windowed_steps(&Node::map(&backend, "test", Extent::known(N), value, &[]));
         let [fetch, reader] = steps.as_slice() else { panic!("{steps:?}") };
         assert!(fetch.fetches() == Some(&x) && fetch.checks.is_empty(), "{fetch:?}");
-        assert_eq!(reader.checks, [even, within], "the condition on the condition first");
+        assert_eq!(reader.checks, [even, within], "the nested condition first");
     }
 
     #[test]

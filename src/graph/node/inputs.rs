@@ -1,4 +1,4 @@
-//! Nodes of existing arrays, and of planned ones.
+//! Nodes of existing arrays, and nodes of plans.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ impl Node {
         Self::sourced(backend, dtype, (len, KnownLengths::NONE), true, data)
     }
 
-    /// Existing splits: their number, and the known lengths of their rows.
+    /// Existing row splits: their number, and the lengths of their rows as far as the host knows them.
     pub(crate) fn source_splits(
         backend: &BackendRef,
         of: (u32, KnownLengths),
@@ -75,7 +75,7 @@ impl Node {
         })
     }
 
-    /// An input of a program, as a planned node: its storage is bound when the plan runs.
+    /// Planned node of a program's input. Its storage is bound when the plan runs.
     pub(in crate::graph) fn planned_input(
         backend: &BackendRef,
         digest: Digest,
@@ -87,7 +87,7 @@ impl Node {
         Self::stored_input(backend, digest, form, fallible, borrowed, stored)
     }
 
-    /// A computed array of a program, as a planned node.
+    /// Planned node of an array that a program computes.
     pub(in crate::graph) fn planned(
         backend: &BackendRef,
         digest: Digest,

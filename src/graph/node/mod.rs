@@ -31,13 +31,13 @@ pub(super) struct NodeData {
     recipe: Mutex<Option<Arc<Recipe>>>,
     /// Conditions that must hold for this node to be valid, besides those of its inputs.
     asserts: Box<[Node]>,
-    /// Length of the longest chain of unevaluated nodes that ends with this one: a bound of the depth of walks.
+    /// Length of the longest chain of unevaluated nodes that ends with this one; bounds the depth of graph walks.
     depth: u32,
     /// For splits: row lengths as far as the host knows them; not part of the digest.
     lengths: Mutex<KnownLengths>,
-    /// Whether the storage belongs to the user's program. Such a buffer ends where the array does.
+    /// Whether the storage belongs to the user's program. Such a buffer has no padding.
     borrowed: bool,
-    /// Whether reading the node may fail: it has a condition, or one of its direct or indirect inputs has.
+    /// Whether the node or one of its direct or indirect inputs has a condition, so that reading it may fail.
     fallible: bool,
     stored: OnceLock<Stored>,
 }
@@ -133,12 +133,13 @@ impl Node {
     pub(in crate::graph) fn values_in_long_rows(&self) -> u32 {
         self.known_lengths().in_long_rows
     }
-    /// Whether GPU storage of the array extends to a multiple of 16 bytes. A buffer of the user's program need not.
-    pub(crate) fn ends_with_a_vector(&self) -> bool {
+    /// Whether the GPU buffer of the array is padded to a multiple of 16 bytes, a vector of four words. Buffers of the
+    /// user's program may not be.
+    pub(crate) fn is_vector_padded(&self) -> bool {
         !self.0.borrowed || self.bytes().is_multiple_of(16)
     }
-    /// Whether reading the node may fail, by a condition of its own or of its inputs. Overflowing sums of sizes are not
-    /// counted.
+    /// Whether reading the node may fail because of a condition of the node or of its inputs. Overflow checks of scans
+    /// do not count.
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
     }

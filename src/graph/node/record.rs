@@ -12,7 +12,7 @@ use crate::graph::reducer::Reducer;
 use crate::graph::row_lengths::{self, KnownLengths};
 use crate::graph::{BackendRef, Expr, Extent, Node, Size};
 
-/// Upper bound of the row lengths, as a size. Changes neither results nor plans.
+/// Upper bound of the row lengths, as a size: a parameter of the program.
 fn longest_row(rows: &Rows, bound: u32) -> Size {
     match rows {
         Rows::Uniform(_) => Size::Const(bound),
@@ -42,11 +42,11 @@ impl Node {
         let mut which: Vec<Digest> = asserts.iter().map(Self::digest).collect();
         which.sort_unstable();
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &which, &recipe));
-        // Created and dropped outside of the table's lock: each expression may hold the last reference to a node.
-        let lives: Vec<Expr> = recipe.lives().chain(extent.live()).collect();
+        // Created and dropped outside of the table's lock, since dropping the last reference to a node locks the table.
+        let live_counts: Vec<Expr> = recipe.live_counts().chain(extent.live()).collect();
         intern(digest, || {
             let (mut depth, mut fallible) = (0, matches!(recipe, Recipe::Assert { .. }));
-            for e in recipe.exprs().into_iter().chain(&lives) {
+            for e in recipe.exprs().into_iter().chain(&live_counts) {
                 depth = depth.max(e.depth());
                 fallible |= e.is_fallible();
             }
@@ -187,6 +187,12 @@ impl Node {
         let on = RowDomain { rows, nrows, nvals: nbytes, inner: 1 };
         let recipe = Recipe::Hash { op, on, byte, longest };
         Self::recorded(backend, name, DType::U64, extent, &[], recipe)
+    }
+
+    /// The number of positions below `count` with each key, for the keys below `bins`; see [`Recipe::Histogram`].
+    pub(crate) fn histogram(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bins: Extent) -> Self {
+        debug_assert_eq!(key.dtype(), DType::U32, "bug: a key of another type");
+        Self::recorded(backend, op, DType::U32, bins, &[], Recipe::Histogram { key, count })
     }
 
     /// A condition over positions, to be passed to [`Node::map`]; see [`Recipe::Assert`].

@@ -1,4 +1,4 @@
-//! Cache of plans by program: the next batch reuses the plan of the previous one, whatever its sizes are.
+//! Cache of plans, keyed by program: batches of other sizes reuse the plan.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -15,8 +15,8 @@ const MAX_IDLE: usize = 16;
 
 /// LRU cache of the plans of one device.
 ///
-/// A plan contains the sizes of its run, so that one thread at a time uses it. A thread that needs a plan while another
-/// thread uses it makes its own; both are kept.
+/// A plan holds the sizes of its run, so one thread at a time uses it. A thread that finds no idle plan makes one; all
+/// are kept.
 #[derive(Debug)]
 pub(crate) struct PlanCache<P>(Mutex<Entries<P>>);
 
@@ -43,13 +43,13 @@ impl<P> PlanCache<P> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes and returns an idle plan of the program for which `will_do` holds.
-    pub(crate) fn take(&self, program: &Program, will_do: impl Fn(&P) -> bool) -> Option<P> {
+    /// Removes and returns an idle plan of the program for which `is_valid` holds.
+    pub(crate) fn take(&self, program: &Program, is_valid: impl Fn(&P) -> bool) -> Option<P> {
         let entries = &mut *self.entries();
         entries.clock += 1;
         let entry = entries.cached.get_mut(program)?;
         entry.used = entries.clock;
-        let at = entry.idle.iter().rposition(will_do)?;
+        let at = entry.idle.iter().rposition(is_valid)?;
         Some(entry.idle.remove(at))
     }
 
@@ -65,7 +65,7 @@ impl<P> PlanCache<P> {
             return;
         }
         if entries.cached.len() >= CAPACITY {
-            // Evicts a quarter at a time, which amortizes the search for the oldest.
+            // Evicts the least recently used quarter, which amortizes the selection.
             let mut times: Vec<u64> = entries.cached.values().map(|entry| entry.used).collect();
             let (_, pivot, _) = times.select_nth_unstable(CAPACITY / 4);
             let pivot = *pivot;

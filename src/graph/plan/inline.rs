@@ -1,29 +1,28 @@
-//! Inlining of maps: whether a map is computed by the kernel that reads it, or stored.
+//! Inlining of maps: decides whether the reading kernel recomputes a map or loads it from memory.
 
 use super::Planner;
 use super::resolve::Resolution;
 use crate::graph::conditions::always_checked;
-use crate::graph::cost::{CHEAP, contains_search, work};
+use crate::graph::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::recipe::Evaluation;
+use crate::graph::row_fusion::is_epilogue_candidate;
 use crate::graph::walk::for_each_expr;
 
-/// Maximum cost of an expression that both passes of a scan evaluate; more expensive ones are stored. Below a search's
-/// cost.
-const TWICE: u32 = 20;
-/// Maximum cost of an epilogue that is evaluated per element; more expensive ones are evaluated per row, where the
-/// results are stored.
-const PER_ELEMENT: u32 = 8;
+/// Maximum cost of an expression that is evaluated in both passes of a scan. Less than the cost of a search.
+const MAX_COST_TWICE: u32 = 20;
+/// Maximum cost of an epilogue that is recomputed per element of the row instead of computed once per row.
+const MAX_COST_PER_ELEMENT: u32 = 8;
 /// Maximum total cost of the expressions that are inlined into a step.
-const STEP_COST: u32 = 2_000;
+const MAX_INLINED_COST: u32 = 2_000;
 
 impl Planner {
-    /// The map's expression at `at`, if computing it there is better than storing the map. The error is the fusion
-    /// barrier; `None` if the array is stored already.
+    /// The map's expression at position `at`, if recomputing it costs less than storing the map. The error is the
+    /// fusion barrier; `None` if the array is stored already.
     pub(super) fn inline(
         &self,
         n: &Node,
@@ -54,28 +53,30 @@ impl Planner {
         if g.stored.contains(&n.digest()) {
             return Err(FusionBarrier::StorageBuffers);
         }
-        // The conditions of an array must hold for all of it, or reading any of it is an error. Fusion must not change
-        // which conditions are checked.
+        // A condition of an array must hold for all elements: a read of any element fails otherwise. Fusion must not
+        // skip the check of an element.
         if value.has_conditions() && !(always && covers(at, n.extent(), g.domain.as_ref())) {
             return Err(FusionBarrier::Condition);
         }
         let uses = self.uses.get(&n.digest()).copied().unwrap_or(1);
         let body = value.at(at);
-        // A map that does not use its position, such as a constant, would drop the position's conditions.
+        // A map that does not use its position, such as a constant, would drop the conditions of the position.
         if at.has_conditions() && !always_checked(at).is_subset(&always_checked(&body)) {
             return Err(FusionBarrier::Condition);
         }
-        let cost = work(&body, g.rows.as_ref());
+        let cost = evaluation_cost(&body, g.rows.as_ref());
         match g.evaluation {
-            Evaluation::Everywhere if cost > 2 => return Err(FusionBarrier::EvaluatedOften),
-            Evaluation::Twice | Evaluation::Again if cost > TWICE => return Err(FusionBarrier::EvaluatedOften),
-            // A map kernel finds the rows of a whole tile with two searches. Storing the map is better than one search
+            Evaluation::ManySites if cost > 2 => return Err(FusionBarrier::EvaluatedOften),
+            Evaluation::Twice | Evaluation::Repeatedly if cost > MAX_COST_TWICE => {
+                return Err(FusionBarrier::EvaluatedOften);
+            }
+            // A map kernel finds the rows of a tile with two searches, so storing the map is cheaper than one search
             // per element.
             Evaluation::Rowless if contains_search(&body) => return Err(FusionBarrier::Search),
             _ => {}
         }
         if !at.is_index() {
-            // At a computed position, a remaining search would run for every element read.
+            // At a computed position, a search would run once per load.
             let mut searches = false;
             for_each_expr(&body, &mut |e| {
                 searches |= matches!(e.kind(), ExprKind::RowOf(s, _) if
@@ -85,34 +86,27 @@ impl Planner {
                 return Err(FusionBarrier::Search);
             }
         }
-        // Inline a map that is read several times, or at computed positions, only if storing it costs more.
+        // A map that is read several times, or at computed positions, is inlined only if recomputing it is cheap.
         let repeated = uses > 1 || !at.is_index();
-        if repeated && (cost > CHEAP || (uses > 8 && cost > 8)) {
+        if repeated && (cost > MAX_REPEATED_COST || (uses > 8 && cost > 8)) {
             return Err(if uses > 1 { FusionBarrier::SeveralReaders } else { FusionBarrier::ComputedPositions });
         }
-        // An epilogue, such as the quotient of a mean, that is read for every element of the row: compute it once per
-        // row, in the store.
-        if !at.is_index() && cost > PER_ELEMENT && self.is_epilogue(n, value) {
+        // An epilogue that is read once per element of the row, such as the quotient of a mean, is computed once per
+        // row.
+        if !at.is_index() && cost > MAX_COST_PER_ELEMENT && is_epilogue_candidate(n, value, |n| self.has_one_reader(n))
+        {
             return Err(FusionBarrier::OncePerRow);
         }
-        if g.cost + cost > STEP_COST {
+        if g.cost + cost > MAX_INLINED_COST {
             return Err(FusionBarrier::KernelSize);
         }
         g.cost += cost;
         Ok(body)
     }
 
-    /// Whether the map is an epilogue of a row reduction that has no other reader.
-    fn is_epilogue(&self, map: &Node, value: &Expr) -> bool {
-        let mut found = false;
-        for_each_expr(value, &mut |e| {
-            if let ExprKind::Load(n, at) = e.kind() {
-                let reduces = matches!(n.recipe().as_deref(), Some(Recipe::Reduce { .. }));
-                let alone = self.uses.get(&n.digest()) == Some(&1) && !self.roots.contains(&n.digest());
-                found |= at.is_index() && reduces && alone && n.extent() == map.extent();
-            }
-        });
-        found
+    /// Whether exactly one expression reads the array, which is not requested.
+    fn has_one_reader(&self, n: &Node) -> bool {
+        self.uses.get(&n.digest()) == Some(&1) && !self.roots.contains(&n.digest())
     }
 }
 

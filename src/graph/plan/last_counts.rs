@@ -11,8 +11,8 @@ use crate::graph::program::{Bindings, Program, SizeId, trace};
 /// Maximum number of remembered counts.
 const CAPACITY: usize = 1024;
 
-/// Identity of a count: the program of the array that holds it, and the index there. The count does not depend on what
-/// else a program computes.
+/// Identity of a count: the program that computes the array of the count, and the index in the array. Independent of
+/// the other outputs of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CountKey {
     program: Program,
@@ -30,7 +30,7 @@ impl Hash for CountKey {
 impl CountKey {
     /// The key of a count of the program that the host does not know.
     pub(crate) fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
-        let (array, at) = program.count_place(count)?;
+        let (array, at) = program.count_location(count)?;
         let node = bindings.node(array).clone();
         Some(Self { program: trace(&[node]).0, at })
     }
@@ -39,7 +39,7 @@ impl CountKey {
 /// The count of one run.
 #[derive(Debug, Clone, Copy)]
 struct LastCount {
-    /// Upper bound of the count by the sizes that were known then.
+    /// Upper bound of the count at the start of that run.
     bound: u32,
     value: u32,
 }
@@ -63,8 +63,8 @@ impl LastCounts {
         all.insert(key.clone(), last);
     }
 
-    /// Replaces the bounds of counts by the values of the last run. A value is used if its bound was the one in
-    /// `bounds`: the run had inputs of the same sizes.
+    /// Replaces the bounds of counts by the values of the last run. A value is used only if its bound equals the one in
+    /// `bounds`, as for inputs of equal sizes.
     pub(crate) fn apply(&self, program: &Program, bindings: &mut Bindings, bounds: &[u32]) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for id in program.counts() {

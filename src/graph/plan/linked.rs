@@ -1,4 +1,4 @@
-//! Linked plans: plans whose steps know the source of each array, which backends run repeatedly.
+//! Linked plans: plans whose array references are resolved to numbers, so that backends can run them repeatedly.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use crate::graph::step::Step;
 
 /// Source of an array that a step reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum ArraySource {
     /// An input of the program.
     Input(ArrayId),
-    /// An array that the plan makes, by number.
-    Made(usize),
+    /// An array that the plan computes, by number.
+    Computed(usize),
 }
 
-/// An array that a plan makes.
+/// An array that a plan computes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Made {
-    /// The array in the program; `None` for an array that only the plan has.
+pub(crate) struct ComputedArray {
+    /// The array in the program; `None` for an array that the planner added.
     pub(crate) array: Option<ArrayId>,
-    /// The last step that reads the array; the step that makes it if none does.
+    /// The last step that reads the array, or the step that computes it if no step reads it.
     pub(crate) last_step: usize,
 }
 
 /// Sources and outputs of a step.
 #[derive(Debug)]
-pub(crate) struct Links {
+pub(crate) struct StepLinks {
     /// Sources of [`Step::reads`], in order.
-    pub(crate) reads: Vec<Source>,
+    pub(crate) reads: Vec<ArraySource>,
     /// Sources of [`Step::after`], in order.
-    pub(crate) after: Vec<Source>,
-    /// Number of the step's first output among the arrays that the plan makes.
+    pub(crate) after: Vec<ArraySource>,
+    /// Index of the step's first output in [`LinkedPlan::computed`].
     pub(crate) first_output: usize,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct CountLink {
     /// Index of the size in the program.
     pub(crate) number: usize,
     /// The array that holds the count, at index `at`.
-    pub(crate) source: Source,
+    pub(crate) source: ArraySource,
     pub(crate) at: Size,
     /// Identity of the count.
     pub(crate) key: Arc<CountKey>,
@@ -60,13 +60,13 @@ pub(crate) struct LinkedPlan {
     pub(crate) program: Arc<Program>,
     lifted: Lifted,
     pub(crate) steps: Vec<Step>,
-    pub(crate) links: Vec<Links>,
-    pub(crate) made: Vec<Made>,
+    pub(crate) links: Vec<StepLinks>,
+    pub(crate) computed: Vec<ComputedArray>,
     pub(crate) counts: Vec<CountLink>,
     /// The inputs that the plan reads.
     pub(crate) inputs: Vec<ArrayId>,
     limits: PlanLimits,
-    /// The only sizes for which the plan holds, if an array may exceed a binding.
+    /// The only signature for which the plan is valid, if an array may exceed a binding.
     exact: Option<Vec<u32>>,
 }
 
@@ -82,31 +82,31 @@ impl LinkedPlan {
             lifted,
             steps: Vec::new(),
             links: Vec::with_capacity(steps.len()),
-            made: Vec::with_capacity(steps.len()),
+            computed: Vec::with_capacity(steps.len()),
             counts: Vec::new(),
             inputs: Vec::new(),
             limits,
             exact: None,
         };
-        let mut makers: DigestMap<usize> = DigestMap::default();
+        let mut producers: DigestMap<usize> = DigestMap::default();
         for (k, step) in steps.iter().enumerate() {
-            let reads = step.reads.iter().map(|n| this.source(n, &makers, k)).collect();
-            let after = step.after.iter().map(|n| this.source(n, &makers, k)).collect();
-            let first_output = this.made.len();
+            let reads = step.reads.iter().map(|n| this.source(n, &producers, k)).collect();
+            let after = step.after.iter().map(|n| this.source(n, &producers, k)).collect();
+            let first_output = this.computed.len();
             for n in step.outputs() {
-                makers.insert(n.digest(), this.made.len());
-                this.made.push(Made { array: this.lifted.array(n), last_step: k });
+                producers.insert(n.digest(), this.computed.len());
+                this.computed.push(ComputedArray { array: this.lifted.array(n), last_step: k });
             }
-            this.links.push(Links { reads, after, first_output });
+            this.links.push(StepLinks { reads, after, first_output });
         }
         let counts: Vec<(SizeId, Size)> = this.lifted.counts().map(|(id, slot)| (id, slot.clone())).collect();
         for (id, slot) in counts {
             let Some(count) = slot.slot_count().cloned() else { continue };
             // A count that no step depends on is not computed.
-            let made = makers.get(&count.node.digest()).copied();
-            if made.is_some() || count.node.stored().is_some() {
-                let last = made.map_or(0, |made| this.made[made].last_step);
-                let source = this.source(&count.node, &makers, last);
+            let producer = producers.get(&count.node.digest()).copied();
+            if producer.is_some() || count.node.stored().is_some() {
+                let last = producer.map_or(0, |computed| this.computed[computed].last_step);
+                let source = this.source(&count.node, &producers, last);
                 if let Some(key) = CountKey::new(&this.program, bindings, id) {
                     let (number, key) = (id.index(), Arc::new(key));
                     this.counts.push(CountLink { slot, number, source, at: count.at, key });
@@ -120,16 +120,16 @@ impl LinkedPlan {
         this
     }
 
-    fn source(&mut self, node: &Node, makers: &DigestMap<usize>, step: usize) -> Source {
-        if let Some(&made) = makers.get(&node.digest()) {
-            self.made[made].last_step = self.made[made].last_step.max(step);
-            return Source::Made(made);
+    fn source(&mut self, node: &Node, producers: &DigestMap<usize>, step: usize) -> ArraySource {
+        if let Some(&computed) = producers.get(&node.digest()) {
+            self.computed[computed].last_step = self.computed[computed].last_step.max(step);
+            return ArraySource::Computed(computed);
         }
-        let array = self.lifted.array(node).expect("bug: an array that nothing makes");
+        let array = self.lifted.array(node).expect("bug: an array that no step computes");
         if !self.inputs.contains(&array) {
             self.inputs.push(array);
         }
-        Source::Input(array)
+        ArraySource::Input(array)
     }
 
     /// The outputs of the program.
@@ -137,10 +137,10 @@ impl LinkedPlan {
         self.program.outputs().iter().map(|&a| self.lifted.node(a))
     }
 
-    /// Whether the plan holds for a run. If so, the plan has the sizes of that run from here on. A plan whose arrays
-    /// stay well below the size of a binding holds for every run of the program; any other plan holds only for the
-    /// sizes that it was made for.
-    pub(crate) fn takes(&self, bindings: &Bindings) -> bool {
+    /// Assigns the sizes of a run to the plan, if the plan is valid for them; returns whether it is. A plan whose
+    /// arrays stay below half a binding is valid for every run of the program; any other plan only for the sizes for
+    /// which it was planned.
+    pub(crate) fn assign_if_valid(&self, bindings: &Bindings) -> bool {
         if let Some(exact) = &self.exact {
             let is_same = *exact == self.signature(bindings);
             if is_same {
@@ -152,7 +152,7 @@ impl LinkedPlan {
         self.is_small()
     }
 
-    /// Whether each array takes at most half a binding.
+    /// Whether each array has at most half the bytes of a binding.
     fn is_small(&self) -> bool {
         let most = self.limits.max_binding / 2;
         most == u64::MAX / 2
@@ -160,7 +160,7 @@ impl LinkedPlan {
                 && self.steps.iter().flat_map(Step::outputs).all(|n| n.bytes() <= most))
     }
 
-    /// The values that grids and buffers of a run depend on: all sizes, the lengths of the inputs, and the length
+    /// The values on which grids and buffers of a run depend: all sizes, the lengths of the inputs, and the length
     /// classes of their rows.
     pub(crate) fn signature(&self, bindings: &Bindings) -> Vec<u32> {
         let mut out: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
@@ -172,30 +172,31 @@ impl LinkedPlan {
         out
     }
 
-    /// Which of the arrays that the plan makes are kept for their nodes after the run: the outputs, and arrays that
-    /// something outside of this program may still read. `settle`: whether counts become known in the run.
-    pub(crate) fn kept(&self, bindings: &Bindings, settle: bool) -> Vec<bool> {
-        /// Maximum bytes of arrays, in all, that are kept without counting references.
+    /// For each computed array, whether it is kept after the run: outputs, and arrays that are referenced from outside
+    /// of this program. `counts_resolve`: whether counts become host-known in the run.
+    pub(crate) fn kept(&self, bindings: &Bindings, counts_resolve: bool) -> Vec<bool> {
+        /// Maximum total bytes of arrays that are all kept, without counting references.
         const FEW_BYTES: u64 = 1 << 20;
-        let mut made = vec![false; bindings.arrays.len()];
+        let mut is_computed = vec![false; bindings.arrays.len()];
         let mut bytes = 0;
-        for array in self.made.iter().filter_map(|made| made.array) {
-            made[array.index()] = true;
+        for array in self.computed.iter().filter_map(|computed| computed.array) {
+            is_computed[array.index()] = true;
             bytes += self.lifted.node(array).bytes();
         }
         if bytes <= FEW_BYTES {
-            return self.made.iter().map(|made| made.array.is_some()).collect();
+            return self.computed.iter().map(|computed| computed.array.is_some()).collect();
         }
-        let shared = bindings.shared(&made, settle);
+        let shared = bindings.shared(&is_computed, counts_resolve);
         let is_kept = |array: ArrayId| self.program.outputs().contains(&array) || shared[array.index()];
-        self.made.iter().map(|made| made.array.is_some_and(is_kept)).collect()
+        self.computed.iter().map(|computed| computed.array.is_some_and(is_kept)).collect()
     }
 
-    /// Whether the plan's inputs are stored, and the plan makes all outputs. Another thread may have stored an array
-    /// between tracing and planning.
-    pub(crate) fn is_of(&self, bindings: &Bindings) -> bool {
-        let is_there = |array: ArrayId| bindings.stored(array).is_some();
-        let is_made = |array: ArrayId| self.made.iter().any(|made| made.array == Some(array));
-        self.inputs.iter().all(|&array| is_there(array)) && self.program.outputs().iter().all(|&array| is_made(array))
+    /// Whether the plan's inputs are stored, and the plan computes all outputs. False if another thread has stored an
+    /// array between tracing and planning.
+    pub(crate) fn matches(&self, bindings: &Bindings) -> bool {
+        let is_stored = |array: ArrayId| bindings.stored(array).is_some();
+        let is_computed = |array: ArrayId| self.computed.iter().any(|computed| computed.array == Some(array));
+        self.inputs.iter().all(|&array| is_stored(array))
+            && self.program.outputs().iter().all(|&array| is_computed(array))
     }
 }

@@ -12,7 +12,7 @@ mod resolve;
 
 pub(crate) use cache::PlanCache;
 pub(crate) use last_counts::{CountKey, LastCounts};
-pub(crate) use linked::{LinkedPlan, Links, Source};
+pub(crate) use linked::{ArraySource, LinkedPlan, StepLinks};
 
 use super::digest::{DigestMap, DigestSet};
 use super::expr::Expr;
@@ -23,7 +23,7 @@ pub(crate) use super::step::{HashedStrings, Int64Repr, Plan, PlanLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
 
-/// Plans the evaluation of `roots`, which are distinct and have no results yet.
+/// Plans the evaluation of `roots`, which are distinct and unevaluated.
 pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     let _span = span!("plan", arrays = roots.len());
     let mut planner = Planner {
@@ -63,8 +63,8 @@ impl Planner {
             }
             let Some(recipe) = node.recipe() else { continue };
             let mut loads = DigestSet::default();
-            let lives: Vec<Expr> = recipe.lives().chain(node.extent().live()).collect();
-            for e in recipe.exprs().into_iter().chain(&lives) {
+            let live_counts: Vec<Expr> = recipe.live_counts().chain(node.extent().live()).collect();
+            for e in recipe.exprs().into_iter().chain(&live_counts) {
                 let mut exprs = vec![e];
                 while let Some(e) = exprs.pop() {
                     if !loads.insert(e.digest()) {
@@ -87,7 +87,7 @@ impl Planner {
         if node.stored().is_some() || !self.done.insert(node.digest()) {
             return;
         }
-        // Another thread may evaluate the node meanwhile; then nothing is left to plan.
+        // Another thread may have evaluated the node meanwhile.
         let Some(recipe) = node.recipe() else { return };
         let step = self.fitting_step(node, &recipe);
         for n in step.reads.iter().chain(&step.after) {
@@ -100,7 +100,8 @@ impl Planner {
         }
     }
 
-    /// Resolves the recipe's expressions, and stores their maps one by one until the step fits the limits.
+    /// Resolves the recipe's expressions. Maps are stored instead of inlined, one by one, until the step fits the
+    /// limits.
     fn fitting_step(&self, node: &Node, recipe: &Recipe) -> Step {
         let mut stored = DigestSet::default();
         loop {
@@ -108,7 +109,7 @@ impl Planner {
             if step.fits() {
                 return step;
             }
-            // Store the map that reads the most arrays: one array replaces them.
+            // Store the map that reads the largest number of arrays, which replaces these by one array.
             let widest = inlined.iter().filter(|n| !stored.contains(&n.digest())).max_by_key(|n| width(n));
             match widest {
                 Some(n) => stored.insert(n.digest()),

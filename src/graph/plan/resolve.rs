@@ -1,4 +1,4 @@
-//! Builds the step of a recipe: inlines maps into the recipe's expressions, so that they read stored arrays only.
+//! Builds the step of a recipe: inlines maps into the expressions of the recipe until these read stored arrays only.
 
 use super::{Planner, Step};
 use crate::graph::digest::{DigestMap, DigestSet};
@@ -14,14 +14,13 @@ use crate::graph::walk::for_each_node;
 
 /// State of the resolution of one step's expressions.
 pub(super) struct Resolution<'a> {
-    /// Maps that must be stored for this step to fit.
+    /// Maps that are not inlined, so that the step fits the limits.
     pub(super) stored: &'a DigestSet,
     /// The splits and the inner width of the rows that the step iterates over, if any.
     pub(super) rows: Option<(Node, u32)>,
-    /// How often the step's template evaluates its expression per position, or repeats it in the source.
+    /// How the kernel evaluates the step's expressions.
     pub(super) evaluation: Evaluation,
-    /// Extent of the positions at which the template evaluates the current expression; `None` where it may skip some of
-    /// them.
+    /// Extent of the positions at which the kernel evaluates the expressions; `None` if it may skip some of them.
     pub(super) domain: Option<Extent>,
     /// Resolved expressions: `[1]` for those evaluated at every position, `[0]` for others.
     memo: [DigestMap<Expr>; 2],
@@ -55,7 +54,7 @@ impl Planner {
         recipe.array().into_iter().for_each(|n| g.barriers.note(n, FusionBarrier::as_array(n)));
         let resolved = recipe.map(&mut Resolving { planner: self, resolution: &mut g });
         let live = node.extent().live();
-        for e in resolved.lives().chain(live.clone()) {
+        for e in resolved.live_counts().chain(live.clone()) {
             for_each_node(&e, &mut |n| {
                 let is_requested = self.roots.contains(&n.digest());
                 g.barriers.note(n, Some(if is_requested { FusionBarrier::Requested } else { FusionBarrier::Count }));
@@ -63,7 +62,7 @@ impl Planner {
         }
         let Dependencies { reads, checks, own_row, sized } = Dependencies::of(&resolved, live.as_ref());
         merge(&mut g.after, sized);
-        // A map knows the row of each element in any one partition; a row primitive only in the one that it iterates
+        // The row context of a map may be any partition; that of a row primitive is the partition that it iterates
         // over.
         let row_context = match resolved {
             Recipe::Map { .. } | Recipe::Assert { .. } => own_row,
@@ -73,7 +72,7 @@ impl Planner {
         fused.extend(g.inlined.iter().map(Node::op));
         let inlined = g.inlined;
         let (out, limits) = (node.clone(), self.limits);
-        let pass = match &resolved {
+        let row_kernel = match &resolved {
             Recipe::Reduce { reducer, value, .. } => {
                 let (out, value) = (node.clone(), value.clone());
                 let result = RowResult { out, reducer: *reducer, value, epilogue: None, is_stored: true };
@@ -82,11 +81,11 @@ impl Planner {
             _ => None,
         };
         let (recipe, after, barriers) = (resolved, g.after, g.barriers);
-        let step = Step { out, recipe, pass, live, reads, limits, checks, after, row_context, fused, barriers };
+        let step = Step { out, recipe, row_kernel, live, reads, limits, checks, after, row_context, fused, barriers };
         (step, inlined)
     }
-    /// Inlines maps into the expression wherever that is worthwhile, so that it reads stored arrays only. `always` says
-    /// that the expression is evaluated at every position of the domain.
+    /// Inlines maps into the expression where that is cheaper than storing them. `always`: the expression is evaluated
+    /// at every position of the domain.
     fn resolve(&self, e: &Expr, g: &mut Resolution<'_>, always: bool) -> Expr {
         if let Some(done) = g.memo[usize::from(always)].get(&e.digest()) {
             return done.clone();
@@ -150,8 +149,8 @@ impl Rewrite<Expr, Node, Extent, Size> for Resolving<'_, '_> {
 }
 
 impl Resolution<'_> {
-    /// Adds dependencies on fallible arrays that `before` reads and `now` does not, so that the step still depends on
-    /// their conditions.
+    /// Adds dependencies on fallible arrays that `before` reads and `now` does not, so that the step keeps their
+    /// conditions.
     fn depend_on_dropped(&mut self, before: &Expr, now: &Expr) {
         if !before.is_fallible() {
             return;

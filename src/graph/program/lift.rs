@@ -1,8 +1,7 @@
 //! Lifting: turns a program into nodes for the planner.
 //!
-//! Planned nodes are like recorded ones except for their sizes. Sizes that differ from run to run are slots, whose
-//! values are set before each run. Until then the size of a planned node has no meaning. A decision by such a value
-//! during planning holds for that run's values alone.
+//! Planned nodes differ from recorded ones in their sizes. Sizes that vary by run are slots, whose values are set
+//! before each run and undefined until then. A plan that depends on such a value is valid for that value only.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -108,11 +107,11 @@ impl Lifter<'_> {
         let program = self.program;
         let digest = Digest::of("planned", (self.plan, array));
         let node = match &program.arrays[array.index()] {
-            ArrayDef::Input { dtype, fallible, ends_with_a_vector } => {
+            ArrayDef::Input { dtype, fallible, is_vector_padded } => {
                 let len = Size::slot(Digest::of("length", digest), None);
                 let lengths = self.bindings.arrays[array.index()].0.known_lengths();
                 let form = (*dtype, Extent::of(len), lengths);
-                Node::planned_input(self.backend, digest, form, *fallible, !ends_with_a_vector)
+                Node::planned_input(self.backend, digest, form, *fallible, !is_vector_padded)
             }
             ArrayDef::Computed { dtype, op, extent, asserts, recipe, fallible } => {
                 let extent = self.extent(extent);
@@ -154,7 +153,7 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId> for Lifter<'_> {
     }
 
     fn array(&mut self, a: &ArrayId) -> Node {
-        self.arrays[a.index()].clone().expect("bug: an array before those that it is made of")
+        self.arrays[a.index()].clone().expect("bug: an array before its inputs")
     }
 
     fn extent(&mut self, x: &ExtentDef) -> Extent {

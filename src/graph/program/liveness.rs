@@ -1,9 +1,8 @@
-//! Liveness of a recording's arrays after a run: which arrays are referenced from outside of the recording.
+//! Liveness of arrays after a run: finds the arrays that are referenced from outside of the recording.
 //!
 //! After a run an intermediate array is kept only if a tensor, or a recording that has not run yet, may still read it.
-//! Any other array returns to the pool after its last reader. Liveness follows from reference counts: references from
-//! within the recording against all references. An allocation with more references than the recording holds is
-//! referenced from outside, and so are its inputs.
+//! Any other array returns to the pool after its last reader. Liveness follows from reference counts: an allocation
+//! with more references than the recording holds is referenced from outside, and so are its inputs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ impl Item {
         }
     }
 
-    /// Number of references to the allocation, without this one.
+    /// Number of references to the allocation, except `self`.
     fn references(&self) -> usize {
         match self {
             Self::Node(n) => n.references(),
@@ -42,9 +41,9 @@ impl Item {
     }
 }
 
-/// Calls `f` for each allocation that an item references. A count references the array that holds it, unless counts
-/// `settle` in the run.
-fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
+/// Calls `f` for each allocation that an item references. A count references the array that holds it, unless
+/// `counts_resolve`.
+fn refers_to(item: &Item, counts_resolve: bool, f: &mut dyn FnMut(Item)) {
     let size = |s: &Size, f: &mut dyn FnMut(Item)| {
         if let Size::Symbol(symbol) = s {
             f(Item::Symbol(symbol.clone()));
@@ -72,8 +71,8 @@ fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
         Item::Symbol(symbol) => match Size::Symbol(symbol.clone()).kind() {
             Some(SizeKind::Op(_, a, b)) => [a, b].into_iter().for_each(|s| size(s, f)),
             Some(SizeKind::Len(node)) => f(Item::Node(node.clone())),
-            Some(SizeKind::Count(count)) if !settle => {
-                if let Some((node, at)) = count.place() {
+            Some(SizeKind::Count(count)) if !counts_resolve => {
+                if let Some((node, at)) = count.location() {
                     f(Item::Node(node));
                     size(&at, f);
                 }
@@ -87,12 +86,11 @@ fn refers_to(item: &Item, settle: bool, f: &mut dyn FnMut(Item)) {
 }
 
 impl Bindings {
-    /// For each array, whether something outside of the recording references it, directly or through items that are not
-    /// `made` in this run. `settle`: whether counts become known in the run, so that none references an array
-    /// afterwards.
-    pub(crate) fn shared(&self, made: &[bool], settle: bool) -> Vec<bool> {
+    /// For each array, whether it is referenced from outside of the recording, directly or through items that are not
+    /// `computed` in this run. `counts_resolve`: whether counts become host-known in the run and release their arrays.
+    pub(crate) fn shared(&self, computed: &[bool], counts_resolve: bool) -> Vec<bool> {
         let mut known: HashMap<*const (), (Item, usize)> = HashMap::new();
-        // These bindings refer to every node and size once.
+        // The bindings hold one reference to every node and size.
         let nodes = self.arrays.iter().map(|(n, _)| Item::Node(n.clone()));
         let symbols = self.sizes.iter().filter_map(|(s, _)| match s {
             Size::Symbol(symbol) => Some(Item::Symbol(symbol.clone())),
@@ -115,7 +113,7 @@ impl Bindings {
         let numbers: HashMap<*const (), usize> =
             self.arrays.iter().enumerate().map(|(k, (n, _))| (n.address(), k)).collect();
         let mut out = vec![false; self.arrays.len()];
-        // `known` holds one reference to each.
+        // `known` holds one reference to each item.
         let is_outside = |(item, inside): &(Item, usize)| item.references() > *inside;
         let mut stack: Vec<Item> =
             known.values().filter(|entry| is_outside(entry)).map(|(item, _)| item.clone()).collect();
@@ -124,11 +122,11 @@ impl Bindings {
             let number = numbers.get(&item.address()).copied();
             if let Some(k) = number {
                 out[k] = true;
-                if made[k] {
+                if computed[k] {
                     continue;
                 }
             }
-            refers_to(&item, settle, &mut |to| {
+            refers_to(&item, counts_resolve, &mut |to| {
                 if seen.insert(to.address()) {
                     stack.push(to);
                 }

@@ -1,9 +1,9 @@
 //! Programs: the computation of a recording, as flat lists of definitions.
 //!
 //! A [`Program`] is the graph below the requested arrays with numbers in place of references. Arrays, expressions and
-//! sizes are numbered in the order in which a walk from the outputs meets them. A program contains no pointer to a
-//! node, no digest and no value of an input, so that recordings of one computation over other inputs are equal
-//! programs. The program is the key of the plan cache on both backends, and the input of the planner.
+//! sizes are numbered in traversal order from the outputs. A program contains no node, digest or input value, so that
+//! recordings of one computation over other inputs are equal programs. The program is the key of the plan cache on both
+//! backends, and the input of the planner.
 //!
 //! ```text
 //! recording (Node, Expr, Size)  --trace-->  Program + Bindings  --lift-->  planned nodes  --plan-->  steps
@@ -11,8 +11,7 @@
 //!
 //! [`Bindings`] hold the state of one run: the input arrays, their lengths, and the values of all sizes.
 //!
-//! Primitives and scalar operations are defined once, generically over references. [`Recipe`] and [`ExprKind`] form the
-//! recording over nodes, and the program over numbers.
+//! [`Recipe`] and [`ExprKind`] are generic over references: nodes in a recording, numbers in a program.
 
 mod lift;
 mod liveness;
@@ -28,6 +27,7 @@ pub(crate) use trace::{Bindings, trace};
 use super::expr::ExprKind;
 use super::recipe::{Recipe, Reference};
 use super::size::{Size, SizeOp};
+use super::word_hasher::WordHasher;
 use crate::dtype::DType;
 
 /// The number of an array in a program.
@@ -102,7 +102,7 @@ pub(crate) enum ArrayDef {
         /// Whether the array depends on conditions.
         fallible: bool,
         /// Whether the array's GPU storage extends to a multiple of 16 bytes.
-        ends_with_a_vector: bool,
+        is_vector_padded: bool,
     },
     /// A computed array.
     Computed {
@@ -118,7 +118,7 @@ pub(crate) enum ArrayDef {
     },
 }
 
-/// A computation without its input data.
+/// The computation of a recording, without sizes and data.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// Hash of the following fields, computed once.
@@ -162,7 +162,7 @@ impl Program {
         (0..).map(SizeId).zip(&self.sizes).filter(is_count).map(|(id, _)| id).collect()
     }
 
-    /// Recomputes the arithmetic on sizes after other values have changed.
+    /// Recomputes the sizes that are arithmetic over other sizes.
     pub(crate) fn recompute(&self, values: &mut [(Size, u32)]) {
         for (k, def) in self.sizes.iter().enumerate() {
             if let SizeDef::Op(op, a, b) = def {
@@ -171,7 +171,7 @@ impl Program {
         }
     }
 
-    /// The counts in a size.
+    /// The counts that a size contains.
     pub(crate) fn counts_in(&self, size: SizeId) -> Vec<SizeId> {
         let (mut out, mut stack) = (Vec::new(), vec![size]);
         while let Some(size) = stack.pop() {
@@ -185,7 +185,7 @@ impl Program {
     }
 
     /// The array that holds a count, with the index if that is a constant.
-    pub(crate) fn count_place(&self, count: SizeId) -> Option<(ArrayId, Option<u32>)> {
+    pub(crate) fn count_location(&self, count: SizeId) -> Option<(ArrayId, Option<u32>)> {
         let SizeDef::Count { array, at } = self.sizes[count.index()] else { return None };
         match self.sizes[at.index()] {
             SizeDef::Const(at) => Some((array, Some(at))),
@@ -244,41 +244,15 @@ impl Program {
         seen
     }
 
+    /// Computes the hash: fast, without resistance to chosen inputs. Programs whose hashes collide are distinguished by
+    /// comparison.
     fn hashed(mut self) -> Self {
-        let mut hasher = Mix(0);
+        let mut hash = 0u64;
+        let mut hasher = WordHasher(|word: u64| {
+            hash = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+        });
         (&self.sizes, &self.exprs, &self.arrays, &self.outputs).hash(&mut hasher);
-        self.hash = hasher.finish();
+        self.hash = hash;
         self
-    }
-}
-
-/// A fast hash that does not resist chosen inputs: programs that collide are distinguished by comparison.
-struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-    fn write_u8(&mut self, v: u8) {
-        self.write_u64(v.into());
-    }
-    fn write_u32(&mut self, v: u32) {
-        self.write_u64(v.into());
-    }
-    fn write_u64(&mut self, v: u64) {
-        self.0 = (self.0 ^ v).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-    }
-    fn write_usize(&mut self, v: usize) {
-        self.write_u64(v as u64);
-    }
-    fn write_isize(&mut self, v: isize) {
-        self.write_u64(v as u64);
     }
 }

@@ -11,7 +11,7 @@ use crate::graph::size::{Size, SizeKind};
 /// Inputs and sizes of one run of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Bindings {
-    /// The recorded node of each array, with its result if it is an input.
+    /// The recorded node of each array, with the result of an input.
     pub(crate) arrays: Vec<(Node, Option<Stored>)>,
     /// The recorded size of each size in the program, with its value; for a count that only the device knows, an upper
     /// bound.
@@ -24,10 +24,10 @@ impl Bindings {
         &self.arrays[array.index()].0
     }
 
-    /// Sets the exact value of a count. The count is host-known from here on, for every holder of the size.
-    pub(crate) fn settle(&self, size: usize, value: u32) {
+    /// Sets the exact value of a count, which makes it host-known in every recording that refers to the size.
+    pub(crate) fn set_count(&self, size: usize, value: u32) {
         if let Some(SizeKind::Count(count)) = self.sizes[size].0.kind() {
-            count.settle(value);
+            count.set_exact(value);
         }
     }
 
@@ -37,7 +37,7 @@ impl Bindings {
     }
 }
 
-/// The program that computes the nodes without a result, in their order.
+/// The program that computes the unevaluated nodes of the list, in order.
 pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
     let mut t = Tracer::default();
     t.exprs.reserve(128);
@@ -57,7 +57,7 @@ pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
         t.bindings.arrays[at].1 = stored;
         at += 1;
     }
-    // An array that another thread has stored meanwhile has its allocated length.
+    // Uses the allocated length of an array that another thread has stored meanwhile.
     for (def, size) in t.program.sizes.iter().zip(&mut t.bindings.sizes) {
         if let SizeDef::Len(array) = def
             && let Some(stored) = &t.bindings.arrays[array.index()].1
@@ -90,12 +90,12 @@ impl Tracer {
     }
 
     fn definition(&mut self, node: &Node) -> (ArrayDef, Option<Stored>) {
-        // Another thread may store the node meanwhile: the state found here holds for this run.
+        // Another thread may store the node meanwhile. This run uses the state read here.
         let recipe = if node.stored().is_none() { node.recipe() } else { None };
         let (dtype, fallible) = (node.dtype(), node.is_fallible());
         let Some(recipe) = recipe else {
             let stored = node.stored().expect("bug: neither result nor recipe").clone();
-            let def = ArrayDef::Input { dtype, fallible, ends_with_a_vector: node.ends_with_a_vector() };
+            let def = ArrayDef::Input { dtype, fallible, is_vector_padded: node.is_vector_padded() };
             return (def, Some(stored));
         };
         let extent = self.extent(node.extent());
@@ -118,14 +118,14 @@ impl Tracer {
                 (SizeDef::Len(self.number(&node)), size.value())
             }
             Some(SizeKind::Count(count)) => {
-                // A backend that computes in host memory can read the value without waiting.
-                if let (None, Some((node, at))) = (count.exact(), count.place())
+                // The CPU backend reads the value without waiting.
+                if let (None, Some((node, at))) = (count.exact(), count.location())
                     && let Some(stored) = node.stored()
-                    && let Some(value) = node.backend().word(stored, at.value())
+                    && let Some(value) = node.backend().try_read_u32(stored, at.value())
                 {
-                    count.settle(value);
+                    count.set_exact(value);
                 }
-                match (count.exact(), count.place()) {
+                match (count.exact(), count.location()) {
                     (None, Some((node, at))) => {
                         let (array, at) = (self.number(&node), self.size_id(&at));
                         (SizeDef::Count { array, at }, count.bound())
@@ -151,7 +151,7 @@ impl Tracer {
             return known;
         }
         let mut last = ExprId(0);
-        // An entry with `true` has its operands numbered.
+        // The operands of an entry with `true` are numbered.
         let mut stack = vec![(e, false)];
         while let Some((e, is_ready)) = stack.pop() {
             if !is_ready {

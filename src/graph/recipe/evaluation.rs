@@ -3,7 +3,7 @@
 use super::Recipe;
 use crate::graph::Extent;
 
-/// How often a kernel template evaluates its expression, and whether the row of the position is known there.
+/// How often a kernel evaluates its expressions per position, and whether it knows the row of the position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Evaluation {
     /// Once per position, with the row known.
@@ -12,11 +12,11 @@ pub(crate) enum Evaluation {
     Rowless,
     /// Twice per position, without the row: in both passes of a scan.
     Twice,
-    /// Any number of times per position, without the row, or never where no result needs it: in the tiles of a product.
-    Again,
-    /// At about a hundred places of the kernel's source, as a hash reads bytes: anything but a plain load would be
-    /// compiled as often.
-    Everywhere,
+    /// Any number of times per position, possibly none, without the row: in the tiles of a product.
+    Repeatedly,
+    /// At about a hundred call sites of the kernel's source, as in a hash; only a plain load is worth inlining into
+    /// all.
+    ManySites,
 }
 
 impl Recipe {
@@ -25,9 +25,9 @@ impl Recipe {
         match self {
             Self::Map { .. } | Self::Reduce { .. } | Self::RowScan { .. } | Self::Assert { .. } => Evaluation::Once,
             Self::Scan { .. } | Self::Sort { .. } | Self::RowSort { .. } => Evaluation::Twice,
-            Self::Product(_) => Evaluation::Again,
-            Self::Hash { .. } => Evaluation::Everywhere,
-            Self::RankBitmap { .. } | Self::Compact { .. } => Evaluation::Rowless,
+            Self::Product(_) => Evaluation::Repeatedly,
+            Self::Hash { .. } => Evaluation::ManySites,
+            Self::RankBitmap { .. } | Self::Compact { .. } | Self::Histogram { .. } => Evaluation::Rowless,
         }
     }
 
@@ -41,6 +41,7 @@ impl Recipe {
             Self::Scan { count, .. }
             | Self::Sort { count, .. }
             | Self::RankBitmap { count, .. }
+            | Self::Histogram { count, .. }
             | Self::Assert { count, .. } => Some(count.clone()),
             Self::Map { whole: true, .. } | Self::Product(_) | Self::Hash { .. } | Self::Compact { .. } => None,
         }

@@ -25,8 +25,8 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
     Map {
         /// The value of an element.
         value: E,
-        /// Whether all elements up to the capacity are computed, not only the live ones: splits are searched as a
-        /// whole.
+        /// Whether all elements up to the capacity are computed, not only the live ones. Needed for row splits, which
+        /// are searched up to the capacity.
         whole: bool,
     },
     /// Row reduction: `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j`
@@ -50,8 +50,8 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// Number of summands.
         count: X,
     },
-    /// Inclusive scan of each row: `out[j * inner + d]` is the reduction of `value` over number `d` of the elements of
-    /// `j`'s row up to and including `j`. `value` is an expression in the flat position `j * inner + d`.
+    /// Inclusive scan of each row and column: `out[j * inner + d]` is the reduction of `value` over column `d` of the
+    /// elements of `j`'s row up to and including `j`. `value` is an expression in the flat position `j * inner + d`.
     RowScan {
         /// The monoid.
         op: ReduceOp,
@@ -69,8 +69,8 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// Number of low bits of the keys that are compared.
         bits: u32,
     },
-    /// Stable argsort of u32 keys within each row: `out[k]` is the position of the element that sorts to position `k`.
-    /// A row keeps its own range of positions.
+    /// Stable argsort of u32 keys within each row: `out[k]` is the source position of the element at position `k` of
+    /// the sorted rows.
     RowSort {
         /// The rows.
         on: RowDomain<A, X, S>,
@@ -99,17 +99,25 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// Number of positions.
         count: X,
     },
-    /// Stream compaction: the values of the marked positions, in order, `inner` numbers each. The node's extent holds
+    /// Stream compaction: the values of the kept positions, in order, `inner` numbers each. The node's extent contains
     /// the live count.
     Compact {
-        /// The marks.
-        marks: A,
+        /// The bitmap.
+        bitmap: A,
         /// The numbers, by flat position `position * inner + d`; evaluated only at kept positions.
         value: E,
         /// Number of positions.
         count: X,
         /// Numbers per position.
         inner: u32,
+    },
+    /// Histogram of u32 keys: `out[b]` is the number of positions below `count` whose key is `b`. Keys that are not
+    /// below the capacity of the output are not counted. Counts are integers, so their order does not matter.
+    Histogram {
+        /// The keys.
+        key: E,
+        /// Number of positions.
+        count: X,
     },
     /// A condition that must hold at every position below `count`; computes no array.
     Assert {
@@ -136,6 +144,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             Self::Hash { .. } => "row_hash",
             Self::RankBitmap { .. } => "rank_bitmap",
             Self::Compact { .. } => "compact",
+            Self::Histogram { .. } => "histogram",
             Self::Assert { .. } => "assert",
         }
     }
@@ -162,7 +171,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
         out
     }
 
-    /// The array that the recipe reads outside of its expressions, if any: the splits of its rows, or the marks.
+    /// The array that the recipe reads outside of its expressions, if any: the splits of its rows, or the bitmap.
     pub(crate) fn array(&self) -> Option<&A> {
         let mut out = None;
         self.visit(&mut |part| {
@@ -193,8 +202,8 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
 }
 
 impl Recipe {
-    /// The counts among the recipe's extents that only the device knows, as expressions that read them.
-    pub(crate) fn lives(&self) -> impl Iterator<Item = Expr> {
+    /// The device-known counts of the recipe's extents, as expressions that load them.
+    pub(crate) fn live_counts(&self) -> impl Iterator<Item = Expr> {
         self.extents().into_iter().filter_map(Extent::live)
     }
 }

@@ -3,15 +3,15 @@
 use super::{Reference, Rewrite, Rows};
 use crate::graph::{Expr, Extent, Node, Size};
 
-/// Operands of a batched matrix product; see [`Recipe::Product`](super::Recipe::Product). All sizes and starts are expressions in the batch
-/// number.
+/// Operands of a batched matrix product; see [`Recipe::Product`](super::Recipe::Product). All sizes and starts are
+/// expressions in the batch number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Product<E = Expr, A = Node, X = Extent, S = Size> {
     /// Number of batches.
     pub(crate) batches: X,
     /// `m`, `k` and `n`: rows of the result, terms of a sum, columns of the result.
     pub(crate) sizes: [E; 3],
-    /// First flat positions of the matrices: left, right, result. The results of all batches are contiguous.
+    /// First flat positions of the matrices: left, right, result. The results of consecutive batches are contiguous.
     pub(crate) starts: [E; 3],
     /// The left and right numbers, by flat position; row-major in each batch, one dtype.
     pub(crate) operands: [E; 2],

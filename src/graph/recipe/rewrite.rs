@@ -45,12 +45,13 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             Self::Scan { value, count }
             | Self::Sort { key: value, count, bits: _ }
             | Self::RankBitmap { keep: value, count }
+            | Self::Histogram { key: value, count }
             | Self::Assert { ok: value, count, check: _ } => {
                 f(Reference::Extent(count));
                 f(Reference::Expr(value));
             }
-            Self::Compact { marks, value, count, inner: _ } => {
-                f(Reference::Array(marks));
+            Self::Compact { bitmap, value, count, inner: _ } => {
+                f(Reference::Array(bitmap));
                 f(Reference::Extent(count));
                 f(Reference::Expr(value));
             }
@@ -90,9 +91,13 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
                 let count = r.extent(count);
                 Recipe::RankBitmap { keep: r.expr(keep), count }
             }
-            Self::Compact { marks, value, count, inner } => {
-                let (marks, count) = (r.array(marks), r.extent(count));
-                Recipe::Compact { marks, value: r.expr(value), count, inner: *inner }
+            Self::Histogram { key, count } => {
+                let count = r.extent(count);
+                Recipe::Histogram { key: r.expr(key), count }
+            }
+            Self::Compact { bitmap, value, count, inner } => {
+                let (bitmap, count) = (r.array(bitmap), r.extent(count));
+                Recipe::Compact { bitmap, value: r.expr(value), count, inner: *inner }
             }
             Self::Assert { ok, count, check } => {
                 let count = r.extent(count);

@@ -3,7 +3,7 @@
 use super::{Reference, Rewrite};
 use crate::graph::{Expr, Extent, Node, Size, row_lengths};
 
-/// Row partition of a row primitive: where rows begin.
+/// Row partition that a row primitive iterates over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Rows<A = Node, S = Size> {
     /// Sorted u32 splits, one more than rows. Entries beyond the live rows repeat the last split, so that rows beyond
@@ -79,7 +79,7 @@ pub(crate) struct RowDomain<A = Node, X = Extent, S = Size> {
     pub(crate) rows: Rows<A, S>,
     /// Number of rows.
     pub(crate) nrows: X,
-    /// Number of elements of all rows together, with `inner` numbers each.
+    /// Total number of elements of the rows, `inner` numbers each.
     pub(crate) nvals: X,
     /// Numbers per element: the inner width.
     pub(crate) inner: u32,

@@ -1,4 +1,4 @@
-//! A map of the elements that uses the results of their rows, fused into the pass that reduces the rows.
+//! Element maps: maps of the elements that use the results of their rows, fused into the row kernel.
 
 use std::collections::HashSet;
 
@@ -24,26 +24,26 @@ impl Steps {
             else {
                 continue;
             };
-            let makers = self.makers();
-            let read: HashSet<usize> = map.reads.iter().filter_map(|n| makers.get(&n.digest()).copied()).collect();
-            let passes: Vec<usize> = read
+            let producers = self.producers();
+            let read: HashSet<usize> = map.reads.iter().filter_map(|n| producers.get(&n.digest()).copied()).collect();
+            let kernels: Vec<usize> = read
                 .into_iter()
-                .filter(|&p| self.steps[p].as_ref().is_some_and(|s| s.pass.is_some()))
-                .filter(|&p| !self.needs_indirectly(&makers, k, p))
+                .filter(|&p| self.steps[p].as_ref().is_some_and(|s| s.row_kernel.is_some()))
+                .filter(|&p| !self.depends_indirectly(&producers, k, p))
                 .collect();
-            // Only one of several passes can take the map. The results of the others are read as arrays.
-            let Some(p) = passes.into_iter().max() else { continue };
-            let Some(pass) = &self.steps[p] else { continue };
-            let stored = self.read_elsewhere(pass, k, roots);
-            if let Err(why) = can_take(pass, map, &stored, limits) {
-                let results: Vec<Node> = pass.outputs().into_iter().cloned().collect();
+            // Of several row kernels, the latest computes the map. The results of the others are read as arrays.
+            let Some(p) = kernels.into_iter().max() else { continue };
+            let Some(reduction) = &self.steps[p] else { continue };
+            let stored = self.read_elsewhere(reduction, k, roots);
+            if let Err(why) = can_fuse_map(reduction, map, &stored, limits) {
+                let results: Vec<Node> = reduction.outputs().into_iter().cloned().collect();
                 if let Some(map) = &mut self.steps[k] {
                     results.iter().for_each(|n| map.barriers.refine(n, why));
                 }
                 continue;
             }
-            if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
-                self.steps[k] = Some(mapped(pass, map, &stored));
+            if let (Some(reduction), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
+                self.steps[k] = Some(with_element_map(reduction, map, &stored));
                 changed = true;
             }
         }
@@ -51,17 +51,17 @@ impl Steps {
     }
 }
 
-/// Whether the pass can compute the map: a map of the pass's elements that uses the results of each element's own row.
-/// `stored` are the results that other steps need. The error is the fusion barrier: [`FusionBarrier::EndsKernel`] for a map
-/// of anything but the elements.
-fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), FusionBarrier> {
+/// Whether the row kernel can compute the map: a map of the kernel's elements that uses the results of each element's
+/// own row. `stored` are the results that other steps need. The error is the fusion barrier,
+/// [`FusionBarrier::EndsKernel`] for a map of anything but the elements.
+fn can_fuse_map(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), FusionBarrier> {
     let ended = Err(FusionBarrier::EndsKernel(step.family()));
-    let (Recipe::Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }, Some(pass), Recipe::Map { value, .. }) =
-        (&step.recipe, &step.pass, &map.recipe)
+    let (Recipe::Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }, Some(kernel), Recipe::Map { value, .. }) =
+        (&step.recipe, &step.row_kernel, &map.recipe)
     else {
         return ended;
     };
-    if pass.map.is_some() || map.out.extent() != nvals {
+    if kernel.map.is_some() || map.out.extent() != nvals {
         return ended;
     }
     if map.row_context.is_some() && map.row_context != step.row_context {
@@ -71,7 +71,7 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
         return Err(FusionBarrier::Condition);
     }
     let own = rows.row_of(Expr::index());
-    let is_result = |n: &Node| pass.results.iter().any(|r| &r.out == n);
+    let is_result = |n: &Node| kernel.results.iter().any(|r| &r.out == n);
     let (mut in_place, mut reads_result) = (true, false);
     for_each_expr(value, &mut |e| match e.kind() {
         ExprKind::Load(n, at) if is_result(n) => {
@@ -97,7 +97,7 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
     let read = map.value_reads();
     let reads = step.reads.iter().chain(read.iter().filter(|n| !is_result(n) && !step.reads.contains(n)));
     let status = u32::from(!step.checks.is_empty() || !map.checks.is_empty());
-    let results = pass.results.iter().map(|r| &r.out).filter(|n| stored.contains(&n.digest()));
+    let results = kernel.results.iter().map(|r| &r.out).filter(|n| stored.contains(&n.digest()));
     if fits(&step.recipe, results.chain([&map.out]), reads, &|_| false, status, limits) {
         Ok(())
     } else {
@@ -105,14 +105,14 @@ fn can_take(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> 
     }
 }
 
-fn mapped(mut step: Step, map: Step, stored: &DigestSet) -> Step {
-    let (Some(mut pass), Recipe::Map { value, .. }) = (step.pass.take(), &map.recipe) else {
-        unreachable!("bug: no map of a pass")
+fn with_element_map(mut step: Step, map: Step, stored: &DigestSet) -> Step {
+    let (Some(mut kernel), Recipe::Map { value, .. }) = (step.row_kernel.take(), &map.recipe) else {
+        unreachable!("bug: no map of a row kernel")
     };
-    for r in &mut pass.results {
+    for r in &mut kernel.results {
         r.is_stored = stored.contains(&r.out.digest());
     }
-    pass.map = Some(RowMap { out: map.out.clone(), value: value.clone() });
-    let results: Vec<Node> = pass.results.iter().map(|r| r.out.clone()).collect();
-    step.with_map(map, &results, pass)
+    kernel.map = Some(RowMap { out: map.out.clone(), value: value.clone() });
+    let results: Vec<Node> = kernel.results.iter().map(|r| r.out.clone()).collect();
+    step.with_map(map, &results, kernel)
 }

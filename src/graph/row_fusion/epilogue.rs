@@ -1,12 +1,12 @@
-//! Reduction epilogues: maps of the results of a row reduction, fused into the reduction's stores.
+//! Reduction epilogues: maps of the results of a row reduction, fused into the stores of the reduction.
 //!
-//! Examples are the quotient of a mean, the float of a maximum's key, and the square root of a deviation. A separate
-//! kernel would cost another launch, and would write and read every result once more.
+//! Examples: the quotient of a mean, the float of a maximum's key, the square root of a variance. A separate kernel
+//! would cost another launch, and a store and a load of every result.
 
 use super::adds_conditions;
 use super::steps::Steps;
 use crate::graph::bindings::fits;
-use crate::graph::cost::{CHEAP, contains_search, work};
+use crate::graph::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
 use crate::graph::digest::DigestSet;
 use crate::graph::expr::ExprKind;
 use crate::graph::fusion_barrier::FusionBarrier;
@@ -19,8 +19,8 @@ use crate::graph::{Expr, Node};
 /// The maps that may become epilogues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Candidates {
-    /// Maps that read the results of one pass. Such an epilogue keeps no two reductions apart.
-    OfOnePass,
+    /// Maps that read the results of one row kernel. Such an epilogue prevents no merge of reductions.
+    OfOneKernel,
     /// All maps.
     All,
 }
@@ -29,40 +29,42 @@ impl Steps {
     /// Fuses each element-wise map of a reduction's results into the reduction, if the map is their only reader.
     pub(super) fn fuse_epilogues(&mut self, candidates: Candidates, roots: &DigestSet, limits: PlanLimits) -> bool {
         let mut changed = false;
-        let mut makers = self.makers();
+        let mut producers = self.producers();
         for k in 0..self.steps.len() {
             let Some(map) = self.steps[k].as_ref().filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. }))
             else {
                 continue;
             };
-            let is_pass = |p: &usize| self.steps[*p].as_ref().is_some_and(|s| s.pass.is_some());
-            let results =
-                map.reads.iter().filter_map(|n| makers.get(&n.digest()).filter(|p| is_pass(p)).map(|p| (n, *p)));
+            let has_row_kernel = |p: &usize| self.steps[*p].as_ref().is_some_and(|s| s.row_kernel.is_some());
+            let results = map
+                .reads
+                .iter()
+                .filter_map(|n| producers.get(&n.digest()).filter(|p| has_row_kernel(p)).map(|p| (n, *p)));
             let results: Vec<(&Node, usize)> = results.collect();
             let of_one = results.iter().all(|(_, p)| *p == results[0].1);
-            if candidates == Candidates::OfOnePass && !of_one {
+            if candidates == Candidates::OfOneKernel && !of_one {
                 continue;
             }
-            // Of several passes that can take the map, the latest one does. The results of the others are stored
+            // Of several row kernels that can compute the map, the latest does. The results of the others are stored
             // before it.
-            let (mut taker, mut barriers) = (None, Vec::new());
+            let (mut target, mut barriers) = (None, Vec::new());
             for (n, p) in results {
-                let Some(pass) = &self.steps[p] else { continue };
-                match can_fuse(pass, n, map, limits).and_then(|()| self.is_only_reader(k, n, roots)) {
+                let Some(reduction) = &self.steps[p] else { continue };
+                match can_fuse_epilogue(reduction, n, map, limits).and_then(|()| self.is_only_reader(k, n, roots)) {
                     Err(why) => barriers.push((n.clone(), why)),
-                    Ok(()) if self.needs_indirectly(&makers, k, p) => {}
-                    Ok(()) if taker.as_ref().is_some_and(|(other, _)| *other > p) => {}
-                    Ok(()) => taker = Some((p, n.clone())),
+                    Ok(()) if self.depends_indirectly(&producers, k, p) => {}
+                    Ok(()) if target.as_ref().is_some_and(|(other, _)| *other > p) => {}
+                    Ok(()) => target = Some((p, n.clone())),
                 }
             }
             if let Some(map) = &mut self.steps[k] {
                 barriers.iter().for_each(|(n, why)| map.barriers.refine(n, *why));
             }
-            let Some((p, from)) = taker else { continue };
-            // The fused step takes the map's place, where the map's other inputs are computed already.
-            if let (Some(pass), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
-                self.steps[k] = Some(with_epilogue(pass, &from, map));
-                makers = self.makers();
+            let Some((p, from)) = target else { continue };
+            // The fused step replaces the map in the order of steps, after the map's other inputs.
+            if let (Some(reduction), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
+                self.steps[k] = Some(with_epilogue(reduction, &from, map));
+                producers = self.producers();
                 changed = true;
             }
         }
@@ -80,27 +82,27 @@ impl Steps {
     }
 }
 
-/// Whether the pass can store the map's values in place of its result `from`. The error is the fusion barrier:
+/// Whether the row kernel can store the map's values instead of its result `from`. The error is the fusion barrier,
 /// [`FusionBarrier::EndsKernel`] for a map of anything but that result.
-fn can_fuse(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -> Result<(), FusionBarrier> {
+fn can_fuse_epilogue(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -> Result<(), FusionBarrier> {
     let ended = Err(FusionBarrier::EndsKernel(step.family()));
-    let (Some(pass), Recipe::Map { value, whole: false }) = (&step.pass, &map.recipe) else { return ended };
+    let (Some(kernel), Recipe::Map { value, whole: false }) = (&step.row_kernel, &map.recipe) else { return ended };
     let to = &map.out;
-    let is_reduced = pass.results.iter().any(|r| r.out == *from && r.epilogue.is_none());
-    let reads_others = pass.results.iter().any(|r| r.out != *from && map.reads.contains(&r.out));
-    if !is_reduced || reads_others || pass.map.is_some() || from.extent() != to.extent() {
+    let is_reduced = kernel.results.iter().any(|r| r.out == *from && r.epilogue.is_none());
+    let reads_others = kernel.results.iter().any(|r| r.out != *from && map.reads.contains(&r.out));
+    if !is_reduced || reads_others || kernel.map.is_some() || from.extent() != to.extent() {
         return ended;
     }
     // A condition of the map must not apply to the other results.
-    if pass.results.len() > 1 && adds_conditions(step, map) {
+    if kernel.results.len() > 1 && adds_conditions(step, map) {
         return Err(FusionBarrier::Condition);
     }
-    // The reduction also stores results beyond the live ones, for which no condition need hold.
+    // The kernel also stores results beyond the live ones, for which the condition may not hold.
     if value.has_conditions() && to.extent().as_known().is_none() {
         return Err(FusionBarrier::Condition);
     }
-    // The kernel has many stores, each of which would repeat the epilogue and knows only the row that was reduced.
-    if work(value, None) > CHEAP {
+    // The kernel has many stores. Each contains a copy of the epilogue, and knows only the reduced row.
+    if evaluation_cost(value, None) > MAX_REPEATED_COST {
         return Err(FusionBarrier::KernelSize);
     }
     if contains_search(value) {
@@ -124,7 +126,7 @@ fn can_fuse(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -> Result<
     let more = read.iter().filter(|n| *n != from && !step.reads.contains(n));
     let status = u32::from(!step.checks.is_empty() || !map.checks.is_empty());
     let reads = step.reads.iter().chain(more);
-    let outputs = pass.results.iter().map(|r| if r.out == *from { to } else { &r.out });
+    let outputs = kernel.results.iter().map(|r| if r.out == *from { to } else { &r.out });
     if fits(&step.recipe, outputs, reads, &|_| false, status, limits) {
         Ok(())
     } else {
@@ -132,17 +134,34 @@ fn can_fuse(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -> Result<
     }
 }
 
-/// The pass with the map as the epilogue of its result `from`.
+/// Whether the map will be an epilogue of a row reduction, as far as known before the steps exist: the map reads
+/// results of the reduction in place, and `has_one_reader` holds for them.
+pub(in crate::graph) fn is_epilogue_candidate(
+    map: &Node,
+    value: &Expr,
+    has_one_reader: impl Fn(&Node) -> bool,
+) -> bool {
+    let mut found = false;
+    for_each_expr(value, &mut |e| {
+        if let ExprKind::Load(n, at) = e.kind() {
+            let is_reduction = matches!(n.recipe().as_deref(), Some(Recipe::Reduce { .. }));
+            found |= at.is_index() && is_reduction && has_one_reader(n) && n.extent() == map.extent();
+        }
+    });
+    found
+}
+
+/// The step with the map as the epilogue of its result `from`.
 fn with_epilogue(mut step: Step, from: &Node, map: Step) -> Step {
-    let (Some(mut pass), Recipe::Map { value, .. }) = (step.pass.take(), &map.recipe) else {
-        unreachable!("bug: no map of a pass")
+    let (Some(mut kernel), Recipe::Map { value, .. }) = (step.row_kernel.take(), &map.recipe) else {
+        unreachable!("bug: no map of a row kernel")
     };
-    for r in pass.results.iter_mut().filter(|r| r.out == *from) {
+    for r in kernel.results.iter_mut().filter(|r| r.out == *from) {
         r.out = map.out.clone();
         r.epilogue = Some(Epilogue { reduced: Expr::load(from, Expr::index()), value: value.clone() });
     }
-    let first = pass.results[0].out.clone();
-    let fused = step.with_map(map, std::slice::from_ref(from), pass);
+    let first = kernel.results[0].out.clone();
+    let fused = step.with_map(map, std::slice::from_ref(from), kernel);
     Step { out: first, ..fused }
 }
 
@@ -165,7 +184,7 @@ mod tests {
         Node::source(backend, DType::U32, words.len() as u32, data)
     }
 
-    /// The sums of four rows. With `counted` only the device knows the number of rows.
+    /// The sums of four rows. With `counted` the number of rows is device-known.
     fn sums(backend: &BackendRef, counted: bool) -> Node {
         let splits = source(backend, &[0, 2, 2, 5, 6]);
         let values = source(backend, &[1, 2, 3, 4, 5, 6]);
@@ -197,7 +216,7 @@ mod tests {
             assert_eq!(steps(std::slice::from_ref(&out)), 1);
             let read = device.backend().read(&[out]).expect("read");
             assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&read[0]), [19, 20, 174, 76]);
-            assert!(sums.stored().is_none(), "what was reduced is stored nowhere");
+            assert!(sums.stored().is_none(), "the reduced values are not stored");
         }
     }
 
@@ -216,7 +235,7 @@ mod tests {
         );
         let last = Expr::load(&sums, Expr::u32(3).sub(Expr::index()));
         assert_eq!(steps(&[map(&sums, last.clone())]), 2, "another row's result");
-        assert_eq!(steps(&[map(&sums, own().add(last))]), 2, "another row's result, too");
+        assert_eq!(steps(&[map(&sums, own().add(last))]), 2, "also another row's result");
         assert_eq!(steps(&[map(&sums, own().cast(DType::U8))]), 1, "results that share a word");
         let found = Expr::row_of(&source(device.backend(), &[0, 1, 7, 9]), own());
         assert_eq!(steps(&[map(&sums, found)]), 2, "a search");
@@ -238,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn an_epilogue_of_two_reductions_keeps_them_in_one_pass() {
+    fn an_epilogue_of_two_reductions_keeps_them_in_one_kernel() {
         let device = Device::cpu();
         let sums = sums(device.backend(), false);
         let Some(Recipe::Reduce { on, value, .. }) = sums.recipe().as_deref().cloned() else { panic!("no reduction") };
@@ -246,11 +265,11 @@ mod tests {
         let greatest = Node::reduce(device.backend(), "max", ReduceOp::Max, rows(), Extent::known(6), 1, value);
         let greatest = greatest.expect("small");
         let own = |n: &Node| Expr::load(n, Expr::index());
-        assert_eq!(steps(&[map(&sums, own(&sums).add(own(&greatest)))]), 2, "the pass, and the map");
-        // Other rows, so that no pass computes both.
+        assert_eq!(steps(&[map(&sums, own(&sums).add(own(&greatest)))]), 2, "the row kernel, and the map");
+        // Other rows, so that no row kernel computes both.
         let others = self::sums(device.backend(), false);
         let out = map(&sums, own(&sums).mul(own(&others)));
-        assert_eq!(steps(&[out.clone(), greatest.clone()]), 2, "an epilogue in the pass of both");
+        assert_eq!(steps(&[out.clone(), greatest.clone()]), 2, "an epilogue in the merged kernel");
         let read = device.backend().read(&[out, greatest]).expect("read");
         let words = |k: usize| bytemuck::pod_collect_to_vec::<u8, u32>(&read[k]);
         assert_eq!((words(0), words(1)), (vec![9, 0, 144, 36], vec![2, 0, 5, 6]));

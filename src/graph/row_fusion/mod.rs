@@ -1,17 +1,19 @@
-//! Row fusion: what one pass over rows computes.
+//! Row fusion: combines row reductions and maps into row kernels.
 //!
 //! Three kinds of steps become one:
 //!
-//! - *epilogues*: a map of a reduction's results is computed where the results are stored, as the quotient of a mean;
-//! - *shared passes*: reductions over the same rows read the values once, as mean, variance and maximum do;
-//! - *element maps*: the workgroup that has just reduced a row also writes its softmax or its standardized values.
+//! - *epilogues*: a map of the results of a reduction, such as the quotient of a mean, becomes part of the stores;
+//! - *merged reductions*: reductions over the same rows, such as mean, variance and maximum, read the values once;
+//! - *element maps*: the workgroup that reduces a row also maps its elements, as in a softmax or a standardization.
 //!
-//! Fusion changes no bits: each reduction keeps its order, and storing and loading a number preserves it.
+//! Fusion changes no bits: each reduction keeps its canonical order, and a store and a load preserve a number.
 
 mod element_map;
 mod epilogue;
-mod share;
+mod merge;
 mod steps;
+
+pub(super) use epilogue::is_epilogue_candidate;
 
 use super::Node;
 use super::digest::DigestSet;
@@ -21,23 +23,23 @@ use steps::Steps;
 
 /// Merges reductions over the same rows into one step, and fuses maps into the reductions that they read.
 ///
-/// A map of several reductions becomes an epilogue only after the reductions were merged: as an epilogue of one of
-/// them, it would make that one depend on the others, and the values would be read again for each.
+/// Maps of several reductions become epilogues only after reductions are merged. As an epilogue of one reduction, such a
+/// map would make it depend on the others and prevent the merge.
 pub(super) fn fuse_rows(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
-    if !steps.iter().any(|s| s.pass.is_some()) {
+    if !steps.iter().any(|s| s.row_kernel.is_some()) {
         return steps;
     }
     let mut all = Steps { steps: steps.into_iter().map(Some).collect() };
-    let mut changed = all.fuse_epilogues(Candidates::OfOnePass, roots, limits);
-    changed |= all.share(limits);
+    let mut changed = all.fuse_epilogues(Candidates::OfOneKernel, roots, limits);
+    changed |= all.merge_reductions(limits);
     changed |= all.fuse_epilogues(Candidates::All, roots, limits);
     changed |= all.fuse_element_maps(roots, limits);
     if changed { all.in_order() } else { all.steps.into_iter().flatten().collect() }
 }
 
-/// Whether the map depends on conditions on which the pass does not depend.
-fn adds_conditions(pass: &Step, map: &Step) -> bool {
-    let is_known = |n: &Node| !n.is_fallible() || pass.after.contains(n) || pass.reads.contains(n);
-    let is_read = |n: &Node| !n.is_fallible() || pass.reads.contains(n) || pass.outputs().contains(&n);
+/// Whether the map depends on conditions on which the row kernel does not depend.
+fn adds_conditions(reduction: &Step, map: &Step) -> bool {
+    let is_known = |n: &Node| !n.is_fallible() || reduction.after.contains(n) || reduction.reads.contains(n);
+    let is_read = |n: &Node| !n.is_fallible() || reduction.reads.contains(n) || reduction.outputs().contains(&n);
     !(map.checks.is_empty() && map.after.iter().all(is_known) && map.reads.iter().all(is_read))
 }

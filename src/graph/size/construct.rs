@@ -13,7 +13,7 @@ impl Size {
         Self::symbol(Digest::of("input size", identity), 0, SizeKind::Input(value))
     }
 
-    /// Length of an array as allocated.
+    /// Length of the allocated array.
     pub(crate) fn len(node: &Node) -> Self {
         Self::symbol(Digest::of("length", node.digest()), 0, SizeKind::Len(node.clone()))
     }
@@ -22,7 +22,7 @@ impl Size {
     pub(crate) fn count(node: Node, at: Self, bound: Self) -> Self {
         let digest = Digest::of("count", (node.digest(), &at));
         let value = bound.value();
-        let bounded_by = (bound.is_host_known().is_none() && bound.depth() < MAX_DEPTH).then_some(bound.clone());
+        let bounded_by = (bound.host_value().is_none() && bound.depth() < MAX_DEPTH).then_some(bound.clone());
         let depth = bounded_by.as_ref().map_or(0, Self::depth) + 1;
         let count = DeviceCount::new(value, bounded_by, (node, at));
         Self::symbol(digest, depth, SizeKind::Count(count))
@@ -33,7 +33,7 @@ impl Size {
         Self::symbol(Digest::of("size slot", identity), 0, SizeKind::Slot { value: AtomicU32::new(0), count })
     }
 
-    /// Location of the exact value of a slot, if a kernel computes it.
+    /// Location of the exact value of a slot that is a count.
     pub(crate) fn slot_count(&self) -> Option<&SlotCount> {
         match self.kind() {
             Some(SizeKind::Slot { count, .. }) => count.as_ref(),

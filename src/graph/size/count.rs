@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::graph::{Node, Size};
 
-/// Location on the device of the exact value of a plan's slot that is a count.
+/// Device location of the exact value of a slot that is a count.
 #[derive(Debug, Clone)]
 pub(crate) struct SlotCount {
     pub(crate) node: Node,
@@ -14,12 +14,12 @@ pub(crate) struct SlotCount {
 /// A size that a kernel computes.
 #[derive(Debug)]
 pub(crate) struct DeviceCount {
-    /// An upper bound, known on the host.
+    /// Host-known upper bound.
     bound: u32,
-    /// The upper bound as a size, which tightens once a count in it is known.
+    /// The upper bound as a size, which decreases once a count that it contains is host-known.
     bounded_by: Mutex<Option<Size>>,
-    /// The array that holds the count, and the index; released once the value is known.
-    place: Mutex<Option<(Node, Size)>>,
+    /// The array that holds the count, and the index; released once the value is host-known.
+    location: Mutex<Option<(Node, Size)>>,
     exact: OnceLock<u32>,
 }
 
@@ -28,9 +28,9 @@ fn lock<T>(m: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl DeviceCount {
-    /// A count of at most `bound` in the array at `place`.
-    pub(super) fn new(bound: u32, bounded_by: Option<Size>, place: (Node, Size)) -> Self {
-        Self { bound, bounded_by: Mutex::new(bounded_by), place: Mutex::new(Some(place)), exact: OnceLock::new() }
+    /// A count of at most `bound` in the array at `location`.
+    pub(super) fn new(bound: u32, bounded_by: Option<Size>, location: (Node, Size)) -> Self {
+        Self { bound, bounded_by: Mutex::new(bounded_by), location: Mutex::new(Some(location)), exact: OnceLock::new() }
     }
 
     /// The value, once the host knows it.
@@ -50,14 +50,14 @@ impl DeviceCount {
     }
 
     /// The array that holds the value, and the index; `None` once the host knows the value.
-    pub(crate) fn place(&self) -> Option<(Node, Size)> {
-        lock(&self.place).clone()
+    pub(crate) fn location(&self) -> Option<(Node, Size)> {
+        lock(&self.location).clone()
     }
 
-    /// Sets the value that was read, and releases the array.
-    pub(crate) fn settle(&self, value: u32) {
+    /// Sets the exact value, and releases the array.
+    pub(crate) fn set_exact(&self, value: u32) {
         let _ = self.exact.set(value.min(self.bound()));
-        let released = (lock(&self.place).take(), lock(&self.bounded_by).take());
+        let released = (lock(&self.location).take(), lock(&self.bounded_by).take());
         drop(released);
     }
 }

@@ -9,7 +9,7 @@ impl Size {
     pub(crate) fn exact_expr(&self) -> Option<Expr> {
         fn go(size: &Size) -> Expr {
             match size.kind() {
-                Some(SizeKind::Count(count)) => match (count.exact(), count.place()) {
+                Some(SizeKind::Count(count)) => match (count.exact(), count.location()) {
                     (None, Some((node, at))) => Expr::load(&node, Expr::size(&at)),
                     _ => Expr::size(size),
                 },
@@ -39,6 +39,6 @@ impl Size {
                 _ => Expr::size(size),
             }
         }
-        if self.is_host_known().is_some() { None } else { Some(go(self)) }
+        if self.host_value().is_some() { None } else { Some(go(self)) }
     }
 }

@@ -1,18 +1,18 @@
 //! Symbolic sizes: element counts of arrays, as parameters of the program that computes the arrays.
 //!
 //! A size is a constant of the program, the size of an input, a count that a kernel computes, or arithmetic over these.
-//! Two recordings of one program over inputs of other sizes have the same symbolic sizes; only the values differ. One
-//! plan therefore holds for every batch.
+//! Recordings of one program over inputs of other sizes have the same symbolic sizes with other values, so that one
+//! plan serves every batch.
 //!
 //! ```text
 //! Input(nrows of x) = 64        host-known: comes with the tensor
 //! Input(nvals of x) = 3171
-//! Count(marks of x > 0, word 2) device-known: at most 3171; exact once it has been read
+//! Count(x > 0, word 2)          device-known: at most 3171; exact once it has been read
 //! Mul(Input(nrows of x), 16)    arithmetic
 //! ```
 //!
-//! A count is an element of a stored array, never a nested expression, so that the cost of reading it does not depend
-//! on how the program computes it. The array is released once the host knows the value.
+//! A count is an element of a stored array, never a nested expression, which bounds the cost of reading it. The array
+//! is released once the value is host-known.
 
 mod construct;
 mod count;
@@ -47,13 +47,13 @@ pub(crate) enum SizeKind {
     Input(u32),
     /// Computed by a kernel.
     Count(DeviceCount),
-    /// A slot of a plan: its value is set before each run.
+    /// A slot of a plan, whose value is set before each run.
     Slot {
         value: AtomicU32,
-        /// Location of the exact value, if a kernel computes it. The value that is set is then an upper bound.
+        /// Location of the exact value of a count, for which `value` is an upper bound.
         count: Option<SlotCount>,
     },
-    /// Length of an array as allocated, which may be an upper bound of a count that is known by now.
+    /// Length of the allocated array; possibly an upper bound of a count that is host-known by now.
     Len(Node),
     /// Arithmetic.
     Op(SizeOp, Size, Size),
@@ -86,7 +86,7 @@ impl Hash for Size {
     }
 }
 
-/// Maximum nesting depth of operations. A longer chain becomes a size of its own, which bounds the recursion of walks.
+/// Maximum nesting depth of operations. A deeper chain is replaced by an input size, which bounds recursion.
 const MAX_DEPTH: u32 = 16;
 
 impl Size {
@@ -97,7 +97,7 @@ impl Size {
         }
     }
 
-    /// The kind; none for a constant.
+    /// The kind; `None` for a constant.
     pub(crate) fn kind(&self) -> Option<&SizeKind> {
         match self {
             Self::Const(_) => None,
@@ -113,8 +113,7 @@ impl Size {
         }
     }
 
-    /// Whether the size contains a slot of a plan, which each run sets anew. A plan must keep nothing that follows from
-    /// its value.
+    /// Whether the size contains a slot of a plan, whose value varies by run. A plan must not depend on such a value.
     pub(in crate::graph) fn varies(&self) -> bool {
         match self {
             Self::Const(_) => false,
@@ -142,7 +141,7 @@ impl Size {
         }
     }
 
-    /// As [`Self::value`], but with the lengths of arrays that `len` gives, where it gives one.
+    /// As [`Self::value`], with the lengths of arrays replaced by `len` where that is `Some`.
     pub(crate) fn value_given(&self, len: &impl Fn(&Node) -> Option<u32>) -> u32 {
         match self.kind() {
             Some(SizeKind::Len(node)) => len(node).unwrap_or_else(|| self.value()),
@@ -152,18 +151,18 @@ impl Size {
     }
 
     /// The value, if the host knows it.
-    pub(crate) fn is_host_known(&self) -> Option<u32> {
+    pub(crate) fn host_value(&self) -> Option<u32> {
         match self.kind() {
             None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Slot { count: None, .. }) => {
                 Some(self.value())
             }
             Some(SizeKind::Slot { .. }) => None,
             Some(SizeKind::Count(count)) => count.exact(),
-            Some(SizeKind::Op(op, a, b)) => Some(op.apply(a.is_host_known()?, b.is_host_known()?)),
+            Some(SizeKind::Op(op, a, b)) => Some(op.apply(a.host_value()?, b.host_value()?)),
         }
     }
 
-    /// The counts in the size that only the device knows.
+    /// The device-known counts that the size contains.
     pub(crate) fn counts(&self) -> Vec<&Self> {
         let (mut out, mut stack): (Vec<&Self>, Vec<&Self>) = (Vec::new(), vec![self]);
         while let Some(size) = stack.pop() {
@@ -177,10 +176,10 @@ impl Size {
         out
     }
 
-    /// The array that holds a count, unless the host knows it already.
+    /// The array that holds a device-known count.
     pub(crate) fn count_node(&self) -> Option<Node> {
         match self.kind() {
-            Some(SizeKind::Count(count)) => count.place().map(|(node, _)| node),
+            Some(SizeKind::Count(count)) => count.location().map(|(node, _)| node),
             _ => None,
         }
     }

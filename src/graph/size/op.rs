@@ -48,7 +48,7 @@ impl Size {
         if depth > MAX_DEPTH
             && !a.varies()
             && !b.varies()
-            && let (Some(x), Some(y)) = (a.is_host_known(), b.is_host_known())
+            && let (Some(x), Some(y)) = (a.host_value(), b.host_value())
         {
             return Self::symbol(digest, 0, SizeKind::Input(op.apply(x, y)));
         }

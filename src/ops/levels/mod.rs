@@ -50,9 +50,15 @@ impl Levels {
     /// The tensor of these dimensions with the given values.
     #[track_caller]
     pub(crate) fn tensor(&self, backend: &BackendRef, values: Node) -> Result<Tensor> {
+        self.holding(backend, Values::Numbers(values))
+    }
+
+    /// The tensor of these dimensions with the given values, numbers or strings.
+    #[track_caller]
+    pub(crate) fn holding(&self, backend: &BackendRef, values: Values) -> Result<Tensor> {
         let inner = self.parts[self.ragged..].iter().map(|p| p.uniform_length().unwrap_or(0)).collect();
         let outer = self.outer.as_ref().map(|_| self.count(self.ragged));
-        Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, Values::Numbers(values))
+        Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, values)
     }
 
     /// Adds `n` innermost dimensions of size 1.

@@ -2,18 +2,25 @@
 //!
 //! The crate's documentation describes the pattern and lists the options.
 
+mod bins;
 mod gather;
 mod lookup;
 mod matrix;
+mod ngrams;
 mod padding;
 mod reduce;
 mod scan;
+mod separator;
 mod sort;
 
+pub use bins::{Bins, HistogramRange, binary, clamped};
 pub use gather::{Along, Batched, Depth, GatherIndices, along, batched};
 pub use lookup::{LookupIds, or_default, weighted};
 pub use matrix::{Factor, Transposed};
+pub use ngrams::{Ngrams, keep_short, pad_width, padded_with};
 pub use padding::{PaddedShape, Padding, shaped};
 pub use reduce::{ReduceAxes, keep};
 pub use scan::{ScanAxis, exclusive, reversed};
+pub(crate) use separator::WHITE_SPACE;
+pub use separator::{Separator, Separators, any_of, max_splits, nonempty, white_space};
 pub use sort::{SortAxis, descending};

@@ -29,9 +29,11 @@ macro_rules! families {
 families! {
     accessors
     binary
+    bincount
     concat
     construct
     convert
+    cross
     cumsum
     gather
     getitem
@@ -43,7 +45,14 @@ families! {
     shape_ops
     softmax
     sparse
+    strings
     tile
     segment
     unary
+    unicode
+}
+
+/// Whether the case's operation runs on the host.
+pub fn is_host_step(family: &str, case: &Case) -> bool {
+    family == "strings" && strings::is_host_step(case)
 }

@@ -1,27 +1,27 @@
-//! The part of an array that the workgroups of a kernel access, as far as the host knows.
+//! Access patterns: which part of an array the workgroups of a dispatch access.
 
 use crate::backend::gpu::codegen::Misses;
 
-/// The part of an array that the workgroups of a dispatch access.
+/// Host-known bounds of the part of an array that the workgroups of a dispatch access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AccessPattern {
     /// The whole array.
     Whole,
-    /// The first bytes of the array, this many, in every dispatch.
+    /// The first bytes of the array, this many, for every workgroup.
     Prefix(u64),
     /// Nothing: the entry point does not access the array.
     Unused,
     /// `bytes` bytes per tile, and `more` bytes after the last tile.
     PerTile { bytes: u64, more: u64 },
-    /// Two ranges per tile: `bytes` bytes per tile from the start, and `then.1` bytes per tile from byte `then.0` on.
-    /// Stores only.
+    /// Two regions: `bytes` bytes per tile from the start, and `then.1` bytes per tile from byte `then.0` on. Stores
+    /// only.
     TwicePerTile { bytes: u64, then: (u64, u64) },
     /// `bytes` bytes per row, and `more` bytes after the last row.
     PerRow { bytes: u64, more: u64 },
-    /// Any position. Arrays of the same axis are accessed at the same positions.
+    /// Any position. Arrays with the same axis are accessed at the same positions.
     Random {
         axis: usize,
-        /// Which loads of the array keep an invocation from storing if they miss.
+        /// Which loads of the array count as misses.
         misses: Misses,
     },
 }

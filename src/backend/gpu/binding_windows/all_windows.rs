@@ -1,7 +1,7 @@
-//! Binds all windows of all arrays.
+//! Dispatches that bind all windows of all arrays.
 //!
-//! A map is split into several dispatches, each over the positions of one window. Its output, and the arrays that it
-//! reads only at its own position, then take one binding each.
+//! A map is split into several dispatches, each over the positions of one window. The output, and the arrays that are
+//! read at the element's own position only, then take one binding each.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::graph::digest::DigestSet;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
 
-/// The launch with its arrays as windows. `bytes` are the sizes of its arrays, in binding order.
+/// The dispatches of the launch. `bytes` are the sizes of its arrays, in binding order.
 pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Vec<WindowedDispatch>, LimitExceeded> {
     let limits = step.limits;
     let at_own = step.at_own_position();
@@ -27,7 +27,7 @@ pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Vec<W
         return Err(LimitExceeded { requested: requested.into(), unit: "bindings", limit: limits.bindings.into() });
     }
     let text: Arc<str> = launch.module.text_with(&windowings, true).into();
-    // Tiles of a map that fit one window of each array.
+    // Tiles per dispatch of a map: as many as fit one window of each array.
     let widest = arrays.iter().filter_map(|a| a.bytes_per_tile).max();
     let tiles = widest.map_or(launch.workgroups, |tile| (limits.window_bytes() / tile) as u32);
     let part = |first: u32| {
@@ -53,7 +53,7 @@ struct Array {
     windows: u32,
     /// Bytes per window, if there are several.
     window: u64,
-    /// Bytes per tile of an array whose binding starts at the first tile of a dispatch.
+    /// Bytes per tile, for an array whose binding starts at the first tile of the dispatch.
     bytes_per_tile: Option<u64>,
 }
 
@@ -90,7 +90,7 @@ impl Array {
             }
             (_, Some(tile)) => {
                 let from = u64::from(first) * tile;
-                // An array that ends before this position is not read, but some range of it has to be bound.
+                // An array that ends before this position is not read, but a range of it must be bound.
                 let from = if from < self.bytes { from } else { 0 };
                 out.push(BindingWindow { array, bytes: range(from, u64::from(workgroups) * tile) });
             }
@@ -99,7 +99,7 @@ impl Array {
     }
 }
 
-/// The dtype of an array that a map accesses at the positions of its own elements only.
+/// The dtype of an array that a map accesses at its own position only; `None` for any other array.
 fn dtype_by_position(step: &Step, binding: &Binding, at_own: &DigestSet) -> Option<DType> {
     match binding {
         Binding::Read(n) => at_own.contains(&n.digest()).then(|| n.dtype()),

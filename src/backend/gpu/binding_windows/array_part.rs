@@ -1,4 +1,4 @@
-//! The part of one array that one dispatch binds, by the array's access pattern.
+//! The part of an array that a dispatch binds, derived from the access pattern.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::access_pattern::AccessPattern;
 use super::window::window_bits;
 use crate::backend::gpu::codegen::{Misses, Windowing};
 
-/// Number of axes of arrays that are accessed at any position, as in [`AccessPattern::Random`].
+/// Number of axes of [`AccessPattern::Random`].
 pub(super) const AXES: usize = 3;
 
 /// Byte alignment of the start of a window.
@@ -17,13 +17,13 @@ pub(super) const ALIGNMENT: u64 = 256;
 pub(super) struct Coverage {
     pub(super) rows: Range<u64>,
     pub(super) tiles: Range<u64>,
-    /// Which of a tile's two ranges in an array, for [`AccessPattern::TwicePerTile`].
+    /// Which of the two regions, for [`AccessPattern::TwicePerTile`].
     pub(super) tile_range: u64,
     /// The group of windows on each axis.
     pub(super) groups: [u64; AXES],
 }
 
-/// An array of a launch, of which a dispatch binds a part.
+/// An array of a launch whose dispatches bind a part of the array.
 #[derive(Debug)]
 pub(super) struct PartialArray {
     pub(super) bytes: u64,
@@ -37,7 +37,7 @@ pub(super) struct PartialArray {
 }
 
 impl PartialArray {
-    /// An array in one window, of that many bytes per element.
+    /// An array of which one window is bound. `element`: bytes per element.
     pub(super) fn new(bytes: u64, element: u64, pattern: AccessPattern, max_binding: u64) -> Self {
         Self { bytes, pattern, element, bits: window_bits(max_binding, element), windows: 1 }
     }
@@ -58,7 +58,7 @@ impl PartialArray {
         }
     }
 
-    /// The array's bindings for a dispatch. For a range, also its first element and its length.
+    /// The array's bindings for a dispatch and, for a range, its first element and its number of elements.
     pub(super) fn bind(&self, part: &Coverage) -> (Vec<Option<Range<u64>>>, Option<[u32; 2]>) {
         let range = match self.windowing() {
             Windowing::Whole | Windowing::Tiles { .. } => return (vec![None], None),
@@ -71,9 +71,8 @@ impl PartialArray {
         (self.windows(range).map(Some).collect(), is_range.then_some(elements))
     }
 
-    /// Number of windows from the start of one group to the start of the next. Groups overlap by one window where an
-    /// invocation stores only if none of its loads missed: a range of at most one window then lies entirely in one
-    /// group.
+    /// Stride of groups, in windows. With [`Misses::All`] groups overlap by one window, so that every range of at most
+    /// one window lies in one group.
     pub(super) fn step(&self) -> u64 {
         match self.pattern {
             AccessPattern::Random { misses: Misses::All, .. } => self.windows - 1,
@@ -81,7 +80,7 @@ impl PartialArray {
         }
     }
 
-    /// The bytes that a dispatch accesses, possibly with more around them.
+    /// A range that contains all bytes that a dispatch accesses.
     fn bytes_of(&self, part: &Coverage) -> Range<u64> {
         let tiles = |from: u64, bytes: u64, more: u64| {
             let last = (self.bytes.max(1) - 1) / ALIGNMENT * ALIGNMENT;
@@ -104,7 +103,7 @@ impl PartialArray {
         }
     }
 
-    /// Divides the range into as many windows as the text declares.
+    /// Divides the range into the number of windows that the module declares.
     fn windows(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let (only, window) = (self.windows == 1, self.window());
         (0..self.windows).map(move |k| {
@@ -112,7 +111,8 @@ impl PartialArray {
             match first < range.end {
                 true if only => range.clone(),
                 true => first..range.end.min(first + window),
-                // The last group may have fewer windows: bind a range that is never accessed, away from the others.
+                // The last group may have fewer windows. Binds ranges that are never accessed and overlap no other
+                // window.
                 false => k * ALIGNMENT..(k + 1) * ALIGNMENT,
             }
         })

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One of a launch's arrays, or a window of it, as one binding.
+/// One binding of a dispatch: an array of the launch, or a window of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BindingWindow {
     /// Index of the array in the launch.
@@ -12,10 +12,10 @@ pub(crate) struct BindingWindow {
     pub(crate) bytes: Option<Range<u64>>,
 }
 
-/// A launch with its arrays as windows, or one of the dispatches into which it is split.
+/// One dispatch of a launch whose arrays are bound as windows.
 #[derive(Debug)]
 pub(crate) struct WindowedDispatch {
-    /// WGSL.
+    /// The module, in WGSL.
     pub(crate) text: Arc<str>,
     /// The bindings, from binding 1 on.
     pub(crate) bindings: Vec<BindingWindow>,

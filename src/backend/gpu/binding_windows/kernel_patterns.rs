@@ -1,7 +1,7 @@
 //! The access pattern of each array of a kernel.
 //!
-//! The steps are those to which the planner reduces steps over oversized arrays (`graph/legalize`). Their kernels read
-//! inputs at their own positions only, except kernels that do nothing but fetch.
+//! Covers the kernels of legalized steps (`graph/legalize`), which read inputs at their own positions only, except
+//! fetches.
 
 use super::access_pattern::AccessPattern;
 use crate::backend::gpu::codegen::{Binding, Misses, StorageArray};
@@ -16,7 +16,7 @@ use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::Step;
 use crate::graph::rank_bitmap;
 
-/// The access pattern of each array that the launch binds. `None` if one is unknown.
+/// The access pattern of each array that the launch binds; `None` if a pattern is unknown.
 pub(super) fn access_patterns(step: &Step, launch: &Launch) -> Option<Vec<AccessPattern>> {
     launch.arrays().iter().map(|array| pattern(step, launch, array)).collect()
 }
@@ -60,7 +60,7 @@ fn tiles_of(elements: u32, n: &Node) -> AccessPattern {
     AccessPattern::PerTile { bytes: u64::from(elements) * size(n), more: 0 }
 }
 
-/// Access patterns of a map that fetches.
+/// Access patterns of a fetch.
 fn of_map(step: &Step, b: &Binding) -> Option<AccessPattern> {
     let from = step.fetches()?;
     Some(match b {
@@ -71,7 +71,7 @@ fn of_map(step: &Step, b: &Binding) -> Option<AccessPattern> {
     })
 }
 
-/// Access patterns of a scan: its input, its sums, and the sums of its tiles in scratch.
+/// Access patterns of a scan: its input, its output, and the sums of its tiles in scratch.
 fn of_scan(launch: &Launch, b: &Binding, is_out: bool) -> AccessPattern {
     match b {
         Binding::Read(n) if launch.entry != "spine" => tiles_of(scan::TILE, n),
@@ -81,8 +81,8 @@ fn of_scan(launch: &Launch, b: &Binding, is_out: bool) -> AccessPattern {
     }
 }
 
-/// Access patterns of a rank bitmap. Each tile has one word at the start of the array, and further words after those of all
-/// tiles.
+/// Access patterns of a rank bitmap. Each tile has one word at the start of the array, and its bits after the words of
+/// all tiles.
 fn of_rank_bitmap(launch: &Launch, b: &Binding, capacity: u32) -> AccessPattern {
     let ranks = 4 * (u64::from(rank_bitmap::tiles(capacity)) + 1);
     match (b, launch.entry) {
@@ -96,7 +96,8 @@ fn of_rank_bitmap(launch: &Launch, b: &Binding, capacity: u32) -> AccessPattern 
     }
 }
 
-/// Access patterns of a radix sort. Each pass reads its tile and the offsets of the tile's digits, and stores at any position.
+/// Access patterns of a radix sort. In each pass a workgroup reads its tile and the offsets of the tile's digits, and
+/// stores at any position.
 fn of_sort(launch: &Launch, b: &Binding) -> AccessPattern {
     let is_scatter = launch.entry == "scatter";
     match b {
@@ -117,8 +118,8 @@ fn of_sort(launch: &Launch, b: &Binding) -> AccessPattern {
     }
 }
 
-/// Access patterns of a row reduction or row scan, with `inner` numbers per value and `block` values per block. The last block of
-/// a tile may extend beyond the tile.
+/// Access patterns of a row reduction or row scan, with `inner` numbers per value and `block` values per block. The
+/// last block of a tile may extend beyond the tile.
 fn of_row_kernel(
     step: &Step,
     launch: &Launch,
@@ -138,8 +139,8 @@ fn of_row_kernel(
         Binding::Read(n) if n == splits => AccessPattern::PerRow { bytes: 4, more: 4 },
         Binding::Read(n) => values(n),
         Binding::Output(_) => out(&values),
-        // Two partials per block, in block order. A workgroup of the second level reads the partials of rows that start
-        // in 256 blocks, one block per invocation.
+        // Two partials per block, in block order. A workgroup of `level2` reads the partials of the rows that start in
+        // 256 blocks.
         Binding::Scratch(_) => {
             let (inner, block) = (u64::from(inner), block as u64);
             let partials = |blocks: u64| 2 * blocks * inner * element;
@@ -160,8 +161,9 @@ fn of_row_kernel(
     }
 }
 
-/// Access patterns of a matrix product. A first launch sets every sum to the identity; the others add products, in the order of
-/// both operands. Arrays that describe the batches are bound whole where that leaves enough bindings for the matrices.
+/// Access patterns of a matrix product. The first launch sets every sum to the identity; the others add products, in
+/// the order of the terms. Arrays of batch parameters are bound with all their windows if enough bindings remain for
+/// the matrices.
 fn of_product(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<AccessPattern> {
     let operand = |k: usize| match p.operands[k].kind() {
         ExprKind::Load(n, at) if at.is_index() => Some(n),
@@ -181,7 +183,7 @@ fn of_product(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<
             Rows::Splits(_) => {
                 AccessPattern::PerRow { bytes: n.bytes() / u64::from(p.batches.capacity().max(1)), more: 0 }
             }
-            // The planner leaves no such step.
+            // Legalization stores the tile partition as splits.
             Rows::Uniform(_) => return None,
         },
         Binding::Read(_) if launch.params[TERMS_END] == 0 => AccessPattern::Unused,
@@ -191,8 +193,8 @@ fn of_product(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<
     })
 }
 
-/// Access patterns of a hash. `main` reads the splits of its rows and their bytes, at any position. The entry points for
-/// long strings access all hash states in scratch, `advance` also the bytes, `finish` also the results. The bytes of a
+/// Access patterns of a hash. `main` reads the splits of its tile, and bytes at any position. The entry points for long
+/// strings access all hash states in scratch; `advance` also reads bytes, and `finish` stores results. The bytes of a
 /// string are contiguous.
 fn of_hash(step: &Step, launch: &Launch, b: &Binding, splits: &Node) -> AccessPattern {
     match (b, launch.entry) {

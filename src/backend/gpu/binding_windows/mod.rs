@@ -1,6 +1,6 @@
 //! Binding windows: arrays that exceed one storage-buffer binding.
 //!
-//! A kernel is generated without knowing how its arrays are bound. It accesses an array through functions
+//! A kernel is generated without knowledge of how its arrays are bound. It accesses an array through functions
 //! (`load_x(i)`, `store_x(i, v)`: [`codegen`](super::codegen)) and takes the index of its workgroup from
 //! `workgroup_index`. Once the sizes of a run are known, this module decides per launch:
 //!
@@ -10,21 +10,20 @@
 //!    and no text is searched or rewritten.
 //! 2. *Into which dispatches the launch is split*, and the windows and parameters of each.
 //!
-//! Every window takes one of the storage buffers that a kernel may bind: at least 8, and far more on most adapters. The
-//! planner counts them, and stores intermediate results where a kernel would bind too many. If the windows of all
-//! arrays fit, all are bound ([`all_windows`]). Otherwise the planner reduces the operation to steps whose accesses are
-//! predictable (`graph/legalize`), and a launch of such a step is split into dispatches that bind parts of the arrays
-//! ([`partial`]).
+//! Every window takes one of the storage buffers that a kernel may bind: at least 8, and far more on most adapters. If
+//! the windows of all arrays fit, all are bound ([`all_windows`]). Otherwise the planner legalizes the step
+//! (`graph/legalize`) into steps whose access patterns are known, and their launches are split into dispatches that
+//! bind parts of the arrays ([`partial`]).
 //!
 //! | file | |
 //! |---|---|
 //! | [`window`] | sizes of windows |
-//! | [`dispatch`] | what a split gives: dispatches, their bindings, an exceeded limit |
-//! | [`all_windows`] | one dispatch that binds all windows; a map in several, over the positions of one window each |
-//! | [`access_pattern`] | which part of an array the workgroups of a kernel access |
-//! | [`kernel_patterns`] | these patterns of every kernel that may be split further |
-//! | [`array_part`] | the bytes of one array that one dispatch binds, by its pattern |
-//! | [`partial`] | dispatches that bind parts: how many rows, tiles and groups of windows each covers |
+//! | [`dispatch`] | results of a split: dispatches with their bindings, or an exceeded limit |
+//! | [`all_windows`] | one dispatch that binds all windows; for a map, one per window of positions |
+//! | [`access_pattern`] | access patterns of arrays |
+//! | [`kernel_patterns`] | the access pattern of each array of a legalized kernel |
+//! | [`array_part`] | the part of an array that a dispatch binds |
+//! | [`partial`] | dispatches that bind parts: the rows, tiles and groups of windows of each |
 
 mod access_pattern;
 mod all_windows;
@@ -39,8 +38,8 @@ pub(super) use dispatch::{BindingWindow, LimitExceeded, WindowedDispatch};
 use super::launch::Launch;
 use crate::graph::plan::Step;
 
-/// The step's launch with its arrays as windows, split into several dispatches where necessary. `bytes` are the sizes
-/// of its arrays, in binding order. `None` if each array fits one binding.
+/// Splits a launch of the step into dispatches whose arrays are bound as windows. `bytes` are the sizes of the arrays,
+/// in binding order. `None` if each array fits one binding.
 pub(super) fn split(
     step: &Step,
     launch: &Launch,

@@ -1,22 +1,22 @@
 //! Splits a launch whose arrays have more windows than a kernel can bind into dispatches that bind parts of them.
 //!
-//! The planner has left steps whose kernels read large arrays at host-known positions, or one large array at computed
-//! positions ([`crate::graph::plan`]). A launch of such a step becomes one dispatch per combination of
+//! Legalized steps read large arrays at host-known positions, or one large array at computed positions
+//! (`graph/legalize`). A launch of such a step becomes one dispatch per combination of
 //!
-//! - *tiles*: as many consecutive tiles as access at most one binding of each array. The host knows the positions of
-//!   tiles. Tiles over rows are no exception, since their cost is the position alone here (`alpha` is 0);
-//! - *rows*: a row reduction or row scan processes one group of rows at a time, as if there were no others. A dispatch
-//!   binds the splits and results of its group, and tiles outside the group have no work. Each row is in one group, and
-//!   each of its blocks starts in one tile. A product processes its batches in the same way;
+//! - *tiles*: as many consecutive tiles as access at most one binding of each array. The positions of tiles are
+//!   host-known, also of tiles over rows, whose cost is the position alone here (`alpha` is 0);
+//! - *rows*: a row reduction or row scan processes one group of rows per dispatch. The dispatch binds the splits and
+//!   results of its group, and tiles outside the group have no work. Each row is in one group, and each of its blocks
+//!   starts in one tile. A product processes its batches in the same way;
 //! - *groups of windows* of arrays that are accessed at computed positions. Stores outside the bound group are dropped,
-//!   and so are stores that depend on a load outside it. Every element is stored by the dispatch whose groups hold all
-//!   that it depends on. Searches for a row process the groups in order: a later group that holds a later match
-//!   overwrites the result of an earlier one. A product adds the terms that each group holds, in order. A string is
-//!   hashed by a group that holds all of it, so consecutive groups share a window. A string longer than a window or
-//!   than the bytes hashed per dispatch is hashed by several, each as far as its group holds the bytes.
+//!   and so are stores that depend on a load outside it. Every element is stored by the dispatch whose groups contain
+//!   all its operands. Searches for a row process the groups in order: a later group with a later match overwrites the
+//!   result of an earlier one. A product adds the terms of each group, in order. A string is hashed by a group that
+//!   contains all of it, so consecutive groups overlap by a window. A string longer than a window or than the bytes
+//!   hashed per dispatch is hashed by several groups, each up to the end of its bytes.
 //!
-//! All other arrays are bound whole, or with all their windows. Dispatches without work still cost their launch: this
-//! path is slow, but correct.
+//! All other arrays are bound whole, or with all their windows. Every dispatch costs a launch, even without work, so
+//! this path is slow.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,10 +30,10 @@ use crate::backend::gpu::launch::Launch;
 use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};
 
-/// Maximum number of dispatches per launch. A submission holds a few times as many, over all its launches.
+/// Maximum number of dispatches per launch. The limit of a submission is a few times as high.
 const MAX_DISPATCHES: u64 = 1 << 18;
 
-/// Row groups start at multiples of this many rows, so that their start is aligned in each array.
+/// Row groups start at multiples of this many rows, which are aligned in each array.
 const ROWS: u64 = 256;
 
 /// Splits the launch into dispatches that bind parts of its arrays, of `bytes` bytes each. `None` if no split exists.
@@ -61,7 +61,7 @@ pub(super) fn split(
     Some(Ok(out))
 }
 
-/// Splits `0..all` into ranges of at most `each`; a single empty range if `all` is 0.
+/// Splits `0..all` into ranges of at most `each` elements; one empty range if `all` is 0.
 fn chunks(all: u64, each: u64) -> impl Iterator<Item = Range<u64>> {
     let each = each.max(1);
     (0..all.max(1)).step_by(each as usize).map(move |first| first..all.min(first + each))
@@ -91,9 +91,8 @@ impl Schedule {
         let is_per_row = |p: &AccessPattern| matches!(p, AccessPattern::PerRow { .. });
         let by_rows = patterns.iter().zip(bytes).any(|(p, &b)| is_per_row(p) && !is_small(b));
         let array = |((pattern, &bytes), array): ((AccessPattern, &u64), &StorageArray)| {
-            // Arrays that fit one binding are bound whole, with three exceptions: arrays by row of a kernel that must
-            // see no rows outside its group, arrays whose loads may miss, and written arrays of a kernel that stores
-            // nothing after a miss.
+            // Arrays that fit one binding are bound whole, with three exceptions: per-row arrays of a kernel over
+            // groups of rows, arrays with random access, and written arrays of a kernel whose loads may miss.
             let is_written = matches!(array.binding, Binding::Output(_) | Binding::Scratch(_));
             let is_partial = match pattern {
                 AccessPattern::PerRow { .. } => by_rows,
@@ -112,11 +111,11 @@ impl Schedule {
                 a.windows = a.bytes.min(bytes).div_ceil(a.window());
             }
         }
-        // Arrays accessed by row or at any position share the remaining bindings.
-        let is_open =
+        // Arrays with access per row or random access share the remaining bindings.
+        let is_variable =
             |a: &PartialArray| matches!(a.pattern, AccessPattern::PerRow { .. } | AccessPattern::Random { .. });
-        let taken: u64 = arrays.iter().filter(|a| !is_open(a)).map(|a| a.windows).sum();
-        let open = arrays.iter().filter(|a| is_open(a)).count() as u64;
+        let taken: u64 = arrays.iter().filter(|a| !is_variable(a)).map(|a| a.windows).sum();
+        let open = arrays.iter().filter(|a| is_variable(a)).count() as u64;
         let left = u64::from(limits.bindings).checked_sub(taken).filter(|&left| left >= open)?;
         let mut schedule = Self {
             limits,
@@ -134,14 +133,14 @@ impl Schedule {
         let mut of_rows = 0;
         if by_rows {
             schedule.rows = u64::from(launch.params[0]);
-            schedule.spread_rows(if anywhere == 0 { left } else { left * (open - anywhere) / open })?;
+            schedule.fit_rows(if anywhere == 0 { left } else { left * (open - anywhere) / open })?;
             let is_of_rows = |a: &&PartialArray| matches!(a.pattern, AccessPattern::PerRow { .. });
             of_rows = schedule.arrays.iter().filter(is_of_rows).map(|a| a.windows).sum();
         }
         if let Some(each) = (left - of_rows).checked_div(anywhere) {
-            schedule.spread_windows(each)?;
+            schedule.fit_windows(each)?;
         }
-        schedule.spread_tiles()?;
+        schedule.fit_tiles()?;
         let windowings: Vec<Windowing> = schedule.arrays.iter().map(PartialArray::windowing).collect();
         // The kernel of a product handles missed loads itself.
         let stores_after_misses = matches!(step.recipe, Recipe::Product(_));
@@ -149,15 +148,16 @@ impl Schedule {
         Some(schedule)
     }
 
-    /// Sets `rows_per_dispatch` to the most rows whose windows fit this many bindings. `None` if no group of rows fits.
-    fn spread_rows(&mut self, bindings: u64) -> Option<()> {
+    /// Sets `rows_per_dispatch` to the maximum for which the windows fit this many bindings. `None` if no group of rows
+    /// fits.
+    fn fit_rows(&mut self, bindings: u64) -> Option<()> {
         let rows = self.rows;
         let windows = |a: &PartialArray, rows: u64| match a.pattern {
             AccessPattern::PerRow { bytes, more } => (bytes * rows + more).div_ceil(a.window()),
             _ => 0,
         };
         let fits = |rows: u64| self.arrays.iter().map(|a| windows(a, rows)).sum::<u64>() <= bindings;
-        // Binary search for the most groups of 256 rows that fit.
+        // Binary search for the maximum number of groups of 256 rows that fit.
         let (mut most, mut beyond) = (0, rows.div_ceil(ROWS) + 1);
         while most + 1 < beyond {
             let middle = (most + beyond) / 2;
@@ -172,8 +172,8 @@ impl Schedule {
         (most > 0).then_some(())
     }
 
-    /// Binds up to `each` windows at once of every array that is accessed at any position.
-    fn spread_windows(&mut self, each: u64) -> Option<()> {
+    /// Binds up to `each` windows of every array with random access.
+    fn fit_windows(&mut self, each: u64) -> Option<()> {
         for a in &mut self.arrays {
             if let AccessPattern::Random { axis, .. } = a.pattern {
                 let windows = a.bytes.div_ceil(a.window()).max(1);
@@ -188,8 +188,8 @@ impl Schedule {
         Some(())
     }
 
-    /// Sets `tiles_per_dispatch` to the most tiles that access at most one binding of each array.
-    fn spread_tiles(&mut self) -> Option<()> {
+    /// Sets `tiles_per_dispatch` to the maximum number of tiles that access at most one binding of each array.
+    fn fit_tiles(&mut self) -> Option<()> {
         let most = |from: u64, bytes: u64, more: u64| {
             let slack = if (from | bytes).is_multiple_of(ALIGNMENT) { 0 } else { ALIGNMENT };
             self.limits.max_binding.checked_sub(more + slack).map(|left| left / bytes.max(1)).filter(|&n| n > 0)

@@ -1,7 +1,7 @@
 //! Sizes of windows.
 
-/// Bits of a position that select the element within a window: a window holds the largest power of two of elements
-/// that fits one binding.
+/// Bits of a position that select the element within a window: a window holds the largest power of two of elements that
+/// fits one binding.
 pub(super) fn window_bits(max_binding: u64, element_bytes: u64) -> u32 {
     (max_binding / element_bytes.max(1)).max(1).ilog2()
 }

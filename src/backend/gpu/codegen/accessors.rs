@@ -1,28 +1,28 @@
 //! Declares the storage arrays of a kernel, and the functions that access their elements.
 //!
-//! Templates and generated code access an array `x` through functions only. The array's variables are declared here
-//! and have other names, so that no text can index them directly:
+//! Templates and generated code access an array `x` through functions only. The array's variables have other names, so
+//! that no other text can index them directly:
 //!
 //! ```wgsl
 //! load_x(i)       // element i
 //! store_x(i, v)   // unless the array is only read
-//! or_x(i, v)      // arrays of atomics: atomic `or` and `max`, instead of loads and stores
+//! or_x(i, v)      // arrays of atomics: atomic `or`, `max` and `add`, instead of loads and stores
 //! max_x(i, v)
+//! add_x(i, v)
 //! ```
 //!
 //! How a dispatch binds the array ([`Windowing`]) changes only the declaration and the bodies of these functions. For
 //! an array in one binding the body is the indexed variable. A *window* holds a power of two of elements: the upper
 //! bits of a position select the window, the lower bits the element in it.
 //!
-//! A dispatch may cover some of a launch's tiles only. Templates therefore take the index of their workgroup from
+//! A dispatch may cover a part of the tiles of a launch. Templates therefore take the index of their workgroup from
 //! `workgroup_index(wid, groups)`, which adds the first tile of the dispatch.
 //!
-//! A load of an element outside the bound range of an array is a *miss*: it returns 0, and `rg_missed()` tells whether
-//! one occurred. An invocation that missed stores nothing, unless the kernel handles misses itself.
+//! A load outside the bound range of an array is a *miss*: it returns 0, and `rg_missed()` returns true afterwards. An
+//! invocation stores nothing after a miss, unless the kernel handles misses itself.
 //!
-//! Where arrays are bound in part, the kernel has further parameter vectors after its own. The first holds the first
-//! tile of the dispatch. For each array with [`Windowing::Range`] follows one with the first bound element and the
-//! number of bound elements.
+//! If arrays are bound in part, the kernel has additional parameter vectors: one with the first tile of the dispatch,
+//! and one per array with [`Windowing::Range`], with the first bound element and the number of bound elements.
 
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ pub(crate) enum Windowing {
     /// One binding that starts at the dispatch's first tile. `tile` elements per tile.
     Tiles { tile: u32 },
     /// `count` windows of `1 << bits` elements each that hold a range of the array. A store outside the range is
-    /// dropped; a load outside it gives 0.
+    /// dropped; a load outside it returns 0.
     Range { count: u32, bits: u32, misses: Misses },
 }
 
@@ -87,7 +87,7 @@ impl Declarations<'_> {
             out,
             "struct Params {{\n    head: array<vec4<u32>, 2>,\n    scalars: array<vec4<u32>, {vectors}>,\n}}\n\
              @group(0) @binding(0) var<uniform> p: Params;\n\
-             /// Zero, though no compiler can know: what passes through it keeps its bits.\n\
+             /// Zero, opaque to compilers.\n\
              fn rg_zero() -> u32 {{\n    return p.head[1].w;\n}}\n\
              alias Elem = {elem};\n"
         )
@@ -114,7 +114,7 @@ impl Declarations<'_> {
         }
     }
 
-    /// Appends the functions about misses. Returns whether there may be any.
+    /// Appends the functions that report and set misses. Returns whether misses are possible.
     fn miss_functions(&self, out: &mut String) -> bool {
         let may_miss = |w: &Windowing| matches!(w, Windowing::Range { misses, .. } if misses.are_possible());
         let may_miss = self.windowings.iter().any(may_miss);
@@ -164,7 +164,7 @@ impl Accessors<'_> {
             self.range_functions("0u", &format!("arrayLength(&{name}_w0)"), out);
         }
         if self.array.element.is_atomic {
-            for (function, atomic) in [("or", "atomicOr"), ("max", "atomicMax")] {
+            for (function, atomic) in [("or", "atomicOr"), ("max", "atomicMax"), ("add", "atomicAdd")] {
                 self.update(function, &|x| format!("{atomic}(&{x}, v);"), out);
             }
             return;
@@ -222,7 +222,7 @@ impl Accessors<'_> {
         writeln!(out, "fn {function}_{name}(i: u32, v: {ty}) {{\n{body}\n}}").expect("a string takes text");
     }
 
-    /// The statement that applies `each` to element `at` of the bound elements, in whichever window holds it.
+    /// The statement that applies `each` to element `at` of the bound elements, in the window that holds the element.
     fn element(&self, at: &str, each: &dyn Fn(&str) -> String) -> String {
         let name = &self.array.name;
         let (windows, bits) = match self.windowing {
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_may_ask_for_the_bound_range() {
+    fn a_kernel_may_query_the_bound_range() {
         let mut x = array("x", Element::WORD, Binding::ScratchRead(0));
         x.has_range = true;
         let text = |windowing| {

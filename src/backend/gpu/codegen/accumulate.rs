@@ -1,6 +1,6 @@
 //! Accumulator states of row reductions, in WGSL. Bit-identical twin of `backend/cpu/accumulate.rs`.
 
-use super::{Module, arithmetic, value_type};
+use super::{ModuleBuilder, arithmetic, value_type};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::reducer::{Accumulator, Reducer};
@@ -27,7 +27,7 @@ pub(super) fn of_value(accumulator: Accumulator, dtype: DType, x: &str) -> Strin
 }
 
 /// The reducer's result from the state `v`, as an expression.
-pub(super) fn part(reducer: Reducer, dtype: DType, v: &str) -> String {
+pub(super) fn result(reducer: Reducer, dtype: DType, v: &str) -> String {
     match reducer {
         Reducer::Op(_) => v.into(),
         Reducer::Greatest => format!("float_of_{}({v}.greatest)", key_type(dtype)),
@@ -58,7 +58,7 @@ fn keys(dtype: DType) -> [&'static str; 3] {
 }
 
 /// Defines the state's type and its functions `{prefix}identity` and `{prefix}combine`.
-pub(super) fn define(m: &mut Module<'_>, accumulator: Accumulator, dtype: DType, prefix: &str) {
+pub(super) fn define(m: &mut ModuleBuilder<'_>, accumulator: Accumulator, dtype: DType, prefix: &str) {
     let ty = state(accumulator, dtype);
     let (identity, combine) = match accumulator {
         Accumulator::Op(op) => (m.number(op.identity(dtype)), arithmetic::combine(m, op, dtype)),
@@ -78,7 +78,7 @@ pub(super) fn define(m: &mut Module<'_>, accumulator: Accumulator, dtype: DType,
 }
 
 /// Online softmax: the greatest value, and the sum of the exponentials relative to it.
-fn exps(m: &mut Module<'_>, dtype: DType) {
+fn exps(m: &mut ModuleBuilder<'_>, dtype: DType) {
     let (ty, key) = (value_type(dtype), key_type(dtype));
     let last = dtype.size() * 8 - 1;
     let ([_, one, nan], [_, infinity, mask]) = (constants(dtype), keys(dtype));
@@ -110,7 +110,7 @@ fn exps(m: &mut Module<'_>, dtype: DType) {
 
 /// Moments: the number of values, one of the values, the offset of their mean from it, and the sum of squared
 /// deviations from the mean.
-fn moments(m: &mut Module<'_>, dtype: DType) {
+fn moments(m: &mut ModuleBuilder<'_>, dtype: DType) {
     let ty = value_type(dtype);
     let [zero, one, nan] = constants(dtype);
     let is_finite = arithmetic::unary(m, UnaryOp::IsFinite, dtype, "x");
@@ -136,7 +136,7 @@ fn moments(m: &mut Module<'_>, dtype: DType) {
     m.helper(format!(
         "struct Moments_{ty} {{\n    count: {ty},\n    near: {ty},\n    off: {ty},\n    deviations: {ty},\n}}\n\
          fn moments_of_{ty}(x: {ty}) -> Moments_{ty} {{\n    \
-         // The mean of what is not finite deviates from it by no number.\n    \
+         // The deviations of a non-finite value are NaN.\n    \
          return Moments_{ty}({one}, x, {zero}, select({nan}, {zero}, {is_finite}));\n}}\n\
          fn merge_Moments_{ty}(a: Moments_{ty}, b: Moments_{ty}) -> Moments_{ty} {{\n{body}    \
          return Moments_{ty}(count, near, off, deviations);\n}}"

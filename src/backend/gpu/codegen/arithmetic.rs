@@ -1,11 +1,11 @@
 //! The opcodes in WGSL. Bit-identical twin of `backend/cpu/operations.rs`.
 //!
-//! Drivers may contract a product that feeds a sum, reassociate a chain of sums, and simplify as if NaN and rounding
-//! did not exist: the defaults of Metal and DXC. A `guard_*` therefore separates any two operations of float
-//! arithmetic: an exclusive or with a zero that is opaque to compilers. Guards apply to the operands of expressions,
-//! and to the results of reductions, which are operands of the next step.
+//! Drivers may contract products into sums, reassociate sums, and simplify as under fast math, which is the default of
+//! Metal and DXC. A `guard_*` therefore separates any two operations of float arithmetic: an exclusive or with a zero
+//! that is opaque to compilers. Guards apply to the operands of expressions, and to the results of reductions, which
+//! are operands of the next combination.
 
-use super::{Module, pairs, value_type};
+use super::{ModuleBuilder, pairs, value_type};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::math::MathFn;
@@ -19,7 +19,7 @@ fn float_bits(dtype: DType) -> (&'static str, &'static str, &'static str) {
 }
 
 /// The float with its bits unchanged, behind a zero that is opaque to compilers.
-pub(super) fn guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
+pub(super) fn guard(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, ..) = float_bits(dtype);
     m.helper(format!(
@@ -28,9 +28,9 @@ pub(super) fn guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
     format!("guard_{ty}({a})")
 }
 
-/// As [`guard`], but by another operation, so that compilers find no two guarded values equal. Otherwise `x - x` of
-/// infinities and NaNs would be simplified to 0.
-fn second_guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
+/// As [`guard`] with another operation, so that compilers cannot prove two guarded values equal. Otherwise `x - x`
+/// would be simplified to 0, which is wrong for infinities and NaNs.
+fn second_guard(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, ..) = float_bits(dtype);
     m.helper(format!(
@@ -41,7 +41,7 @@ fn second_guard(m: &mut Module<'_>, dtype: DType, a: &str) -> String {
 }
 
 /// `op a`, as an expression.
-pub(crate) fn unary(m: &mut Module<'_>, op: UnaryOp, dtype: DType, a: &str) -> String {
+pub(crate) fn unary(m: &mut ModuleBuilder<'_>, op: UnaryOp, dtype: DType, a: &str) -> String {
     if pairs::is_pair(m, dtype) {
         return pairs::unary(op, dtype, a);
     }
@@ -68,8 +68,8 @@ pub(crate) fn unary(m: &mut Module<'_>, op: UnaryOp, dtype: DType, a: &str) -> S
     }
 }
 
-/// `a op b`, as an expression. `nonzero` guarantees that `b` is a number other than 0.
-pub(crate) fn binary(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str, nonzero: bool) -> String {
+/// `a op b`, as an expression. `nonzero`: `b` is a constant other than 0.
+pub(crate) fn binary(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str, nonzero: bool) -> String {
     if pairs::is_pair(m, dtype) {
         return pairs::binary(op, dtype, a, b);
     }
@@ -96,9 +96,9 @@ fn bools(op: BinaryOp, a: &str, b: &str) -> String {
     }
 }
 
-fn floats(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
+fn floats(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
     let ty = value_type(dtype);
-    let call = |m: &mut Module<'_>, f| {
+    let call = |m: &mut ModuleBuilder<'_>, f| {
         let name = m.math(f, dtype);
         format!("{name}({a}, {b})")
     };
@@ -131,7 +131,7 @@ fn floats(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> S
 
 /// The reduction's combination of `a` and `b`, as an expression in these names. `b` may be a fused product and is
 /// guarded against contraction. The result is guarded against reassociation with the next combination.
-pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String {
+pub(crate) fn combine(m: &mut ModuleBuilder<'_>, op: ReduceOp, dtype: DType) -> String {
     if pairs::is_pair(m, dtype) {
         return pairs::combine(op, dtype);
     }
@@ -153,7 +153,7 @@ pub(crate) fn combine(m: &mut Module<'_>, op: ReduceOp, dtype: DType) -> String 
 }
 
 /// `sum + a * b`, rounded twice, as an expression in `sum`, `a` and `b`. Guarded as [`combine`].
-pub(crate) fn add_product(m: &mut Module<'_>, dtype: DType) -> String {
+pub(crate) fn add_product(m: &mut ModuleBuilder<'_>, dtype: DType) -> String {
     if pairs::is_pair(m, dtype) {
         return "add64(sum, mul64(a, b))".into();
     }
@@ -165,7 +165,7 @@ pub(crate) fn add_product(m: &mut Module<'_>, dtype: DType) -> String {
 }
 
 /// Defines the smaller or larger of two floats by their order-preserving keys: NaN if either is, -0 below +0.
-pub(crate) fn extremum(m: &mut Module<'_>, op: BinaryOp, dtype: DType) -> String {
+pub(crate) fn extremum(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType) -> String {
     let ty = value_type(dtype);
     let (bits, exponent, sign) = float_bits(dtype);
     m.helper(format!(
@@ -182,7 +182,7 @@ pub(crate) fn extremum(m: &mut Module<'_>, op: BinaryOp, dtype: DType) -> String
     format!("{name}_{ty}")
 }
 
-fn integers(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
+fn integers(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
     let ty = value_type(dtype);
     let signed = matches!(dtype, DType::I32 | DType::I64);
     let width = dtype.size() * 8;
@@ -191,8 +191,8 @@ fn integers(m: &mut Module<'_>, op: BinaryOp, dtype: DType, a: &str, b: &str) ->
         BinaryOp::Sub => format!("{a} - {b}"),
         BinaryOp::Mul => format!("{a} * {b}"),
         BinaryOp::Div | BinaryOp::Rem | BinaryOp::IndexDiv | BinaryOp::IndexRem => {
-            // MIN / -1 is MIN and x / 0 is 0; neither is left to the hardware. The remainder is computed from the
-            // quotient, since `%` on negative numbers was wrong on some drivers.
+            // Defines MIN / -1 as MIN and x / 0 as 0, independent of the hardware. The remainder is computed from the
+            // quotient, since `%` of negative numbers is wrong on some drivers.
             let minus_one = if signed {
                 format!("    if (b == {ty}(-1)) {{\n        return {ty}(0) - a;\n    }}\n")
             } else {

@@ -1,12 +1,12 @@
 //! Conversions of values and of bits. Twin of `cast` and `bitcast` in `backend/cpu/operations.rs`.
 
-use super::{Module, pairs, value_type};
+use super::{ModuleBuilder, pairs, value_type};
 use crate::dtype::DType;
 use crate::math::narrow;
 
 /// The value `a` of dtype `from` as `to`. Integers wrap. Floats saturate to integers, with NaN as 0. Conversion to bool
 /// tests for a difference from 0.
-pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> String {
+pub(crate) fn cast(m: &mut ModuleBuilder<'_>, from: DType, to: DType, a: &str) -> String {
     match (pairs::is_pair(m, from), pairs::is_pair(m, to)) {
         (false, false) => {}
         (true, true) => return a.into(),
@@ -24,7 +24,7 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
         (DType::Bool, DType::U8) => format!("select(0u, 1u, {a})"),
         (DType::Bool, _) => format!("select({target}(0), {target}(1), {a})"),
         (_, DType::Bool) if from.is_float() => {
-            // True for NaN too: for everything but the two zeros.
+            // False for the two zeros only; true for NaN.
             let (bits, mask) =
                 if from == DType::F32 { ("u32", "0x7fffffffu") } else { ("u64", "0x7ffffffffffffffflu") };
             format!("(bitcast<{bits}>({a}) & {mask}) != {bits}(0)")
@@ -49,7 +49,7 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Strin
 }
 
 /// Conversion between a narrow dtype and the dtype of its arithmetic. No other conversion of narrow dtypes is recorded.
-fn narrow(m: &mut Module<'_>, from: DType, to: DType, a: &str) -> Option<String> {
+fn narrow(m: &mut ModuleBuilder<'_>, from: DType, to: DType, a: &str) -> Option<String> {
     let mut call = |name: &str, definition: &str| {
         m.helper(definition);
         format!("{name}({a})")
@@ -71,7 +71,7 @@ fn unsigned(from: DType, a: &str) -> String {
     if from == DType::I64 { format!("bitcast<u64>({a})") } else { a.into() }
 }
 
-/// Whether some values of `from` lie strictly between two neighbouring values of `to`.
+/// Whether some values of `from` are not representable in `to`.
 fn rounds(from: DType, to: DType) -> bool {
     match from {
         DType::I32 | DType::U32 => to == DType::F32,
@@ -81,11 +81,11 @@ fn rounds(from: DType, to: DType) -> bool {
     }
 }
 
-/// Defines a conversion to a float that rounds to nearest, ties to even, and returns its name. Vulkan lets a driver's
-/// own conversion round either way, and drivers that lack 64-bit conversions round twice.
+/// Defines a conversion to a float that rounds to nearest, ties to even, and returns its name. Vulkan does not specify
+/// the rounding of built-in conversions, and drivers without 64-bit conversions round twice.
 ///
 /// Each integer is converted in two halves, both exactly, so that only their sum rounds.
-fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
+fn rounding(m: &mut ModuleBuilder<'_>, from: DType, to: DType) -> String {
     let name = format!("{}_of_{}", value_type(to), value_type(from));
     let text = match (from, to) {
         (DType::U32 | DType::I32, _) => {
@@ -102,7 +102,7 @@ fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
         ),
         (DType::U64, _) => {
             let half = rounding(m, DType::U32, DType::F32);
-            // The leading 32 bits, the lowest of which also serves as sticky bit for the dropped ones.
+            // The leading 32 bits, with the dropped bits as a sticky bit in the lowest.
             format!(
                 "fn {name}(x: u64) -> f32 {{\n    let high = u32(x >> 32u);\n    if (high == 0u) {{\n        \
                  return {half}(u32(x & 0xfffffffflu));\n    }}\n    let drop = 32u - countLeadingZeros(high);\n    \
@@ -119,7 +119,7 @@ fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
                  return bitcast<f32>(size | (u32(u >> 32u) & 0x80000000u));\n}}"
             )
         }
-        // F64 to F32, by the bits: subnormal results are not left to the driver either.
+        // F64 to F32 by integer operations, since drivers may flush subnormal results.
         _ => format!(
             "fn {name}(x: f64) -> f32 {{\n    let u = bitcast<u64>(x);\n    \
              let sign = u32(u >> 32u) & 0x80000000u;\n    let a = u & 0x7ffffffffffffffflu;\n    \
@@ -142,7 +142,7 @@ fn rounding(m: &mut Module<'_>, from: DType, to: DType) -> String {
 }
 
 /// Defines a float to integer conversion that saturates. The bounds are powers of two, exact in the float's type.
-fn saturating(m: &mut Module<'_>, from: DType, to: DType) {
+fn saturating(m: &mut ModuleBuilder<'_>, from: DType, to: DType) {
     let (source, target) = (value_type(from), value_type(to));
     let suffix = if from == DType::F64 { "lf" } else { "f" };
     let (bits, mask, exponent) = if from == DType::F64 {
@@ -173,7 +173,7 @@ fn saturating(m: &mut Module<'_>, from: DType, to: DType) {
 }
 
 /// The bits of `a` as `to`, of the same width.
-pub(crate) fn bitcast(m: &Module<'_>, from: DType, to: DType, a: &str) -> String {
+pub(crate) fn bitcast(m: &ModuleBuilder<'_>, from: DType, to: DType, a: &str) -> String {
     match (from, to) {
         _ if pairs::is_pair(m, from) && pairs::is_pair(m, to) => a.into(),
         (DType::Bool, _) => format!("select(0u, 1u, {a})"),

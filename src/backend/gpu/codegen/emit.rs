@@ -1,18 +1,18 @@
 //! Emits an expression as the body of a WGSL function, with one line per operation.
 //!
-//! Values are named `t0`, `t1`, ... in order. A common subexpression is emitted once per scope. Operands of one branch
-//! of a lazy `select` are emitted inside that branch, so that only the taken branch loads anything.
+//! Values are named `t0`, `t1`, ... in order. A common subexpression is emitted once per scope. The branches of a lazy
+//! `select` are emitted as scopes, so that only the taken branch loads.
 
 use std::fmt::Write;
 
-use super::{Module, arithmetic, convert, elements_per_word, value_type};
+use super::{ModuleBuilder, arithmetic, convert, elements_per_word, value_type};
 use crate::dtype::DType;
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::UnaryOp;
 use crate::graph::walk::for_each_expr;
 
-/// Maximum cost at which both branches of a `select` are computed, if they read nothing.
+/// Maximum cost at which both branches of a `select` without loads are evaluated.
 const SELECT_COST: u32 = 8;
 
 /// The element of a packed dtype that begins at bit `shift` of the word.
@@ -28,7 +28,7 @@ pub(super) fn unpacked(dtype: DType, word: &str, shift: &str) -> String {
 }
 
 pub(crate) struct Emitter<'m, 'a> {
-    module: &'m mut Module<'a>,
+    module: &'m mut ModuleBuilder<'a>,
     lines: String,
     indent: usize,
     names: u32,
@@ -36,12 +36,12 @@ pub(crate) struct Emitter<'m, 'a> {
 }
 
 impl<'m, 'a> Emitter<'m, 'a> {
-    pub(crate) fn new(module: &'m mut Module<'a>) -> Self {
+    pub(crate) fn new(module: &'m mut ModuleBuilder<'a>) -> Self {
         Self { module, lines: String::new(), indent: 1, names: 0, scopes: vec![DigestMap::default()] }
     }
 
-    /// Names the value of an expression that is already computed, so that it is not emitted again.
-    pub(crate) fn knowing(mut self, e: &Expr, name: String) -> Self {
+    /// Binds the name of an already computed value to an expression, which is then not emitted again.
+    pub(crate) fn with_value(mut self, e: &Expr, name: String) -> Self {
         self.scopes[0].insert(e.digest(), name);
         self
     }
@@ -75,7 +75,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
         self.scopes.iter().rev().find_map(|s| s.get(&e.digest()))
     }
 
-    /// The text of a value: a name, number or parameter. The line that defines a name is emitted on first use.
+    /// The text of a value: a name, literal or parameter. Emits the definition of a name on first use.
     fn value(&mut self, e: &Expr) -> String {
         match e.kind() {
             ExprKind::Index => return "i".into(),
@@ -133,7 +133,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
                 let ok = self.value(ok);
                 let slot = self.module.slot(check);
                 let slot = self.module.scalar(&[slot]);
-                let word = Module::word(slot);
+                let word = ModuleBuilder::word(slot);
                 self.line(&format!("if (!{ok}) {{"));
                 self.line(&format!("    max_status({word}, ~i);"));
                 self.line("}");
@@ -174,7 +174,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
         self.scopes.pop();
     }
 
-    /// Whether the branch should be computed only when taken.
+    /// Whether the branch is evaluated only when taken.
     fn is_lazy(&self, e: &Expr) -> bool {
         if self.known(e).is_some() {
             return false;
@@ -205,10 +205,9 @@ impl<'m, 'a> Emitter<'m, 'a> {
         let rows = self.module.size(&splits.extent().size().max(1).sub(1));
         if self.module.fetched == Some(splits) {
             self.module.ranges.insert(k);
-            // Groups of windows are dispatched in order: a later group that holds a later match overwrites the result.
+            // Groups of windows are dispatched in order: a later match overwrites the result of an earlier group.
             self.module.helper(format!(
-                "/// The greatest of the rows at hand that starts at or before `at`; missed if none does, unless they \
-                 are the first.\n\
+                "/// The last bound row that starts at or before `at`. A miss if there is none, except in the first group.\n\
                  fn search_{k}(at: u32, rows: u32) -> u32 {{\n    let first = first_b{k}();\n    \
                  let end = min(first + len_b{k}(), max(rows, 1u));\n    var a = first;\n    \
                  var b = max(end, first + 1u) - 1u;\n    \
@@ -221,7 +220,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
         let mut text = String::new();
         write!(
             text,
-            "/// The greatest row that starts at or before `at`.\n\
+            "/// The last row that starts at or before `at`.\n\
              fn search_{k}(at: u32, rows: u32) -> u32 {{\n    var a = 0u;\n    var b = max(rows, 1u) - 1u;\n    \
              while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        \
              if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    return a;\n}}"

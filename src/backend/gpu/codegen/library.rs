@@ -1,5 +1,5 @@
-//! Tree shaking of the 64-bit integer libraries in `shaders/lib/`: a module takes only the definitions that it names,
-//! directly or through other definitions.
+//! Tree shaking of the 64-bit integer libraries in `shaders/lib/`: a module receives only the definitions that it
+//! references, directly or through other definitions.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,7 +14,7 @@ struct Library {
     /// The definitions in file order: the text, and the indices of the definitions that it names.
     definitions: Vec<(&'static str, Vec<usize>)>,
     numbers: HashMap<&'static str, usize>,
-    /// Cache of the definitions that each template names: templates are long, and few.
+    /// Cache of the definitions that each template names, since templates are long.
     of_templates: Mutex<ByTemplate>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn complete<'t>(
     let mut open: Vec<usize> = Vec::new();
     templates.iter().for_each(|template| open.extend(&*library.named_by_template(template)));
     types.for_each(|ty| open.extend(library.named(ty)));
-    // Almost all kernels need none. A definition that is named from outside the library has its width in its name.
+    // Fast path: names of definitions that are referenced from outside the library contain "64".
     if text.contains("64") {
         open.extend(library.named(text));
     }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_gets_what_it_names_and_no_more() {
+    fn a_text_gets_the_definitions_that_it_references() {
         let mut text = "fn f(a: U64) -> U64 {\n    return mul64(a, a); // not pow_u64\n}\n".to_owned();
         complete(&[], [].into_iter(), &mut text, Int64Repr::Pairs);
         for (name, count) in
@@ -110,7 +110,7 @@ mod tests {
         assert!(narrow.contains("fn u64_of_f32") && narrow.contains("fn low64"), "{narrow}");
         let mut other = "fn f(a: u32) -> u32 {\n    return a;\n}\n".to_owned();
         complete(&["fn g(a: f32) -> f32 {\n    return a;\n}\n"], [].into_iter(), &mut other, Int64Repr::Pairs);
-        assert!(!other.contains("vec2"), "no 64-bit integers, no piece");
+        assert!(!other.contains("vec2"), "no library without 64-bit integers");
         complete(
             &["fn f(a: U64) -> U64 {\n    return add64(a, a);\n}\n"],
             [].into_iter(),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn both_pieces_declare_the_same() {
+    fn both_libraries_declare_the_same() {
         let signature = |text: &'static str| text.lines().find(|line| line.starts_with("fn ")).map(str::to_owned);
         let (native, pairs) = (longs(Int64Repr::Native), longs(Int64Repr::Pairs));
         assert!(native.definitions.len() >= 10 && pairs.definitions.len() >= 30);

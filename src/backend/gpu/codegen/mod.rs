@@ -1,7 +1,7 @@
 //! Generates the WGSL of steps: a template of `shaders/`, completed by generated definitions.
 //!
-//! A [`Module`] collects the arrays, numbers and library functions of one kernel while its functions are generated, and
-//! writes the declarations last. Equal structure gives equal text: arrays and numbers are named in the order of first
+//! A [`ModuleBuilder`] collects the arrays, parameters and library functions of one kernel while its functions are
+//! generated; the declarations come last. Programs of equal structure give equal text: names follow the order of first
 //! use, and every size and number is a parameter.
 
 mod accessors;
@@ -9,7 +9,7 @@ mod accumulate;
 mod arithmetic;
 mod convert;
 mod emit;
-mod generated;
+mod kernel_module;
 mod library;
 mod outputs;
 mod pairs;
@@ -24,7 +24,7 @@ use std::fmt::Write;
 #[cfg(test)]
 pub(crate) use accessors::Declarations;
 pub(crate) use accessors::{Misses, Windowing};
-pub(crate) use generated::{Generated, Modules, Word};
+pub(crate) use kernel_module::{KernelModule, ParamWord, StepModules};
 pub(crate) use row_kernel::shares_words;
 pub(crate) use storage::{Binding, Element, StorageArray};
 #[cfg(test)]
@@ -40,28 +40,29 @@ use crate::graph::scalar::Scalar;
 use crate::graph::size::Size;
 use crate::math::{self, MathFn};
 
-/// Generated text and what it refers to.
-pub(crate) struct Module<'a> {
+/// Builder of a kernel's module: the generated functions, and the arrays, parameters and library functions that they
+/// use.
+pub(crate) struct ModuleBuilder<'a> {
     step: &'a Step,
     /// The first status slot of the step's checks.
     first_slot: u32,
     reads: Vec<Node>,
-    scalars: Vec<Word>,
+    scalars: Vec<ParamWord>,
     math: BTreeSet<(&'static str, &'static str)>,
     helpers: BTreeSet<String>,
     functions: String,
     uses_status: bool,
     row_context: Option<(Node, u32)>,
-    /// The array that the step fetches from in parts, if any.
+    /// The array of a fetch, which is bound in parts.
     fetched: Option<&'a Node>,
     /// The arrays that are loaded four elements at a time.
     vectors: Vec<Node>,
-    /// The arrays, by index, whose bound range the kernel asks for.
+    /// The arrays, by index, whose bound range the kernel queries.
     ranges: BTreeSet<usize>,
 }
 
-impl<'a> Module<'a> {
-    /// A module for the step, whose checks report from slot `first_slot` on.
+impl<'a> ModuleBuilder<'a> {
+    /// A module for the step, whose checks report to the status slots from `first_slot` on.
     pub(crate) fn new(step: &'a Step, first_slot: u32) -> Self {
         let mut module = Self {
             step,
@@ -95,13 +96,13 @@ impl<'a> Module<'a> {
         self.step.limits.int64
     }
 
-    /// Removes the row context: the row of each element is searched for instead.
+    /// Removes the row context, so that expressions search for the row of each element.
     pub(crate) fn without_row_context(mut self) -> Self {
         self.row_context = None;
         self
     }
 
-    /// The partition whose row each element is given: its splits, and numbers per element.
+    /// The partition in which the kernel knows the row of each element: splits and inner width.
     pub(crate) fn row_context(&self) -> Option<&(Node, u32)> {
         self.row_context.as_ref()
     }
@@ -119,7 +120,7 @@ impl<'a> Module<'a> {
 
     /// Adds constants to the parameters, and returns the index of the parameter word that holds the first of `words`.
     fn scalar(&mut self, words: &[u32]) -> usize {
-        self.scalars.extend(words.iter().map(|&word| Word::Constant(word)));
+        self.scalars.extend(words.iter().map(|&word| ParamWord::Constant(word)));
         self.scalars.len() - words.len()
     }
 
@@ -128,7 +129,7 @@ impl<'a> Module<'a> {
         format!("p.scalars[{}].{}", k / 4, ["x", "y", "z", "w"][k % 4])
     }
 
-    /// A number, as a parameter. The positions 0 and 1 are literals, since they are part of the kernel's structure.
+    /// A number, as a parameter. The u32 values 0 and 1 are literals, since they are part of the program's structure.
     pub(crate) fn number(&mut self, s: Scalar) -> String {
         if let Scalar::U32(v @ (0 | 1)) = s {
             return format!("{v}u");
@@ -160,7 +161,7 @@ impl<'a> Module<'a> {
         if let Some(n) = size.as_const() {
             return self.number(Scalar::U32(n));
         }
-        self.scalars.push(Word::Size(size.clone()));
+        self.scalars.push(ParamWord::Size(size.clone()));
         Self::word(self.scalars.len() - 1)
     }
 
@@ -250,28 +251,28 @@ impl<'a> Module<'a> {
         self.push(&format!("fn splits_at(i: u32) -> u32 {{\n    return min(i, live_rows()) * {word};\n}}"));
     }
 
-    /// Completes the module: `templates`, then everything generated. `out` is the type of the output's elements in
-    /// storage, if there is an output; `scratch` are the scratch buffers.
+    /// Completes the module: `templates`, then the generated text. `out` is the storage type of the output's elements,
+    /// if there is an output; `scratch` are the scratch buffers.
     pub(crate) fn finish(
         self,
         templates: &[&'static str],
         elem: &str,
         out: Option<Element>,
         scratch: Vec<StorageArray>,
-    ) -> Generated {
+    ) -> KernelModule {
         self.finish_with(templates, elem, out.map(|element| ("out".into(), element)).into_iter().collect(), scratch)
     }
 
-    /// As [`Module::finish`], with the names and element types of any number of outputs.
+    /// As [`ModuleBuilder::finish`], with the names and element types of any number of outputs.
     pub(crate) fn finish_with(
         mut self,
         templates: &[&'static str],
         elem: &str,
         outputs: Vec<(String, Element)>,
         scratch: Vec<StorageArray>,
-    ) -> Generated {
-        // Uniform buffers hold at least one vector of numbers, so that every kernel has the same kind of block.
-        self.scalars.resize(self.scalars.len().div_ceil(4).max(1) * 4, Word::Constant(0));
+    ) -> KernelModule {
+        // WGSL has no empty arrays, so the block has at least one vector.
+        self.scalars.resize(self.scalars.len().div_ceil(4).max(1) * 4, ParamWord::Constant(0));
         let mut arrays: Vec<StorageArray> = Vec::new();
         for (k, n) in self.reads.iter().enumerate() {
             let element = if self.vectors.contains(n) { Element::vector(n.dtype()) } else { Element::of(n.dtype()) };
@@ -298,6 +299,6 @@ impl<'a> Module<'a> {
         }
         let types = arrays.iter().map(|a| &*a.element.ty).chain([elem]);
         library::complete(templates, types, &mut functions, longs);
-        Generated::new(templates, elem, arrays, self.scalars, functions)
+        KernelModule::new(templates, elem, arrays, self.scalars, functions)
     }
 }

@@ -1,10 +1,10 @@
 //! Generates the functions that store elements of an output, one by one or packed into words.
 
-use super::Module;
+use super::ModuleBuilder;
 use super::types::elements_per_word;
 use crate::dtype::DType;
 
-impl Module<'_> {
+impl ModuleBuilder<'_> {
     /// Adds `place` and `store` of a map into `out`, of that dtype.
     pub(crate) fn map_output(&mut self, dtype: DType) {
         let lanes = elements_per_word(dtype);
@@ -23,7 +23,7 @@ impl Module<'_> {
             stride = 256 * lanes,
         ));
         if self.fetched.is_some() {
-            // Not all elements of a word are stored by the same dispatch.
+            // Several dispatches store the elements of a word.
             let mask = u32::MAX >> (32 - width);
             return self.push(&format!(
                 "fn store(i: u32, row: u32, v: Elem) {{\n    let shift = (i & {last}u) * {width}u;\n    \
@@ -32,7 +32,7 @@ impl Module<'_> {
         }
         self.push(&format!(
             "var<private> word: u32;\n\
-             /// The elements of a word come in order; the last one that there is writes the word.\n\
+             /// Called for the elements of a word in order; the last live element stores the word.\n\
              fn store(i: u32, row: u32, v: Elem) {{\n    let lane = i & {last}u;\n    \
              word = select(word, 0u, lane == 0u) | ({bits} << (lane * {width}u));\n    \
              if (lane == {last}u || i + 1u == live()) {{\n        store_out(i >> {shift}u, word);\n    }}\n}}",

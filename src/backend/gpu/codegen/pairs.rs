@@ -1,14 +1,14 @@
-//! The opcodes on 64-bit integers as pairs of words: calls of `shaders/lib/pairs.wgsl`.
+//! Opcodes on 64-bit integers as pairs of words: calls of functions of `shaders/lib/pairs.wgsl`.
 //!
 //! Bitwise operations need no calls: `&`, `|`, `^` and `~` work on vectors, and so does `select` with one condition.
 
-use super::{Module, value_type};
+use super::{ModuleBuilder, value_type};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::plan::Int64Repr;
 
 /// Whether values of the dtype are pairs in the module's kernel.
-pub(super) fn is_pair(m: &Module<'_>, dtype: DType) -> bool {
+pub(super) fn is_pair(m: &ModuleBuilder<'_>, dtype: DType) -> bool {
     m.longs() == Int64Repr::Pairs && matches!(dtype, DType::I64 | DType::U64)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn cast_from(from: DType, to: DType, a: &str) -> String {
     }
 }
 
-/// The value `a`, which is no pair, as a pair.
+/// Converts the value `a` of another type to a pair.
 pub(super) fn cast_to(from: DType, to: DType, a: &str) -> String {
     match value_type(from) {
         "bool" => format!("{}(select(0u, 1u, {a}), 0u)", value_type(to)),

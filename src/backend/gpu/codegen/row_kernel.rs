@@ -1,11 +1,11 @@
-//! Generates the functions of `shaders/row_reduce.wgsl`: the loads, accumulators, epilogues and stores of a row pass.
+//! Generates the functions of `shaders/row_reduce.wgsl`: the loads, accumulators, epilogues and stores of a row kernel.
 
 use super::emit::Emitter;
-use super::generated::Generated;
+use super::kernel_module::KernelModule;
 use super::outputs::packed_bits;
 use super::storage::{Binding, Element, StorageArray};
 use super::types::{elements_per_word, value_type};
-use super::{Module, accumulate, arithmetic};
+use super::{ModuleBuilder, accumulate, arithmetic};
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Rows};
@@ -13,8 +13,8 @@ use crate::graph::reducer::Accumulator;
 use crate::graph::row_kernel::{RowKernel, RowMap, RowResult};
 use crate::graph::walk::for_each_expr;
 
-/// Whether several elements of the node's array share a word. The elements come from several invocations, in any order,
-/// so each sets its own bits of a word that was 0.
+/// Whether several elements of the node's array share a word. Several invocations then store to one word: each sets its
+/// own bits by an atomic `or`, and the word is cleared beforehand.
 pub(crate) fn shares_words(node: &Node) -> bool {
     elements_per_word(node.dtype()) > 1
 }
@@ -31,9 +31,9 @@ fn store(out: &str, dtype: DType, value: &str) -> String {
     }
 }
 
-impl Module<'_> {
-    /// Adds `load`, `identity`, `combine` and `store`, and the functions that map the elements if the pass has a map.
-    /// Returns the type of an element.
+impl ModuleBuilder<'_> {
+    /// Adds `load`, `identity`, `combine` and `store`, and the functions of the element map. Returns the name of the
+    /// accumulator's type.
     pub(crate) fn row_pass(&mut self, pass: &RowKernel, rows: &Rows) -> String {
         let columns: Vec<(Accumulator, Expr)> = pass.columns().into_iter().map(|(a, e)| (a, e.clone())).collect();
         let elem = match columns.as_slice() {
@@ -50,7 +50,7 @@ impl Module<'_> {
         let is_plain = elem != "State";
         let of = |r: &RowResult| {
             let v = if is_plain { "v".into() } else { format!("v.c{}", pass.column_of(r)) };
-            accumulate::part(r.reducer, r.value.dtype(), &v)
+            accumulate::result(r.reducer, r.value.dtype(), &v)
         };
         let names = output_names(pass);
         let mut body = String::new();
@@ -63,7 +63,7 @@ impl Module<'_> {
         elem
     }
 
-    /// Whether `load` of the pass uses its argument `row`.
+    /// Whether `load` uses its argument `row`.
     pub(crate) fn loads_by_row(&self, pass: &RowKernel) -> bool {
         let mut found = false;
         for (_, value) in pass.columns() {
@@ -111,20 +111,20 @@ impl Module<'_> {
 
     /// The epilogue of a result whose reduced value is `v`: its lines, and the name of the final value.
     fn finished(&mut self, r: &RowResult, v: &str) -> (String, String) {
-        // Guards a product against contraction into a sum: a stored product could not be contracted either.
+        // Guards a product against contraction into a sum, as a store and a load would.
         let dtype = r.value.dtype();
         let v = if dtype.is_float() { arithmetic::guard(self, dtype, v) } else { v.into() };
         match &r.epilogue {
             None => (String::new(), v),
             Some(epilogue) => {
-                let emitter = Emitter::new(self).knowing(&epilogue.reduced, "reduced".into());
+                let emitter = Emitter::new(self).with_value(&epilogue.reduced, "reduced".into());
                 let (lines, result) = emitter.function(&epilogue.value);
                 (format!("    let reduced = {v};\n{lines}"), result)
             }
         }
     }
 
-    /// Adds the functions that map the elements by the results of their rows.
+    /// Adds the functions of the element map.
     fn row_map(&mut self, pass: &RowKernel, rows: &Rows, of: impl Fn(&RowResult) -> String) {
         let Some(RowMap { out, value, .. }) = &pass.map else {
             return self.push(
@@ -142,7 +142,7 @@ impl Module<'_> {
         }
         let own = rows.row_of(Expr::index());
         let emitter = pass.results.iter().enumerate().fold(Emitter::new(self), |emitter, (k, r)| {
-            emitter.knowing(&Expr::load(&r.out, own.clone()), format!("r.r{k}"))
+            emitter.with_value(&Expr::load(&r.out, own.clone()), format!("r.r{k}"))
         });
         let (lines, result) = emitter.function(value);
         self.push(&format!(
@@ -154,13 +154,13 @@ impl Module<'_> {
         ));
     }
 
-    /// Completes the module of a pass, whose elements have that type and size in storage.
+    /// Completes the module of a row kernel, with the name and the bytes of the accumulator's type.
     pub(crate) fn finish_row_pass(
         self,
         templates: &[&'static str],
         (elem, bytes): (&str, usize),
         pass: &RowKernel,
-    ) -> Generated {
+    ) -> KernelModule {
         let part = StorageArray::new("part", Element::new("Elem", bytes), Binding::Scratch(0));
         let names = output_names(pass).into_iter().zip(pass.outputs());
         let outputs = names.map(|(name, node)| (name, Element::of_shared_words(node.dtype()))).collect();

@@ -6,7 +6,7 @@ use super::types::{elements_per_word, storage_type, vector_type};
 use crate::dtype::DType;
 use crate::graph::node::Node;
 
-/// The resource that a kernel binds.
+/// The buffer that a storage array is bound to.
 #[derive(Debug, Clone)]
 pub(crate) enum Binding {
     /// A stored array, read.
@@ -46,7 +46,7 @@ impl Element {
     /// An atomic word.
     pub(crate) const ATOMIC: Self = Self { ty: Cow::Borrowed("u32"), bytes: 4, is_atomic: true };
 
-    /// A type of the kernel's text, of that many bytes.
+    /// A WGSL type of that many bytes.
     pub(crate) fn new(ty: impl Into<Cow<'static, str>>, bytes: usize) -> Self {
         Self { ty: ty.into(), bytes: bytes as u64, is_atomic: false }
     }
@@ -73,7 +73,7 @@ pub(crate) struct StorageArray {
     pub(super) name: Cow<'static, str>,
     pub(crate) element: Element,
     pub(crate) binding: Binding,
-    /// Whether the kernel asks which elements are bound: it has the functions `first_{name}` and `len_{name}`.
+    /// Whether the kernel queries the bound range, by the functions `first_{name}` and `len_{name}`.
     pub(super) has_range: bool,
 }
 

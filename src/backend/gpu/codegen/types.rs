@@ -2,8 +2,8 @@
 
 use crate::dtype::DType;
 
-/// The type of a value in a kernel. Integers of less than 32 bits are 32-bit integers within their own range. 16-bit
-/// floats are their bits: arithmetic on them is in f32 only.
+/// The type of a value in a kernel. Integers of less than 32 bits are 32-bit integers in the range of the dtype. 16-bit
+/// floats are represented by their bits, and computed in f32.
 pub(crate) const fn value_type(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "bool",

@@ -1,18 +1,18 @@
-//! Generates functions that compute four elements at once, from arrays that are loaded four elements at a time.
+//! Generates vectorized maps, which load and compute four elements per invocation.
 
 use std::fmt::Write;
 
 use super::outputs::packed_bits;
 use super::types::{elements_per_word, value_type, vector_type};
-use super::{Module, emit};
+use super::{ModuleBuilder, emit};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::walk::for_each_expr;
 
-impl Module<'_> {
+impl ModuleBuilder<'_> {
     /// Adds `fn name(q)`, the expression's values at the four positions from `4 q` on, in storage form. The expression
-    /// loads only at its own position, and no other function of the kernel reads these arrays. Loads are emitted
-    /// outside the branches that use them: an array that ends before the positions do needs bounds checks.
+    /// loads only at its own position, and no other function of the kernel reads these arrays. Loads are hoisted out of
+    /// branches, so they need bounds checks for arrays that are shorter than the map.
     pub(crate) fn vector_function(&mut self, name: &str, e: &Expr) {
         let mut arrays: Vec<Node> = Vec::new();
         for_each_expr(e, &mut |e| arrays.extend(e.node().filter(|n| !arrays.contains(n)).cloned()));
@@ -24,7 +24,7 @@ impl Module<'_> {
         }
         let mut emitter = emit::Emitter::new(self);
         for (k, n) in arrays.iter().enumerate() {
-            emitter = emitter.knowing(&Expr::load(n, Expr::index()), format!("x{k}"));
+            emitter = emitter.with_value(&Expr::load(n, Expr::index()), format!("x{k}"));
         }
         let (lines, result) = emitter.function(e);
         let (ty, stored) = (value_type(e.dtype()), vector_type(e.dtype()));

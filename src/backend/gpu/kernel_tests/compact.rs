@@ -7,7 +7,7 @@ use crate::graph::rank_bitmap::{TILE, tiles, words};
 
 const LIVE: &str = "fn live() -> u32 { return load_size(0u); }";
 
-fn marking() -> String {
+fn rank_bitmap_text() -> String {
     source(
         concat!(
             include_str!("../../../../shaders/rank_bitmap.wgsl"),
@@ -19,26 +19,26 @@ fn marking() -> String {
     )
 }
 
-fn compacting(packed: bool) -> String {
+fn compact_text(packed: bool) -> String {
     let store = if packed { "or_out(i >> 2u, (v & 0xffu) << ((i & 3u) * 8u));" } else { "store_out(i, v);" };
     source(
         include_str!("../../../../shaders/compact.wgsl"),
         "u32",
-        &[("marks", "u32"), ("values", "u32"), ("out", if packed { ATOMIC } else { "u32" }), ("size", "u32")],
+        &[("bitmap", "u32"), ("values", "u32"), ("out", if packed { ATOMIC } else { "u32" }), ("size", "u32")],
         &format!(
             "{LIVE}
-             fn bitmap(k: u32) -> u32 {{ return load_marks(k); }}
+             fn bitmap(k: u32) -> u32 {{ return load_bitmap(k); }}
              fn value(i: u32, row: u32) -> u32 {{ return load_values(i); }}
              fn store(i: u32, v: u32) {{ {store} }}"
         ),
     )
 }
 
-/// The rank bitmap, by its definition.
-fn naive_marks(flags: &[u32], live: u32) -> Vec<u32> {
+/// The rank bitmap, computed naively.
+fn naive_rank_bitmap(flags: &[u32], live: u32) -> Vec<u32> {
     let capacity = flags.len() as u32;
-    let stays = |i: u32| u32::from(i < live && flags[i as usize] != 0);
-    let before = |from: u32, to: u32| (from..to.min(capacity)).map(stays).sum::<u32>();
+    let selected = |i: u32| u32::from(i < live && flags[i as usize] != 0);
+    let before = |from: u32, to: u32| (from..to.min(capacity)).map(selected).sum::<u32>();
     let starts = (0..tiles(capacity)).map(|tile| tile * TILE);
     let mut out = vec![0];
     for start in starts.clone() {
@@ -47,7 +47,7 @@ fn naive_marks(flags: &[u32], live: u32) -> Vec<u32> {
     for tile in starts {
         let mut rank = 0;
         for word in (tile..tile + TILE).step_by(16) {
-            let bits = (word..word + 16).map(|i| if i < capacity { stays(i) << (i - word) } else { 0 }).sum::<u32>();
+            let bits = (word..word + 16).map(|i| if i < capacity { selected(i) << (i - word) } else { 0 }).sum::<u32>();
             out.push((rank << 16) | bits);
             rank += bits.count_ones();
         }
@@ -55,31 +55,31 @@ fn naive_marks(flags: &[u32], live: u32) -> Vec<u32> {
     out
 }
 
-/// The first words of the output, with `inner` numbers per position.
+/// The first words of the output, with `inner` values per position.
 fn run(mode: Mode, flags: &[u32], live: u32, (packed, small, inner): (bool, bool, u32), out_words: usize) -> Vec<u32> {
     let gpu = gpu();
     let capacity = flags.len() as u32;
     let numbers = capacity * inner;
     let values: Vec<u32> = (0..numbers).map(|i| i.wrapping_mul(0x9e37_79b1)).collect();
     let bound_flags = gpu.upload(flags);
-    let marks = gpu.junk::<u32>(words(capacity) as usize);
+    let bitmap = gpu.junk::<u32>(words(capacity) as usize);
     let size = gpu.upload(&[live]);
     let head = [capacity, inner, tiles(capacity), numbers, 0, 0, 0, 0];
-    let kernel = gpu.kernel(&marking(), mode, head, &[&bound_flags, &marks, &size]);
+    let kernel = gpu.kernel(&rank_bitmap_text(), mode, head, &[&bound_flags, &bitmap, &size]);
     if small {
         assert!(rank_bitmap::is_small(capacity));
         kernel.run(&[("small", (1, 1, 1))]);
     } else {
         let (x, y) = fold_grid(tiles(capacity));
-        // more workgroups than tiles must do no harm
+        // The grid may exceed the number of tiles.
         kernel.run(&[("upsweep", (x, y + 1, 1)), ("spine", (1, 1, 1))]);
     }
-    let read = gpu.read::<u32>(&marks, words(capacity) as usize);
-    assert!(read == naive_marks(flags, live), "marks of {live} of {capacity}, small {small}, {mode:?}");
+    let read = gpu.read::<u32>(&bitmap, words(capacity) as usize);
+    assert!(read == naive_rank_bitmap(flags, live), "bitmap of {live} of {capacity}, small {small}, {mode:?}");
     let room = if packed { numbers.div_ceil(4) } else { numbers } as usize;
     let values = gpu.upload(&values);
     let out = if packed { gpu.upload(&vec![0u32; room]) } else { gpu.junk::<u32>(room) };
-    let kernel = gpu.kernel(&compacting(packed), mode, head, &[&marks, &values, &out, &size]);
+    let kernel = gpu.kernel(&compact_text(packed), mode, head, &[&bitmap, &values, &out, &size]);
     let (x, y) = fold_grid(compact::groups(numbers));
     kernel.run(&[("main", (x, y + 1, 1))]);
     let mut read = gpu.read(&out, room);
@@ -103,7 +103,7 @@ fn check(mode: Mode, flags: &[u32], live: u32, inner: u32) {
 }
 
 #[test]
-fn positions_stay_in_order_at_every_size_class() {
+fn compaction_keeps_the_order_at_every_size_class() {
     let mut random = Random(41);
     for mode in [Mode::Checked, Mode::Unchecked] {
         for capacity in [1u32, 2, 3, 4, 5, 8, 255, 256, 257, 2047, 2048, 2049, 4096, 4097, 20_000] {
@@ -120,7 +120,7 @@ fn positions_stay_in_order_at_every_size_class() {
 #[test]
 fn the_spine_carries_across_its_own_tiles() {
     let mut random = Random(42);
-    // More than 2 * 2048 tiles, with one range that keeps no position and one that keeps all.
+    // More than 2 * 2048 tiles, with a range without selected positions and one with selected positions only.
     let flags: Vec<u32> = (0..8_500_000u32)
         .map(|i| match i {
             1_000_000..2_000_000 => 0,

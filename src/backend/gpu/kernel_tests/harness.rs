@@ -10,7 +10,7 @@ use crate::backend::gpu::codegen::{Binding, Declarations, Element, StorageArray,
 /// The type of buffers of atomic words.
 pub const ATOMIC: &str = "atomic<u32>";
 
-/// The byte that fills new scratch and output buffers.
+/// The byte with which new scratch and output buffers are filled.
 const JUNK: u8 = 0xA5;
 
 pub struct Gpu {
@@ -18,7 +18,7 @@ pub struct Gpu {
     queue: wgpu::Queue,
 }
 
-/// How wgpu compiles a module: with or without the checks it injects. Kernels must be right either way.
+/// Whether wgpu compiles a module with injected checks. Kernels must be correct in both modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
     Checked,
@@ -33,7 +33,7 @@ pub struct Kernel<'a> {
     group: wgpu::BindGroup,
 }
 
-/// The device all tests share.
+/// The device, shared by all tests.
 pub fn gpu() -> &'static Gpu {
     static GPU: OnceLock<Gpu> = OnceLock::new();
     GPU.get_or_init(|| pollster::block_on(open()))
@@ -48,7 +48,7 @@ async fn open() -> Gpu {
     let (device, queue) = adapter
         .request_device(&wgpu::DeviceDescriptor {
             required_features: adapter.features() & wanted,
-            // the limits that the templates promise to meet: the defaults of WebGPU, except sizes
+            // The limits of the templates: the defaults of WebGPU, except sizes.
             required_limits: wgpu::Limits {
                 max_buffer_size: limits.max_buffer_size,
                 max_storage_buffer_binding_size: limits.max_storage_buffer_binding_size,
@@ -135,7 +135,7 @@ impl Gpu {
             wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(text.to_string().into()) };
         let module = match mode {
             Mode::Checked => self.device.create_shader_module(descriptor),
-            // SAFETY: the templates bound every index and every loop themselves, which is what this mode tests.
+            // SAFETY: the templates bound every index and every loop, which this mode tests.
             Mode::Unchecked => unsafe {
                 self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
             },
@@ -172,9 +172,9 @@ impl Gpu {
 }
 
 impl Kernel<'_> {
-    /// Dispatches entry points one after the other.
+    /// Dispatches entry points in sequence.
     pub fn run(&self, stages: &[(&str, (u32, u32, u32))]) {
-        // One at a time: lavapipe runs a dispatch on all cores anyhow, and memory stays bounded.
+        // One at a time: lavapipe runs a dispatch on all cores, and this limits memory.
         static ONE: Mutex<()> = Mutex::new(());
         let _guard = ONE.lock().unwrap_or_else(|e| e.into_inner());
         let device = &self.gpu.device;

@@ -10,7 +10,7 @@ use crate::backend::gpu as host;
 /// Rows, terms and columns of each batch.
 type Sizes = Vec<[u32; 3]>;
 
-/// The template with the sizes of batches in a table: rows, terms, columns, then where the matrices and tiles begin.
+/// The template with the sizes of batches in a table: rows, terms, columns, then the starts of the matrices and tiles.
 fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
     let entry =
         |name: &str, k: u32| format!("fn {name}(g: u32, row: u32) -> u32 {{ return load_table(g * 7u + {k}u); }}\n");
@@ -68,7 +68,7 @@ fn check<T: Pod + PartialEq + std::fmt::Debug + Sync>(
     let gpu = gpu();
     let (a, b, table) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&table));
     let out = gpu.junk::<T>(expected.len());
-    // A capacity of more tiles than exist must do no harm.
+    // The capacity may exceed the number of tiles.
     let head = host::matmul::head(batches as u32, tiles[batches] + 5, expected.len() as u32, transposed, 0..u32::MAX);
     let text = text(elem, guarded, zero.0, tile);
     let (x, y) = host::fold_grid(tiles[batches] + 5);
@@ -84,7 +84,7 @@ fn edges() -> Sizes {
     vec![[0, 3, 2], [15, 16, 17], [1, 0, 9], [33, 7, 31], [2, 5, 0], [64, 17, 65], [1, 130, 1], [63, 1, 64], [0, 0, 0]]
 }
 
-/// A float whose products and sums round.
+/// A float whose products and sums are inexact.
 fn float(bits: u32) -> f32 {
     (bits as f32 - 2e9) / 3.0e3
 }

@@ -1,7 +1,7 @@
 //! Tests of the unmodified shader templates: hand-written definitions replace the generated ones. Results are compared
 //! bit for bit with the CPU twins, and with naive oracles.
 //!
-//! Every scratch and output buffer starts as junk. Without an adapter the tests fail; none is skipped.
+//! Scratch and output buffers are filled with junk beforehand. Without an adapter the tests fail; none is skipped.
 
 mod harness;
 mod matmul;

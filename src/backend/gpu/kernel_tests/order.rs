@@ -1,5 +1,5 @@
-//! Test inputs for every kernel that combines along rows: an operation that reveals any change of the order, and row
-//! lengths under which the order must not change.
+//! Test inputs for kernels that combine along rows: an operation whose result depends on the order, and lengths of
+//! rows.
 
 use super::harness::Mode;
 use super::rows::{Random, adversarial, distributions};
@@ -20,7 +20,7 @@ pub fn combine(a: u32, b: u32) -> u32 {
     }
 }
 
-/// Numbers that are not the identity.
+/// Integers other than the identity.
 pub fn integers(len: usize) -> Vec<u32> {
     let mut random = Random(11);
     (0..len).map(|_| random.next() as u32 | 1).collect()
@@ -36,7 +36,7 @@ pub fn floats(len: usize) -> Vec<f32> {
     (0..len).map(|_| number(random.next())).collect()
 }
 
-/// A case: compilation mode, name, row lengths, numbers per element, spare capacity in rows and values, and values.
+/// A case: compilation mode, name, row lengths, `inner`, spare capacity in rows and values, and values.
 pub type Case<'a> = (Mode, &'a str, &'a [u32], usize, (u32, u32), &'a [u32]);
 
 pub fn every_distribution(scale: u32, check: impl Fn(Case<'_>)) {
@@ -69,7 +69,7 @@ pub fn rows_that_do_not_exist(check: impl Fn(Case<'_>)) {
     }
 }
 
-/// Cases with several numbers per element. The larger cases have about `scale` values.
+/// Cases with several columns. The larger cases have about `scale` values.
 pub fn columns(scale: u32, check: impl Fn(Case<'_>)) {
     let values = integers(64 * scale as usize);
     for inner in [2, 3, 16, 33] {

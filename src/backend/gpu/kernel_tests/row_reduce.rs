@@ -78,7 +78,7 @@ const MAX_F32: Reduction<f32, u32> = Reduction {
     combine_cpu: |a, b| a.max(b),
 };
 
-/// A hash of the tree of operations. It is not commutative, so that any change of the order shows.
+/// A hash of the tree of operations. It is not commutative, so that any change of the order changes the result.
 const ORDER: Reduction<u32, u32> =
     Reduction { name: "order", combine: order::COMBINE, combine_cpu: order::combine, ..SUM_U32 };
 
@@ -90,7 +90,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
             include_str!("../../../../shaders/row_reduce_long.wgsl"),
             include_str!("../../../../shaders/lib/row_tiles.wgsl"),
         ];
-        // Wider elements do not fit workgroup memory.
+        // Larger accumulators do not fit workgroup memory.
         let stages = size_of::<E>() == 4;
         let stage = if stages { 2064 } else { 1 };
         source(
@@ -154,7 +154,7 @@ impl<V: Pod, E: Pod + PartialEq + Debug + Send + Sync> Reduction<V, E> {
         let gpu = gpu();
         let mut grid = grid(total + spare.1, rows as u32, inner as u32, Tiles::DEFAULT).unwrap();
         assert_eq!(grid.head[4], 4);
-        grid.head[4] = alpha; // the tiles for a cost of 4 suffice for a lower one
+        grid.head[4] = alpha; // tiles for a cost of 4 suffice for a lower one
         let mut padded = live;
         padded.resize(rows + 1, total);
         let (values, splits) = (gpu.upload(values), gpu.upload(&padded));
@@ -194,10 +194,10 @@ fn order_is_canonical_for_adversarial_rows() {
 
 /// Lower costs of a row, for sizes at which a cost of 4 would not fit 32 bits.
 #[test]
-fn order_is_canonical_whatever_a_row_costs() {
+fn order_is_canonical_for_lower_costs_of_a_row() {
     let values = integers(600_000);
     for alpha in [0, 1] {
-        // as many blocks as a tile can hold, and many empty rows
+        // The maximum number of blocks of a tile, and many empty rows.
         let dense = [vec![17; 9000], vec![0; 50_000], vec![257; 40], vec![0, 5000, 0]].concat();
         for (seed, lengths) in [dense, adversarial(99, 200_000)].into_iter().enumerate() {
             for inner in [1, 3] {

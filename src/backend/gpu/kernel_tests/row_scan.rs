@@ -20,7 +20,7 @@ struct Scan<V> {
     combine_cpu: fn(V, V) -> V,
 }
 
-/// A hash of the tree of operations. It is not associative, so that any change of the order shows.
+/// A hash of the tree of operations. It is not associative, so that any change of the order changes the result.
 const ORDER: Scan<u32> = Scan {
     name: "order",
     elem: "u32",
@@ -106,7 +106,7 @@ impl<V: Pod + PartialEq + Debug> Scan<V> {
         let grid = grid(total + spare.1, rows as u32, inner as u32).unwrap();
         let mut head = grid.head();
         assert_eq!(head[4], 4);
-        head[4] = alpha; // the tiles for a cost of 4 suffice for a lower one
+        head[4] = alpha; // tiles for a cost of 4 suffice for a lower one
         let mut padded = live.clone();
         padded.resize(rows + 1, total);
         let (values, splits) = (gpu.upload(values), gpu.upload(&padded));
@@ -149,7 +149,7 @@ fn order_is_canonical_for_adversarial_rows() {
 /// Lower costs of a row, for sizes at which a cost of 4 would not fit 32 bits, and tiles with the maximum number of
 /// blocks and chunks.
 #[test]
-fn order_is_canonical_whatever_a_row_costs() {
+fn order_is_canonical_for_lower_costs_of_a_row() {
     let values = integers(600_000);
     for alpha in [0, 1, 4] {
         let dense = [vec![17; 9000], vec![0; 50_000], vec![257; 40], vec![25; 3000], vec![0, 5000, 0]].concat();
@@ -162,7 +162,7 @@ fn order_is_canonical_whatever_a_row_costs() {
     }
 }
 
-/// One row that takes many iterations of `level2`, at every width with its own number of lanes.
+/// One row that needs many iterations of `level2`, at every width with a different number of lanes.
 #[test]
 fn order_is_canonical_for_giant_rows() {
     let values = integers(4_300_000);
@@ -199,7 +199,7 @@ fn float_sums_have_the_bits_of_the_twin_and_are_accurate() {
             }
         }
     }
-    // Infinities stay in their row.
+    // An infinity does not affect other rows.
     let values = [1.0, f32::INFINITY, 2.0, 3.0, f32::NEG_INFINITY, 5.0];
     let sums = SUM_F32.check(Mode::Checked, "infinities", &[1, 2, 1, 1, 1], 1, (0, 0), &values);
     assert_eq!(sums, [1.0, f32::INFINITY, f32::INFINITY, 3.0, f32::NEG_INFINITY, 5.0]);

@@ -31,7 +31,7 @@ fn run(mode: Mode, splits: &[u32], keys: &[u32], live: usize) -> (Vec<u32>, Vec<
     let longs = gpu.junk::<u32>(host::row_sort::longs_len(n) as usize);
     let buffers = [&gpu.upload(&all), &gpu.upload(keys), &perm, &longs];
     let kernel = gpu.kernel(&text, mode, host::row_sort::head(n, rows), &buffers);
-    // One workgroup more than needed.
+    // One surplus workgroup.
     let (x, y) = host::fold_grid(host::row_sort::stretches(n) + 1);
     kernel.run(&[("main", (x, y, 1))]);
     (gpu.read(&perm, keys.len()), gpu.read(&longs, host::row_sort::longs_len(n) as usize))
@@ -104,6 +104,6 @@ fn mixed_rows_equal_keys_and_device_known_counts() {
             check(Mode::Unchecked, &format!("mixed {seed}, {bits} bits"), &lengths, &keys(&mut random, n, bits), live);
         }
     }
-    // Positions beyond the rows also have the greatest key.
+    // Positions beyond the rows also have the maximum key.
     check(Mode::Unchecked, "greatest", &[5, 900, 10], &[u32::MAX; 915], 3);
 }

@@ -10,14 +10,14 @@ enum Elements {
     /// A separate array, read by both passes.
     Apart,
     /// A separate array, from which the first pass copies the elements into the output.
-    Barriers,
+    Copied,
     /// The output.
     InPlace,
 }
 
 fn text(elements: Elements) -> String {
     let load = if elements == Elements::InPlace { "load_out(i)" } else { "load_values(i)" };
-    let keeps = elements == Elements::Barriers;
+    let keeps = elements == Elements::Copied;
     source(
         concat!(
             include_str!("../../../../shaders/scan.wgsl"),
@@ -50,7 +50,7 @@ fn run(mode: Mode, values: &[u32], capacity: u32, small: bool, elements: Element
         kernel.run(&[("small", (1, 1, 1))]);
     } else {
         let (x, y) = host::fold_grid(host::scan::tiles(capacity));
-        // more workgroups than tiles must do no harm
+        // The grid may exceed the number of tiles.
         kernel.run(&[("upsweep", (x, y + 1, 1)), ("spine", (1, 1, 1)), ("downsweep", (x, y + 1, 1))]);
     }
     (gpu.read(&out, capacity as usize + 1), gpu.read::<u32>(&tiles, scratch)[scratch - 1])
@@ -60,7 +60,7 @@ fn check(mode: Mode, values: &[u32], capacity: u32) {
     let mut expected = vec![0; capacity as usize + 1];
     let some = |start: usize, out: &mut [u32]| out.copy_from_slice(&values[start..start + out.len()]);
     let overflow = cpu::scan::exclusive_sum(values.len(), some, &mut expected) > u64::from(u32::MAX);
-    let variants = [Elements::Apart, Elements::Barriers, Elements::InPlace].map(|e| [(false, e), (true, e)]);
+    let variants = [Elements::Apart, Elements::Copied, Elements::InPlace].map(|e| [(false, e), (true, e)]);
     for (small, elements) in variants.into_iter().flatten().filter(|v| !v.0 || host::scan::is_small(capacity)) {
         let (sums, flag) = run(mode, values, capacity, small, elements);
         let first = sums.iter().zip(&expected).position(|(a, b)| a != b);
@@ -91,11 +91,11 @@ fn spine_carries_across_its_own_tiles() {
 }
 
 #[test]
-fn totals_beyond_32_bits_wrap_and_are_noted() {
+fn totals_beyond_32_bits_wrap_and_are_recorded() {
     let mut random = Random(3);
     for len in [2usize, 300, 2000, 2100, 50_000] {
         for at in 0..6 {
-            // one value, at a random index, that brings the total to the limit or one past it
+            // One value, at a random index, brings the total to the limit or one past it.
             let mut values: Vec<_> = (0..len).map(|_| random.below(5)).collect();
             let place = random.below(len as u32) as usize;
             values[place] = 0;

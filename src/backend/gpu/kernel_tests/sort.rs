@@ -9,7 +9,7 @@ const SCAN: &str =
 const SORT: &str =
     concat!(include_str!("../../../../shaders/sort.wgsl"), include_str!("../../../../shaders/lib/workgroup_scan.wgsl"));
 
-/// The whole permutation, phantom elements included.
+/// The whole permutation, including elements beyond the live ones.
 fn run(mode: Mode, keys: &[u32], capacity: u32, key_bits: u32) -> Vec<u32> {
     let gpu = gpu();
     let buffers = [
@@ -60,7 +60,7 @@ fn check(mode: Mode, keys: &[u32], capacity: u32, key_bits: u32) {
     expected.sort_by_key(|&k| keys[k as usize]);
     assert!(cpu::sort::sort_permutation(keys, key_bits) == expected, "{label}: twin");
     assert!(permutation[..keys.len()] == expected, "{label}");
-    // elements that do not exist follow in order
+    // Elements beyond the live ones follow in order.
     assert!(permutation[keys.len()..].iter().copied().eq(keys.len() as u32..capacity), "{label}");
 }
 

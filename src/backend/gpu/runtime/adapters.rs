@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::OnceLock};
 
-/// The kind of device behind an adapter, in order of preference.
+/// Class of an adapter, in order of preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum AdapterKind {
     /// A GPU with memory of its own.
@@ -11,7 +11,7 @@ pub(crate) enum AdapterKind {
     Integrated,
     /// A GPU that a hypervisor passes through or shares.
     Virtual,
-    /// Unknown to wgpu.
+    /// An adapter whose class wgpu does not know.
     Other,
     /// A software rasteriser (lavapipe, WARP): correct, but slower than the CPU backend.
     Software,
@@ -57,7 +57,8 @@ impl AdapterSummary {
         }
     }
 
-    /// Whether both are one device listed twice by one interface, as the loader does for a driver that it finds twice.
+    /// Whether both are one device that one interface lists twice, as the Vulkan loader does for a driver that is
+    /// registered twice.
     fn repeats(&self, other: &Self) -> bool {
         // Without a bus address, two equal GPUs are indistinguishable from one GPU listed twice. A software rasteriser
         // is always a single device.
@@ -87,7 +88,7 @@ impl fmt::Debug for Adapter {
     }
 }
 
-/// All usable compute adapters, real GPUs first; empty where no driver is installed.
+/// All usable compute adapters, by class; empty if no driver is installed.
 ///
 /// Enumerates the drivers once per process, which takes tens of milliseconds; devices plugged in later are not seen.
 pub(crate) fn adapters() -> Vec<Adapter> {
@@ -95,22 +96,22 @@ pub(crate) fn adapters() -> Vec<Adapter> {
     ADAPTERS.get_or_init(enumerate).clone()
 }
 
-/// Rank of a graphics interface where a device has several; lower is preferred. On Windows, Vulkan has 64-bit integers
-/// and floats without shipping the DXC compiler.
+/// Rank of a graphics interface, for devices with several; lower is preferred. On Windows, 64-bit integers and floats
+/// need the DXC compiler under DX12, and no further component under Vulkan.
 fn preference(backend: &str) -> usize {
     ["metal", "vulkan", "dx12"].iter().position(|name| *name == backend).unwrap_or(usize::MAX)
 }
 
 fn enumerate() -> Vec<Adapter> {
     let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
-    // `Instance::new` panics where no backend is compiled in at all.
+    // `Instance::new` panics if no backend is compiled in.
     if !wgpu::Instance::enabled_backend_features().intersects(backends) {
         return Vec::new();
     }
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends,
-        // The default flags request the validation layers in every debug build of a program that uses this crate, and
-        // extra pipelines that validate indirect dispatches, of which this crate has none.
+        // The default flags enable the validation layers in every debug build of a dependent program, and pipelines
+        // that validate indirect dispatches, which this crate does not use.
         flags: if cfg!(test) { wgpu::InstanceFlags::VALIDATION } else { wgpu::InstanceFlags::empty() },
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
@@ -128,7 +129,7 @@ fn enumerate() -> Vec<Adapter> {
             adapters.push(candidate);
         }
     }
-    // Stable: within a kind the driver's order holds, which is the user's where a layer sorts devices.
+    // Stable: within a class the driver's order remains, which a device-select layer may have set.
     adapters.sort_by_key(|adapter| adapter.summary.kind);
     adapters
 }

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::{link::Link, pipeline::Layout, stats::Counters};
+use super::{lru::evict_oldest_quarter, pipeline::Layout, shared::Shared, stats::Counters};
 
 /// Capacity of the cache, in bind groups.
 const CAPACITY: usize = 1024;
 
-/// Marks the words of a window in a key; ids never reach this bit.
+/// Marks the words of a window in a key; ids do not use this bit.
 const WINDOW: u64 = 1 << 63;
 
-/// LRU cache of bind groups. Evicts the oldest quarter at a time, so that one search for the oldest serves 256 misses.
+/// LRU cache of bind groups.
 #[derive(Debug, Default)]
 pub(super) struct BindGroups {
     cached: HashMap<Box<[u64]>, (wgpu::BindGroup, u64)>,
@@ -19,7 +19,7 @@ pub(super) struct BindGroups {
     key: Vec<u64>,
 }
 
-/// A buffer as a bind group binds it.
+/// A buffer binding of a bind group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BoundBuffer<'a> {
     pub(super) id: u64,
@@ -33,7 +33,7 @@ impl BindGroups {
     /// after it.
     pub(super) fn get<'a>(
         &mut self,
-        link: &Link,
+        shared: &Shared,
         layout: &Layout,
         params: BoundBuffer<'a>,
         params_bytes: u64,
@@ -65,31 +65,23 @@ impl BindGroups {
             let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: bound.buffer, offset, size });
             wgpu::BindGroupEntry { binding, resource }
         }));
-        let group = link.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        let group = shared.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &layout.bind_group,
             entries: &entries,
         });
-        Counters::add(&link.counters.bind_groups_created, 1);
+        Counters::add(&shared.counters.bind_groups_created, 1);
         if self.cached.len() >= CAPACITY {
-            self.drop_oldest();
+            evict_oldest_quarter(&mut self.cached);
         }
         self.cached.insert(self.key.as_slice().into(), (group.clone(), self.clock));
         group
     }
 
-    fn drop_oldest(&mut self) {
-        let mut times: Vec<u64> = self.cached.values().map(|(_, used)| *used).collect();
-        let (_, pivot, _) = times.select_nth_unstable(CAPACITY / 4);
-        let pivot = *pivot;
-        self.cached.retain(|_, (_, used)| *used > pivot);
-    }
-
-    /// Drops the bind groups that name one of these buffers, so that they do not keep its memory alive.
+    /// Drops the bind groups of these buffers, which would keep the memory alive.
     pub(super) fn forget(&mut self, buffers: &[u64]) {
         if !buffers.is_empty() {
-            // The first two words of a key are not buffers. Ids are unique among layouts and buffers, and a false match
-            // on the parameter size only costs a new bind group.
+            // Compares words of the key that are no buffer ids, too. A false match only costs a new bind group.
             self.cached.retain(|key, _| !key.iter().any(|id| buffers.contains(id)));
         }
     }

@@ -4,25 +4,25 @@ use std::{fmt, num::NonZeroU64, ops::Range, sync::Arc};
 
 use super::{
     context::Runtime,
-    free_buffers::{Slot, Use, fresh_id},
+    free_buffers::{Allocation, Use, fresh_id},
     pool::Pool,
 };
 use crate::{Error, Result};
 
-/// Handle of a device buffer. Clones share the bytes. With the last handle the memory returns to the pool, or to the
-/// user who made the buffer.
+/// Reference-counted handle of a device buffer. When the last handle is dropped, the memory returns to the pool, or to
+/// the user's program.
 ///
 /// The allocation exceeds the requested size by up to a quarter, and is a multiple of 16 bytes (of 4 for a user's
-/// buffer). Kernels see all of it: `arrayLength` does not give the requested size, and bytes beyond that size are
-/// unspecified.
+/// buffer). Kernels bind the whole allocation, so `arrayLength` exceeds the requested size, and bytes beyond that size
+/// are unspecified.
 #[derive(Clone)]
 pub(crate) struct Buffer {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    /// Taken by `drop` only; `None` for a user's buffer.
-    slot: Option<Slot>,
+    /// `None` for a user's buffer, and after `drop` has taken it.
+    allocation: Option<Allocation>,
     wgpu: wgpu::Buffer,
     id: u64,
     capacity: u64,
@@ -32,9 +32,9 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Some(slot) = self.slot.take() {
-            self.pool.link().counters.buffer_given_back(self.bytes);
-            self.pool.release(slot);
+        if let Some(allocation) = self.allocation.take() {
+            self.pool.shared().counters.buffer_given_back(self.bytes);
+            self.pool.release(allocation);
         } else {
             self.pool.disown(&self.wgpu);
             // Cached bind groups would keep the buffer alive.
@@ -60,23 +60,23 @@ impl Buffer {
         self.inner.capacity
     }
 
-    /// An id that no other *living* buffer has.
+    /// An id that is unique among live buffers.
     pub(crate) fn id(&self) -> u64 {
         self.inner.id
     }
 
-    /// The wgpu buffer. A caller that names it in its own commands must keep this handle until those are submitted.
+    /// The wgpu buffer. A caller that records commands with it must keep this handle until their submission.
     pub(crate) fn as_wgpu(&self) -> &wgpu::Buffer {
         &self.inner.wgpu
     }
 
-    /// Whether this runtime made or adopted the buffer.
+    /// Whether this runtime allocated or adopted the buffer.
     pub(super) fn belongs_to(&self, runtime: &Runtime) -> bool {
         Arc::ptr_eq(&self.inner.pool, runtime.pool())
     }
 }
 
-/// A buffer as a kernel binds it: whole, or one window of a buffer that exceeds the binding limit.
+/// A buffer binding of a kernel: a whole buffer, or a window of one that exceeds the binding limit.
 #[derive(Debug, Clone)]
 pub(crate) struct BufferSlice {
     buffer: Buffer,
@@ -88,15 +88,15 @@ pub(crate) struct BufferSlice {
 
 impl From<Buffer> for BufferSlice {
     fn from(buffer: Buffer) -> Self {
-        // A user's buffer may exceed the binding limit, and hold more than the array.
-        let is_ours = buffer.inner.slot.is_some();
+        // A user's buffer may exceed the binding limit, and be larger than the array.
+        let is_ours = buffer.inner.allocation.is_some();
         let bytes = if is_ours { None } else { NonZeroU64::new(buffer.bytes().next_multiple_of(4).max(4)) };
         Self { buffer, offset: 0, bytes }
     }
 }
 
 impl BufferSlice {
-    /// A window of whole words; kernels see nothing beyond it.
+    /// A window of whole words.
     pub(crate) fn window(buffer: Buffer, bytes: Range<u64>) -> Self {
         Self { buffer, offset: bytes.start, bytes: NonZeroU64::new(bytes.end - bytes.start) }
     }
@@ -111,7 +111,7 @@ impl BufferSlice {
         (self.offset, self.bytes)
     }
 
-    /// Whether the slices share a byte.
+    /// Whether the slices overlap.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let end = |s: &Self| s.bytes.map_or(s.buffer.capacity(), |n| s.offset + n.get());
         self.buffer.id() == other.buffer.id() && self.offset < end(other) && other.offset < end(self)
@@ -119,11 +119,11 @@ impl BufferSlice {
 }
 
 impl Runtime {
-    /// A buffer of `bytes` bytes with unspecified contents, from the pool if one there fits.
+    /// A buffer of `bytes` bytes with unspecified contents, from the pool if possible.
     ///
     /// # Errors
-    /// [`Error::Limit`] if one buffer cannot hold that much, before anything is allocated; [`Error::Gpu`] if memory is
-    /// exhausted even after emptying the pool; [`Error::DeviceLost`].
+    /// [`Error::Limit`] if `bytes` exceeds the largest buffer, before any allocation; [`Error::Gpu`] if memory is
+    /// exhausted even after the pool is emptied; [`Error::DeviceLost`].
     pub(crate) fn buffer(&self, bytes: u64) -> Result<Buffer> {
         let limits = self.limits();
         if bytes > limits.max_buffer {
@@ -135,21 +135,23 @@ impl Runtime {
                 whose: format!("one buffer of {}; use smaller tensors, or a CPU device", self.info().name),
             });
         }
-        let slot = self.pool().acquire(Use::Storage, bytes, limits.most_for(bytes))?;
-        Ok(self.in_slot(slot, bytes))
+        let allocation = self.pool().acquire(Use::Storage, bytes, limits.max_capacity_for(bytes))?;
+        Ok(self.in_allocation(allocation, bytes))
     }
 
-    /// Buffers of these sizes, as [`Runtime::buffer`] makes them. Prefers the buffers with the ids in `before` where
-    /// they are unused, since cached bind groups name them. Replaces `before` by the ids of the buffers returned.
+    /// Buffers of these sizes; see [`Runtime::buffer`]. Prefers unused buffers with the ids in `before`, for which bind
+    /// groups are cached. Replaces `before` by the ids of the returned buffers.
     ///
     /// # Errors
-    /// As [`Runtime::buffer`]; no buffer is kept then.
+    /// As [`Runtime::buffer`]. Acquired buffers then return to the pool.
     pub(crate) fn buffers(&self, sizes: &[u64], before: &mut Vec<u64>) -> Result<Vec<Buffer>> {
         self.health().alive()?;
         let wanted = sizes.iter().copied().zip(before.drain(..));
-        let again = self.pool().acquire_again(wanted, |bytes| self.limits().most_for(bytes));
-        // Wrap all reused slots in handles first, so that they return to the pool if a later allocation fails.
-        let handle = |(slot, &bytes): (Option<Slot>, _)| slot.map(|slot| self.in_slot(slot, bytes));
+        let again = self.pool().acquire_by_id(wanted, |bytes| self.limits().max_capacity_for(bytes));
+        // Wraps all reused allocations in handles first, so that they return to the pool if a later allocation fails.
+        let handle = |(allocation, &bytes): (Option<Allocation>, _)| {
+            allocation.map(|allocation| self.in_allocation(allocation, bytes))
+        };
         let again: Vec<Option<Buffer>> = again.into_iter().zip(sizes).map(handle).collect();
         let mut again = again.into_iter();
         let taken = |&bytes| again.next().flatten().map_or_else(|| self.buffer(bytes), Ok);
@@ -158,16 +160,16 @@ impl Runtime {
         Ok(buffers)
     }
 
-    fn in_slot(&self, slot: Slot, bytes: u64) -> Buffer {
-        self.link().counters.buffer_taken(bytes);
-        let (wgpu, id, capacity) = (slot.buffer.clone(), slot.id, slot.capacity);
-        let inner = Inner { slot: Some(slot), wgpu, id, capacity, bytes, pool: Arc::clone(self.pool()) };
+    fn in_allocation(&self, allocation: Allocation, bytes: u64) -> Buffer {
+        self.shared().counters.buffer_taken(bytes);
+        let (wgpu, id, capacity) = (allocation.buffer.clone(), allocation.id, allocation.capacity);
+        let inner = Inner { allocation: Some(allocation), wgpu, id, capacity, bytes, pool: Arc::clone(self.pool()) };
         Buffer { inner: Arc::new(inner) }
     }
 
-    /// Wraps the first `bytes` bytes of a buffer that the user made on this device. Kernels read the buffer and never
-    /// write it. It never enters the pool, and counts neither as ours nor towards the budget. A buffer of ours that the
-    /// program got from a tensor is not reused while such a handle exists.
+    /// Wraps the first `bytes` bytes of a buffer that the user created on this device. Kernels only read it. The buffer
+    /// never enters the pool, and is excluded from statistics and budget. A pooled buffer that the program obtained
+    /// from a tensor and passes back is not reused while such a handle exists.
     ///
     /// # Errors
     /// [`Error::Argument`] if the buffer lacks `STORAGE`, is too small, has a size that is not a multiple of 4, or
@@ -197,7 +199,7 @@ impl Runtime {
             let whose = format!("one buffer of {}; pass fewer values", self.info().name);
             return Err(Error::Limit { what, requested: bytes, unit: "bytes", limit, whose });
         }
-        self.link().try_out(op, || {
+        self.shared().check_user_object(op, || {
             let device = self.device();
             let entry = wgpu::BindGroupLayoutEntry {
                 binding: 0,
@@ -222,19 +224,19 @@ impl Runtime {
         })?;
         let (wgpu, pool) = (buffer.clone(), Arc::clone(self.pool()));
         pool.adopt(&wgpu);
-        let inner = Inner { slot: None, wgpu, id: fresh_id(), capacity: size, bytes, pool };
+        let inner = Inner { allocation: None, wgpu, id: fresh_id(), capacity: size, bytes, pool };
         Ok(Buffer { inner: Arc::new(inner) })
     }
 
-    /// Fails if buffers of these sizes, all at once, would exceed the device's budget. Allocates nothing.
+    /// Fails if buffers of these sizes would together exceed the device's budget. Allocates nothing.
     pub(crate) fn check_budget(&self, what: &str, sizes: impl Iterator<Item = u64>) -> Result<()> {
-        self.pool().check_budget(what, sizes, |bytes| self.limits().most_for(bytes))
+        self.pool().check_budget(what, sizes, |bytes| self.limits().max_capacity_for(bytes))
     }
 
     /// Returns unused memory to the driver.
     pub(crate) fn trim(&self) {
         self.pool().trim();
-        self.link().poll_once();
+        self.shared().poll_once();
     }
 
     /// Bytes of unused buffers in the pool.

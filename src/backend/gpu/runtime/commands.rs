@@ -4,10 +4,10 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{
     buffer::{Buffer, BufferSlice},
-    checks::Checks,
     context::Runtime,
-    link::bug,
     pipeline::{Access, Pipeline},
+    runtime_checks::RuntimeChecks,
+    shared::bug,
 };
 use crate::{Error, Result};
 
@@ -16,13 +16,13 @@ use crate::{Error, Result};
 pub(crate) struct Dispatch {
     /// The kernel.
     pub(crate) pipeline: Pipeline,
-    /// Storage buffers, in the order of the access list. No other binding may overlap a written one.
+    /// Storage buffers, in the order of the access list. A written binding must not overlap another one.
     pub(crate) buffers: Vec<BufferSlice>,
     /// Parameters: the words of the uniform struct at binding 0.
     pub(crate) params: Arc<[u32]>,
-    /// Number of workgroups. The grid is folded to two dimensions and may be slightly larger: a kernel computes its
-    /// workgroup number as `wid.x + wid.y * num_workgroups.x` and returns at once if the number is not below the count
-    /// in its parameters. Zero launches nothing.
+    /// Number of workgroups; zero launches nothing. The grid is folded to two dimensions and may be slightly larger. A
+    /// kernel computes its workgroup index as `wid.x + wid.y * num_workgroups.x`, and returns if the index is not below
+    /// the count in its parameters.
     pub(crate) workgroups: u32,
     /// Third dimension of the grid; 1 for kernels without one.
     pub(crate) depth: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Dispatch {
     pub(crate) label: Arc<str>,
 }
 
-/// One command of a submission. Commands run in order, each after the commands it depends on.
+/// One command of a submission. Commands run in order.
 #[derive(Debug, Clone)]
 pub(crate) enum Command {
     /// Runs a kernel.
@@ -53,32 +53,32 @@ pub(crate) enum Command {
         to: Buffer,
         /// First byte in the destination.
         to_offset: u64,
-        /// How many bytes.
+        /// Number of bytes.
         bytes: u64,
     },
 }
 
-/// A byte range for the host to read; any offset, any length.
+/// A byte range for the host to read, of any offset and length.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadRequest {
     /// The buffer.
     pub(crate) buffer: Buffer,
     /// First byte.
     pub(crate) offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub(crate) bytes: u64,
 }
 
-/// Alignment of a dispatch's parameters: the largest that a device may require.
+/// Alignment of a dispatch's parameters: the maximum that WebGPU allows a device to require.
 pub(super) const PARAMS_ALIGN: u64 = 256;
 
-/// Limit on the parameters of one submission: a million dispatches. They share one buffer, which every WebGPU device
-/// can make this large.
+/// Maximum bytes of parameters of one submission: a million dispatches. All are in one buffer, and every WebGPU device
+/// supports buffers of this size.
 const MAX_PARAMS: u64 = 256 << 20;
 
 /// A validated command, with its grid and parameter offset.
 #[derive(Debug)]
-pub(super) enum CheckedCommand<'a> {
+pub(super) enum ValidatedCommand<'a> {
     Kernel {
         label: &'a str,
         pipeline: Pipeline,
@@ -101,13 +101,13 @@ pub(super) enum CheckedCommand<'a> {
 
 /// All commands of a submission with the parameters of its kernels.
 #[derive(Debug, Default)]
-pub(super) struct CheckedCommands<'a> {
-    pub(super) list: Vec<CheckedCommand<'a>>,
+pub(super) struct ValidatedCommands<'a> {
+    pub(super) list: Vec<ValidatedCommand<'a>>,
     pub(super) params: Vec<u8>,
     pub(super) kernels: u64,
 }
 
-/// Sets the words of a buffer; the only kernel of the runtime itself.
+/// Sets the words of a buffer. The only kernel of the runtime.
 const FILL: &str = "
 struct Params { word: u32, count: u32 }
 @group(0) @binding(0) var<uniform> params: Params;
@@ -119,8 +119,8 @@ fn fill(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    // Four words each, a workgroup apart, so that neighbours write next to one another. The largest buffer has fewer
-    // than 2^30 words, so that nothing here overflows.
+    // Four words per invocation, with the stride of a workgroup, so that stores coalesce. The largest buffer has fewer
+    // than 2^30 words, so that no index overflows.
     let first = (wid.x + wid.y * grid.x) * 1024u + lane;
     for (var k = 0u; k < 4u; k++) {
         let i = first + k * 256u;
@@ -132,21 +132,21 @@ const FILL_WORDS: u64 = 1024;
 
 impl Runtime {
     /// Validates commands and lays out their parameters. Submits nothing.
-    pub(super) fn checked<'a>(&self, commands: &'a [Command]) -> Result<CheckedCommands<'a>> {
-        let mut checked = CheckedCommands::default();
+    pub(super) fn validate<'a>(&self, commands: &'a [Command]) -> Result<ValidatedCommands<'a>> {
+        let mut validated = ValidatedCommands::default();
         for command in commands {
             match command {
-                Command::Dispatch(dispatch) => self.add_dispatch(&mut checked, dispatch)?,
-                Command::Fill { buffer, word } => self.add_fill(&mut checked, buffer, *word)?,
+                Command::Dispatch(dispatch) => self.add_dispatch(&mut validated, dispatch)?,
+                Command::Fill { buffer, word } => self.add_fill(&mut validated, buffer, *word)?,
                 Command::Copy { from, from_offset, to, to_offset, bytes } => {
-                    self.add_copy(&mut checked, (from, *from_offset), (to, *to_offset), *bytes)?;
+                    self.add_copy(&mut validated, (from, *from_offset), (to, *to_offset), *bytes)?;
                 }
             }
         }
-        Ok(checked)
+        Ok(validated)
     }
 
-    fn add_dispatch<'a>(&self, checked: &mut CheckedCommands<'a>, dispatch: &'a Dispatch) -> Result<()> {
+    fn add_dispatch<'a>(&self, validated: &mut ValidatedCommands<'a>, dispatch: &'a Dispatch) -> Result<()> {
         let Dispatch { pipeline, buffers, params, workgroups, depth, label } = dispatch;
         let access = pipeline.access();
         if buffers.len() != access.len() {
@@ -157,7 +157,7 @@ impl Runtime {
         }
         for (i, buffer) in buffers.iter().enumerate() {
             self.check_owner(label, buffer.buffer())?;
-            // About a dozen buffers, usually: comparing all pairs is cheaper than a set.
+            // For about a dozen buffers, comparing all pairs is faster than a set.
             let clash = (0..i).find(|&j| {
                 buffers[j].overlaps(buffer) && (access[i] == Access::ReadWrite || access[j] == Access::ReadWrite)
             });
@@ -166,22 +166,22 @@ impl Runtime {
                 return Err(bug(label, format_args!("bindings {j} and {i} overlap, and one of them is written")));
             }
         }
-        self.add_kernel(checked, label, pipeline.clone(), Cow::Borrowed(buffers), params, (*workgroups, *depth))
+        self.add_kernel(validated, label, pipeline.clone(), Cow::Borrowed(buffers), params, (*workgroups, *depth))
     }
 
-    fn add_fill<'a>(&self, checked: &mut CheckedCommands<'a>, buffer: &'a Buffer, word: u32) -> Result<()> {
+    fn add_fill<'a>(&self, validated: &mut ValidatedCommands<'a>, buffer: &'a Buffer, word: u32) -> Result<()> {
         self.check_owner("a fill", buffer)?;
         if word == 0 {
-            checked.list.push(CheckedCommand::Clear { buffer });
+            validated.list.push(ValidatedCommand::Clear { buffer });
             return Ok(());
         }
-        let pipeline = self.pipeline("ragged fill", FILL, "fill", &[Access::ReadWrite], Checks::ALL)?;
+        let pipeline = self.pipeline("ragged fill", FILL, "fill", &[Access::ReadWrite], RuntimeChecks::ALL)?;
         let words = buffer.capacity() / 4;
         let too_large = || bug("a fill", format_args!("{words} words, but at most 2^32 - 1 can be filled"));
         let count = u32::try_from(words).map_err(|_| too_large())?;
         let workgroups = u32::try_from(words.div_ceil(FILL_WORDS)).map_err(|_| too_large())?;
         self.add_kernel(
-            checked,
+            validated,
             "a fill",
             pipeline,
             Cow::Owned(vec![buffer.clone().into()]),
@@ -192,7 +192,7 @@ impl Runtime {
 
     fn add_kernel<'a>(
         &self,
-        checked: &mut CheckedCommands<'a>,
+        validated: &mut ValidatedCommands<'a>,
         label: &'a str,
         pipeline: Pipeline,
         buffers: Cow<'a, [BufferSlice]>,
@@ -200,7 +200,7 @@ impl Runtime {
         (workgroups, depth): (u32, u32),
     ) -> Result<()> {
         if workgroups == 0 || depth == 0 {
-            // Metal's debug layer objects to empty grids.
+            // Metal's debug layer rejects empty grids.
             return Ok(());
         }
         let params_bytes = (params.len() as u64 * 4).max(1).next_multiple_of(PARAMS_ALIGN);
@@ -212,13 +212,13 @@ impl Runtime {
             self.over_limit(label, workgroups.into(), "workgroups", u64::from(max_side) * u64::from(max_side))
         })?;
         let grid = (x, y, depth);
-        let at = checked.params.len() as u64;
+        let at = validated.params.len() as u64;
         if at + params_bytes > MAX_PARAMS {
             return Err(self.over_limit("one submission", at + params_bytes, "bytes of parameters", MAX_PARAMS));
         }
-        checked.params.extend_from_slice(bytemuck::cast_slice(params));
-        checked.params.resize((at + params_bytes) as usize, 0);
-        checked.list.push(CheckedCommand::Kernel {
+        validated.params.extend_from_slice(bytemuck::cast_slice(params));
+        validated.params.resize((at + params_bytes) as usize, 0);
+        validated.list.push(ValidatedCommand::Kernel {
             label,
             pipeline,
             buffers,
@@ -226,13 +226,13 @@ impl Runtime {
             params_bytes,
             grid,
         });
-        checked.kernels += 1;
+        validated.kernels += 1;
         Ok(())
     }
 
     fn add_copy<'a>(
         &self,
-        checked: &mut CheckedCommands<'a>,
+        validated: &mut ValidatedCommands<'a>,
         (from, from_offset): (&'a Buffer, u64),
         (to, to_offset): (&'a Buffer, u64),
         bytes: u64,
@@ -261,7 +261,7 @@ impl Runtime {
         if bytes > 0 {
             // Allocations are multiples of 16 bytes, so the last word is whole in both buffers.
             let bytes = bytes.next_multiple_of(4);
-            checked.list.push(CheckedCommand::Copy { from, from_offset, to, to_offset, bytes });
+            validated.list.push(ValidatedCommand::Copy { from, from_offset, to, to_offset, bytes });
         }
         Ok(())
     }
@@ -277,8 +277,7 @@ impl Runtime {
 }
 
 /// The smallest grid of at most `side` by `side` with at least `workgroups` workgroups and as few rows as possible.
-/// `None` also if the grid's workgroup count exceeds 32 bits: numbers of surplus workgroups in the last row would wrap
-/// and be taken for the first ones.
+/// `None` if there is none, or if the grid has 2^32 or more workgroups: indices of surplus workgroups would wrap.
 fn fold(workgroups: u32, side: u32) -> Option<(u32, u32)> {
     let rows = workgroups.div_ceil(side.max(1));
     let grid = (workgroups.div_ceil(rows.max(1)), rows);

@@ -8,19 +8,19 @@ use std::{
 };
 
 use super::{
-    checks::Checks,
     context::Runtime,
     free_buffers::fresh_id,
-    link::{bug, lock},
     pipeline::{Access, Layout, Pipeline},
     pipeline_cache::PipelineCache,
+    runtime_checks::RuntimeChecks,
+    shared::{bug, lock},
     stats::Counters,
 };
 use crate::{Error, Result, trace::span};
 
 impl Runtime {
-    /// The kernel `entry` of a module. Compiled at the first call with this text, entry point, checks and access list,
-    /// and again after 1024 other texts came in between.
+    /// The pipeline of entry point `entry` of a module. Compiled on first use of this text, entry point, checks and
+    /// access list, and again after eviction from the module cache.
     ///
     /// Bind group 0 holds the parameters (a uniform buffer) at binding 0 and the storage buffers at bindings 1, 2, ...,
     /// with the given `access`. Workgroup memory is not cleared.
@@ -34,9 +34,9 @@ impl Runtime {
         wgsl: &str,
         entry: &'static str,
         access: &[Access],
-        checks: Checks,
+        checks: RuntimeChecks,
     ) -> Result<Pipeline> {
-        let checks = if self.checked_shaders { Checks::ALL } else { checks };
+        let checks = if self.checked_shaders { RuntimeChecks::ALL } else { checks };
         self.health().alive()?;
         let limit = self.limits().storage_buffers as usize;
         if access.len() > limit {
@@ -50,8 +50,9 @@ impl Runtime {
         }
         let module = lock(&self.pipelines.modules).get(wgsl);
         let mut module = lock(&module);
-        let is_same =
-            |(name, with, it): &&(&str, Checks, Pipeline)| *name == entry && *with == checks && it.access() == access;
+        let is_same = |(name, with, it): &&(&str, RuntimeChecks, Pipeline)| {
+            *name == entry && *with == checks && it.access() == access
+        };
         if let Some((.., pipeline)) = module.pipelines.iter().find(is_same) {
             return Ok(pipeline.clone());
         }
@@ -81,13 +82,13 @@ impl Runtime {
         lock(&self.pipelines.modules).cached.len()
     }
 
-    fn compile_module(&self, label: &str, wgsl: &str, checks: Checks) -> Result<wgpu::ShaderModule> {
+    fn compile_module(&self, label: &str, wgsl: &str, checks: RuntimeChecks) -> Result<wgpu::ShaderModule> {
         if let Some(folder) = &self.dump_wgsl {
             dump(folder, label, wgsl)?;
         }
         let source = wgpu::ShaderSource::Wgsl(wgsl.into());
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source };
-        let module = self.link().scoped(|| checks.compile(self.device(), descriptor));
+        let module = self.shared().scoped(|| checks.compile(self.device(), descriptor));
         module.map_err(|error| self.does_not_compile(label, &error))
     }
 
@@ -105,16 +106,17 @@ impl Runtime {
             entry_point: Some(entry),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &[],
-                // On some devices clearing takes longer than the kernel, and every kernel here writes before it reads.
+                // Every kernel of this crate writes before it reads. On some devices clearing takes longer than the
+                // kernel.
                 zero_initialize_workgroup_memory: false,
             },
             cache: self.pipeline_cache.as_ref().map(PipelineCache::as_wgpu),
         };
-        let compiled = self.link().scoped(|| self.device().create_compute_pipeline(&descriptor));
+        let compiled = self.shared().scoped(|| self.device().create_compute_pipeline(&descriptor));
         let wgpu = compiled.map_err(|error| self.does_not_compile(label, &error))?;
-        // A driver that fails here loses the whole device, without an error.
+        // A driver failure during compilation loses the device, without an error.
         self.health().alive()?;
-        Counters::add(&self.link().counters.pipelines_compiled, 1);
+        Counters::add(&self.shared().counters.pipelines_compiled, 1);
         Ok(Pipeline::new(wgpu, layout, label))
     }
 
@@ -143,7 +145,7 @@ impl Runtime {
         let params = binding(0, wgpu::BufferBindingType::Uniform, true);
         let entries: Vec<_> = std::iter::once(params).chain(storage).collect();
         let device = self.device();
-        let made = self.link().scoped(|| {
+        let made = self.shared().scoped(|| {
             let bind_group =
                 device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
             let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

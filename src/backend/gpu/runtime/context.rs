@@ -1,4 +1,4 @@
-//! An opened device.
+//! The runtime of an opened device.
 
 use std::{
     path::PathBuf,
@@ -8,12 +8,12 @@ use std::{
 use super::{
     adapters::{Adapter, AdapterSummary},
     in_flight::InFlight,
-    link::{Health, Link},
     options::DeviceOptions,
     pipeline::Pipelines,
     pipeline_cache::PipelineCache,
     poller::Poller,
     pool::Pool,
+    shared::{Health, Shared},
     stats::Counters,
     submitter::Submitter,
 };
@@ -40,17 +40,17 @@ pub(crate) struct DeviceLimits {
 }
 
 impl DeviceLimits {
-    /// The largest allocation for a buffer of `bytes` bytes. A buffer that fits one binding is bound whole, so its size
-    /// class must fit too.
-    pub(crate) fn most_for(&self, bytes: u64) -> u64 {
+    /// The largest allocation for a buffer of `bytes` bytes. A buffer that fits one binding is bound whole, so its
+    /// allocation must fit too.
+    pub(crate) fn max_capacity_for(&self, bytes: u64) -> u64 {
         if bytes <= self.max_binding { self.max_binding.min(self.max_buffer) } else { self.max_buffer }
     }
 }
 
-/// An opened device with its pool, caches and queue. Dropped with the last handle and the last buffer.
+/// An opened device with its pool, caches and queue.
 #[derive(Debug)]
 pub(crate) struct Runtime {
-    link: Arc<Link>,
+    shared: Arc<Shared>,
     pool: Arc<Pool>,
     info: AdapterSummary,
     limits: DeviceLimits,
@@ -79,39 +79,44 @@ impl Runtime {
             label: Some("ragged"),
             required_features: features,
             required_limits,
-            // This crate pools buffers; a second pool in wgpu would only waste memory.
+            // This crate pools buffers; wgpu's own pool would waste memory.
             memory_hints: wgpu::MemoryHints::MemoryUsage,
             ..Default::default()
         };
         let opened = pollster::block_on(adapter.wgpu.request_device(&descriptor));
         let (device, queue) =
             opened.map_err(|error| Error::Gpu { label: adapter.summary.name.clone(), message: error.to_string() })?;
-        Ok(Self::over(Link::new(device, queue), adapter.summary.clone(), features, options))
+        Ok(Self::with_shared(Shared::new(device, queue), adapter.summary.clone(), features, options))
     }
 
-    /// Wraps a device that the user opened, with any features and limits; its callbacks stay the user's.
+    /// Wraps a device that the user opened, with any features and limits. Leaves the device's callbacks unchanged.
     ///
     /// # Errors
     /// [`Error::Argument`] with the required limits that the device lacks, or if the queue belongs to another device.
-    pub(crate) fn over_user(device: wgpu::Device, queue: wgpu::Queue, options: &DeviceOptions) -> Result<Arc<Self>> {
+    pub(crate) fn from_user(device: wgpu::Device, queue: wgpu::Queue, options: &DeviceOptions) -> Result<Arc<Self>> {
         let info = AdapterSummary::of(&device.adapter_info());
-        check_least(&device.limits(), &info.name)?;
+        check_min_limits(&device.limits(), &info.name)?;
         let features = wanted_features(options) & device.features();
-        let link = Link::of_user(device, queue);
-        link.try_out("from_wgpu", || {
-            let encoder = link.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            link.queue.submit([encoder.finish()]);
+        let shared = Shared::of_user(device, queue);
+        shared.check_user_object("from_wgpu", || {
+            let encoder = shared.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            shared.queue.submit([encoder.finish()]);
         })?;
-        Ok(Self::over(link, info, features, options))
+        Ok(Self::with_shared(shared, info, features, options))
     }
 
-    fn over(link: Link, info: AdapterSummary, features: wgpu::Features, options: &DeviceOptions) -> Arc<Self> {
-        let limits = limits_of(&link.device, options);
-        let pipeline_cache = options.pipeline_cache.as_deref().and_then(|folder| PipelineCache::open(&link, folder));
-        let link = Arc::new(link);
-        let pool = Arc::new(Pool::new(Arc::clone(&link), options));
+    fn with_shared(
+        shared: Shared,
+        info: AdapterSummary,
+        features: wgpu::Features,
+        options: &DeviceOptions,
+    ) -> Arc<Self> {
+        let limits = limits_of(&shared.device, options);
+        let pipeline_cache = options.pipeline_cache.as_deref().and_then(|folder| PipelineCache::open(&shared, folder));
+        let shared = Arc::new(shared);
+        let pool = Arc::new(Pool::new(Arc::clone(&shared), options));
         Arc::new(Self {
-            link,
+            shared,
             pool,
             info,
             limits,
@@ -154,40 +159,40 @@ impl Runtime {
 
     /// The wgpu device.
     pub(crate) fn device(&self) -> &wgpu::Device {
-        &self.link.device
+        &self.shared.device
     }
 
     /// The wgpu queue. Submissions by others run in order with those made here.
     pub(crate) fn queue(&self) -> &wgpu::Queue {
-        &self.link.queue
+        &self.shared.queue
     }
 
     /// A snapshot of the counters.
     pub(crate) fn stats(&self) -> Stats {
         let (memory_bytes, memory_budget) = self.pool.memory();
-        Stats { memory_bytes, memory_budget, ..self.link.counters.snapshot() }
+        Stats { memory_bytes, memory_budget, ..self.shared.counters.snapshot() }
     }
 
     /// The live counters.
     pub(crate) fn counters(&self) -> &Counters {
-        &self.link.counters
+        &self.shared.counters
     }
 
     /// Fails if the device is lost.
     pub(crate) fn check(&self) -> Result<()> {
-        self.link.health.alive()
+        self.shared.health.alive()
     }
 
-    /// Replaces an error by the device's loss where that is the cause. On a lost device wgpu hands out dead objects,
-    /// and reports errors of them later.
-    pub(crate) fn blame(&self, error: Error) -> Error {
+    /// Replaces an error by [`Error::DeviceLost`] if the device is lost. On a lost device wgpu returns invalid objects,
+    /// whose errors it reports later.
+    pub(crate) fn with_cause(&self, error: Error) -> Error {
         if matches!(error, Error::Gpu { .. }) {
-            self.link.probe();
+            self.shared.probe();
         }
-        self.link.health.alive().err().unwrap_or(error)
+        self.shared.health.alive().err().unwrap_or(error)
     }
 
-    /// Saves the driver's compiled kernels to the cache folder; does nothing where the device was opened without one.
+    /// Saves the driver's pipeline cache to its folder, if the device was opened with one.
     ///
     /// # Errors
     /// [`Error::Gpu`] if the file cannot be written; [`Error::DeviceLost`].
@@ -203,18 +208,18 @@ impl Runtime {
 
     /// For fault tests: loses the device.
     pub(crate) fn lose(&self) {
-        self.link.device.destroy();
-        // The callback that poisons the runtime runs from a poll, once the queue is empty.
-        self.link.wait_idle();
-        self.link.health.lose("destroyed".into());
+        self.shared.device.destroy();
+        // The device-lost callback runs in a poll, once the queue is empty.
+        self.shared.wait_idle();
+        self.shared.health.lose("destroyed".into());
     }
 
-    pub(super) fn link(&self) -> &Arc<Link> {
-        &self.link
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     pub(super) fn health(&self) -> &Health {
-        &self.link.health
+        &self.shared.health
     }
 
     pub(super) fn pool(&self) -> &Arc<Pool> {
@@ -224,7 +229,7 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // A drop cannot report the error, and the next process only compiles its kernels again.
+        // A drop cannot report the error; without the file the next process recompiles its kernels.
         let _ = self.save_pipeline_cache();
     }
 }
@@ -244,7 +249,7 @@ fn wanted_features(options: &DeviceOptions) -> wgpu::Features {
 ///
 /// # Errors
 /// Lists the limits of the device that are too low.
-fn check_least(limits: &wgpu::Limits, name: &str) -> Result<()> {
+fn check_min_limits(limits: &wgpu::Limits, name: &str) -> Result<()> {
     let core = wgpu::Limits::defaults();
     let mut missing = Vec::new();
     macro_rules! at_least {
@@ -266,9 +271,9 @@ fn check_least(limits: &wgpu::Limits, name: &str) -> Result<()> {
         max_bindings_per_bind_group: 1 + core.max_storage_buffers_per_shader_stage,
         max_uniform_buffers_per_shader_stage: 1,
         max_dynamic_uniform_buffers_per_pipeline_layout: 1,
-        max_uniform_buffer_binding_size: LEAST_PARAMS,
-        max_storage_buffer_binding_size: LEAST_BUFFER,
-        max_buffer_size: LEAST_BUFFER,
+        max_uniform_buffer_binding_size: MIN_PARAMS,
+        max_storage_buffer_binding_size: MIN_BUFFER,
+        max_buffer_size: MIN_BUFFER,
     }
     if missing.is_empty() {
         return Ok(());
@@ -281,15 +286,14 @@ fn check_least(limits: &wgpu::Limits, name: &str) -> Result<()> {
 }
 
 /// Bytes of parameters that one dispatch may have on every device: the limit of WebGPU's compatibility mode.
-const LEAST_PARAMS: u64 = 16 << 10;
+const MIN_PARAMS: u64 = 16 << 10;
 
-/// Least size of buffers and bindings: the initial size of a submission's parameter buffer. Smaller arrays would be
-/// useless.
-const LEAST_BUFFER: u64 = 64 << 10;
+/// Minimum limit of buffers and bindings: the initial size of a submission's parameter buffer.
+const MIN_BUFFER: u64 = 64 << 10;
 
 fn limits_of(device: &wgpu::Device, options: &DeviceOptions) -> DeviceLimits {
     let limits = device.limits();
-    // A device opened by this crate has these limits already; a user's device may not.
+    // Devices opened by this crate have these limits already; a user's device may exceed them.
     let core = if options.core_limits { wgpu::Limits::defaults() } else { limits.clone() };
     // Drivers report limits such as 2^31 - 1; buffer sizes here are multiples of 16. From 4 GiB on, Metal computes
     // wrong addresses (gfx-rs/wgpu#10305), and kernels count words in 32 bits.

@@ -1,16 +1,16 @@
-//! Unused buffers by size class, and the bytes that are allocated, in use and unused.
+//! Unused buffers by size class, and accounting of allocated, used and unused bytes.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Purpose of a buffer; buffers of different purpose are never exchanged.
+/// Purpose of a buffer. A buffer is reused for the same purpose only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Use {
     /// Read and written by kernels and copies.
     Storage,
-    /// Copied into, then mapped by the host.
+    /// Destination of copies, mapped by the host.
     ReadBack,
 }
 
@@ -24,12 +24,12 @@ impl Use {
     }
 }
 
-/// One wgpu buffer of the pool. Its owner returns it with `Pool::release` or `Pool::discard`. If merely dropped, its
-/// memory is freed once no cached bind group holds it.
+/// One wgpu buffer of the pool. Its owner returns it with `Pool::release` or `Pool::discard`. If it is dropped instead,
+/// the memory is freed with the last cached bind group of the buffer.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct Allocation {
     pub(super) buffer: wgpu::Buffer,
-    /// Never reused for another slot of this process.
+    /// Unique in this process.
     pub(super) id: u64,
     /// The size of the wgpu buffer: a multiple of 16.
     pub(super) capacity: u64,
@@ -44,81 +44,82 @@ pub(super) fn fresh_id() -> u64 {
 
 /// Smallest allocation, and granularity of sizes. wgpu has no bindings of zero bytes, and loads of 16 bytes may read
 /// the tail of an array.
-const GRAIN: u64 = 16;
+const GRANULARITY: u64 = 16;
 
-/// Size classes above this are finer: a large buffer wastes a smaller share.
+/// Size above which size classes are finer, to limit the waste.
 const LARGE: u64 = 1 << 20;
 
 /// Rounds a size up to its class: two bits below the leading one, so that at most a quarter is wasted; above [`LARGE`]
 /// four bits, and at most a sixteenth. `None` above 2^63.
 pub(super) fn size_class(bytes: u64) -> Option<u64> {
-    let bytes = bytes.max(GRAIN);
+    let bytes = bytes.max(GRANULARITY);
     let bits = if bytes > LARGE { 4 } else { 2 };
     let step = 1u64 << bytes.ilog2().saturating_sub(bits);
-    bytes.checked_next_multiple_of(step)?.checked_next_multiple_of(GRAIN)
+    bytes.checked_next_multiple_of(step)?.checked_next_multiple_of(GRANULARITY)
 }
 
 /// Capacity of a buffer for `bytes` bytes: its size class, capped at `most`.
 pub(super) fn capacity_for(bytes: u64, most: u64) -> u64 {
-    let most = most & !(GRAIN - 1);
+    let most = most & !(GRANULARITY - 1);
     size_class(bytes).map_or(most, |class| class.min(most))
 }
 
 /// The unused buffers of a pool, and the bytes in use.
 #[derive(Debug, Default)]
 pub(super) struct FreeBuffers {
-    /// Unused slots with the time of their release, oldest first.
-    pub(super) slots: BTreeMap<(Use, u64), VecDeque<(u64, Slot)>>,
+    /// Unused allocations with the time of their release, oldest first.
+    pub(super) allocations: BTreeMap<(Use, u64), VecDeque<(u64, Allocation)>>,
     clock: u64,
     pub(super) pooled: u64,
     pub(super) in_use: u64,
     pub(super) in_use_peak: u64,
-    /// Bytes of storage allocated from the driver and not returned, and how many of them are unused.
+    /// Bytes of storage allocated from the driver, and the unused ones among them.
     pub(super) held: u64,
     pub(super) idle: u64,
-    /// Buffers that the program handed in, with the number of their handles. Those of ours are not reused meanwhile.
+    /// Buffers that the program passed in, with the number of handles. Pooled buffers among them are not reused
+    /// meanwhile.
     pub(super) adopted: HashMap<wgpu::Buffer, usize>,
 }
 
 impl FreeBuffers {
-    pub(super) fn take(&mut self, usage: Use, capacity: u64) -> Option<Slot> {
-        // The newest slot: likeliest to be in a cache, while the oldest age towards eviction.
-        let (_, slot) = self.slots.get_mut(&(usage, capacity))?.pop_back()?;
-        self.left(&slot);
-        Some(slot)
+    pub(super) fn take(&mut self, usage: Use, capacity: u64) -> Option<Allocation> {
+        // The most recently used allocation is the most likely to be in a cache; the least recently used are evicted.
+        let (_, allocation) = self.allocations.get_mut(&(usage, capacity))?.pop_back()?;
+        self.count_reused(&allocation);
+        Some(allocation)
     }
 
-    /// Takes the unused slot with this id, if there is one.
-    pub(super) fn take_again(&mut self, usage: Use, capacity: u64, id: u64) -> Option<Slot> {
-        let slots = self.slots.get_mut(&(usage, capacity))?;
-        let at = slots.iter().rposition(|(_, slot)| slot.id == id)?;
-        let (_, slot) = slots.remove(at)?;
-        self.left(&slot);
-        Some(slot)
+    /// Takes the unused allocation with this id, if there is one.
+    pub(super) fn take_by_id(&mut self, usage: Use, capacity: u64, id: u64) -> Option<Allocation> {
+        let allocations = self.allocations.get_mut(&(usage, capacity))?;
+        let at = allocations.iter().rposition(|(_, allocation)| allocation.id == id)?;
+        let (_, allocation) = allocations.remove(at)?;
+        self.count_reused(&allocation);
+        Some(allocation)
     }
 
     pub(super) fn storage_in_use(&self) -> u64 {
         self.held - self.idle
     }
 
-    /// Updates the counts for a slot that is no longer unused.
-    fn left(&mut self, slot: &Slot) {
-        self.pooled -= slot.capacity;
-        if slot.usage == Use::Storage {
-            self.idle -= slot.capacity;
+    /// Accounts for an allocation that leaves the unused ones.
+    fn count_reused(&mut self, allocation: &Allocation) {
+        self.pooled -= allocation.capacity;
+        if allocation.usage == Use::Storage {
+            self.idle -= allocation.capacity;
         }
     }
 
-    /// Updates the counts for a slot that returns to the driver.
-    pub(super) fn gone(&mut self, usage: Use, capacity: u64) {
+    /// Accounts for an allocation that returns to the driver.
+    pub(super) fn count_returned(&mut self, usage: Use, capacity: u64) {
         if usage == Use::Storage {
             self.held -= capacity;
         }
     }
 
-    /// Reserves budget for a storage allocation, and counts it. The returned slots must go back to the driver. `None`
-    /// if evicting all unused storage is not enough: nothing has changed then.
-    pub(super) fn reserve(&mut self, capacity: u64, budget: u64) -> Option<Vec<Slot>> {
+    /// Reserves budget for a storage allocation, and accounts for it. Returns the evicted allocations, which the caller
+    /// must return to the driver. `None`, without effect, if evicting all unused storage is not enough.
+    pub(super) fn reserve(&mut self, capacity: u64, budget: u64) -> Option<Vec<Allocation>> {
         if self.storage_in_use() + capacity > budget {
             return None;
         }
@@ -130,30 +131,34 @@ impl FreeBuffers {
         Some(surplus)
     }
 
-    pub(super) fn used(&mut self, capacity: u64) {
+    pub(super) fn count_in_use(&mut self, capacity: u64) {
         self.in_use += capacity;
         self.in_use_peak = self.in_use_peak.max(self.in_use);
     }
 
-    pub(super) fn put(&mut self, slot: Slot) {
+    pub(super) fn put(&mut self, allocation: Allocation) {
         self.clock += 1;
-        self.pooled += slot.capacity;
-        if slot.usage == Use::Storage {
-            self.idle += slot.capacity;
+        self.pooled += allocation.capacity;
+        if allocation.usage == Use::Storage {
+            self.idle += allocation.capacity;
         }
-        self.slots.entry((slot.usage, slot.capacity)).or_default().push_back((self.clock, slot));
+        self.allocations
+            .entry((allocation.usage, allocation.capacity))
+            .or_default()
+            .push_back((self.clock, allocation));
     }
 
-    /// Evicts the slot that has been unused the longest among the uses accepted by `of`; it must go back to the driver.
-    pub(super) fn evict_oldest(&mut self, of: impl Fn(Use) -> bool) -> Option<Slot> {
-        let oldest = |(_, queue): &(_, &VecDeque<(u64, Slot)>)| queue.front().map_or(u64::MAX, |(time, _)| *time);
-        let candidates = self.slots.iter().filter(|((usage, _), queue)| of(*usage) && !queue.is_empty());
+    /// Evicts the least recently used allocation among the uses accepted by `of`. The caller must return it to the
+    /// driver.
+    pub(super) fn evict_oldest(&mut self, of: impl Fn(Use) -> bool) -> Option<Allocation> {
+        let oldest = |(_, queue): &(_, &VecDeque<(u64, Allocation)>)| queue.front().map_or(u64::MAX, |(time, _)| *time);
+        let candidates = self.allocations.iter().filter(|((usage, _), queue)| of(*usage) && !queue.is_empty());
         let (key, _) = candidates.min_by_key(oldest)?;
         let key = *key;
-        let (_, slot) = self.slots.get_mut(&key)?.pop_front()?;
-        self.left(&slot);
-        self.gone(slot.usage, slot.capacity);
-        Some(slot)
+        let (_, allocation) = self.allocations.get_mut(&key)?.pop_front()?;
+        self.count_reused(&allocation);
+        self.count_returned(allocation.usage, allocation.capacity);
+        Some(allocation)
     }
 }
 

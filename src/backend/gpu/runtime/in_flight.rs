@@ -2,9 +2,9 @@
 
 use std::{collections::VecDeque, sync::Mutex};
 
-use super::link::lock;
+use super::shared::lock;
 
-/// A submission that was made.
+/// A submission.
 #[derive(Debug, Clone)]
 pub(super) struct Submitted {
     pub(super) index: wgpu::SubmissionIndex,
@@ -15,7 +15,8 @@ pub(super) struct Submitted {
 }
 
 impl Submitted {
-    /// Whether this submission has ended once `other` has. Concurrent submissions may be recorded in any order.
+    /// Whether the end of `other` implies the end of this submission. Concurrent submissions may be recorded in any
+    /// order.
     fn ends_with(&self, other: &Self) -> bool {
         self.number <= other.after || self.number == other.number
     }
@@ -25,8 +26,7 @@ impl Submitted {
 #[derive(Debug, Default)]
 pub(super) struct InFlight(Mutex<VecDeque<Submitted>>);
 
-/// Limit on submissions in flight. Each holds a command buffer and staging memory; a queue without waits would grow
-/// without bound.
+/// Maximum number of submissions in flight. Bounds the memory of command buffers and staging buffers.
 const MAX_IN_FLIGHT: usize = 64;
 
 impl InFlight {
@@ -45,7 +45,7 @@ impl InFlight {
         lock(&self.0).iter().rev().find(|submitted| submitted.number <= most).cloned()
     }
 
-    /// Removes all submissions that have ended once `last` has.
+    /// Removes all submissions that have ended, given that `last` has.
     pub(super) fn ended(&self, last: &Submitted) {
         lock(&self.0).retain(|submitted| !submitted.ends_with(last));
     }

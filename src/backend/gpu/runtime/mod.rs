@@ -1,14 +1,14 @@
 //! The device runtime: adapters, buffers, pipelines, submissions and their statistics.
 //!
-//! Knows nothing of tensors, graphs or shader templates. The layers above pass complete WGSL modules and lists of
-//! [`Command`]s; the runtime owns the wgpu device and all state worth keeping between submissions:
+//! Independent of tensors, graphs and shader templates. The layers above pass complete WGSL modules and lists of
+//! [`Command`]s; the runtime owns the wgpu device and all state that persists between submissions:
 //!
 //! ```text
-//!   Runtime ── Link ········ device, queue, health (loss), counters; shared by all below
+//!   Runtime ── Shared ······ device, queue, health (loss), counters; shared by all below
 //!     │  ├──── Pool ········ buffers by size class, for storage and for read-back
 //!     │  ├──── Pipelines ··· modules and pipelines by text, layouts by access list
 //!     │  └──── Submitter ··· behind one mutex: parameter buffers, bind groups
-//!     └─ Buffer, Pipeline ── cheap handles; a buffer goes back to the pool with its last handle
+//!     └─ Buffer, Pipeline ── reference-counted handles; a buffer returns to the pool with its last handle
 //! ```
 //!
 //! # Order
@@ -19,19 +19,18 @@
 //! # Faults
 //! Nothing here panics. A lost device poisons the runtime: every later call fails with
 //! [`Error::DeviceLost`](crate::Error::DeviceLost). All wgpu calls run in error scopes. An error outside of them comes
-//! from the program's own calls on this device; it goes to the device's handler and fails no call of this crate.
+//! from the user's calls on this device; the device's handler receives it, and no call of this crate fails.
 #![allow(dead_code)]
 
 mod adapters;
 mod bind_groups;
 mod buffer;
-mod checks;
 mod commands;
 mod compile;
 mod context;
 mod free_buffers;
 mod in_flight;
-mod link;
+mod lru;
 mod options;
 mod pipeline;
 mod pipeline_cache;
@@ -40,6 +39,8 @@ mod pool;
 #[cfg(feature = "wgpu-profiler")]
 mod profile;
 mod readback;
+mod runtime_checks;
+mod shared;
 mod stats;
 mod submit;
 mod submitter;
@@ -54,9 +55,9 @@ pub use self::options::DeviceOptions;
 pub(crate) use self::{
     adapters::{Adapter, AdapterKind, AdapterSummary, adapters},
     buffer::{Buffer, BufferSlice},
-    checks::Checks,
     commands::{Command, Dispatch, ReadRequest},
     context::{DeviceLimits, Runtime},
     pipeline::{Access, Pipeline},
     readback::Pending,
+    runtime_checks::RuntimeChecks,
 };

@@ -6,8 +6,8 @@ use crate::tuning::Tuning;
 
 /// Options for opening a GPU device.
 ///
-/// The default uses everything that the adapter offers. Budgets, caches and tuning serve programs. Reduced limits and
-/// disabled features make a device behave like a smaller one, for tests.
+/// By default all features and limits of the adapter are used. Budgets, caches and tuning are for programs. Reduced
+/// limits and disabled features emulate a smaller device, for tests.
 ///
 /// # Example
 /// ```
@@ -17,22 +17,22 @@ use crate::tuning::Tuning;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceOptions {
-    /// The most bytes of one binding, if less than the adapter's limit; at least 8 KiB. Larger arrays are bound as
-    /// several windows, so a small value makes small tensors span windows.
+    /// Maximum bytes per binding, if less than the adapter's limit; at least 8 KiB. Larger arrays are bound as several
+    /// windows.
     pub max_binding: Option<u64>,
-    /// The most bytes of one buffer, if less than the adapter's limit.
+    /// Maximum bytes per buffer, if less than the adapter's limit.
     pub max_buffer: Option<u64>,
-    /// The most bytes of unused buffers kept for reuse. By default, used and unused buffers together may take a quarter
+    /// Maximum bytes of unused buffers kept for reuse. By default, used and unused buffers together may take a quarter
     /// more than the largest working set so far, and at least 1 GiB.
     pub max_pooled: Option<u64>,
-    /// Budget: the most bytes of device memory for arrays, including buffers kept for reuse. An allocation beyond it
-    /// fails with [`Error::Limit`](crate::Error::Limit), before anything of the computation or the upload is allocated.
-    /// Unused buffers are returned to the driver first, oldest first. Sizes are those requested from the driver,
-    /// [`Stats::memory_bytes`](crate::Stats::memory_bytes): up to a quarter more than the arrays'.
+    /// Budget: maximum bytes of device memory for arrays, including buffers kept for reuse. A computation or an upload
+    /// that would exceed the budget fails with [`Error::Limit`](crate::Error::Limit), before any allocation. Unused
+    /// buffers are returned to the driver first, least recently used first. Sizes are those requested from the driver,
+    /// [`Stats::memory_bytes`](crate::Stats::memory_bytes), which are up to a quarter larger than the arrays.
     ///
-    /// Not counted: the program's own buffers, staging memory of uploads and reads (host memory on devices with memory
-    /// of their own), kernels and their parameters. Memory returned to the driver is free once the commands that used
-    /// it have run. The CPU backend has no budget; the system's limits apply.
+    /// Excludes the program's own buffers, staging memory of uploads and reads (host memory on discrete GPUs), kernels
+    /// and their parameters. Memory returned to the driver is free once the commands that used it have run. The CPU
+    /// backend has no budget; the system's limits apply.
     pub max_memory: Option<u64>,
     /// Reduces the limits to core WebGPU's: 8 storage buffers per stage, 256 invocations, 16 KiB of workgroup memory,
     /// 128 MiB per binding, 256 MiB per buffer.
@@ -45,19 +45,24 @@ pub struct DeviceOptions {
     /// Disables timestamps.
     pub no_timestamps: bool,
     /// Injects wgpu's bounds checks and loop bounds into every kernel. Without this option kernels keep every check
-    /// that is not proven redundant, so that no data and no index can reach beyond a buffer. The results are the same.
-    /// By default, on in debug builds only.
+    /// that is not proven redundant, so that no data causes an out-of-bounds access. The results are the same. Enabled
+    /// by default in debug builds only.
     pub checked_shaders: bool,
     /// A folder into which every compiled WGSL module is written, as `<label>-<hash>.wgsl`.
     pub dump_wgsl: Option<PathBuf>,
-    /// A folder for the driver's pipeline cache, which spares the next process the compilation of its kernels. Holds
-    /// one file per adapter model, read when the device is opened and written when it is dropped, or by
+    /// A folder for the driver's pipeline cache, from which the next process loads its compiled kernels. Contains one
+    /// file per adapter model, read when the device is opened and written when it is dropped, or by
     /// [`Device::save_pipeline_cache`](crate::Device::save_pipeline_cache). Has no effect on adapters without pipeline
-    /// caches (today, all but Vulkan's). A file that is missing, damaged or of another driver, or a folder that cannot
-    /// be written, only costs the time that the cache would have saved.
+    /// caches (today, all but Vulkan's). A file that is missing, damaged or of another driver is ignored, and so is a
+    /// folder that cannot be written.
     ///
-    /// The driver trusts the file as it trusts the program: choose a folder that others cannot write to.
+    /// The driver does not validate the file: choose a folder that others cannot write to.
     pub pipeline_cache: Option<PathBuf>,
+    /// Allows host steps: operations that no kernel computes, such as regular expressions. A host step evaluates its
+    /// input, reads it, computes on the host and uploads the result: it waits where it is recorded.
+    /// [`record_async`](crate::record_async) awaits the read instead. [`Stats::host_steps`](crate::Stats::host_steps)
+    /// counts them. By default such an operation is an error. The CPU backend needs no permission.
+    pub host_steps: bool,
     /// Tuning of kernels, instead of the defaults of the adapter's class.
     pub tuning: Option<Tuning>,
 }
@@ -79,6 +84,7 @@ impl Default for DeviceOptions {
             checked_shaders: CHECKED,
             dump_wgsl: None,
             pipeline_cache: None,
+            host_steps: false,
             tuning: None,
         }
     }
@@ -116,6 +122,8 @@ setters! {
     dump_wgsl: Option<PathBuf>,
     /// Sets [`Self::pipeline_cache`](#structfield.pipeline_cache).
     pipeline_cache: Option<PathBuf>,
+    /// Sets [`Self::host_steps`](#structfield.host_steps).
+    host_steps: bool,
     /// Sets [`Self::tuning`](#structfield.tuning).
     tuning: Option<Tuning>,
 }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::checks::Checks;
+use super::{lru::evict_oldest_quarter, runtime_checks::RuntimeChecks};
 
 /// How a kernel uses one of its buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,46 +70,42 @@ pub(super) struct Layout {
 
 /// Everything compiled from one WGSL text.
 #[derive(Debug, Default)]
-pub(super) struct Module {
-    /// One module per set of checks: the same text may be proven to need none at some sizes, but not at others.
-    pub(super) wgpu: Vec<(Checks, wgpu::ShaderModule)>,
-    pub(super) pipelines: Vec<(&'static str, Checks, Pipeline)>,
+pub(super) struct CompiledModule {
+    /// One module per set of checks, since checks may be proven redundant for some sizes only.
+    pub(super) wgpu: Vec<(RuntimeChecks, wgpu::ShaderModule)>,
+    pub(super) pipelines: Vec<(&'static str, RuntimeChecks, Pipeline)>,
 }
 
-/// Capacity of the module cache. A program's loop uses a few dozen modules; each takes tens of kilobytes for its text
-/// and the driver's code.
+/// Capacity of the module cache. A typical loop uses a few dozen modules; each takes tens of kilobytes of text and
+/// machine code.
 const CAPACITY: usize = 1024;
 
 /// LRU cache of modules by their text. A plan keeps its pipelines alive after their eviction.
 #[derive(Debug)]
-pub(super) struct Modules {
-    /// Keyed by the text itself, so that hash collisions are harmless. Each module has its own lock: different modules
-    /// compile concurrently, and one module only once.
-    pub(super) cached: HashMap<Arc<str>, (Arc<Mutex<Module>>, u64)>,
+pub(super) struct ModuleCache {
+    /// Keyed by the text, with the time of the last use. Each module has its own lock: different modules compile
+    /// concurrently, and one module only once.
+    pub(super) cached: HashMap<Arc<str>, (Arc<Mutex<CompiledModule>>, u64)>,
     clock: u64,
     pub(super) capacity: usize,
 }
 
-impl Default for Modules {
+impl Default for ModuleCache {
     fn default() -> Self {
         Self { cached: HashMap::new(), clock: 0, capacity: CAPACITY }
     }
 }
 
-impl Modules {
+impl ModuleCache {
     /// The module of that text, which the cache keeps.
-    pub(super) fn get(&mut self, wgsl: &str) -> Arc<Mutex<Module>> {
+    pub(super) fn get(&mut self, wgsl: &str) -> Arc<Mutex<CompiledModule>> {
         self.clock += 1;
         if let Some((module, used)) = self.cached.get_mut(wgsl) {
             *used = self.clock;
             return Arc::clone(module);
         }
         if self.cached.len() >= self.capacity {
-            // Evict a quarter at a time, which amortizes the search for the oldest.
-            let mut times: Vec<u64> = self.cached.values().map(|(_, used)| *used).collect();
-            let (_, pivot, _) = times.select_nth_unstable(self.cached.len() / 4);
-            let pivot = *pivot;
-            self.cached.retain(|_, (_, used)| *used > pivot);
+            evict_oldest_quarter(&mut self.cached);
         }
         let module = Arc::default();
         self.cached.insert(Arc::from(wgsl), (Arc::clone(&module), self.clock));
@@ -120,6 +116,6 @@ impl Modules {
 /// The modules, pipelines and layouts of one device.
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
-    pub(super) modules: Mutex<Modules>,
+    pub(super) modules: Mutex<ModuleCache>,
     pub(super) layouts: Mutex<HashMap<Vec<Access>, Arc<Layout>>>,
 }

@@ -1,8 +1,8 @@
 //! Persistent pipeline cache: the driver's compiled kernels, kept in a file across processes.
 //!
-//! The file holds a checksum and wgpu's data. wgpu compares the adapter and driver version in the data with the
-//! device's, and starts with an empty cache where they differ. The checksum keeps truncated or damaged data from the
-//! driver.
+//! The file contains a checksum and wgpu's data. wgpu compares the adapter and driver version in the data with the
+//! device's, and starts with an empty cache if they differ. The checksum detects truncated or damaged data, which must
+//! not reach the driver.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use std::{
     sync::Mutex,
 };
 
-use super::link::{Link, lock};
+use super::shared::{Shared, lock};
 
 /// The driver's pipeline cache, and the file that it is loaded from and saved to.
 #[derive(Debug)]
@@ -27,19 +27,19 @@ pub(super) struct PipelineCache {
 const HEAD: usize = 8;
 
 impl PipelineCache {
-    /// Opens the cache in a folder, with the data that an earlier process saved. `None` if the adapter has no pipeline
-    /// caches or cannot make one: kernels are compiled without a cache then.
-    pub(super) fn open(link: &Link, folder: &Path) -> Option<Self> {
-        let device = &link.device;
+    /// Opens the cache in a folder, with the data that an earlier process saved. `None` if the adapter does not support
+    /// pipeline caches.
+    pub(super) fn open(shared: &Shared, folder: &Path) -> Option<Self> {
+        let device = &shared.device;
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
         let path = folder.join(wgpu::util::pipeline_cache_key(&device.adapter_info())?);
-        let (sum, data) = fs::read(&path).ok().and_then(|file| checked(&file)).unzip();
+        let (sum, data) = fs::read(&path).ok().and_then(|file| verified(&file)).unzip();
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("ragged"), data: data.as_deref(), fallback: true };
         // SAFETY: the data must come from `get_data` for this driver. Its checksum shows that `save` wrote it; wgpu
         // checks that the driver is this one. The option's documentation asks for a folder that nobody else writes to.
-        let made = link.scoped(|| unsafe { device.create_pipeline_cache(&descriptor) });
+        let made = shared.scoped(|| unsafe { device.create_pipeline_cache(&descriptor) });
         Some(Self { wgpu: made.ok()?, path, saved: Mutex::new(sum) })
     }
 
@@ -48,8 +48,7 @@ impl PipelineCache {
         &self.wgpu
     }
 
-    /// Writes the cache's data, unless the file holds it already. Another process sees the old file or the new one,
-    /// whole.
+    /// Writes the cache's data, unless the file contains it already. The file is replaced atomically.
     ///
     /// # Errors
     /// The folder or the file cannot be written.
@@ -62,13 +61,13 @@ impl PipelineCache {
         }
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        // Each process, and each device within one, writes a temporary file of its own until it is complete.
+        // The name of the temporary file is unique per process and device.
         let unique = format!("{}-{:x}.tmp", std::process::id(), std::ptr::from_ref(self).addr());
         let temporary = self.path.with_extension(unique);
         let written = fs::write(&temporary, [&sum.to_le_bytes(), data.as_slice()].concat())
             .and_then(|()| fs::rename(&temporary, &self.path));
         if written.is_err() {
-            // Best effort: the first error is the one to report.
+            // Best effort: the first error is reported.
             let _ = fs::remove_file(&temporary);
         }
         written?;
@@ -84,7 +83,7 @@ fn checksum(data: &[u8]) -> u64 {
 }
 
 /// The checksum and data of a file, if they match.
-fn checked(file: &[u8]) -> Option<(u64, Vec<u8>)> {
+fn verified(file: &[u8]) -> Option<(u64, Vec<u8>)> {
     let (head, data) = file.split_first_chunk::<HEAD>()?;
     let sum = u64::from_le_bytes(*head);
     (checksum(data) == sum).then(|| (sum, data.to_vec()))
@@ -98,12 +97,12 @@ mod tests {
     fn a_damaged_file_is_no_cache() {
         let data = b"what the driver wrote".as_slice();
         let file = [&checksum(data).to_le_bytes(), data].concat();
-        assert_eq!(checked(&file).map(|(_, data)| data).as_deref(), Some(data));
+        assert_eq!(verified(&file).map(|(_, data)| data).as_deref(), Some(data));
         for k in 0..file.len() {
-            assert_eq!(checked(&file[..k]), None, "cut short at {k}");
+            assert_eq!(verified(&file[..k]), None, "cut short at {k}");
             let mut flipped = file.clone();
             flipped[k] ^= 1;
-            assert_eq!(checked(&flipped), None, "byte {k}");
+            assert_eq!(verified(&flipped), None, "byte {k}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Progress of reads, and the thread that waits for the device on behalf of futures.
+//! Progress of reads, and the thread that polls the device for futures.
 
 use std::{
     sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, mpsc},
@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     in_flight::Submitted,
-    link::{Link, lock},
+    shared::{Shared, lock},
 };
 
 /// Progress of mapping the buffers of a read.
@@ -34,7 +34,7 @@ impl Progress {
             if state.left == 0 || state.failed { state.waker.take() } else { None }
         };
         self.changed.notify_all();
-        // Outside of the lock: the waker may poll at once.
+        // Outside of the lock: the waker may poll immediately.
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -45,8 +45,8 @@ impl Progress {
         if state.failed { Some(false) } else { (state.left == 0).then_some(true) }
     }
 
-    /// Waits briefly for the outcome. Callbacks run in whichever thread polls, and may be pending in another one
-    /// although the submission has ended.
+    /// Waits briefly for the outcome. Callbacks run in the polling thread, and may be pending there although the
+    /// submission has ended.
     pub(super) fn wait(&self) -> Option<bool> {
         let state = lock(&self.state);
         let pause = Duration::from_millis(20);
@@ -56,7 +56,7 @@ impl Progress {
     }
 }
 
-/// Reports one mapping exactly once, even if wgpu drops the callback without calling it.
+/// Reports the outcome of one mapping on drop: exactly once, even if wgpu drops the callback without calling it.
 pub(super) struct Report {
     pub(super) progress: Arc<Progress>,
     pub(super) ok: bool,
@@ -68,21 +68,20 @@ impl Drop for Report {
     }
 }
 
-/// A submission for the polling thread to wait for, and the progress to notify if that fails.
+/// A submission that the polling thread waits for, and the progress to notify if the wait fails.
 type Job = (wgpu::SubmissionIndex, Arc<Progress>);
 
-/// A thread that waits for the device on behalf of futures. Starts with the first asynchronous read and ends with the
-/// runtime.
+/// The polling thread. Starts with the first asynchronous read and ends with the runtime.
 #[derive(Debug, Default)]
 pub(super) struct Poller(OnceLock<Option<mpsc::Sender<Job>>>);
 
 impl Poller {
-    fn start(link: &Arc<Link>) -> Option<mpsc::Sender<Job>> {
+    fn start(shared: &Arc<Shared>) -> Option<mpsc::Sender<Job>> {
         let (jobs, queue) = mpsc::channel::<Job>();
-        let link = Arc::clone(link);
+        let shared = Arc::clone(shared);
         let body = move || {
             for (submission, progress) in queue {
-                if link.wait_for(&submission).is_err() {
+                if shared.wait_for(&submission).is_err() {
                     progress.step(false);
                 }
             }
@@ -90,12 +89,12 @@ impl Poller {
         std::thread::Builder::new().name("ragged-poll".into()).spawn(body).ok().map(|_| jobs)
     }
 
-    /// Waits for a submission: in the polling thread, or in the caller if the system can start no thread.
-    pub(super) fn watch(&self, link: &Arc<Link>, submitted: &Submitted, progress: &Arc<Progress>) {
-        let jobs = self.0.get_or_init(|| Self::start(link));
+    /// Waits for a submission in the polling thread, or in the calling thread if no thread can be started.
+    pub(super) fn watch(&self, shared: &Arc<Shared>, submitted: &Submitted, progress: &Arc<Progress>) {
+        let jobs = self.0.get_or_init(|| Self::start(shared));
         let job = (submitted.index.clone(), Arc::clone(progress));
         let sent = jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        if !sent && link.wait_for(&submitted.index).is_err() {
+        if !sent && shared.wait_for(&submitted.index).is_err() {
             progress.step(false);
         }
     }

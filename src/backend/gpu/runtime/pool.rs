@@ -1,12 +1,12 @@
 //! Pool of device buffers, reused by size class.
 //!
-//! A fresh buffer costs an allocation and, at its first use, a pass over its memory: wgpu zero-fills everything that
-//! may be read before it is written, and has no option against it. A pooled buffer costs neither.
+//! A new buffer costs an allocation and, at its first use, a fill: wgpu zero-fills memory that may be read before it is
+//! written, and has no option to disable that. A pooled buffer costs neither.
 //!
-//! # Why a buffer may be reused at once
-//! A slot returns to the pool when its last handle is dropped. Commands hold handles, including those that a caller has
-//! recorded but not submitted. So no command that is still to be *submitted* can name a slot in the pool. Commands
-//! submitted before run, in queue order, before anything that the next owner submits or uploads.
+//! # Why a buffer may be reused immediately
+//! An allocation returns to the pool when its last handle is dropped. Commands hold handles, including those that a
+//! caller has recorded but not submitted. No unsubmitted command can therefore use an allocation in the pool. Submitted
+//! commands run, in queue order, before all submissions and uploads of the next owner.
 
 use std::{
     collections::hash_map::Entry,
@@ -17,9 +17,9 @@ use std::{
 };
 
 use super::{
-    free_buffers::{FreeBuffers, Slot, Use, capacity_for, fresh_id, size_class},
-    link::{Link, lock},
+    free_buffers::{Allocation, FreeBuffers, Use, capacity_for, fresh_id, size_class},
     options::DeviceOptions,
+    shared::{Shared, lock},
     stats::Counters,
 };
 use crate::{Error, Result};
@@ -27,23 +27,23 @@ use crate::{Error, Result};
 /// The pool of one device.
 #[derive(Debug)]
 pub(super) struct Pool {
-    link: Arc<Link>,
+    shared: Arc<Shared>,
     free: Mutex<FreeBuffers>,
     max_pooled: Option<u64>,
-    /// Limit on the storage held; see [`DeviceOptions::max_memory`].
+    /// Maximum bytes of storage; see [`DeviceOptions::max_memory`].
     budget: Option<u64>,
-    /// Buffers destroyed since the bind groups were last swept.
+    /// Buffers destroyed since bind groups were last dropped.
     destroyed: Mutex<Vec<u64>>,
     faults: AtomicU32,
 }
 
-/// Below this total nothing is returned to the driver by default.
-const FLOOR: u64 = 1 << 30;
+/// Total bytes below which, by default, no buffer is returned to the driver.
+const MIN_RETAINED: u64 = 1 << 30;
 
 impl Pool {
-    pub(super) fn new(link: Arc<Link>, options: &DeviceOptions) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, options: &DeviceOptions) -> Self {
         Self {
-            link,
+            shared,
             free: Mutex::default(),
             max_pooled: options.max_pooled,
             budget: options.max_memory,
@@ -52,33 +52,33 @@ impl Pool {
         }
     }
 
-    pub(super) fn link(&self) -> &Arc<Link> {
-        &self.link
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
-    /// Acquires the buffers with these ids, each of at least that many bytes, as [`Pool::acquire`] would; `None` for
-    /// one that is not unused. `most` maps a size to the largest capacity allowed.
-    pub(super) fn acquire_again(
+    /// Acquires the buffers of these sizes and ids; `None` for a buffer that is in use or has another size class.
+    /// `most` maps a size to the largest allowed capacity.
+    pub(super) fn acquire_by_id(
         &self,
         wanted: impl Iterator<Item = (u64, u64)>,
         most: impl Fn(u64) -> u64,
-    ) -> Vec<Option<Slot>> {
+    ) -> Vec<Option<Allocation>> {
         let mut free = lock(&self.free);
         let mut again = |(bytes, id)| {
             let capacity = capacity_for(bytes, most(bytes));
-            let slot = free.take_again(Use::Storage, capacity, id)?;
-            free.used(capacity);
-            Some(slot)
+            let allocation = free.take_by_id(Use::Storage, capacity, id)?;
+            free.count_in_use(capacity);
+            Some(allocation)
         };
-        let slots: Vec<Option<Slot>> = wanted.map(&mut again).collect();
-        Counters::add(&self.link.counters.pool_hits, slots.iter().flatten().count() as u64);
-        slots
+        let allocations: Vec<Option<Allocation>> = wanted.map(&mut again).collect();
+        Counters::add(&self.shared.counters.pool_hits, allocations.iter().flatten().count() as u64);
+        allocations
     }
 
-    /// Acquires a buffer of at least `bytes` bytes with unspecified contents. `most` is the largest capacity allowed,
+    /// Acquires a buffer of at least `bytes` bytes with unspecified contents. `most` is the largest allowed capacity,
     /// and caps the size class.
-    pub(super) fn acquire(&self, usage: Use, bytes: u64, most: u64) -> Result<Slot> {
-        self.link.health.alive()?;
+    pub(super) fn acquire(&self, usage: Use, bytes: u64, most: u64) -> Result<Allocation> {
+        self.shared.health.alive()?;
         let capacity = capacity_for(bytes, most);
         if bytes > capacity {
             let whose = "one buffer of this device; use smaller tensors".into();
@@ -90,13 +90,13 @@ impl Pool {
                 whose,
             });
         }
-        let counters = &self.link.counters;
+        let counters = &self.shared.counters;
         let surplus = {
             let mut free = lock(&self.free);
-            if let Some(slot) = free.take(usage, capacity) {
-                free.used(capacity);
+            if let Some(allocation) = free.take(usage, capacity) {
+                free.count_in_use(capacity);
                 Counters::add(&counters.pool_hits, 1);
-                return Ok(slot);
+                return Ok(allocation);
             }
             match usage {
                 Use::Storage => free.reserve(capacity, self.budget.unwrap_or(u64::MAX)),
@@ -104,29 +104,28 @@ impl Pool {
             }
         };
         let surplus = surplus.ok_or_else(|| self.over_budget("a buffer", capacity))?;
-        surplus.into_iter().for_each(|slot| self.destroy(slot));
+        surplus.into_iter().for_each(|allocation| self.destroy(allocation));
         Counters::add(&counters.pool_misses, 1);
-        let slot = self.allocate(usage, capacity).or_else(|error| {
+        let allocation = self.allocate(usage, capacity).or_else(|error| {
             if !matches!(error, wgpu::Error::OutOfMemory { .. }) {
                 return Err(error);
             }
-            // The pool may hold enough memory in other sizes; the device frees it once idle.
+            // Unused buffers of other sizes may free enough memory. The device frees them once idle.
             self.trim();
-            self.link.wait_idle();
+            self.shared.wait_idle();
             self.allocate(usage, capacity)
         });
-        let slot = slot.map_err(|error| {
-            lock(&self.free).gone(usage, capacity);
+        let allocation = allocation.map_err(|error| {
+            lock(&self.free).count_returned(usage, capacity);
             self.refused(bytes, &error)
         })?;
-        // On a lost device wgpu hands out dead buffers without an error.
-        self.link.health.alive()?;
-        lock(&self.free).used(capacity);
-        Ok(slot)
+        // On a lost device wgpu returns invalid buffers without an error.
+        self.shared.health.alive()?;
+        lock(&self.free).count_in_use(capacity);
+        Ok(allocation)
     }
 
-    /// Fails if storage of these sizes, all at once, would exceed the budget even without unused buffers. Allocates
-    /// nothing.
+    /// Fails if buffers of these sizes, in addition to those in use, would exceed the budget. Allocates nothing.
     pub(super) fn check_budget(
         &self,
         what: &str,
@@ -159,7 +158,7 @@ impl Pool {
     }
 
     fn refused(&self, bytes: u64, error: &wgpu::Error) -> Error {
-        if let Err(lost) = self.link.health.alive() {
+        if let Err(lost) = self.shared.health.alive() {
             return lost;
         }
         let label = format!("a buffer of {bytes} bytes");
@@ -176,43 +175,43 @@ impl Pool {
         Error::Gpu { label, message }
     }
 
-    fn allocate(&self, usage: Use, capacity: u64) -> Result<Slot, wgpu::Error> {
+    fn allocate(&self, usage: Use, capacity: u64) -> Result<Allocation, wgpu::Error> {
         let faulty = self.faults.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
         if faulty.is_ok() {
             return Err(wgpu::Error::OutOfMemory { source: "injected fault".into() });
         }
         let descriptor =
             wgpu::BufferDescriptor { label: None, size: capacity, usage: usage.flags(), mapped_at_creation: false };
-        let buffer = self.link.scoped(|| self.link.device.create_buffer(&descriptor))?;
-        Ok(Slot { buffer, id: fresh_id(), capacity, usage })
+        let buffer = self.shared.scoped(|| self.shared.device.create_buffer(&descriptor))?;
+        Ok(Allocation { buffer, id: fresh_id(), capacity, usage })
     }
 
-    /// Returns a slot to the pool.
-    pub(super) fn release(&self, slot: Slot) {
+    /// Returns an allocation to the pool.
+    pub(super) fn release(&self, allocation: Allocation) {
         let surplus = {
             let mut free = lock(&self.free);
-            free.in_use -= slot.capacity;
-            if free.adopted.contains_key(&slot.buffer) {
-                // The memory is freed with the program's handles.
-                free.gone(slot.usage, slot.capacity);
+            free.in_use -= allocation.capacity;
+            if free.adopted.contains_key(&allocation.buffer) {
+                // The memory is freed with the last handle of the program.
+                free.count_returned(allocation.usage, allocation.capacity);
                 drop(free);
-                return self.forget(slot.id);
+                return self.forget(allocation.id);
             }
-            free.put(slot);
+            free.put(allocation);
             let mut surplus = Vec::new();
             while free.pooled > self.allowance(&free) {
                 match free.evict_oldest(|_| true) {
-                    Some(slot) => surplus.push(slot),
+                    Some(allocation) => surplus.push(allocation),
                     None => break,
                 }
             }
             surplus
         };
         // Outside of the lock: destroying calls into the driver.
-        surplus.into_iter().for_each(|slot| self.destroy(slot));
+        surplus.into_iter().for_each(|allocation| self.destroy(allocation));
     }
 
-    /// Registers a buffer that the program handed in. If it is one of ours, it is not reused until [`Pool::disown`].
+    /// Registers a buffer that the program passed in. If it is from this pool, it is not reused until [`Pool::disown`].
     pub(super) fn adopt(&self, buffer: &wgpu::Buffer) {
         *lock(&self.free).adopted.entry(buffer.clone()).or_default() += 1;
     }
@@ -227,33 +226,33 @@ impl Pool {
         }
     }
 
-    /// Limit on unused bytes. By default, used and unused buffers together may take a quarter more than the largest
-    /// working set so far, so that a loop which repeats the same work stops allocating after its first iteration.
+    /// Maximum unused bytes. By default, used and unused buffers together may take a quarter more than the largest
+    /// working set so far, so that a loop of equal iterations allocates in its first iteration only.
     fn allowance(&self, free: &FreeBuffers) -> u64 {
         self.max_pooled.unwrap_or_else(|| {
-            let total = free.in_use_peak.saturating_add(free.in_use_peak / 4).max(FLOOR);
+            let total = free.in_use_peak.saturating_add(free.in_use_peak / 4).max(MIN_RETAINED);
             total.saturating_sub(free.in_use)
         })
     }
 
-    /// Returns a slot that is in use to the driver.
-    pub(super) fn discard(&self, slot: Slot) {
+    /// Returns an allocation that is in use to the driver.
+    pub(super) fn discard(&self, allocation: Allocation) {
         {
             let mut free = lock(&self.free);
-            free.in_use -= slot.capacity;
-            free.gone(slot.usage, slot.capacity);
+            free.in_use -= allocation.capacity;
+            free.count_returned(allocation.usage, allocation.capacity);
         }
-        self.destroy(slot);
+        self.destroy(allocation);
     }
 
-    fn destroy(&self, slot: Slot) {
-        // Explicitly, since cached bind groups hold the buffer. wgpu waits for submitted work, and no other work names
-        // it.
-        slot.buffer.destroy();
-        self.forget(slot.id);
+    fn destroy(&self, allocation: Allocation) {
+        // Dropping the handle would not free the memory, since cached bind groups hold the buffer. wgpu waits for
+        // submitted work, and no unsubmitted work uses the buffer.
+        allocation.buffer.destroy();
+        self.forget(allocation.id);
     }
 
-    /// Schedules the bind groups that name a buffer to be dropped at the next submission.
+    /// Schedules the bind groups of a buffer to be dropped at the next submission.
     pub(super) fn forget(&self, id: u64) {
         lock(&self.destroyed).push(id);
     }
@@ -265,14 +264,14 @@ impl Pool {
 
     /// Returns all unused buffers to the driver.
     pub(super) fn trim(&self) {
-        let slots = {
+        let allocations = {
             let mut free = lock(&self.free);
             free.pooled = 0;
             free.held -= free.idle;
             free.idle = 0;
-            std::mem::take(&mut free.slots)
+            std::mem::take(&mut free.allocations)
         };
-        slots.into_values().flatten().for_each(|(_, slot)| self.destroy(slot));
+        allocations.into_values().flatten().for_each(|(_, allocation)| self.destroy(allocation));
     }
 
     /// Bytes of unused buffers.

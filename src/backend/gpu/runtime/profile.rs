@@ -5,19 +5,19 @@ use std::time::Duration;
 use wgpu_profiler::{GpuProfiler, GpuProfilerSettings, GpuTimerQueryResult};
 
 use super::{
-    commands::{CheckedCommand, Command},
+    commands::{Command, ValidatedCommand},
     context::Runtime,
-    link::bug,
+    shared::bug,
     submit::encode_transfer,
 };
 use crate::Result;
 
 /// Milliseconds to wait for pending callbacks after their submission has ended.
-const PATIENCE_MS: u32 = 5_000;
+const WAIT_TIMEOUT_MS: u32 = 5_000;
 
 impl Runtime {
-    /// Submits the commands, each kernel in a pass and a scope of its own, waits for them, and returns the scopes in
-    /// order; `None` if the device has no timestamps.
+    /// Submits the commands, with one compute pass and one scope per kernel, waits, and returns the scopes in order;
+    /// `None` if the device has no timestamps.
     ///
     /// # Errors
     /// As [`Runtime::submit`].
@@ -28,22 +28,22 @@ impl Runtime {
             return Ok(None);
         }
         self.health().alive()?;
-        let checked = self.checked(commands)?;
-        if checked.kernels == 0 {
-            // Without scopes the profiler has nothing to resolve.
-            if !checked.list.is_empty() {
-                self.run(&checked, |_| (), |_| ())?;
+        let validated = self.validate(commands)?;
+        if validated.kernels == 0 {
+            // The profiler requires at least one scope.
+            if !validated.list.is_empty() {
+                self.run(&validated, |_| (), |_| ())?;
             }
             self.wait()?;
             return Ok(Some(Vec::new()));
         }
-        // Debug groups would surround the passes, which have labels already.
+        // The passes have labels, so debug groups are redundant.
         let settings = GpuProfilerSettings { enable_debug_groups: false, ..GpuProfilerSettings::default() };
         let fault = |error: &dyn std::fmt::Display| bug("a profile", error);
         let mut profiler = GpuProfiler::new(self.device(), settings).map_err(|e| fault(&e))?;
-        let submitted = self.run_with(&checked, |submitter, encoder| {
-            for command in &checked.list {
-                let CheckedCommand::Kernel { label, .. } = command else {
+        let submitted = self.run_with(&validated, |submitter, encoder| {
+            for command in &validated.list {
+                let ValidatedCommand::Kernel { label, .. } = command else {
                     encode_transfer(command, encoder);
                     continue;
                 };
@@ -55,18 +55,19 @@ impl Runtime {
             }
             profiler.resolve_queries(encoder);
         })?;
-        let ended = self.link().scoped(|| profiler.end_frame());
+        let ended = self.shared().scoped(|| profiler.end_frame());
         ended.map_err(|e| fault(&e))?.map_err(|e| fault(&e))?;
         let period = self.queue().get_timestamp_period();
         self.await_submitted(&submitted)?;
-        // Callbacks map the timestamps, and may be pending in another thread although the submission has ended.
-        for _ in 0..PATIENCE_MS {
+        // The timestamps are mapped by callbacks, which may be pending in another thread although the submission has
+        // ended.
+        for _ in 0..WAIT_TIMEOUT_MS {
             if let Some(scopes) = profiler.process_finished_frame(period) {
                 return Ok(Some(scopes));
             }
             self.health().alive()?;
             std::thread::sleep(Duration::from_millis(1));
-            self.link().poll_once();
+            self.shared().poll_once();
         }
         Err(fault(&"the timestamps could not be mapped"))
     }

@@ -10,16 +10,16 @@ use super::{
     buffer::Buffer,
     commands::{Command, ReadRequest},
     context::Runtime,
-    free_buffers::{Slot, Use},
+    free_buffers::{Allocation, Use},
     in_flight::{InFlight, Submitted},
-    link::{Link, bug, lock},
     poller::{Progress, Report},
     pool::Pool,
+    shared::{Shared, bug, lock},
     stats::Counters,
 };
 use crate::{Error, Result, trace::span};
 
-/// Reads are packed into one mapped buffer up to this size; a larger read has its own buffer.
+/// Maximum bytes of a staging buffer with several reads; a larger read has its own buffer.
 const PACK: u64 = 64 << 20;
 
 /// The bytes of one request in a mapped buffer.
@@ -30,32 +30,32 @@ struct StagedRead {
     bytes: usize,
 }
 
-/// A staging buffer that the host will map.
+/// A staging buffer that the host maps.
 #[derive(Debug)]
-pub(super) struct Stage {
-    /// Taken out once the buffer can be reused; otherwise discarded on drop, since the buffer may be mapped.
-    slot: Option<Slot>,
+pub(super) struct StagingBuffer {
+    /// `None` once the buffer is unmapped and returned. Discarded on drop otherwise, since the buffer may be mapped.
+    allocation: Option<Allocation>,
     bytes: u64,
     reads: Vec<StagedRead>,
-    /// Source, offset in the source, offset in this stage, length.
+    /// Source, offset in the source, offset in this buffer, length.
     copies: Vec<(Buffer, u64, u64, u64)>,
     pool: Arc<Pool>,
 }
 
-impl Drop for Stage {
+impl Drop for StagingBuffer {
     fn drop(&mut self) {
-        if let Some(slot) = self.slot.take() {
-            self.pool.discard(slot);
+        if let Some(allocation) = self.allocation.take() {
+            self.pool.discard(allocation);
         }
     }
 }
 
-impl Stage {
+impl StagingBuffer {
     fn empty(pool: &Arc<Pool>) -> Self {
-        Self { slot: None, bytes: 0, reads: Vec::new(), copies: Vec::new(), pool: Arc::clone(pool) }
+        Self { allocation: None, bytes: 0, reads: Vec::new(), copies: Vec::new(), pool: Arc::clone(pool) }
     }
 
-    /// A stage for `bytes` bytes that the caller copies in.
+    /// A staging buffer for `bytes` bytes, which the caller copies in.
     pub(super) fn of(runtime: &Runtime, bytes: usize) -> Result<Self> {
         let mut stage = Self::empty(runtime.pool());
         stage.bytes = bytes as u64;
@@ -65,12 +65,12 @@ impl Stage {
     }
 
     fn allocate(&mut self, most: u64) -> Result<()> {
-        self.slot = Some(self.pool.acquire(Use::ReadBack, self.bytes, most)?);
+        self.allocation = Some(self.pool.acquire(Use::ReadBack, self.bytes, most)?);
         Ok(())
     }
 
     pub(super) fn buffer(&self) -> Option<&wgpu::Buffer> {
-        self.slot.as_ref().map(|slot| &slot.buffer)
+        self.allocation.as_ref().map(|allocation| &allocation.buffer)
     }
 
     fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
@@ -82,9 +82,9 @@ impl Stage {
 
     /// Copies the reads out, unmaps the buffer and returns it to the pool.
     fn unload(mut self, into: &mut [Vec<u8>]) -> Result<()> {
-        let Some(slot) = self.slot.take() else { return Ok(()) };
+        let Some(allocation) = self.allocation.take() else { return Ok(()) };
         let copied = {
-            let view = slot.buffer.get_mapped_range(..self.bytes);
+            let view = allocation.buffer.get_mapped_range(..self.bytes);
             view.map_err(|error| bug("a read", error)).map(|view| {
                 for read in &self.reads {
                     if let Some(bytes) = view.get(read.at..read.at + read.bytes) {
@@ -95,12 +95,12 @@ impl Stage {
         };
         match copied {
             Ok(()) => {
-                slot.buffer.unmap();
-                self.pool.release(slot);
+                allocation.buffer.unmap();
+                self.pool.release(allocation);
                 Ok(())
             }
             Err(error) => {
-                self.pool.discard(slot);
+                self.pool.discard(allocation);
                 Err(error)
             }
         }
@@ -110,23 +110,28 @@ impl Stage {
 /// A submitted read.
 #[derive(Debug)]
 pub(crate) struct Pending {
-    stages: Vec<Stage>,
+    stages: Vec<StagingBuffer>,
     requests: usize,
     progress: Arc<Progress>,
-    /// None if there is nothing to wait for.
+    /// `None` if there is nothing to wait for.
     submitted: Option<Submitted>,
     in_flight: Arc<InFlight>,
-    link: Arc<Link>,
+    shared: Arc<Shared>,
 }
 
 impl Pending {
-    /// Requests the mapping of a submission's stages.
-    pub(super) fn new(runtime: &Runtime, stages: Vec<Stage>, requests: usize, submitted: Option<Submitted>) -> Self {
+    /// Requests the mapping of the staging buffers of a submission.
+    pub(super) fn new(
+        runtime: &Runtime,
+        stages: Vec<StagingBuffer>,
+        requests: usize,
+        submitted: Option<Submitted>,
+    ) -> Self {
         let progress = Arc::new(Progress::default());
         lock(&progress.state).left = stages.len();
-        let (in_flight, link) = (Arc::clone(&runtime.in_flight), Arc::clone(runtime.link()));
-        // The callback receives errors; without a scope they would go to the handler of the program's errors.
-        let _ = link.scoped(|| {
+        let (in_flight, shared) = (Arc::clone(&runtime.in_flight), Arc::clone(runtime.shared()));
+        // The callback receives errors; the scope keeps them from the uncaptured error handler.
+        let _ = shared.scoped(|| {
             for stage in &stages {
                 let mut report = Report { progress: Arc::clone(&progress), ok: false };
                 if let Some(buffer) = stage.buffer() {
@@ -137,17 +142,17 @@ impl Pending {
                 }
             }
         });
-        Self { stages, requests, progress, submitted, in_flight, link }
+        Self { stages, requests, progress, submitted, in_flight, shared }
     }
 
     /// Blocks until the bytes have arrived.
     pub(crate) fn wait(self) -> Result<Vec<Vec<u8>>> {
         if let Some(submitted) = self.submitted.as_ref().filter(|_| !self.stages.is_empty()) {
-            Counters::add(&self.link.counters.waits, 1);
-            self.link.wait_for(&submitted.index)?;
+            Counters::add(&self.shared.counters.waits, 1);
+            self.shared.wait_for(&submitted.index)?;
             self.in_flight.ended(submitted);
             while self.progress.wait().is_none() {
-                self.link.wait_for(&submitted.index)?;
+                self.shared.wait_for(&submitted.index)?;
             }
         }
         self.unload()
@@ -156,22 +161,21 @@ impl Pending {
     fn unload(self) -> Result<Vec<Vec<u8>>> {
         let outcome = Progress::outcome(&lock(&self.progress.state));
         if outcome != Some(true) {
-            // The device's callback reports a loss, and may be pending until now; for a user's device nothing reports
-            // it.
-            self.link.poll_once();
-            self.link.health.alive()?;
-            self.link.probe();
-            self.link.health.alive()?;
+            // The device-lost callback may still be pending. For a user's device, the probe detects a loss.
+            self.shared.poll_once();
+            self.shared.health.alive()?;
+            self.shared.probe();
+            self.shared.health.alive()?;
             return Err(bug("a read", "the buffer could not be mapped"));
         }
-        self.link.health.alive()?;
+        self.shared.health.alive()?;
         let _span = span!("read", bytes = self.stages.iter().map(|stage| stage.bytes).sum::<u64>());
         let mut results = vec![Vec::new(); self.requests];
         for stage in self.stages {
             stage.unload(&mut results)?;
         }
         let bytes = results.iter().map(|bytes| bytes.len() as u64).sum();
-        Counters::add(&self.link.counters.bytes_read_back, bytes);
+        Counters::add(&self.shared.counters.bytes_read_back, bytes);
         Ok(results)
     }
 }
@@ -209,7 +213,8 @@ impl Runtime {
     /// of each request.
     ///
     /// # Errors
-    /// As [`Runtime::submit`]; also [`Error::Gpu`] for a request outside of its buffer (a fault of the layers above).
+    /// As [`Runtime::submit`]; also [`Error::Gpu`] for a request out of bounds of its buffer (a bug of the layers
+    /// above).
     pub(crate) fn submit_and_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Vec<Vec<u8>>> {
         self.start_read(commands, reads)?.wait()
     }
@@ -220,29 +225,29 @@ impl Runtime {
     /// As [`Runtime::submit_and_read`]. Nothing is submitted then.
     pub(crate) fn start_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Pending> {
         self.health().alive()?;
-        let checked = self.checked(commands)?;
+        let validated = self.validate(commands)?;
         let stages = self.stage_reads(reads)?;
-        let submitted = if checked.list.is_empty() && stages.is_empty() {
+        let submitted = if validated.list.is_empty() && stages.is_empty() {
             None
         } else {
-            Some(self.run(&checked, |_| (), |encoder| stages.iter().for_each(|stage| stage.encode(encoder)))?)
+            Some(self.run(&validated, |_| (), |encoder| stages.iter().for_each(|stage| stage.encode(encoder)))?)
         };
         Ok(Pending::new(self, stages, reads.len(), submitted))
     }
 
-    /// Future of the bytes of a started read. Any executor may await it; it may move between threads or be dropped. One
-    /// thread of the runtime polls the device for all reads.
+    /// Future of the bytes of a started read, for any executor. One thread of the runtime polls the device for all
+    /// reads.
     pub(crate) fn finish_read(&self, pending: Pending) -> ReadFuture {
-        if let Pending { submitted: Some(submitted), progress, link, .. } = &pending {
-            self.poller.watch(link, submitted, progress);
+        if let Pending { submitted: Some(submitted), progress, shared, .. } = &pending {
+            self.poller.watch(shared, submitted, progress);
         }
         ReadFuture(Some(pending))
     }
 
     /// Packs requests into as few buffers as possible.
-    fn stage_reads(&self, reads: &[ReadRequest]) -> Result<Vec<Stage>> {
+    fn stage_reads(&self, reads: &[ReadRequest]) -> Result<Vec<StagingBuffer>> {
         let most = self.limits().max_buffer;
-        let mut stages: Vec<Stage> = Vec::new();
+        let mut stages: Vec<StagingBuffer> = Vec::new();
         for (request, read) in reads.iter().enumerate() {
             self.check_owner("a read", &read.buffer)?;
             let end = read.offset.checked_add(read.bytes).filter(|end| *end <= read.buffer.bytes());
@@ -261,13 +266,13 @@ impl Runtime {
                 );
                 return Err(Error::Argument { op: "a read", what, location: crate::error::caller() });
             }
-            // Copies consist of whole words. Allocations are multiples of 16, so rounding outwards stays inside.
+            // Copies consist of whole words. Allocations are multiples of 16 bytes, so the rounded range is in bounds.
             let from = read.offset & !3;
             let bytes = end.next_multiple_of(4) - from;
             let room = most.min(PACK);
-            // A read may start at any multiple of eight in a mapped buffer.
+            // Reads start at multiples of eight in a staging buffer.
             if stages.last().is_none_or(|stage| stage.bytes.next_multiple_of(8) + bytes > room) {
-                stages.push(Stage::empty(self.pool()));
+                stages.push(StagingBuffer::empty(self.pool()));
             }
             if let Some(stage) = stages.last_mut() {
                 let at = stage.bytes.next_multiple_of(8);

@@ -19,6 +19,7 @@ pub(crate) struct Counters {
     pub(super) bind_groups_created: AtomicU64,
     pub(super) pool_hits: AtomicU64,
     pub(super) pool_misses: AtomicU64,
+    pub(super) host_steps: AtomicU64,
     pub(super) buffer_bytes: AtomicU64,
     pub(super) buffer_bytes_peak: AtomicU64,
 }
@@ -28,7 +29,7 @@ impl Counters {
         counter.fetch_add(n, Relaxed);
     }
 
-    /// Counts a buffer handed to a caller.
+    /// Counts a buffer that is acquired.
     pub(super) fn buffer_taken(&self, bytes: u64) {
         let now = self.buffer_bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
         self.buffer_bytes_peak.fetch_max(now, Relaxed);
@@ -42,6 +43,11 @@ impl Counters {
     /// Counts a new plan.
     pub(crate) fn plan(&self) {
         Self::add(&self.plans, 1);
+    }
+
+    /// Counts a host step.
+    pub(crate) fn host_step(&self) {
+        Self::add(&self.host_steps, 1);
     }
 
     /// Counts the bytes that a submission's kernels read plus write.
@@ -63,10 +69,10 @@ impl Counters {
             bind_groups_created: self.bind_groups_created.load(Relaxed),
             pool_hits: self.pool_hits.load(Relaxed),
             pool_misses: self.pool_misses.load(Relaxed),
-            host_steps: 0,
+            host_steps: self.host_steps.load(Relaxed),
             buffer_bytes: self.buffer_bytes.load(Relaxed),
             buffer_bytes_peak: self.buffer_bytes_peak.load(Relaxed),
-            // `Runtime::stats` fills these in from the pool.
+            // Set by `Runtime::stats` from the pool.
             memory_bytes: 0,
             memory_budget: None,
         }

@@ -1,13 +1,13 @@
-//! Encodes checked commands into one command buffer and submits it.
+//! Encodes validated commands into one command buffer and submits it.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{
     bind_groups::BoundBuffer,
-    commands::{CheckedCommand, CheckedCommands, Command},
+    commands::{Command, ValidatedCommand, ValidatedCommands},
     context::Runtime,
     in_flight::Submitted,
-    link::lock,
+    shared::lock,
     stats::Counters,
     submitter::{ParamsBuffer, Submitter},
 };
@@ -19,12 +19,12 @@ impl Runtime {
     ///
     /// # Errors
     /// [`Error::Limit`] if a grid or the parameters exceed the device's limits; [`Error::Gpu`] for an invalid command
-    /// (a fault of the layers above); [`Error::DeviceLost`]. After an error none of the commands runs.
+    /// (a bug of the layers above); [`Error::DeviceLost`]. After an error none of the commands runs.
     pub(crate) fn submit(&self, commands: &[Command]) -> Result<()> {
         self.health().alive()?;
-        let checked = self.checked(commands)?;
-        if !checked.list.is_empty() {
-            self.run(&checked, |_| (), |_| ())?;
+        let validated = self.validate(commands)?;
+        if !validated.list.is_empty() {
+            self.run(&validated, |_| (), |_| ())?;
         }
         Ok(())
     }
@@ -34,7 +34,7 @@ impl Runtime {
     /// # Errors
     /// [`Error::DeviceLost`].
     pub(crate) fn wait(&self) -> Result<()> {
-        // One wait, unless several threads were submitting concurrently.
+        // One wait, unless several threads submit concurrently.
         let mut most = u64::MAX;
         while let Some(last) = self.in_flight.last(most) {
             most = last.number;
@@ -45,73 +45,73 @@ impl Runtime {
 
     /// Blocks until a submission has finished; counted as a wait.
     pub(super) fn await_submitted(&self, submitted: &Submitted) -> Result<()> {
-        Counters::add(&self.link().counters.waits, 1);
-        self.link().wait_for(&submitted.index)?;
+        Counters::add(&self.shared().counters.waits, 1);
+        self.shared().wait_for(&submitted.index)?;
         self.in_flight.ended(submitted);
         Ok(())
     }
 
-    /// Submits checked commands as one command buffer; `head` encodes before it, `tail` after it.
+    /// Submits validated commands as one command buffer; `head` encodes before it, `tail` after it.
     pub(super) fn run(
         &self,
-        checked: &CheckedCommands<'_>,
+        validated: &ValidatedCommands<'_>,
         head: impl FnOnce(&mut wgpu::CommandEncoder),
         tail: impl FnOnce(&mut wgpu::CommandEncoder),
     ) -> Result<Submitted> {
-        self.run_with(checked, |submitter, encoder| {
+        self.run_with(validated, |submitter, encoder| {
             head(encoder);
-            self.encode(submitter, checked, encoder);
+            self.encode(submitter, validated, encoder);
             tail(encoder);
         })
     }
 
-    /// Submits checked commands as one command buffer, encoded by `encode`.
+    /// Submits validated commands as one command buffer, encoded by `encode`.
     pub(super) fn run_with(
         &self,
-        checked: &CheckedCommands<'_>,
+        validated: &ValidatedCommands<'_>,
         encode: impl FnOnce(&mut Submitter, &mut wgpu::CommandEncoder),
     ) -> Result<Submitted> {
-        let _span = span!("submit", dispatches = checked.kernels);
+        let _span = span!("submit", dispatches = validated.kernels);
         // Before the lock is taken, so that other threads may submit meanwhile.
         self.throttle()?;
-        let (commands, params, after) = self.encoded(checked, encode)?;
-        let link = self.link();
-        let outcome = link.scoped(|| link.queue.submit([commands]));
+        let (commands, params, after) = self.encoded(validated, encode)?;
+        let shared = self.shared();
+        let outcome = shared.scoped(|| shared.queue.submit([commands]));
         let mut submitter = lock(&self.submitter);
         let index = match outcome {
             Ok(index) => index,
             Err(error) => {
-                submitter.distrust(params);
+                submitter.reset_after_error(params);
                 return Err(self.not_submitted(&error));
             }
         };
         submitter.put_back(params);
         // On a lost device wgpu drops submissions without an error.
-        link.health.alive()?;
-        Counters::add(&link.counters.dispatches, checked.kernels);
+        shared.health.alive()?;
+        Counters::add(&shared.counters.dispatches, validated.kernels);
         Ok(self.submitted(&mut submitter, index, after))
     }
 
-    /// Encodes checked commands with `encode`. Returns the command buffer, its parameter buffer, and the number of the last
-    /// submission so far.
+    /// Encodes validated commands with `encode`. Returns the command buffer, its parameter buffer, and the number of
+    /// the last submission so far.
     fn encoded(
         &self,
-        checked: &CheckedCommands<'_>,
+        validated: &ValidatedCommands<'_>,
         encode: impl FnOnce(&mut Submitter, &mut wgpu::CommandEncoder),
     ) -> Result<(wgpu::CommandBuffer, Option<ParamsBuffer>, u64)> {
-        let link = self.link();
+        let shared = self.shared();
         let mut submitter = lock(&self.submitter);
         let submitter = &mut *submitter;
         submitter.bind_groups.forget(&self.pool().take_destroyed());
-        self.reserve_params(submitter, checked.params.len() as u64)?;
-        let outcome = link.scoped(|| {
+        self.reserve_params(submitter, validated.params.len() as u64)?;
+        let outcome = shared.scoped(|| {
             let descriptor = wgpu::CommandEncoderDescriptor { label: Some("ragged") };
-            let mut encoder = link.device.create_command_encoder(&descriptor);
-            if let Some(params) = submitter.params.as_mut().filter(|params| !params.holds(&checked.params)) {
-                // The write runs at the start of the next submission, whichever thread makes it: no other unsubmitted
-                // command buffer names this buffer.
-                link.queue.write_buffer(&params.buffer, 0, &checked.params);
-                params.wrote(&checked.params);
+            let mut encoder = shared.device.create_command_encoder(&descriptor);
+            if let Some(params) = submitter.params.as_mut().filter(|params| !params.holds(&validated.params)) {
+                // The write runs at the start of the next submission of any thread. No other unsubmitted command buffer
+                // uses this buffer.
+                shared.queue.write_buffer(&params.buffer, 0, &validated.params);
+                params.wrote(&validated.params);
             }
             encode(submitter, &mut encoder);
             encoder.finish()
@@ -120,14 +120,14 @@ impl Runtime {
         match outcome {
             Ok(commands) => Ok((commands, params, submitter.submitted)),
             Err(error) => {
-                submitter.distrust(params);
+                submitter.reset_after_error(params);
                 Err(self.not_submitted(&error))
             }
         }
     }
 
     fn submitted(&self, submitter: &mut Submitter, index: wgpu::SubmissionIndex, after: u64) -> Submitted {
-        Counters::add(&self.link().counters.submissions, 1);
+        Counters::add(&self.shared().counters.submissions, 1);
         self.upload_backlog.store(0, Relaxed);
         submitter.submitted += 1;
         let submitted = Submitted { index, number: submitter.submitted, after };
@@ -150,17 +150,17 @@ impl Runtime {
 
     fn throttle(&self) -> Result<()> {
         if let Some(oldest) = self.in_flight.overdue() {
-            Counters::add(&self.link().counters.throttles, 1);
-            self.link().wait_for(&oldest.index)?;
+            Counters::add(&self.shared().counters.throttles, 1);
+            self.shared().wait_for(&oldest.index)?;
         }
         Ok(())
     }
 
-    /// Submits staged uploads, so that their staging memory is freed. At most two such batches are in flight.
+    /// Submits pending uploads, so that their staging memory is freed. At most two such submissions are in flight.
     pub(super) fn flush_uploads(&self) -> Result<()> {
         let before = {
             let after = lock(&self.submitter).submitted;
-            let outcome = self.link().scoped(|| self.link().queue.submit([]));
+            let outcome = self.shared().scoped(|| self.shared().queue.submit([]));
             let index = outcome.map_err(|error| self.not_submitted(&error))?;
             self.health().alive()?;
             let mut submitter = lock(&self.submitter);
@@ -168,19 +168,19 @@ impl Runtime {
             submitter.last_flush.replace(submitted)
         };
         if let Some(before) = before {
-            Counters::add(&self.link().counters.throttles, 1);
-            self.link().wait_for(&before.index)?;
+            Counters::add(&self.shared().counters.throttles, 1);
+            self.shared().wait_for(&before.index)?;
             self.in_flight.ended(&before);
         }
         Ok(())
     }
 
-    /// Reserves space for parameters that are about to be encoded.
+    /// Reserves a parameter buffer for the command buffer to be encoded.
     fn reserve_params(&self, submitter: &mut Submitter, bytes: u64) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
-        // The buffer returned last: a single thread finds its cached bind groups again.
+        // The most recently returned buffer: a single thread hits its cached bind groups.
         if let Some(spare) = submitter.spare_params.pop() {
             if spare.capacity >= bytes {
                 submitter.params = Some(spare);
@@ -195,23 +195,24 @@ impl Runtime {
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         };
-        let made = self.link().scoped(|| self.device().create_buffer(&descriptor));
+        let made = self.shared().scoped(|| self.device().create_buffer(&descriptor));
         let buffer = made.map_err(|error| self.not_submitted(&error))?;
         submitter.params = Some(ParamsBuffer::new(buffer, capacity));
         Ok(())
     }
 
-    fn encode(&self, submitter: &mut Submitter, checked: &CheckedCommands<'_>, encoder: &mut wgpu::CommandEncoder) {
-        let mut commands = checked.list.iter().peekable();
+    fn encode(&self, submitter: &mut Submitter, validated: &ValidatedCommands<'_>, encoder: &mut wgpu::CommandEncoder) {
+        let mut commands = validated.list.iter().peekable();
         while let Some(command) = commands.next() {
             match command {
-                CheckedCommand::Clear { .. } | CheckedCommand::Copy { .. } => encode_transfer(command, encoder),
-                CheckedCommand::Kernel { .. } => {
-                    // A pass costs five times as much as a dispatch within it.
+                ValidatedCommand::Clear { .. } | ValidatedCommand::Copy { .. } => encode_transfer(command, encoder),
+                ValidatedCommand::Kernel { .. } => {
+                    // Consecutive kernels share a compute pass. Measured: a pass costs five times as much as a
+                    // dispatch.
                     let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
                     let mut set = None;
                     self.encode_kernel(submitter, command, &mut pass, &mut set);
-                    while let Some(next) = commands.next_if(|next| matches!(next, CheckedCommand::Kernel { .. })) {
+                    while let Some(next) = commands.next_if(|next| matches!(next, ValidatedCommand::Kernel { .. })) {
                         self.encode_kernel(submitter, next, &mut pass, &mut set);
                     }
                 }
@@ -222,18 +223,18 @@ impl Runtime {
     pub(super) fn encode_kernel<'a>(
         &self,
         submitter: &mut Submitter,
-        command: &'a CheckedCommand<'_>,
+        command: &'a ValidatedCommand<'_>,
         pass: &mut wgpu::ComputePass<'_>,
         set: &mut Option<&'a wgpu::ComputePipeline>,
     ) {
-        let CheckedCommand::Kernel { pipeline, buffers, params_at, params_bytes, grid, .. } = command else { return };
+        let ValidatedCommand::Kernel { pipeline, buffers, params_at, params_bytes, grid, .. } = command else { return };
         let Some(params) = &submitter.params else { return };
         let params = BoundBuffer { id: params.id, buffer: &params.buffer, range: (0, None) };
         let storage = buffers.iter().map(|slice| {
             let buffer = slice.buffer();
             BoundBuffer { id: buffer.id(), buffer: buffer.as_wgpu(), range: slice.range() }
         });
-        let group = submitter.bind_groups.get(self.link(), pipeline.layout(), params, *params_bytes, storage);
+        let group = submitter.bind_groups.get(self.shared(), pipeline.layout(), params, *params_bytes, storage);
         if *set != Some(pipeline.as_wgpu()) {
             pass.set_pipeline(pipeline.as_wgpu());
             *set = Some(pipeline.as_wgpu());
@@ -250,12 +251,12 @@ impl Runtime {
 }
 
 /// Encodes a command other than a kernel.
-pub(super) fn encode_transfer(command: &CheckedCommand<'_>, encoder: &mut wgpu::CommandEncoder) {
+pub(super) fn encode_transfer(command: &ValidatedCommand<'_>, encoder: &mut wgpu::CommandEncoder) {
     match command {
-        CheckedCommand::Clear { buffer } => encoder.clear_buffer(buffer.as_wgpu(), 0, None),
-        CheckedCommand::Copy { from, from_offset, to, to_offset, bytes } => {
+        ValidatedCommand::Clear { buffer } => encoder.clear_buffer(buffer.as_wgpu(), 0, None),
+        ValidatedCommand::Copy { from, from_offset, to, to_offset, bytes } => {
             encoder.copy_buffer_to_buffer(from.as_wgpu(), *from_offset, to.as_wgpu(), *to_offset, *bytes);
         }
-        CheckedCommand::Kernel { .. } => {}
+        ValidatedCommand::Kernel { .. } => {}
     }
 }

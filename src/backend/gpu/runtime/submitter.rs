@@ -2,7 +2,7 @@
 
 use super::{bind_groups::BindGroups, free_buffers::fresh_id, in_flight::Submitted};
 
-/// State of the encoding thread.
+/// State of encoding.
 ///
 /// Its lock is released before a command buffer is submitted: `Queue::submit` runs the program's callbacks, which may
 /// call into this crate.
@@ -24,9 +24,9 @@ impl Submitter {
         self.spare_params.extend(params);
     }
 
-    /// Cleans up after an error: bind groups made meanwhile may be invalid and would fail again, and pending writes of
-    /// parameters may be lost.
-    pub(super) fn distrust(&mut self, params: Option<ParamsBuffer>) {
+    /// Resets the caches after an error: cached bind groups may be invalid, and pending writes of parameters may be
+    /// lost.
+    pub(super) fn reset_after_error(&mut self, params: Option<ParamsBuffer>) {
         self.bind_groups = BindGroups::default();
         self.put_back(params.map(|params| ParamsBuffer { written: Vec::new(), ..params }));
     }
@@ -34,20 +34,20 @@ impl Submitter {
 
 /// The uniform buffer with the parameters of all kernels of a submission.
 ///
-/// A submitting thread owns one until its command buffer is submitted. Writes run at the start of the next submission,
-/// after all submissions that read the buffer have ended. So the next thread can take it at once, and there are as many
-/// buffers as threads that submit concurrently. Since the buffer persists, bind groups that name it can be cached, and
-/// a program that runs again with the same parameters does not upload them again.
+/// A submitting thread owns the buffer until its command buffer is submitted. Writes run at the start of the next
+/// submission, after all earlier submissions that read the buffer. The next thread can therefore take the buffer
+/// immediately, and there are as many buffers as threads that submit concurrently. Since the buffer persists, its bind
+/// groups can be cached, and unchanged parameters are not written again.
 #[derive(Debug)]
 pub(super) struct ParamsBuffer {
     pub(super) buffer: wgpu::Buffer,
     pub(super) id: u64,
     pub(super) capacity: u64,
-    /// The bytes that the buffer begins with, as far as known.
+    /// The known prefix of the contents.
     written: Vec<u8>,
 }
 
-/// Parameters beyond this many bytes are always written: the host keeps no copy to compare.
+/// Maximum bytes of parameters of which the host keeps a copy, to skip writes of unchanged parameters.
 const KEPT_PARAMS: usize = 64 << 10;
 
 impl ParamsBuffer {
@@ -61,7 +61,7 @@ impl ParamsBuffer {
         self.written.starts_with(params)
     }
 
-    /// Records that these bytes are written at the beginning.
+    /// Records that these bytes were written to the start of the buffer.
     pub(super) fn wrote(&mut self, params: &[u8]) {
         if params.len() > KEPT_PARAMS {
             self.written.clear();

@@ -3,8 +3,8 @@
 use super::{
     commands::Command,
     context::Runtime,
-    link::bug,
-    readback::{Pending, Stage},
+    readback::{Pending, StagingBuffer},
+    shared::bug,
 };
 use crate::Result;
 
@@ -23,9 +23,9 @@ impl Runtime {
             return Ok(None);
         }
         self.health().alive()?;
-        let checked = self.checked(commands)?;
-        let (device, link) = (self.device(), self.link());
-        let made = link.scoped(|| {
+        let validated = self.validate(commands)?;
+        let (device, shared) = (self.device(), self.shared());
+        let made = shared.scoped(|| {
             let stamps = device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: None,
                 ty: wgpu::QueryType::Timestamp,
@@ -40,9 +40,9 @@ impl Runtime {
             (stamps, resolved)
         });
         let (stamps, resolved) = made.map_err(|error| bug("timestamps", error))?;
-        let stage = Stage::of(self, BYTES)?;
-        // Empty passes at both ends, so that copies and fills are timed too and only `TIMESTAMP_QUERY` is needed. A
-        // timestamp is written when everything before it has ended.
+        let stage = StagingBuffer::of(self, BYTES)?;
+        // Timestamps of empty compute passes at both ends include copies and fills, and need `TIMESTAMP_QUERY` only. A
+        // timestamp is written when all earlier commands have ended.
         let stamp = |encoder: &mut wgpu::CommandEncoder, start: Option<u32>, end: Option<u32>| {
             let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
                 query_set: &stamps,
@@ -52,7 +52,7 @@ impl Runtime {
             drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
         };
         let submitted = self.run(
-            &checked,
+            &validated,
             |encoder| stamp(encoder, Some(0), None),
             |encoder| {
                 stamp(encoder, None, Some(1));

@@ -1,31 +1,30 @@
 //! Uploads host data into device buffers.
 //!
-//! # Order, and why a pooled buffer is safe to upload into
-//! `Queue::write_buffer` copies the data to staging memory at the call. The device copies it into the buffer at the
-//! start of the *next* submission, before that submission's commands and after everything submitted so far. This order
-//! would be wrong only if a command that is recorded but not yet submitted still read the buffer's old contents. No
-//! such command can exist: commands own handles of their buffers, a buffer is in the pool only once it has no handle
-//! left, and uploads write only to buffers that no caller has seen yet. Two uploads into one slot between two
-//! submissions (the first owner dropped it unused) run in the order of the calls.
+//! # Why uploads into pooled buffers are safe
+//! `Queue::write_buffer` copies the data to staging memory. The device copies it into the buffer at the start of the
+//! *next* submission, before the commands of that submission and after all earlier submissions. An upload would
+//! overwrite data in use only if a recorded but unsubmitted command read the buffer. No such command exists: commands
+//! own handles of their buffers, a buffer in the pool has no handles, and uploads write only to newly acquired buffers.
+//! Two uploads into one allocation between two submissions (if the first owner dropped it unused) run in the order of
+//! the calls.
 //!
 //! # Why not `mapped_at_creation`
-//! For memory that the host cannot map, it makes the same staging buffer but zero-fills it first: one more pass over
-//! the data, on the host.
+//! For memory that the host cannot map, wgpu uses the same staging buffer but zero-fills it first, on the host.
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{buffer::Buffer, context::Runtime, link::bug, stats::Counters};
+use super::{buffer::Buffer, context::Runtime, shared::bug, stats::Counters};
 use crate::{Error, Result, trace::span};
 
 /// Largest staging buffer, in bytes.
 const CHUNK: usize = 32 << 20;
 
-/// Bytes that may wait in staging buffers before a submission flushes them.
+/// Maximum bytes of pending uploads; beyond it they are submitted.
 const BACKLOG: u64 = 128 << 20;
 
 impl Runtime {
-    /// Uploads `data` into a new buffer, which commands and reads may name at once. Blocks only where more than
-    /// `BACKLOG` bytes wait for a submission, until an earlier flush has finished.
+    /// Uploads `data` into a new buffer, which commands and reads may use immediately. Blocks only if more than
+    /// `BACKLOG` bytes are pending, until the previous flush has finished.
     ///
     /// # Errors
     /// As [`Runtime::buffer`].
@@ -43,15 +42,15 @@ impl Runtime {
             }
         }
         self.health().alive()?;
-        Counters::add(&self.link().counters.bytes_uploaded, data.len() as u64);
+        Counters::add(&self.shared().counters.bytes_uploaded, data.len() as u64);
         Ok(buffer)
     }
 
     /// Stages one chunk; its offset is a multiple of four, its length is arbitrary.
     fn stage(&self, buffer: &Buffer, offset: u64, chunk: &[u8]) -> Result<()> {
         let (words, tail) = chunk.split_at(chunk.len() & !3);
-        let queue = &self.link().queue;
-        let staged = self.link().scoped(|| {
+        let queue = &self.shared().queue;
+        let staged = self.shared().scoped(|| {
             if !words.is_empty() {
                 queue.write_buffer(buffer.as_wgpu(), offset, words);
             }

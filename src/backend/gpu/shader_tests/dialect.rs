@@ -1,10 +1,10 @@
-//! What shaders must not contain, though it is valid WGSL: drivers differ on it. The rules are in `shaders/README.md`.
+//! A lint for valid WGSL that drivers treat differently. The rules are in `shaders/README.md`.
 
 use std::path::{Path, PathBuf};
 
 use naga::valid::{FunctionInfo, ModuleInfo};
 
-/// Built-in functions of floats: their precision is the driver's, and what they do with NaN.
+/// Built-in functions whose precision or treatment of NaN depends on the driver.
 const IMPRECISE: [&str; 31] = [
     "acos",
     "acosh",
@@ -44,7 +44,7 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(|line| line.split("//").next().unwrap_or_default())
 }
 
-/// The words of a line, and what stands between them.
+/// The words and punctuation of a line.
 fn tokens(line: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let mut out = Vec::new();
@@ -60,7 +60,7 @@ fn tokens(line: &str) -> Vec<&str> {
     out
 }
 
-/// The rules that need only the text.
+/// Checks the rules that need only the text.
 pub(super) fn lint_text(name: &str, text: &str) {
     for line in code(text) {
         let words = tokens(line);
@@ -81,7 +81,7 @@ pub(super) fn lint_text(name: &str, text: &str) {
     }
 }
 
-/// The rules that need types: what is computed of floats.
+/// Checks the rules that need types: operations on floats.
 pub(super) fn lint_floats(name: &str, module: &naga::Module, info: &ModuleInfo) {
     for (_, ty) in module.types.iter() {
         let float_atomic = matches!(ty.inner, naga::TypeInner::Atomic(s) if s.kind == naga::ScalarKind::Float);
@@ -95,7 +95,7 @@ pub(super) fn lint_floats(name: &str, module: &naga::Module, info: &ModuleInfo) 
     }
 }
 
-/// The values that the statements return, but for those in loops.
+/// The values that the statements return, except within loops.
 fn returned(block: &naga::Block) -> Vec<naga::Handle<naga::Expression>> {
     let of = |statement: &naga::Statement| match statement {
         naga::Statement::Return { value } => value.iter().copied().collect(),
@@ -119,13 +119,13 @@ fn lint_function(name: &str, module: &naga::Module, function: &naga::Function, i
         }
         _ => None,
     };
-    // Drivers reassociate and contract operations that have no guard between them: one that is an operand of another,
-    // here or, of a function whose argument is an operand and whose result is returned, at the next call.
+    // Drivers reassociate and contract an operation and its operand without a guard between them. The two may be in
+    // different functions: the operand may be an argument or the result of a call.
     for (e, _) in function.expressions.iter() {
         let nested = operation(e).is_some_and(|operands| operands.into_iter().any(|of| operation(of).is_some()));
         // The product of a conversion is exact: contracted or not, there is one rounding.
         let is_conversion = place.starts_with("f32_of_") || place.starts_with("f64_of_");
-        assert!(!nested || is_conversion, "{name}: an operation of floats of another without a guard in {place}");
+        assert!(!nested || is_conversion, "{name}: a float operation is an unguarded operand of another in {place}");
     }
     for value in returned(&function.body) {
         let is_argument = |of| matches!(function.expressions[of], Expression::FunctionArgument(_));
@@ -144,11 +144,11 @@ fn lint_function(name: &str, module: &naga::Module, function: &naga::Function, i
             Expression::Binary { op: op @ (Op::Divide | Op::Modulo | Op::NotEqual), left, .. } => {
                 assert!(!is_float(left), "{name}: {op:?} of floats in {place}");
             }
-            // A way to ask for NaN that compilers fold.
+            // A test for NaN that compilers fold.
             Expression::Binary { op: Op::Equal | Op::Less | Op::LessEqual, left, right } if left == right => {
                 assert!(!is_float(left), "{name}: a float compared with itself in {place}");
             }
-            // The sign of a zero, or a NaN's, is anyone's guess.
+            // The sign of the result is unspecified for zeros and NaNs.
             Expression::Unary { op, expr } => {
                 assert!(!is_float(expr), "{name}: {op:?} of floats in {place}");
             }
@@ -157,7 +157,7 @@ fn lint_function(name: &str, module: &naga::Module, function: &naga::Function, i
     }
 }
 
-/// Where 64-bit integers are pairs, what is valid of pairs and yet wrong: their words are no numbers of their own.
+/// Checks for operations that are valid on vectors of two words, but wrong for a 64-bit integer.
 pub(super) fn lint_pairs(name: &str, module: &naga::Module, info: &ModuleInfo) {
     use naga::{BinaryOperator as Op, Expression};
     let entries = module.entry_points.iter().enumerate().map(|(k, e)| (&e.function, info.get_entry_point(k)));
@@ -172,7 +172,7 @@ pub(super) fn lint_pairs(name: &str, module: &naga::Module, info: &ModuleInfo) {
                     let of_bits = matches!(op, Op::And | Op::InclusiveOr | Op::ExclusiveOr | Op::Equal | Op::NotEqual);
                     !of_bits && is_pair(left)
                 }
-                // One number for both words.
+                // A splat: one value for both words.
                 Expression::Splat { .. } | Expression::Math { .. } => is_pair(handle),
                 _ => false,
             };
@@ -208,7 +208,7 @@ fn templates_keep_to_the_dialect() {
 }
 
 #[test]
-fn the_lint_finds_what_it_is_for() {
+fn the_lint_finds_each_violation() {
     let faulty = [
         "enable f16;",
         "let y = exp(x);",

@@ -1,4 +1,4 @@
-//! However much an expression reads, its kernels stay within what the device can bind.
+//! Expressions with many operands are divided into kernels within the device's limit of bindings.
 
 use super::twins::{array, same_everywhere};
 use crate::dtype::DType;
@@ -29,7 +29,7 @@ fn sum(backend: &BackendRef, width: u32, chain: bool) -> Expr {
 /// 10 batches of 30 by 10 and 10 by 30, of that value on the left and on the right.
 fn product(backend: &BackendRef, value: &Expr) -> Node {
     let start = |each: u32| Expr::index().mul(Expr::u32(each));
-    // As every operation does: a value is a node of its own.
+    // A value is a separate node, as in every operation.
     let value = Expr::load(&Node::map(backend, "value", Extent::known(N), value.clone(), &[]), Expr::index());
     let product = Product {
         batches: Extent::known(10),
@@ -95,6 +95,10 @@ fn wide_expressions_of_every_primitive() {
                         ),
                     ),
                     ("sort".into(), Node::sort(backend, "sort", counted.clone(), checked.clone(), 16)),
+                    (
+                        "histogram".into(),
+                        Node::histogram(backend, "histogram", counted.clone(), checked.clone(), Extent::known(300)),
+                    ),
                     ("compact".into(), {
                         let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));
                         let marks = RankBitmap::new(backend, "mark", &counted, keep);

@@ -1,5 +1,5 @@
-//! Every operation of every dtype on every adapter, on values that break operations, against the CPU: bit for bit, but
-//! for the payload of a NaN.
+//! Compares every operation of every dtype on every adapter with the CPU, on edge cases: bit for bit, except for the
+//! payload of a NaN.
 //!
 //! A kernel takes milliseconds to compile, so the results of many operations lie in one array, one after another.
 
@@ -16,7 +16,7 @@ use crate::graph::scalar::Scalar;
 /// An operation's name and its result at a position.
 type Results = Vec<(String, Expr)>;
 
-/// A result as a word, with nothing lost.
+/// A result as a word, lossless.
 fn word(e: &Expr) -> Expr {
     match e.dtype() {
         d if d.size() == 2 && d.is_float() => e.clone().bitcast(DType::U16).cast(DType::U32),
@@ -45,7 +45,7 @@ fn compare(n: u32, needs: &[DType], build: impl Fn(&BackendRef) -> Results) {
         let mut out = Vec::new();
         for wide in [false, true] {
             let of_width: Vec<_> = results.iter().filter(|(_, e)| (e.dtype().size() == 8) == wide).collect();
-            // Beyond that compiling takes more than it saves.
+            // Compiling a larger kernel takes longer than it saves.
             for group in of_width.chunks(16) {
                 let node = together(backend, n, group);
                 let size = node.dtype().size();
@@ -93,7 +93,7 @@ fn singles(dtype: DType) {
         let (x, _) = edges(backend, dtype);
         let x = Expr::load(&x, Expr::index());
         let unary = ops::plain_unary(dtype).into_iter().map(|op| (format!("{op:?} {dtype}"), x.clone().unary(op)));
-        // What compilers like to simplify.
+        // Expressions that compilers simplify.
         let same = |op| (format!("{op:?} {dtype} with itself"), x.clone().binary(op, x.clone()));
         unary.chain(ops::binary(dtype).into_iter().map(same)).collect()
     });
@@ -107,7 +107,7 @@ fn pairs(dtype: DType) {
         let b = Expr::load(&x, Expr::index().rem(Expr::u32(n)));
         let pair = |op| (format!("{op:?} {dtype}"), a.clone().binary(op, b.clone()));
         let mut out: Results = ops::binary(dtype).into_iter().map(pair).collect();
-        // Where an operand is a number of the kernel's parameters, other code may be generated.
+        // The code may differ for an operand that is a parameter.
         for op in ops::binary(dtype) {
             let number = Expr::scalar(Scalar::from_i64(dtype, 7));
             out.push((format!("{op:?} {dtype} with 7"), a.clone().binary(op, number.clone())));
@@ -117,7 +117,7 @@ fn pairs(dtype: DType) {
     });
 }
 
-/// One test a dtype, so that they run at the same time.
+/// One test per dtype, so that they run in parallel.
 macro_rules! each_dtype {
     ($($name:ident $dtype:ident),*) => {$(
         #[test]
@@ -132,7 +132,7 @@ each_dtype!(
     signed_words I32, words U32, signed_longs I64, longs U64, singles_of_floats F32, doubles_of_floats F64
 );
 
-/// Random numbers of every length, of either sign: carries, borrows, and quotients of every number of digits.
+/// Random integers of every length and either sign: carries, borrows, and quotients of every number of digits.
 #[test]
 fn random_longs() {
     const N: u32 = 6000;
@@ -145,7 +145,7 @@ fn random_longs() {
         (0..N).map(long).collect()
     };
     let (left, right) = (longs(), longs());
-    // A few equal ones, and neighbours.
+    // Equal integers, and neighbours.
     let near = |k: usize| {
         [right[k], left[k], left[k].wrapping_add(1), left[k] ^ 1 << 32][k / 8 % 4 * usize::from(k.is_multiple_of(8))]
     };
@@ -193,7 +193,8 @@ fn conversions() {
     }
 }
 
-/// The edges, and where an integer becomes a float of fewer digits, random integers of every length with ties.
+/// The edge cases; for conversions of integers to floats of fewer digits, also random integers of every length with
+/// ties.
 fn conversion_values(from: DType, to: DType) -> Vec<u64> {
     let mut out = ops::edges(from);
     let narrows =
@@ -222,7 +223,7 @@ fn conversion_values(from: DType, to: DType) -> Vec<u64> {
             continue;
         }
         if from == DType::F64 && to.size() == 2 {
-            // Ties of the target, broken or not far below what f32 has.
+            // Ties of the target, some of them broken by a bit far below the digits of f32.
             let exponents = if to == DType::F16 { 30 } else { 140 };
             let exponent = 1023 - exponents + u64::from(random.below(2 * exponents as u32));
             let tie = 1u64 << (52 - digits);

@@ -1,16 +1,16 @@
-//! Every operation with the dtypes that it is defined for, and values that break operations.
+//! Every operation with the dtypes that it is defined for, and edge cases of their values.
 
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, HashOp, ReduceOp, UnaryOp};
 use crate::math::MathFn;
 
-/// The dtypes that arrays have: all but strings, which are bytes there.
+/// The dtypes of arrays: all except strings, which are stored as bytes.
 pub(super) const DTYPES: [DType; 13] = {
     let [dtypes @ .., DType::Str] = DType::ALL else { panic!("strings are not the last dtype") };
     dtypes
 };
 
-/// The dtypes that row reductions are recorded on.
+/// The dtypes of row reductions.
 pub(super) const REDUCED: [DType; 6] = [DType::I32, DType::U32, DType::I64, DType::U64, DType::F32, DType::F64];
 
 pub(super) const REDUCTIONS: [ReduceOp; 4] = [ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Min, ReduceOp::Max];
@@ -44,7 +44,7 @@ const BINARY: [BinaryOp; 20] = [
     BinaryOp::Atan2,
 ];
 
-/// Whether the operation is recorded on that dtype. Without a wildcard, so that a new operation is not forgotten.
+/// Whether the operation supports the dtype. Without a wildcard, so that a new operation is not forgotten.
 fn takes(op: BinaryOp, dtype: DType) -> bool {
     use BinaryOp as B;
     match op {
@@ -67,7 +67,7 @@ pub(super) fn functions() -> Vec<UnaryOp> {
     MathFn::ALL.into_iter().filter(|f| !f.is_binary()).map(UnaryOp::Math).collect()
 }
 
-/// The operations of one operand of that dtype, but for the functions of [`crate::math`].
+/// The operations of one operand of that dtype, except the functions of [`crate::math`].
 pub(super) fn plain_unary(dtype: DType) -> Vec<UnaryOp> {
     use UnaryOp as U;
     // Without a wildcard, so that a new operation is not forgotten.
@@ -90,7 +90,7 @@ pub(super) fn unary(dtype: DType) -> Vec<UnaryOp> {
     out
 }
 
-/// Values of the dtype at the edges of everything, as bits.
+/// Edge cases of the dtype, as bits.
 pub(super) fn edges(dtype: DType) -> Vec<u64> {
     let signed = |width: u32| -> Vec<u64> {
         let min = 1u64 << (width - 1);
@@ -100,12 +100,12 @@ pub(super) fn edges(dtype: DType) -> Vec<u64> {
             .map(|v| v as u64)
             .collect();
         out.extend([min, min + 1, min - 1, min - 2, min >> 1, 0x5555_5555_5555_5555, 0x0123_4567_89ab_cdef]);
-        // Around the integers that floats still hold, with ties both ways.
+        // Around the largest integers that floats represent exactly, with ties in both directions.
         out.extend([(1 << 24) - 1, (1 << 24) + 1, (1 << 24) + 2, (1 << 24) + 3, (1 << 25) + 2, (1 << 25) + 6]);
         if width == 64 {
             out.extend([1 << 32, (1 << 32) - 1, (1 << 53) - 1, (1 << 53) + 1, (1 << 53) + 3, (1 << 54) + 2]);
             out.extend([(1 << 54) + 6, (1 << 40) + (1 << 16), (1 << 40) + (1 << 16) + 1, (1 << 40) + (3 << 16)]);
-            // A tie in f32 that first rounding to f64 would make, or break.
+            // Double rounding, first to f64, would create or break a tie in f32.
             out.extend([(1 << 62) + (1 << 38), (1 << 62) + (1 << 38) + 1, (1 << 62) + (1 << 38) - 1]);
             out.extend([u64::MAX - 1023, u64::MAX - 1024, 0u64.wrapping_sub((1 << 53) + 1), 0x7fff_ffc0_0000_0000]);
         } else {
@@ -135,8 +135,7 @@ pub(super) fn edges(dtype: DType) -> Vec<u64> {
     out
 }
 
-/// Floats of 16 bits and those next to them with both signs, 0, subnormals, and NaNs of every quiet and signalling
-/// kind.
+/// The 16-bit floats `of` and their neighbours, with both signs; 0, subnormals, and quiet and signalling NaNs.
 fn floats_16(of: [u64; 10]) -> Vec<u64> {
     let all = of.into_iter().flat_map(|b| [b - 1, b, b + 1]).chain([0, 1, 2, 0x3ff, 0x7fc0, 0x7fff, 0x7e00]);
     all.flat_map(|b| [b, b | 0x8000]).collect()
@@ -175,7 +174,7 @@ fn floats_f32() -> Vec<u32> {
         1.0 - f32::EPSILON / 2.0,
         std::f32::consts::PI,
     ];
-    // Subnormals: the least, the greatest, and one between.
+    // Subnormals: the smallest, the largest, and one between.
     let bits = both.map(f32::to_bits).into_iter().chain([1, 0x007f_ffff, 0x0012_3456]);
     out.extend(bits.flat_map(|b| [b, b | 0x8000_0000]));
     out
@@ -183,7 +182,8 @@ fn floats_f32() -> Vec<u32> {
 
 fn floats_f64() -> Vec<u64> {
     let mut out = vec![0x7ff8_0000_0000_0000, 0x7ff0_0000_0000_0001, 0xfff8_0000_0000_1234];
-    // What becomes the least f32, half of it (a tie to 0), a hair more; the same at the normal ones and at the top.
+    // The smallest f32, half of it (a tie to 0), and slightly more; likewise at the smallest normal and the largest
+    // f32.
     let least = f64::from(f32::from_bits(1));
     let both = [
         0.0,

@@ -1,18 +1,18 @@
-//! Equal structure gives equal text, so that one pipeline serves all sizes and numbers; another structure, another
-//! text.
+//! Graphs of equal structure have equal text, so that one pipeline serves all sizes and constants. Graphs of different
+//! structures have different texts.
 
 use std::collections::HashMap;
 
 use super::cases::{Cases, Sizes};
 use super::twins::unevaluated;
 use super::validate::limits;
-use crate::backend::gpu::codegen::Modules;
+use crate::backend::gpu::codegen::StepModules;
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::lower::lower;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, plan};
 
-/// Entry points and texts of what computes the node, in order.
+/// Entry points and texts of the kernels of a node, in order.
 fn texts(node: &Node) -> Vec<(&'static str, String)> {
     texts_with(node, Int64Repr::Native)
 }
@@ -20,16 +20,16 @@ fn texts(node: &Node) -> Vec<(&'static str, String)> {
 fn texts_with(node: &Node, longs: Int64Repr) -> Vec<(&'static str, String)> {
     let steps = plan(std::slice::from_ref(node), limits(longs)).steps;
     let launches = steps.iter().flat_map(|step| {
-        lower(step, 7, DriverLimits::LoopIterations, &mut Modules::default()).expect("small").launches
+        lower(step, 7, DriverLimits::LoopIterations, &mut StepModules::default()).expect("small").launches
     });
     launches.map(|l| (l.entry, l.text().to_string())).collect()
 }
 
 #[test]
-fn sizes_and_numbers_are_no_text() {
+fn sizes_and_constants_are_not_in_the_text() {
     let backend = unevaluated();
     let small = Cases::all(&backend, Sizes { values: 50_000, rows: 3000, number: 42 });
-    // Other sources, so other digests: nothing may be ordered by them.
+    // Different sources have different digests, on which no order may depend.
     let large = Cases::all(&backend, Sizes { values: 1_000_000, rows: 70_000, number: 77 });
     assert_eq!(small.len(), large.len());
     for ((name, a), (other, b)) in small.iter().zip(&large) {
@@ -45,7 +45,7 @@ fn sizes_and_numbers_are_no_text() {
 }
 
 #[test]
-fn the_same_again_is_the_same_text() {
+fn lowering_is_deterministic() {
     let backend = unevaluated();
     let sizes = Sizes { values: 4096, rows: 256, number: -5 };
     let first: Vec<_> = Cases::all(&backend, sizes).iter().map(|(_, n)| texts(n)).collect();
@@ -56,7 +56,7 @@ fn the_same_again_is_the_same_text() {
 }
 
 #[test]
-fn pairs_change_no_other_kernel() {
+fn pairs_change_only_kernels_of_64_bit_integers() {
     let backend = unevaluated();
     let cases = Cases::all(&backend, Sizes { values: 4096, rows: 256, number: -5 });
     let is_long = |name: &str| ["i64", "u64", "f64", "Fingerprint", "Sip", "Murmur"].iter().any(|l| name.contains(l));
@@ -67,23 +67,23 @@ fn pairs_change_no_other_kernel() {
     }
 }
 
-/// Cases that take elements elsewhere and compute nothing of them.
+/// Cases that only move elements.
 const MOVES: [&str; 5] = ["checked ", "select ", "within ", "compact ", "a small compact "];
 
-/// Cases that hash the strings that splits say.
+/// Cases that hash strings given by splits.
 const HASHES: [&str; 3] = ["Fingerprint", "Murmur", "Sip"];
 
 #[test]
-fn another_structure_is_another_text() {
+fn different_structures_have_different_texts() {
     let backend = unevaluated();
     let cases = Cases::all(&backend, Sizes { values: 50_000, rows: 3000, number: 42 });
     let mut seen: HashMap<Vec<(&'static str, String)>, Vec<&str>> = HashMap::new();
     for (name, node) in &cases {
         seen.entry(texts(node)).or_default().push(name);
     }
-    // What is one and the same in WGSL: exclusive or and inequality of truth values, quotients of numbers and of
-    // positions, rows whose number the host knows and rows whose number it does not (kernels that walk splits stop where
-    // these do), and whatever shares a type there or differs in a parameter only.
+    // Cases with equal WGSL: exclusive or and inequality of booleans; quotients of integers and of positions;
+    // host-known and device-known numbers of rows (kernels that read splits do not depend on it); and dtypes of one
+    // WGSL type, or cases that differ in parameters only.
     let walked = |n: &str| match n.strip_suffix(" counted").filter(|n| !n.ends_with("uniform")) {
         Some(n) => format!("{n} splits"),
         None if HASHES.iter().any(|op| n.starts_with(op)) => n.replace("counted true", "counted false"),
@@ -98,7 +98,7 @@ fn another_structure_is_another_text() {
         stems.windows(2).all(|w| w[0] == w[1])
             || names.iter().all(|n| n.contains("bits"))
             || names.iter().all(|n| n.contains("cast"))
-            // Halfwords are moved as they are, whatever they mean.
+            // Kernels that move 16-bit elements do not depend on the dtype.
             || names.iter().all(|n| MOVES.iter().any(|m| n.starts_with(m)) && n.contains("16"))
     };
     let mut clashes: Vec<_> = seen.into_values().filter(|names| names.len() > 1 && !same(names)).collect();

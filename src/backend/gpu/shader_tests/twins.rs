@@ -1,4 +1,4 @@
-//! Backends to run one graph on, and the comparison of what they give.
+//! Backends on which a graph runs, and the comparison of their results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,26 +12,25 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::node::Node;
 
-/// Identities that no device has.
+/// A device identity that is not in use.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 40);
 
 fn fresh_id() -> u64 {
     NEXT_ID.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A backend for graphs that are planned only.
+/// A backend for graphs that are planned, but not evaluated.
 pub(super) fn unevaluated() -> BackendRef {
     Arc::new(CpuBackend::new(fresh_id(), true))
 }
 
-/// The reference.
+/// The reference backend.
 pub(super) fn cpu() -> &'static BackendRef {
     static CPU: OnceLock<BackendRef> = OnceLock::new();
     CPU.get_or_init(unevaluated)
 }
 
-/// Every adapter as it is; the first one also as the smallest that WebGPU allows, with kernels as wgpu would have them
-/// without our own guards.
+/// Every adapter with its own limits; the first one also with the minimum limits of WebGPU and wgpu's injected checks.
 ///
 /// # Panics
 /// Without an adapter, unless the environment says that none is expected.
@@ -43,7 +42,7 @@ pub(super) fn gpus() -> &'static [(String, BackendRef)] {
         assert!(!found.is_empty() || none_expected, "these tests need an adapter, if only a software one");
         let open = |adapter, options: &DeviceOptions, name: String| -> (String, BackendRef) {
             let runtime = Runtime::open(adapter, options).expect("opens");
-            (name.clone(), Arc::new(GpuBackend::new(runtime, fresh_id(), name, true, None)))
+            (name.clone(), Arc::new(GpuBackend::new(runtime, fresh_id(), name, true, &DeviceOptions::default())))
         };
         let mut out: Vec<_> =
             found.iter().map(|a| open(a, &DeviceOptions::default(), a.summary.name.clone())).collect();
@@ -61,7 +60,7 @@ pub(super) fn array(backend: &BackendRef, dtype: DType, bytes: &[u8]) -> Node {
     Node::source(backend, dtype, len, backend.upload(dtype, bytes).expect("uploads"))
 }
 
-/// The elements of an array, each as its bits; NaNs are all one.
+/// The bits of each element of an array; the same for all NaNs.
 pub(super) fn elements(dtype: DType, bytes: &[u8]) -> Vec<u64> {
     let element = |chunk: &[u8]| {
         let mut word = [0; 8];
@@ -82,8 +81,8 @@ pub(super) fn canonical(dtype: DType, bits: u64) -> u64 {
     }
 }
 
-/// Builds the named graphs on every backend that has `needs`, reads each graph in one go, and fails where an adapter
-/// gives other bits than the CPU.
+/// Builds the named graphs on every backend that supports the dtypes `needs`, reads them together, and panics if the
+/// bits of an adapter differ from the CPU's.
 pub(super) fn same_everywhere(what: &str, needs: &[DType], build: impl Fn(&BackendRef) -> Vec<(String, Node)>) {
     let run = |backend: &BackendRef| -> Vec<(String, Vec<u64>)> {
         let (names, nodes): (Vec<String>, Vec<Node>) = build(backend).into_iter().unzip();

@@ -11,7 +11,7 @@ use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, PlanLimits, Step};
 use crate::graph::walk::for_each_expr;
 
-/// As the GPU backend plans on the smallest device.
+/// The limits of the smallest device.
 pub(super) const fn limits(longs: Int64Repr) -> PlanLimits {
     let hash_state_bytes = row_hash::state_bytes(DriverLimits::LoopIterations);
     PlanLimits { hash_state_bytes, ..PlanLimits::of_core_webgpu(longs) }
@@ -30,11 +30,11 @@ pub(super) fn validate(name: &str, text: &str, capabilities: Capabilities) -> (n
 pub(super) fn dtypes(step: &Step) -> HashSet<DType> {
     let mut out = HashSet::from([step.out.dtype()]);
     out.extend(step.reads.iter().map(Node::dtype));
-    let pass = step.pass.iter().flat_map(|pass| {
-        let finished = pass.results.iter().filter_map(|r| r.epilogue.as_ref()).map(|f| &f.value);
-        pass.results.iter().map(|r| &r.value).chain(finished).chain(pass.map.iter().map(|m| &m.value))
+    let row_kernel = step.row_kernel.iter().flat_map(|kernel| {
+        let finished = kernel.results.iter().filter_map(|r| r.epilogue.as_ref()).map(|f| &f.value);
+        kernel.results.iter().map(|r| &r.value).chain(finished).chain(kernel.map.iter().map(|m| &m.value))
     });
-    step.recipe.exprs().into_iter().chain(pass).for_each(|e| {
+    step.recipe.exprs().into_iter().chain(row_kernel).for_each(|e| {
         for_each_expr(e, &mut |e| {
             out.insert(e.dtype());
         });
@@ -42,13 +42,13 @@ pub(super) fn dtypes(step: &Step) -> HashSet<DType> {
     out
 }
 
-/// The 64-bit types that the step cannot do without. None at all where its integers are pairs.
+/// The 64-bit types that the step requires; none if 64-bit integers are pairs.
 pub(super) fn needed(step: &Step) -> Capabilities {
     let mut out = Capabilities::empty();
     for dtype in dtypes(step) {
         match (dtype, step.limits.int64) {
             (DType::I64 | DType::U64, Int64Repr::Native) => out |= Capabilities::SHADER_INT64,
-            // Its arithmetic is by the bits.
+            // Implemented by integer operations on the bits.
             (DType::F64, Int64Repr::Native) => out |= Capabilities::SHADER_INT64 | Capabilities::FLOAT64,
             _ => {}
         }

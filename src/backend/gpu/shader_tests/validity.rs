@@ -1,4 +1,4 @@
-//! Each module by itself: valid within the limits of core WebGPU, and bound as the host binds it.
+//! Each module is valid within the limits of core WebGPU, and declares the bindings of the host.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::twins::unevaluated;
 use super::validate::{dtypes, limits, needed, validate};
-use crate::backend::gpu::codegen::{Binding, Modules, StorageArray, elements_per_word, storage_type};
+use crate::backend::gpu::codegen::{Binding, StepModules, StorageArray, elements_per_word, storage_type};
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
@@ -15,14 +15,14 @@ use crate::graph::node::Recipe;
 use crate::graph::plan::{Int64Repr, Step, plan};
 use crate::graph::walk::for_each_expr;
 
-/// What core WebGPU promises: storage buffers a stage, invocations and bytes of memory a workgroup, bytes of
+/// Limits of core WebGPU: storage buffers per stage; invocations and bytes of memory per workgroup; bytes of
 /// parameters.
 const STORAGE_BUFFERS: usize = 8;
 const INVOCATIONS: u32 = 256;
 const WORKGROUP_BYTES: u32 = 16 << 10;
 const UNIFORM_BYTES: usize = 64 << 10;
 
-/// Compares what the module declares with what the host binds.
+/// Compares the module's declarations with the host's bindings.
 fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, module: &naga::Module) {
     let mut layouter = naga::proc::Layouter::default();
     layouter.update(module.to_ctx()).expect("types have layouts");
@@ -80,7 +80,7 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
                 };
                 let is_four = launch.module.label.starts_with("vector_map")
                     && match (binding, &step.recipe) {
-                        // It may count its elements by other arrays.
+                        // The number of its elements may depend on other arrays.
                         (Binding::Read(n), Recipe::Map { value, .. }) => {
                             let mut loads = false;
                             for_each_expr(value, &mut |e| loads |= e.node() == Some(n));
@@ -137,13 +137,13 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
         let name = &format!("{name}, {longs:?}");
         let steps = plan(std::slice::from_ref(node), limits(longs)).steps;
         assert!(!steps.is_empty(), "{name}");
-        // Where integers are pairs there are no 64-bit floats; other kernels are the same.
+        // With pairs there are no 64-bit floats; kernels without 64-bit integers do not change.
         let differs = |step: &Step| {
             let of = dtypes(step);
             !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
         };
         for step in steps.iter().filter(|step| longs == Int64Repr::Native || differs(step)) {
-            let lowered = lower(step, 3, DriverLimits::LoopIterations, &mut Modules::default())
+            let lowered = lower(step, 3, DriverLimits::LoopIterations, &mut StepModules::default())
                 .unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!lowered.launches.is_empty(), "{name}");
             let is_empty = matches!(step.recipe, Recipe::Assert { .. });

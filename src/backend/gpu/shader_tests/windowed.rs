@@ -1,4 +1,5 @@
-//! Kernels whose arrays are bound in windows: valid, with the bindings and parameters that the windowing implies.
+//! Kernels whose arrays are bound in windows are valid, and have the bindings and parameters that the windowing
+//! implies.
 
 use std::collections::HashSet;
 
@@ -6,13 +7,14 @@ use super::cases::{Cases, Sizes};
 use super::dialect::lint_text;
 use super::twins::unevaluated;
 use super::validate::{limits, needed, validate};
-use crate::backend::gpu::codegen::{Misses, Modules, Windowing};
+use crate::backend::gpu::codegen::{Misses, StepModules, Windowing};
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Launch;
 use crate::backend::gpu::lower::lower;
 use crate::graph::plan::{Int64Repr, plan};
 
-/// Every way to bind an array, with its bindings and whether the kernel has a vector of parameters for the array.
+/// Every windowing of an array, with its number of bindings, and whether the kernel has a vector of parameters for the
+/// array.
 const WINDOWINGS: [(Windowing, usize, bool); 6] = [
     (Windowing::Windows { count: 1, bits: 9 }, 1, false),
     (Windowing::Windows { count: 3, bits: 9 }, 3, false),
@@ -22,7 +24,7 @@ const WINDOWINGS: [(Windowing, usize, bool); 6] = [
     (Windowing::Range { count: 2, bits: 9, misses: Misses::All }, 2, true),
 ];
 
-/// What the accessors of a kernel depend on: its template and its arrays.
+/// The inputs of the accessors of a kernel: its template and its arrays.
 fn accessed(launch: &Launch) -> String {
     let stem = launch.module.label.split('(').next().unwrap_or_default();
     let arrays: Vec<String> =
@@ -30,7 +32,7 @@ fn accessed(launch: &Launch) -> String {
     format!("{stem}: {arrays:?}")
 }
 
-/// Checks the kernel with all arrays bound in that way.
+/// Checks the kernel with that windowing of all arrays.
 fn check(name: &str, launch: &Launch, (windowing, bindings, has_vector): (Windowing, usize, bool), text: &str) {
     let arrays = launch.arrays().len();
     let has_first_tile = matches!(windowing, Windowing::Tiles { .. } | Windowing::Range { .. });
@@ -49,7 +51,7 @@ fn every_kernel_is_valid_with_every_windowing() {
     let (mut seen, mut checked) = (HashSet::new(), 0);
     for (name, node) in &cases {
         for step in plan(std::slice::from_ref(node), limits(Int64Repr::Native)).steps {
-            let lowered = lower(&step, 3, DriverLimits::LoopIterations, &mut Modules::default())
+            let lowered = lower(&step, 3, DriverLimits::LoopIterations, &mut StepModules::default())
                 .unwrap_or_else(|e| panic!("{name}: {e}"));
             for launch in lowered.launches.iter().filter(|launch| seen.insert(accessed(launch))) {
                 for windowing in WINDOWINGS {

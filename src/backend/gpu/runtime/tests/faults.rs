@@ -33,7 +33,7 @@ fn a_lost_device_is_an_error_everywhere() {
     lost("timed", runtime.submit_timed(&[command]).map(drop));
     lost("buffer", runtime.buffer(16).map(drop));
     lost("upload", runtime.upload(&[1]).map(drop));
-    lost("pipeline", runtime.pipeline("p", AFFINE, "main", &[Access::Read], Checks::ALL).map(drop));
+    lost("pipeline", runtime.pipeline("p", AFFINE, "main", &[Access::Read], RuntimeChecks::ALL).map(drop));
     lost("check", runtime.check());
     // The read under way may have finished before the loss.
     let early = pollster::block_on(early).map(drop);

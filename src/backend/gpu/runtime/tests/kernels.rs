@@ -20,7 +20,7 @@ fn kernels_take_parameters_and_run_in_order() {
 }
 
 #[test]
-fn parameters_are_those_of_the_submission_whatever_was_written_before() {
+fn parameters_are_those_of_the_submission() {
     let runtime = open();
     let input = upload_words(&runtime, &[1, 10, 100]);
     let outputs = [(); 2].map(|()| runtime.buffer(12).expect("is allocated"));
@@ -75,7 +75,7 @@ fn modules_that_are_not_used_any_more_are_dropped() {
     let compile = |k: u32| {
         let text = format!("// {k}\n{AFFINE}");
         let access = [Access::Read, Access::ReadWrite];
-        runtime.pipeline("affine", &text, "main", &access, Checks::ALL).expect("compiles")
+        runtime.pipeline("affine", &text, "main", &access, RuntimeChecks::ALL).expect("compiles")
     };
     let compiled = || runtime.stats().pipelines_compiled;
     let first = compile(0);
@@ -99,20 +99,25 @@ fn modules_that_are_not_used_any_more_are_dropped() {
 }
 
 #[test]
-fn what_does_not_compile_says_why() {
+fn compile_errors_give_the_cause() {
     let runtime = open();
-    let message =
-        |wgsl: &str, entry, access: &[Access]| match runtime.pipeline("broken", wgsl, entry, access, Checks::ALL) {
-            Err(Error::Gpu { label, message }) if label == "broken" => message,
-            other => panic!("{other:?}"),
-        };
+    let message = |wgsl: &str, entry, access: &[Access]| match runtime.pipeline(
+        "broken",
+        wgsl,
+        entry,
+        access,
+        RuntimeChecks::ALL,
+    ) {
+        Err(Error::Gpu { label, message }) if label == "broken" => message,
+        other => panic!("{other:?}"),
+    };
     assert!(message("fn f( {", "main", &[]).contains("expected"));
     assert!(message("fn f() -> u32 { return 1.5; }", "main", &[]).contains("return"));
     message(AFFINE, "absent", &[Access::Read, Access::ReadWrite]);
     message(AFFINE, "main", &[Access::Read, Access::Read]);
     message(AFFINE, "main", &[Access::Read]);
     assert_eq!(runtime.stats().pipelines_compiled, 0);
-    assert!(runtime.pipeline("sound", AFFINE, "main", &[Access::Read, Access::ReadWrite], Checks::ALL).is_ok());
+    assert!(runtime.pipeline("sound", AFFINE, "main", &[Access::Read, Access::ReadWrite], RuntimeChecks::ALL).is_ok());
 }
 
 #[test]
@@ -134,7 +139,9 @@ fn faulty_dispatches_are_called_bugs() {
 fn modules_are_dumped_on_demand() {
     let folder = std::env::temp_dir().join(format!("ragged-dump-{}", std::process::id()));
     let runtime = open_with(&DeviceOptions::default().dump_wgsl(Some(folder.clone())));
-    runtime.pipeline("a/b c", AFFINE, "main", &[Access::Read, Access::ReadWrite], Checks::ALL).expect("compiles");
+    runtime
+        .pipeline("a/b c", AFFINE, "main", &[Access::Read, Access::ReadWrite], RuntimeChecks::ALL)
+        .expect("compiles");
     let names: Vec<_> = std::fs::read_dir(&folder)
         .expect("was made")
         .map(|entry| entry.expect("is listed").file_name().into_string().expect("is plain"))

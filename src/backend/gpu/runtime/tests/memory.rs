@@ -11,7 +11,7 @@ fn buffers_of_the_last_time_are_taken_again_where_they_lie_unused() {
     assert_eq!(first.iter().map(Buffer::id).collect::<Vec<_>>(), all);
     drop(first);
     let before = runtime.stats();
-    // Whatever the order of their return.
+    // In any order of their return.
     let again = runtime.buffers(&sizes, &mut ids).expect("pooled");
     assert_eq!(ids, all);
     let kept = again[1].clone();
@@ -27,7 +27,7 @@ fn buffers_of_the_last_time_are_taken_again_where_they_lie_unused() {
     assert!(runtime.buffers(&[100, u64::MAX], &mut ids).is_err());
 }
 
-/// A buffer that a list of commands still names is never reused, whatever other handles are dropped.
+/// A buffer that a list of commands still names is never reused, even if all other handles are dropped.
 #[test]
 fn reuse_does_not_overtake_commands() {
     let runtime = open();
@@ -55,7 +55,7 @@ fn an_upload_that_nobody_used_leaves_nothing_behind() {
     let runtime = open();
     drop(upload_words(&runtime, &[1; 64]));
     let second = upload_words(&runtime, &[2; 64]);
-    assert_eq!(runtime.stats().pool_hits, 1, "the same slot");
+    assert_eq!(runtime.stats().pool_hits, 1, "the same allocation");
     assert_eq!(words(&read(&runtime, &second)), [2; 64]);
     // Nor does an upload whose memory is freed before the submission that would have filled it.
     drop(upload_words(&runtime, &[3; 640]));
@@ -102,7 +102,7 @@ fn sizes_over_the_limits_are_refused() {
     let stats = runtime.stats();
     assert_eq!(stats.pool_misses, 1, "nothing else was allocated");
     let access = vec![Access::Read; runtime.limits().storage_buffers as usize + 1];
-    assert!(matches!(runtime.pipeline("wide", AFFINE, "main", &access, Checks::ALL), Err(Error::Limit { .. })));
+    assert!(matches!(runtime.pipeline("wide", AFFINE, "main", &access, RuntimeChecks::ALL), Err(Error::Limit { .. })));
     let input = runtime.buffer(16).expect("allocates");
     let output = runtime.buffer(16).expect("allocates");
     let Command::Dispatch(mut dispatch) = affine(&runtime, &input, &output, 1, 1) else { panic!("a dispatch") };
@@ -152,7 +152,7 @@ fn core_limits_are_kept_to() {
     assert_eq!((limits.max_binding, limits.max_buffer), (128 << 20, 256 << 20));
     assert!(!runtime.has_int64() && !runtime.has_f64());
     let wide = "@compute @workgroup_size(512) fn main() {}";
-    assert!(matches!(runtime.pipeline("wide", wide, "main", &[], Checks::ALL), Err(Error::Gpu { .. })));
+    assert!(matches!(runtime.pipeline("wide", wide, "main", &[], RuntimeChecks::ALL), Err(Error::Gpu { .. })));
     let long = "@compute @workgroup_size(64) fn main() { let x = 1li; }";
-    assert!(matches!(runtime.pipeline("long", long, "main", &[], Checks::ALL), Err(Error::Gpu { .. })));
+    assert!(matches!(runtime.pipeline("long", long, "main", &[], RuntimeChecks::ALL), Err(Error::Gpu { .. })));
 }

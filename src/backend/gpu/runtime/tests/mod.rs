@@ -43,7 +43,7 @@ fn main(
 ";
 
 /// SAFETY: the kernel has no loops, and every test's count is within both buffers.
-const UNCHECKED: Checks = unsafe { Checks::ALL.without_loops().without_bounds() };
+const UNCHECKED: RuntimeChecks = unsafe { RuntimeChecks::ALL.without_loops().without_bounds() };
 
 fn affine(runtime: &Runtime, input: &Buffer, output: &Buffer, count: u32, factor: u32) -> Command {
     let access = [Access::Read, Access::ReadWrite];

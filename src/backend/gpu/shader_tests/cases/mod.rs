@@ -16,21 +16,21 @@ use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 
-/// What may differ between graphs of one structure.
+/// The parameters that differ between graphs of one structure.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
-    /// Elements, in the thousands, so that every kernel has several workgroups.
+    /// Number of elements, in the thousands, so that every kernel has several workgroups.
     pub(super) values: u32,
-    /// Rows.
+    /// Number of rows.
     pub(super) rows: u32,
-    /// A number; not 0 or 1.
+    /// A constant other than 0 and 1.
     pub(super) number: i64,
 }
 
 /// A graph and its name.
 pub(super) type Case = (String, Node);
 
-/// Makes graphs on a backend that never evaluates them.
+/// Builds graphs on a backend that never evaluates them.
 pub(super) struct Cases<'a> {
     pub(super) backend: &'a BackendRef,
     pub(super) sizes: Sizes,
@@ -52,10 +52,11 @@ impl<'a> Cases<'a> {
         }
         cases.asserts();
         cases.reductions();
-        cases.row_passes();
+        cases.row_kernels();
         cases.products();
         cases.row_scans();
         cases.scans_and_sorts();
+        cases.histograms();
         cases.row_sorts();
         cases.hashes();
         cases.out
@@ -73,7 +74,7 @@ impl<'a> Cases<'a> {
         self.array(DType::U32, self.sizes.rows + 1)
     }
 
-    /// A count that the device alone knows.
+    /// A device-known count.
     fn counted_extent(&self, capacity: u32) -> Extent {
         Extent::bounded(capacity, Expr::load(&self.array(DType::U32, 4), Expr::u32(2)))
     }

@@ -20,8 +20,8 @@ impl Cases<'_> {
         }
     }
 
-    /// What is kept of a row in several numbers, alone and together, and elements that are mapped by it.
-    pub(super) fn row_passes(&mut self) {
+    /// Reducers whose accumulators have several fields, alone and fused, and their epilogues.
+    pub(super) fn row_kernels(&mut self) {
         for dtype in [DType::F32, DType::F64] {
             for reducer in [Reducer::Greatest, Reducer::SumOfExps, Reducer::Deviations] {
                 for inner in [1, 16] {
@@ -38,7 +38,7 @@ impl Cases<'_> {
         }
     }
 
-    /// Elements by several numbers of their rows.
+    /// A map of elements with several reductions of their rows.
     pub(super) fn mapped(&mut self, rows: Rows, dtype: DType, to: DType) {
         let name = format!("mapped {dtype} as {to} {}", matches!(rows, Rows::Uniform(_)));
         let (nrows, nvals) = (Extent::known(self.sizes.rows), Extent::known(self.sizes.rows * 17));
@@ -54,7 +54,7 @@ impl Cases<'_> {
         self.out.push((name, Node::map(self.backend, "map", nvals, value.cast(to), &[])));
     }
 
-    /// Products of rows that are not stored as they are.
+    /// Products of rows with an epilogue.
     pub(super) fn finished(&mut self, inner: u32, dtype: DType, counted: bool) {
         let (rows, nrows, nvals, value) = self.of_rows(Rows::Splits(self.splits()), inner, dtype, counted);
         let node = Node::reduce(self.backend, "reduce", ReduceOp::Prod, (rows, nrows), nvals, inner, value);
@@ -106,13 +106,13 @@ impl Cases<'_> {
         self.out.push((name, node.expect("small")));
     }
 
-    /// Rows, how many, how many elements they have, and values that take in what can be.
+    /// Rows, their number, the number of their elements, and values with fused operations.
     pub(super) fn of_rows(&self, rows: Rows, inner: u32, dtype: DType, counted: bool) -> (Rows, Extent, Extent, Expr) {
         let Sizes { rows: nrows, values, .. } = self.sizes;
         let counts = self.array(DType::U32, 4);
         let count =
             |n, at| if counted { Extent::bounded(n, Expr::load(&counts, Expr::u32(at))) } else { Extent::known(n) };
-        // A value of the element's row, a product and a condition are taken in.
+        // A value of the element's row, a product and a condition are fused.
         let value = self.values(dtype);
         let mut value = value.clone().binary(BinaryOp::Mul, value);
         if let Rows::Splits(s) = &rows {
@@ -130,7 +130,7 @@ impl Cases<'_> {
             for tile in [16, 32, 64] {
                 for (sizes, is_ragged) in [("of rows", true), ("of one size", false)] {
                     for counted in [false, true] {
-                        // Sizes and starts of the batches from splits, or numbers; a product and a cast are taken in.
+                        // Sizes and starts of the batches from splits, or constants; a product and a cast are fused.
                         let s = self.splits();
                         let start =
                             |at: Expr| if is_ragged { Expr::load(&s, at) } else { at.mul(Expr::u32(values / rows)) };
@@ -176,8 +176,24 @@ impl Cases<'_> {
         self.out.push(("a small scan".into(), few));
     }
 
+    pub(super) fn histograms(&mut self) {
+        let checked = self.values(DType::U32).checked(Check::new("check", "a condition"), self.values(DType::Bool));
+        let narrow = self.values(DType::U8).cast(DType::U32);
+        for (what, key) in [("", self.values(DType::U32)), (" checked", checked), (" narrow", narrow)] {
+            for counted in [false, true] {
+                let n = self.sizes.values;
+                let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
+                for bins in [100, 5000] {
+                    let node =
+                        Node::histogram(self.backend, "histogram", count.clone(), key.clone(), Extent::known(bins));
+                    self.out.push((format!("histogram{what} of {bins} counted {counted}"), node));
+                }
+            }
+        }
+    }
+
     pub(super) fn row_sorts(&mut self) {
-        // As many as take one pass over the rows' numbers, whatever the sizes.
+        // Sizes at which the row numbers need a single radix pass.
         let Sizes { rows: nrows, values, .. } = self.sizes;
         let values = 40_000 + values / 8;
         let counts = self.array(DType::U32, 4);
@@ -211,7 +227,7 @@ impl Cases<'_> {
                     let n = self.sizes.rows;
                     let nrows = if counted { self.counted_extent(n) } else { Extent::known(n) };
                     let name = format!("{op:?} counted {counted} {}", matches!(rows, Rows::Uniform(_)));
-                    // Strings that may be longer are another structure: see below.
+                    // Longer strings are another structure: see below.
                     let byte =
                         (self.values(DType::U8).unary(UnaryOp::Not), Extent::known(self.sizes.values.min(256 << 10)));
                     self.out.push((name, Node::hash(self.backend, "hash", op, (rows, nrows), byte)));

@@ -9,7 +9,7 @@ fn compactions_of_every_density_and_packing() {
             let mut out = Vec::new();
             let mut random = Random(31);
             for n in [0u32, 1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 2047, 2048, 2049, 2051, 4096, 9000] {
-                // None, all, few, many, and runs that end within the words of packed values.
+                // No, all, few and many positions, and runs that end within a word of packed values.
                 for percent in [0, 1, 50, 97, 100, 101, 102, 103] {
                     let flags: Vec<u8> = (0..n.max(1))
                         .map(|i| match percent {
@@ -44,7 +44,7 @@ fn compactions_of_every_density_and_packing() {
 }
 
 #[test]
-fn a_compaction_asks_for_rows_and_conditions_only_where_positions_stay() {
+fn a_compaction_evaluates_values_at_selected_positions_only() {
     same_everywhere("compactions of rows", &[], |backend| {
         let lengths = adversarial(5, 9000);
         let all = splits(&lengths);
@@ -53,7 +53,7 @@ fn a_compaction_asks_for_rows_and_conditions_only_where_positions_stay() {
         let row = Node::map(backend, "row", Extent::known(n), Expr::row_of(&s, Expr::index()), &[]);
         let row = Expr::load(&row, Expr::index());
         let keep = row.clone().rem(Expr::u32(3)).eq(Expr::u32(1));
-        // Fails at every position that does not stay.
+        // Fails at every position that is not selected.
         let checked = row.clone().checked(Check::new("check", "a position that does not stay"), keep.clone());
         let marks = RankBitmap::new(backend, "mark", &Extent::known(n), keep);
         let ranks = Node::map(backend, "ranks", Extent::known(n + 1), marks.rank(&Expr::index()), &[]);

@@ -1,4 +1,4 @@
-//! Maps, and values of rows.
+//! Maps, and maps that depend on rows.
 
 use super::*;
 

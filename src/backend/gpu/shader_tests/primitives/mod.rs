@@ -1,11 +1,12 @@
-//! The primitives on every adapter against the CPU, with generated loads: packed stores, counts that the device alone
-//! knows, rows of all lengths, keys of all widths.
+//! Compares the primitives on every adapter with the CPU, with generated loads: packed stores, device-known counts,
+//! rows of all lengths, keys of all widths.
 
 mod compactions;
 mod hashes;
+mod histograms;
 mod maps;
 mod products;
-mod row_passes;
+mod row_kernels;
 mod sorts;
 
 use super::ops;
@@ -22,7 +23,7 @@ use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 
-/// Random small numbers among all the edges, as bytes.
+/// The edge cases, and random small numbers, as bytes.
 fn values(dtype: DType, n: u32, seed: u64) -> Vec<u8> {
     let edges = ops::edges(dtype);
     let mut random = Random(seed);
@@ -43,7 +44,7 @@ fn values(dtype: DType, n: u32, seed: u64) -> Vec<u8> {
     ops::bytes(dtype, bits.collect::<Vec<_>>())
 }
 
-/// A count that the device alone knows.
+/// A device-known count.
 fn counted(backend: &BackendRef, capacity: u32, live: u32) -> Extent {
     let at = array(backend, DType::U32, bytemuck::bytes_of(&[7, live]));
     Extent::bounded(capacity, Expr::load(&at, Expr::u32(1)))

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Products of matrices of one dtype: sizes around the edges of tiles, transposes, empty ones, device-known counts.
+/// Products of matrices of one dtype: sizes around the edges of tiles, transposed and empty matrices, device-known
+/// counts.
 fn products(dtype: DType) {
     const SIZES: [[u32; 3]; 9] = [
         [1, 1, 1],
@@ -22,7 +23,7 @@ fn products(dtype: DType) {
     let total = |s: &[u32]| s[SIZES.len()];
     same_everywhere(&format!("products of {dtype}"), &[dtype], |backend| {
         let mut out = Vec::new();
-        // Of each batch: rows, terms, columns, then where its matrices begin.
+        // For each batch: rows, terms, columns, then the starts of its matrices.
         let fields = |g: usize| [SIZES[g][0], SIZES[g][1], SIZES[g][2], a[g], b[g], out_starts[g]];
         let table = words(backend, &(0..SIZES.len()).flat_map(fields).collect::<Vec<_>>());
         let field = |f: u32| Expr::load(&table, Expr::index().mul(Expr::u32(6)).add(Expr::u32(f)));

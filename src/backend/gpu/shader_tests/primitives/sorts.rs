@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn scans_and_what_lies_beyond() {
+fn scans_and_entries_beyond_the_live_ones() {
     same_everywhere("scans", &[], |backend| {
         let mut out = Vec::new();
         for n in [0u32, 1, 255, 256, 2047, 2048, 2049, 10_000] {

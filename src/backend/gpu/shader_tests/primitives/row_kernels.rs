@@ -2,10 +2,10 @@
 
 use super::*;
 
-/// What is kept of rows in several numbers, alone and with others, in values with infinities and NaN, and elements by
-/// it.
+/// Reducers whose accumulators have several fields, alone and fused, on values with infinities and NaN, and their
+/// epilogues.
 #[test]
-fn passes_over_rows() {
+fn fused_reductions_and_epilogues() {
     for dtype in [DType::F32, DType::F64] {
         for inner in [1u32, 3] {
             same_everywhere(&format!("passes over rows of {dtype}, inner {inner}"), &[dtype], |backend| {
@@ -16,7 +16,7 @@ fn passes_over_rows() {
                 let rows = Rows::Splits(words(backend, &all));
                 let any =
                     Expr::load(&array(backend, dtype, &values(dtype, nvals.capacity() * inner, 5)), Expr::index());
-                // Whole numbers between -50 and 50: of most rows everything is finite.
+                // Whole numbers between -50 and 50: the results of most rows are finite.
                 let place = Expr::index().mul(Expr::u32(7919)).rem(Expr::u32(101));
                 let tame = place.cast(DType::I32).sub(Expr::scalar(50i32)).cast(dtype);
                 let tame = Node::map(backend, "values", nvals.times("n", u64::from(inner)).expect("small"), tame, &[]);
@@ -50,7 +50,7 @@ fn passes_over_rows() {
     }
 }
 
-/// Reductions and scans of one dtype: lengths around the edges of tiles and blocks, products taken in, device-known
+/// Reductions and scans of one dtype: lengths around the edges of tiles and blocks, fused products, device-known
 /// counts.
 fn reductions(dtype: DType) {
     for inner in [1u32, 3, 16] {
@@ -65,7 +65,7 @@ fn reductions(dtype: DType) {
             let y = array(backend, dtype, &values(dtype, nrows, 6));
             let plain = Expr::load(&x, Expr::index());
             let row = Expr::row_of(&s, Expr::index().div(Expr::u32(inner)));
-            // A product and a number of the row: where contraction would show.
+            // A product and a value of the row: contraction would change the result.
             let fused = plain.clone().binary(BinaryOp::Mul, Expr::load(&y, row));
             for op in ops::REDUCTIONS {
                 let mut add = |name: String, rows: Rows, nrows: Extent, nvals: Extent, value: &Expr| {
@@ -79,7 +79,7 @@ fn reductions(dtype: DType) {
                 let (r, v) = (Extent::known(nrows), Extent::known(nvals));
                 add("plain".into(), rows.clone(), r.clone(), v.clone(), &plain);
                 add("fused".into(), rows.clone(), r, v.clone(), &fused);
-                // The last two rows are not there, and neither are their values.
+                // The last two rows, and their values, are beyond the live counts.
                 let live = counted(backend, nvals, all[lengths.len() - 2]);
                 add("counted".into(), rows, counted(backend, nrows, nrows - 2), live, &plain);
                 for len in [1, 17, 300] {
@@ -87,7 +87,7 @@ fn reductions(dtype: DType) {
                     let rows = Rows::Uniform(len.into());
                     let (r, v) = (Extent::known(whole), Extent::known(whole * len));
                     add(format!("rows of {len}"), rows.clone(), r.clone(), v.clone(), &plain);
-                    // The value searches rows of its own, which are not those reduced.
+                    // The value searches rows other than those reduced.
                     add(format!("rows of {len}, of other rows"), rows, r, v, &fused);
                 }
             }

@@ -1,22 +1,22 @@
-//! Safety checks that wgpu injects into kernels, and which of them a kernel may omit.
+//! Runtime checks that wgpu injects into kernels, which a kernel may omit where they are proven redundant.
 
-/// The checks injected into a kernel. A device opened with checked shaders injects all of them into every kernel.
+/// The runtime checks of a kernel. A device opened with checked shaders injects all of them into every kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Checks {
-    /// Keep indices of storage buffers and arrays in bounds.
+pub(crate) struct RuntimeChecks {
+    /// Bounds checks of storage buffers and arrays.
     bounds: bool,
-    /// Count the iterations of every loop and end it after 2^64, so that no compiler may take the loop for infinite.
+    /// Bounds every loop by 2^64 iterations, so that compilers cannot assume that it is infinite.
     loops: bool,
 }
 
-impl Checks {
-    /// All checks: correct for every kernel.
+impl RuntimeChecks {
+    /// All checks; correct for every kernel.
     pub(crate) const ALL: Self = Self { bounds: true, loops: true };
 
     /// Omits the bound on loops.
     ///
     /// # Safety
-    /// Every loop of the kernel terminates, whatever the buffers hold.
+    /// Every loop of the kernel terminates for any contents of the buffers.
     pub(crate) const unsafe fn without_loops(self) -> Self {
         Self { loops: false, ..self }
     }
@@ -24,8 +24,8 @@ impl Checks {
     /// Omits bounds checks.
     ///
     /// # Safety
-    /// Every index of the kernel lies within its array or the bound range of its buffer, whatever the buffers hold: a
-    /// program can write to them (see [`Device::as_wgpu`](crate::Device::as_wgpu)).
+    /// Every index of the kernel is in bounds of its array or of the bound range of its buffer, for any contents of the
+    /// buffers: the user's program can write to them (see [`Device::as_wgpu`](crate::Device::as_wgpu)).
     pub(crate) const unsafe fn without_bounds(self) -> Self {
         Self { bounds: false, ..self }
     }
@@ -43,7 +43,7 @@ impl Checks {
         if self == Self::ALL {
             return device.create_shader_module(descriptor);
         }
-        // Division keeps its guards: they define integer division by zero, and results depend on that value.
+        // Division keeps its guards, since results depend on wgpu's definition of integer division by zero.
         let mut checks = wgpu::ShaderRuntimeChecks::checked();
         (checks.bounds_checks, checks.force_loop_bounding) = (self.bounds, self.loops);
         // SAFETY: the callers of `without_loops` and `without_bounds` have vouched for every omitted check.

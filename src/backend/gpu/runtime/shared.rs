@@ -9,13 +9,13 @@ use std::{
 use super::stats::Counters;
 use crate::{Error, Result, trace::span};
 
-/// Locks a mutex and ignores poisoning: all mutexes of this runtime guard caches and queues that change in single
-/// steps, so their data is valid even if a thread panicked while holding one.
+/// Locks a mutex and ignores poisoning. Data under all mutexes of this runtime is valid between single operations, so
+/// that a panic of the holder leaves it valid.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An error for a fault of this crate, found before wgpu sees it.
+/// The error for a bug of this crate, detected before the call of wgpu.
 pub(super) fn bug(label: &str, what: impl std::fmt::Display) -> Error {
     Error::Gpu { label: label.to_owned(), message: format!("bug: {what}") }
 }
@@ -28,7 +28,7 @@ pub(super) struct Health {
 
 impl Health {
     pub(super) fn lose(&self, reason: String) {
-        // The first reason is the cause.
+        // Keeps the first reason, which is the cause.
         let _ = self.lost.set(reason);
     }
 
@@ -43,19 +43,19 @@ impl Health {
 
 /// The device, its queue, its health and the counters.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct Shared {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) health: Arc<Health>,
     pub(super) counters: Counters,
-    /// Whether the user opened the device. Its callbacks are the user's then, and no callback reports a loss to us.
+    /// Whether the user opened the device. The runtime then has no callbacks, and no callback reports a loss.
     is_users: bool,
 }
 
 /// Timeout of one wait, after which the health is checked again.
-const PATIENCE: Duration = Duration::from_secs(5);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-impl Link {
+impl Shared {
     /// Wraps a device that this crate opened, and sets its callbacks.
     pub(super) fn new(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let health = Arc::new(Health::default());
@@ -64,16 +64,16 @@ impl Link {
             let message = message.trim();
             on_lost.lose(if message.is_empty() { format!("{reason:?}") } else { format!("{reason:?}: {message}") });
         });
-        // All wgpu calls of this crate run in error scopes. An error outside of them comes from the program's own wgpu
-        // calls (see `Device::as_wgpu`), and fails no call of ours. Without a handler wgpu panics.
+        // All wgpu calls of this crate run in error scopes. An error outside of them comes from the user's wgpu calls
+        // (see `Device::as_wgpu`), and fails no call of this crate. Without a handler wgpu panics.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| {
             eprintln!("ragged: a wgpu call of the program's own on this device failed: {error}");
         }));
         Self { device, queue, health, counters: Counters::default(), is_users: false }
     }
 
-    /// Shares a user's device. Its callbacks stay as they are, since wgpu keeps one of each. A loss is detected once
-    /// the device accepts no more commands.
+    /// Wraps a user's device. Leaves its callbacks unchanged, since wgpu keeps one of each kind. A loss is detected
+    /// when the device accepts no more commands.
     pub(super) fn of_user(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         Self { device, queue, health: Arc::default(), counters: Counters::default(), is_users: true }
     }
@@ -81,9 +81,9 @@ impl Link {
     /// Runs `f`, whose wgpu calls fail if a user's object does not belong to this device.
     ///
     /// # Errors
-    /// [`Error::Argument`] in the name of `op` with wgpu's message. The id of an object of another wgpu *instance*
-    /// denotes another object here, or none, for which wgpu panics.
-    pub(super) fn try_out(&self, op: &'static str, f: impl FnOnce()) -> Result<()> {
+    /// [`Error::Argument`] of `op` with wgpu's message. For an object of another wgpu *instance* wgpu may panic, since
+    /// its id is unknown to this instance.
+    pub(super) fn check_user_object(&self, op: &'static str, f: impl FnOnce()) -> Result<()> {
         let what = match catch_unwind(AssertUnwindSafe(|| self.scoped(f))) {
             Ok(Ok(())) => return self.health.alive(),
             Ok(Err(error)) => error.to_string(),
@@ -92,20 +92,20 @@ impl Link {
         Err(Error::Argument { op, what, location: crate::error::caller() })
     }
 
-    /// Detects the loss of a user's device, which no callback reports, by submitting an empty list. Waits, and runs the
+    /// Detects the loss of a user's device, which no callback reports, by an empty submission. Waits, and runs the
     /// user's callbacks: must not be called with a lock held.
     pub(super) fn probe(&self) {
         if !self.is_users {
             return;
         }
         let index = self.queue.submit([]);
-        // The health records the outcome.
+        // `Health` records the outcome.
         let _ = self.wait_for(&index);
     }
 
     fn poll(&self, how: wgpu::PollType) -> Result<(), wgpu::PollError> {
-        // `Device::poll` panics when the driver reports an error from its wait, usually a lost device; the error is
-        // visible no other way. wgpu's locks do not poison and are released by then.
+        // `Device::poll` panics if the driver's wait fails, usually because the device is lost. No other interface
+        // reports the error. wgpu's locks do not poison and are released by then.
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(how))) {
             Ok(outcome) => outcome.map(drop),
             Err(panic) => {
@@ -128,12 +128,12 @@ impl Link {
         loop {
             self.health.alive()?;
             let submission_index = Some(submission.clone());
-            match self.poll(wgpu::PollType::Wait { submission_index, timeout: Some(PATIENCE) }) {
+            match self.poll(wgpu::PollType::Wait { submission_index, timeout: Some(WAIT_TIMEOUT) }) {
                 Err(wgpu::PollError::Timeout) => continue,
                 Err(wgpu::PollError::WrongSubmissionIndex(..)) => {
-                    // A lost device drops submissions. Only a poll reports the reason, if anything does.
+                    // A lost device drops submissions. The reason, if any, is reported by a poll.
                     self.poll_once();
-                    self.health.lose("it takes no more commands".into());
+                    self.health.lose("the device accepts no more commands".into());
                     return self.health.alive();
                 }
                 Ok(()) => return self.health.alive(),
@@ -141,10 +141,10 @@ impl Link {
         }
     }
 
-    /// Waits until the device is idle, so that released memory is actually free.
+    /// Waits until the device is idle, so that released memory is free.
     pub(super) fn wait_idle(&self) {
         // A timeout or a loss surfaces at the next use of the device.
-        let _ = self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PATIENCE) });
+        let _ = self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(WAIT_TIMEOUT) });
     }
 
     /// Runs `f` and returns its value, or the first error that wgpu reported on this thread meanwhile.
@@ -153,8 +153,7 @@ impl Link {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let value = f();
-        // All three scopes must be popped, in reverse order, whatever they hold. On native devices the futures are
-        // ready at once.
+        // All three scopes must be popped, in reverse order. On native devices the futures are immediately ready.
         let [validation, memory, internal] =
             [validation, memory, internal].map(|scope| pollster::block_on(scope.pop()));
         // Out of memory takes precedence: it causes any other errors.

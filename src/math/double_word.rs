@@ -1,6 +1,6 @@
-//! Numbers in two parts (double-word arithmetic): the unevaluated sum of a float and a correction below its last place
-//! (Dekker, "A floating-point technique for extending the available precision", 1971). Uses no fused multiply-add,
-//! because shaders do not guarantee one.
+//! Double-word arithmetic: a number in two parts is the unevaluated sum of a float and a correction below its last
+//! place (Dekker, "A floating-point technique for extending the available precision", 1971). Uses no fused
+//! multiply-add, because shaders do not guarantee one.
 
 use super::machine::{Float, Word};
 
@@ -27,7 +27,7 @@ pub(super) fn product<F: Float>(a: F, b: F) -> (F, F) {
     (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
 }
 
-/// Splits a float into the leading half of its digits and the rest.
+/// Splits a float into the leading half of its digits and the other digits.
 #[inline(always)]
 pub(super) fn halves<F: Float>(a: F) -> (F, F) {
     let low = F::Word::lit((1 << F::P.div_ceil(2)) - 1);

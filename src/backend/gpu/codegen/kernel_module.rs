@@ -1,26 +1,26 @@
-//! A complete module: text, arrays and parameters, and the cache of the modules of a step.
+//! Complete WGSL modules, with their arrays and parameters, and the cache of the modules of a step.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use super::accessors::{Declarations, Windowing};
 use super::storage::StorageArray;
-use crate::backend::gpu::runtime::{Checks, Pipeline};
+use crate::backend::gpu::runtime::{Pipeline, RuntimeChecks};
 use crate::graph::plan::Step;
 use crate::graph::size::Size;
 
 /// A parameter word that follows the template's own eight.
 #[derive(Debug, Clone)]
-pub(crate) enum Word {
-    /// The same in every run.
+pub(crate) enum ParamWord {
+    /// A constant, equal in every run.
     Constant(u32),
-    /// The capacity that a size has in the run.
+    /// The value of a size in the run: a capacity.
     Size(Size),
 }
 
-/// A complete module: the part of a kernel that is the same in every run.
+/// A complete WGSL module of a kernel; the same for every run.
 #[derive(Debug)]
-pub(crate) struct Generated {
+pub(crate) struct KernelModule {
     /// The primitive, and the operations fused into it.
     pub(crate) label: Arc<str>,
     /// WGSL, with every array in one binding.
@@ -33,20 +33,20 @@ pub(crate) struct Generated {
     /// The arrays, in the order of their bindings, from binding 1 on.
     pub(crate) arrays: Vec<StorageArray>,
     /// The parameter words that follow the template's own eight.
-    pub(crate) scalars: Vec<Word>,
-    /// Elements per tile, if the text fixes it.
+    pub(crate) scalars: Vec<ParamWord>,
+    /// Elements per tile, if the text contains that number; else 0.
     pub(crate) tile: u32,
     /// The compiled pipelines, by entry point and runtime checks.
-    pub(in crate::backend::gpu) pipelines: Mutex<Vec<(&'static str, Checks, Pipeline)>>,
+    pub(in crate::backend::gpu) pipelines: Mutex<Vec<(&'static str, RuntimeChecks, Pipeline)>>,
 }
 
-impl Generated {
-    /// A module without a label. `scalars` fill whole vectors.
+impl KernelModule {
+    /// A module without a label. `scalars` has a multiple of four words.
     pub(super) fn new(
         templates: &[&'static str],
         elem: &str,
         arrays: Vec<StorageArray>,
-        scalars: Vec<Word>,
+        scalars: Vec<ParamWord>,
         functions: String,
     ) -> Self {
         let mut out = Self {
@@ -64,13 +64,12 @@ impl Generated {
         out
     }
 
-    /// The module, whose text fixes that number of elements per tile.
+    /// Sets the number of elements per tile that the text contains.
     pub(in crate::backend::gpu) fn with_tile(self, tile: u32) -> Self {
         Self { tile, ..self }
     }
 
-    /// The WGSL with each array bound as `windowings` say. With `stores_after_misses`, an invocation stores even if it
-    /// missed a load.
+    /// The WGSL with the arrays bound by `windowings`. `stores_after_misses`: an invocation stores even after a miss.
     pub(crate) fn text_with(&self, windowings: &[Windowing], stores_after_misses: bool) -> String {
         let declarations = Declarations {
             elem: &self.elem,
@@ -87,18 +86,18 @@ impl Generated {
     }
 }
 
-/// Cache of the modules of one step, keyed by stem, and by a number where a stem has several modules.
+/// Cache of the modules of one step, keyed by stem and a number that distinguishes the modules of a stem.
 #[derive(Debug, Default)]
-pub(crate) struct Modules(HashMap<(&'static str, u32), Arc<Generated>>);
+pub(crate) struct StepModules(HashMap<(&'static str, u32), Arc<KernelModule>>);
 
-impl Modules {
+impl StepModules {
     /// The module of that stem, generated on first use.
     pub(in crate::backend::gpu) fn get(
         &mut self,
         step: &Step,
         (stem, number): (&'static str, u32),
-        generate: impl FnOnce() -> Generated,
-    ) -> Arc<Generated> {
+        generate: impl FnOnce() -> KernelModule,
+    ) -> Arc<KernelModule> {
         let new = || {
             let mut module = generate();
             module.label = format!("{stem}({})", step.fused.join(" ")).into();

@@ -1,4 +1,4 @@
-//! Reductions over the same rows, merged into one pass.
+//! Merges reductions over the same rows into one row kernel.
 
 use super::steps::Steps;
 use crate::graph::Node;
@@ -12,20 +12,20 @@ use crate::graph::step::merge;
 
 impl Steps {
     /// Merges reductions over the same rows that do not depend on each other.
-    pub(super) fn share(&mut self, limits: PlanLimits) -> bool {
+    pub(super) fn merge_reductions(&mut self, limits: PlanLimits) -> bool {
         let mut changed = false;
         for first in 0..self.steps.len() {
             for second in first + 1..self.steps.len() {
                 let (Some(a), Some(b)) = (&self.steps[first], &self.steps[second]) else { continue };
-                if !can_share(a, b, limits) {
+                if !can_merge(a, b, limits) {
                     continue;
                 }
-                let makers = self.makers();
-                if self.needs(&makers, second, first) || self.needs(&makers, first, second) {
+                let producers = self.producers();
+                if self.depends(&producers, second, first) || self.depends(&producers, first, second) {
                     continue;
                 }
                 if let (Some(a), Some(b)) = (self.steps[first].take(), self.steps[second].take()) {
-                    self.steps[first] = Some(shared(a, b));
+                    self.steps[first] = Some(merged(a, b));
                     changed = true;
                 }
             }
@@ -38,8 +38,8 @@ fn same<'a, T: PartialEq + 'a>(a: impl Iterator<Item = &'a T> + Clone, b: impl I
     a.clone().all(|x| b.clone().any(|y| x == y)) && b.clone().all(|y| a.clone().any(|x| x == y))
 }
 
-/// Whether both steps depend on the same device-side conditions. A read checks the conditions that it depends on, and
-/// no others.
+/// Whether both steps depend on the same device-side conditions. Otherwise a read of one result would fail on a
+/// condition of the other.
 fn same_conditions(a: &Step, b: &Step) -> bool {
     let fallible = |nodes: &[Node]| nodes.iter().filter(|n| n.is_fallible()).cloned().collect::<Vec<Node>>();
     same(a.checks.iter(), b.checks.iter())
@@ -47,16 +47,16 @@ fn same_conditions(a: &Step, b: &Step) -> bool {
         && same(fallible(&a.reads).iter(), fallible(&b.reads).iter())
 }
 
-/// Whether one pass can compute both steps, if neither depends on the other.
-fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
-    let (Some(p), Some(q)) = (&a.pass, &b.pass) else { return false };
+/// Whether one row kernel can compute both steps, if neither depends on the other.
+fn can_merge(a: &Step, b: &Step, limits: PlanLimits) -> bool {
+    let (Some(p), Some(q)) = (&a.row_kernel, &b.row_kernel) else { return false };
     let (Recipe::Reduce { on, .. }, Recipe::Reduce { on: on_b, .. }) = (&a.recipe, &b.recipe) else {
         return false;
     };
     if on != on_b || !same_conditions(a, b) {
         return false;
     }
-    // Merging gains nothing if the passes have only their splits in common.
+    // Merging gains nothing if the steps share only their splits.
     let splits = a.recipe.rows().and_then(|r| if let Rows::Splits(n) = r { Some(n) } else { None });
     if !a.reads.iter().any(|n| Some(n) != splits && b.reads.contains(n)) {
         return false;
@@ -78,12 +78,12 @@ fn can_share(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     is_small && fits(&a.recipe, outputs, reads, &|_| false, status, limits)
 }
 
-fn shared(mut a: Step, b: Step) -> Step {
+fn merged(mut a: Step, b: Step) -> Step {
     merge(&mut a.reads, b.reads);
     merge(&mut a.after, b.after);
     a.fused.extend(b.fused);
     a.barriers.extend(b.barriers);
-    if let (Some(p), Some(q)) = (&mut a.pass, b.pass) {
+    if let (Some(p), Some(q)) = (&mut a.row_kernel, b.row_kernel) {
         p.results.extend(q.results);
     }
     a

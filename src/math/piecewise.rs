@@ -1,8 +1,8 @@
 //! Piecewise polynomials of equal degree: the coefficients are selected by the argument's interval, so that one
 //! evaluation serves all pieces.
 
+use super::double_word::quick_sum;
 use super::machine::{Coefficients, Float};
-use super::parts::quick_sum;
 
 /// A polynomial in the distance from the midpoint of an interval.
 pub(super) struct Piece {
@@ -14,15 +14,15 @@ pub(super) struct Piece {
     pub terms: Coefficients,
 }
 
-/// `number(i)` for the first mask `i` that holds, else for the last piece.
+/// `number(i)` for the first mask `i` that holds, or for the last piece if none does.
 #[inline(always)]
 fn choose<F: Float>(here: &[F::Mask], number: impl Fn(usize) -> F) -> F {
     here.iter().enumerate().rev().fold(number(here.len()), |rest, (i, &mask)| F::select(mask, number(i), rest))
 }
 
-/// Evaluates the function at `x + x_low`, in parts, with the piece of the first mask that holds, else with the last
-/// piece. The constant term dominates the result, so that hardly more than the rounding error of the other terms is
-/// lost.
+/// Evaluates the function at `x + x_low`, in two parts, with the piece of the first mask that holds, or with the last
+/// piece if none does. The constant term dominates the result, so the error is little more than the rounding error of
+/// the other terms.
 #[inline(always)]
 pub(super) fn evaluate<F: Float, const N: usize>(pieces: &[Piece; N], here: &[F::Mask], (x, x_low): (F, F)) -> (F, F) {
     let width = usize::from(F::P != 24);

@@ -1,0 +1,43 @@
+//! The host side of `shaders/histogram.wgsl`.
+
+use super::codegen::{Element, ModuleBuilder, StepModules};
+use super::launch::{Lowered, check_elements, live_function};
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::plan::Step;
+
+/// Positions counted per workgroup.
+const TILE: u32 = 8192;
+
+/// The largest capacity.
+const MAX_CAPACITY: u32 = u32::MAX - (1 << 14);
+
+/// Largest number of bins that a workgroup counts in its own memory.
+const FEW: u32 = 2048;
+
+const HISTOGRAM: &str = include_str!("../../../shaders/histogram.wgsl");
+
+/// Lowers [`Recipe::Histogram`](crate::graph::node::Recipe::Histogram).
+pub(super) fn lower(
+    step: &Step,
+    first_slot: u32,
+    key: &Expr,
+    count: &Extent,
+    modules: &mut StepModules,
+) -> Result<Lowered> {
+    let (n, bins) = (count.capacity(), step.out.extent().capacity());
+    check_elements(step, n, MAX_CAPACITY, "a histogram")?;
+    if bins == 0 {
+        return Ok(Lowered::default());
+    }
+    let g = modules.get(step, ("histogram", 0), || {
+        let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
+        live_function(&mut m, "live", count);
+        m.value_function("key", key);
+        m.finish(&[HISTOGRAM], "u32", Some(Element::ATOMIC), Vec::new())
+    });
+    let entry = if bins <= FEW { "few" } else { "many" };
+    let launches = vec![g.launch(entry, [n, bins, 0, 0, 0, 0, 0, 0], n.div_ceil(TILE), 1)];
+    Ok(Lowered { launches, cleared_outputs: vec![0], ..Lowered::default() })
+}

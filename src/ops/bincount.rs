@@ -1,0 +1,335 @@
+//! Counts of integers: the number of occurrences of each, in all or per row.
+
+use super::axes::Axes;
+use super::by_key::ByKey;
+use super::gather::in_range;
+use super::options::Bins;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::{Arithmetic, Number};
+use crate::error::{Error, Result};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::{Extent, read_u32_if};
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::ReduceOp;
+use crate::graph::scalar::Scalar;
+use crate::shape::{RowPartition, same_layout};
+use crate::sparse::SparseTensor;
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+/// The dimensions that stay when an axis and all below it are counted: a count per bin for each of their elements.
+pub(super) struct Counted {
+    op: &'static str,
+    partitions: Vec<RowPartition>,
+    outer: Option<Extent>,
+    inner: Vec<u32>,
+    /// Number of groups: of elements of the dimensions that stay.
+    groups: Extent,
+    /// The group of the number at `Index`.
+    group: Expr,
+    /// Number of numbers.
+    count: Extent,
+}
+
+impl Counted {
+    /// Counts along the only axis of `axes` and all below it, or along all.
+    ///
+    /// # Errors
+    /// Several axes, or none; an axis out of range.
+    #[track_caller]
+    pub(super) fn new(op: &'static str, x: &Tensor, axes: &Axes) -> Result<Self> {
+        let stay = match (axes, axes.resolve(op, x)?.as_slice()) {
+            (Axes::All, _) => 0,
+            (_, [axis]) => *axis,
+            (_, axes) => {
+                return Err(Error::argument(
+                    op,
+                    format!("{} axes were given; it takes one, or .. for all", axes.len()),
+                ));
+            }
+        };
+        let count = x.count()?;
+        let Some(above) = stay.checked_sub(1) else {
+            let (groups, group) = (Extent::known(1), Expr::u32(0));
+            return Ok(Self { op, partitions: Vec::new(), outer: None, inner: Vec::new(), groups, group, count });
+        };
+        let levels = x.ragged_rank();
+        let deep = x.inner_to_partitions(x.inner().len())?;
+        let group = deep.partitions()[above..].iter().rev().fold(Expr::index(), |at, p| p.row_of(at));
+        let groups = deep.partitions()[above].nrows_extent().clone();
+        let partitions = x.partitions()[..above.min(levels)].to_vec();
+        let outer = if above <= levels { groups.clone() } else { x.outer().cloned().unwrap_or(Extent::known(1)) };
+        let inner = x.inner()[..above.saturating_sub(levels)].to_vec();
+        Ok(Self { op, partitions, outer: Some(outer), inner, groups, group, count })
+    }
+
+    /// The key of a number whose bin is `bin`: the position of its counter among those of all groups. No counter has
+    /// the key of a bin that is not below `bins`.
+    fn key(&self, bin: &Expr, bins: u32) -> Expr {
+        let counter = self.group.clone().mul(Expr::u32(bins)).add(bin.clone());
+        bin.clone().lt(Expr::u32(bins)).select(counter, Expr::u32(u32::MAX))
+    }
+
+    /// The number of numbers in each bin, i32.
+    ///
+    /// # Errors
+    /// 2^32 - 1 counters or more.
+    pub(super) fn counts(&self, x: &Tensor, bin: &Expr, bins: u32, binary: bool) -> Result<Tensor> {
+        let (backend, op) = (x.backend(), self.op);
+        let counters = self.groups.times(op, bins.into())?;
+        let counts = Node::histogram(backend, op, self.count.clone(), self.key(bin, bins), counters.clone());
+        let mut n = Expr::load(&counts, Expr::index());
+        if binary {
+            n = n.min(Expr::u32(1));
+        } else if self.count.capacity() > i32::MAX as u32 {
+            let check = Check::new(op, "a bin has more than 2^31 - 1 values; count fewer at a time");
+            n = n.clone().checked(check, n.le(Expr::u32(i32::MAX as u32)));
+        }
+        self.tensor(x, Node::map(backend, op, counters, n.cast(DType::I32), &[]), bins)
+    }
+
+    /// The result of these numbers, `bins` per group.
+    fn tensor(&self, x: &Tensor, numbers: Node, bins: u32) -> Result<Tensor> {
+        let (mut outer, mut inner) = (self.outer.clone(), self.inner.clone());
+        match outer {
+            Some(_) => inner.push(bins),
+            None => outer = Some(Extent::known(bins)),
+        }
+        Tensor::new(x.backend(), self.partitions.clone(), outer, inner, Values::Numbers(numbers))
+    }
+}
+
+/// The number at `Index` as the index of a bin. Numbers beyond u32 give its largest value.
+///
+/// # Errors
+/// Byte strings. At the read: negative numbers; floats that are not whole numbers.
+#[track_caller]
+fn bin(op: &'static str, x: &Tensor) -> Result<Expr> {
+    let value = Expr::load(x.numbers(op)?, Expr::index());
+    let value = value.clone().cast(value.dtype().accumulator());
+    let negative = Check::new(op, "values must not be negative");
+    let zero = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
+    Ok(match value.dtype() {
+        DType::U32 => value,
+        DType::I32 => value.clone().cast(DType::U32).checked(negative, zero.le(value)),
+        wide @ (DType::I64 | DType::U64) => {
+            let fits = in_range(&value, Expr::u32(u32::MAX), u32::MAX);
+            let bin = fits.select(value.clone().cast(DType::U32), Expr::u32(u32::MAX));
+            if wide == DType::U64 { bin } else { bin.checked(negative, zero.le(value)) }
+        }
+        float => {
+            let bin = value.clone().cast(DType::U32);
+            let whole = bin.clone().cast(float).eq(value);
+            bin.checked(Check::new(op, "values must be whole numbers from 0 to 2^32 - 2"), whole)
+        }
+    })
+}
+
+impl Bins {
+    /// The number of bins for values whose bin is `bin`. Waits for the largest value unless the number is given.
+    #[track_caller]
+    fn number(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u32> {
+        if let Some(bins) = [Some(self.least), self.most].into_iter().flatten().find(|&bins| bins < 0) {
+            return Err(Error::argument(op, format!("the number of bins must not be negative, but is {bins}")));
+        }
+        let most = self.most.unwrap_or(i64::MAX);
+        let mut number = self.least;
+        let count = x.count()?;
+        if number < most && count.capacity() > 0 {
+            let next = bin.clone().min(Expr::u32(u32::MAX - 1)).add(Expr::u32(1));
+            let rows = (Rows::Uniform(count.size().clone()), Extent::known(1));
+            let needed = Node::reduce(x.backend(), op, ReduceOp::Max, rows, count, 1, next)?;
+            number = number.max(read_u32_if(x.backend(), op, Expr::load(&needed, Expr::u32(0)), &[])?.into());
+        }
+        Ok(Extent::known_u64(op, number.min(most) as u64)?.capacity())
+    }
+}
+
+impl Tensor {
+    /// The number of occurrences of each of the integers from 0 on: along `axis` and all axes below it, or in all
+    /// (`..`).
+    ///
+    /// `axis` 0 or `..` gives a vector of counts; a deeper axis gives such a vector for each row: `[n, (r)]` along axis
+    /// 1 gives `[n, bins]`, and the dimensions above stay as they are. The counts are i32. The number of bins is the
+    /// largest value plus 1, or as [`Bins`] says; with [`binary`](crate::binary)`(bins)` each is 1 where the value
+    /// occurs. Empty rows count nothing. Floats must be whole numbers.
+    ///
+    /// # Errors
+    /// Byte strings; an axis out of range, or several; a negative number of bins; 2^32 - 1 counts or more. At the read:
+    /// negative values, floats that are not whole numbers.
+    ///
+    /// # Cost
+    /// One pass over the values, and one more with a wait where the number of bins depends on the largest value, which
+    /// [`record_async`](crate::record_async) awaits. Counts are integers and do not depend on the order: the same on
+    /// every backend.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![], vec![0, 3]], &Device::cpu())?;
+    /// assert_eq!(x.bincount(.., ..)?.to_vec()?, [1, 2, 1, 1]);
+    /// assert_eq!(x.bincount(1, 3)?.to_vec()?, [0, 2, 1, 0, 0, 0, 1, 0, 0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.math.bincount`, whose `axis` is 0, -1 or `None`. NumPy: `bincount`.
+    #[track_caller]
+    pub fn bincount(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<Self> {
+        const OP: &str = "bincount";
+        let (counted, bins) = (Counted::new(OP, self, &axis.into())?, bins.into());
+        let bin = bin(OP, self)?;
+        let number = bins.number(OP, self, &bin)?;
+        counted.counts(self, &bin, number, bins.binary)
+    }
+
+    /// The sum of the weights of the occurrences of each of the integers from 0 on, as [`Tensor::bincount`].
+    ///
+    /// `weights` has the layout of this tensor, and its dtype is that of the result. Bins without values hold 0. The
+    /// weights of a bin are added in the canonical order of row reductions: the same bits on every backend.
+    ///
+    /// # Errors
+    /// As [`Tensor::bincount`]; [`binary`](crate::binary) bins; weights of another layout or on another device, of bools
+    /// or byte strings.
+    ///
+    /// # Cost
+    /// A stable sort of the values, and a reduction of the weights; the wait of [`Tensor::bincount`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![0]], &Device::cpu())?;
+    /// let w = RaggedTensor::from_nested([vec![0.5f32, 1.0, 2.0], vec![4.0]], &Device::cpu())?;
+    /// assert_eq!(x.bincount_weighted(&w, .., ..)?.to_vec()?, [4.0, 1.5, 2.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.math.bincount` with `weights`.
+    #[track_caller]
+    pub fn bincount_weighted(
+        &self,
+        weights: &impl AsRef<Self>,
+        axis: impl Into<Axes>,
+        bins: impl Into<Bins>,
+    ) -> Result<Self> {
+        const OP: &str = "bincount_weighted";
+        let (weights, bins) = (weights.as_ref(), bins.into());
+        let backend = self.backend();
+        Device::check_same(OP, backend, weights.backend())?;
+        if bins.binary {
+            return Err(Error::argument(OP, "binary bins have no weights; use bincount, or drop binary"));
+        }
+        let dtype = weights.dtype();
+        if dtype == DType::Bool {
+            return Err(Error::unsupported(OP, dtype, "cast the weights to a number"));
+        }
+        let weight = Expr::load(weights.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
+        let asserts = same_layout(backend, OP, self.ragged_shape(), weights.ragged_shape())?;
+        let counted = Counted::new(OP, self, &axis.into())?;
+        let bin = bin(OP, self)?;
+        let number = bins.number(OP, self, &bin)?;
+        let counters = counted.groups.times(OP, number.into())?;
+        let keys = ByKey::new(backend, OP, &counted.count, counted.key(&bin, number), &counters)?;
+        let sums = keys.reduce(backend, OP, ReduceOp::Sum, 1, &weight)?;
+        let sum = Expr::load(&sums, Expr::index()).cast(dtype);
+        counted.tensor(self, Node::map(backend, OP, counters, sum, &asserts), number)
+    }
+
+    /// The nonzero counts of [`Tensor::bincount`] along axis 0 or 1, as a sparse tensor sorted by row and value.
+    ///
+    /// # Errors
+    /// As [`Tensor::bincount`]; an axis above 1.
+    ///
+    /// # Cost
+    /// A sort of the values, the distinct values of each row, and the wait of [`Tensor::bincount`]; another wait where
+    /// only the device knows the number of rows.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![5, 1, 5], vec![], vec![0]], &Device::cpu())?;
+    /// let counts = x.bincount_sparse(1, ..)?;
+    /// assert_eq!(counts.dense_shape(), [3, 6]);
+    /// assert_eq!(counts.indices().to_string(), "tensor([[0, 1], [0, 5], [2, 0]], shape=(3, 2), dtype=i64)");
+    /// assert_eq!(counts.values().to_string(), "tensor([1, 2, 1], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.bincount`.
+    #[track_caller]
+    pub fn bincount_sparse(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<SparseTensor> {
+        const OP: &str = "bincount_sparse";
+        let backend = self.backend();
+        let (counted, bins) = (Counted::new(OP, self, &axis.into())?, bins.into());
+        if !counted.partitions.is_empty() || !counted.inner.is_empty() {
+            let what = "the axis must be 0, 1 or .. for a sparse result; merge the dimensions above it (merge_dims)";
+            return Err(Error::argument(OP, what));
+        }
+        let bin = bin(OP, self)?;
+        let number = bins.number(OP, self, &bin)?;
+        let keys = Values::Numbers(Node::map(backend, OP, counted.count.clone(), bin, &[]));
+        let by_row = counted.outer.is_some();
+        let mut keys = match by_row {
+            true => {
+                let rows = self.holding(keys)?.merged(1, self.rank() - 1)?;
+                rows.inner_to_partitions(rows.inner().len())?
+            }
+            false => Self::new(backend, Vec::new(), Some(counted.count.clone()), Vec::new(), keys)?,
+        };
+        if bins.most.is_some() {
+            keys = keys.boolean_mask(&keys.less(Scalar::U32(number))?)?;
+        }
+        let (values, counts) = keys.unique_with_counts(-1)?;
+        let found = values.count()?;
+        let value = Expr::load(values.numbers(OP)?, Expr::index()).cast(DType::I64);
+        let (indices, rank) = match values.partitions() {
+            [rows] => {
+                let (entry, column) = (Expr::index().div(Expr::u32(2)), Expr::index().rem(Expr::u32(2)));
+                let row = rows.row_of(entry.clone()).cast(DType::I64);
+                (column.eq(Expr::u32(0)).select(row, value.at(&entry)), 2)
+            }
+            _ => (value, 1),
+        };
+        let indices = Node::map(backend, OP, found.times(OP, rank.into())?, indices, &[]);
+        let indices = Self::new(backend, Vec::new(), Some(found.clone()), vec![rank], Values::Numbers(indices))?;
+        let times = Expr::load(counts.numbers(OP)?, Expr::index()).cast(DType::I32);
+        let times = if bins.binary { Expr::scalar(1i32) } else { times };
+        let times = Values::Numbers(Node::map(backend, OP, found.clone(), times, &[]));
+        let times = Self::new(backend, Vec::new(), Some(found), Vec::new(), times)?;
+        let mut dense_shape = vec![u64::from(number)];
+        if by_row {
+            dense_shape.insert(0, self.nrows_extent().on_host(backend, OP)?.into());
+        }
+        SparseTensor::new(&indices, &times, &dense_shape)
+    }
+}
+
+impl<T: Number> RaggedTensor<T> {
+    /// As [`Tensor::bincount`].
+    ///
+    /// # Errors
+    /// As [`Tensor::bincount`].
+    #[track_caller]
+    pub fn bincount(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<RaggedTensor<i32>> {
+        self.erased().bincount(axis, bins)?.try_into()
+    }
+
+    /// As [`Tensor::bincount_weighted`].
+    ///
+    /// # Errors
+    /// As [`Tensor::bincount_weighted`].
+    #[track_caller]
+    pub fn bincount_weighted<W: Arithmetic>(
+        &self,
+        weights: &RaggedTensor<W>,
+        axis: impl Into<Axes>,
+        bins: impl Into<Bins>,
+    ) -> Result<RaggedTensor<W>> {
+        self.erased().bincount_weighted(weights, axis, bins)?.try_into()
+    }
+
+    /// As [`Tensor::bincount_sparse`].
+    ///
+    /// # Errors
+    /// As [`Tensor::bincount_sparse`].
+    #[track_caller]
+    pub fn bincount_sparse(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<SparseTensor> {
+        self.erased().bincount_sparse(axis, bins)
+    }
+}

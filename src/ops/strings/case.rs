@@ -1,0 +1,137 @@
+//! Letter case of byte strings.
+
+use crate::element::Str;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::ops::host_step::{HostStrings, host_strings};
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+/// The bit that tells ASCII lower case from upper case.
+const CASE_BIT: u8 = 0x20;
+
+impl Tensor {
+    /// Each string in upper case: ASCII letters are converted, all other bytes stay. The layout stays.
+    ///
+    /// # Errors
+    /// The tensor does not hold strings.
+    ///
+    /// # Cost
+    /// One map over the bytes, which fuses into its consumers; the positions of the strings are shared. No wait.
+    ///
+    /// # Source
+    /// `tf.strings.upper(x)`; Polars: `str.to_uppercase`, which converts all of Unicode.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["Café", "x1"], &Device::cpu())?;
+    /// assert_eq!(x.string_upper()?.to_vec()?, ["CAFé".as_bytes(), b"X1"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn string_upper(&self) -> Result<Self> {
+        self.flipped("string_upper", b'a'..=b'z')
+    }
+
+    /// Each string in lower case: ASCII letters are converted, all other bytes stay. As [`Tensor::string_upper`].
+    ///
+    /// # Errors
+    /// The tensor does not hold strings.
+    ///
+    /// # Source
+    /// `tf.strings.lower(x)`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["CAFÉ", "X1"], &Device::cpu())?;
+    /// assert_eq!(x.string_lower()?.to_vec()?, ["cafÉ".as_bytes(), b"x1"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn string_lower(&self) -> Result<Self> {
+        self.flipped("string_lower", b'A'..=b'Z')
+    }
+
+    /// Each string in upper case by Unicode's full case mapping, which may change lengths: `ß` becomes `SS`. The layout
+    /// stays. Invalid UTF-8 becomes U+FFFD.
+    ///
+    /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
+    ///
+    /// # Errors
+    /// The tensor does not hold strings; a GPU whose options do not allow host steps.
+    ///
+    /// # Source
+    /// `tf.strings.upper(x, encoding='utf-8')`; Polars: `str.to_uppercase`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["café", "straße"], &Device::cpu())?;
+    /// assert_eq!(x.string_upper_utf8()?.to_vec()?, ["CAFÉ".as_bytes(), b"STRASSE"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn string_upper_utf8(&self) -> Result<Self> {
+        self.recased("string_upper_utf8", str::to_uppercase)
+    }
+
+    /// Each string in lower case by Unicode's full case mapping, final sigma included. As
+    /// [`Tensor::string_upper_utf8`].
+    ///
+    /// # Errors
+    /// As [`Tensor::string_upper_utf8`].
+    ///
+    /// # Source
+    /// `tf.strings.lower(x, encoding='utf-8')`; Polars: `str.to_lowercase`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["ÀÉ", "ΣΑΣ"], &Device::cpu())?;
+    /// assert_eq!(x.string_lower_utf8()?.to_vec()?, ["àé".as_bytes(), "σας".as_bytes()]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn string_lower_utf8(&self) -> Result<Self> {
+        self.recased("string_lower_utf8", str::to_lowercase)
+    }
+
+    /// Flips the case of the bytes in `letters`.
+    #[track_caller]
+    fn flipped(&self, op: &'static str, letters: std::ops::RangeInclusive<u8>) -> Result<Self> {
+        let (strings, bytes) = self.strings(op)?;
+        let byte = Expr::load(bytes, Expr::index());
+        let [low, high] = [letters.start(), letters.end()].map(|&b| Expr::scalar(b));
+        let is_letter = low.le(byte.clone()).and(byte.clone().le(high));
+        let flip = is_letter.select(Expr::scalar(CASE_BIT), Expr::scalar(0u8));
+        let byte = byte.binary(crate::graph::opcode::BinaryOp::Xor, flip);
+        let bytes = Node::map(self.backend(), op, strings.nvals_extent().clone(), byte, &[]);
+        self.holding(Values::Strings { strings: strings.clone(), bytes })
+    }
+
+    #[track_caller]
+    fn recased(&self, op: &'static str, convert: fn(&str) -> String) -> Result<Self> {
+        host_strings(op, self, &(), |strings: &HostStrings| {
+            strings.map(|s, out| {
+                out.extend_from_slice(convert(&String::from_utf8_lossy(s)).as_bytes());
+                Ok(())
+            })
+        })
+    }
+}
+
+macro_rules! typed {
+    ($($name:ident)*) => {
+        impl RaggedTensor<Str> {
+            $(
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                #[track_caller]
+                pub fn $name(&self) -> Result<Self> {
+                    self.erased().$name()?.try_into()
+                }
+            )*
+        }
+    };
+}
+typed! { string_upper string_lower string_upper_utf8 string_lower_utf8 }

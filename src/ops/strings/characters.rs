@@ -1,0 +1,59 @@
+//! UTF-8 characters of byte strings.
+
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::graph::rank_bitmap::RankBitmap;
+use crate::shape::RowPartition;
+
+/// Whether the byte begins a UTF-8 character: all bytes do but continuation bytes, `10xxxxxx`.
+fn begins(byte: Expr) -> Expr {
+    byte.and(Expr::scalar(0xC0u8)).ne(Expr::scalar(0x80u8))
+}
+
+/// The bytes at which the characters of strings begin.
+pub(super) struct Characters {
+    marks: RankBitmap,
+    strings: RowPartition,
+    bytes: Node,
+}
+
+impl Characters {
+    /// Marks the characters: one rank bitmap of the bytes.
+    pub(super) fn new(backend: &BackendRef, op: &'static str, (strings, bytes): (&RowPartition, &Node)) -> Self {
+        let begins = begins(Expr::load(bytes, Expr::index()));
+        let marks = RankBitmap::new(backend, op, strings.nvals_extent(), begins);
+        Self { marks, strings: strings.clone(), bytes: bytes.clone() }
+    }
+
+    /// Number of bytes of string `row` that are no continuation bytes.
+    pub(super) fn count(&self, row: &Expr) -> Expr {
+        let next = row.clone().add(Expr::u32(1));
+        self.marks.rank(&self.strings.start(next)).sub(self.before(row))
+    }
+
+    fn before(&self, row: &Expr) -> Expr {
+        self.marks.rank(&self.strings.start(row.clone()))
+    }
+
+    /// Number of characters of string `row` that begin with a continuation byte: 1 if its first byte is one, else 0.
+    pub(super) fn headless(&self, row: &Expr) -> Expr {
+        let start = self.strings.start(row.clone());
+        let some = start.clone().lt(self.strings.start(row.clone().add(Expr::u32(1))));
+        let headless = begins(Expr::load(&self.bytes, start)).select(Expr::u32(0), Expr::u32(1));
+        some.select(headless, Expr::u32(0))
+    }
+
+    /// The position of character `k` of string `row`, or the end of the string if it has only `k` characters. A first
+    /// byte that is a continuation byte begins a character. Costs a compaction of the positions.
+    pub(super) fn position(&self, backend: &BackendRef, op: &'static str) -> impl Fn(&Expr, &Expr) -> Expr {
+        let at = Node::compact(backend, op, &self.marks, (Expr::index(), 1), self.marks.total());
+        move |row, k| {
+            let (start, headless, count) = (self.strings.start(row.clone()), self.headless(row), self.count(row));
+            let nth = k.clone().sub(headless.clone());
+            let found = Expr::load(&at, self.before(row).add(nth.clone()));
+            let inside = nth.lt(count).select(found, self.strings.start(row.clone().add(Expr::u32(1))));
+            k.clone().lt(headless.max(Expr::u32(1))).select(start, inside)
+        }
+    }
+}

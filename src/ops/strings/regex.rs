@@ -1,0 +1,198 @@
+//! Regular expressions over byte strings.
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::element::Str;
+use crate::error::{Error, Result};
+use crate::ops::host_step::{HostFlat, HostStrings, host_strings};
+use crate::tensor::{HostValues, RaggedTensor, Tensor};
+
+/// Most bytes of a compiled expression.
+const MOST: usize = 1 << 24;
+
+/// Compiles `text`, which contains `pattern`.
+#[track_caller]
+fn compiled(op: &'static str, pattern: &str, text: &str) -> Result<Regex> {
+    let refused = |e| Error::argument(op, format!("the pattern {pattern:?} is not a regular expression: {e}"));
+    RegexBuilder::new(text).size_limit(MOST).build().map_err(refused)
+}
+
+/// Part of a replacement.
+#[derive(Debug, PartialEq)]
+enum Part {
+    Text(Vec<u8>),
+    Group(usize),
+}
+
+/// The parts of a replacement, in which `\1` is group 1, `\0` the whole match, and `\\` a backslash.
+///
+/// # Errors
+/// Another character after a backslash; a group that the pattern does not have.
+#[track_caller]
+fn parts(op: &'static str, rewrite: &str, groups: usize) -> Result<Vec<Part>> {
+    let (mut out, mut text) = (Vec::new(), Vec::new());
+    let mut bytes = rewrite.bytes();
+    while let Some(b) = bytes.next() {
+        match (b, bytes.clone().next()) {
+            (b'\\', Some(d)) if d.is_ascii_digit() => {
+                let group = usize::from(d - b'0');
+                if group >= groups {
+                    let what =
+                        format!("the replacement {rewrite:?} names group {group}, but the pattern has {}", groups - 1);
+                    return Err(Error::argument(op, what));
+                }
+                out.push(Part::Text(std::mem::take(&mut text)));
+                out.push(Part::Group(group));
+                bytes.next();
+            }
+            (b'\\', Some(b'\\')) => {
+                text.push(b'\\');
+                bytes.next();
+            }
+            (b'\\', _) => {
+                let what = format!("a backslash of the replacement {rewrite:?} needs a digit or a backslash after it");
+                return Err(Error::argument(op, what));
+            }
+            _ => text.push(b),
+        }
+    }
+    out.push(Part::Text(text));
+    out.retain(|part| *part != Part::Text(Vec::new()));
+    Ok(out)
+}
+
+impl Tensor {
+    /// Whether the regular expression matches each whole string, as bools; the layout stays.
+    ///
+    /// The syntax is that of the crate [`regex`](https://docs.rs/regex), with Unicode classes over bytes that need not be
+    /// valid UTF-8; it is RE2's but for details.
+    ///
+    /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
+    ///
+    /// # Errors
+    /// The tensor does not hold strings; an invalid pattern, or one that takes more than 16 MiB; a GPU whose options do
+    /// not allow host steps.
+    ///
+    /// # Cost
+    /// A read and an upload, and one wait; time linear in the bytes, on all cores.
+    ///
+    /// # Source
+    /// `tf.strings.regex_full_match`; Polars: `str.contains`, which matches parts.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["So", "long"], &Device::cpu())?;
+    /// assert_eq!(x.regex_full_match("[a-z]+")?.to_vec()?, [false, true]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn regex_full_match(&self, pattern: &str) -> Result<Self> {
+        const OP: &str = "regex_full_match";
+        compiled(OP, pattern, pattern)?;
+        let whole = compiled(OP, pattern, &format!(r"\A(?:{pattern})\z"))?;
+        host_strings(OP, self, &pattern, |strings: &HostStrings| {
+            Ok(HostFlat::Numbers(HostValues::Bool(strings.numbers(|s| Ok(whole.is_match(s)))?)))
+        })
+    }
+
+    /// Replaces every match of the regular expression by `rewrite`; the layout stays.
+    ///
+    /// Matches do not overlap, and are found from left to right. In the replacement `\1` to `\9` are groups, `\0` is the
+    /// whole match, and `\\` a backslash. Syntax as in [`Tensor::regex_full_match`].
+    ///
+    /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
+    ///
+    /// # Errors
+    /// As [`Tensor::regex_full_match`]; a replacement that names a group that the pattern does not have, or with another
+    /// character after a backslash; 2^32 - 1 bytes or more.
+    ///
+    /// # Cost
+    /// As [`Tensor::regex_full_match`].
+    ///
+    /// # Source
+    /// `tf.strings.regex_replace`; Polars: `str.replace_all`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["thanks", "for"], &Device::cpu())?;
+    /// let y = x.regex_replace("[aeiou]", r"<\0>")?;
+    /// assert_eq!(y.to_string(), "tensor([b'th<a>nks', b'f<o>r'], shape=(2,), dtype=str)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn regex_replace(&self, pattern: &str, rewrite: &str) -> Result<Self> {
+        self.matches_replaced("regex_replace", pattern, rewrite, usize::MAX)
+    }
+
+    /// Replaces the first match of the regular expression in each string, as [`Tensor::regex_replace`].
+    ///
+    /// # Errors
+    /// As [`Tensor::regex_replace`].
+    ///
+    /// # Source
+    /// `tf.strings.regex_replace(x, pattern, rewrite, replace_global=False)`; Polars: `str.replace`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["a-b-c"], &Device::cpu())?;
+    /// assert_eq!(x.regex_replace_first("-", "+")?.to_string(), "tensor([b'a+b-c'], shape=(1,), dtype=str)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn regex_replace_first(&self, pattern: &str, rewrite: &str) -> Result<Self> {
+        self.matches_replaced("regex_replace_first", pattern, rewrite, 1)
+    }
+
+    #[track_caller]
+    fn matches_replaced(&self, op: &'static str, pattern: &str, rewrite: &str, most: usize) -> Result<Self> {
+        let regex = compiled(op, pattern, pattern)?;
+        let parts = parts(op, rewrite, regex.captures_len())?;
+        host_strings(op, self, &(pattern, rewrite), |strings: &HostStrings| {
+            strings.map(|s, out| {
+                let mut end = 0;
+                for found in regex.captures_iter(s).take(most) {
+                    let whole = found.get(0).map_or(0..0, |m| m.range());
+                    out.extend_from_slice(&s[end..whole.start]);
+                    for part in &parts {
+                        match part {
+                            Part::Text(text) => out.extend_from_slice(text),
+                            Part::Group(k) => out.extend_from_slice(found.get(*k).map_or(b"", |m| m.as_bytes())),
+                        }
+                    }
+                    end = whole.end;
+                }
+                out.extend_from_slice(&s[end..]);
+                Ok(())
+            })
+        })
+    }
+}
+
+impl RaggedTensor<Str> {
+    /// As [`Tensor::regex_full_match`].
+    ///
+    /// # Errors
+    /// As [`Tensor::regex_full_match`].
+    #[track_caller]
+    pub fn regex_full_match(&self, pattern: &str) -> Result<RaggedTensor<bool>> {
+        self.erased().regex_full_match(pattern)?.try_into()
+    }
+
+    /// As [`Tensor::regex_replace`].
+    ///
+    /// # Errors
+    /// As [`Tensor::regex_replace`].
+    #[track_caller]
+    pub fn regex_replace(&self, pattern: &str, rewrite: &str) -> Result<Self> {
+        self.erased().regex_replace(pattern, rewrite)?.try_into()
+    }
+
+    /// As [`Tensor::regex_replace_first`].
+    ///
+    /// # Errors
+    /// As [`Tensor::regex_replace`].
+    #[track_caller]
+    pub fn regex_replace_first(&self, pattern: &str, rewrite: &str) -> Result<Self> {
+        self.erased().regex_replace_first(pattern, rewrite)?.try_into()
+    }
+}

@@ -1,0 +1,82 @@
+//! Concatenation of the strings of each row.
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::size::Size;
+use crate::shape::RowPartition;
+use crate::tensor::Values;
+
+/// Rows of strings: the places that they consist of, and the string at each place.
+pub(super) struct StringRows<'a> {
+    /// Start of each row, in places.
+    pub(super) rows: &'a Rows,
+    /// Number of rows.
+    pub(super) nrows: &'a Extent,
+    /// Number of places.
+    pub(super) nplaces: &'a Extent,
+    /// The string at place `Index`.
+    pub(super) string: &'a Expr,
+    /// The conditions that the rows depend on.
+    pub(super) asserts: &'a [Node],
+}
+
+impl StringRows<'_> {
+    /// The strings of each row, concatenated with the separator in between; an empty row gives an empty string.
+    ///
+    /// A prefix sum over the strings, and one map over the bytes of the result. Where every place is its own string and
+    /// the separator is empty, the bytes are shared instead.
+    pub(super) fn joined(
+        &self,
+        backend: &BackendRef,
+        op: &'static str,
+        (strings, bytes): (&RowPartition, &Node),
+        separator: &[u8],
+    ) -> Result<Values> {
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let result = |pieces: &RowPartition, capacity: &Size| {
+            // Row r ends where its last place ends.
+            let start = pieces.start(self.rows.start(at.clone()));
+            RowPartition::from_starts(backend, op, self.nrows, &start, capacity, self.asserts)
+        };
+        if separator.is_empty() && self.string.is_index() && self.asserts.is_empty() {
+            let rows = result(strings, strings.nvals_extent().size())?.with_nvals(strings.nvals_extent().clone());
+            return Ok(Values::Strings { strings: rows, bytes: bytes.clone() });
+        }
+        let length = strings.length_of_existing(self.string.clone());
+        let piece = if separator.is_empty() {
+            length
+        } else {
+            let row = self.rows.row_of(at.clone());
+            let is_last = self.rows.start(row.add(one.clone())).eq(at.clone().add(one));
+            length.add(is_last.select(Expr::u32(0), Expr::u32(separator.len() as u32)))
+        };
+        let piece = Expr::load(&Node::map(backend, op, self.nplaces.clone(), piece, self.asserts), at.clone());
+        let capacity = strings.nvals_extent().size().add(self.nplaces.size().mul(separator.len() as u32));
+        let pieces = RowPartition::from_lengths(backend, op, self.nplaces, piece, &capacity)?;
+        let (place, offset) = (pieces.row_of(at.clone()), pieces.offset_of(at.clone()));
+        let string = self.string.at(&place);
+        let own = Expr::load(bytes, strings.within(string.clone(), offset.clone()));
+        let byte = match separator {
+            [] => own,
+            separator => {
+                let length = strings.length_of_existing(string);
+                let between = match separator {
+                    [one] => Expr::scalar(*one),
+                    many => {
+                        let data = backend.upload(DType::U8, many)?;
+                        let node = Node::source(backend, DType::U8, many.len() as u32, data);
+                        Expr::load(&node, offset.clone().sub(length.clone()))
+                    }
+                };
+                offset.lt(length).select(own, between)
+            }
+        };
+        let bytes = Node::map(backend, op, pieces.nvals_extent().clone(), byte, &[]);
+        let strings = result(&pieces, &capacity)?.with_nvals(pieces.nvals_extent().clone());
+        Ok(Values::Strings { strings, bytes })
+    }
+}

@@ -1,0 +1,136 @@
+//! Numbers from text.
+
+use crate::dtype::DType;
+use crate::element::{Arithmetic, Str};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::graph::opcode::ReduceOp;
+use crate::ops::by_key::reduce_rows;
+use crate::ops::elementwise::Site;
+use crate::ops::host_step::{HostFlat, HostStrings, host_strings};
+use crate::tensor::{HostValues, RaggedTensor, Tensor};
+
+/// Digits whose value always fits in 64 bits.
+const DIGITS: u32 = 19;
+
+impl Tensor {
+    /// The number that each string denotes. The layout stays.
+    ///
+    /// White space around a number is ignored. An integer is an optional sign and decimal digits. A float may have a
+    /// fraction and an exponent, or be `inf`, `infinity` or `nan` in any case.
+    ///
+    /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
+    ///
+    /// # Errors
+    /// The tensor does not hold strings; a dtype other than f32, f64 and integers of at most 63 bits; floats on a GPU
+    /// whose options do not allow host steps. A string that is no number of the dtype: for floats at the call, for
+    /// integers at the read.
+    ///
+    /// # Cost
+    /// Integers: two passes over the bytes, which reduce the edges of the digits and then their value. No wait. Floats:
+    /// a read and an upload, and one wait.
+    ///
+    /// # Source
+    /// `tf.strings.to_number`; Polars: `str.to_integer`, `str.to_decimal`.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["12", " -7 "], &Device::cpu())?;
+    /// assert_eq!(x.erased().string_to_number(DType::I32)?.to_string(), "tensor([12, -7], shape=(2,), dtype=i32)");
+    /// assert_eq!(x.string_to_number::<f32>()?.to_vec()?, [12.0, -7.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn string_to_number(&self, dtype: DType) -> Result<Self> {
+        const OP: &str = "string_to_number";
+        self.strings(OP)?;
+        match dtype {
+            DType::F32 => self.floats(OP, "f32", HostValues::F32),
+            DType::F64 => self.floats(OP, "f64", HostValues::F64),
+            DType::U64 => Err(Error::unsupported(OP, dtype, "use i64")),
+            dtype if dtype.is_integer() => self.integers(OP, dtype),
+            other => Err(Error::unsupported(OP, other, "use f32 or an integer type, and cast the result")),
+        }
+    }
+
+    #[track_caller]
+    fn floats<T: std::str::FromStr + Send>(
+        &self,
+        op: &'static str,
+        name: &str,
+        wrap: fn(Vec<T>) -> HostValues,
+    ) -> Result<Self> {
+        let parsed = |s: &[u8]| {
+            let text =
+                std::str::from_utf8(s).ok().map(|s| s.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b'));
+            let number = text.and_then(|s| s.parse().ok());
+            number.ok_or_else(|| {
+                let text = String::from_utf8_lossy(&s[..s.len().min(64)]);
+                Error::argument(op, format!("{text:?} is not a number of {name}"))
+            })
+        };
+        host_strings(op, self, &name, |strings: &HostStrings| Ok(HostFlat::Numbers(wrap(strings.numbers(parsed)?))))
+    }
+
+    #[track_caller]
+    fn integers(&self, op: &'static str, dtype: DType) -> Result<Self> {
+        let site = Site::new(op);
+        let (strings, bytes) = self.strings(op)?;
+        let (backend, count) = (self.backend(), self.count()?);
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let (first, end) = self.stripped(op)?;
+        let stored = |value: Expr| Expr::load(&Node::map(backend, op, count.clone(), value, &[]), at.clone());
+        let sign = Expr::load(bytes, first.clone());
+        let is = |b: u8| sign.clone().eq(Expr::scalar(b));
+        let is_some = first.clone().lt(end.clone());
+        let negative = is_some.clone().and(is(b'-'));
+        let signed = is_some.and(is(b'-').or(is(b'+')));
+        let digits = stored(signed.select(first.clone().add(one.clone()), first));
+        // Of each byte: its digit and the power of ten that it counts.
+        let row = strings.row_of(at.clone());
+        let byte = Expr::load(bytes, at.clone());
+        let digit = byte.cast(DType::U32).sub(Expr::u32(u32::from(b'0')));
+        let (row_first, row_end) = (digits.at(&row), end.at(&row));
+        let inside = row_first.le(at.clone()).and(at.clone().lt(row_end.clone()));
+        let power = row_end.sub(at.clone()).sub(one);
+        let small = power.clone().lt(Expr::u32(DIGITS));
+        let powers: Vec<u64> = (0..DIGITS).map(|k| 10u64.pow(k)).collect();
+        let data = backend.upload(DType::U64, bytemuck::cast_slice(&powers))?;
+        let powers = Node::source(backend, DType::U64, DIGITS, data);
+        let value = Expr::load(&powers, power.min(Expr::u32(DIGITS - 1))).mul(digit.clone().cast(DType::U64));
+        let value = inside.clone().and(small.clone()).select(value, Expr::scalar(0u64));
+        let flag = |condition: Expr| condition.select(Expr::u32(1), Expr::u32(0));
+        let is_digit = digit.clone().lt(Expr::u32(10));
+        let misfit = is_digit.not().or(small.not().and(digit.ne(Expr::u32(0))));
+        let reduce = |by, value: Expr| {
+            let rows = (strings.rows(), strings.nrows_extent());
+            let node = reduce_rows(backend, op, by, rows, strings.nvals_extent(), 1, value)?;
+            Ok::<_, Error>(Expr::load(&node, at.clone()))
+        };
+        let (value, misfit) = (reduce(ReduceOp::Sum, value)?, reduce(ReduceOp::Max, flag(inside.and(misfit)))?);
+        let bits = 8 * dtype.size() as u32;
+        let (lowest, highest) = if dtype.is_signed() {
+            (1u64 << (bits - 1), (1u64 << (bits - 1)) - 1)
+        } else {
+            (0, u64::MAX >> (64 - bits))
+        };
+        let most = negative.clone().select(Expr::scalar(lowest), Expr::scalar(highest));
+        let ok = digits.lt(end).and(misfit.eq(Expr::u32(0))).and(value.clone().le(most));
+        let value = value.cast(DType::I64);
+        let value = negative.select(Expr::scalar(0i64).sub(value.clone()), value).cast(dtype);
+        let value = site.checked(&format!("a string is not a number of {dtype}"), ok, value);
+        self.with_value_node(Node::map(backend, op, count, value, &[]))
+    }
+}
+
+impl RaggedTensor<Str> {
+    /// As [`Tensor::string_to_number`].
+    ///
+    /// # Errors
+    /// As [`Tensor::string_to_number`].
+    #[track_caller]
+    pub fn string_to_number<T: Arithmetic>(&self) -> Result<RaggedTensor<T>> {
+        self.erased().string_to_number(T::DTYPE)?.try_into()
+    }
+}

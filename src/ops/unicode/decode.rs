@@ -1,0 +1,160 @@
+//! Code points of strings.
+
+use super::decoder::Decoder;
+use super::options::{InvalidText, TextEncoding};
+use crate::dtype::DType;
+use crate::element::Str;
+use crate::error::Result;
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::rank_bitmap::RankBitmap;
+use crate::shape::RowPartition;
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+/// The characters of strings.
+pub(super) struct Characters {
+    /// The first byte of each character.
+    marks: RankBitmap,
+    /// The partition of the characters into strings.
+    pub(super) strings: RowPartition,
+    /// The code point of each character; u32.
+    pub(super) codes: Node,
+}
+
+impl Characters {
+    /// # Errors
+    /// The tensor holds numbers.
+    #[track_caller]
+    pub(super) fn new(op: &'static str, x: &Tensor, format: TextEncoding) -> Result<Self> {
+        let (strings, bytes) = x.strings(op)?;
+        let (backend, count) = (x.backend(), strings.nvals_extent());
+        let Decoder { is_start, mut is_valid, code } = Decoder::new(format.encoding, strings, bytes);
+        if format.replace_controls {
+            is_valid = is_valid.and(Expr::u32(0x20).le(code.clone()));
+        }
+        let (keep, code) = match format.invalid {
+            InvalidText::Ignore => (is_start.and(is_valid), code),
+            InvalidText::Replace(by) => (is_start, is_valid.select(code, Expr::u32(by.into()))),
+            InvalidText::Strict => {
+                let check = Check::new(op, "invalid text; ignore_invalid or replace_invalid accept it");
+                (is_start.clone().checked(check, is_start.not().or(is_valid)), code)
+            }
+        };
+        let marks = RankBitmap::new(backend, op, count, keep);
+        let before = marks.rank(&strings.start(Expr::index()));
+        let nrows = strings.nrows_extent();
+        let strings = RowPartition::from_starts(backend, op, nrows, &before, count.size(), &[])?;
+        let codes = Node::compact(backend, op, &marks, (code, 1), strings.nvals_extent().clone());
+        Ok(Self { marks, strings, codes })
+    }
+
+    /// Number of characters.
+    pub(super) fn count(&self) -> &Extent {
+        self.strings.nvals_extent()
+    }
+
+    /// A value per character below the strings of `x`.
+    pub(super) fn tensor(&self, x: &Tensor, values: Values) -> Result<Tensor> {
+        let count = Some(self.count().clone());
+        if x.rank() == 0 {
+            return Tensor::new(x.backend(), Vec::new(), count, Vec::new(), values);
+        }
+        let mut partitions = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
+        partitions.push(self.strings.clone());
+        Tensor::new(x.backend(), partitions, count, Vec::new(), values)
+    }
+
+    /// The offset of each character in the bytes of its string; i64.
+    #[track_caller]
+    pub(super) fn offsets(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
+        let (strings, _) = x.strings(op)?;
+        let offset = strings.offset_of(Expr::index()).cast(DType::I64);
+        let offsets = Node::compact(x.backend(), op, &self.marks, (offset, 1), self.count().clone());
+        self.tensor(x, Values::Numbers(offsets))
+    }
+
+    /// The code points; i32.
+    pub(super) fn code_points(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
+        let code = Expr::load(&self.codes, Expr::index()).cast(DType::I32);
+        self.tensor(x, Values::Numbers(Node::map(x.backend(), op, self.count().clone(), code, &[])))
+    }
+}
+
+impl Tensor {
+    /// The code points of each string, i32: `[..]` gives `[.., (characters)]`.
+    ///
+    /// Empty strings give empty rows; a scalar gives a vector. Invalid text is replaced by U+FFFD, or as the options
+    /// around the encoding say: [`strict`](crate::strict), [`ignore_invalid`](crate::ignore_invalid),
+    /// [`replace_invalid`](crate::replace_invalid), [`replace_controls`](crate::replace_controls). In UTF-8 each maximal
+    /// subpart of a character is one invalid character.
+    ///
+    /// # Errors
+    /// The tensor does not hold strings. At the read: invalid text, if strict.
+    ///
+    /// # Cost
+    /// A rank bitmap of the bytes, a map over the strings, and a compaction, which decode each byte twice. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, Encoding, HostTensor, HostValues};
+    /// let text = HostTensor::dense(&[2], HostValues::Str(vec!["né".into(), "".into()])).to_device(&Device::cpu())?;
+    /// assert_eq!(text.unicode_decode(Encoding::Utf8)?.to_string(), "<ragged.RaggedTensor [[110, 233], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.strings.unicode_decode`.
+    #[track_caller]
+    pub fn unicode_decode(&self, encoding: impl Into<TextEncoding>) -> Result<Self> {
+        const OP: &str = "unicode_decode";
+        Characters::new(OP, self, encoding.into())?.code_points(OP, self)
+    }
+
+    /// [`Tensor::unicode_decode`], and the offset of each character in the bytes of its string (i64).
+    ///
+    /// # Errors
+    /// As [`Tensor::unicode_decode`].
+    ///
+    /// # Cost
+    /// As [`Tensor::unicode_decode`], and another compaction.
+    ///
+    /// ```
+    /// use ragged::{Device, Encoding, HostTensor, HostValues};
+    /// let text = HostTensor::dense(&[1], HostValues::Str(vec!["né!".into()])).to_device(&Device::cpu())?;
+    /// let (codes, offsets) = text.unicode_decode_with_offsets(Encoding::Utf8)?;
+    /// assert_eq!(codes.to_string(), "<ragged.RaggedTensor [[110, 233, 33]]>");
+    /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.strings.unicode_decode_with_offsets`.
+    #[track_caller]
+    pub fn unicode_decode_with_offsets(&self, encoding: impl Into<TextEncoding>) -> Result<(Self, Self)> {
+        const OP: &str = "unicode_decode_with_offsets";
+        let characters = Characters::new(OP, self, encoding.into())?;
+        Ok((characters.code_points(OP, self)?, characters.offsets(OP, self)?))
+    }
+}
+
+impl RaggedTensor<Str> {
+    /// As [`Tensor::unicode_decode`].
+    ///
+    /// # Errors
+    /// As [`Tensor::unicode_decode`].
+    #[track_caller]
+    pub fn unicode_decode(&self, encoding: impl Into<TextEncoding>) -> Result<RaggedTensor<i32>> {
+        self.erased().unicode_decode(encoding)?.try_into()
+    }
+
+    /// As [`Tensor::unicode_decode_with_offsets`].
+    ///
+    /// # Errors
+    /// As [`Tensor::unicode_decode`].
+    #[track_caller]
+    pub fn unicode_decode_with_offsets(
+        &self,
+        encoding: impl Into<TextEncoding>,
+    ) -> Result<(RaggedTensor<i32>, RaggedTensor<i64>)> {
+        let (codes, offsets) = self.erased().unicode_decode_with_offsets(encoding)?;
+        Ok((codes.try_into()?, offsets.try_into()?))
+    }
+}
