@@ -86,7 +86,7 @@ fn joined_strings_hash_like_their_concatenation() {
 fn long_strings_are_hashed_by_several_dispatches() {
     const DISPATCH: usize = 256 << 10;
     let hashes: [fn(&Tensor) -> Result<Tensor>; 3] =
-        [|x| x.fingerprint64(), |x| x.to_hash_bucket_strong(1 << 40, [7, 9]), |x| x.to_hash_bucket(1 << 40)];
+        [|x| x.fingerprint64(), |x| x.to_hash_bucket_strong(1i64 << 40, [7, 9]), |x| x.to_hash_bucket(1i64 << 40)];
     let text = |len: usize| -> String { (0..len).map(|k| char::from(b'a' + (k * k % 23) as u8)).collect() };
     let long = [DISPATCH - 1, DISPATCH, DISPATCH + 1, 3 * DISPATCH + 64, (4 << 20) + 63, (8 << 20) + 17].map(text);
     let [a, b, c, d, e, f] = long.each_ref().map(String::as_str);
