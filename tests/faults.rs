@@ -345,7 +345,7 @@ fn overflowing_products_of_sizes_do_not_panic() {
         ("tile", |x, axis| {
             x.tile(&(0..x.rank() as i64).map(|d| if d == axis { 1 } else { 1 << 20 }).collect::<Vec<_>>())
         }),
-        ("repeat", |x, axis| x.repeat(1 << 31, axis)),
+        ("repeat", |x, axis| x.repeat(1i64 << 31, axis)),
         ("argmax", |x, axis| x.argmax(axis)),
         ("argmin", |x, axis| x.argmin(axis)),
         ("argsort", |x, axis| x.argsort(axis)),
