@@ -359,7 +359,7 @@ fn overflowing_products_of_sizes_do_not_panic() {
         ("softmax", |x, axis| x.softmax(axis)),
         ("l2_normalize", |x, axis| x.l2_normalize(axis, 1e-6)),
         ("median", |x, axis| x.median(keep(axis))),
-        ("top_k", |x, axis| x.top_k(1 << 31, axis).map(|(values, _)| values)),
+        ("top_k", |x, axis| x.top_k(1i64 << 31, axis).map(|(values, _)| values)),
         ("unique", |x, axis| x.unique(axis)),
         ("n_unique", |x, axis| x.n_unique(axis)),
         ("expand_dims", |x, axis| x.expand_dims(axis)),
@@ -386,7 +386,7 @@ fn overflowing_products_of_sizes_do_not_panic() {
         ("where_indices", |x, _| Ok(x.greater(0.0f32)?.where_indices()?.erased().clone())),
         ("gather", |x, axis| x.gather(along(&x.argmax(-1)?.flat_values()?, axis))),
         ("matmul", |x, _| x.matmul(x.t())),
-        ("one_hot", |x, _| x.cast(DType::I32)?.one_hot(1 << 31, 1i32, 0i32)),
+        ("one_hot", |x, _| x.cast(DType::I32)?.one_hot(1i64 << 31, 1i32, 0i32)),
         ("bitcast", |x, _| x.bitcast(DType::U8)),
     ];
     let [x, y, z] = [[1u64 << 31, 1, 1], [1, 1 << 31, 1], [1, 1, 1 << 31]].map(|[a, b, c]| zeros(&[0, a, b, c]));
