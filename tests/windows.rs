@@ -153,6 +153,7 @@ fn the_operations_cover_every_kernel() {
     let all = [
         "assert",
         "compact",
+        "histogram",
         "map",
         "rank_bitmap",
         "matmul",

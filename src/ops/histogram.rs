@@ -11,7 +11,6 @@ use crate::graph::extent::Extent;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::integer::{Integer, non_negative};
-use crate::math::MathFn;
 use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "histogram";
@@ -31,12 +30,10 @@ fn bin_of(value: &Expr, low: f64, high: f64, range: &HistogramRange, bins: u32) 
     let number = |x: f64| Expr::scalar(Scalar::from_f64(float, x));
     let (last, one) = (Expr::u32(bins - 1), Expr::u32(1));
     let width = (high - low) / f64::from(bins);
-    let bound = |i: Expr| {
-        let inside = number(low).add(i.clone().cast(float).mul(number(width)));
-        i.eq(Expr::u32(bins)).select(number(high), inside)
-    };
-    // The quotient may be off by its rounding: the bounds decide.
-    let guess = value.clone().sub(number(low)).quotient(number(width)).unary(UnaryOp::Math(MathFn::Floor));
+    // Lower bound of a bin. The upper bound of the last one is `high`, which is compared by itself.
+    let bound = |i: Expr| number(low).add(i.cast(float).mul(number(width)));
+    // The quotient may be off by its rounding: the bounds decide. A conversion truncates and saturates.
+    let guess = value.clone().sub(number(low)).quotient(number(width));
     let guess = guess.cast(DType::U32).min(last.clone());
     let below = value.clone().lt(bound(guess.clone()));
     let lower = below.and(Expr::u32(0).lt(guess.clone())).select(one.clone(), Expr::u32(0));

@@ -30,17 +30,18 @@ impl Decoder {
     fn utf8(view: &View<'_>) -> Self {
         let [back3, back2, back1, lead, next1, next2, next3] = [-3, -2, -1, 0, 1, 2, 3].map(|k| view.byte(k));
         let continued = |byte: &Expr| byte.clone().and(Expr::u32(0xC0)).eq(Expr::u32(0x80));
-        // A continuation byte belongs to a lead byte up to three bytes before, as long as all between them continue it.
+        // Branches, so that ASCII text evaluates nothing about its neighbours. A continuation byte belongs to a lead byte
+        // up to three bytes before, as long as all between them continue it.
         let second = follows(&back1, 1).and(is_second(&back1, &lead));
         let third = follows(&back2, 2).and(is_second(&back2, &back1));
         let fourth = follows(&back3, 3).and(is_second(&back3, &back2)).and(continued(&back1));
-        let is_start = continued(&lead).and(second.or(third).or(fourth)).not();
+        let is_start = continued(&lead).select(second.or(third).or(fourth).not(), Expr::scalar(true));
         let first = is_second(&lead, &next1);
         let two = follows(&lead, 1).and(follows(&lead, 2).not());
         let three = follows(&lead, 2).and(follows(&lead, 3).not()).and(continued(&next2));
         let four = follows(&lead, 3).and(continued(&next2)).and(continued(&next3));
         let is_ascii = lead.clone().lt(Expr::u32(0x80));
-        let is_valid = is_ascii.clone().or(first.and(two.or(three).or(four)));
+        let is_valid = is_ascii.clone().select(Expr::scalar(true), first.and(two.or(three).or(four)));
         let bits = |byte: &Expr, mask: u32, shift: u32| shl(byte.clone().and(Expr::u32(mask)), shift);
         let two = bits(&lead, 0x1F, 6).or(bits(&next1, 0x3F, 0));
         let three = bits(&lead, 0x0F, 12).or(bits(&next1, 0x3F, 6)).or(bits(&next2, 0x3F, 0));

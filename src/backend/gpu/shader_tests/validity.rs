@@ -63,11 +63,12 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
         };
         let shared_words = matches!(step.recipe, Recipe::Compact { .. } | Recipe::Reduce { .. })
             && matches!(binding, Binding::Output(_));
+        let counts = matches!((&step.recipe, binding), (Recipe::Histogram { .. }, Binding::Output(_)));
         match (binding, dtype) {
             (_, Some(dtype)) => {
                 let packed = elements_per_word(dtype) > 1;
                 let want = match (storage_type(dtype), step.limits.int64) {
-                    _ if shared_words && packed => "atomic u32".into(),
+                    _ if counts || shared_words && packed => "atomic u32".into(),
                     ("I64" | "U64", Int64Repr::Pairs) => "2 u32".into(),
                     (native, _) => native.to_lowercase(),
                 };
