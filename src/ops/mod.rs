@@ -46,6 +46,7 @@ mod operand;
 mod operators;
 mod options;
 mod parametric;
+mod product_tiles;
 mod quantile;
 mod range;
 mod reduce;

@@ -6,9 +6,10 @@ use std::path::Path;
 use crate::source::{code, files, read, src};
 
 /// The layers, lowest first. Modules of one layer do not import each other.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 13] = [
     &["dtype", "trace"],
     &["error", "numerics", "stats", "tuning"],
+    &["integer"],
     &["math"],
     &["graph"],
     &["backend", "explain"],

@@ -4,14 +4,12 @@
 //! number: its position in its source plus the base of that source, which exceeds all origin numbers of earlier
 //! sources.
 
-use std::collections::HashSet;
-
+use super::pieces::{Joined, Pieces};
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
-use crate::graph::walk::for_each_node;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
@@ -24,82 +22,6 @@ const MOST_OPERANDS: usize = 8;
 /// Maximum number of arrays that the positions in pieces may read. The smallest device binds 8 arrays in all, among
 /// them the values of both sources, the output, a count and the block of conditions.
 const MOST_ARRAYS: usize = 3;
-
-/// An element's origin: the first piece whose condition holds, or the last piece.
-#[derive(Debug, Clone)]
-struct Pieces {
-    /// The condition of each piece but the last.
-    conditions: Vec<Expr>,
-    /// The source and the position in it.
-    pieces: Vec<(usize, Expr)>,
-}
-
-impl Pieces {
-    /// Selects the result of `value` for the piece of an element. `value` takes the index, source and position of a
-    /// piece.
-    fn choose(&self, mut value: impl FnMut(usize, usize, &Expr) -> Expr) -> Expr {
-        let mut of = |k: usize| {
-            let (source, at) = &self.pieces[k];
-            value(k, *source, at)
-        };
-        let last = of(self.conditions.len());
-        let earlier = self.conditions.iter().enumerate().rev();
-        earlier.fold(last, |otherwise, (k, condition)| condition.clone().select(of(k), otherwise))
-    }
-
-    /// As [`Self::choose`], for values.
-    fn pick<'a>(&self, mut value: impl FnMut(usize, &Expr) -> Pick<'a>) -> Pick<'a> {
-        let mut of = |k: usize| {
-            let (source, at) = &self.pieces[k];
-            value(*source, at)
-        };
-        let last = of(self.conditions.len());
-        let earlier = self.conditions.iter().enumerate().rev();
-        earlier.fold(last, |otherwise, (k, condition)| Pick::either(condition.clone(), of(k), otherwise))
-    }
-
-    /// Number of distinct arrays that the pieces read.
-    fn arrays(&self) -> usize {
-        let mut found = HashSet::new();
-        for e in self.conditions.iter().chain(self.pieces.iter().map(|(_, at)| at)) {
-            for_each_node(e, &mut |n| {
-                found.insert(n.digest());
-            });
-        }
-        found.len()
-    }
-}
-
-/// The elements of a level of the result.
-struct Joined {
-    count: Extent,
-    /// The origin number of each element, as an expression in its position.
-    from: Expr,
-    /// The same origins as pieces, one per operand: here the position in a source exposes the row that contains it.
-    pieces: Pieces,
-    /// The base of each source.
-    bases: Vec<Expr>,
-}
-
-impl Joined {
-    fn new(count: Extent, pieces: Pieces, bases: Vec<Expr>) -> Self {
-        let from = pieces.choose(|_, source, at| match source {
-            0 => at.clone(),
-            _ => bases[source].clone().add(at.clone()),
-        });
-        Self { count, from, pieces, bases }
-    }
-
-    /// Decodes an origin number into pieces, one per source.
-    fn split(&self, from: &Expr) -> Pieces {
-        let conditions = self.bases[1..].iter().map(|base| from.clone().lt(base.clone())).collect();
-        let position = |(source, base): (usize, &Expr)| {
-            let at = if source == 0 { from.clone() } else { from.clone().sub(base.clone()) };
-            (source, at)
-        };
-        Pieces { conditions, pieces: self.bases.iter().enumerate().map(position).collect() }
-    }
-}
 
 /// A distinct operand, with all its dimensions as partitions.
 struct Source<'a> {

@@ -4,6 +4,7 @@
 //! does not depend on the grouping.
 
 mod join;
+mod pieces;
 
 use crate::integer::Integer;
 use std::borrow::Borrow;

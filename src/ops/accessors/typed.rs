@@ -1,0 +1,98 @@
+//! Accessors of typed tensors.
+
+use crate::element::Element;
+use crate::error::Result;
+use crate::integer::Integer;
+use crate::tensor::RaggedTensor;
+
+/// Accessors of a typed tensor that return one typed tensor.
+macro_rules! forward {
+    ($($name:ident -> $out:ty),* $(,)?) => {
+        impl<T: Element> RaggedTensor<T> {
+            $(
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                #[track_caller]
+                pub fn $name(&self) -> Result<RaggedTensor<$out>> {
+                    self.erased().$name()?.try_into()
+                }
+            )*
+        }
+    };
+}
+forward!(
+    values -> T, flat_values -> T, row_splits -> i64, row_starts -> i64, row_limits -> i64, value_rowids -> i64,
+    nrows -> i64, size -> i64, bounding_shape -> i64,
+);
+
+/// Accessors of a typed tensor that return one tensor per partition.
+macro_rules! forward_nested {
+    ($($name:ident),* $(,)?) => {
+        impl<T: Element> RaggedTensor<T> {
+            $(
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                ///
+                /// # Errors
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                #[track_caller]
+                pub fn $name(&self) -> Result<Vec<RaggedTensor<i64>>> {
+                    self.erased().$name()?.into_iter().map(TryInto::try_into).collect()
+                }
+            )*
+        }
+    };
+}
+forward_nested!(nested_row_splits, nested_row_lengths, nested_value_rowids);
+
+impl<T: Element> RaggedTensor<T> {
+    /// Number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.erased().rank()
+    }
+    /// Number of row partitions; 0 for a dense tensor.
+    pub fn ragged_rank(&self) -> usize {
+        self.erased().ragged_rank()
+    }
+    /// As [`Tensor::shape`].
+    pub fn shape(&self) -> Vec<Option<usize>> {
+        self.erased().shape()
+    }
+    /// As [`Tensor::uniform_row_length`].
+    pub fn uniform_row_length(&self) -> Option<usize> {
+        self.erased().uniform_row_length()
+    }
+    /// As [`Tensor::row_lengths`].
+    ///
+    /// # Errors
+    /// As [`Tensor::row_lengths`].
+    #[track_caller]
+    pub fn row_lengths(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
+        self.erased().row_lengths(axis)?.try_into()
+    }
+    /// As [`Tensor::with_values`].
+    ///
+    /// # Errors
+    /// As [`Tensor::with_values`].
+    #[track_caller]
+    pub fn with_values<U: Element>(&self, values: &RaggedTensor<U>) -> Result<RaggedTensor<U>> {
+        self.erased().with_values(values.erased())?.try_into()
+    }
+    /// As [`Tensor::with_flat_values`].
+    ///
+    /// # Errors
+    /// As [`Tensor::with_flat_values`].
+    #[track_caller]
+    pub fn with_flat_values<U: Element>(&self, flat_values: &RaggedTensor<U>) -> Result<RaggedTensor<U>> {
+        self.erased().with_flat_values(flat_values.erased())?.try_into()
+    }
+    /// Computes the tensor now, on its device; see [`Tensor::eval`].
+    ///
+    /// # Errors
+    /// As [`Tensor::eval`].
+    #[track_caller]
+    pub fn eval(&self) -> Result<()> {
+        self.erased().eval()
+    }
+}
