@@ -86,7 +86,7 @@ fn invalid_arguments_are_errors() {
     assert!(matches!(x.tile(&[1 << 31, 1 << 31]), Err(Error::Limit { .. })));
     assert!(matches!(x.tile(&[i64::MAX, 1]), Err(Error::Limit { .. })));
     assert!(matches!(x.repeat(-1, 0), Err(Error::Argument { .. })));
-    assert!(matches!(x.repeat(1 << 40, 1), Err(Error::Limit { .. })));
+    assert!(matches!(x.repeat(1i64 << 40, 1), Err(Error::Limit { .. })));
     assert!(matches!(x.repeat(2, 2), Err(Error::Axis { .. })));
     let none = on(&HostTensor::dense(&[0, 3], HostValues::I32(vec![])), &device);
     assert_eq!(none.tile(&[i64::MAX, 1]).and_then(|t| t.to_host()).expect("nothing").inner_shape, [0, 3]);

@@ -6,7 +6,6 @@ use super::axes::Axes;
 use super::levels::longest;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
