@@ -88,7 +88,8 @@ fn kernels_are_tiled_by_the_tuning() {
     let texts = std::fs::read_dir(&folder).expect("dumped").map(|f| std::fs::read_to_string(f?.path()));
     let texts: Vec<String> = texts.collect::<std::io::Result<_>>().expect("readable");
     std::fs::remove_dir_all(&folder).expect("ours");
-    for cut in ["const MAP_TILE = 4096u;", "out: array<vec4<f32>>", "const MAIN_TILE = 512u;", "const STAGES = true;"] {
+    let vectors = "fn store_out(i: u32, v: vec4<f32>)";
+    for cut in ["const MAP_TILE = 4096u;", vectors, "const MAIN_TILE = 512u;", "const STAGES = true;"] {
         assert!(texts.iter().any(|text| text.contains(cut)), "{cut}");
     }
     assert_eq!(Device::cpu().tuning(), None);
