@@ -119,8 +119,8 @@ pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
     Along, Averaged, Axes, Batched, Combiner, Depth, Ellipsis, Factor, GatherIndices, Index, LookupIds, NewAxis,
     NewShape, Operand, OperandOf, PaddedShape, Padding, Parts, Pieces, Quantiles, ReduceAxes, Row, RowOperand,
-    ScanAxis, SortAxis, Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped,
-    weighted,
+    ScanAxis, SortAxis, Sought, Transposed, along, batched, descending, exclusive, keep, or_default, reversed,
+    right_of, shaped, weighted,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;

@@ -6,10 +6,12 @@
 mod accessors;
 mod arg_extremes;
 mod axes;
+mod axis_rows;
 mod binary;
 mod broadcast_to;
 mod by_key;
 mod cast;
+mod combinations;
 mod concat;
 mod dropout;
 mod dynamic_partition;
@@ -46,7 +48,13 @@ mod reshape;
 mod reverse;
 mod row;
 mod row_ops;
+mod row_runs;
 mod row_scan;
+mod row_search;
+mod row_sets;
+mod row_shift;
+mod row_shuffle;
+mod row_windows;
 mod rows;
 mod scans;
 mod segment;
@@ -67,8 +75,10 @@ mod strings;
 mod tile;
 mod to_tensor;
 mod top_k;
+mod transpose_rows;
 mod unary;
 mod unique;
+mod zip;
 
 pub use axes::Axes;
 pub use embedding_sparse::Combiner;
@@ -76,7 +86,7 @@ pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};
 pub use options::{
     Along, Batched, Depth, Factor, GatherIndices, LookupIds, PaddedShape, Padding, ReduceAxes, ScanAxis, SortAxis,
-    Transposed, along, batched, descending, exclusive, keep, or_default, reversed, shaped, weighted,
+    Sought, Transposed, along, batched, descending, exclusive, keep, or_default, reversed, right_of, shaped, weighted,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;

@@ -10,6 +10,7 @@
 //! | [`keep`]`(axes)` | axes | `reduce_…`, `count_nonzero`, `quantile`, `median`: a reduced axis stays, with size 1 |
 //! | [`exclusive`]`(axis)`, [`reversed`]`(axis)` | an axis | `cumsum`, `cumprod`, `cummax`, `cummin` |
 //! | [`descending`]`(axis)` | an axis | `sort`, `argsort` |
+//! | [`right_of`]`(&values)` | values | `searchsorted`: the position after equal values |
 //! | [`along`]`(&indices, axis)`, [`batched`]`(&indices, dims)` | indices | `gather`; [`along`]`(depth, axis)`: `one_hot` |
 //! | [`shaped`]`(padding, shape)` | a padding | `to_tensor` |
 //! | [`with_nrows`]`(rowids, nrows)` | row ids, a uniform row length | `from_value_rowids`, `from_uniform_row_length` |
@@ -33,6 +34,7 @@ mod matrix;
 mod padding;
 mod reduce;
 mod scan;
+mod search;
 mod sort;
 
 pub use gather::{Along, Batched, Depth, GatherIndices, along, batched};
@@ -41,4 +43,5 @@ pub use matrix::{Factor, Transposed};
 pub use padding::{PaddedShape, Padding, shaped};
 pub use reduce::{ReduceAxes, keep};
 pub use scan::{ScanAxis, exclusive, reversed};
+pub use search::{Sought, right_of};
 pub use sort::{SortAxis, descending};
