@@ -16,7 +16,7 @@ const ROUNDS: usize = 20;
 const PARITY: u32 = 0x1BD1_1BDA;
 
 /// Two random words of a key and a counter, as expressions.
-fn threefry(key: [u32; 2], counter: [Expr; 2]) -> [Expr; 2] {
+pub(super) fn threefry(key: [u32; 2], counter: [Expr; 2]) -> [Expr; 2] {
     let keys = [key[0], key[1], PARITY ^ key[0] ^ key[1]];
     let [mut x, mut y] = counter;
     (x, y) = (x.add(Expr::u32(keys[0])), y.add(Expr::u32(keys[1])));

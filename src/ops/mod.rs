@@ -6,11 +6,13 @@
 mod accessors;
 mod arg_extremes;
 mod axes;
+mod axis_rows;
 mod binary;
 mod bincount;
 mod broadcast_to;
 mod by_key;
 mod cast;
+mod combinations;
 mod concat;
 mod cross;
 mod decimal;
@@ -54,7 +56,13 @@ mod reshape;
 mod reverse;
 mod row;
 mod row_ops;
+mod row_runs;
 mod row_scan;
+mod row_search;
+mod row_sets;
+mod row_shift;
+mod row_shuffle;
+mod row_windows;
 mod rows;
 mod scans;
 mod segment;
@@ -76,9 +84,11 @@ mod tile;
 mod to_tensor;
 mod top_k;
 mod transpose;
+mod transpose_rows;
 mod unary;
 mod unicode;
 mod unique;
+mod zip;
 
 pub use axes::Axes;
 pub use cross::{CrossInput, HashBuckets, keyed};
@@ -87,9 +97,9 @@ pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};
 pub use options::{
     Along, Batched, Bins, Depth, Factor, GatherIndices, HistogramRange, LookupIds, Ngrams, PaddedShape, Padding,
-    ReduceAxes, ScanAxis, Separator, Separators, SortAxis, Transposed, along, any_of, batched, binary, clamped,
+    ReduceAxes, ScanAxis, Separator, Separators, SortAxis, Sought, Transposed, along, any_of, batched, binary, clamped,
     descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with, reversed,
-    shaped, weighted, white_space,
+    right_of, shaped, weighted, white_space,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;

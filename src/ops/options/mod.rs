@@ -10,6 +10,7 @@ mod ngrams;
 mod padding;
 mod reduce;
 mod scan;
+mod search;
 mod separator;
 mod sort;
 
@@ -21,6 +22,7 @@ pub use ngrams::{Ngrams, keep_short, pad_width, padded_with};
 pub use padding::{PaddedShape, Padding, shaped};
 pub use reduce::{ReduceAxes, keep};
 pub use scan::{ScanAxis, exclusive, reversed};
+pub use search::{Sought, right_of};
 pub(crate) use separator::WHITE_SPACE;
 pub use separator::{Separator, Separators, any_of, max_splits, nonempty, white_space};
 pub use sort::{SortAxis, descending};

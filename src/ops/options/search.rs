@@ -1,0 +1,34 @@
+//! Values to search for, and the side of equal ones.
+
+use crate::tensor::Tensor;
+
+/// Values of a [`searchsorted`](Tensor::searchsorted), with the side of equal values. Converts from a tensor: the left
+/// side.
+#[derive(Debug, Clone, Copy)]
+pub struct Sought<'a> {
+    /// The values.
+    pub values: &'a Tensor,
+    /// Whether a value comes after those that are equal to it.
+    pub right: bool,
+}
+
+impl<'a, X: AsRef<Tensor>> From<&'a X> for Sought<'a> {
+    fn from(values: &'a X) -> Self {
+        Self { values: values.as_ref(), right: false }
+    }
+}
+
+/// Searches for the position after equal values, instead of before them.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, right_of};
+/// let device = Device::cpu();
+/// let x = RaggedTensor::from_nested([vec![1, 3, 3], vec![4]], &device)?;
+/// let v = RaggedTensor::from_nested([vec![3], vec![4]], &device)?;
+/// assert_eq!(x.searchsorted(&v)?.to_vec()?, [1, 0]);
+/// assert_eq!(x.searchsorted(right_of(&v))?.to_vec()?, [3, 1]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn right_of<'a>(values: impl Into<Sought<'a>>) -> Sought<'a> {
+    Sought { right: true, ..values.into() }
+}

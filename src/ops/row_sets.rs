@@ -1,0 +1,218 @@
+//! Rows as sets: union, intersection and difference, and membership.
+
+use super::mask::kept_positions;
+use super::operand::Operand;
+use super::sort::Sorted;
+use super::sort_key::differ;
+use crate::dtype::DType;
+use crate::element::{Element, Number};
+use crate::error::{Error, Result, caller};
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::graph::rank_bitmap::RankBitmap;
+use crate::integer::Integer;
+use crate::shape::RowPartition;
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+use super::axis_rows::AxisRows;
+
+/// A set operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SetOp {
+    Union,
+    Intersection,
+    Difference,
+}
+
+impl Tensor {
+    /// Both rows are concatenated and sorted, stably: equal values are contiguous, those of the first tensor first. Of
+    /// each group of equal values one is kept, or none, by its neighbours alone.
+    #[track_caller]
+    fn as_sets(&self, op: &'static str, other: &impl AsRef<Self>, set_op: SetOp) -> Result<Self> {
+        let other = other.as_ref();
+        if self.dtype() == DType::Str || other.dtype() == DType::Str {
+            return Err(Error::unsupported(op, DType::Str, "it needs numbers; hash the strings"));
+        }
+        if self.rank() == 0 {
+            return Err(Error::argument(op, "a scalar has no rows"));
+        }
+        let backend = self.backend();
+        let both = Self::concat(&[self, other], -1)?;
+        let (along, own) = (AxisRows::innermost(op, &both)?, AxisRows::innermost(op, self)?);
+        let sorted = Sorted::new(op, &both, (-1).into(), false)?;
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let (rows, count) = (&along.rows, along.rows.nvals_extent());
+        let row = rows.row_of(at.clone());
+        let is_own = |place: Expr| {
+            let from = Expr::load(&sorted.order, place);
+            from.sub(rows.start(row.clone())).lt(own.rows.length(row.clone()))
+        };
+        let previous = at.clone().max(one.clone()).sub(one.clone());
+        let is_first = at.clone().eq(rows.start(row.clone()));
+        let begins = is_first.or(differ(sorted.at(at.clone()), sorted.at(previous)));
+        let next = at.clone().add(one.clone());
+        let is_last = next.clone().eq(rows.start(row.clone().add(one.clone())));
+        let within = next.min(count.expr().max(one.clone()).sub(one));
+        let ends = is_last.clone().or(differ(sorted.at(at.clone()), sorted.at(within.clone())));
+        let keep = match set_op {
+            SetOp::Union => begins,
+            // The last value of the first tensor, followed by one of the second.
+            SetOp::Intersection => is_own(at.clone()).and(ends.not()).and(is_own(within).not()),
+            SetOp::Difference => is_own(at.clone()).and(ends),
+        };
+        let marks = RankBitmap::new(backend, op, count, keep);
+        let (rows, stay) = if along.axis == 0 {
+            (None, marks.total())
+        } else {
+            let start = marks.rank(&rows.start(at.clone()));
+            let kept = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, count.size(), &[])?;
+            let kept = kept.with_lengths(rows.known_lengths().map(|(_, longest)| (0, longest)));
+            let stay = kept.nvals_extent().clone();
+            (Some(kept), stay)
+        };
+        let place = kept_positions(backend, op, &marks, &stay);
+        let value = sorted.at(Expr::load(&place, at));
+        let values = Values::Numbers(Node::map(backend, op, stay.clone(), value, &[]));
+        let parts = rows.map_or_else(Vec::new, |rows| along.partitions(rows));
+        Self::new(backend, parts, Some(stay), Vec::new(), values)
+    }
+
+    /// The distinct values that are in the row of this tensor, of `other`, or of both, in ascending order.
+    ///
+    /// Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal. Duplicates
+    /// count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0, and the first
+    /// of both in that order, -0, is kept. An empty row is the empty set.
+    ///
+    /// Costs a concatenation, a sort, a rank bitmap and a compaction. Never waits. Same bits on every device.
+    ///
+    /// Polars: `list.set_union`, which keeps the order of occurrence. NumPy: `union1d`.
+    ///
+    /// # Errors
+    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the read
+    /// where only the device knows them.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let a = RaggedTensor::from_nested(vec![vec![3, 1, 3], vec![], vec![2]], &device)?;
+    /// let b = RaggedTensor::from_nested(vec![vec![1, 4], vec![5], vec![2]], &device)?;
+    /// assert_eq!(a.set_union(&b)?.to_string(), "<ragged.RaggedTensor [[1, 3, 4], [5], [2]]>");
+    /// assert_eq!(a.set_intersection(&b)?.to_string(), "<ragged.RaggedTensor [[1], [], [2]]>");
+    /// assert_eq!(a.set_difference(&b)?.to_string(), "<ragged.RaggedTensor [[3], [], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn set_union(&self, other: &impl AsRef<Self>) -> Result<Self> {
+        self.as_sets("set_union", other, SetOp::Union)
+    }
+
+    /// The distinct values that are in the row of this tensor and in that of `other`, in ascending order. As
+    /// [`Tensor::set_union`]; a zero has the sign of the last one in this tensor's row, in the order of a sort.
+    ///
+    /// Polars: `list.set_intersection`. NumPy: `intersect1d`. TensorFlow: `tf.sets.intersection`.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_union`].
+    #[track_caller]
+    pub fn set_intersection(&self, other: &impl AsRef<Self>) -> Result<Self> {
+        self.as_sets("set_intersection", other, SetOp::Intersection)
+    }
+
+    /// The distinct values that are in the row of this tensor and not in that of `other`, in ascending order. As
+    /// [`Tensor::set_union`]; a zero has the sign of the last one in this tensor's row, in the order of a sort.
+    ///
+    /// Polars: `list.set_difference`. NumPy: `setdiff1d`. TensorFlow: `tf.sets.difference`.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_union`].
+    #[track_caller]
+    pub fn set_difference(&self, other: &impl AsRef<Self>) -> Result<Self> {
+        self.as_sets("set_difference", other, SetOp::Difference)
+    }
+
+    /// Whether each row along `axis` contains the item: one value, or a tensor of one item per row, which has this
+    /// tensor's dimensions without the axis.
+    ///
+    /// Bools, of that shape. An empty row contains nothing. Numbers compare as in [`Tensor::equal`]: -0 equals +0, and no
+    /// row contains NaN. Strings too.
+    ///
+    /// Costs one row reduction; strings and rows of strings add the comparison's. Never waits.
+    ///
+    /// Polars: `list.contains`.
+    ///
+    /// # Errors
+    /// `axis` out of range; an item of another dtype; a tensor of items whose shape is not that without the axis.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 1], vec![], vec![2]], &device)?;
+    /// assert_eq!(x.contains(1, 1)?.to_vec()?, [true, false, false]);
+    /// let items = RaggedTensor::from_nested(vec![3, 3, 2], &device)?;
+    /// assert_eq!(x.contains(&items, 1)?.to_vec()?, [true, false, true]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn contains<'a>(&self, item: impl Into<Operand<'a>>, axis: impl Integer) -> Result<Self> {
+        const OP: &str = "contains";
+        let axis = self.axis(OP, axis.saturating_i64())?;
+        let item = item.into().of_dtype(OP, self.dtype())?;
+        let equal = match item {
+            Operand::Tensor(items) if items.rank() + 1 == self.rank() => {
+                self.equal(&items.expand_dims(axis as i64)?)?
+            }
+            Operand::Tensor(items) if items.rank() > 0 => {
+                let what = "there must be one item per row: the tensor's dimensions without the axis".into();
+                return Err(Error::Shape {
+                    op: OP,
+                    lhs: self.shape_text(),
+                    rhs: items.shape_text(),
+                    what,
+                    location: caller(),
+                });
+            }
+            item => self.equal(item)?,
+        };
+        equal.reduce_any(axis as i64)
+    }
+}
+
+impl<T: Number> RaggedTensor<T> {
+    /// [`Tensor::set_union`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_union`].
+    #[track_caller]
+    pub fn set_union(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
+        self.erased().set_union(other)?.try_into()
+    }
+
+    /// [`Tensor::set_intersection`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_intersection`].
+    #[track_caller]
+    pub fn set_intersection(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
+        self.erased().set_intersection(other)?.try_into()
+    }
+
+    /// [`Tensor::set_difference`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_difference`].
+    #[track_caller]
+    pub fn set_difference(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
+        self.erased().set_difference(other)?.try_into()
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::contains`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::contains`].
+    #[track_caller]
+    pub fn contains<'a>(&self, item: impl Into<Operand<'a>>, axis: impl Integer) -> Result<RaggedTensor<bool>> {
+        self.erased().contains(item, axis)?.try_into()
+    }
+}

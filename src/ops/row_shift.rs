@@ -1,0 +1,224 @@
+//! Differences, shifts and rotations along an axis, and positions along it.
+
+use super::axis_rows::AxisRows;
+use super::elementwise::Takes;
+use super::index::Index;
+use super::levels::Levels;
+use super::operand::Operand;
+use super::rows::Repeats;
+use crate::dtype::DType;
+use crate::element::{Arithmetic, Element};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::integer::Integer;
+use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+
+/// The number that a fill value is, or an error for a tensor.
+#[track_caller]
+pub(super) fn fill_value(op: &'static str, fill: Operand<'_>, dtype: DType) -> Result<Fill> {
+    match fill.of_dtype(op, dtype)? {
+        Operand::Value(fill) => Ok(fill),
+        Operand::Tensor(_) => Err(Error::argument(op, "the fill value must be one number or string, not a tensor")),
+    }
+}
+
+/// The magnitude of a distance of rows, as a position.
+#[track_caller]
+fn distance(op: &'static str, by: i64) -> Result<u32> {
+    u32::try_from(by.unsigned_abs())
+        .map_err(|_| Error::argument(op, format!("the distance must be below 2^32 in magnitude, but is {by}")))
+}
+
+impl Tensor {
+    /// Differences of successive elements along `axis`: `x[i + 1] - x[i]`.
+    ///
+    /// Same dtype; integers wrap. A row of `n` elements gives `n - 1`, an empty row none. A difference with NaN is NaN.
+    /// For differences of as many elements as the row has, subtract [`Tensor::shift`].
+    ///
+    /// Index arithmetic: one map, which fuses into its consumer, and a prefix sum over the rows. Never waits.
+    ///
+    /// NumPy: `diff`. Polars: `list.diff`, whose rows begin with null instead.
+    ///
+    /// # Errors
+    /// `axis` out of range, or with ragged dimensions below it; bools and strings.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 4, 9], vec![], vec![7]], &Device::cpu())?;
+    /// assert_eq!(x.diff(1)?.to_string(), "<ragged.RaggedTensor [[3, 5], [], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn diff(&self, axis: impl Integer) -> Result<Self> {
+        const OP: &str = "diff";
+        Takes::Numbers.check(OP, self.dtype())?;
+        let rows = AxisRows::new(OP, self, axis.saturating_i64())?;
+        rows.check_uniform_elements()?;
+        let part = |start, stop| {
+            let mut index = vec![Index::ALL; rows.axis];
+            index.push(Index::Slice { start, stop, step: 1 });
+            self.slice(index)
+        };
+        part(Some(1), None)?.subtract(&part(None, Some(-1))?)
+    }
+
+    /// Each row along `axis`, moved by `by` positions to the back (or by `-by` to the front), with `fill` in the
+    /// positions left.
+    ///
+    /// Shape and dtype stay; what is moved out of a row is dropped. A row of at most `|by|` elements is all `fill`.
+    ///
+    /// Index arithmetic: one map, which fuses into its consumer; strings add a prefix sum. Never waits.
+    ///
+    /// Polars: `list.shift`, which fills with null. pandas: `shift`.
+    ///
+    /// # Errors
+    /// `axis` out of range, or with ragged dimensions below it; a fill value that is not one value of the dtype.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+    /// assert_eq!(x.shift(1, 0, 1)?.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0]]>");
+    /// assert_eq!(x.shift(-2, 9, 1)?.to_string(), "<ragged.RaggedTensor [[3, 9, 9], [], [9]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn shift<'a>(&self, by: impl Integer, fill: impl Into<Operand<'a>>, axis: impl Integer) -> Result<Self> {
+        const OP: &str = "shift";
+        let by = by.saturating_i64();
+        let fill = fill_value(OP, fill.into(), self.dtype())?;
+        let along = AxisRows::new(OP, self, axis.saturating_i64())?;
+        along.check_uniform_elements()?;
+        // A greater distance than any row is long moves out all of it.
+        let away = Expr::u32(u32::try_from(by.unsigned_abs()).unwrap_or(u32::MAX));
+        let width = Expr::u32(along.elements.numbers_per_row()?);
+        let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
+        let offset = along.rows.offset_of(element.clone());
+        let (ok, from) = if by >= 0 {
+            (away.clone().le(offset), element.sub(away))
+        } else {
+            let length = along.rows.length(along.rows.row_of(element.clone()));
+            (away.clone().lt(length.sub(offset)), element.add(away))
+        };
+        let taken = Pick::From(self.values_ref(), from.mul(width).add(number));
+        let pick = Pick::either(ok, taken, Pick::Fill(fill));
+        let values = Values::rearranged(self.backend(), OP, &self.count()?, &pick, BytesBound::Unknown, &[])?;
+        self.holding(values)
+    }
+
+    /// Each row along `axis`, rotated by `by` positions to the back (or by `-by` to the front): what is moved out of a
+    /// row comes in at its other end.
+    ///
+    /// Shape and dtype stay, unless dimensions below the axis are ragged, which move with their elements. A row is
+    /// rotated by `by` modulo its length. Index arithmetic: one map, which fuses into its consumer, and a prefix sum per
+    /// ragged dimension below. Never waits.
+    ///
+    /// NumPy, TensorFlow: `roll`, of uniform dimensions.
+    ///
+    /// # Errors
+    /// `axis` out of range; a distance of 2^32 or more in magnitude.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
+    /// assert_eq!(x.roll(1, 1)?.to_string(), "<ragged.RaggedTensor [[3, 1, 2], [], [5, 4]]>");
+    /// assert_eq!(x.roll(-4, 1)?.to_string(), "<ragged.RaggedTensor [[2, 3, 1], [], [4, 5]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn roll(&self, by: impl Integer, axis: impl Integer) -> Result<Self> {
+        const OP: &str = "roll";
+        let by = by.saturating_i64();
+        let away = Expr::u32(distance(OP, by)?);
+        let along = AxisRows::new(OP, self, axis.saturating_i64())?;
+        let rows = &along.rows;
+        let element = Expr::index();
+        let row = rows.row_of(element.clone());
+        let (length, offset) = (rows.length(row.clone()).max(Expr::u32(1)), rows.offset_of(element));
+        let away = away.rem(length.clone());
+        // Elements from `split` on come from the front of the row.
+        let (split, front, back) = if by >= 0 {
+            let rest = length.sub(away.clone());
+            (away.clone(), offset.clone().sub(away), offset.clone().add(rest))
+        } else {
+            let rest = length.sub(away.clone());
+            (rest.clone(), offset.clone().sub(rest), offset.clone().add(away))
+        };
+        let from = rows.within(row, offset.lt(split).select(back, front));
+        let count = rows.nvals_extent().clone();
+        let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
+        along.with(rows.clone(), &elements)
+    }
+
+    /// The position of each number along `axis`: in its row, for a ragged axis. i64, of the tensor's shape.
+    ///
+    /// Index arithmetic: one map, which fuses into its consumer. Never waits.
+    ///
+    /// Awkward: `ak.local_index`, which has no dimensions below the axis.
+    ///
+    /// # Errors
+    /// `axis` out of range.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![7, 7, 7], vec![], vec![7]], &Device::cpu())?;
+    /// assert_eq!(x.local_index(1)?.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0]]>");
+    /// assert_eq!(x.local_index(0)?.to_string(), "<ragged.RaggedTensor [[0, 0, 0], [], [2]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn local_index(&self, axis: impl Integer) -> Result<Self> {
+        const OP: &str = "local_index";
+        let axis = self.axis(OP, axis.saturating_i64())?;
+        let position = Levels::of(self)?.place(axis).cast(DType::I64);
+        self.with_value_node(Node::map(self.backend(), OP, self.count()?, position, &[]))
+    }
+
+    /// Numbers (or strings) per row of the outermost dimension of a tensor whose dimensions below are uniform; at
+    /// least 1.
+    pub(super) fn numbers_per_row(&self) -> Result<u32> {
+        let dims = self.partitions().iter().map(|p| p.uniform_length().unwrap_or(0)).chain(self.inner().to_vec());
+        let width = dims.fold(1u64, |n, d| n.saturating_mul(d.into()));
+        Ok(crate::graph::extent::Extent::known_u64("a row", width)?.capacity().max(1))
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::shift`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::shift`].
+    #[track_caller]
+    pub fn shift<'a>(&self, by: impl Integer, fill: impl Into<Operand<'a>>, axis: impl Integer) -> Result<Self> {
+        self.erased().shift(by, fill, axis)?.try_into()
+    }
+
+    /// [`Tensor::roll`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::roll`].
+    #[track_caller]
+    pub fn roll(&self, by: impl Integer, axis: impl Integer) -> Result<Self> {
+        self.erased().roll(by, axis)?.try_into()
+    }
+
+    /// [`Tensor::local_index`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::local_index`].
+    #[track_caller]
+    pub fn local_index(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
+        self.erased().local_index(axis)?.try_into()
+    }
+}
+
+impl<T: Arithmetic> RaggedTensor<T> {
+    /// [`Tensor::diff`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::diff`].
+    #[track_caller]
+    pub fn diff(&self, axis: impl Integer) -> Result<Self> {
+        self.erased().diff(axis)?.try_into()
+    }
+}

@@ -1,0 +1,105 @@
+//! Random order and random samples of rows, from the counter-based generator of dropout.
+
+use super::axis_rows::AxisRows;
+use super::dropout::threefry;
+use super::index::Index;
+use super::rows::Repeats;
+use crate::element::Element;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::integer::{Integer, size_u32};
+use crate::tensor::{RaggedTensor, Tensor};
+
+impl Tensor {
+    /// The elements of each row along `axis` in random order.
+    ///
+    /// Shape and dtype stay, unless dimensions below the axis are ragged, which move with their elements. The order
+    /// depends on the seed, the index of the row and its length alone: one seed gives the same order on every device and
+    /// at every call. Rows are those along `axis`, counted over all dimensions above it; along axis 0, the rows of the
+    /// tensor are shuffled. All orders are equally likely, up to the collisions of 32-bit random numbers, which favour
+    /// the original order: some 1 in 10^4 for a row of 1000 elements.
+    ///
+    /// Costs a map of some 100 operations per element, a row sort of 32-bit numbers (see [`Tensor::sort`]) and a gather.
+    /// Never waits.
+    ///
+    /// TensorFlow: `tf.random.shuffle`, of the first axis. NumPy: `Generator.permuted`.
+    ///
+    /// # Errors
+    /// `axis` out of range.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3, 4], vec![], vec![5]], &Device::cpu())?;
+    /// let y = x.shuffle(7, 1)?;
+    /// assert_eq!(y.sort(1)?.to_string(), x.to_string());
+    /// assert_eq!(y.to_string(), x.shuffle(7, 1)?.to_string());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn shuffle(&self, seed: u64, axis: impl Integer) -> Result<Self> {
+        self.shuffled("shuffle", seed, axis.saturating_i64())
+    }
+
+    #[track_caller]
+    fn shuffled(&self, op: &'static str, seed: u64, axis: i64) -> Result<Self> {
+        let along = AxisRows::new(op, self, axis)?;
+        let (backend, rows, at) = (self.backend(), &along.rows, Expr::index());
+        let counter = [rows.offset_of(at.clone()), rows.row_of(at.clone())];
+        let [word, _] = threefry([seed as u32, (seed >> 32) as u32], counter);
+        let count = rows.nvals_extent().clone();
+        let word = Node::map(backend, op, count.clone(), word, &[]);
+        let longest = rows.known_lengths().map_or(u32::MAX, |(_, longest)| longest).min(count.capacity());
+        let key = (Expr::load(&word, at.clone()), u32::BITS);
+        let domain = (rows.rows().clone(), rows.nrows_extent().clone());
+        let order = Node::row_sort(backend, op, domain, count.clone(), key, longest);
+        let elements = along.elements.take_rows(op, count, Expr::load(&order, at), Repeats::Never, &[])?;
+        along.with(rows.clone(), &elements)
+    }
+
+    /// `k` elements of each row along `axis`, drawn without replacement, in random order; all of a row of fewer.
+    ///
+    /// Same dtype. The first `k` elements of [`Tensor::shuffle`] with the same seed, whose determinism and cost apply.
+    ///
+    /// Polars: `list.sample`. NumPy: `Generator.choice(replace=False)`.
+    ///
+    /// # Errors
+    /// A negative `k`; `axis` out of range.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3, 4], vec![], vec![5]], &Device::cpu())?;
+    /// let y = x.sample(2, 7, 1)?;
+    /// assert_eq!(y.row_lengths(1)?.to_vec()?, [2, 0, 1]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sample(&self, k: impl Integer, seed: u64, axis: impl Integer) -> Result<Self> {
+        const OP: &str = "sample";
+        let k = size_u32(OP, "k", k)?;
+        let axis = self.axis(OP, axis.saturating_i64())?;
+        let mut index = vec![Index::ALL; axis];
+        index.push(Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 });
+        self.shuffled(OP, seed, axis as i64)?.slice(index)
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::shuffle`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::shuffle`].
+    #[track_caller]
+    pub fn shuffle(&self, seed: u64, axis: impl Integer) -> Result<Self> {
+        self.erased().shuffle(seed, axis)?.try_into()
+    }
+
+    /// [`Tensor::sample`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::sample`].
+    #[track_caller]
+    pub fn sample(&self, k: impl Integer, seed: u64, axis: impl Integer) -> Result<Self> {
+        self.erased().sample(k, seed, axis)?.try_into()
+    }
+}

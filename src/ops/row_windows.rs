@@ -1,0 +1,143 @@
+//! Sliding windows over rows, and rows padded to a minimum length.
+
+use super::axis_rows::AxisRows;
+use super::operand::Operand;
+use super::row_shift::fill_value;
+use super::rows::Repeats;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::upper_bound;
+use crate::integer::{Integer, size_u32};
+use crate::shape::RowPartition;
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+
+impl Tensor {
+    /// All windows of `size` successive elements of each row along `axis`: the n-grams of the row.
+    ///
+    /// A row of `n` elements has `n - size + 1` windows, one that is shorter than a window has none. The windows take the
+    /// place of the axis; their elements are a new, uniform dimension after it. Any dtype. For windows at every `k`-th
+    /// position, slice the result: `x.sliding_windows(3, 1)?.slice(s![.., ..;2])`.
+    ///
+    /// Costs a prefix sum over the rows, and a map over the windows' values, which fuses into its consumer: windows that
+    /// are only reduced are not stored. A prefix sum per ragged dimension below the axis. Never waits.
+    ///
+    /// NumPy: `lib.stride_tricks.sliding_window_view`. TensorFlow: `tf.strings.ngrams`, of strings, which it joins.
+    ///
+    /// # Errors
+    /// `size` is not positive; `axis` out of range. At the read where only the device knows the sizes: 2^32 values or
+    /// more.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3, 4], vec![5], vec![6, 7]], &Device::cpu())?;
+    /// let pairs = x.sliding_windows(2, 1)?;
+    /// assert_eq!(pairs.to_string(), "<ragged.RaggedTensor [[[1, 2], [2, 3], [3, 4]], [], [[6, 7]]]>");
+    /// assert_eq!(pairs.reduce_max(2)?.to_string(), "<ragged.RaggedTensor [[2, 3, 4], [], [7]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[doc(alias = "ngrams")]
+    #[track_caller]
+    pub fn sliding_windows(&self, size: impl Integer, axis: impl Integer) -> Result<Self> {
+        const OP: &str = "sliding_windows";
+        let size = size_u32(OP, "size", size)?;
+        if size == 0 {
+            return Err(Error::argument(OP, "size must be at least 1, but is 0"));
+        }
+        let along = AxisRows::new(OP, self, axis.saturating_i64())?;
+        let (rows, at) = (&along.rows, Expr::index());
+        let fewer = Expr::u32(size - 1);
+        let length = rows.length(at.clone()).max(fewer.clone()).sub(fewer);
+        let lengths = rows.known_lengths().map(|(a, b)| (a.saturating_sub(size - 1), b.saturating_sub(size - 1)));
+        let windows = along.resized(length, rows.nvals_extent().size().clone())?.with_lengths(lengths);
+        let items = RowPartition::uniform(size, windows.nvals_extent().clone())?;
+        let (window, item) = (at.clone().div(Expr::u32(size)), at.rem(Expr::u32(size)));
+        let offset = windows.offset_of(window.clone()).add(item);
+        let from = rows.within(windows.row_of(window), offset);
+        let count = items.nvals_extent().clone();
+        let elements = along.elements.take_rows(OP, count, from, Repeats::Maybe, &[])?;
+        let are_inner = elements.partitions().is_empty();
+        let mut elements = elements.under(items)?;
+        if are_inner {
+            elements = elements.partitions_to_inner(OP, 0)?;
+        }
+        along.with(windows, &elements)
+    }
+
+    /// Pads each row along `axis` at its end with `fill`, to at least `min_length` elements.
+    ///
+    /// Longer rows stay as they are; no row is cut. Same dtype. Uniform dimensions stay uniform.
+    ///
+    /// Costs a prefix sum over the rows, and one map over the result, which fuses into its consumer; strings add a prefix
+    /// sum. Never waits. [`Tensor::to_tensor`] pads all rows to one length.
+    ///
+    /// Awkward: `ak.fill_none(ak.pad_none(x, min_length), fill)`.
+    ///
+    /// # Errors
+    /// A negative `min_length`; `axis` out of range, or with ragged dimensions below it; a fill value that is not one
+    /// value of the dtype. At the read where only the device knows the sizes: 2^32 values or more.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+    /// assert_eq!(x.pad_rows(2, 0, 1)?.to_string(), "<ragged.RaggedTensor [[1, 2, 3], [0, 0], [4, 0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn pad_rows<'a>(
+        &self,
+        min_length: impl Integer,
+        fill: impl Into<Operand<'a>>,
+        axis: impl Integer,
+    ) -> Result<Self> {
+        const OP: &str = "pad_rows";
+        let least = size_u32(OP, "min_length", min_length)?;
+        let fill = fill_value(OP, fill.into(), self.dtype())?;
+        let along = AxisRows::new(OP, self, axis.saturating_i64())?;
+        along.check_uniform_elements()?;
+        let (rows, at) = (&along.rows, Expr::index());
+        let length = rows.length(at.clone()).max(Expr::u32(least));
+        let most = rows.nrows_extent().size().mul(least).add(rows.nvals_extent().size());
+        let padded = along.resized(length, most.min(upper_bound(u64::MAX)))?;
+        let padded = padded.with_lengths(rows.known_lengths().map(|(a, b)| (a.max(least), b.max(least))));
+        let width = along.elements.numbers_per_row()?;
+        let (element, number) = (at.clone().div(Expr::u32(width)), at.rem(Expr::u32(width)));
+        let (row, offset) = (padded.row_of(element.clone()), padded.offset_of(element));
+        let from = rows.within(row.clone(), offset.clone()).mul(Expr::u32(width)).add(number);
+        let pick = Pick::either(offset.lt(rows.length(row)), Pick::From(self.values_ref(), from), Pick::Fill(fill));
+        // Uniform partitions below the axis; for axis 0 the elements are the tensor itself.
+        let uniform = along.elements.ragged_rank();
+        let lengths = along.elements.partitions().iter().map(|p| p.uniform_length().unwrap_or(0));
+        let inner: Vec<u32> = lengths.chain(along.elements.inner().iter().copied()).collect();
+        let count = padded.nvals_extent().times(OP, inner.iter().map(|&d| u64::from(d)).product())?;
+        let values = Values::rearranged(self.backend(), OP, &count, &pick, BytesBound::Unknown, &[])?;
+        let outer = Some(padded.nvals_extent().clone());
+        let elements = Self::new(self.backend(), Vec::new(), outer, inner, values)?;
+        along.with(padded, &elements.inner_to_partitions(uniform)?)
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::sliding_windows`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::sliding_windows`].
+    #[track_caller]
+    pub fn sliding_windows(&self, size: impl Integer, axis: impl Integer) -> Result<Self> {
+        self.erased().sliding_windows(size, axis)?.try_into()
+    }
+
+    /// [`Tensor::pad_rows`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::pad_rows`].
+    #[track_caller]
+    pub fn pad_rows<'a>(
+        &self,
+        min_length: impl Integer,
+        fill: impl Into<Operand<'a>>,
+        axis: impl Integer,
+    ) -> Result<Self> {
+        self.erased().pad_rows(min_length, fill, axis)?.try_into()
+    }
+}

@@ -1,0 +1,76 @@
+//! Transposition of the two outermost dimensions where the second is ragged.
+
+use super::axis_rows::AxisRows;
+use super::by_key::ByKey;
+use super::levels::longest;
+use super::rows::Repeats;
+use crate::element::Element;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Rows;
+use crate::shape::RowPartition;
+use crate::tensor::{RaggedTensor, Tensor};
+
+impl Tensor {
+    /// Swaps the two outermost dimensions: row `j` of the result has element `j` of each row that has one, in the order
+    /// of the rows.
+    ///
+    /// The result has as many rows as the longest row has elements. What is below the elements moves with them. Any
+    /// dtype. A row's elements lose their row index where a shorter row comes before it: transposing twice gives the
+    /// tensor back if no row is longer than the one before it, and the tensor has no empty rows. Uniform rows give
+    /// uniform rows, the transposed matrix.
+    ///
+    /// Costs a stable sort of the elements by their position in the row, and a gather; uniform rows are index arithmetic.
+    /// Never waits.
+    ///
+    /// NumPy, of matrices: `swapaxes(0, 1)`.
+    ///
+    /// # Errors
+    /// Fewer than two dimensions.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
+    /// assert_eq!(x.transpose_rows()?.to_string(), "<ragged.RaggedTensor [[1, 4], [2, 5], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn transpose_rows(&self) -> Result<Self> {
+        const OP: &str = "transpose_rows";
+        let along = AxisRows::new(OP, self, 1)?;
+        let (backend, rows, at) = (self.backend(), &along.rows, Expr::index());
+        let (count, nrows) = (rows.nvals_extent().clone(), rows.nrows_extent());
+        let (columns, from) = match (rows.uniform_length(), nrows.as_known()) {
+            (Some(len), Some(n)) => {
+                let by = Expr::u32(n.max(1));
+                let from = at.clone().rem(by.clone()).mul(Expr::u32(len)).add(at.div(by));
+                (RowPartition::uniform(n, Extent::known(len))?, from)
+            }
+            _ => {
+                let by = ByKey::new(backend, OP, &count, rows.offset_of(at.clone()), &longest(backend, OP, rows)?)?;
+                let (columns, ncolumns, _) = by.rows();
+                let columns = match columns {
+                    Rows::Uniform(len) => RowPartition::uniform(len.clone(), ncolumns.clone())?,
+                    Rows::Splits(splits) => {
+                        RowPartition::from_splits_node(splits.clone(), ncolumns.clone(), count.size().clone())
+                    }
+                };
+                (columns.with_nvals(count.clone()), Expr::load(by.order(), at))
+            }
+        };
+        let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
+        along.with(columns, &elements)
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::transpose_rows`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::transpose_rows`].
+    #[track_caller]
+    pub fn transpose_rows(&self) -> Result<Self> {
+        self.erased().transpose_rows()?.try_into()
+    }
+}

@@ -1,0 +1,116 @@
+//! Several tensors of one layout as columns of one tensor, and back.
+
+use super::index::Index;
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::{Error, Result, caller};
+use crate::graph::expr::Expr;
+use crate::shape::{RaggedShape, same_layout};
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+
+impl Tensor {
+    /// Tensors of one layout as the columns of one tensor: `zip(&[a, b])[i][j] = [a[i][j], b[i][j]]`.
+    ///
+    /// The result has the row partitions of the tensors, and a new, innermost dimension with one element per tensor. All
+    /// have one dtype. [`Tensor::stack`] along the last axis gives the same values, with a ragged last dimension.
+    ///
+    /// Costs one map over the values, which fuses into its consumer; strings add a prefix sum. Never waits.
+    ///
+    /// Awkward: `ak.zip`, of records. Python: `zip`.
+    ///
+    /// # Errors
+    /// No tensors; different dtypes, ranks or devices; different row lengths, at the read where only the device knows
+    /// them.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor, Tensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &device)?;
+    /// let y = RaggedTensor::from_nested(vec![vec![4, 5], vec![], vec![6]], &device)?;
+    /// let points = Tensor::zip(&[&x, &y])?;
+    /// assert_eq!(points.to_string(), "<ragged.RaggedTensor [[[1, 4], [2, 5]], [], [[3, 6]]]>");
+    /// assert_eq!(points.unzip()?[1].to_string(), y.to_string());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn zip(all: &[impl AsRef<Self>]) -> Result<Self> {
+        const OP: &str = "zip";
+        let all: Vec<&Self> = all.iter().map(AsRef::as_ref).collect();
+        let Some((first, others)) = all.split_first() else {
+            return Err(Error::argument(OP, "there must be at least one tensor"));
+        };
+        let shape = |x: &Self| {
+            let (parts, outer) = (x.partitions().to_vec(), x.outer().cloned());
+            RaggedShape::of_parts(OP, x.backend(), parts, outer, x.inner().to_vec(), Vec::new())
+        };
+        let (own, mut asserts) = (shape(first)?, Vec::new());
+        for other in others {
+            Device::check_same(OP, first.backend(), other.backend())?;
+            if first.dtype() != other.dtype() {
+                return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
+            }
+            asserts.extend(same_layout(first.backend(), OP, &own, &shape(other)?)?);
+        }
+        let Ok(width) = u32::try_from(all.len()) else {
+            return Err(Error::argument(OP, "there are 2^32 tensors or more"));
+        };
+        let (element, column) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
+        let mut pick = Pick::From(all[all.len() - 1].values_ref(), element.clone());
+        for (k, x) in all.iter().enumerate().rev().skip(1) {
+            let own = Pick::From(x.values_ref(), element.clone());
+            pick = Pick::either(column.clone().eq(Expr::u32(k as u32)), own, pick);
+        }
+        let count = first.count()?.times(OP, width.into())?;
+        let bound = BytesBound::at_most(all.iter().map(|x| x.values_ref().bytes_capacity()).sum());
+        let values = Values::rearranged(first.backend(), OP, &count, &pick, bound, &asserts)?;
+        let mut inner = first.inner().to_vec();
+        let outer = match first.outer() {
+            Some(outer) => {
+                inner.push(width);
+                outer.clone()
+            }
+            None => count,
+        };
+        Self::new(first.backend(), first.partitions().to_vec(), Some(outer), inner, values)
+    }
+
+    /// The columns of a tensor whose innermost dimension is uniform: one tensor for each, without that dimension.
+    /// Inverse of [`Tensor::zip`].
+    ///
+    /// Costs a map over the values per column, which fuses into its consumer; strings add a prefix sum. Never waits.
+    ///
+    /// Awkward: `ak.unzip`, of records. TensorFlow: `tf.unstack(x, axis=-1)`.
+    ///
+    /// # Errors
+    /// A scalar; an innermost dimension that is ragged, or whose size only the device knows.
+    #[track_caller]
+    pub fn unzip(&self) -> Result<Vec<Self>> {
+        const OP: &str = "unzip";
+        let Some(&Some(width)) = self.shape().last() else {
+            let what =
+                format!("the innermost dimension of {} must be uniform; convert it with to_tensor", self.shape_text());
+            return Err(Error::argument(OP, what));
+        };
+        (0..width as i64).map(|column| self.slice([Index::Ellipsis, Index::At(column)])).collect()
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// [`Tensor::zip`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::zip`].
+    #[track_caller]
+    pub fn zip(all: &[impl AsRef<Tensor>]) -> Result<Self> {
+        Tensor::zip(all)?.try_into()
+    }
+
+    /// [`Tensor::unzip`] of typed values.
+    ///
+    /// # Errors
+    /// As [`Tensor::unzip`].
+    #[track_caller]
+    pub fn unzip(&self) -> Result<Vec<Self>> {
+        self.erased().unzip()?.into_iter().map(Self::try_from).collect()
+    }
+}
