@@ -41,7 +41,7 @@ fn counts_are_those_of_a_loop() {
             }
             let by_row = x.bincount(1, ..=50).expect("recorded");
             let bins = needed.min(50);
-            assert_eq!(by_row.shape(), [Some(200), Some(bins as usize)], "{name}");
+            assert_eq!(by_row.shape(), [Some(200), Some(bins)], "{name}");
             let expected: Vec<i32> = nested.iter().flat_map(|row| count(row, bins)).collect();
             assert_eq!(by_row.to_vec().expect("read"), expected, "{name} below {bound} by row");
         }
@@ -193,10 +193,10 @@ fn crosses_are_those_of_loops() {
             columns.iter().map(|c| RaggedTensor::from_nested(c.clone(), &device).expect("valid")).collect();
         let mut expected = Vec::new();
         let mut splits = vec![0u32];
-        for r in 0..lengths.len() {
-            for a in &columns[0][r] {
-                for b in &columns[1][r] {
-                    expected.extend(columns[2][r].iter().map(|c| format!("{a}_X_{b}_X_{c}").into_bytes()));
+        for ((first, second), third) in columns[0].iter().zip(&columns[1]).zip(&columns[2]) {
+            for a in first {
+                for b in second {
+                    expected.extend(third.iter().map(|c| format!("{a}_X_{b}_X_{c}").into_bytes()));
                 }
             }
             splits.push(expected.len() as u32);

@@ -468,7 +468,7 @@ fn nothing_waits() {
             x.pad_rows(2, 0, 1).unwrap().into_erased(),
         ];
         assert_eq!(device.stats().waits, before);
-        ragged::eval(&all.iter().collect::<Vec<_>>()).unwrap();
+        ragged::eval(all.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(pairs[1].to_vec().unwrap(), [1, 2, 2, 4]);
     }
 }

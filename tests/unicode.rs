@@ -155,8 +155,10 @@ fn strict_decoding_fails_at_any_invalid_text() {
         for encoding in ENCODINGS {
             for text in hard_texts(encoding).into_iter().step_by(40) {
                 let is_valid = decoded(&text, encoding).iter().all(|(c, _)| c.is_some());
-                let got =
-                    tensor(&device, &[text.clone()]).unicode_decode(strict(encoding)).expect("recorded").to_host();
+                let got = tensor(&device, std::slice::from_ref(&text))
+                    .unicode_decode(strict(encoding))
+                    .expect("recorded")
+                    .to_host();
                 assert_eq!(got.is_ok(), is_valid, "{name} {encoding:?} {text:x?}");
             }
             let control = tensor(&device, &[encoded("a\n", encoding)]);

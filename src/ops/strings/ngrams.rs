@@ -160,7 +160,7 @@ impl Windows {
         let regular = self.widths.iter().map(of_width).reduce(|a, b| a.add(&b)).expect("bug: no width");
         match self.short {
             None => regular,
-            Some(_) => regular.max(&length.min(1)),
+            Some(_) => regular.max(length.min(1)),
         }
     }
 

@@ -81,7 +81,7 @@ impl Tensor {
         let total =
             if by_char { Expr::load(&Node::map(backend, op, self.count()?, total, &[]), row.clone()) } else { total };
         // The position from the front, and the length, both within the string. A wrapped sum is not within it.
-        let from = pos.from_front(&total);
+        let from = pos.in_front(&total);
         let inside = pos.is_within(&total);
         let from = site.checked("a position is outside of its string", inside, from);
         let from = Node::map(backend, op, self.count()?, from, &asserts);
@@ -146,7 +146,7 @@ fn saturated(v: u64) -> Expr {
 
 impl PerString {
     /// The position from the front of a string of `total` units, if it is within the string.
-    fn from_front(&self, total: &Expr) -> Expr {
+    fn in_front(&self, total: &Expr) -> Expr {
         match self {
             Self::All(v) if *v >= 0 => saturated(v.unsigned_abs()),
             Self::All(v) => total.clone().sub(saturated(v.unsigned_abs())),

@@ -11,22 +11,22 @@ pub const CLAIMED: bool = true;
 
 /// An input on the device.
 enum Input {
-    Tensor(Tensor),
-    Sparse(SparseTensor),
+    Tensor(Box<Tensor>),
+    Sparse(Box<SparseTensor>),
 }
 
 pub fn run(case: &Case, device: &Device) -> Result<Got> {
     let inputs = case.inputs.iter().map(|input| {
         Ok(match input {
-            Value::Tensor(x) => Input::Tensor(x.to_device(device)?),
-            Value::Sparse(x) => Input::Sparse(sparse(x, device)?),
+            Value::Tensor(x) => Input::Tensor(Box::new(x.to_device(device)?)),
+            Value::Sparse(x) => Input::Sparse(Box::new(sparse(x, device)?)),
             other => panic!("an input is {other:?}, not a tensor"),
         })
     });
     let inputs: Vec<Input> = inputs.collect::<Result<_>>()?;
     let inputs = inputs.iter().map(|input| match input {
-        Input::Tensor(x) => CrossInput::from(x),
-        Input::Sparse(x) => CrossInput::from(x),
+        Input::Tensor(x) => CrossInput::from(&**x),
+        Input::Sparse(x) => CrossInput::from(&**x),
     });
     Ok(match case.op.as_str() {
         "cross" => Tensor::cross(inputs)?.into(),
