@@ -45,7 +45,7 @@ impl Tensor {
 
     /// Index of the minimum along an axis; the first one of equal minima (`tf.argmin`, NumPy's `argmin`).
     ///
-    /// Gives i64 in the shape of a [reduction](Axes), and -1 where there are no values. NaN is less than every number,
+    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is less than every number,
     /// as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index counts all
     /// positions along the axis, including rows that are too short to have a value. Costs two passes over the values
     /// and a map of the size of the result.
@@ -105,7 +105,7 @@ impl Tensor {
     /// Number of nonzero values over the axes (`tf.math.count_nonzero`).
     ///
     /// Gives i64, and 0 where there are no values. NaN counts as nonzero, a zero of either sign does not, and a bool
-    /// counts if it is true. Shapes and cost are those of all [reductions](Axes), plus a map of the size of the result.
+    /// counts if it is true. Shapes and cost are those of all [reductions](crate::Axes), plus a map of the size of the result.
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.

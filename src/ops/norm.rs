@@ -16,7 +16,7 @@ impl Tensor {
     ///
     /// Dtype as [`reduce_mean`](Self::reduce_mean). The values are scaled by a power of 2 near the greatest magnitude,
     /// so that no square overflows or underflows: the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if any value
-    /// is NaN. Shapes and order as for all [reductions](Axes). Costs two passes over the values and a map over the
+    /// is NaN. Shapes and order as for all [reductions](crate::Axes). Costs two passes over the values and a map over the
     /// result.
     ///
     /// # Errors

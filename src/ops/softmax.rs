@@ -76,7 +76,7 @@ impl Tensor {
     /// # Cost
     /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256
     /// values. Otherwise three kernels, and values of longer rows are read twice. Elements with inner dimensions, or an
-    /// axis with ragged ones below it (which costs as for [reductions](Axes)), take a reduction and a map, which read
+    /// axis with ragged ones below it (which costs as for [reductions](crate::Axes)), take a reduction and a map, which read
     /// the values twice. Nothing is read back. The maximum and the sum come from one fold, in the canonical order of
     /// reductions: a row has the same bits in every batch and on every device.
     ///
@@ -132,7 +132,7 @@ impl Tensor {
     ///
     /// The maximum is subtracted first, if it is finite, so that nothing overflows: any +inf gives +inf, only -inf
     /// gives -inf, any NaN gives NaN. Same dtype. One pass over the values, two for axes that are not adjacent; shapes
-    /// and order as for all [reductions](Axes).
+    /// and order as for all [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; a dtype other than floats.
@@ -172,7 +172,7 @@ impl Tensor {
     /// `axis` out of range; a dtype other than floats.
     ///
     /// # Cost
-    /// One pass, as [`softmax`](Self::softmax). Nothing is read back. Order as for all [reductions](Axes).
+    /// One pass, as [`softmax`](Self::softmax). Nothing is read back. Order as for all [reductions](crate::Axes).
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};

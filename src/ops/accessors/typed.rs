@@ -10,10 +10,10 @@ macro_rules! forward {
     ($($name:ident -> $out:ty),* $(,)?) => {
         impl<T: Element> RaggedTensor<T> {
             $(
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
                 ///
                 /// # Errors
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
                 #[track_caller]
                 pub fn $name(&self) -> Result<RaggedTensor<$out>> {
                     self.erased().$name()?.try_into()
@@ -32,10 +32,10 @@ macro_rules! forward_nested {
     ($($name:ident),* $(,)?) => {
         impl<T: Element> RaggedTensor<T> {
             $(
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
                 ///
                 /// # Errors
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
+                #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
                 #[track_caller]
                 pub fn $name(&self) -> Result<Vec<RaggedTensor<i64>>> {
                     self.erased().$name()?.into_iter().map(TryInto::try_into).collect()
@@ -55,42 +55,42 @@ impl<T: Element> RaggedTensor<T> {
     pub fn ragged_rank(&self) -> usize {
         self.erased().ragged_rank()
     }
-    /// As [`Tensor::shape`].
+    /// As [`Tensor::shape`](crate::Tensor::shape).
     pub fn shape(&self) -> Vec<Option<usize>> {
         self.erased().shape()
     }
-    /// As [`Tensor::uniform_row_length`].
+    /// As [`Tensor::uniform_row_length`](crate::Tensor::uniform_row_length).
     pub fn uniform_row_length(&self) -> Option<usize> {
         self.erased().uniform_row_length()
     }
-    /// As [`Tensor::row_lengths`].
+    /// As [`Tensor::row_lengths`](crate::Tensor::row_lengths).
     ///
     /// # Errors
-    /// As [`Tensor::row_lengths`].
+    /// As [`Tensor::row_lengths`](crate::Tensor::row_lengths).
     #[track_caller]
     pub fn row_lengths(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
         self.erased().row_lengths(axis)?.try_into()
     }
-    /// As [`Tensor::with_values`].
+    /// As [`Tensor::with_values`](crate::Tensor::with_values).
     ///
     /// # Errors
-    /// As [`Tensor::with_values`].
+    /// As [`Tensor::with_values`](crate::Tensor::with_values).
     #[track_caller]
     pub fn with_values<U: Element>(&self, values: &RaggedTensor<U>) -> Result<RaggedTensor<U>> {
         self.erased().with_values(values.erased())?.try_into()
     }
-    /// As [`Tensor::with_flat_values`].
+    /// As [`Tensor::with_flat_values`](crate::Tensor::with_flat_values).
     ///
     /// # Errors
-    /// As [`Tensor::with_flat_values`].
+    /// As [`Tensor::with_flat_values`](crate::Tensor::with_flat_values).
     #[track_caller]
     pub fn with_flat_values<U: Element>(&self, flat_values: &RaggedTensor<U>) -> Result<RaggedTensor<U>> {
         self.erased().with_flat_values(flat_values.erased())?.try_into()
     }
-    /// Computes the tensor now, on its device; see [`Tensor::eval`].
+    /// Computes the tensor now, on its device; see [`Tensor::eval`](crate::Tensor::eval).
     ///
     /// # Errors
-    /// As [`Tensor::eval`].
+    /// As [`Tensor::eval`](crate::Tensor::eval).
     #[track_caller]
     pub fn eval(&self) -> Result<()> {
         self.erased().eval()

@@ -75,7 +75,7 @@ impl Tensor {
     /// The minimum over the axes; NaN if any value is NaN (`tf.math.reduce_min`).
     ///
     /// Without values: the greatest finite value of the dtype; for floats +infinity if `axis` is `None` or only inner
-    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](Axes).
+    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
@@ -102,7 +102,7 @@ impl Tensor {
     /// The maximum over the axes; NaN if any value is NaN (`tf.math.reduce_max`).
     ///
     /// Without values: the least finite value of the dtype; for floats -infinity if `axis` is `None` or only inner
-    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](Axes).
+    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.

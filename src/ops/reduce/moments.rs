@@ -98,7 +98,7 @@ impl Tensor {
     ///
     /// Floats keep their dtype; f16 and bf16 round the mean once. Integers of 8 and 16 bits give f32, wider ones f64;
     /// sums of integers are exact. Several axes give the sum over all of them divided by the count over all of them.
-    /// Shapes, order and cost as for all [reductions](Axes): the division is an epilogue of the sum.
+    /// Shapes, order and cost as for all [reductions](crate::Axes): the division is an epilogue of the sum.
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values; f64 on a device without it.

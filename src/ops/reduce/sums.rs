@@ -24,7 +24,7 @@ impl Tensor {
     /// The sum of the values over the axes; 0 where there are none (`tf.math.reduce_sum`).
     ///
     /// Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Shapes, order and cost as for all
-    /// [reductions](Axes).
+    /// [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
@@ -52,7 +52,7 @@ impl Tensor {
     /// The product of the values over the axes; 1 where there are none (`tf.math.reduce_prod`).
     ///
     /// Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once. Shapes, order and cost as for
-    /// all [reductions](Axes).
+    /// all [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.

@@ -21,7 +21,7 @@ impl Tensor {
     /// Logical AND over the axes; true where there are no values (`tf.math.reduce_all`).
     ///
     /// The result is bool. Any number other than 0 is true, including NaN. Shapes and cost as for all
-    /// [reductions](Axes).
+    /// [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
@@ -48,7 +48,7 @@ impl Tensor {
     /// Logical OR over the axes; false where there are no values (`tf.math.reduce_any`).
     ///
     /// The result is bool. Any number other than 0 is true, including NaN. Shapes and cost as for all
-    /// [reductions](Axes).
+    /// [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
