@@ -76,7 +76,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
             }
         }
         "strings.format" => x.string_format("{}")?,
-        other => return Got::unsupported(other),
+        _ => return super::unicode::run(case, device),
     }))
 }
 
