@@ -25,7 +25,8 @@ impl Tensor {
     /// Waits only as every reduction does.
     ///
     /// # Source
-    /// `tf.strings.reduce_join`; `keepdims` is [`keep`](crate::keep). Polars: `list.join`.
+    /// `tf.strings.reduce_join`, which along ragged axes drops the separators after leading empty strings: `["", "a"]`
+    /// gives `a` there, `-a` here. `keepdims` is [`keep`](crate::keep). Polars: `list.join`.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
