@@ -84,9 +84,16 @@ fn failed_conditions_name_the_first_offending_element() {
 #[test]
 fn dtypes_are_not_mixed() {
     let x = dense(HostValues::I64(vec![1]));
-    assert!(matches!(x.add(1), Err(Error::DTypes { lhs: DType::I64, rhs: DType::I32, .. })));
+    let int32 = dense(HostValues::I32(vec![1]));
+    assert!(matches!(x.add(&int32), Err(Error::DTypes { lhs: DType::I64, rhs: DType::I32, .. })));
+    // A number takes the tensor's dtype, unless that dtype does not have it.
+    assert_eq!(read(x.add(1)), HostValues::I64(vec![2]));
+    assert_eq!(read(x.add(2.0)), HostValues::I64(vec![3]));
+    assert!(matches!(x.add(0.5), Err(Error::Argument { .. })));
+    assert!(matches!(int32.add(1i64 << 40), Err(Error::Argument { .. })));
+    assert!(matches!(x.add("1"), Err(Error::DTypes { .. })));
     assert!(matches!(x.sqrt(), Err(Error::Unsupported { .. })));
-    assert!(matches!(x.clip_by_value(0, 1), Err(Error::DTypes { .. })));
+    assert!(matches!(x.clip_by_value(0, 0.5), Err(Error::Argument { .. })));
     let other = HostTensor::dense(&[1], HostValues::I64(vec![1])).to_device(&Device::cpu_unfused()).unwrap();
     assert!(matches!(x.add(&other), Err(Error::Devices { .. })));
     assert!(Operand::from(1).add(Operand::from(2)).is_err());
