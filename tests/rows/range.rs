@@ -185,6 +185,9 @@ fn dtypes_are_promoted_to_a_common_one() {
     assert_eq!(got.to_host().expect("a read").values, HostValues::I64(vec![]));
     let got = Tensor::ranges(&unsigned, 5u32, 1u32).expect("recorded");
     assert_eq!(got.to_host().expect("a read").values, HostValues::U32(vec![3, 4]));
-    let got = Tensor::ranges(&small, 3f32, 0.5f32).expect("recorded");
+    // Numbers take the dtype of the tensors, which i32 has no 0.5 of.
+    assert!(matches!(Tensor::ranges(&small, 3f32, 0.5f32), Err(Error::Argument { .. })));
+    let floats = vector(HostValues::F32(vec![3.0]), &device);
+    let got = Tensor::ranges(&small, &floats, 0.5f32).expect("recorded");
     assert_eq!(got.to_host().expect("a read").values, HostValues::F32(vec![2.0, 2.5]));
 }
