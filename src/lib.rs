@@ -16,7 +16,7 @@
 //! use ragged::{Device, RaggedTensor, s};
 //!
 //! let device = Device::cpu();
-//! let digits = RaggedTensor::from_nested([vec![3, 1, 4, 1], vec![], vec![5, 9, 2]], &device)?;
+//! let digits = RaggedTensor::from_nested([vec![3i32, 1, 4, 1], vec![], vec![5, 9, 2]], &device)?;
 //!
 //! assert_eq!((&digits + 3)?.to_string(), "<ragged.RaggedTensor [[6, 4, 7, 4], [], [8, 12, 5]]>");
 //! assert_eq!(digits.slice(s![.., -2..])?.to_string(), "<ragged.RaggedTensor [[4, 1], [], [9, 2]]>");
