@@ -83,7 +83,7 @@ fn invalid_arguments_are_errors() {
     let x = on(&HostTensor::dense(&[2, 3], HostValues::I32(vec![0; 6])), &device);
     assert!(matches!(x.tile(&[1]), Err(Error::Argument { .. })));
     assert!(matches!(x.tile(&[1, -1]), Err(Error::Argument { .. })));
-    assert!(matches!(x.tile(&[1 << 31, 1 << 31]), Err(Error::Limit { .. })));
+    assert!(matches!(x.tile(&[1i64 << 31, 1 << 31]), Err(Error::Limit { .. })));
     assert!(matches!(x.tile(&[i64::MAX, 1]), Err(Error::Limit { .. })));
     assert!(matches!(x.repeat(-1, 0), Err(Error::Argument { .. })));
     assert!(matches!(x.repeat(1i64 << 40, 1), Err(Error::Limit { .. })));
