@@ -86,16 +86,49 @@ impl RankBitmap {
         Size::len(&self.node).sub(1).div(1 + TILE_WORDS)
     }
 
+    /// The word of 16 positions, with the rank of the first one in the high half.
+    fn word(&self, word: Expr) -> Expr {
+        Expr::load(&self.node, Expr::size(&self.tiles().add(1)).add(word))
+    }
+
     /// Rank of position `at`, which is at most the number of positions.
     pub(crate) fn rank(&self, at: &Expr) -> Expr {
-        let shifted = |e: Expr, op, by: u32| e.binary(op, Expr::u32(by));
         let one = || Expr::u32(1);
-        let tile = Expr::load(&self.node, shifted(at.clone(), BinaryOp::Shr, TILE.ilog2()));
-        let first = Expr::size(&self.tiles().add(1));
-        let word = Expr::load(&self.node, first.add(shifted(at.clone(), BinaryOp::Shr, WORD.ilog2())));
+        let tile = Expr::load(&self.node, at.clone().binary(BinaryOp::Shr, Expr::u32(TILE.ilog2())));
+        let word = self.word(at.clone().binary(BinaryOp::Shr, Expr::u32(WORD.ilog2())));
         let before = one().binary(BinaryOp::Shl, at.clone().and(Expr::u32(WORD - 1))).sub(one());
         let in_word = word.clone().and(before).unary(UnaryOp::CountOnes);
-        tile.add(shifted(word, BinaryOp::Shr, 16)).add(in_word)
+        tile.add(word.binary(BinaryOp::Shr, Expr::u32(16))).add(in_word)
+    }
+
+    /// The inverse of [`Self::rank`]: a function from a rank below the number of kept positions to the kept position of
+    /// that rank, and from that number to some position from the end on. Costs a map over the words, whose result is a quarter of a byte per position, and a search in it per
+    /// rank; a compaction of the positions would take four bytes per kept position.
+    pub(crate) fn select(&self, backend: &BackendRef, op: &'static str) -> impl Fn(&Expr) -> Expr {
+        let words = self.tiles().mul(TILE_WORDS);
+        let (at, last) = (Expr::index(), Expr::size(&words.sub(1)));
+        let shift = |e: &Expr, by: u32| e.clone().binary(BinaryOp::Shr, Expr::u32(by));
+        let in_tile = shift(&self.word(at.clone().min(last.clone())), 16);
+        let in_tile = last.lt(at.clone()).select(Expr::u32(0), in_tile);
+        let rank = Expr::load(&self.node, shift(&at, TILE_WORDS.ilog2())).add(in_tile);
+        // The words after the last position have the total as their rank, so that all ranks ascend.
+        let ranks = Node::map(backend, op, Extent::of(words.add(1)).whole(), rank, &[]);
+        let bitmap = self.clone();
+        move |rank| {
+            let word = Expr::row_of(&ranks, rank.clone());
+            let bits = bitmap.word(word.clone());
+            let mut left = rank.clone().sub(Expr::load(&ranks, word.clone()));
+            let mut bit = Expr::u32(0);
+            // Bisection, without branches: `above` is 1 if the wanted bit is above the next `half` bits, otherwise 0.
+            for half in [8, 4, 2, 1u32] {
+                let low = bits.clone().binary(BinaryOp::Shr, bit.clone()).and(Expr::u32((1 << half) - 1));
+                let below = low.unary(UnaryOp::CountOnes);
+                let above = below.clone().le(left.clone()).cast(DType::U32);
+                left = left.sub(below.mul(above.clone()));
+                bit = bit.add(above.mul(Expr::u32(half)));
+            }
+            word.mul(Expr::u32(WORD)).add(bit)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::array::Array;
 use super::order_key;
 use super::pool::Pool;
 use crate::dtype::DType;
-use crate::graph::digest::DigestMap;
+use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
@@ -54,25 +54,37 @@ pub(super) const PARTITION_COST_PER_POSITION: u32 = 32;
 /// Cost per run of the same partitioning, for a run-length encoded condition.
 pub(super) const PARTITION_COST_PER_RUN: u32 = 256;
 
-/// Cost of an expression per position of a block. A merge with the splits finds the rows of ascending positions; other
-/// positions need a binary search each, with a cache miss per step. Exponentials, logarithms, roots and float quotients
-/// are vectorized; other functions and quotients are scalar.
+/// Cost of an operation per position of a block. A merge with the splits finds the rows of ascending positions; other
+/// positions need a search each. Exponentials, logarithms, roots and float quotients are vectorized; other functions
+/// and quotients are scalar.
 fn block_cost(e: &Expr) -> u32 {
-    let mut cost = 0u32;
-    for_each_expr(e, &mut |e| {
-        let is_float = e.dtype().is_float();
-        let own = match e.kind() {
-            ExprKind::RowOf(..) if e.as_own_row().is_some() => 1,
-            ExprKind::RowOf(..) => 4 * e.own_cost(),
-            ExprKind::Unary(UnaryOp::Math(MathFn::Exp | MathFn::Log | MathFn::Sqrt), _) => e.own_cost(),
-            ExprKind::Binary(BinaryOp::Div, ..) if is_float => e.own_cost(),
-            ExprKind::Unary(UnaryOp::Math(_), _) => 8 * e.own_cost(),
-            ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => 8 * e.own_cost(),
-            _ => e.own_cost(),
-        };
-        cost = cost.saturating_add(own);
-    });
-    cost
+    let is_float = e.dtype().is_float();
+    match e.kind() {
+        ExprKind::RowOf(..) if e.as_own_row().is_some() => 1,
+        ExprKind::RowOf(..) => 4 * e.own_cost(),
+        ExprKind::Unary(UnaryOp::Math(MathFn::Exp | MathFn::Log | MathFn::Sqrt), _) => e.own_cost(),
+        ExprKind::Binary(BinaryOp::Div, ..) if is_float => e.own_cost(),
+        ExprKind::Unary(UnaryOp::Math(_), _) => 8 * e.own_cost(),
+        ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => 8 * e.own_cost(),
+        _ => e.own_cost(),
+    }
+}
+
+/// Cost per position of a branch, without the operations that the condition contains, which are evaluated at all
+/// positions anyway. `None` if one of the other operations checks a condition.
+fn branch_cost(branch: &Expr, of_condition: &DigestSet) -> Option<u32> {
+    let (mut cost, mut seen, mut stack) = (0u32, DigestSet::default(), vec![branch]);
+    while let Some(e) = stack.pop() {
+        if of_condition.contains(&e.digest()) || !seen.insert(e.digest()) {
+            continue;
+        }
+        if matches!(e.kind(), ExprKind::Checked(..)) {
+            return None;
+        }
+        cost = cost.saturating_add(block_cost(e));
+        stack.extend(e.operands());
+    }
+    Some(cost)
 }
 
 /// Index of an operation in a [`CompiledExpr`].
@@ -92,7 +104,7 @@ pub(super) enum Op<'a> {
     ToKey(Scalar, OpId),
     /// Floats of order keys: the key that stands for no float with its replacement value, and the keys.
     FromKey([Scalar; 2], OpId),
-    /// The condition and the branches. The costs of the branches are known if both may be evaluated at all positions.
+    /// The condition and the branches, and the costs of the branches if both may be evaluated at all positions.
     Select([OpId; 3], Option<[u32; 2]>),
     /// The slot that records the first failing position, the condition, the value.
     Checked(&'a AtomicU32, OpId, OpId),
@@ -141,8 +153,13 @@ impl<'a> CompiledExpr<'a> {
                     let key = at(key);
                     return self.push(e, Op::FromKey(none_and_empty, key), compiled);
                 }
-                let everywhere = !a.has_conditions() && !b.has_conditions();
-                Op::Select([at(c), at(a), at(b)], everywhere.then(|| [a, b].map(block_cost)))
+                let mut of_condition = DigestSet::default();
+                for_each_expr(c, &mut |e| {
+                    of_condition.insert(e.digest());
+                });
+                let costs = [a, b].map(|branch| branch_cost(branch, &of_condition));
+                let costs = if let [Some(a), Some(b)] = costs { Some([a, b]) } else { None };
+                Op::Select([at(c), at(a), at(b)], costs)
             }
             ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
         };

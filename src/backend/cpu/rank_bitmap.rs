@@ -26,8 +26,7 @@ pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Arra
         let mut flags = marked.chunks(WORD as usize);
         for (words, total) in words.chunks_mut(TILE_WORDS as usize).zip(totals) {
             for word in words {
-                let flags = flags.next().unwrap_or_default();
-                let bits = flags.iter().rev().fold(0, |bits, &flag| (bits << 1) | u32::from(flag));
+                let bits = bits_of(flags.next().unwrap_or_default());
                 *word = (*total << 16) | bits;
                 *total += bits.count_ones();
             }
@@ -37,6 +36,20 @@ pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Arra
     for rank in ranks {
         before += std::mem::replace(rank, before);
     }
+}
+
+/// Up to 16 flags as bits, the first one in the lowest.
+fn bits_of(flags: &[bool]) -> u32 {
+    let Some(flags) = flags.as_array::<{ WORD as usize }>() else {
+        return flags.iter().rev().fold(0, |bits, &flag| (bits << 1) | u32::from(flag));
+    };
+    let low = |flags: &[bool]| {
+        let flags = u64::from_le_bytes(std::array::from_fn(|k| u8::from(flags[k])));
+        // Byte `k` of the factor moves flag `7 - k` to bit 56 + 7 - k; no two products share a bit.
+        (flags.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+    };
+    let (first, second) = flags.split_at(8);
+    low(first) | low(second) << 8
 }
 
 /// The ranks of the tiles' first positions, followed by the total number of marked positions.

@@ -31,17 +31,34 @@ fn search(splits: &[u32], at: u32) -> usize {
     splits.partition_point(|&s| s <= at).saturating_sub(1).min(splits.len() - 2)
 }
 
-/// Finds rows position by position. The row of the previous position and the next row are tried before a binary search.
+/// Rows after that of the previous position that are searched before all rows.
+const NEAR: usize = 64;
+
+/// Binary search from row `from` on, first in ranges of doubling length, for ascending positions; or in all rows.
+fn search_near(splits: &[u32], from: usize, at: u32) -> usize {
+    if splits[from] > at {
+        return search(splits, at);
+    }
+    let mut step = 2;
+    while step <= NEAR {
+        let Some(&next) = splits.get(from + step) else { break };
+        if at < next {
+            return from + splits[from + 1..from + step].partition_point(|&s| s <= at);
+        }
+        step *= 2;
+    }
+    search(splits, at)
+}
+
+/// Finds rows position by position. The row of the previous position and the next few rows are tried before a binary
+/// search in all rows.
 fn rows_one_by_one(splits: &[u32], n: usize, at: Operand<'_, u32>) -> Vec<u32> {
-    let rows = splits.len() - 1;
     let mut row = 0;
     (0..n)
         .map(|k| {
             let at = at.get(k);
             if !(splits[row] <= at && at < splits[row + 1]) {
-                let next = row + 1;
-                row =
-                    if next < rows && splits[next] <= at && at < splits[next + 1] { next } else { search(splits, at) };
+                row = search_near(splits, row, at);
             }
             row as u32
         })

@@ -47,13 +47,14 @@ impl Characters {
     /// The position of character `k` of string `row`, or the end of the string if it has only `k` characters. A first
     /// byte that is a continuation byte begins a character. Costs a compaction of the positions.
     pub(super) fn position(&self, backend: &BackendRef, op: &'static str) -> impl Fn(&Expr, &Expr) -> Expr {
-        let at = Node::compact(backend, op, &self.marks, (Expr::index(), 1), self.marks.total());
+        let select = self.marks.select(backend, op);
         move |row, k| {
-            let (start, headless, count) = (self.strings.start(row.clone()), self.headless(row), self.count(row));
-            let nth = k.clone().sub(headless.clone());
-            let found = Expr::load(&at, self.before(row).add(nth.clone()));
-            let inside = nth.lt(count).select(found, self.strings.start(row.clone().add(Expr::u32(1))));
-            k.clone().lt(headless.max(Expr::u32(1))).select(start, inside)
+            let (start, headless) = (self.strings.start(row.clone()), self.headless(row));
+            let nth = k.clone().max(headless.clone()).sub(headless.clone());
+            // The characters after those of the string begin at its end or later.
+            let found = select(&self.before(row).add(nth));
+            let found = found.min(self.strings.start(row.clone().add(Expr::u32(1))));
+            k.clone().lt(headless).select(start, found)
         }
     }
 }

@@ -5,8 +5,8 @@ use super::slices::slices;
 use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::opcode::ReduceOp;
-use crate::ops::by_key::reduce_rows;
+use crate::graph::node::Node;
+use crate::graph::rank_bitmap::RankBitmap;
 use crate::ops::options::WHITE_SPACE;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -18,8 +18,8 @@ impl Tensor {
     /// The tensor does not hold strings.
     ///
     /// # Cost
-    /// One pass over the bytes, which reduces the first and the last position that stays, a prefix sum of the lengths,
-    /// and a copy of the bytes that stay. No wait.
+    /// A rank bitmap of the bytes that stay, a search in it per end with white space, a prefix sum of the lengths, and
+    /// a copy of the bytes that stay. No wait.
     ///
     /// # Source
     /// `tf.strings.strip`; Polars: `str.strip_chars`, which removes Unicode's white space.
@@ -41,23 +41,28 @@ impl Tensor {
         self.holding(values)
     }
 
-    /// First position and end of each string without white space around it, as expressions in the string. Both are 0
-    /// for a string without other bytes.
+    /// First position and end of each string without white space around it, as expressions in the string. They are
+    /// equal for a string without other bytes.
     #[track_caller]
     pub(super) fn stripped(&self, op: &'static str) -> Result<(Expr, Expr)> {
         let (strings, bytes) = self.strings(op)?;
-        let at = Expr::index();
-        let stays = is_any_of(&Expr::load(bytes, at.clone()), &WHITE_SPACE).not();
-        let edge = |by, position: Expr, none: u32| {
-            let value = stays.clone().select(position, Expr::u32(none));
-            let rows = (strings.rows(), strings.nrows_extent());
-            let node = reduce_rows(self.backend(), op, by, rows, strings.nvals_extent(), 1, value)?;
-            Ok::<_, Error>(Expr::load(&node, at.clone()))
+        let (backend, at, one) = (self.backend(), Expr::index(), Expr::u32(1));
+        let is_space = |at: Expr| is_any_of(&Expr::load(bytes, at), &WHITE_SPACE);
+        let stays = RankBitmap::new(backend, op, strings.nvals_extent(), is_space(at.clone()).not());
+        let position = stays.select(backend, op);
+        let (start, end) = (strings.start(at.clone()), strings.start(at.clone().add(one.clone())));
+        let (before, until) = (stays.rank(&start), stays.rank(&end));
+        let no_byte = || Expr::scalar(false);
+        // Most strings have no white space around them: the search is in a branch.
+        let edge = |byte: Expr, found: Expr, otherwise: Expr| {
+            let found = before.clone().lt(until.clone()).select(found, end.clone());
+            let is_space = start.clone().lt(end.clone()).select(is_space(byte), no_byte());
+            let edge = is_space.select(found, otherwise);
+            Ok::<_, Error>(Expr::load(&Node::map(backend, op, self.count()?, edge, &[]), at.clone()))
         };
-        let end = edge(ReduceOp::Max, at.clone().add(Expr::u32(1)), 0)?;
-        let first = edge(ReduceOp::Min, at.clone(), u32::MAX)?;
-        // Without bytes that stay, the minimum is the greatest number.
-        Ok((first.min(end.clone()), end))
+        let last = until.clone().sub(one.clone());
+        let first = edge(start.clone(), position(&before), start.clone())?;
+        Ok((first, edge(end.clone().sub(one.clone()), position(&last).add(one), end.clone())?))
     }
 }
 

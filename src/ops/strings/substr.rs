@@ -49,7 +49,7 @@ impl Tensor {
     /// As [`Tensor::substr`].
     ///
     /// # Cost
-    /// As [`Tensor::substr`], and a rank bitmap and a compaction of the positions of all characters.
+    /// As [`Tensor::substr`], and a rank bitmap of the bytes, with two searches in it per string, one if `pos` is 0.
     ///
     /// # Source
     /// `tf.strings.substr(x, pos, len, unit='UTF8_CHAR')`; Polars: `str.slice`, whose positions may lie outside.
@@ -91,7 +91,8 @@ impl Tensor {
             None => (start.add(from), taken),
             Some(chars) => {
                 let position = chars.position(backend, op);
-                let (first, end) = (position(&row, &from), position(&row, &from.add(taken)));
+                let first = if pos.is_zero() { start } else { position(&row, &from) };
+                let end = position(&row, &from.add(taken));
                 let first = Node::map(backend, op, self.count()?, first, &[]);
                 let first = Expr::load(&first, row);
                 (first.clone(), end.sub(first))
@@ -145,6 +146,11 @@ fn saturated(v: u64) -> Expr {
 }
 
 impl PerString {
+    /// Whether it is 0 for all strings.
+    fn is_zero(&self) -> bool {
+        matches!(self, Self::All(0))
+    }
+
     /// The position from the front of a string of `total` units, if it is within the string.
     fn in_front(&self, total: &Expr) -> Expr {
         match self {
