@@ -66,6 +66,9 @@ impl Counted {
     /// The key of a number whose bin is `bin`: the position of its counter among those of all groups. No counter has
     /// the key of a bin that is not below `bins`.
     fn key(&self, bin: &Expr, bins: u32) -> Expr {
+        if self.groups.as_known() == Some(1) {
+            return bin.clone();
+        }
         let counter = self.group.clone().mul(Expr::u32(bins)).add(bin.clone());
         bin.clone().lt(Expr::u32(bins)).select(counter, Expr::u32(u32::MAX))
     }
