@@ -61,6 +61,11 @@ impl Levels {
         Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, values)
     }
 
+    /// Number of row partitions, without inner dimensions.
+    pub(crate) fn ragged_rank(&self) -> usize {
+        self.ragged
+    }
+
     /// Adds `n` innermost dimensions of size 1.
     #[track_caller]
     pub(crate) fn with_ones(mut self, n: usize) -> Result<Self> {

@@ -13,20 +13,24 @@ impl Tensor {
     /// Concatenates the strings along the axes, in order, with `separator` in between.
     ///
     /// Shapes are those of every reduction ([`Axes`](crate::Axes)): along an axis with ragged dimensions below, the
-    /// strings at the same offset in their rows are joined. Adjacent axes are joined as one sequence in flat order,
-    /// other axes one run after the other, the innermost first. An empty row gives an empty string.
+    /// strings at the same offset in their rows are joined. An empty row gives an empty string. Several axes of a ragged
+    /// tensor are joined one after the other, the innermost first; all of them (`..`), and adjacent axes of a dense
+    /// tensor, as one sequence in flat order.
+    ///
+    /// Along the ragged dimensions, and the outermost one, of a ragged tensor, no separator follows leading empty
+    /// strings: `["", "a"]` gives `a`. Along other dimensions, and in flat order, it does: `-a`.
     ///
     /// # Errors
     /// The tensor does not hold strings; an axis out of range, or named twice.
     ///
     /// # Cost
-    /// A prefix sum over the strings and a copy of the bytes, per run of adjacent axes. Along the innermost axis and
+    /// A prefix sum over the strings and a copy of the bytes, per axis or run of adjacent axes. Along the innermost axis and
     /// without a separator the bytes are shared. An axis with ragged dimensions below adds a sort of positions.
     /// Waits only as every reduction does.
     ///
     /// # Source
-    /// `tf.strings.reduce_join`, which along ragged axes drops the separators after leading empty strings: `["", "a"]`
-    /// gives `a` there, `-a` here. `keepdims` is [`keep`](crate::keep). Polars: `list.join`.
+    /// `tf.strings.reduce_join`, with the same rules for empty strings; `keepdims` is [`keep`](crate::keep). Polars:
+    /// `list.join`, where every string but the last is followed by a separator.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -41,16 +45,18 @@ impl Tensor {
         let ReduceAxes { axes, keep } = axes.into();
         self.strings(OP)?;
         let backend = self.backend();
+        let in_flat_order = self.ragged_rank() == 0 || axes == Axes::All || separator.is_empty();
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for axis in axes.resolve(OP, self)? {
             match runs.last_mut() {
-                Some((_, last)) if *last + 1 == axis => *last = axis,
+                Some((_, last)) if in_flat_order && *last + 1 == axis => *last = axis,
                 _ => runs.push((axis, axis)),
             }
         }
         let mut levels = Levels::of(self)?;
         let mut values = self.values_ref().clone();
         for &run in runs.iter().rev() {
+            let skips_leading_empty = !in_flat_order && (1..=levels.ragged_rank()).contains(&run.0.max(1));
             let (stage, left) = levels.reduce(backend, OP, run, keep)?;
             let lines = Lines::new(backend, OP, &levels, &stage, run.0)?;
             let rows = StringRows {
@@ -58,6 +64,7 @@ impl Tensor {
                 nrows: lines.nlines(),
                 nplaces: lines.count(),
                 string: lines.number(),
+                skips_leading_empty,
                 asserts: &[],
             };
             if let Values::Strings { strings, bytes } = &values {

@@ -20,6 +20,8 @@ pub(super) struct StringRows<'a> {
     pub(super) nplaces: &'a Extent,
     /// The string at place `Index`.
     pub(super) string: &'a Expr,
+    /// Whether the separator is left out until a string of the row is not empty, as TensorFlow does for segments.
+    pub(super) skips_leading_empty: bool,
     /// The conditions that the rows depend on.
     pub(super) asserts: &'a [Node],
 }
@@ -51,8 +53,20 @@ impl StringRows<'_> {
             length
         } else {
             let row = self.rows.row_of(at.clone());
-            let is_last = self.rows.start(row.add(one.clone())).eq(at.clone().add(one));
-            length.add(is_last.select(Expr::u32(0), Expr::u32(separator.len() as u32)))
+            let next = at.clone().add(one.clone());
+            let mut has_none = self.rows.start(row.clone().add(one)).eq(next.clone());
+            if self.skips_leading_empty {
+                // Bytes of the strings at the places before.
+                let ends = match self.string.is_index() {
+                    true => strings.clone(),
+                    false => {
+                        let size = strings.nvals_extent().size();
+                        RowPartition::from_lengths(backend, op, self.nplaces, length.clone(), size)?
+                    }
+                };
+                has_none = has_none.or(ends.start(next).eq(ends.start(self.rows.start(row))));
+            }
+            length.add(has_none.select(Expr::u32(0), Expr::u32(separator.len() as u32)))
         };
         let piece = Expr::load(&Node::map(backend, op, self.nplaces.clone(), piece, self.asserts), at.clone());
         let capacity = strings.nvals_extent().size().add(self.nplaces.size().mul(separator.len() as u32));

@@ -47,6 +47,7 @@ impl Tensor {
             nrows: lines.nlines(),
             nplaces: lines.count(),
             string: lines.number(),
+            skips_leading_empty: true,
             asserts: &segments.asserts,
         };
         let values = rows.joined(backend, OP, strings, separator.as_bytes())?;
