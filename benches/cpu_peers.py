@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compares ragged's CPU backend with NumPy, Awkward Array, Polars and TensorFlow in one run; prints Markdown.
 
-    benches/cpu_peers.py [--values N] [--rounds R] [--peers numpy,awkward,polars,tensorflow] [--binary PATH] >cpu.md
+    benches/cpu_peers.py [--values N] [--rounds R] [--peers numpy,awkward,polars,tensorflow] [--binary PATH]
+                         [--text FILE...] [--row-lengths FILE...] >cpu.md
 
 Requires NumPy; other libraries that are not installed are reported and skipped. Builds ragged-bench first. All libraries
 use the same rows and alternate: a round runs an operation of each library, with a warm-up as in ragged-bench, and takes
@@ -12,10 +13,11 @@ dependence of ragged's times on the distribution is measured afterwards, with al
 import argparse, importlib.metadata, json, math, os, pathlib, platform, statistics, subprocess, sys, tempfile, time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "rivals"))
+sys.path[:0] = [str(HERE), str(HERE / "rivals")]
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
+import cpu_operations
 import gpu_python
 
 DISTRIBUTIONS = ["uniform", "pareto", "giant", "empty"]
@@ -263,6 +265,8 @@ def main():
     p.add_argument("--values", type=int, default=1 << 22)
     p.add_argument("--rounds", type=int, default=7)
     p.add_argument("--peers", default=",".join(PEERS))
+    p.add_argument("--text", nargs="*", default=[], help="text files for the operations on strings")
+    p.add_argument("--row-lengths", nargs="*", default=[], help="files of row lengths for combinations")
     p.add_argument("--binary", help="path of a ragged-bench binary [default: build it]")
     a = p.parse_args()
     binary = a.binary or built()
@@ -330,6 +334,7 @@ def main():
         cells = [f"{min(own[name, d]):.2f}" for d in DISTRIBUTIONS]
         rows.append([name, *cells, f"{spread(min):.2f} ({spread(statistics.median):.2f})"])
     table(["", *DISTRIBUTIONS, "skew"], rows)
+    cpu_operations.report(binary, a.text, 12, 3, peers, a.row_lengths)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ use crate::ceilings;
 use crate::count::count;
 use crate::jobs;
 use crate::lengths::{Lengths, Sweep};
+use crate::operations;
 use crate::rows::Distribution;
 use crate::tune;
 use crate::workloads;
@@ -81,6 +82,8 @@ pub enum Command {
     Ceilings(ceilings::Options),
     /// Measures the jobs of `examples/` end to end, next to plain loops
     Jobs(jobs::Options),
+    /// Measures operations on text, counts and combinations
+    Operations(operations::Options),
     /// Measures the best tile sizes and thresholds for an adapter, for `DeviceOptions::tuning`
     Tune(tune::Options),
 }
@@ -122,6 +125,7 @@ The row lengths of the sweep are log-normal, with the given mean and standard de
   ragged-bench --only workloads --row-lengths lengths.txt --sweep --json sweep.json
   ragged-bench report gpu.json sweep.json -o report.html
   ragged-bench jobs --device all --values 4194304
+  ragged-bench operations --input notes/ --copies 12 --json operations.json
   ragged-bench ceilings --device gpu --json ceilings.json
   ragged-bench tune --device gpu";
 

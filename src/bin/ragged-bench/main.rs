@@ -13,6 +13,7 @@ mod length_file;
 mod lengths;
 mod measure;
 mod median;
+mod operations;
 mod output_file;
 mod progress;
 mod records;
@@ -66,6 +67,7 @@ fn run(args: &Args, out: &mut impl Write) -> Result<()> {
     match &args.command {
         Some(Command::Report { input, output }) => return report::run(input, output, out),
         Some(Command::Jobs(options)) => return jobs::run(options, out),
+        Some(Command::Operations(options)) => return operations::run(options, out),
         Some(Command::Ceilings(options)) => return ceilings::run(options, out),
         Some(Command::Tune(options)) => return tune::run(options, out),
         None => {}
