@@ -136,7 +136,7 @@ pub enum Error {
         location: &'static Location<'static>,
     },
     /// A size beyond the limit of a device or of the index type.
-    #[error("{what} needs {requested} {unit}, but {limit} is the limit of {whose}")]
+    #[error("{what} needs {requested} {unit}, but {limit} is the limit of {whose}{}", At(location))]
     Limit {
         /// The object requested.
         what: String,
@@ -148,6 +148,8 @@ pub enum Error {
         limit: u64,
         /// The owner of the limit.
         whose: String,
+        /// Source file and line of the call that needed it: an operation, an upload or a read.
+        location: &'static Location<'static>,
     },
     /// An operation recorded under [`record_async`](crate::record_async) needs a size that only the device knows. The
     /// closure should return this error; it is called again once the size is known.
@@ -165,21 +167,25 @@ pub enum Error {
         available: String,
     },
     /// The device refused a kernel or a command: a fault of this crate or of the driver.
-    #[error("the GPU refused {label}: {message}")]
+    #[error("the GPU refused {label}: {message}{}", At(location))]
     Gpu {
         /// The kernel or command that was built or run.
         label: String,
         /// The message of the driver or of wgpu.
         message: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
     },
     /// The device is lost; its tensors can no longer be read.
     ///
     /// wgpu reports some losses, those that the driver finds while the host waits, only by a panic, which this crate
     /// catches. In a program compiled with `panic = "abort"` such a loss ends the process.
-    #[error("the GPU device was lost: {reason}")]
+    #[error("the GPU device was lost: {reason}{}", At(location))]
     DeviceLost {
         /// The driver's message.
         reason: String,
+        /// Source file and line of the call that found the loss.
+        location: &'static Location<'static>,
     },
 }
 
@@ -233,14 +239,17 @@ impl Error {
             | Self::Index { location, .. }
             | Self::DTypes { location, .. }
             | Self::Unsupported { location, .. }
-            | Self::Devices { location, .. } => *location = call,
+            | Self::Devices { location, .. }
+            | Self::Limit { location, .. }
+            | Self::Gpu { location, .. }
+            | Self::DeviceLost { location, .. } => *location = call,
             _ => {}
         }
         self
     }
 
     /// Source file and line of the call that failed or, for a condition that failed on the device, of the call that
-    /// recorded it. None for errors of the device itself.
+    /// recorded it. None for [`Error::NoDevice`] and [`Error::WouldBlock`].
     pub fn location(&self) -> Option<&'static Location<'static>> {
         match self {
             Self::Partition { location, .. }
@@ -252,6 +261,9 @@ impl Error {
             | Self::DTypes { location, .. }
             | Self::Unsupported { location, .. }
             | Self::Devices { location, .. }
+            | Self::Limit { location, .. }
+            | Self::Gpu { location, .. }
+            | Self::DeviceLost { location, .. }
             | Self::Check { location, .. } => Some(location),
             _ => None,
         }

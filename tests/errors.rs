@@ -3,8 +3,8 @@
 mod common;
 
 use ragged::{
-    Axes, Combiner, DType, Device, Error, Operand, RaggedShape, RaggedTensor, Result, RowPartition, SparseTensor,
-    Tensor, along, batched, descending, eval, s, shaped, weighted, with_nrows,
+    Axes, Combiner, DType, Device, DeviceOptions, Error, Operand, RaggedShape, RaggedTensor, Result, RowPartition,
+    SparseTensor, Tensor, along, batched, descending, eval, s, shaped, weighted, with_nrows,
 };
 
 type Misuse = fn(&Subjects) -> Result<()>;
@@ -158,6 +158,7 @@ const MISUSES: &[(&str, Misuse)] = &[
     ("eval of other devices", |s| eval([s.x.erased(), &s.x.to_device(&Device::cpu_unfused())?])),
     ("integer division", |s| read(s.ints.erased().floordiv(0))),
     ("bounding_size", |s| no(s.t.bounding_size(3))),
+    ("a size above the limit", |s| no(s.x.tile(&[1i64 << 40, 1]))),
     ("bounding_shape_of", |s| no(s.t.bounding_shape_of(Axes::from(3)))),
 ];
 
@@ -205,5 +206,18 @@ fn errors_on_the_device_name_the_line_that_recorded_them() {
         let e = gathered.to_vec().unwrap_err();
         let location = e.location().expect("a location");
         assert!(location.file().ends_with("errors.rs") && location.line() == line, "{name}: {e}");
+    }
+}
+
+/// Limits of a device, found while kernels run, name the read.
+#[test]
+fn limits_of_a_device_name_the_line_of_the_read() {
+    let Some(device) = common::gpu_with(&DeviceOptions::default().max_memory(Some(1 << 20))) else { return };
+    let x = RaggedTensor::from_nested(vec![1.0f32; 1000], &device).expect("fits");
+    let large = x.tile(&[1000]).expect("recorded");
+    for (e, line) in [(large.eval().unwrap_err(), line!()), (large.to_vec().unwrap_err(), line!())] {
+        assert!(matches!(e, Error::Limit { .. }), "{e}");
+        let location = e.location().expect("a location");
+        assert!(location.file().ends_with("errors.rs") && location.line() == line, "{e}");
     }
 }

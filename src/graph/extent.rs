@@ -9,7 +9,7 @@ use super::recording::read_now;
 use super::size::SizeKind;
 use super::walk::for_each_node;
 use super::{BackendRef, Expr, Node, Size};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 
 /// Location of a count.
 #[derive(Debug, Clone)]
@@ -231,6 +231,7 @@ fn fits(what: &str, n: u64) -> Result<u32> {
             unit: "elements",
             limit: u64::from(u32::MAX) - 1,
             whose: "a tensor".into(),
+            location: caller(),
         }),
     }
 }

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 
 use super::backend::{BackendRef, Elements, Part, Wait};
 use super::digest::Digest;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 
 /// Maximum number of sizes that one recording may await.
 const MAX_READS: usize = 256;
@@ -59,6 +59,7 @@ fn key(parts: &[Part]) -> Key {
 ///
 /// # Errors
 /// Those of the read; [`Error::WouldBlock`] under [`record_async`], until the read has been awaited.
+#[track_caller]
 pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>) -> Result<Vec<Vec<u8>>> {
     let answer = RECORDING.with_borrow_mut(|recording| {
         let recording = recording.as_mut()?;
@@ -70,7 +71,7 @@ pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>)
         recording.wanted.get_or_insert_with(wanted);
         Some(Err(Error::WouldBlock { op }))
     });
-    answer.unwrap_or_else(|| pollster::block_on(backend.read_parts(parts, Wait::Blocking)))
+    answer.unwrap_or_else(|| pollster::block_on(backend.read_parts(parts, Wait::Blocking))).map_err(here())
 }
 
 /// The result of `make`, which uploads data. Under [`record_async`] a repeated recording gets the result of the first one,

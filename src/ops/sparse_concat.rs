@@ -108,6 +108,7 @@ impl SparseTensor {
                     unit: "elements",
                     limit: 1 << 32,
                     whose: "a dimension of a sparse tensor".into(),
+                    location: caller(),
                 });
             }
             let mut key = Expr::u32(0);

@@ -2,7 +2,7 @@
 
 use super::index::Index;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -141,6 +141,7 @@ impl Pieces {
                 unit: "pieces",
                 limit: MOST_PIECES.into(),
                 whose: "a list of tensors".into(),
+                location: caller(),
             });
         }
         if let Some(size) = size.as_known().filter(|size| size % n != 0) {

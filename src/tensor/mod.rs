@@ -39,7 +39,7 @@ pub(crate) use values::{BytesBound, Pick, Values};
 
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, here};
 use crate::explain::Explain;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
@@ -83,7 +83,7 @@ impl Tensor {
         let nodes = out.nodes()?;
         let counts = out.shape.counts();
         if nodes.iter().chain(&counts).any(|n| n.depth() > MAX_DEPTH) {
-            out.backend().evaluate(&[nodes, counts].concat())?;
+            out.backend().evaluate(&[nodes, counts].concat()).map_err(here())?;
         }
         Ok(out)
     }
@@ -234,7 +234,7 @@ impl Tensor {
     /// A request that the device rejects. Device-side checks are reported by reads only.
     #[track_caller]
     pub fn eval(&self) -> Result<()> {
-        self.backend().evaluate(&self.nodes()?)
+        self.backend().evaluate(&self.nodes()?).map_err(here())
     }
 
     /// Computes the tensor now and waits for it. Returns the milliseconds between the start of its first kernel and the
@@ -256,7 +256,7 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn eval_timed(&self) -> Result<Option<f64>> {
-        self.backend().evaluate_timed(&self.nodes()?)
+        self.backend().evaluate_timed(&self.nodes()?).map_err(here())
     }
 
     /// The kernels that a read of the tensor would run, with the bytes that they move and the fusion barriers between

@@ -4,7 +4,7 @@ use wgpu_profiler::GpuTimerQueryResult;
 
 use super::Tensor;
 use crate::backend::gpu::GpuBackend;
-use crate::error::Result;
+use crate::error::{Result, here};
 
 impl Tensor {
     /// Computes the tensor now, waits for it, and returns a scope of [`wgpu_profiler`] per kernel, in execution order:
@@ -31,8 +31,8 @@ impl Tensor {
     pub fn eval_profiled(&self) -> Result<Option<Vec<GpuTimerQueryResult>>> {
         let nodes = self.nodes()?;
         match self.backend().as_any().downcast_ref::<GpuBackend>() {
-            Some(gpu) => gpu.evaluate_profiled(&nodes),
-            None => self.backend().evaluate(&nodes).map(|()| None),
+            Some(gpu) => gpu.evaluate_profiled(&nodes).map_err(here()),
+            None => self.backend().evaluate(&nodes).map(|()| None).map_err(here()),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::future::Future;
 use super::{FromNested, HostTensor, HostValues, Nested, RaggedTensor, Tensor, Values};
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::backend::{BackendRef, Part, Wait};
 use crate::graph::diagnosis::Diagnosis;
 use crate::graph::extent::{Count, Extent};
@@ -138,7 +138,7 @@ impl Tensor {
     /// The first failed device-side check; a lost device.
     #[track_caller]
     pub fn to_host(&self) -> Result<HostTensor> {
-        pollster::block_on(self.read(Wait::Blocking))
+        pollster::block_on(self.read(Wait::Blocking)).map_err(here())
     }
 
     /// As [`Tensor::to_host`], without blocking: the future is pending until the device has finished.
@@ -161,9 +161,10 @@ impl Tensor {
     /// assert_eq!((sums.values, longest.values), (HostValues::I32(vec![3, 0, 3]), HostValues::I64(vec![2])));
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_host_async(&self) -> impl Future<Output = Result<HostTensor>> + Send + use<> {
-        let tensor = self.clone();
-        async move { tensor.read(Wait::Polled).await }
+        let (tensor, here) = (self.clone(), here());
+        async move { tensor.read(Wait::Polled).await.map_err(here) }
     }
 
     /// Runs the device-side checks that the tensor depends on (indices in range, rows that broadcast, splits that do
@@ -183,22 +184,24 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn check(&self) -> Result<()> {
-        pollster::block_on(self.settle(Wait::Blocking))
+        pollster::block_on(self.settle(Wait::Blocking)).map_err(here())
     }
 
     /// As [`Tensor::check`], without blocking; see [`Tensor::to_host_async`].
     ///
     /// # Errors
     /// As [`Tensor::check`].
+    #[track_caller]
     pub fn check_async(&self) -> impl Future<Output = Result<()>> + Send + use<> {
-        let tensor = self.clone();
-        async move { tensor.settle(Wait::Polled).await }
+        let (tensor, here) = (self.clone(), here());
+        async move { tensor.settle(Wait::Polled).await.map_err(here) }
     }
 
     /// As [`Tensor::to_nested`], without blocking; see [`Tensor::to_host_async`].
     ///
     /// # Errors
     /// As [`Tensor::to_nested`].
+    #[track_caller]
     pub fn to_nested_async(&self) -> impl Future<Output = Result<Nested>> + Send + use<> {
         let read = self.to_host_async();
         async move { Ok(read.await?.to_nested()) }
@@ -220,13 +223,14 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::to_device`].
+    #[track_caller]
     pub fn to_device_async(&self, device: &Device) -> impl Future<Output = Result<Self>> + Send + use<> {
-        let (tensor, device) = (self.clone(), device.clone());
+        let (tensor, device, here) = (self.clone(), device.clone(), here());
         async move {
             if device == tensor.device() {
                 return Ok(tensor);
             }
-            tensor.read(Wait::Polled).await?.to_device(&device)
+            tensor.read(Wait::Polled).await.and_then(|host| host.to_device(&device)).map_err(here)
         }
     }
 }
@@ -279,6 +283,7 @@ impl<T: Element> RaggedTensor<T> {
     /// assert_eq!(pollster::block_on(doubled)?, [2, 4, 6]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T::Host>>> + Send + use<T> {
         let read = self.to_host_async();
         async move { Ok(Self::flat(read.await?)) }
@@ -296,6 +301,7 @@ impl<T: Element> RaggedTensor<T> {
     /// assert_eq!(rows, [vec![1, 2], vec![], vec![3]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn to_nested_vec_async<N: FromNested<T>>(&self) -> impl Future<Output = Result<N>> + Send + use<T, N> {
         let nests = Self::nests::<N>(self);
         let read = self.to_host_async();

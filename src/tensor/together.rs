@@ -6,7 +6,7 @@ use std::pin::Pin;
 use super::read::read_parts;
 use super::{HostTensor, ReadTogether, Tensor, TensorSet};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Result, here};
 use crate::explain::Explain;
 use crate::graph::backend::{BackendRef, Wait};
 use crate::graph::node::Node;
@@ -43,7 +43,7 @@ fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef,
 #[track_caller]
 pub fn eval(tensors: impl TensorSet) -> Result<()> {
     match nodes_of("eval", &tensors.tensors())? {
-        Some((backend, nodes)) => backend.evaluate(&nodes),
+        Some((backend, nodes)) => backend.evaluate(&nodes).map_err(here()),
         None => Ok(()),
     }
 }
@@ -63,7 +63,7 @@ pub fn eval(tensors: impl TensorSet) -> Result<()> {
 #[track_caller]
 pub fn explain(tensors: impl TensorSet) -> Result<Explain> {
     match nodes_of("explain", &tensors.tensors())? {
-        Some((backend, nodes)) => Explain::new(&backend, &nodes),
+        Some((backend, nodes)) => Explain::new(&backend, &nodes).map_err(here()),
         None => Ok(Explain::default()),
     }
 }
@@ -84,7 +84,7 @@ pub fn explain(tensors: impl TensorSet) -> Result<Explain> {
 /// ```
 #[track_caller]
 pub fn to_host(tensors: impl TensorSet) -> Result<Vec<HostTensor>> {
-    pollster::block_on(read(tensors.tensors().into_iter().cloned().collect(), Wait::Blocking))
+    pollster::block_on(read(tensors.tensors().into_iter().cloned().collect(), Wait::Blocking)).map_err(here())
 }
 
 /// As [`to_host`], without blocking; see [`Tensor::to_host_async`].
@@ -100,8 +100,10 @@ pub fn to_host(tensors: impl TensorSet) -> Result<Vec<HostTensor>> {
 /// assert_eq!(read[0].values, HostValues::F32(vec![1.0, f32::MAX, 5.0]));
 /// # Ok::<(), ragged::Error>(())
 /// ```
+#[track_caller]
 pub fn to_host_async(tensors: impl TensorSet) -> Pin<Box<dyn Future<Output = Result<Vec<HostTensor>>> + Send>> {
-    Box::pin(read(tensors.tensors().into_iter().cloned().collect(), Wait::Polled))
+    let (tensors, here) = (tensors.tensors().into_iter().cloned().collect(), here());
+    Box::pin(async move { read(tensors, Wait::Polled).await.map_err(here) })
 }
 
 /// The flat values of several typed tensors, whatever their element types, read together as by [`to_host`].
@@ -116,6 +118,7 @@ pub fn to_host_async(tensors: impl TensorSet) -> Pin<Box<dyn Future<Output = Res
 /// assert_eq!((sums, counts), (vec![4.5, 0.0, 5.0], vec![2, 0, 1]));
 /// # Ok::<(), ragged::Error>(())
 /// ```
+#[track_caller]
 pub fn to_vecs<S: ReadTogether>(tensors: S) -> Result<S::Vecs> {
     to_host(tensors).map(S::vecs)
 }

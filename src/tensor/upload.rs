@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Values;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
@@ -20,7 +20,7 @@ pub(super) fn numbers(device: &Device, dtype: DType, bytes: &[u8]) -> Result<Val
     let len = Extent::known_u64("a tensor", (bytes.len() / dtype.size()) as u64)?.capacity();
     check_bytes(device, "a tensor", bytes.len() as u64)?;
     let backend = device.backend();
-    Ok(Values::Numbers(Node::source(backend, dtype, len, backend.upload(dtype, bytes)?)))
+    Ok(Values::Numbers(Node::source(backend, dtype, len, backend.upload(dtype, bytes).map_err(here())?)))
 }
 
 /// Uploads byte strings.
@@ -47,7 +47,7 @@ pub(super) fn strings<'a>(device: &Device, strings: impl ExactSizeIterator<Item 
     };
     let backend = device.backend();
     let partition = RowPartition::from_host_splits(backend, splits)?;
-    let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, &bytes)?);
+    let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, &bytes).map_err(here())?);
     Ok(Values::Strings { strings: partition, bytes })
 }
 
@@ -68,6 +68,7 @@ fn check_bytes(device: &Device, what: &str, bytes: u64) -> Result<()> {
         unit: "bytes",
         limit: backend.max_bytes(),
         whose: backend.name().into(),
+        location: caller(),
     })
 }
 
@@ -81,7 +82,7 @@ impl Values {
         let len = Extent::known_u64("a string tensor", bytes.len() as u64)?.capacity();
         let backend = device.backend();
         let strings = RowPartition::from_host_splits(backend, splits)?;
-        let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, bytes)?);
+        let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, bytes).map_err(here())?);
         Ok(Self::Strings { strings, bytes })
     }
 }

@@ -7,7 +7,7 @@ use super::{
     CpuBackend, compact, histogram, map, matmul, rank_bitmap, reduce, row_hash, row_scan, row_sort, scan, sort,
 };
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
@@ -50,6 +50,7 @@ impl CpuBackend {
                         unit: "elements",
                         limit: u64::from(u32::MAX),
                         whose: "a tensor".into(),
+                        location: caller(),
                     });
                 }
             }

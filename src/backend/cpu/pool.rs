@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::available;
 use super::zeroed_memory::ZeroedMemory;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::stats::Stats;
 
 /// Least size of pooled memory, in bytes. The allocator caches smaller sizes.
@@ -128,7 +128,14 @@ impl Pool {
             }
         }
         let limit_error = |limit: u64, whose: &str| {
-            Err(Error::Limit { what: op.into(), requested: requested_bytes, unit: "bytes", limit, whose: whose.into() })
+            Err(Error::Limit {
+                what: op.into(),
+                requested: requested_bytes,
+                unit: "bytes",
+                limit,
+                whose: whose.into(),
+                location: caller(),
+            })
         };
         if requested_bytes >= available::QUERY_THRESHOLD {
             // The system does not count unused pooled memory as available.

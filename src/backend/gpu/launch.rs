@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::codegen::{KernelModule, ModuleBuilder, ParamWord, StorageArray};
 use super::runtime::RuntimeChecks;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::many_dispatches::ManyDispatches;
@@ -107,6 +107,7 @@ pub(super) fn check_elements(step: &Step, elements: u32, limit: u32, whose: &str
         unit: "elements",
         limit: u64::from(limit),
         whose: format!("{whose} on a GPU; {FEWER_ROWS}"),
+        location: caller(),
     })
 }
 
@@ -118,5 +119,6 @@ pub(super) fn too_many(step: &Step, (nrows, nvals, inner): (u32, u32, u32), whos
         unit: "elements",
         limit: u64::from(u32::MAX) - (1 << 14),
         whose: format!("{whose} on a GPU; {FEWER_ROWS}"),
+        location: caller(),
     }
 }

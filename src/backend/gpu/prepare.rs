@@ -11,7 +11,7 @@ use super::compiled_plan::{BufferBinding, CompiledPlan, Kernel, Resource, SizedP
 use super::launch::{FEWER_ROWS, Launch, Lowered};
 use super::lower::lower;
 use super::runtime::{Access, Pipeline};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::Backend;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{ArraySource, LinkedPlan, Step, StepLinks};
@@ -96,6 +96,7 @@ impl GpuBackend {
             unit: "bytes",
             limit: self.max_bytes(),
             whose: format!("one buffer of {}; {FEWER_ROWS}", self.name),
+            location: caller(),
         })
     }
 
@@ -119,6 +120,7 @@ impl GpuBackend {
             unit: exceeded.unit,
             limit: exceeded.limit,
             whose: format!("one kernel of {}; {FEWER_ROWS}", self.name),
+            location: caller(),
         })
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::backend::GpuBackend;
 use super::record::StatusBlock;
 use super::runtime::{Buffer, Pending, ReadRequest};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::{Backend, Elements, Part, Status, Wait};
 use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::extent::Count;
@@ -223,5 +223,9 @@ enum PartLen {
 }
 
 fn lost_read(name: &str) -> Error {
-    Error::Gpu { label: name.into(), message: "bug: the runtime returned fewer results than were requested".into() }
+    Error::Gpu {
+        label: name.into(),
+        message: "bug: the runtime returned fewer results than were requested".into(),
+        location: caller(),
+    }
 }

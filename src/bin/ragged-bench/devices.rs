@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn devices_that_do_not_open_are_counted_and_skipped() -> Result<()> {
-        let refusal = || Err(ragged::Error::DeviceLost { reason: "no".into() });
+        let refusal =
+            || Err(ragged::Error::DeviceLost { reason: "no".into(), location: std::panic::Location::caller() });
         let found = vec![
             ("broken".to_owned(), refusal()),
             ("cpu".to_owned(), Ok(Device::cpu())),

@@ -209,7 +209,14 @@ mod tests {
     #[test]
     fn limits_are_distinguished_from_failures() {
         let whose = "an adapter".to_owned();
-        let limit = Error::Limit { what: "pad".into(), requested: 9, unit: "bytes", limit: 8, whose };
+        let limit = Error::Limit {
+            what: "pad".into(),
+            requested: 9,
+            unit: "bytes",
+            limit: 8,
+            whose,
+            location: std::panic::Location::caller(),
+        };
         let with_context = |e: Error| anyhow::Error::new(e).context("256 values").context("to_padded");
         assert!(is_too_large(&with_context(limit)));
         assert!(!is_too_large(&with_context(Error::Argument {

@@ -10,7 +10,7 @@ mod uniform;
 use std::panic::Location;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -66,6 +66,7 @@ impl<'a> Making<'a> {
             unit: "bytes",
             limit: self.backend.max_bytes(),
             whose: self.backend.name().into(),
+            location: caller(),
         })
     }
 

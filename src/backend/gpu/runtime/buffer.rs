@@ -133,6 +133,7 @@ impl Runtime {
                 unit: "bytes",
                 limit: limits.max_buffer,
                 whose: format!("one buffer of {}; use smaller tensors, or a CPU device", self.info().name),
+                location: crate::error::caller(),
             });
         }
         let allocation = self.pool().acquire(Use::Storage, bytes, limits.max_capacity_for(bytes))?;
@@ -197,7 +198,14 @@ impl Runtime {
         if bytes > limits.max_buffer {
             let (what, limit) = (format!("{op}: the tensor"), limits.max_buffer);
             let whose = format!("one buffer of {}; pass fewer values", self.info().name);
-            return Err(Error::Limit { what, requested: bytes, unit: "bytes", limit, whose });
+            return Err(Error::Limit {
+                what,
+                requested: bytes,
+                unit: "bytes",
+                limit,
+                whose,
+                location: crate::error::caller(),
+            });
         }
         self.shared().check_user_object(op, || {
             let device = self.device();

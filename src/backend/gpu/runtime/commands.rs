@@ -272,7 +272,7 @@ impl Runtime {
 
     fn over_limit(&self, what: &str, requested: u64, unit: &'static str, limit: u64) -> Error {
         let whose = format!("{}; process fewer rows at a time", self.info().name);
-        Error::Limit { what: what.to_owned(), requested, unit, limit, whose }
+        Error::Limit { what: what.to_owned(), requested, unit, limit, whose, location: crate::error::caller() }
     }
 }
 

@@ -46,6 +46,7 @@ impl Runtime {
                 unit: "storage buffers",
                 limit: limit as u64,
                 whose: self.info().name.clone(),
+                location: crate::error::caller(),
             });
         }
         let module = lock(&self.pipelines.modules).get(wgsl);
@@ -123,7 +124,9 @@ impl Runtime {
     fn does_not_compile(&self, label: &str, error: &wgpu::Error) -> Error {
         match self.health().alive() {
             Err(lost) => lost,
-            Ok(()) => Error::Gpu { label: label.to_owned(), message: error.to_string() },
+            Ok(()) => {
+                Error::Gpu { label: label.to_owned(), message: error.to_string(), location: crate::error::caller() }
+            }
         }
     }
 
@@ -172,5 +175,6 @@ fn dump(folder: &Path, label: &str, wgsl: &str) -> Result<()> {
     written.map_err(|error| Error::Gpu {
         label: label.to_owned(),
         message: format!("cannot write {}: {error}; check DeviceOptions::dump_wgsl", path.display()),
+        location: crate::error::caller(),
     })
 }

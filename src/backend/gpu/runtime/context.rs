@@ -84,8 +84,11 @@ impl Runtime {
             ..Default::default()
         };
         let opened = pollster::block_on(adapter.wgpu.request_device(&descriptor));
-        let (device, queue) =
-            opened.map_err(|error| Error::Gpu { label: adapter.summary.name.clone(), message: error.to_string() })?;
+        let (device, queue) = opened.map_err(|error| Error::Gpu {
+            label: adapter.summary.name.clone(),
+            message: error.to_string(),
+            location: crate::error::caller(),
+        })?;
         Ok(Self::with_shared(Shared::new(device, queue), adapter.summary.clone(), features, options))
     }
 
@@ -202,7 +205,7 @@ impl Runtime {
         let saved = cache.save();
         saved.map_err(|error| {
             let message = format!("cannot write the file: {error}; check the folder of DeviceOptions::pipeline_cache");
-            Error::Gpu { label: "the pipeline cache".into(), message }
+            Error::Gpu { label: "the pipeline cache".into(), message, location: crate::error::caller() }
         })
     }
 

@@ -88,6 +88,7 @@ impl Pool {
                 unit: "bytes",
                 limit: capacity,
                 whose,
+                location: crate::error::caller(),
             });
         }
         let counters = &self.shared.counters;
@@ -149,6 +150,7 @@ impl Pool {
             whose:
                 "the device's budget; raise DeviceOptions::max_memory, drop tensors, or process fewer rows at a time"
                     .into(),
+            location: crate::error::caller(),
         }
     }
 
@@ -172,7 +174,7 @@ impl Pool {
             }
             other => other.to_string(),
         };
-        Error::Gpu { label, message }
+        Error::Gpu { label, message, location: crate::error::caller() }
     }
 
     fn allocate(&self, usage: Use, capacity: u64) -> Result<Allocation, wgpu::Error> {

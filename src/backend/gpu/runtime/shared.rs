@@ -17,7 +17,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The error for a bug of this crate, detected before the call of wgpu.
 pub(super) fn bug(label: &str, what: impl std::fmt::Display) -> Error {
-    Error::Gpu { label: label.to_owned(), message: format!("bug: {what}") }
+    Error::Gpu { label: label.to_owned(), message: format!("bug: {what}"), location: crate::error::caller() }
 }
 
 /// Whether the device still works. Set by wgpu's callbacks, checked by every submission and read.
@@ -35,7 +35,7 @@ impl Health {
     /// Fails if the device is lost.
     pub(super) fn alive(&self) -> Result<()> {
         match self.lost.get() {
-            Some(reason) => Err(Error::DeviceLost { reason: reason.clone() }),
+            Some(reason) => Err(Error::DeviceLost { reason: reason.clone(), location: crate::error::caller() }),
             None => Ok(()),
         }
     }

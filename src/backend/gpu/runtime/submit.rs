@@ -145,7 +145,7 @@ impl Runtime {
             }
             other => other.to_string(),
         };
-        Error::Gpu { label: "a submission".into(), message }
+        Error::Gpu { label: "a submission".into(), message, location: crate::error::caller() }
     }
 
     fn throttle(&self) -> Result<()> {

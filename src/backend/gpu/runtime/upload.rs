@@ -66,7 +66,11 @@ impl Runtime {
             wgpu::Error::OutOfMemory { .. } => {
                 let message =
                     "out of memory for the staging buffer; drop tensors, or upload fewer values at a time".into();
-                Error::Gpu { label: format!("an upload of {} bytes", chunk.len()), message }
+                Error::Gpu {
+                    label: format!("an upload of {} bytes", chunk.len()),
+                    message,
+                    location: crate::error::caller(),
+                }
             }
             other => bug("an upload", other),
         })

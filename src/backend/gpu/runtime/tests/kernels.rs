@@ -108,7 +108,7 @@ fn compile_errors_give_the_cause() {
         access,
         RuntimeChecks::ALL,
     ) {
-        Err(Error::Gpu { label, message }) if label == "broken" => message,
+        Err(Error::Gpu { label, message, .. }) if label == "broken" => message,
         other => panic!("{other:?}"),
     };
     assert!(message("fn f( {", "main", &[]).contains("expected"));
@@ -130,7 +130,9 @@ fn faulty_dispatches_are_called_bugs() {
     for buffers in [vec![], vec![a.clone()], vec![a.clone(), a.clone()], vec![a.clone(), foreign]] {
         let buffers = buffers.into_iter().map(Into::into).collect();
         let error = runtime.submit(&[Command::Dispatch(Dispatch { buffers, ..good.clone() })]).expect_err("is refused");
-        assert!(matches!(&error, Error::Gpu { label, message } if label == "affine" && message.starts_with("bug: ")));
+        assert!(
+            matches!(&error, Error::Gpu { label, message, .. } if label == "affine" && message.starts_with("bug: "))
+        );
     }
     runtime.submit(&[Command::Dispatch(good)]).expect("runs");
 }
