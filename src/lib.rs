@@ -126,6 +126,7 @@ mod element;
 mod error;
 mod explain;
 mod graph;
+pub mod guide;
 mod integer;
 mod math;
 mod numerics;
