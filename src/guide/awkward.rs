@@ -170,10 +170,10 @@
 //!
 //! | Awkward | ragged | differences |
 //! |---|---|---|
-//! | `ak.sort(x, ascending=False)`, `ak.argsort` | [`x.sort(descending(1))`](Tensor::sort), [`argsort`](Tensor::argsort) | the axis is required; stable; NaN last in both orders, where Awkward's ascending order has it first |
+//! | `ak.sort(x, ascending=False)`, `ak.argsort` | [`x.sort(descending(1))`](Tensor::sort), [`argsort`](Tensor::argsort) | the axis is required; stable; NaN last in both orders, where Awkward has it first |
 //! | `ak.softmax(x, axis=1)` | [`softmax`](Tensor::softmax) | |
 //! | `ak.combinations(x, 2)`, `ak.argcombinations` | [`x.combinations(2, 1)`](Tensor::combinations), [`argcombinations`](Tensor::argcombinations) | one tensor per member, at most 6; without replacement |
-//! | `ak.cartesian([x, y])` | [`Tensor::cartesian(&[&x, &y], 1)`](Tensor::cartesian) | one tensor per factor; `nested` is [`RaggedTensor::from_row_lengths`] of a factor |
+//! | `ak.cartesian([x, y])` | [`Tensor::cartesian(&[&x, &y], 1)`](Tensor::cartesian) | one tensor per factor; no `nested` |
 //! | `ak.run_lengths(x)` | [`x.run_lengths()`](Tensor::run_lengths) | values and lengths; within rows |
 //! | none | [`cumsum`](Tensor::cumsum), [`top_k`](Tensor::top_k), [`unique`](Tensor::unique), [`diff`](Tensor::diff), [`shift`](Tensor::shift), [`group_by_key`](Tensor::group_by_key), [`set_union`](Tensor::set_union), [`sliding_windows`](Tensor::sliding_windows), [`map_rows`](Tensor::map_rows) | |
 //!
@@ -193,7 +193,7 @@
 //!
 //! | Awkward | ragged | differences |
 //! |---|---|---|
-//! | `ak.str.split_whitespace(x)`, `ak.str.split_pattern(x, ",")` | [`x.string_split(white_space())`](Tensor::string_split), `x.string_split(",")` | ASCII white space, whose runs count as one |
+//! | `ak.str.split_whitespace(x)`, `ak.str.split_pattern(x, ",")` | [`x.string_split(white_space())`](Tensor::string_split), `x.string_split(",")` | ASCII white space; no empty piece at either end, where Awkward has one |
 //! | `ak.str.join(x, "-")` | [`x.reduce_join(-1, "-")`](Tensor::reduce_join) | [`string_join`](Tensor::string_join) joins element by element |
 //! | `ak.str.upper(x)` | [`string_upper_utf8`](Tensor::string_upper_utf8), a host step; [`string_upper`](Tensor::string_upper) of ASCII | |
 //! | `ak.str.length(x)` | [`string_length_chars`](Tensor::string_length_chars), [`string_length`](Tensor::string_length) in bytes | i32 |
