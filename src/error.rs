@@ -241,6 +241,14 @@ impl Error {
 
     /// Source file and line of the call that failed or, for a condition that failed on the device, of the call that
     /// recorded it. None for errors of the device itself.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let error = x.reduce_sum(3).unwrap_err();
+    /// assert!(error.location().is_some_and(|at| error.to_string().contains(&at.to_string())));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn location(&self) -> Option<&'static Location<'static>> {
         match self {
             Self::Partition { location, .. }
