@@ -61,7 +61,7 @@ impl Tensor {
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
+    /// use ragged::{Device, HostTensor, HostValues, exclusive, reversed};
     /// let x = HostTensor {
     ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
     ///     uniform_row_lengths: vec![None],
@@ -90,7 +90,7 @@ impl Tensor {
     ///
     /// ```
     /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
+    /// use ragged::{Device, HostTensor, HostValues, exclusive};
     /// let x = HostTensor {
     ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
     ///     uniform_row_lengths: vec![None],

@@ -271,7 +271,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let x = RaggedTensor::from_nested([vec![1i32, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(x.reduce_sum(..)?.item()?, 6);
     /// assert!(x.item().is_err());
     /// # Ok::<(), ragged::Error>(())
