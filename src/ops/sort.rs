@@ -89,7 +89,7 @@ impl Tensor {
     /// `axis` out of range; byte strings.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, descending};
+    /// # use ragged::{Device, RaggedTensor, descending};
     /// let x = RaggedTensor::from_nested(vec![vec![3.0, f32::NAN, -1.0], vec![], vec![2.0, 1.0]], &Device::cpu())?;
     /// assert_eq!(x.sort(-1)?.to_string(), "<ragged.RaggedTensor [[-1.0, 3.0, nan], [], [1.0, 2.0]]>");
     /// assert_eq!(x.sort(descending(-1))?.to_string(), "<ragged.RaggedTensor [[3.0, -1.0, nan], [], [2.0, 1.0]]>");
@@ -113,7 +113,7 @@ impl Tensor {
     /// `axis` out of range; byte strings.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, descending};
+    /// # use ragged::{Device, RaggedTensor, descending};
     /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3], vec![], vec![2, 1]], &Device::cpu())?;
     /// assert_eq!(x.argsort(1)?.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [], [1, 0]]>");
     /// assert_eq!(x.argsort(descending(1))?.to_string(), "<ragged.RaggedTensor [[0, 2, 1], [], [0, 1]]>");
