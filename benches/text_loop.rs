@@ -307,6 +307,6 @@ fn print(text: &[u8], words: &[i64], runs: usize, engines: &[OfEngine], of_loop:
         "ratio",
     ];
     print_table(&header, &rows);
-    println!("\nThe CPU backend counts no submissions, waits, plans or device memory.");
+    println!("\nThe CPU backend submits nothing, waits for nothing and copies nothing between memories.");
     println!("All results equal those of the loop bit for bit: {} numbers.", words.len() * WIDTH);
 }

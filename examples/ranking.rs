@@ -31,6 +31,6 @@ fn main() -> Result<()> {
     println!("relevant  {relevant}");
     println!("pooled    {pooled}");
     assert_eq!(best.to_vec()?, [4, 8, 3, 17]);
-    assert_eq!(pooled.to_nested_vec::<Vec<Vec<f32>>>()?[1..], [vec![], vec![1.0, 2.0]]);
+    assert_eq!(pooled.to_nested_vec::<Vec<Vec<f32>>>()?[1..], [vec![0.0, 0.0], vec![1.0, 2.0]]);
     Ok(())
 }
