@@ -29,7 +29,7 @@ const ORIGINS: [&str; 2] = ["Tensor", "RaggedTensor"];
 fn forwards(f: &Function) -> bool {
     let origin = f.name.strip_suffix("_async").unwrap_or(&f.name);
     let refers = |of: &&str| (**of != f.owner || origin != f.name) && f.doc.contains(&format!("[`{of}::{origin}`]"));
-    ORIGINS.iter().any(|of| refers(of))
+    ORIGINS.iter().any(refers)
 }
 
 /// Whether the example of the function's type calls it.
