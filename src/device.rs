@@ -20,8 +20,15 @@ use crate::tuning::Tuning;
 /// A device on which tensors live and are computed: a GPU, or this machine's CPU. Cheap to clone.
 ///
 /// ```
-/// let device = ragged::Device::cpu();
-/// assert_eq!(device.name(), "cpu");
+/// use ragged::Device;
+/// let cpu = Device::cpu();
+/// assert_eq!((cpu.name(), cpu.is_cpu(), cpu.is_software(), cpu.tuning()), ("cpu", true, true, None));
+/// assert_eq!(Device::named("cpu")?, cpu);
+/// assert_eq!(Device::names()[0], "cpu");
+/// println!("{:?} of {} devices", Device::best()?, Device::names().len());
+/// cpu.wait()?;
+/// println!("{:?}, {:?}", cpu.stats(), cpu.numerics()?);
+/// # Ok::<(), ragged::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Device(BackendRef);
@@ -66,6 +73,12 @@ impl Device {
     ///
     /// # Errors
     /// No adapter exists, or the driver refuses.
+    ///
+    /// ```no_run
+    /// let gpu = ragged::Device::gpu()?;
+    /// println!("{}", gpu.name());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn gpu() -> Result<Self> {
         match adapters().first() {
@@ -78,6 +91,13 @@ impl Device {
     ///
     /// # Errors
     /// No adapter exists, or the driver refuses.
+    ///
+    /// ```no_run
+    /// use ragged::{Device, DeviceOptions};
+    /// let gpu = Device::gpu_with(&DeviceOptions::default().host_steps(true))?;
+    /// println!("{}", gpu.name());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn gpu_with(options: &DeviceOptions) -> Result<Self> {
         match adapters().first() {
@@ -191,6 +211,13 @@ impl Device {
     ///
     /// # Errors
     /// A driver refuses; [`Device::each`] tells which one.
+    ///
+    /// ```no_run
+    /// for device in ragged::Device::all()? {
+    ///     println!("{}", device.name());
+    /// }
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn all() -> Result<Vec<Self>> {
         Self::each().into_iter().map(|(_, device)| device).collect()

@@ -3,6 +3,12 @@
 use std::fmt;
 
 /// The element type of a tensor.
+///
+/// ```
+/// use ragged::DType;
+/// assert_eq!((DType::F16.name(), DType::from_name("f16"), DType::F16.size()), ("f16", Some(DType::F16), 2));
+/// assert_eq!((DType::U8.is_integer(), DType::U8.is_signed(), DType::U8.is_float()), (true, false, false));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DType {

@@ -250,6 +250,14 @@ impl Error {
 
     /// Source file and line of the call that failed or, for a condition that failed on the device, of the call that
     /// recorded it. None for [`Error::NoDevice`] and [`Error::WouldBlock`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let error = x.reduce_sum(3).unwrap_err();
+    /// assert!(error.location().is_some_and(|at| error.to_string().contains(at.file())));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn location(&self) -> Option<&'static Location<'static>> {
         match self {
             Self::Partition { location, .. }

@@ -24,6 +24,8 @@
 //! # Ok::<(), ragged::Error>(())
 //! ```
 //!
+//! The [`guide`] has pages for users of TensorFlow, Awkward and Polars, and a table of all operations.
+//!
 //! # Arguments and options
 //!
 //! An operation takes its required arguments: `x.reduce_mean(1)`, `x.sort(1)`, `table.gather(&ids)`, `a.matmul(&b)`. An
@@ -126,6 +128,7 @@ mod element;
 mod error;
 mod explain;
 mod graph;
+pub mod guide;
 mod integer;
 mod math;
 mod numerics;

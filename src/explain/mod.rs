@@ -69,6 +69,13 @@ pub struct ExplainedKernel {
 
 impl ExplainedKernel {
     /// Bytes read plus written, relative to the minimum; 1 where no byte has to be moved.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![5.0]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_sum(1)?.explain()?.kernels[0].ratio(), 1.0);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn ratio(&self) -> f64 {
         ratio(self.bytes_read + self.bytes_written, self.least_bytes)
     }
@@ -103,6 +110,8 @@ fn ratio(bytes: u64, min: u64) -> f64 {
 /// [1] the row_scan kernel must end before its results are read; inherent in the operation
 /// "
 /// );
+/// let explained = sums.explain()?;
+/// assert_eq!((explained.dispatches(), explained.bytes(), explained.ratio()), (2, 80, 2.0));
 /// # Ok::<(), ragged::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

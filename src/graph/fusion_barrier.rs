@@ -70,6 +70,10 @@ impl fmt::Display for FusionBarrier {
 
 impl FusionBarrier {
     /// How to avoid the barrier, or why not to: a phrase.
+    ///
+    /// ```
+    /// assert_eq!(ragged::FusionBarrier::Splits.remedy(), "inherent in the operation");
+    /// ```
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::EndsKernel(_) | Self::Splits | Self::Count | Self::ConditionsOnly => "inherent in the operation",

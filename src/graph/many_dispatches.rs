@@ -28,6 +28,10 @@ impl fmt::Display for ManyDispatches {
 
 impl ManyDispatches {
     /// How to avoid the additional dispatches, or why they are unavoidable: a phrase.
+    ///
+    /// ```
+    /// assert_eq!(ragged::ManyDispatches::BindingLimit.remedy(), "a device with larger bindings needs fewer");
+    /// ```
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::BindingLimit => "a device with larger bindings needs fewer",

@@ -8,6 +8,15 @@ use crate::dtype::DType;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_bf16, f32_of_f16, f32_of_integer_to_odd, f32_to_odd};
 
 /// A single value of any dtype except strings. A scalar is a parameter of a kernel, not part of its source.
+///
+/// ```
+/// use ragged::{DType, Scalar};
+/// assert_eq!((Scalar::from(-1i8).dtype(), Scalar::from(-1i8).bits()), (DType::I8, 0xffff_ffff));
+/// assert_eq!(Scalar::from_i64(DType::U8, 257), Scalar::U8(1));
+/// assert_eq!(Scalar::from_f64(DType::U8, 257.0), Scalar::U8(255));
+/// assert_eq!(Scalar::I32(257).converted(DType::U8), None);
+/// assert_eq!((Scalar::lowest(DType::I8), Scalar::highest(DType::I8)), (Scalar::I8(-128), Scalar::I8(127)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scalar {
     /// A truth value.

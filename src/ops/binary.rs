@@ -381,6 +381,13 @@ impl<T: Arithmetic> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::multiply`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.scalar_mul(0.5f32)?.to_string(), "<ragged.RaggedTensor [[0.5, 1.0], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn scalar_mul(&self, factor: impl Number) -> Result<Self> {
         self.multiply(factor)

@@ -76,6 +76,13 @@ impl Tensor {
     ///
     /// # Source
     /// `tf.strings.to_hash_bucket_strong`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["dog", ""], &Device::cpu())?;
+    /// assert_eq!(x.to_hash_bucket_strong(1000, [104, 957])?.to_vec()?, [283, 686]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_hash_bucket_strong(&self, buckets: impl Integer, key: [u64; 2]) -> Result<Self> {
         let buckets = buckets.saturating_i64();
@@ -88,6 +95,13 @@ impl Tensor {
     ///
     /// # Source
     /// `tf.strings.to_hash_bucket`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["foo bar", "cat"], &Device::cpu())?;
+    /// assert_eq!(x.to_hash_bucket(1000)?.to_vec()?, [495, 335]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_hash_bucket(&self, buckets: impl Integer) -> Result<Self> {
         let buckets = buckets.saturating_i64();

@@ -37,6 +37,14 @@ impl Index {
     pub const ALL: Self = Self::Slice { start: None, stop: None, step: 1 };
 
     /// The same slice with that step; other items stay unchanged.
+    ///
+    /// ```
+    /// use ragged::{Device, Index, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![4]], &Device::cpu())?;
+    /// let y = x.slice([Index::ALL, Index::ALL.step_by(-1)])?;
+    /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[3, 2, 1], [4]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[must_use]
     pub const fn step_by(self, step: i64) -> Self {
         match self {

@@ -49,6 +49,16 @@ impl Tensor {
     /// That of `function`.
     ///
     /// TensorFlow: `tf.ragged.map_flat_values`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![10, 20], vec![], vec![30]], &device)?;
+    /// let sums = Tensor::map_flat_values_of(&[&x, &y], |values| values[0].add(&values[1]))?;
+    /// assert_eq!(sums.to_string(), "<ragged.RaggedTensor [[11, 22], [], [33]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn map_flat_values_of(
         tensors: &[impl AsRef<Self>],

@@ -56,6 +56,12 @@ impl<'a> Operand<'a> {
     }
 
     /// The element type.
+    ///
+    /// ```
+    /// use ragged::{DType, Operand};
+    /// assert_eq!(Operand::from(0.5f32).dtype(), DType::F32);
+    /// assert_eq!(Operand::from("a").dtype(), DType::Str);
+    /// ```
     pub fn dtype(&self) -> DType {
         match self {
             Self::Tensor(t) => t.dtype(),

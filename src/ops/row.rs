@@ -128,14 +128,47 @@ impl Row {
     }
 
     /// Number of dimensions of a row.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let y: RaggedTensor<i32> = x.map_rows(|row| {
+    ///     assert_eq!(row.rank(), 1);
+    ///     row.negative()
+    /// })?;
+    /// assert_eq!(y.to_vec()?, [-1, -2, -3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn rank(&self) -> usize {
         self.all.rank() - 1
     }
     /// The element type.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let y: RaggedTensor<f32> = x.map_rows(|row| {
+    ///     assert_eq!(row.dtype(), DType::I32);
+    ///     row.cast(DType::F32)
+    /// })?;
+    /// assert_eq!(y.to_vec()?, [1.0, 2.0, 3.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn dtype(&self) -> DType {
         self.all.dtype()
     }
     /// The shape of a row. `None` stands for a size that differs between rows, or that the host does not know.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![[1, 2]], vec![]], &Device::cpu())?;
+    /// let y: RaggedTensor<i32> = x.map_rows(|row| {
+    ///     assert_eq!(row.shape(), [None, Some(2)]);
+    ///     row.reduce_sum(-1)
+    /// })?;
+    /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[3], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn shape(&self) -> Vec<Option<usize>> {
         self.all.shape().split_off(1)
     }

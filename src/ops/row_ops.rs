@@ -168,6 +168,14 @@ impl Row {
     ///
     /// # Errors
     /// As [`Tensor::reduce_sum`].
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let sizes: RaggedTensor<i64> = x.map_rows(|row| row.size())?;
+    /// assert_eq!(sizes.to_vec()?, [2, 0, 1]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn size(&self) -> Result<Self> {
         match self.rank() {

@@ -113,6 +113,15 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::set_union`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let a = RaggedTensor::from_nested([vec![3, 1, 3], vec![], vec![2]], &device)?;
+    /// let b = RaggedTensor::from_nested([vec![1, 5], vec![4], vec![2]], &device)?;
+    /// assert_eq!(a.set_intersection(&b)?.to_string(), "<ragged.RaggedTensor [[1], [], [2]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn set_intersection(&self, other: &impl AsRef<Self>) -> Result<Self> {
         self.as_sets("set_intersection", other, SetOp::Intersection)
@@ -125,6 +134,15 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::set_union`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let a = RaggedTensor::from_nested([vec![3, 1, 3], vec![], vec![2]], &device)?;
+    /// let b = RaggedTensor::from_nested([vec![1, 5], vec![4], vec![2]], &device)?;
+    /// assert_eq!(a.set_difference(&b)?.to_string(), "<ragged.RaggedTensor [[3], [], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn set_difference(&self, other: &impl AsRef<Self>) -> Result<Self> {
         self.as_sets("set_difference", other, SetOp::Difference)

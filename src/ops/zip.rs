@@ -83,6 +83,15 @@ impl Tensor {
     ///
     /// # Errors
     /// A scalar; an innermost dimension that is ragged, or whose size only the device knows.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let points = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![[5, 6]]], &Device::cpu())?;
+    /// let columns = points.unzip()?;
+    /// assert_eq!(columns[0].to_string(), "<ragged.RaggedTensor [[1, 3], [5]]>");
+    /// assert_eq!(columns[1].to_string(), "<ragged.RaggedTensor [[2, 4], [6]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn unzip(&self) -> Result<Vec<Self>> {
         const OP: &str = "unzip";

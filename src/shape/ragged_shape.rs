@@ -30,7 +30,9 @@ use crate::graph::size::Size;
 /// let x = RaggedTensor::from_nested(vec![vec![3, 1], vec![], vec![4]], &Device::cpu())?;
 /// let shape = x.erased().ragged_shape();
 /// assert_eq!(shape.to_string(), "[3, None]");
-/// assert_eq!((shape.rank(), shape.ragged_rank()), (2, 1));
+/// assert_eq!((shape.rank(), shape.ragged_rank(), shape.inner_rank()), (2, 1, 1));
+/// assert_eq!(shape.row_partitions()[0].nrows(), Some(3));
+/// assert!(shape.device().is_cpu());
 /// # Ok::<(), ragged::Error>(())
 /// ```
 ///
@@ -185,6 +187,13 @@ impl RaggedShape {
     }
 
     /// The size of each uniform dimension; none for a ragged dimension, or where only the device knows the size.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![[1, 2]], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.ragged_shape().sizes(), [Some(2), None, Some(2)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn sizes(&self) -> Vec<Option<usize>> {
         if self.outer.is_none() {
             return Vec::new();
@@ -196,6 +205,13 @@ impl RaggedShape {
     }
 
     /// Dimensions of the flat values after the outermost.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![[1, 2]], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.ragged_shape().inner_shape(), [2]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn inner_shape(&self) -> Vec<usize> {
         self.inner.iter().map(|&d| d as usize).collect()
     }
@@ -211,6 +227,13 @@ impl RaggedShape {
     ///
     /// # Errors
     /// An axis out of range.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![[1, 2]], vec![]], &Device::cpu())?;
+    /// assert_eq!((x.ragged_shape().is_uniform(1)?, x.ragged_shape().is_uniform(2)?), (false, true));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn is_uniform(&self, axis: impl Integer) -> Result<bool> {
         let axis = axis.saturating_i64();

@@ -179,14 +179,35 @@ impl RowPartition {
     }
 
     /// The number of rows, if the host knows it.
+    ///
+    /// ```
+    /// use ragged::{Device, RowPartition};
+    /// let rows = RowPartition::from_row_lengths(&[2, 0, 1], &Device::cpu())?;
+    /// assert_eq!(rows.nrows(), Some(3));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn nrows(&self) -> Option<usize> {
         self.nrows.as_known().map(|n| n as usize)
     }
     /// The number of values, if the host knows it.
+    ///
+    /// ```
+    /// use ragged::{Device, RowPartition};
+    /// let rows = RowPartition::from_row_lengths(&[2, 0, 1], &Device::cpu())?;
+    /// assert_eq!(rows.nvals(), Some(3));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn nvals(&self) -> Option<usize> {
         self.nvals.as_known().map(|n| n as usize)
     }
     /// The length of every row, if this is a uniform partition.
+    ///
+    /// ```
+    /// use ragged::{Device, RowPartition};
+    /// let rows = RowPartition::from_uniform_row_length(2, 6, &Device::cpu())?;
+    /// assert_eq!(rows.uniform_row_length(), Some(2));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn uniform_row_length(&self) -> Option<usize> {
         self.uniform_length().map(|n| n as usize)
     }

@@ -68,14 +68,35 @@ impl SparseTensor {
     }
 
     /// The coordinates of the values: i64, `[n, rank]`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let sparse = RaggedTensor::from_nested([vec![5, 6], vec![7]], &Device::cpu())?.to_sparse()?;
+    /// assert_eq!(sparse.indices().to_nested()?.to_string(), "[[0, 0], [0, 1], [1, 0]]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn indices(&self) -> &Tensor {
         &self.indices
     }
     /// The values: `[n]`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let sparse = RaggedTensor::from_nested([vec![5, 6], vec![7]], &Device::cpu())?.to_sparse()?;
+    /// assert_eq!(sparse.values().to_nested()?.to_string(), "[5, 6, 7]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn values(&self) -> &Tensor {
         &self.values
     }
     /// The shape of the equivalent dense tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let sparse = RaggedTensor::from_nested([vec![5, 6], vec![7]], &Device::cpu())?.to_sparse()?;
+    /// assert_eq!(sparse.dense_shape(), [2, 2]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn dense_shape(&self) -> &[u64] {
         &self.dense_shape
     }

@@ -25,6 +25,18 @@ use crate::shape::RowPartition;
 ///
 /// The commands that compute the array are already submitted, so commands that the program submits now run after them.
 /// The device-side checks that the array depends on are reported by [`Tensor::check`].
+///
+/// ```no_run
+/// use ragged::{DType, Device, RaggedTensor};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![], vec![3.0]], &Device::gpu()?)?;
+/// let values = x.values_buffer()?;
+/// assert_eq!((values.dtype(), values.len(), values.capacity()), (DType::F32, Some(3), 3));
+/// assert_eq!((values.offset(), values.size(), values.is_empty()), (0, 12, false));
+/// // A binding of the program's own kernel, or the buffer for a copy.
+/// let (binding, buffer) = (values.binding(), values.buffer());
+/// # let _ = (binding, buffer);
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct DeviceBuffer {
     array: Buffer,
@@ -188,6 +200,14 @@ impl RowPartition {
     ///
     /// # Errors
     /// The CPU backend; another device than the partition's; as [`Tensor::eval`].
+    ///
+    /// ```no_run
+    /// use ragged::{Device, RowPartition};
+    /// let device = Device::gpu()?;
+    /// let rows = RowPartition::from_row_lengths(&[2, 0, 1], &device)?;
+    /// assert_eq!(rows.splits_buffer(&device)?.len(), Some(4));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn splits_buffer(&self, device: &Device) -> Result<DeviceBuffer> {
         let backend = device.backend();

@@ -52,14 +52,29 @@ macro_rules! each {
 
 impl HostValues {
     /// Number of values.
+    ///
+    /// ```
+    /// use ragged::HostValues;
+    /// assert_eq!(HostValues::F32(vec![0.5, 1.5]).len(), 2);
+    /// ```
     pub fn len(&self) -> usize {
         each!(self, v => v.len())
     }
     /// Whether there are no values.
+    ///
+    /// ```
+    /// use ragged::HostValues;
+    /// assert!(HostValues::Str(Vec::new()).is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
     /// The dtype of the values.
+    ///
+    /// ```
+    /// use ragged::{DType, HostValues};
+    /// assert_eq!(HostValues::F32(vec![0.5, 1.5]).dtype(), DType::F32);
+    /// ```
     pub fn dtype(&self) -> DType {
         match self {
             Self::Bool(_) => DType::Bool,
@@ -150,6 +165,13 @@ pub struct HostTensor {
 
 impl HostTensor {
     /// A tensor without partitions.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let matrix = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 4])).to_device(&Device::cpu())?;
+    /// assert_eq!(matrix.to_string(), "tensor([[1, 2], [3, 4]], shape=(2, 2), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn dense(shape: &[usize], values: HostValues) -> Self {
         Self { nested_row_splits: Vec::new(), uniform_row_lengths: Vec::new(), inner_shape: shape.to_vec(), values }
     }
@@ -170,6 +192,14 @@ impl HostTensor {
 
     /// A tensor of nested rows, from the splits of each partition, outermost first. The splits are validated only by
     /// [`HostTensor::to_device`].
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let splits = vec![vec![0, 2, 3], vec![0, 2, 2, 3]];
+    /// let x = HostTensor::from_nested_row_splits(splits, HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1, 2], []], [[3]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn from_nested_row_splits(nested_row_splits: Vec<Vec<u32>>, values: HostValues) -> Self {
         let uniform_row_lengths = vec![None; nested_row_splits.len()];
         Self { nested_row_splits, uniform_row_lengths, inner_shape: vec![values.len()], values }
@@ -180,6 +210,15 @@ impl HostTensor {
     /// # Errors
     /// An `inner_shape` whose product is not the number of values; splits that do not start at 0, decrease, or do not
     /// end at the number of rows of the next level; more than the device can hold.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let host = HostTensor::from_row_splits(vec![0, 2, 3], HostValues::I32(vec![1, 2, 3]));
+    /// assert_eq!(host.to_device(&Device::cpu())?.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// let uncovered = HostTensor::from_row_splits(vec![0, 2], HostValues::I32(vec![1, 2, 3]));
+    /// assert!(uncovered.to_device(&Device::cpu()).is_err());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_device(&self, device: &Device) -> Result<Tensor> {
         const OP: &str = "to_device";

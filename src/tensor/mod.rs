@@ -116,22 +116,57 @@ impl Tensor {
         &self.shape.backend
     }
     /// The device that the tensor lives on.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert!(x.device().is_cpu());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn device(&self) -> Device {
         self.shape.device()
     }
     /// The element type.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.dtype(), DType::I32);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn dtype(&self) -> DType {
         self.values.dtype()
     }
     /// The row partitions, outermost first.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!((x.partitions()[0].nrows(), x.partitions()[0].nvals()), (Some(3), Some(3)));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn partitions(&self) -> &[RowPartition] {
         &self.shape.partitions
     }
     /// Number of row partitions; 0 for a dense tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.ragged_rank(), 1);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn ragged_rank(&self) -> usize {
         self.shape.partitions.len()
     }
     /// Number of dimensions.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.rank(), 2);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn rank(&self) -> usize {
         self.shape.rank()
     }
@@ -163,6 +198,13 @@ impl Tensor {
         self.shape.nrows_extent()
     }
     /// The layout of the elements, independent of the values: partitions and inner dimensions.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.ragged_shape().lengths()?, [3.into(), [2, 0, 1].into()]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn ragged_shape(&self) -> &RaggedShape {
         &self.shape
     }
@@ -193,11 +235,25 @@ impl Tensor {
 
     /// The host-known shape: the size of each uniform dimension; none for a ragged dimension, or where only the device
     /// knows the size.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![[1, 2]], vec![]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.shape(), [Some(2), None, Some(2)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn shape(&self) -> Vec<Option<usize>> {
         self.shape.sizes()
     }
 
     /// The shape as text: `[3, None, 2]`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.shape_text(), "[3, None]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn shape_text(&self) -> String {
         self.shape.to_string()
     }
@@ -232,6 +288,15 @@ impl Tensor {
     ///
     /// # Errors
     /// A request that the device rejects. Device-side checks are reported by reads only.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// let doubled = x.multiply(2)?;
+    /// doubled.eval()?;
+    /// assert_eq!(doubled.to_string(), "<ragged.RaggedTensor [[2, 4], [], [6]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn eval(&self) -> Result<()> {
         self.backend().evaluate(&self.nodes()?).map_err(here())
@@ -264,6 +329,15 @@ impl Tensor {
     ///
     /// # Errors
     /// A step that the device cannot run.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// let explained = x.multiply(2)?.reduce_sum(1)?.explain()?;
+    /// assert_eq!(explained.kernels.len(), 1);
+    /// println!("{explained}");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn explain(&self) -> Result<Explain> {
         Explain::new(self.backend(), &self.nodes()?)

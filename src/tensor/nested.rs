@@ -113,6 +113,11 @@ impl HostValues {
 
 impl HostTensor {
     /// Number of dimensions.
+    ///
+    /// ```
+    /// use ragged::{HostTensor, HostValues};
+    /// assert_eq!(HostTensor::from_row_splits(vec![0, 2, 3], HostValues::I32(vec![1, 2, 3])).rank(), 2);
+    /// ```
     pub fn rank(&self) -> usize {
         self.nested_row_splits.len() + self.inner_shape.len()
     }
@@ -154,6 +159,12 @@ impl HostTensor {
 
     /// Converts the tensor to nested lists. Inconsistent fields, which [`HostTensor::to_device`] rejects, give lists of
     /// the elements that exist.
+    ///
+    /// ```
+    /// use ragged::{HostTensor, HostValues};
+    /// let host = HostTensor::from_row_splits(vec![0, 2, 3], HostValues::I32(vec![1, 2, 3]));
+    /// assert_eq!(host.to_nested().to_string(), "[[1, 2], [3]]");
+    /// ```
     pub fn to_nested(&self) -> Nested {
         fn go(t: &HostTensor, dim: usize, at: usize) -> Nested {
             if dim == t.rank() {

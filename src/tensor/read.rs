@@ -136,6 +136,14 @@ impl Tensor {
     ///
     /// # Errors
     /// The first failed device-side check; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, HostValues, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let host = x.multiply(2)?.to_host()?;
+    /// assert_eq!((host.nested_row_splits, host.values), (vec![vec![0, 2, 2, 3]], HostValues::I32(vec![2, 4, 6])));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_host(&self) -> Result<HostTensor> {
         pollster::block_on(self.read(Wait::Blocking)).map_err(here())
@@ -211,6 +219,14 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::to_host`]; more than the other device can hold, or a dtype that it lacks.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?.into_erased();
+    /// let there = x.to_device(&Device::best()?)?;
+    /// assert_eq!(there.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_device(&self, device: &Device) -> Result<Self> {
         if device == &self.device() {
@@ -240,6 +256,13 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// # Errors
     /// As [`Tensor::to_host`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.to_vec()?, [1, 2, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<T::Host>> {
         Ok(Self::flat(self.to_host()?))

@@ -61,14 +61,36 @@ impl AsRef<Tensor> for Tensor {
 
 impl<T: Element> RaggedTensor<T> {
     /// The dynamically typed tensor.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.erased().dtype(), DType::I32);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn erased(&self) -> &Tensor {
         &self.erased
     }
     /// The dynamically typed tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let x: Tensor = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?.into_erased();
+    /// let back = RaggedTensor::<i32>::try_from(x)?;
+    /// assert_eq!(back.to_vec()?, [1, 2, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn into_erased(self) -> Tensor {
         self.erased
     }
     /// The device that the tensor lives on.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert!(x.device().is_cpu());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn device(&self) -> Device {
         self.erased.device()
     }

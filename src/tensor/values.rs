@@ -38,6 +38,11 @@ pub enum Fill {
 
 impl Fill {
     /// The dtype of the value.
+    ///
+    /// ```
+    /// use ragged::{DType, Fill};
+    /// assert_eq!((Fill::from(0.5f32).dtype(), Fill::from("a").dtype()), (DType::F32, DType::Str));
+    /// ```
     pub fn dtype(&self) -> DType {
         match self {
             Self::Number(s) => s.dtype(),
@@ -65,6 +70,11 @@ impl Fill {
     }
 
     /// The default fill value: 0, false, or the empty string.
+    ///
+    /// ```
+    /// use ragged::{DType, Fill};
+    /// assert_eq!(Fill::zero(DType::I32), Fill::from(0));
+    /// ```
     pub fn zero(dtype: DType) -> Self {
         match dtype {
             DType::Str => Self::String(Arc::from([])),

@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 13] = [
     &["tensor"],
     &["sparse"],
     &["ops"],
-    &["bin"],
+    &["bin", "guide"],
 ];
 
 /// Exceptions: file of the importer, imported module, reason.

@@ -48,10 +48,24 @@ forward_nested!(nested_row_splits, nested_row_lengths, nested_value_rowids);
 
 impl<T: Element> RaggedTensor<T> {
     /// Number of dimensions.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.rank(), 2);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn rank(&self) -> usize {
         self.erased().rank()
     }
     /// Number of row partitions; 0 for a dense tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.ragged_rank(), 1);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn ragged_rank(&self) -> usize {
         self.erased().ragged_rank()
     }

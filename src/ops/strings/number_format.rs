@@ -52,21 +52,51 @@ pub struct NumberFormat {
 
 impl NumberFormat {
     /// Sets [`Self::width`](#structfield.width).
+    ///
+    /// ```
+    /// use ragged::{Device, NumberFormat, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([7], &Device::cpu())?;
+    /// assert_eq!(x.as_string_with(&NumberFormat::default().width(3))?.to_vec()?, [b"  7"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[must_use]
     pub fn width(self, width: u16) -> Self {
         Self { width, ..self }
     }
     /// Sets [`Self::pad`](#structfield.pad).
+    ///
+    /// ```
+    /// use ragged::{Device, NumberFormat, Pad, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([7], &Device::cpu())?;
+    /// let format = NumberFormat::default().width(3).pad(Pad::Zeros);
+    /// assert_eq!(x.as_string_with(&format)?.to_vec()?, [b"007"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[must_use]
     pub fn pad(self, pad: Pad) -> Self {
         Self { pad, ..self }
     }
     /// Sets [`Self::precision`](#structfield.precision).
+    ///
+    /// ```
+    /// use ragged::{Device, NumberFormat, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([0.125f32], &Device::cpu())?;
+    /// assert_eq!(x.as_string_with(&NumberFormat::default().precision(2))?.to_vec()?, [b"0.12"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[must_use]
     pub fn precision(self, digits: u16) -> Self {
         Self { precision: Some(digits), ..self }
     }
     /// Sets [`Self::notation`](#structfield.notation).
+    ///
+    /// ```
+    /// use ragged::{Device, Notation, NumberFormat, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([0.5f32], &Device::cpu())?;
+    /// let format = NumberFormat::default().notation(Notation::Shortest);
+    /// assert_eq!(x.as_string_with(&format)?.to_vec()?, [b"0.5"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[must_use]
     pub fn notation(self, notation: Notation) -> Self {
         Self { notation, ..self }

@@ -47,6 +47,14 @@ macro_rules! factories {
             ///
             /// # Errors
             /// A scalar as values; values without rows.
+            ///
+            /// ```
+            /// use ragged::{Device, HostTensor, HostValues, Tensor};
+            /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+            #[doc = concat!("let x = Tensor::", stringify!($unchecked), "(&values, &", $good, ")?;")]
+            /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+            /// # Ok::<(), ragged::Error>(())
+            /// ```
             #[track_caller]
             pub fn $unchecked<'a>(values: &impl AsRef<Self>, given: impl Into<Integers<'a>>) -> Result<Self> {
                 let values = values.as_ref();
@@ -126,6 +134,14 @@ macro_rules! factories {
                 ///
                 /// # Errors
                 #[doc = concat!("As [`Tensor::", stringify!($unchecked), "`].")]
+                ///
+                /// ```
+                /// use ragged::{Device, HostTensor, HostValues, Tensor};
+                /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+                #[doc = concat!("let x = Tensor::", stringify!($nested_unchecked), "(&values, [", $good, "])?;")]
+                /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+                /// # Ok::<(), ragged::Error>(())
+                /// ```
                 #[track_caller]
                 pub fn $nested_unchecked<'a, L: Into<Integers<'a>>>(
                     flat_values: &impl AsRef<Self>,

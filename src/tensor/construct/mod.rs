@@ -72,7 +72,7 @@ impl Tensor {
     /// The tensor of `flat_values` under these partitions, outermost first. Each must have as many values as the next
     /// has rows; where the host does not know the counts, a device-side check compares them. The partitions are shared,
     /// so that tensors made of the same ones are known to have equal shapes. TensorFlow:
-    /// `tf.RaggedTensor.from_nested_row_partitions`.
+    /// the private `tf.RaggedTensor._from_nested_row_partitions`.
     ///
     /// # Errors
     /// A scalar as values; a partition whose number of values is not the number of rows below it; another device.

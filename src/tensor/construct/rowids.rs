@@ -39,6 +39,14 @@ impl Tensor {
     ///
     /// # Errors
     /// A scalar as values; a number of ids that is not the number of values; values without rows.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+    /// let x = Tensor::from_value_rowids_unchecked(&values, [0, 0, 2])?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn from_value_rowids_unchecked<'a>(
         values: &impl AsRef<Self>,
@@ -75,6 +83,14 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::from_value_rowids_unchecked`].
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+    /// let x = Tensor::from_nested_value_rowids_unchecked(&values, [[0, 1].as_slice(), &[0, 0, 1]])?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1, 2]], [[3]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn from_nested_value_rowids_unchecked<'a, L: Into<RowIds<'a>>>(
         flat_values: &impl AsRef<Self>,

@@ -38,6 +38,14 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::from_uniform_row_length`].
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let values = HostTensor::dense(&[4], HostValues::I32(vec![1, 2, 3, 4])).to_device(&Device::cpu())?;
+    /// let x = Tensor::from_uniform_row_length_unchecked(&values, 2)?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 4]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn from_uniform_row_length_unchecked(values: &impl AsRef<Self>, rows: impl Into<UniformRows>) -> Result<Self> {
         let (values, rows) = (values.as_ref(), rows.into());

@@ -1,0 +1,19 @@
+//! Guides: this crate for users of other libraries, and the table of all operations.
+//!
+//! - [`tensorflow`]: ragged tensors of TensorFlow. Operations here keep TensorFlow's names and results.
+//! - [`awkward`]: arrays of Awkward Array.
+//! - [`polars`]: columns of lists in Polars.
+//! - [`operations`]: every operation, with TensorFlow's name and where it is computed.
+//!
+//! Each of the first three maps the concepts of the library, writes the same small jobs in both, lists calls by topic
+//! with their differences, and says what is missing here. The modules contain documentation only; their examples run
+//! as tests.
+//!
+//! In the tables, `x`, `y`, … are tensors, typed ([`RaggedTensor`](crate::RaggedTensor)) or not
+//! ([`Tensor`](crate::Tensor)); every call returns a [`Result`](crate::Result), whose `?` is omitted. Options such as
+//! [`keep`](crate::keep) and [`along`](crate::along) are functions of this crate around the argument that they concern.
+
+pub mod awkward;
+pub mod operations;
+pub mod polars;
+pub mod tensorflow;

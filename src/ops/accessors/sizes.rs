@@ -1,0 +1,160 @@
+//! Sizes of a tensor: numbers of rows and values, and the bounding shape.
+
+use crate::dtype::DType;
+use crate::error::{Error, Result, here};
+use crate::graph::backend::Part;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::recording::read_now;
+use crate::integer::Integer;
+use crate::ops::axes::Axes;
+use crate::ops::levels::longest;
+use crate::shape::RowPartition;
+use crate::tensor::{Tensor, Values, positions};
+
+impl Tensor {
+    /// Length of the longest row of each partition. Waits once, and only if the host does not know all of them. A
+    /// uniform partition counts with its row length where the host does not know its number of rows.
+    #[track_caller]
+    pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
+        let backend = self.backend();
+        let size = |p: &RowPartition| match (p.uniform_length(), p.nrows()) {
+            (Some(len), None) => Ok(Extent::known(len)),
+            _ => longest(backend, op, p),
+        };
+        let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>().map_err(here())?;
+        let lives: Vec<Option<Expr>> = sizes.iter().map(Extent::live).collect();
+        let read: Vec<Node> =
+            lives.iter().flatten().map(|size| Node::map(backend, op, Extent::known(1), size.clone(), &[])).collect();
+        let mut read = if read.is_empty() {
+            Vec::new()
+        } else {
+            read_now(backend, op, read.into_iter().map(Part::whole).collect())?
+        }
+        .into_iter();
+        let mut next = || read.next().map_or(0, |bytes| bytemuck::pod_read_unaligned(&bytes));
+        let known = |(size, live): (&Extent, &Option<Expr>)| if live.is_some() { next() } else { size.capacity() };
+        Ok(sizes.iter().zip(&lives).map(known).collect())
+    }
+
+    /// Size of each dimension of the smallest dense tensor that holds all values, as expressions.
+    #[track_caller]
+    fn bounding_exprs(&self, op: &'static str) -> Result<Vec<Expr>> {
+        if self.rank() == 0 {
+            return Ok(Vec::new());
+        }
+        let mut sizes = vec![self.nrows_extent().expr()];
+        for p in self.partitions() {
+            sizes.push(longest(self.backend(), op, p)?.expr());
+        }
+        sizes.extend(self.inner().iter().map(|&d| Expr::u32(d)));
+        Ok(sizes)
+    }
+
+    /// Number of rows of the outermost dimension, as an i64 scalar. `tf.RaggedTensor.nrows`. One map, no wait.
+    /// [`Tensor::shape`] gives the sizes that the host knows.
+    ///
+    /// # Errors
+    /// A scalar.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.nrows()?.item()?, 3);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn nrows(&self) -> Result<Self> {
+        if self.rank() == 0 {
+            return Err(Error::argument("nrows", "a scalar has no rows"));
+        }
+        self.scalar("nrows", self.nrows_extent().expr())
+    }
+
+    /// Number of values, inner dimensions included, as an i64 scalar. `tf.size`. One map, no wait.
+    ///
+    /// # Errors
+    /// More than 2^32 - 2 values.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.size()?.item()?, 3);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn size(&self) -> Result<Self> {
+        self.scalar("size", self.count()?.expr())
+    }
+
+    /// A count as an i64 scalar.
+    #[track_caller]
+    fn scalar(&self, op: &'static str, e: Expr) -> Result<Self> {
+        let node = Node::map(self.backend(), op, Extent::known(1), e.cast(DType::I64), &[]);
+        Self::new(self.backend(), Vec::new(), None, Vec::new(), Values::Numbers(node))
+    }
+
+    /// Shape of the smallest dense tensor that holds all values: an i64 vector of `rank` entries.
+    /// `tf.RaggedTensor.bounding_shape`.
+    ///
+    /// The size of a ragged or uniform dimension is the length of its longest row, or 0 without rows. Costs one row
+    /// reduction per ragged dimension whose longest row the host does not know; no wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.bounding_shape()?.to_vec()?, [3, 2]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn bounding_shape(&self) -> Result<Self> {
+        self.bounding_shape_of(..)
+    }
+
+    /// The entries of [`Tensor::bounding_shape`] for the given axes, in their order.
+    ///
+    /// # Errors
+    /// An axis that the tensor does not have.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.erased().bounding_shape_of([1])?.to_string(), "tensor([2], shape=(1,), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn bounding_shape_of(&self, axes: impl Into<Axes>) -> Result<Self> {
+        const OP: &str = "bounding_shape";
+        let axes = match axes.into() {
+            Axes::All => (0..self.rank() as i64).collect(),
+            Axes::List(axes) => axes,
+        };
+        let sizes = self.bounding_exprs(OP)?;
+        let mut e = Expr::u32(0);
+        for (place, &axis) in axes.iter().enumerate() {
+            let size = sizes[self.axis(OP, axis)?].clone();
+            e = Expr::index().eq(Expr::u32(place as u32)).select(size, e);
+        }
+        positions(self.backend(), OP, Extent::known_u64(OP, axes.len() as u64)?, e)
+    }
+
+    /// The entry of [`Tensor::bounding_shape`] for one axis, as a scalar.
+    ///
+    /// # Errors
+    /// An axis that the tensor does not have.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.erased().bounding_size(1)?.to_string(), "tensor(2, shape=(), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn bounding_size(&self, axis: impl Integer) -> Result<Self> {
+        let axis = axis.saturating_i64();
+        const OP: &str = "bounding_shape";
+        let axis = self.axis(OP, axis)?;
+        self.scalar(OP, self.bounding_exprs(OP)?.swap_remove(axis))
+    }
+}
