@@ -234,7 +234,7 @@
 //! |---|---|---|
 //! | `tf.strings.split(x)`, `sep=','` | [`x.string_split(white_space())`](Tensor::string_split), `x.string_split(",")` | the separator is required; [`max_splits`](crate::max_splits), [`nonempty`](crate::nonempty), [`any_of`](crate::any_of) |
 //! | `tf.strings.join([x, y], separator)` | [`Tensor::string_join(&[&x, &y], separator)`](Tensor::string_join) | |
-//! | `tf.strings.reduce_join(x, axis, separator=…)` | [`x.reduce_join(axis, separator)`](Tensor::reduce_join) | leading empty strings of ragged rows keep their separators |
+//! | `tf.strings.reduce_join(x, axis, separator=…)` | [`x.reduce_join(axis, separator)`](Tensor::reduce_join) | the same, also for leading empty strings |
 //! | `tf.strings.ngrams(x, 2, separator=' ', pad_values=…)` | [`x.string_ngrams(padded_with(2, "<", ">"), " ")`](Tensor::string_ngrams) | [`pad_width`](crate::pad_width), [`keep_short`](crate::keep_short) |
 //! | `tf.strings.substr(x, p, n)`, `unit='UTF8_CHAR'` | [`substr`](Tensor::substr), [`substr_chars`](Tensor::substr_chars) | |
 //! | `tf.strings.length`, `upper`, `lower`, `strip` | [`string_length`](Tensor::string_length), [`string_upper`](Tensor::string_upper), [`string_lower`](Tensor::string_lower), [`string_strip`](Tensor::string_strip) | `encoding='utf-8'`: [`string_upper_utf8`](Tensor::string_upper_utf8), a host step |
