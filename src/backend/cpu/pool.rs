@@ -24,7 +24,7 @@ const FINE_CLASSES: usize = 1 << 17;
 const MAX_UNUSED: u64 = 1 << 30;
 
 /// Least limit on used plus unused bytes: below it, no memory is returned to the system.
-const MIN_LIMIT: u64 = 64 << 20;
+const MIN_LIMIT: u64 = 128 << 20;
 
 /// The memory pool of one backend's arrays.
 #[derive(Debug, Default)]
