@@ -1,6 +1,6 @@
 //! Concatenation, sequence by sequence.
 
-use super::LoDTensor;
+use super::{LoDTensor, named};
 use crate::error::{Error, Result, caller};
 use crate::tensor::Tensor;
 
@@ -40,6 +40,6 @@ impl LoDTensor {
                 location: caller(),
             });
         }
-        Tensor::concat(&all, first.ragged_rank()).map(Self::from)
+        Tensor::concat(&all, first.ragged_rank()).map(Self::from).map_err(named(OP))
     }
 }

@@ -1,7 +1,8 @@
 //! Operations on the context of each row: convolution and enumeration of windows.
 
-use super::LoDTensor;
+use super::{LoDTensor, named};
 use crate::error::{Error, Result, caller};
+use crate::integer::Integer;
 use crate::ops::{Context, Operand};
 use crate::tensor::{Fill, Tensor};
 
@@ -52,7 +53,7 @@ impl LoDTensor {
         let start = context.start.unwrap_or(-(context.size / 2));
         let context = Context { start: Some(start), ..context };
         let contexts = rows.contexts(OP, context, Fill::zero(rows.dtype()), 1)?;
-        self.for_each_sequence(contexts.merge_dims(2, 3)?.matmul(filter)?)
+        self.for_each_sequence(contexts.merge_dims(2, 3)?.matmul(filter).map_err(named(OP))?)
     }
 
     /// The window of `win_size` successive values that begins at each row, within its sequence of the last level;
@@ -75,7 +76,7 @@ impl LoDTensor {
     #[track_caller]
     pub fn sequence_enumerate<'a>(
         &self,
-        win_size: impl crate::integer::Integer,
+        win_size: impl Integer,
         pad_value: impl Into<Operand<'a>>,
     ) -> Result<Self> {
         const OP: &str = "sequence_enumerate";

@@ -37,11 +37,7 @@ impl LoDTensor {
     ) -> Result<Self> {
         const OP: &str = "LoDTensor::from_lengths";
         let levels: Vec<Integers<'a>> = recursive_sequence_lengths.into_iter().map(Into::into).collect();
-        check(OP, &levels, data.as_ref(), |lengths| Level {
-            sequences: lengths.len(),
-            below: lengths.iter().fold(0, |sum: i64, &n| sum.saturating_add(n)),
-            valid: lengths.iter().all(|&n| n >= 0),
-        })?;
+        check(OP, &levels, data.as_ref(), of_lengths, of_offsets, "LoDTensor::from_lod takes offsets")?;
         Tensor::from_nested_row_lengths(data, levels).map(Self::from).map_err(named(OP))
     }
 
@@ -70,11 +66,7 @@ impl LoDTensor {
     ) -> Result<Self> {
         const OP: &str = "LoDTensor::from_lod";
         let levels: Vec<Integers<'a>> = lod.into_iter().map(Into::into).collect();
-        check(OP, &levels, data.as_ref(), |offsets| Level {
-            sequences: offsets.len().saturating_sub(1),
-            below: offsets.last().copied().unwrap_or(0),
-            valid: offsets.first() == Some(&0) && offsets.is_sorted(),
-        })?;
+        check(OP, &levels, data.as_ref(), of_offsets, of_lengths, "LoDTensor::from_lengths takes lengths")?;
         Tensor::from_nested_row_splits(data, levels).map(Self::from).map_err(named(OP))
     }
 
@@ -106,17 +98,66 @@ impl LoDTensor {
 
 /// One level, as the host knows it.
 struct Level {
+    /// The encoding, and how its integers lead to the number of sequences or rows below.
+    words: [&'static str; 2],
     /// Number of sequences.
     sequences: usize,
     /// Number of sequences or rows of the level below.
     below: i64,
-    /// Whether the integers are valid in themselves; if not, the factory reports them.
-    valid: bool,
+    /// The first integer that breaks the encoding.
+    fault: Option<String>,
 }
 
-/// Compares levels from the host with each other, and the last one with the number of rows.
+/// The level of these lengths.
+fn of_lengths(lengths: &[i64]) -> Level {
+    let negative = lengths.iter().position(|&n| n < 0);
+    Level {
+        words: ["lengths", "add up to"],
+        sequences: lengths.len(),
+        below: lengths.iter().fold(0, |sum, &n| sum.saturating_add(n)),
+        fault: negative.map(|at| format!("must not be negative, but number {at} is {}", lengths[at])),
+    }
+}
+
+/// The level of these offsets.
+fn of_offsets(offsets: &[i64]) -> Level {
+    let first = offsets.first().filter(|&&at| at != 0);
+    let descent = offsets.windows(2).position(|pair| pair[1] < pair[0]);
+    let fault = match (first, descent) {
+        (Some(first), _) => Some(format!("must start at 0, but start at {first}")),
+        (None, Some(at)) => {
+            let (a, b) = (offsets[at], offsets[at + 1]);
+            Some(format!("must not decrease, but number {} is {b}, after {a}", at + 1))
+        }
+        (None, None) => None,
+    };
+    Level {
+        words: ["offsets", "end at"],
+        sequences: offsets.len().saturating_sub(1),
+        below: offsets.last().copied().unwrap_or(0),
+        fault,
+    }
+}
+
+/// Compares levels from the host, as `read` decodes them, with each other, and the last one with the number of rows.
+/// Where they do not fit, but would as `other` decodes them, the error gives the hint.
 #[track_caller]
-fn check(op: &'static str, levels: &[Integers<'_>], data: &Tensor, read: impl Fn(&[i64]) -> Level) -> Result<()> {
+fn check(
+    op: &'static str,
+    levels: &[Integers<'_>],
+    data: &Tensor,
+    read: fn(&[i64]) -> Level,
+    other: fn(&[i64]) -> Level,
+    hint: &str,
+) -> Result<()> {
+    let rows = if data.rank() == 0 { None } else { data.nrows_extent().as_known() };
+    let Some(what) = misfit(levels, rows, read) else { return Ok(()) };
+    let hint = if misfit(levels, rows, other).is_none() { format!("; {hint}") } else { String::new() };
+    Err(Error::partition(op, format!("{what}{hint}")))
+}
+
+/// The first contradiction between the levels, or between the last one and the number of rows.
+fn misfit(levels: &[Integers<'_>], rows: Option<u32>, read: fn(&[i64]) -> Level) -> Option<String> {
     let known = |level: &Integers<'_>| match &level.0 {
         Source::Host(all) => Some(read(all)),
         Source::Device(_) => None,
@@ -124,27 +165,22 @@ fn check(op: &'static str, levels: &[Integers<'_>], data: &Tensor, read: impl Fn
     let levels: Vec<Option<Level>> = levels.iter().map(known).collect();
     for (k, level) in levels.iter().enumerate() {
         if level.as_ref().is_some_and(|level| level.sequences == 0) {
-            let what = format!("level {k} has no sequence; a level needs one at least, which may be empty");
-            return Err(Error::partition(op, what));
+            return Some(format!("level {k} has no sequence; a level needs one at least, which may be empty"));
         }
     }
     for (k, level) in levels.iter().enumerate() {
-        let Some(level) = level.as_ref().filter(|level| level.valid) else { continue };
-        let (count, what) = match levels.get(k + 1) {
-            Some(Some(next)) => (next.sequences as i64, format!("sequences, but level {} has", k + 1)),
-            Some(None) => continue,
-            None if data.rank() == 0 => continue,
-            None => match data.nrows_extent().as_known() {
-                Some(rows) => (i64::from(rows), "rows, but the data have".to_owned()),
-                None => continue,
-            },
+        let Some(Level { words: [name, total], below, fault, .. }) = level else { continue };
+        if let Some(fault) = fault {
+            return Some(format!("the {name} of level {k} {fault}"));
+        }
+        let (count, what) = match (levels.get(k + 1), rows) {
+            (Some(Some(next)), _) => (next.sequences as i64, format!("sequences, but level {} has", k + 1)),
+            (None, Some(rows)) => (i64::from(rows), "rows, but the data have".to_owned()),
+            _ => continue,
         };
-        if level.below != count {
-            return Err(Error::partition(
-                op,
-                format!("the lengths of level {k} add up to {} {what} {count}", level.below),
-            ));
+        if *below != count {
+            return Some(format!("the {name} of level {k} {total} {below} {what} {count}"));
         }
     }
-    Ok(())
+    None
 }

@@ -1,6 +1,6 @@
 //! Conversion from and to lists of sequences.
 
-use super::LoDTensor;
+use super::{LoDTensor, named};
 use crate::error::{Error, Result, here};
 use crate::ops::Index;
 use crate::tensor::{HostTensor, Tensor};
@@ -32,7 +32,7 @@ impl LoDTensor {
         if let Some(at) = sequences.iter().position(|s| s.as_ref().rank() == 0) {
             return Err(Error::argument(OP, format!("sequence {at} is a scalar, which has no rows")));
         }
-        let rows = Tensor::concat(sequences, 0)?;
+        let rows = Tensor::concat(sequences, 0).map_err(named(OP))?;
         let known: Option<Vec<u32>> = sequences.iter().map(|s| s.as_ref().nrows_extent().as_known()).collect();
         let tensor = match known {
             Some(lengths) => Tensor::from_row_lengths(&rows, lengths)?,

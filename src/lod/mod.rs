@@ -182,10 +182,7 @@ impl LoDTensor {
     }
 }
 
-/// Names the operation that a factory of row partitions reports.
+/// Gives an error of the operation that was called the name of this one. Use as `.map_err(named(OP))`.
 fn named(op: &'static str) -> impl FnOnce(Error) -> Error {
-    move |error| match error {
-        Error::Partition { what, location, .. } => Error::Partition { op, what, location },
-        other => other,
-    }
+    move |error| error.of(op)
 }

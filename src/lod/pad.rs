@@ -1,6 +1,6 @@
 //! Sequences of one length: padding, its inverse, and masks.
 
-use super::LoDTensor;
+use super::{LoDTensor, named};
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -50,7 +50,7 @@ impl LoDTensor {
             shape[1] = most.into();
             asserts.extend(longest_at_most(OP, self.last_level(OP)?, most, &rows)?);
         }
-        let padded = rows.to_tensor(PaddedShape { padding: pad_value.into(), shape: Some(shape) })?;
+        let padded = rows.to_tensor(PaddedShape { padding: pad_value.into(), shape: Some(shape) }).map_err(named(OP))?;
         let padded = self.for_each_sequence(padded.on_condition(OP, &asserts)?)?;
         Ok((padded, rows.row_lengths(1)?.try_into()?))
     }

@@ -1,10 +1,10 @@
 //! One row for each sequence.
 
-use super::LoDTensor;
+use super::{LoDTensor, named};
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::ops::Operand;
-use crate::tensor::Tensor;
+use crate::tensor::{Fill, Tensor};
 
 /// The row that a sequence becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,18 +54,16 @@ impl LoDTensor {
             return Err(Error::argument(OP, "pad_value must be one number or string, not a tensor"));
         }
         let pooled = match pool {
-            Pool::First => return self.for_each_sequence(rows.nth_or(0, pad_value)?),
-            Pool::Last => return self.for_each_sequence(rows.nth_or(-1, pad_value)?),
-            Pool::Average => rows.reduce_mean(1)?,
-            Pool::Sum => rows.reduce_sum(1)?,
-            Pool::Max => rows.reduce_max(1)?,
-            Pool::Min => rows.reduce_min(1)?,
-            Pool::Sqrt => {
-                let root = root_of_lengths(OP, &rows)?;
-                rows.reduce_sum(1)?.truediv(&root)?
-            }
+            Pool::First => return self.for_each_sequence(rows.nth_or(0, pad_value).map_err(named(OP))?),
+            Pool::Last => return self.for_each_sequence(rows.nth_or(-1, pad_value).map_err(named(OP))?),
+            Pool::Average => rows.reduce_mean(1),
+            Pool::Sum => rows.reduce_sum(1),
+            Pool::Max => rows.reduce_max(1),
+            Pool::Min => rows.reduce_min(1),
+            Pool::Sqrt => root_of_lengths(OP, &rows).and_then(|root| rows.reduce_sum(1)?.truediv(&root)),
         };
-        let filled = lengths_beside(&rows, &pooled)?.greater(0)?.select(&pooled, pad_value)?;
+        let pooled = pooled.map_err(named(OP)).map_err(here())?;
+        let filled = lengths_beside(&rows, &pooled)?.greater(0)?.select(&pooled, pad_value).map_err(named(OP))?;
         self.for_each_sequence(filled)
     }
 
@@ -102,7 +100,7 @@ impl LoDTensor {
     #[track_caller]
     fn step(&self, op: &'static str, index: i64) -> Result<Self> {
         let rows = self.sequences(op)?;
-        let zero = crate::tensor::Fill::zero(rows.dtype());
+        let zero = Fill::zero(rows.dtype());
         self.for_each_sequence(rows.nth_or(index, Operand::Value(zero))?)
     }
 }

@@ -1,6 +1,6 @@
 //! Softmax of each sequence.
 
-use super::LoDTensor;
+use super::{LoDTensor, named};
 use crate::error::Result;
 use crate::ops::keep;
 
@@ -29,7 +29,8 @@ impl LoDTensor {
     /// ```
     #[track_caller]
     pub fn sequence_softmax(&self) -> Result<Self> {
-        let exponentials = self.sequences("sequence_softmax")?.exp()?;
+        const OP: &str = "sequence_softmax";
+        let exponentials = self.sequences(OP)?.exp().map_err(named(OP))?;
         let shares = exponentials.truediv(&exponentials.reduce_sum(keep(1))?)?;
         self.for_each_sequence(shares)
     }
