@@ -50,7 +50,8 @@ impl LoDTensor {
             shape[1] = most.into();
             asserts.extend(longest_at_most(OP, self.last_level(OP)?, most, &rows)?);
         }
-        let padded = rows.to_tensor(PaddedShape { padding: pad_value.into(), shape: Some(shape) }).map_err(named(OP))?;
+        let padded =
+            rows.to_tensor(PaddedShape { padding: pad_value.into(), shape: Some(shape) }).map_err(named(OP))?;
         let padded = self.for_each_sequence(padded.on_condition(OP, &asserts)?)?;
         Ok((padded, rows.row_lengths(1)?.try_into()?))
     }
