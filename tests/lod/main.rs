@@ -9,5 +9,6 @@ mod guide;
 mod lists;
 mod mistakes;
 mod one;
+mod ragged_rows;
 mod sample;
 mod two;
