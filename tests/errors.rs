@@ -53,7 +53,7 @@ const MISUSES: &[(&str, Misuse)] = &[
     ("reduce_sum", |s| no(s.x.reduce_sum(5))),
     ("reduce_sum of strings", |s| no(s.words.reduce_sum(1))),
     ("reduce_mean", |s| no(s.t.reduce_mean([1, 1]))),
-    ("slice_rows", |s| no(s.x.slice_rows(&[0, 0, 0], &[1, 0, 2]))),
+    ("slice_rows", |s| no(s.x.slice_rows([0, 0, 0], [1, 0, 2]))),
     ("context_windows", |s| no(s.x.context_windows(0, 0, 1))),
     ("context_windows along an axis", |s| no(s.x.context_windows(2, 0, 2))),
     ("sequence_mask", |s| no(s.t.sequence_mask(3))),

@@ -132,8 +132,8 @@ const OPERATIONS: &[(&str, Form, Form)] = &[
     ),
     (
         "sequence_unpad",
-        |i| one(LoDTensor::from(i.cells()?).sequence_unpad(&vec![2; 600])?),
-        |i| Ok(vec![Tensor::from_tensor_with_lengths(&i.cells()?, &vec![2; 600], 1)?]),
+        |i| one(LoDTensor::from(i.cells()?).sequence_unpad(vec![2; 600])?),
+        |i| Ok(vec![Tensor::from_tensor_with_lengths(&i.cells()?, vec![2; 600], 1)?]),
     ),
     (
         "sequence_mask",
@@ -205,7 +205,7 @@ fn recording_never_waits() {
     if let Some(device) = own_device() {
         let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![], vec![3.0]], &device).unwrap();
         let before = device.stats();
-        let x = LoDTensor::from(x).sequence_slice(&[0, 0, 0], &[1, 0, 1]).unwrap();
+        let x = LoDTensor::from(x).sequence_slice([0, 0, 0], [1, 0, 1]).unwrap();
         let steps = x.sequence_pool(Pool::Sum, 0).unwrap();
         let y = x.sequence_reverse().unwrap().sequence_expand(&x, -1).unwrap().sequence_softmax().unwrap();
         let (padded, _) = y.sequence_pad(0, 4).unwrap();

@@ -18,7 +18,7 @@ fn numbers(t: &Tensor) -> Vec<f32> {
 fn sentences_of_words() {
     for (_, device) in devices() {
         // 3 sentences of 3, 1 and 2 words, each word a vector of D numbers.
-        let words = RaggedTensor::dense(&[0.0f32; 6 * 4], &[6, 4], &device).unwrap();
+        let words = RaggedTensor::dense([0.0f32; 6 * 4], &[6, 4], &device).unwrap();
         let x = LoDTensor::from_lengths(&words, [[3, 1, 2]]).unwrap();
         assert_eq!((x.lod_level(), x.lod().unwrap()), (1, vec![vec![0, 3, 4, 6]]));
     }
@@ -38,7 +38,7 @@ fn recursive_sequences() {
 fn videos_images_and_parameters() {
     for (_, device) in devices() {
         // Videos of 3, 1 and 2 frames of 640x480 (here 4x3).
-        let frames = RaggedTensor::dense(&[1.0f32; 6 * 4 * 3], &[6, 4, 3], &device).unwrap();
+        let frames = RaggedTensor::dense([1.0f32; 6 * 4 * 3], &[6, 4, 3], &device).unwrap();
         let videos = LoDTensor::from_lengths(&frames, [[3, 1, 2]]).unwrap();
         assert_eq!(videos.data().unwrap().shape(), [Some(6), Some(4), Some(3)]);
         // Images: sequences of length 1 are a plain tensor. So are parameters of a model, of LoD level 0.

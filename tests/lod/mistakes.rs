@@ -23,7 +23,7 @@ impl Subjects {
     fn new(device: &Device) -> Result<Self> {
         let x = LoDTensor::from_nested([vec![1.0f32, 2.0, 3.0], vec![], vec![4.0, 5.0]], device)?;
         Ok(Self {
-            sliced: x.sequence_slice(&[0, 0, 0], &RaggedTensor::from_nested([3i64, 0, 2], device)?)?,
+            sliced: x.sequence_slice([0, 0, 0], &RaggedTensor::from_nested([3i64, 0, 2], device)?)?,
             x,
             deep: LoDTensor::from_nested([vec![vec![1.0f32, 2.0]], vec![vec![], vec![3.0]]], device)?,
             ints: LoDTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], device)?,
@@ -75,7 +75,7 @@ const MISTAKES: &[Mistake] = &[
     ("give it levels with LoDTensor::from_lengths", |s| s.dense.sequence_reverse()),
     ("sequence_softmax: the tensor of shape", |s| s.dense.sequence_softmax()),
     ("sequence_concat: the tensor of shape", |s| LoDTensor::sequence_concat(&[&s.dense])),
-    ("sequence_slice: the tensor of shape", |s| s.dense.sequence_slice(&[0], &[1])),
+    ("sequence_slice: the tensor of shape", |s| s.dense.sequence_slice([0], [1])),
     ("sequence_pad: the tensor of shape", |s| Ok(s.dense.sequence_pad(0, ..)?.0)),
     ("sequence_mask: the tensor of shape", |s| s.dense.sequence_mask(..)),
     ("sequence_conv: the tensor of shape", |s| s.dense.sequence_conv(&s.filter(2, 1)?, 1)),
@@ -111,28 +111,28 @@ const MISTAKES: &[Mistake] = &[
         LoDTensor::sequence_concat(&[&s.x, &LoDTensor::from_nested([vec![1.0f32]], &s.device)?])
     }),
     // Slices.
-    ("offset must not be negative, but offset[2] is -1", |s| s.x.sequence_slice(&[0, 0, -1], &[1, 0, 1])),
-    ("length must not be negative, but length[0] is -2", |s| s.x.sequence_slice(&[0, 0, 0], &[-2, 0, 1])),
-    ("row 2 has 2 elements, but its slice is 1..3", |s| s.x.sequence_slice(&[0, 0, 1], &[1, 0, 2])),
-    ("there are 3 rows, but 2 offset", |s| s.x.sequence_slice(&[0, 0], &[1, 0, 1])),
-    ("sequence_slice is not defined for f32: offset must be i32", |s| s.x.sequence_slice(&s.data, &[1, 0, 1])),
+    ("offset must not be negative, but offset[2] is -1", |s| s.x.sequence_slice([0, 0, -1], [1, 0, 1])),
+    ("length must not be negative, but length[0] is -2", |s| s.x.sequence_slice([0, 0, 0], [-2, 0, 1])),
+    ("row 2 has 2 elements, but its slice is 1..3", |s| s.x.sequence_slice([0, 0, 1], [1, 0, 2])),
+    ("there are 3 rows, but 2 offset", |s| s.x.sequence_slice([0, 0], [1, 0, 1])),
+    ("sequence_slice is not defined for f32: offset must be i32", |s| s.x.sequence_slice(&s.data, [1, 0, 1])),
     ("offset must lie within the rows (first at position 2)", |s| {
-        s.x.sequence_slice(&s.longs(&[0, 0, -1])?, &s.longs(&[1, 0, 1])?)
+        s.x.sequence_slice(&s.longs([0, 0, -1])?, &s.longs([1, 0, 1])?)
     }),
     ("length must lie within the rows (first at position 0)", |s| {
-        s.x.sequence_slice(&s.longs(&[1, 0, 0])?, &s.longs(&[3, 0, 1])?)
+        s.x.sequence_slice(&s.longs([1, 0, 0])?, &s.longs([3, 0, 1])?)
     }),
-    ("length must lie within the rows (first at position 2)", |s| s.sliced.sequence_slice(&[0, 0, 0], &[3, 0, 3])),
+    ("length must lie within the rows (first at position 2)", |s| s.sliced.sequence_slice([0, 0, 0], [3, 0, 3])),
     // Padding.
     ("maxlen 2 is below the 3 rows of sequence 0", |s| Ok(s.x.sequence_pad(0, 2)?.0)),
     ("maxlen must not be negative, but is -1", |s| Ok(s.x.sequence_pad(0, -1)?.0)),
     ("maxlen 2 is below the length of a sequence (first at position 0)", |s| Ok(s.sliced.sequence_pad(0, 2)?.0)),
     ("max_length must not be negative, but is -3", |s| s.x.sequence_mask(-3)),
-    ("padded sequences are [n, maxlen, ..], but the shape is [5]", |s| s.x.sequence_unpad(&[1])),
-    ("row 1 has 2 elements, but its slice is 0..3", |s| s.dense.sequence_unpad(&[2, 3, 0])),
-    ("length must not be negative, but length[2] is -1", |s| s.dense.sequence_unpad(&[2, 1, -1])),
-    ("there are 3 rows, but 2 length", |s| s.dense.sequence_unpad(&[2, 1])),
-    ("length must lie within the rows (first at position 1)", |s| s.dense.sequence_unpad(&s.longs(&[1, 5, 0])?)),
+    ("padded sequences are [n, maxlen, ..], but the shape is [5]", |s| s.x.sequence_unpad([1])),
+    ("row 1 has 2 elements, but its slice is 0..3", |s| s.dense.sequence_unpad([2, 3, 0])),
+    ("length must not be negative, but length[2] is -1", |s| s.dense.sequence_unpad([2, 1, -1])),
+    ("there are 3 rows, but 2 length", |s| s.dense.sequence_unpad([2, 1])),
+    ("length must lie within the rows (first at position 1)", |s| s.dense.sequence_unpad(&s.longs([1, 5, 0])?)),
     // Convolution.
     ("the filter must be [3, out], a row for each of 3 rows of 1 numbers", |s| s.x.sequence_conv(&s.filter(1, 3)?, 3)),
     ("the size of the window must be at least 1, but is 0", |s| s.x.sequence_conv(&s.filter(0, 3)?, 0)),

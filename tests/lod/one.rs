@@ -213,7 +213,7 @@ proptest! {
                 prop_assert_eq!(t.lod().unwrap(), wide(&x.lod));
                 prop_assert_eq!(t.recursive_sequence_lengths().unwrap(), lengths.clone());
             }
-            let whole = t.sequence_slice(&vec![0; x.count()], &t.lengths(-1).unwrap()).unwrap();
+            let whole = t.sequence_slice(vec![0; x.count()], &t.lengths(-1).unwrap()).unwrap();
             prop_assert_eq!(whole.lod().unwrap(), wide(&x.lod));
             prop_assert_eq!(pollster::block_on(whole.lod_async()).unwrap(), wide(&x.lod));
             prop_assert_eq!(pollster::block_on(whole.recursive_sequence_lengths_async()).unwrap(), lengths.clone());
@@ -250,7 +250,7 @@ fn sequences_of_strings() {
     assert_eq!(strings(everywhere(|d| words(d)?.sequence_reverse())), ["", "bc", "a", "def"]);
     assert_eq!(strings(everywhere(|d| words(d)?.sequence_first_step())), ["a", "", "def"]);
     assert_eq!(strings(everywhere(|d| words(d)?.sequence_pool(Pool::Last, "none"))), ["", "none", "def"]);
-    assert_eq!(strings(everywhere(|d| words(d)?.sequence_slice(&[1, 0, 0], &[2, 0, 1]))), ["bc", "", "def"]);
+    assert_eq!(strings(everywhere(|d| words(d)?.sequence_slice([1, 0, 0], [2, 0, 1]))), ["bc", "", "def"]);
     let pairs = ["a", "bc", "bc", "", "", "-", "def", "-"];
     assert_eq!(strings(everywhere(|d| words(d)?.sequence_enumerate(2, "-"))), pairs);
     let padded = ["a", "bc", "", "-", "-", "-", "def", "-", "-"];
