@@ -38,7 +38,7 @@ impl LoDTensor {
     /// The lists are on the host. Reads the levels with one wait, unless the host has them.
     ///
     /// # Errors
-    /// As [`Tensor::to_host`].
+    /// As [`Tensor::to_host`](crate::Tensor::to_host).
     ///
     /// ```
     /// use ragged::{Device, LoDTensor};
@@ -54,7 +54,7 @@ impl LoDTensor {
         }
     }
 
-    /// As [`LoDTensor::lod`], without blocking; see [`Tensor::to_host_async`].
+    /// As [`LoDTensor::lod`], without blocking; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
     /// As [`LoDTensor::lod`].
@@ -94,7 +94,7 @@ impl LoDTensor {
         self.lod().map(lengths)
     }
 
-    /// As [`LoDTensor::recursive_sequence_lengths`], without blocking; see [`Tensor::to_host_async`].
+    /// As [`LoDTensor::recursive_sequence_lengths`], without blocking; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
     /// As [`LoDTensor::lod`].

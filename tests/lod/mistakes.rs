@@ -117,10 +117,10 @@ const MISTAKES: &[Mistake] = &[
     ("there are 3 rows, but 2 offset", |s| s.x.sequence_slice([0, 0], [1, 0, 1])),
     ("sequence_slice is not defined for f32: offset must be i32", |s| s.x.sequence_slice(&s.data, [1, 0, 1])),
     ("offset must lie within the rows (first at position 2)", |s| {
-        s.x.sequence_slice(&s.longs([0, 0, -1])?, &s.longs([1, 0, 1])?)
+        s.x.sequence_slice(&s.longs(&[0, 0, -1])?, &s.longs(&[1, 0, 1])?)
     }),
     ("length must lie within the rows (first at position 0)", |s| {
-        s.x.sequence_slice(&s.longs([1, 0, 0])?, &s.longs([3, 0, 1])?)
+        s.x.sequence_slice(&s.longs(&[1, 0, 0])?, &s.longs(&[3, 0, 1])?)
     }),
     ("length must lie within the rows (first at position 2)", |s| s.sliced.sequence_slice([0, 0, 0], [3, 0, 3])),
     // Padding.
@@ -132,7 +132,7 @@ const MISTAKES: &[Mistake] = &[
     ("row 1 has 2 elements, but its slice is 0..3", |s| s.dense.sequence_unpad([2, 3, 0])),
     ("length must not be negative, but length[2] is -1", |s| s.dense.sequence_unpad([2, 1, -1])),
     ("there are 3 rows, but 2 length", |s| s.dense.sequence_unpad([2, 1])),
-    ("length must lie within the rows (first at position 1)", |s| s.dense.sequence_unpad(&s.longs([1, 5, 0])?)),
+    ("length must lie within the rows (first at position 1)", |s| s.dense.sequence_unpad(&s.longs(&[1, 5, 0])?)),
     // Convolution.
     ("the filter must be [3, out], a row for each of 3 rows of 1 numbers", |s| s.x.sequence_conv(&s.filter(1, 3)?, 3)),
     ("the size of the window must be at least 1, but is 0", |s| s.x.sequence_conv(&s.filter(0, 3)?, 0)),

@@ -6,6 +6,9 @@ use ragged::{Device, HostTensor, HostValues, LoDTensor, Pool, RaggedTensor, star
 use crate::common;
 use crate::sample::{Row, Sample, Sequences, config, everywhere, offsets, same, samples};
 
+/// The number that a column becomes.
+type PoolOfColumn = fn(&[f32]) -> f32;
+
 /// One row for each sequence, column by column; `pad` for an empty sequence.
 fn pooled(x: &Sample, pad: f32, pool: impl Fn(&[f32]) -> f32) -> Vec<Row> {
     let column = |rows: &[Row], c: usize| rows.iter().map(|row| row[c]).collect::<Vec<f32>>();
@@ -33,7 +36,7 @@ proptest! {
     #[test]
     fn pools(x in samples(), pad in -3..4i32) {
         let pad_value = pad as f32;
-        let pools: [(Pool, fn(&[f32]) -> f32); 7] = [
+        let pools: [(Pool, PoolOfColumn); 7] = [
             (Pool::Sum, sum),
             (Pool::Average, |c| sum(c) / c.len() as f32),
             (Pool::Sqrt, |c| sum(c) / (c.len() as f32).sqrt()),
