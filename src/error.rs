@@ -248,6 +248,24 @@ impl Error {
         self
     }
 
+    /// The same error, reported by the operation `name`, which called the one that failed.
+    pub(crate) fn of(mut self, name: &'static str) -> Self {
+        match &mut self {
+            Self::Partition { op, .. }
+            | Self::Nesting { op, .. }
+            | Self::Shape { op, .. }
+            | Self::Argument { op, .. }
+            | Self::Axis { op, .. }
+            | Self::Index { op, .. }
+            | Self::DTypes { op, .. }
+            | Self::Unsupported { op, .. }
+            | Self::Devices { op, .. }
+            | Self::WouldBlock { op } => *op = name,
+            _ => {}
+        }
+        self
+    }
+
     /// Source file and line of the call that failed or, for a condition that failed on the device, of the call that
     /// recorded it. None for [`Error::NoDevice`] and [`Error::WouldBlock`].
     ///

@@ -41,6 +41,7 @@
 //! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])` |
 //! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)` |
 //! | operand of a matrix product | [`Tensor::t`]: transposed |
+//! | size of a context window | [`starting_at`]`(3, -1)` |
 //! | row ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
 //!
 //! ```
@@ -130,6 +131,7 @@ mod explain;
 mod graph;
 pub mod guide;
 mod integer;
+mod lod;
 mod math;
 mod numerics;
 mod ops;
@@ -151,15 +153,16 @@ pub use graph::recording::record_async;
 pub use graph::scalar::Scalar;
 pub use half::{bf16, f16};
 pub use integer::Integer;
+pub use lod::{LoDTensor, Pool};
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
-    Along, Averaged, Axes, Base64, Batched, Bins, Combiner, CrossInput, Depth, Ellipsis, Encoding, Factor,
-    GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, NewAxis, NewShape, Ngrams, Notation,
-    NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row, RowOperand,
-    ScanAxis, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along, any_of, batched, binary,
-    clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default,
-    pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, strict, weighted,
-    white_space,
+    Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, Ellipsis, Encoding, Factor,
+    GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, MaxLength, NewAxis, NewShape, Ngrams,
+    Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row,
+    RowOperand, ScanAxis, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along, any_of, batched,
+    binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default,
+    pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict,
+    weighted, white_space,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;

@@ -10,7 +10,8 @@
 //! | function | bound | |
 //! |---|---|---|
 //! | `div`, `sqrt`, `floor`, `ceil`, `trunc`, `rint`, `rem` | 0.5 | rounded correctly |
-//! | `exp`, `log`, `log1p`, `log2`, `pow` | 1 | |
+//! | `exp` | 0.6 | |
+//! | `log`, `log1p`, `log2`, `pow` | 1 | |
 //! | `expm1` | 1.5 | |
 //! | `sin`, `cos`, `atan` | 1 | for all arguments, however large |
 //! | `tan`, `asin`, `acos`, `atan2` | 1.5 | |

@@ -30,6 +30,7 @@ impl AxisRows {
     ///
     /// # Errors
     /// `axis` out of range.
+    #[track_caller]
     pub(super) fn new(op: &'static str, x: &Tensor, axis: i64) -> Result<Self> {
         let axis = x.axis(op, axis)?;
         let ragged_rank = x.ragged_rank();
@@ -53,11 +54,13 @@ impl AxisRows {
     ///
     /// # Errors
     /// A scalar.
+    #[track_caller]
     pub(super) fn innermost(op: &'static str, x: &Tensor) -> Result<Self> {
         Self::new(op, x, -1)
     }
 
     /// Fails unless all dimensions below the axis are uniform.
+    #[track_caller]
     pub(super) fn check_uniform_elements(&self) -> Result<()> {
         if self.elements.partitions().iter().all(|p| p.uniform_length().is_some()) {
             return Ok(());
@@ -68,6 +71,7 @@ impl AxisRows {
 
     /// The partition whose row `r` has `length` values, an expression in `r` that is 0 or more. Uniform where the rows
     /// are uniform and the host knows the new length. `capacity` bounds the number of values.
+    #[track_caller]
     pub(super) fn resized(&self, length: Expr, capacity: Size) -> Result<RowPartition> {
         let nrows = self.rows.nrows_extent();
         match (self.rows.uniform_length(), length.as_known()) {
@@ -77,6 +81,7 @@ impl AxisRows {
     }
 
     /// The tensor with other rows and elements along the axis.
+    #[track_caller]
     pub(super) fn with(&self, rows: RowPartition, elements: &Tensor) -> Result<Tensor> {
         let named = self.above.len() + usize::from(self.axis > 0);
         let mut parts = self.above.clone();

@@ -7,6 +7,7 @@ mod accessors;
 mod arg_extremes;
 mod axes;
 mod axis_rows;
+mod batch_scatter;
 mod binary;
 mod bincount;
 mod broadcast_to;
@@ -14,6 +15,7 @@ mod by_key;
 mod cast;
 mod combinations;
 mod concat;
+mod context_windows;
 mod cross;
 mod decimal;
 mod dropout;
@@ -55,6 +57,7 @@ mod reduce;
 mod reshape;
 mod reverse;
 mod row;
+mod row_integers;
 mod row_ops;
 mod row_runs;
 mod row_scan;
@@ -62,12 +65,14 @@ mod row_search;
 mod row_sets;
 mod row_shift;
 mod row_shuffle;
+mod row_slices;
 mod row_windows;
 mod rows;
 mod scans;
 mod segment;
 mod segment_ids;
 mod select;
+mod sequence_mask;
 mod slice;
 mod softmax;
 mod sort;
@@ -96,15 +101,16 @@ pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
 pub use operand::{Operand, OperandOf};
 pub use options::{
-    Along, Batched, Bins, Depth, Factor, GatherIndices, HistogramRange, LookupIds, Ngrams, PaddedShape, Padding,
-    ReduceAxes, ScanAxis, Separator, Separators, SortAxis, Sought, Transposed, along, any_of, batched, binary, clamped,
-    descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with, reversed,
-    right_of, shaped, weighted, white_space,
+    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, LookupIds, MaxLength, Ngrams,
+    PaddedShape, Padding, ReduceAxes, ScanAxis, Separator, Separators, SortAxis, Sought, Transposed, along, any_of,
+    batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width,
+    padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;
 pub use reshape::NewShape;
 pub use row::{Row, RowOperand};
+pub(crate) use rows::Repeats;
 pub use split::Parts;
 pub use strings::{Notation, NumberFormat, Pad};
 pub use unicode::{

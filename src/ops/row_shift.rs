@@ -176,6 +176,7 @@ impl Tensor {
 
     /// Numbers (or strings) per row of the outermost dimension of a tensor whose dimensions below are uniform; at
     /// least 1.
+    #[track_caller]
     pub(super) fn numbers_per_row(&self) -> Result<u32> {
         let dims = self.partitions().iter().map(|p| p.uniform_length().unwrap_or(0)).chain(self.inner().to_vec());
         let width = dims.fold(1u64, |n, d| n.saturating_mul(d.into()));

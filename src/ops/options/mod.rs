@@ -12,6 +12,7 @@ mod reduce;
 mod scan;
 mod search;
 mod separator;
+mod sequence;
 mod sort;
 
 pub use bins::{Bins, HistogramRange, binary, clamped};
@@ -25,4 +26,5 @@ pub use scan::{ScanAxis, exclusive, reversed};
 pub use search::{Sought, right_of};
 pub(crate) use separator::WHITE_SPACE;
 pub use separator::{Separator, Separators, any_of, max_splits, nonempty, white_space};
+pub use sequence::{Context, MaxLength, starting_at};
 pub use sort::{SortAxis, descending};

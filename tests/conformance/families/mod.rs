@@ -38,6 +38,7 @@ families! {
     gather
     getitem
     hash
+    lod
     mask
     matmul
     range

@@ -1,0 +1,188 @@
+//! LoD ("level of detail") tensors: Paddle's form of variable-length data, and its sequence operations.
+//!
+//! ```text
+//! recursive sequence lengths   [[2, 1], [3, 1, 2]]        2 texts of 2 and 1 sentences of 3, 1 and 2 words
+//! offsets (LoD)                [[0, 2, 3], [0, 3, 4, 6]]
+//! data                         6 rows, one per word
+//! ```
+//!
+//! A LoD tensor is a [`Tensor`] under that name: its levels are the row partitions, its data are the flat values. Both
+//! forms convert into each other without any work. The sequence operations are compositions of operations of [`Tensor`],
+//! one file each, and apply to the sequences of the last level, for any number of levels.
+
+mod concat;
+mod context;
+mod create;
+mod display;
+mod expand;
+mod lists;
+mod offsets;
+mod pad;
+mod pool;
+mod reshape;
+mod reverse;
+mod scatter;
+mod slice;
+mod softmax;
+
+pub use pool::Pool;
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::extent::Extent;
+use crate::shape::RowPartition;
+use crate::tensor::{RaggedTensor, Tensor};
+
+/// A tensor whose rows form sequences, which may form sequences in turn: Paddle's `LoDTensor`.
+///
+/// Level 0 is the outermost; the sequences of the last level consist of rows of the data. A LoD tensor without levels is
+/// a dense tensor. It is immutable and cheap to clone. The conversions from and to a [`Tensor`] or [`RaggedTensor`] cost
+/// nothing, so that all operations of these types apply to LoD tensors: [`LoDTensor::tensor`], [`LoDTensor::from`].
+///
+/// ```
+/// use ragged::{Device, LoDTensor, Pool, RaggedTensor};
+/// let device = Device::cpu();
+/// let words = RaggedTensor::from_nested([[1.0f32], [2.0], [3.0], [4.0], [5.0], [6.0]], &device)?;
+/// let texts = LoDTensor::from_lengths(&words, [vec![2, 1], vec![3, 1, 2]])?;
+/// assert_eq!(texts.lod()?, [vec![0, 2, 3], vec![0, 3, 4, 6]]);
+///
+/// // One row per sentence; the texts stay.
+/// let sentences = texts.sequence_pool(Pool::Sum, 0)?;
+/// assert_eq!(sentences.recursive_sequence_lengths()?, [[2, 1]]);
+/// assert_eq!(RaggedTensor::<f32>::try_from(sentences.into_tensor())?.to_vec()?, [6.0, 4.0, 11.0]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LoDTensor {
+    tensor: Tensor,
+}
+
+impl From<Tensor> for LoDTensor {
+    fn from(tensor: Tensor) -> Self {
+        Self { tensor }
+    }
+}
+impl From<&Tensor> for LoDTensor {
+    fn from(tensor: &Tensor) -> Self {
+        Self { tensor: tensor.clone() }
+    }
+}
+impl<T: Element> From<RaggedTensor<T>> for LoDTensor {
+    fn from(tensor: RaggedTensor<T>) -> Self {
+        Self { tensor: tensor.into_erased() }
+    }
+}
+impl<T: Element> From<&RaggedTensor<T>> for LoDTensor {
+    fn from(tensor: &RaggedTensor<T>) -> Self {
+        Self { tensor: tensor.erased().clone() }
+    }
+}
+impl From<LoDTensor> for Tensor {
+    fn from(x: LoDTensor) -> Self {
+        x.tensor
+    }
+}
+impl<T: Element> TryFrom<LoDTensor> for RaggedTensor<T> {
+    type Error = Error;
+
+    /// # Errors
+    /// The tensor's dtype is not `T`'s.
+    #[track_caller]
+    fn try_from(x: LoDTensor) -> Result<Self> {
+        x.tensor.try_into()
+    }
+}
+impl AsRef<Tensor> for LoDTensor {
+    fn as_ref(&self) -> &Tensor {
+        &self.tensor
+    }
+}
+impl AsRef<LoDTensor> for LoDTensor {
+    fn as_ref(&self) -> &LoDTensor {
+        self
+    }
+}
+
+impl LoDTensor {
+    /// The same tensor, with its levels as row partitions. No pass, no wait.
+    pub fn tensor(&self) -> &Tensor {
+        &self.tensor
+    }
+    /// The same tensor, with its levels as row partitions. No pass, no wait.
+    pub fn into_tensor(self) -> Tensor {
+        self.tensor
+    }
+    /// The rows of all sequences, as a dense tensor. No pass, no wait.
+    ///
+    /// # Errors
+    /// None for a valid tensor.
+    #[track_caller]
+    pub fn data(&self) -> Result<Tensor> {
+        self.tensor.flat_values()
+    }
+    /// Number of levels; 0 for a dense tensor.
+    pub fn lod_level(&self) -> usize {
+        self.tensor.ragged_rank()
+    }
+    /// The device that the tensor lives on.
+    pub fn device(&self) -> Device {
+        self.tensor.device()
+    }
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.tensor.dtype()
+    }
+
+    /// The last level.
+    ///
+    /// # Errors
+    /// A tensor without levels.
+    #[track_caller]
+    fn last_level(&self, op: &'static str) -> Result<&RowPartition> {
+        match self.tensor.partitions().last() {
+            Some(level) => Ok(level),
+            None => Err(Error::argument(
+                op,
+                format!(
+                    "the tensor of shape {} has no LoD level, so that its rows form no sequences; give it levels with \
+                     LoDTensor::from_lengths",
+                    self.tensor.shape_text()
+                ),
+            )),
+        }
+    }
+
+    /// The sequences of the last level, without the levels above: `[n, (len), ..]`.
+    ///
+    /// # Errors
+    /// A tensor without levels.
+    #[track_caller]
+    fn sequences(&self, op: &'static str) -> Result<Tensor> {
+        self.data()?.under(self.last_level(op)?.clone())
+    }
+
+    /// One row or sequence for each sequence of the last level, under the levels above.
+    #[track_caller]
+    fn for_each_sequence(&self, of: Tensor) -> Result<Self> {
+        let (_, above) = self.tensor.partitions().split_last().unzip();
+        Self::under(above.unwrap_or_default(), of)
+    }
+
+    /// The tensor below these levels.
+    #[track_caller]
+    fn under(levels: &[RowPartition], below: Tensor) -> Result<Self> {
+        Ok(levels.iter().rev().try_fold(below, |below, level| below.under(level.clone()))?.into())
+    }
+
+    /// The number of rows of the data.
+    fn rows(&self) -> Extent {
+        self.tensor.outer().cloned().unwrap_or_else(|| Extent::known(1))
+    }
+}
+
+/// Gives an error of the operation that was called the name of this one. Use as `.map_err(named(OP))`.
+fn named(op: &'static str) -> impl FnOnce(Error) -> Error {
+    move |error| error.of(op)
+}

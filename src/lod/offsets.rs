@@ -1,0 +1,153 @@
+//! The two views of the levels: sequence lengths and offsets.
+
+use std::future::Future;
+
+use super::LoDTensor;
+use crate::error::{Error, Result};
+use crate::integer::Integer;
+use crate::shape::RowPartition;
+use crate::tensor::{HostTensor, HostValues, RaggedTensor, to_host, to_host_async};
+
+/// The offsets of a level, where the host knows them.
+fn known(level: &RowPartition) -> Option<Vec<i64>> {
+    match (level.host_splits(), level.uniform_length(), level.nrows()) {
+        (Some(splits), ..) => Some(splits.iter().map(|&at| at.into()).collect()),
+        (None, Some(length), Some(nrows)) => Some((0..=nrows as i64).map(|row| row * i64::from(length)).collect()),
+        _ => None,
+    }
+}
+
+/// The integers of the offsets that were read.
+fn of_reads(levels: Vec<HostTensor>) -> Vec<Vec<i64>> {
+    let read = |level: HostTensor| match level.values {
+        HostValues::I64(offsets) => offsets,
+        other => unreachable!("bug: offsets of dtype {}", other.dtype()),
+    };
+    levels.into_iter().map(read).collect()
+}
+
+/// The differences of successive offsets.
+fn lengths(lod: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
+    lod.iter().map(|offsets| offsets.windows(2).map(|pair| pair[1] - pair[0]).collect()).collect()
+}
+
+impl LoDTensor {
+    /// The offsets of each level, outermost first: the start of each sequence, and the end of the last. Paddle:
+    /// `LoDTensor.lod`.
+    ///
+    /// The lists are on the host. Reads the levels with one wait, unless the host has them.
+    ///
+    /// # Errors
+    /// As [`Tensor::to_host`](crate::Tensor::to_host).
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.lod()?, [[0, 2, 2, 3]]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn lod(&self) -> Result<Vec<Vec<i64>>> {
+        match self.tensor().partitions().iter().map(known).collect() {
+            Some(known) => Ok(known),
+            None => to_host(&self.tensor().nested_row_splits()?).map(of_reads),
+        }
+    }
+
+    /// As [`LoDTensor::lod`], without blocking; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
+    ///
+    /// # Errors
+    /// As [`LoDTensor::lod`].
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(pollster::block_on(x.sequence_reverse()?.lod_async())?, [[0, 2, 2, 3]]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn lod_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
+        let x = self.clone();
+        async move {
+            match x.tensor().partitions().iter().map(known).collect() {
+                Some(known) => Ok(known),
+                None => to_host_async(&x.tensor().nested_row_splits()?).await.map(of_reads),
+            }
+        }
+    }
+
+    /// The lengths of the sequences of each level, outermost first. Paddle:
+    /// `LoDTensor.recursive_sequence_lengths`.
+    ///
+    /// The lists are on the host, as those of [`LoDTensor::lod`]. [`LoDTensor::lengths`] stay on the device.
+    ///
+    /// # Errors
+    /// As [`LoDTensor::lod`].
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![vec![1, 2], vec![]], vec![vec![3]]], &Device::cpu())?;
+    /// assert_eq!(x.recursive_sequence_lengths()?, [vec![2, 1], vec![2, 0, 1]]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn recursive_sequence_lengths(&self) -> Result<Vec<Vec<i64>>> {
+        self.lod().map(lengths)
+    }
+
+    /// As [`LoDTensor::recursive_sequence_lengths`], without blocking; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
+    ///
+    /// # Errors
+    /// As [`LoDTensor::lod`].
+    pub fn recursive_sequence_lengths_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
+        let lod = self.lod_async();
+        async move { lod.await.map(lengths) }
+    }
+
+    /// The lengths of the sequences of a level, as a vector on the device; -1 is the last level. One map, no wait.
+    ///
+    /// # Errors
+    /// A level that the tensor does not have.
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.lengths(0)?.to_vec()?, [2, 0, 1]);
+    /// assert_eq!(x.offsets(-1)?.to_vec()?, [0, 2, 2, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn lengths(&self, level: impl Integer) -> Result<RaggedTensor<i64>> {
+        self.level("lengths", level.saturating_i64())?.row_lengths(&self.device())?.try_into()
+    }
+
+    /// The offsets of the sequences of a level, as a vector on the device; as [`LoDTensor::lengths`].
+    ///
+    /// # Errors
+    /// A level that the tensor does not have.
+    #[track_caller]
+    pub fn offsets(&self, level: impl Integer) -> Result<RaggedTensor<i64>> {
+        self.level("offsets", level.saturating_i64())?.row_splits(&self.device())?.try_into()
+    }
+
+    /// A level; negative ones count from the last.
+    ///
+    /// # Errors
+    /// A level that the tensor does not have.
+    #[track_caller]
+    pub(super) fn level(&self, op: &'static str, level: i64) -> Result<&RowPartition> {
+        let levels = self.tensor().partitions();
+        let at = if level < 0 { level + levels.len() as i64 } else { level };
+        match usize::try_from(at).ok().and_then(|at| levels.get(at)) {
+            Some(level) => Ok(level),
+            None => {
+                let what = match levels.len() {
+                    0 => format!("level {level} does not exist: the tensor has no LoD level"),
+                    n => {
+                        format!("level {level} is out of range for {n} levels (allowed: {} to {})", -(n as i64), n - 1)
+                    }
+                };
+                Err(Error::argument(op, what))
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! One row for each sequence.
+
+use super::{LoDTensor, named};
+use crate::dtype::DType;
+use crate::error::{Error, Result, here};
+use crate::ops::Operand;
+use crate::tensor::{Fill, Tensor};
+
+/// The row that a sequence becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pool {
+    /// The mean of its rows.
+    Average,
+    /// The sum of its rows.
+    Sum,
+    /// The sum of its rows divided by the square root of their number.
+    Sqrt,
+    /// The maximum of its rows.
+    Max,
+    /// The minimum of its rows.
+    Min,
+    /// Its first row.
+    First,
+    /// Its last row.
+    Last,
+}
+
+impl LoDTensor {
+    /// One row for each sequence of the last level; `pad_value` for an empty one. Paddle: `sequence_pool`.
+    ///
+    /// The result has the levels above the last. The dtype stays, except for the mean of integers, which is that of
+    /// [`Tensor::reduce_mean`]. Each column is pooled separately; NaN in a column gives NaN. The order of sums is that of
+    /// [`Tensor::reduce_sum`]: the same bits on every device.
+    ///
+    /// One pass over the values, whose epilogue fills the empty sequences; a map for the first or last rows. Never
+    /// waits.
+    ///
+    /// # Errors
+    /// A tensor without levels; a `pad_value` that is not one value of the dtype; strings and bools, except for the
+    /// first and the last row; integers for [`Pool::Sqrt`].
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor, Pool};
+    /// let x = LoDTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+    /// let means = x.sequence_pool(Pool::Average, -1)?;
+    /// assert_eq!(means.data()?.to_string(), "tensor([2.0, -1.0, 5.0], shape=(3,), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl Into<Operand<'a>>) -> Result<Self> {
+        const OP: &str = "sequence_pool";
+        let (rows, pad_value) = (self.sequences(OP)?, pad_value.into());
+        if pad_value.tensor().is_some() {
+            return Err(Error::argument(OP, "pad_value must be one number or string, not a tensor"));
+        }
+        let pooled = match pool {
+            Pool::First => return self.for_each_sequence(rows.nth_or(0, pad_value).map_err(named(OP))?),
+            Pool::Last => return self.for_each_sequence(rows.nth_or(-1, pad_value).map_err(named(OP))?),
+            Pool::Average => rows.reduce_mean(1),
+            Pool::Sum => rows.reduce_sum(1),
+            Pool::Max => rows.reduce_max(1),
+            Pool::Min => rows.reduce_min(1),
+            Pool::Sqrt => root_of_lengths(OP, &rows).and_then(|root| rows.reduce_sum(1)?.truediv(&root)),
+        };
+        let pooled = pooled.map_err(named(OP)).map_err(here())?;
+        let filled = lengths_beside(&rows, &pooled)?.greater(0)?.select(&pooled, pad_value).map_err(named(OP))?;
+        self.for_each_sequence(filled)
+    }
+
+    /// The first row of each sequence of the last level; zeros for an empty one. Paddle: `sequence_first_step`.
+    ///
+    /// As [`LoDTensor::sequence_pool`] with [`Pool::First`], for any dtype.
+    ///
+    /// # Errors
+    /// A tensor without levels.
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![1, 3], vec![], vec![5]], &Device::cpu())?;
+    /// assert_eq!(x.sequence_first_step()?.data()?.to_string(), "tensor([1, 0, 5], shape=(3,), dtype=i32)");
+    /// assert_eq!(x.sequence_last_step()?.data()?.to_string(), "tensor([3, 0, 5], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sequence_first_step(&self) -> Result<Self> {
+        self.step("sequence_first_step", 0)
+    }
+
+    /// The last row of each sequence of the last level; zeros for an empty one. Paddle: `sequence_last_step`.
+    ///
+    /// As [`LoDTensor::sequence_pool`] with [`Pool::Last`], for any dtype.
+    ///
+    /// # Errors
+    /// A tensor without levels.
+    #[track_caller]
+    pub fn sequence_last_step(&self) -> Result<Self> {
+        self.step("sequence_last_step", -1)
+    }
+
+    #[track_caller]
+    fn step(&self, op: &'static str, index: i64) -> Result<Self> {
+        let rows = self.sequences(op)?;
+        let zero = Fill::zero(rows.dtype());
+        self.for_each_sequence(rows.nth_or(index, Operand::Value(zero))?)
+    }
+}
+
+/// The lengths of the rows, with a dimension of size 1 for each inner dimension of `pooled`.
+#[track_caller]
+fn lengths_beside(rows: &Tensor, pooled: &Tensor) -> Result<Tensor> {
+    (1..pooled.rank()).try_fold(rows.row_lengths(1)?, |lengths, _| lengths.expand_dims(-1))
+}
+
+/// The square roots of the lengths of the rows, in the dtype of these.
+#[track_caller]
+fn root_of_lengths(op: &'static str, rows: &Tensor) -> Result<Tensor> {
+    let dtype = rows.dtype();
+    if !dtype.is_float() {
+        return Err(Error::unsupported(op, dtype, "Pool::Sqrt needs floats, cast first"));
+    }
+    // In f16, a length above 65504 would be infinite.
+    let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+    let lengths = (2..rows.rank()).try_fold(rows.row_lengths(1)?, |lengths, _| lengths.expand_dims(-1))?;
+    lengths.cast(wide)?.sqrt()?.cast(dtype)
+}

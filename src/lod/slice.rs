@@ -1,0 +1,33 @@
+//! A part of each sequence.
+
+use super::LoDTensor;
+use crate::error::Result;
+use crate::tensor::Integers;
+
+impl LoDTensor {
+    /// A part of each sequence of the last level: `length[i]` rows of sequence `i`, from row `offset[i]` on. Paddle:
+    /// `sequence_slice`.
+    ///
+    /// Offsets and lengths are lists on the host, or vectors or columns on the device, with one integer per sequence of
+    /// the last level. The levels above stay. Any dtype. Costs as [`Tensor::slice_rows`](crate::Tensor::slice_rows).
+    /// Never waits.
+    ///
+    /// # Errors
+    /// A tensor without levels; not one offset and one length per sequence; a negative offset or length; a slice that
+    /// exceeds its sequence. At the read what only the device knows.
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![1, 2, 3], vec![4, 5]], &Device::cpu())?;
+    /// assert_eq!(x.sequence_slice(&[0, 1], &[2, 1])?.tensor().to_string(), "<ragged.RaggedTensor [[1, 2], [5]]>");
+    /// let error = x.sequence_slice(&[0, -1], &[2, 1]).unwrap_err();
+    /// assert!(error.to_string().contains("offset must not be negative, but offset[1] is -1"));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sequence_slice<'a>(&self, offset: impl Into<Integers<'a>>, length: impl Into<Integers<'a>>) -> Result<Self> {
+        const OP: &str = "sequence_slice";
+        let (offset, length) = (("offset", offset.into()), ("length", length.into()));
+        self.for_each_sequence(self.sequences(OP)?.rows_cut(OP, Some(offset), length)?)
+    }
+}

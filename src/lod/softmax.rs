@@ -1,0 +1,37 @@
+//! Softmax of each sequence.
+
+use super::{LoDTensor, named};
+use crate::error::Result;
+use crate::ops::keep;
+
+impl LoDTensor {
+    /// Softmax over each sequence of the last level: the exponential of each value, divided by the sum of the
+    /// exponentials of its sequence. Paddle: `sequence_softmax`.
+    ///
+    /// Columns are separate, where Paddle takes one column only. The dtype and the levels stay; empty sequences stay
+    /// empty.
+    ///
+    /// The definition is Paddle's, which does not subtract the maximum: from about 89 on, the exponentials of f32
+    /// overflow, and a sequence with such a value gives NaN. [`Tensor::softmax`](crate::Tensor::softmax) of
+    /// [`LoDTensor::tensor`], along the axis [`LoDTensor::lod_level`], has no such limit; its results differ in the last
+    /// bits.
+    ///
+    /// A row reduction of the exponentials and a map. Never waits.
+    ///
+    /// # Errors
+    /// A tensor without levels; a dtype other than floats.
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![0.0f32, 0.0], vec![], vec![7.0]], &Device::cpu())?;
+    /// assert_eq!(x.sequence_softmax()?.tensor().to_string(), "<ragged.RaggedTensor [[0.5, 0.5], [], [1.0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sequence_softmax(&self) -> Result<Self> {
+        const OP: &str = "sequence_softmax";
+        let exponentials = self.sequences(OP)?.exp().map_err(named(OP))?;
+        let shares = exponentials.truediv(&exponentials.reduce_sum(keep(1))?)?;
+        self.for_each_sequence(shares)
+    }
+}

@@ -1,0 +1,86 @@
+//! Masks of sequences that are padded to one length.
+
+use super::elementwise::Takes;
+use super::options::MaxLength;
+use crate::dtype::DType;
+use crate::element::{Element, IntegerElement};
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::extent::{Extent, read_u32};
+use crate::graph::node::Node;
+use crate::integer::size_u32;
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+impl Tensor {
+    /// The mask of the first elements of padded sequences, whose lengths these are: true at position `j` of a new,
+    /// innermost dimension if `j` is below the length.
+    ///
+    /// The new dimension has the size `max_length`; `..` gives that of the greatest length, and waits for it
+    /// ([`record_async`](crate::record_async) awaits it). A length of 0 or less gives no true, one above `max_length`
+    /// gives only true. Partitions stay. Bools; [`Tensor::cast`] gives numbers. One map, which fuses into its consumer.
+    ///
+    /// TensorFlow: `tf.sequence_mask`. Paddle: `sequence_mask`.
+    ///
+    /// # Errors
+    /// Lengths that are not integers; a negative `max_length`; 2^32 values or more.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let lengths = RaggedTensor::from_nested(vec![2, 0, 3], &Device::cpu())?;
+    /// let mask = lengths.sequence_mask(2)?;
+    /// assert_eq!(mask.to_vec()?, [true, true, false, false, true, true]);
+    /// assert_eq!(lengths.sequence_mask(..)?.shape(), [Some(3), Some(3)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sequence_mask(&self, max_length: impl Into<MaxLength>) -> Result<RaggedTensor<bool>> {
+        const OP: &str = "sequence_mask";
+        Takes::Integers.check(OP, self.dtype())?;
+        let most = match max_length.into() {
+            MaxLength(Some(most)) => size_u32(OP, "max_length", most)?,
+            MaxLength(None) => {
+                let greatest = self.reduce_max(..)?;
+                read_u32(self.backend(), OP, counted(Expr::load(greatest.numbers(OP)?, Expr::u32(0))))?
+            }
+        };
+        let size = Extent::known_u64(OP, most.into())?.capacity();
+        let by = Expr::u32(size.max(1));
+        let length = counted(Expr::load(self.numbers(OP)?, Expr::index().div(by.clone())));
+        let numbers = self.count()?.times(OP, size.into())?;
+        let mask = Node::map(self.backend(), OP, numbers, Expr::index().rem(by).lt(length), &[]);
+        let (outer, mut inner) = (self.outer().cloned(), self.inner().to_vec());
+        let outer = match outer {
+            Some(outer) => {
+                inner.push(size);
+                outer
+            }
+            None => Extent::known(size),
+        };
+        Self::new(self.backend(), self.partitions().to_vec(), Some(outer), inner, Values::Numbers(mask))?.try_into()
+    }
+}
+
+/// A length as a u32: negative ones are 0, ones beyond u32 are the greatest u32.
+fn counted(length: Expr) -> Expr {
+    match length.dtype() {
+        DType::U32 => length,
+        DType::I64 => {
+            let most = Expr::scalar(i64::from(u32::MAX));
+            length.max(Expr::scalar(0i64)).min(most).cast(DType::U32)
+        }
+        DType::U64 => length.min(Expr::scalar(u64::from(u32::MAX))).cast(DType::U32),
+        // Narrow integers are widened with their sign.
+        _ => length.cast(DType::I32).max(Expr::scalar(0i32)).cast(DType::U32),
+    }
+}
+
+impl<T: IntegerElement + Element> RaggedTensor<T> {
+    /// [`Tensor::sequence_mask`] of typed lengths.
+    ///
+    /// # Errors
+    /// As [`Tensor::sequence_mask`].
+    #[track_caller]
+    pub fn sequence_mask(&self, max_length: impl Into<MaxLength>) -> Result<RaggedTensor<bool>> {
+        self.erased().sequence_mask(max_length)
+    }
+}
