@@ -34,6 +34,7 @@
 //! | axes of a reduction | [`keep`]`(1)`: the axis stays, with size 1; `..` are all axes |
 //! | axis of a scan | [`exclusive`]`(1)`, [`reversed`]`(1)` |
 //! | axis of a sort | [`descending`]`(1)` |
+//! | axis of a sparse concatenation | [`expanding`]`(1)` |
 //! | indices of a gather | [`along`]`(&ids, 1)`, [`batched`]`(&ids, 1)` |
 //! | depth of a one-hot encoding | [`along`]`(10, 0)` |
 //! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])` |
@@ -159,7 +160,7 @@ pub use ops::{
     white_space,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
-pub use sparse::SparseTensor;
+pub use sparse::{ConcatAxis, SparseTensor, expanding};
 pub use stats::Stats;
 pub use tensor::{
     ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested,

@@ -73,9 +73,6 @@ mod softmax;
 mod sort;
 mod sort_key;
 mod span;
-mod sparse_concat;
-mod sparse_dense;
-mod sparse_ragged;
 mod split;
 mod squeeze;
 mod string_pairs;
@@ -91,9 +88,12 @@ mod unique;
 mod zip;
 
 pub use axes::Axes;
+pub(crate) use bincount::Occurrences;
+pub(crate) use by_key::{ByKey, reduce_rows};
 pub use cross::{CrossInput, HashBuckets, keyed};
 pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
+pub(crate) use mask::kept_positions;
 pub use operand::{Operand, OperandOf};
 pub use options::{
     Along, Batched, Bins, Depth, Factor, GatherIndices, HistogramRange, LookupIds, Ngrams, PaddedShape, Padding,
@@ -105,6 +105,7 @@ pub use quantile::Quantiles;
 pub use reduce::Averaged;
 pub use reshape::NewShape;
 pub use row::{Row, RowOperand};
+pub(crate) use segment::Aggregate;
 pub use split::Parts;
 pub use strings::{Notation, NumberFormat, Pad};
 pub use unicode::{

@@ -17,8 +17,8 @@ const LAYERS: [&[&str]; 13] = [
     &["shape"],
     &["element"],
     &["tensor"],
-    &["sparse"],
     &["ops"],
+    &["sparse"],
     &["bin"],
 ];
 

@@ -18,7 +18,7 @@ use crate::tensor::{Tensor, Values, counts_below};
 
 /// Aggregation of the values of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Aggregate {
+pub(crate) enum Aggregate {
     Sum,
     Prod,
     Min,
@@ -31,7 +31,7 @@ impl Aggregate {
     /// The aggregates of the numbers `x`, of which there are at most `most`. `reduce` reduces the numbers of each
     /// result, and `count` is how many each result has.
     #[track_caller]
-    fn of(
+    pub(crate) fn of(
         self,
         op: &'static str,
         x: Expr,
@@ -68,7 +68,7 @@ impl Aggregate {
     }
 
     /// `value`, or 0 where `count` is 0.
-    fn or_zero(value: Expr, count: Expr) -> Expr {
+    pub(crate) fn or_zero(value: Expr, count: Expr) -> Expr {
         let zero = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
         count.eq(Expr::u32(0)).select(zero, value)
     }
