@@ -40,7 +40,7 @@
 //! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])` |
 //! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)` |
 //! | operand of a matrix product | [`Tensor::t`]: transposed |
-//! | row ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
+//! | row ids, segment ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
 //!
 //! ```
 //! use ragged::{Device, RaggedTensor, descending, exclusive, keep, reversed};
@@ -154,7 +154,7 @@ pub use ops::{
     Along, Averaged, Axes, Base64, Batched, Bins, Combiner, CrossInput, Depth, Ellipsis, Encoding, Factor,
     GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, NewAxis, NewShape, Ngrams, Notation,
     NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row, RowOperand,
-    ScanAxis, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along, any_of, batched, binary,
+    ScanAxis, SegmentIds, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along, any_of, batched, binary,
     clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default,
     pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, strict, weighted,
     white_space,

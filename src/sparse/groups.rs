@@ -55,11 +55,6 @@ impl Groups {
         &self.members
     }
 
-    /// The entry at the place `Index`.
-    pub(super) fn entries(&self) -> &Expr {
-        &self.entries
-    }
-
     /// The first entry of the group `Index`.
     pub(super) fn first(&self) -> Expr {
         self.entries.at(&Expr::load(&self.first, Expr::index()))

@@ -9,7 +9,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values, counts_below};
+use crate::tensor::{RaggedTensor, Tensor, counts_below};
 
 impl Tensor {
     /// The sparse tensor of all values, including zeros, at their coordinates. `tf.RaggedTensor.to_sparse`.

@@ -11,6 +11,7 @@ mod padding;
 mod reduce;
 mod scan;
 mod search;
+mod segments;
 mod separator;
 mod sort;
 
@@ -23,6 +24,7 @@ pub use padding::{PaddedShape, Padding, shaped};
 pub use reduce::{ReduceAxes, keep};
 pub use scan::{ScanAxis, exclusive, reversed};
 pub use search::{Sought, right_of};
+pub use segments::SegmentIds;
 pub(crate) use separator::WHITE_SPACE;
 pub use separator::{Separator, Separators, any_of, max_splits, nonempty, white_space};
 pub use sort::{SortAxis, descending};
