@@ -48,12 +48,10 @@ impl SparseTensor {
         if self.dtype() != dense.dtype() {
             return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: dense.dtype(), location: caller() });
         }
-        let misfit = |what: String| Error::Shape {
-            op: OP,
-            lhs: format!("{:?}", self.dense_shape),
-            rhs: dense.shape_text(),
-            what,
-            location: caller(),
+        let location = caller();
+        let misfit = |what: String| {
+            let (lhs, rhs) = (format!("{:?}", self.dense_shape), dense.shape_text());
+            Error::Shape { op: OP, lhs, rhs, what, location }
         };
         let (0, &[inner]) = (dense.ragged_rank(), dense.inner()) else {
             return Err(misfit("the right operand must be a dense matrix".into()));

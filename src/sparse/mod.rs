@@ -267,12 +267,10 @@ impl SparseTensor {
         const OP: &str = "map_values";
         let values = function(&self.values)?;
         Device::check_same(OP, self.backend(), values.backend())?;
-        let misfit = |what: &str| Error::Shape {
-            op: OP,
-            lhs: self.values.shape_text(),
-            rhs: values.shape_text(),
-            what: what.into(),
-            location: caller(),
+        let location = caller();
+        let misfit = |what: &str| {
+            let (lhs, rhs) = (self.values.shape_text(), values.shape_text());
+            Error::Shape { op: OP, lhs, rhs, what: what.into(), location }
         };
         if values.rank() != 1 || values.ragged_rank() > 0 {
             return Err(misfit("the function must give a vector"));

@@ -132,17 +132,15 @@ impl SparseTensor {
         let keys = Keys::new(&coordinates, &self.dense_shape, dims);
         let at = Expr::index();
         let (is_first, before) = (at.clone().eq(Expr::u32(0)), at.clone().max(Expr::u32(1)).sub(Expr::u32(1)));
-        let assert = |ok: Expr, what: &str| {
-            Node::assert(self.backend(), self.count(), is_first.clone().or(ok), Check::new(op, what))
-        };
+        let assert = |ok: Expr, check| Node::assert(self.backend(), self.count(), is_first.clone().or(ok), check);
         let mut asserts = Vec::new();
         if self.order < Order::Sorted {
-            let what = "the entries must be in row-major order; reorder sorts them";
-            asserts.push(assert(keys.ascend(&at, &before).not(), what));
+            let check = Check::new(op, "the entries must be in row-major order; reorder sorts them");
+            asserts.push(assert(keys.ascend(&at, &before).not(), check));
         }
         if order == Order::Distinct {
-            let what = "the coordinates must be distinct; coalesce adds up the entries with equal ones";
-            asserts.push(assert(keys.differ(&before, &at), what));
+            let check = Check::new(op, "the coordinates must be distinct; coalesce adds up the entries with equal ones");
+            asserts.push(assert(keys.differ(&before, &at), check));
         }
         Ok(asserts)
     }

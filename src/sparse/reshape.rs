@@ -196,7 +196,8 @@ fn elements(op: &'static str, dense_shape: &[u64]) -> Result<u64> {
 /// The dense shape of these sizes, one of which may be -1, for that many elements.
 #[track_caller]
 fn fitted(op: &'static str, all: u64, sizes: &[i64]) -> Result<Vec<u64>> {
-    let misfit = |what: &str| Error::argument(op, format!("{what}: {all} elements, {sizes:?}"));
+    let location = caller();
+    let misfit = |what: &str| Error::Argument { op, what: format!("{what}: {all} elements, {sizes:?}"), location };
     if sizes.iter().any(|&n| n < -1) || sizes.iter().filter(|&&n| n == -1).count() > 1 {
         return Err(misfit("sizes must not be negative, except for one -1"));
     }
