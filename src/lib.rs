@@ -154,8 +154,8 @@ pub use ops::{
     Along, Averaged, Axes, Base64, Batched, Bins, Combiner, CrossInput, Depth, Ellipsis, Encoding, Factor,
     GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, NewAxis, NewShape, Ngrams, Notation,
     NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row, RowOperand,
-    ScanAxis, SegmentIds, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along, any_of, batched, binary,
-    clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default,
+    ScanAxis, SegmentIds, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along, any_of, batched,
+    binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default,
     pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, strict, weighted,
     white_space,
 };

@@ -110,7 +110,8 @@ impl Crosses {
     #[track_caller]
     fn new<I: Into<CrossInput>>(op: &'static str, inputs: impl IntoIterator<Item = I>) -> Result<Self> {
         let inputs = inputs.into_iter().map(|input| Column::new(op, input.into()));
-        let (backends, columns): (Vec<_>, Vec<_>) = inputs.collect::<Result<Vec<_>>>().map_err(here())?.into_iter().unzip();
+        let (backends, columns): (Vec<_>, Vec<_>) =
+            inputs.collect::<Result<Vec<_>>>().map_err(here())?.into_iter().unzip();
         let ([backend, others @ ..], [first, ..]) = (backends.as_slice(), columns.as_slice()) else {
             return Err(Error::argument(op, "there must be at least one input"));
         };

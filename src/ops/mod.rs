@@ -97,9 +97,9 @@ pub(crate) use mask::kept_positions;
 pub use operand::{Operand, OperandOf};
 pub use options::{
     Along, Batched, Bins, Depth, Factor, GatherIndices, HistogramRange, LookupIds, Ngrams, PaddedShape, Padding,
-    ReduceAxes, ScanAxis, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed, along, any_of, batched, binary, clamped,
-    descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with, reversed,
-    right_of, shaped, weighted, white_space,
+    ReduceAxes, ScanAxis, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed, along, any_of, batched,
+    binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with,
+    reversed, right_of, shaped, weighted, white_space,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;

@@ -67,9 +67,10 @@ pub(super) fn indices_of(
         Some((last, others)) => (at_entry(last), others),
         None => (Expr::scalar(0i64), [].as_slice()),
     };
-    let chosen = others.iter().enumerate().rev().fold(last, |below, (d, coordinate)| {
-        dim.clone().eq(Expr::u32(d as u32)).select(at_entry(coordinate), below)
-    });
+    let chosen =
+        others.iter().enumerate().rev().fold(last, |below, (d, coordinate)| {
+            dim.clone().eq(Expr::u32(d as u32)).select(at_entry(coordinate), below)
+        });
     let chosen = chosen.cast(DType::I64);
     let node = Node::map(backend, op, count.times(op, rank.into())?, chosen, conditions);
     Tensor::new(backend, Vec::new(), Some(count.clone()), vec![rank], Values::Numbers(node))

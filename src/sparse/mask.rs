@@ -84,7 +84,10 @@ impl SparseTensor {
             return Err(Error::argument(OP, "a scalar has no rows"));
         };
         if rows.rank() != 1 || rows.ragged_rank() > 0 {
-            return Err(Error::argument(OP, format!("rows must be a vector, but their shape is {}", rows.shape_text())));
+            return Err(Error::argument(
+                OP,
+                format!("rows must be a vector, but their shape is {}", rows.shape_text()),
+            ));
         }
         if !matches!(rows.dtype(), DType::I32 | DType::U32 | DType::I64) {
             return Err(Error::unsupported(OP, rows.dtype(), "rows must be i32, u32 or i64"));

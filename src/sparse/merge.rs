@@ -104,7 +104,8 @@ impl SparseTensor {
         // The sort is stable: repeated coordinates of one tensor follow each other.
         let before = entry.at(&Expr::index().max(Expr::u32(1)).sub(Expr::u32(1)));
         let is_own = |e: &Expr| e.clone().lt(self.count().expr());
-        let distinct = Expr::index().eq(Expr::u32(0)).or(keys.differ(&before, &entry)).or(is_own(&before).ne(is_own(&entry)));
+        let distinct =
+            Expr::index().eq(Expr::u32(0)).or(keys.differ(&before, &entry)).or(is_own(&before).ne(is_own(&entry)));
         let check = Check::new(op, "the coordinates of each tensor must be distinct; coalesce adds up equal ones");
         let distinct = Node::assert(backend, count.clone(), distinct, check);
         let groups = Groups::new(backend, op, &count, &keys, entry)?;

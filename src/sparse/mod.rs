@@ -173,7 +173,8 @@ impl SparseTensor {
             (0..RANK).any(|d| u64::try_from(index[d]).map_or(true, |c| c >= dense_shape[d]))
         };
         if let Some((at, index)) = coordinates.iter().enumerate().find(outside) {
-            let what = format!("the coordinates {index:?} of entry {at} are outside of the dense shape {dense_shape:?}");
+            let what =
+                format!("the coordinates {index:?} of entry {at} are outside of the dense shape {dense_shape:?}");
             return Err(Error::argument(OP, what));
         }
         let flat: Vec<i64> = coordinates.concat();
@@ -242,7 +243,13 @@ impl SparseTensor {
         }
         if self.dense_shape != other.dense_shape {
             let (lhs, rhs) = (format!("{:?}", self.dense_shape), format!("{:?}", other.dense_shape));
-            return Err(Error::Shape { op, lhs, rhs, what: "the dense shapes must be equal".into(), location: caller() });
+            return Err(Error::Shape {
+                op,
+                lhs,
+                rhs,
+                what: "the dense shapes must be equal".into(),
+                location: caller(),
+            });
         }
         Ok(())
     }
@@ -290,7 +297,8 @@ impl SparseTensor {
         if *device == self.device() {
             return Ok(self.clone());
         }
-        Self::new(&self.indices.to_device(device)?, &self.values.to_device(device)?, &self.dense_shape)
+        let (indices, values) = (self.indices.to_device(device)?, self.values.to_device(device)?);
+        Ok(Self { order: self.order, ..Self::new(&indices, &values, &self.dense_shape)? })
     }
 }
 

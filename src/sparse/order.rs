@@ -139,7 +139,8 @@ impl SparseTensor {
             asserts.push(assert(keys.ascend(&at, &before).not(), check));
         }
         if order == Order::Distinct {
-            let check = Check::new(op, "the coordinates must be distinct; coalesce adds up the entries with equal ones");
+            let check =
+                Check::new(op, "the coordinates must be distinct; coalesce adds up the entries with equal ones");
             asserts.push(assert(keys.differ(&before, &at), check));
         }
         Ok(asserts)

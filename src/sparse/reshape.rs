@@ -1,7 +1,7 @@
 //! Other shapes of the same entries.
 
-use super::coordinates::{Coordinates, indices_of};
 use super::SparseTensor;
+use super::coordinates::{Coordinates, indices_of};
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::Part;
@@ -207,7 +207,8 @@ fn fitted(op: &'static str, all: u64, sizes: &[i64]) -> Result<Vec<u64>> {
     if open && others == 0 {
         return Err(misfit("a size of 0 leaves the -1 undetermined"));
     }
-    if if open { all % others != 0 } else { all != others } {
+    let fits = if open { all.is_multiple_of(others) } else { all == others };
+    if !fits {
         return Err(misfit("the dense shape must have as many elements"));
     }
     Ok(sizes.iter().map(|&n| if n == -1 { all / others } else { n as u64 }).collect())

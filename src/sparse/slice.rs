@@ -53,9 +53,8 @@ impl SparseTensor {
     /// As [`slice`](Self::slice).
     #[track_caller]
     fn part(&self, op: &'static str, start: &[u64], size: &[u64]) -> Result<Self> {
-        let dense_shape: Vec<u64> = (0..self.rank())
-            .map(|d| size[d].min(self.dense_shape[d].saturating_sub(start[d])))
-            .collect();
+        let dense_shape: Vec<u64> =
+            (0..self.rank()).map(|d| size[d].min(self.dense_shape[d].saturating_sub(start[d]))).collect();
         if dense_shape == self.dense_shape {
             return Ok(self.clone());
         }

@@ -93,7 +93,7 @@ proptest! {
         let splits = crate::common::random::splits(&lengths);
         for (name, device) in each_device() {
             let got = x.words().on(device).values_by_row()?.to_host()?;
-            prop_assert_eq!(&got.nested_row_splits, &[splits.clone()], "{}", name);
+            prop_assert_eq!(&got.nested_row_splits, std::slice::from_ref(&splits), "{}", name);
             prop_assert_eq!(<Vec<u8>>::of(got.values), x.words().values, "{}", name);
         }
         // From the start of each row.
@@ -104,7 +104,7 @@ proptest! {
         };
         for (name, device) in each_device() {
             let got = filled.on(device).to_ragged()?.to_host()?;
-            prop_assert_eq!(&got.nested_row_splits, &[splits.clone()], "{}", name);
+            prop_assert_eq!(&got.nested_row_splits, std::slice::from_ref(&splits), "{}", name);
             prop_assert_eq!(i32::of(got.values), x.values.clone(), "{}", name);
             let is_filled = x.coordinates == filled.coordinates;
             prop_assert_eq!(x.on(device).to_ragged()?.to_host().is_ok(), is_filled, "{}", name);

@@ -195,7 +195,7 @@ proptest! {
         let mut new: Vec<u64> = Vec::new();
         let mut rest = total.max(1);
         for p in [2, 3, 5] {
-            while rest % p == 0 {
+            while u64::is_multiple_of(rest, p) {
                 rest /= p;
                 new.push(p);
             }

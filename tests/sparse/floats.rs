@@ -143,9 +143,8 @@ fn special_values() {
     assert_eq!(text(got), "[0.0, 0.0, 6.0, inf]");
     let got = same_everywhere(|d| some.on(d).add_dense(&dense(&[2, 2], &[-0.0, nan, 3.0, inf], d)));
     assert_eq!(text(got), "[-0.0, NaN, 3.0, inf]");
-    let got = same_everywhere(|d| {
-        Ok(SparseTensor::from_dense(&dense(&[4], &[-0.0, nan, 0.0, -inf], d))?.values().clone())
-    });
+    let got =
+        same_everywhere(|d| Ok(SparseTensor::from_dense(&dense(&[4], &[-0.0, nan, 0.0, -inf], d))?.values().clone()));
     assert_eq!(text(got), "[NaN, -inf]");
 }
 

@@ -46,7 +46,8 @@ fn reshape_beyond_32_bits() {
     let x = Twin::of(&[&[5, 11], &[(1 << 31) - 1, 0], &[1 << 30, 7]], &[1, 2, 3], &[a, b]);
     let flat = x.with(vec![a * b], |c| Some(vec![c[0] * b as i64 + c[1]]));
     gives(&flat, |d| x.on(d).reshape(&[-1]));
-    let other = flat.with(vec![3, a * 2, 2], |c| Some(vec![c[0] / (4 * a as i64), c[0] / 2 % (2 * a as i64), c[0] % 2]));
+    let other =
+        flat.with(vec![3, a * 2, 2], |c| Some(vec![c[0] / (4 * a as i64), c[0] / 2 % (2 * a as i64), c[0] % 2]));
     gives(&other, |d| x.on(d).reshape(&[3, 2 * a as i64, -1]));
     gives(&x, |d| other.on(d).reshape(&[a, b]));
     for (name, device) in each_device() {

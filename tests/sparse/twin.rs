@@ -143,7 +143,9 @@ impl<V: Value> Twin<V> {
 impl Twin<i32> {
     /// The same tensor of byte strings.
     pub fn words(&self) -> Twin<Vec<u8>> {
-        self.map(|v| "word".repeat((v.unsigned_abs() % 4) as usize).into_bytes().into_iter().chain([*v as u8]).collect())
+        self.map(|v| {
+            "word".repeat((v.unsigned_abs() % 4) as usize).into_bytes().into_iter().chain([*v as u8]).collect()
+        })
     }
 }
 
