@@ -1,7 +1,7 @@
 //! Counts of integers: the number of occurrences of each, in all or per row.
 
 use super::axes::Axes;
-use super::by_key::ByKey;
+use super::by_key::{ByKey, one_row};
 use super::gather::in_range;
 use super::options::Bins;
 use crate::device::Device;
@@ -10,7 +10,7 @@ use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32_if};
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 use crate::shape::{RowPartition, same_layout};
@@ -136,7 +136,7 @@ impl Bins {
         let count = x.count()?;
         if number < most && count.capacity() > 0 {
             let next = bin.clone().min(Expr::u32(u32::MAX - 1)).add(Expr::u32(1));
-            let rows = (Rows::Uniform(count.size().clone()), Extent::known(1));
+            let rows = (one_row(x.backend(), op, &count)?, Extent::known(1));
             let needed = Node::reduce(x.backend(), op, ReduceOp::Max, rows, count, 1, next)?;
             number = number.max(read_u32_if(x.backend(), op, Expr::load(&needed, Expr::u32(0)), &[])?.into());
         }

@@ -89,7 +89,7 @@ mod zip;
 
 pub use axes::Axes;
 pub(crate) use bincount::Occurrences;
-pub(crate) use by_key::{ByKey, reduce_rows};
+pub(crate) use by_key::{ByKey, one_row, reduce_rows};
 pub use cross::{CrossInput, HashBuckets, keyed};
 pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};

@@ -7,12 +7,12 @@ use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recording::read_now;
 use crate::graph::scalar::Scalar;
 use crate::integer::{Integer, non_negative};
-use crate::ops::reduce_rows;
+use crate::ops::{one_row, reduce_rows};
 
 impl SparseTensor {
     /// The same elements, in the same row-major order, under another dense shape. One size may be -1: it follows from
@@ -163,7 +163,7 @@ impl SparseTensor {
             return Ok(Self { dense_shape: vec![0; self.rank()], ..self.clone() });
         }
         let all = Coordinates::new(OP, self)?.tensor(self)?;
-        let row = (Rows::Uniform(count.size().clone()), Extent::known(1));
+        let row = (one_row(backend, OP, &count)?, Extent::known(1));
         let value = Expr::load(all.numbers(OP)?, Expr::index());
         let most = reduce_rows(backend, OP, ReduceOp::Max, (&row.0, &row.1), &count, self.rank() as u32, value)?;
         let bytes = read_now(backend, OP, vec![Part::whole(most)]).map_err(here())?;

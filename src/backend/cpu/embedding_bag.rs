@@ -215,6 +215,8 @@ impl<V: Number + ArrayElement, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
             4 => values.fold_columns::<M, 4>(picked, monoid, lanes),
             8 => values.fold_columns::<M, 8>(picked, monoid, lanes),
             16 => values.fold_columns::<M, 16>(picked, monoid, lanes),
+            32 => values.fold_columns::<M, 32>(picked, monoid, lanes),
+            64 => values.fold_columns::<M, 64>(picked, monoid, lanes),
             inner => {
                 for picked in picked.chunks(lanes.len() / inner) {
                     for (k, states) in lanes.chunks_exact_mut(inner).take(picked.firsts.len()).enumerate() {
