@@ -36,13 +36,14 @@
 //! | axes of a reduction | [`keep`]`(1)`: the axis stays, with size 1; `..` are all axes |
 //! | axis of a scan | [`exclusive`]`(1)`, [`reversed`]`(1)` |
 //! | axis of a sort | [`descending`]`(1)` |
+//! | axis of a sparse concatenation | [`expanding`]`(1)` |
 //! | indices of a gather | [`along`]`(&ids, 1)`, [`batched`]`(&ids, 1)` |
 //! | depth of a one-hot encoding | [`along`]`(10, 0)` |
 //! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])` |
 //! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)` |
 //! | operand of a matrix product | [`Tensor::t`]: transposed |
 //! | size of a context window | [`starting_at`]`(3, -1)` |
-//! | row ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
+//! | row ids, segment ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
 //!
 //! ```
 //! use ragged::{Device, RaggedTensor, descending, exclusive, keep, reversed};
@@ -156,16 +157,10 @@ pub use integer::Integer;
 pub use lod::{LoDTensor, Pool};
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
-    Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, Ellipsis, Encoding, Factor,
-    GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, MaxLength, NewAxis, NewShape, Ngrams,
-    Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row,
-    RowOperand, ScanAxis, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along, any_of, batched,
-    binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default,
-    pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict,
-    weighted, white_space,
+    Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, Ellipsis, Encoding, Factor, GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, MaxLength, NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row, RowOperand, ScanAxis, SegmentIds, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along, any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
-pub use sparse::SparseTensor;
+pub use sparse::{ConcatAxis, SparseTensor, expanding};
 pub use stats::Stats;
 pub use tensor::{
     ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested,

@@ -1,7 +1,7 @@
 //! Counts of integers: the number of occurrences of each, in all or per row.
 
 use super::axes::Axes;
-use super::by_key::ByKey;
+use super::by_key::{ByKey, one_row};
 use super::gather::in_range;
 use super::options::Bins;
 use crate::device::Device;
@@ -10,11 +10,10 @@ use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32_if};
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 use crate::shape::{RowPartition, same_layout};
-use crate::sparse::SparseTensor;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 /// The dimensions that stay when an axis and all below it are counted: a count per bin for each of their elements.
@@ -140,7 +139,7 @@ impl Bins {
         let count = x.count()?;
         if number < most && count.capacity() > 0 {
             let next = bin.clone().min(Expr::u32(u32::MAX - 1)).add(Expr::u32(1));
-            let rows = (Rows::Uniform(count.size().clone()), Extent::known(1));
+            let rows = (one_row(x.backend(), op, &count)?, Extent::known(1));
             let needed = Node::reduce(x.backend(), op, ReduceOp::Max, rows, count, 1, next)?;
             number = number.max(read_u32_if(x.backend(), op, Expr::load(&needed, Expr::u32(0)), &[])?.into());
         }
@@ -235,38 +234,19 @@ impl Tensor {
         counted.tensor(self, Node::map(backend, OP, counters, sum, &asserts), number)
     }
 
-    /// The nonzero counts of [`Tensor::bincount`] along axis 0 or 1, as a sparse tensor sorted by row and value.
-    ///
-    /// # Errors
-    /// As [`Tensor::bincount`]; an axis above 1.
-    ///
-    /// # Cost
-    /// A sort of the values, the distinct values of each row, and the wait of [`Tensor::bincount`]; another wait where
-    /// only the device knows the number of rows.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![5, 1, 5], vec![], vec![0]], &Device::cpu())?;
-    /// let counts = x.bincount_sparse(1, ..)?;
-    /// assert_eq!(counts.dense_shape(), [3, 6]);
-    /// assert_eq!(counts.indices().to_string(), "tensor([[0, 1], [0, 5], [2, 0]], shape=(3, 2), dtype=i64)");
-    /// assert_eq!(counts.values().to_string(), "tensor([1, 2, 1], shape=(3,), dtype=i32)");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.sparse.bincount`.
+    /// The values that occur along axis 0 or 1, and how often, in ascending order; see
+    /// [`bincount_sparse`](Self::bincount_sparse).
     #[track_caller]
-    pub fn bincount_sparse(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<SparseTensor> {
-        const OP: &str = "bincount_sparse";
+    pub(crate) fn occurrences(&self, op: &'static str, axis: &Axes, bins: Bins) -> Result<Occurrences> {
         let backend = self.backend();
-        let (counted, bins) = (Counted::new(OP, self, &axis.into())?, bins.into());
+        let counted = Counted::new(op, self, axis)?;
         if !counted.partitions.is_empty() || !counted.inner.is_empty() {
             let what = "the axis must be 0, 1 or .. for a sparse result; merge the dimensions above it (merge_dims)";
-            return Err(Error::argument(OP, what));
+            return Err(Error::argument(op, what));
         }
-        let bin = bin(OP, self)?;
-        let number = bins.number(OP, self, &bin)?;
-        let keys = Values::Numbers(Node::map(backend, OP, counted.count.clone(), bin, &[]));
+        let bin = bin(op, self)?;
+        let number = bins.number(op, self, &bin)?;
+        let keys = Values::Numbers(Node::map(backend, op, counted.count.clone(), bin, &[]));
         let by_row = counted.outer.is_some();
         let mut keys = match by_row {
             true => {
@@ -279,28 +259,21 @@ impl Tensor {
             keys = keys.boolean_mask(&keys.less(Scalar::U32(number))?)?;
         }
         let (values, counts) = keys.unique_with_counts(-1)?;
-        let found = values.count()?;
-        let value = Expr::load(values.numbers(OP)?, Expr::index()).cast(DType::I64);
-        let (indices, rank) = match values.partitions() {
-            [rows] => {
-                let (entry, column) = (Expr::index().div(Expr::u32(2)), Expr::index().rem(Expr::u32(2)));
-                let row = rows.row_of(entry.clone()).cast(DType::I64);
-                (column.eq(Expr::u32(0)).select(row, value.at(&entry)), 2)
-            }
-            _ => (value, 1),
-        };
-        let indices = Node::map(backend, OP, found.times(OP, rank.into())?, indices, &[]);
-        let indices = Self::new(backend, Vec::new(), Some(found.clone()), vec![rank], Values::Numbers(indices))?;
-        let times = Expr::load(counts.numbers(OP)?, Expr::index()).cast(DType::I32);
-        let times = if bins.binary { Expr::scalar(1i32) } else { times };
-        let times = Values::Numbers(Node::map(backend, OP, found.clone(), times, &[]));
-        let times = Self::new(backend, Vec::new(), Some(found), Vec::new(), times)?;
-        let mut dense_shape = vec![u64::from(number)];
-        if by_row {
-            dense_shape.insert(0, self.nrows_extent().on_host(backend, OP)?.into());
-        }
-        SparseTensor::new(&indices, &times, &dense_shape)
+        let counts = if bins.binary { counts.ones_like()? } else { counts };
+        Ok(Occurrences { values, counts, bins: number, by_row })
     }
+}
+
+/// The values that occur, in ascending order: in all, or `[rows, (values)]`.
+pub(crate) struct Occurrences {
+    /// The values, u32.
+    pub(crate) values: Tensor,
+    /// How often each occurs, i64.
+    pub(crate) counts: Tensor,
+    /// The number of bins.
+    pub(crate) bins: u32,
+    /// Whether the values are counted by row.
+    pub(crate) by_row: bool,
 }
 
 impl<T: Number> RaggedTensor<T> {
@@ -325,14 +298,5 @@ impl<T: Number> RaggedTensor<T> {
         bins: impl Into<Bins>,
     ) -> Result<RaggedTensor<W>> {
         self.erased().bincount_weighted(weights, axis, bins)?.try_into()
-    }
-
-    /// As [`Tensor::bincount_sparse`].
-    ///
-    /// # Errors
-    /// As [`Tensor::bincount_sparse`].
-    #[track_caller]
-    pub fn bincount_sparse(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<SparseTensor> {
-        self.erased().bincount_sparse(axis, bins)
     }
 }

@@ -133,6 +133,16 @@ pub(crate) fn key_bits(most: u32) -> u32 {
     (u32::BITS - most.leading_zeros()).next_multiple_of(8)
 }
 
+/// One row of all `count` elements, a count that only the device may know.
+#[track_caller]
+pub(crate) fn one_row(backend: &BackendRef, op: &'static str, count: &Extent) -> Result<Rows> {
+    if count.as_known().is_some() {
+        return Ok(Rows::Uniform(count.size().clone()));
+    }
+    let start = Expr::index().eq(Expr::u32(0)).select(Expr::u32(0), count.expr());
+    Ok(Rows::Splits(Node::splits(backend, op, &Extent::known(1), &start, &[])?))
+}
+
 /// [`Node::reduce`], or an empty array where no results exist.
 #[track_caller]
 pub(crate) fn reduce_rows(

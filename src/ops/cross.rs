@@ -1,11 +1,10 @@
 //! Feature crosses: the Cartesian product of the values of corresponding rows, as strings or as hashes.
 
 use super::decimal;
-use super::sparse_ragged::{Columns, rows_of};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, upper_bound};
@@ -14,34 +13,32 @@ use crate::graph::opcode::BinaryOp;
 use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
-use crate::sparse::SparseTensor;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 /// Key of TensorFlow's hashed crosses, unless another is given.
 const DEFAULT_KEY: u64 = 0xDE_CAFC_AFFE;
 
-/// An input of a cross: a matrix of rows, dense, ragged or sparse. A row of a sparse matrix is its values in order.
-#[derive(Debug, Clone, Copy)]
-pub enum CrossInput<'a> {
-    /// A dense or ragged matrix.
-    Tensor(&'a Tensor),
-    /// A sparse matrix.
-    Sparse(&'a SparseTensor),
+/// An input of a cross: a matrix of rows, dense, ragged or sparse.
+#[derive(Debug, Clone)]
+pub struct CrossInput {
+    matrix: Result<Tensor>,
 }
 
-impl<'a> From<&'a Tensor> for CrossInput<'a> {
-    fn from(x: &'a Tensor) -> Self {
-        Self::Tensor(x)
+impl CrossInput {
+    /// The input of these rows. An error is that of the cross.
+    pub(crate) fn of(matrix: Result<Tensor>) -> Self {
+        Self { matrix }
     }
 }
-impl<'a, T: Element> From<&'a RaggedTensor<T>> for CrossInput<'a> {
-    fn from(x: &'a RaggedTensor<T>) -> Self {
-        Self::Tensor(x.erased())
+
+impl From<&Tensor> for CrossInput {
+    fn from(x: &Tensor) -> Self {
+        Self::of(Ok(x.clone()))
     }
 }
-impl<'a> From<&'a SparseTensor> for CrossInput<'a> {
-    fn from(x: &'a SparseTensor) -> Self {
-        Self::Sparse(x)
+impl<T: Element> From<&RaggedTensor<T>> for CrossInput {
+    fn from(x: &RaggedTensor<T>) -> Self {
+        x.erased().into()
     }
 }
 
@@ -84,21 +81,14 @@ impl Column {
     /// # Errors
     /// A rank other than 2; values that are neither integers nor strings.
     #[track_caller]
-    fn new(op: &'static str, input: &CrossInput<'_>) -> Result<(BackendRef, Self)> {
-        let (backend, rows, values) = match input {
-            CrossInput::Sparse(x) => {
-                let rows = rows_of(op, x, Columns::Any)?;
-                (x.values().backend(), rows, x.values().values_ref())
-            }
-            CrossInput::Tensor(x) => {
-                if x.rank() != 2 {
-                    let what = format!("an input must have rank 2, but has rank {}; merge_dims merges axes", x.rank());
-                    return Err(Error::argument(op, what));
-                }
-                let rows = x.inner_to_partitions(x.inner().len())?.partitions()[0].clone();
-                (x.backend(), rows, x.values_ref())
-            }
-        };
+    fn new(op: &'static str, input: CrossInput) -> Result<(BackendRef, Self)> {
+        let x = input.matrix?;
+        if x.rank() != 2 {
+            let what = format!("an input must have rank 2, but has rank {}; merge_dims merges axes", x.rank());
+            return Err(Error::argument(op, what));
+        }
+        let rows = x.inner_to_partitions(x.inner().len())?.partitions()[0].clone();
+        let (backend, values) = (x.backend(), x.values_ref());
         let dtype = values.dtype();
         if dtype != DType::Str && !dtype.is_integer() {
             return Err(Error::unsupported(op, dtype, "inputs are integers or byte strings; cast floats to integers"));
@@ -118,9 +108,10 @@ struct Crosses {
 
 impl Crosses {
     #[track_caller]
-    fn new<'a, I: Into<CrossInput<'a>>>(op: &'static str, inputs: impl IntoIterator<Item = I>) -> Result<Self> {
-        let inputs = inputs.into_iter().map(|input| Column::new(op, &input.into()));
-        let (backends, columns): (Vec<_>, Vec<_>) = inputs.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    fn new<I: Into<CrossInput>>(op: &'static str, inputs: impl IntoIterator<Item = I>) -> Result<Self> {
+        let inputs = inputs.into_iter().map(|input| Column::new(op, input.into()));
+        let (backends, columns): (Vec<_>, Vec<_>) =
+            inputs.collect::<Result<Vec<_>>>().map_err(here())?.into_iter().unzip();
         let ([backend, others @ ..], [first, ..]) = (backends.as_slice(), columns.as_slice()) else {
             return Err(Error::argument(op, "there must be at least one input"));
         };
@@ -202,7 +193,7 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.ragged.cross`, `tf.sparse.cross`.
     #[track_caller]
-    pub fn cross<'a, I: Into<CrossInput<'a>>>(inputs: impl IntoIterator<Item = I>) -> Result<Self> {
+    pub fn cross<I: Into<CrossInput>>(inputs: impl IntoIterator<Item = I>) -> Result<Self> {
         const OP: &str = "cross";
         let crosses = Crosses::new(OP, inputs)?;
         let mut texts = Vec::with_capacity(crosses.columns.len());
@@ -242,7 +233,7 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.ragged.cross_hashed`, `tf.sparse.cross_hashed`.
     #[track_caller]
-    pub fn cross_hashed<'a, I: Into<CrossInput<'a>>>(
+    pub fn cross_hashed<I: Into<CrossInput>>(
         inputs: impl IntoIterator<Item = I>,
         buckets: impl Into<HashBuckets>,
     ) -> Result<Self> {

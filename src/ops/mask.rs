@@ -14,7 +14,7 @@ use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 /// The `stay` positions that remain, in ascending order.
-pub(super) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &RankBitmap, stay: &Extent) -> Node {
+pub(crate) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &RankBitmap, stay: &Extent) -> Node {
     Node::compact(backend, op, marks, (Expr::index(), 1), stay.clone())
 }
 

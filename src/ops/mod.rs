@@ -78,9 +78,6 @@ mod softmax;
 mod sort;
 mod sort_key;
 mod span;
-mod sparse_concat;
-mod sparse_dense;
-mod sparse_ragged;
 mod split;
 mod squeeze;
 mod string_pairs;
@@ -96,21 +93,22 @@ mod unique;
 mod zip;
 
 pub use axes::Axes;
+pub(crate) use bincount::Occurrences;
+pub(crate) use by_key::{ByKey, one_row, reduce_rows};
 pub use cross::{CrossInput, HashBuckets, keyed};
 pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis};
+pub(crate) use mask::kept_positions;
 pub use operand::{Operand, OperandOf};
 pub use options::{
-    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, LookupIds, MaxLength, Ngrams,
-    PaddedShape, Padding, ReduceAxes, ScanAxis, Separator, Separators, SortAxis, Sought, Transposed, along, any_of,
-    batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width,
-    padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
+    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, LookupIds, MaxLength, Ngrams, PaddedShape, Padding, ReduceAxes, ScanAxis, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed, along, any_of, batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;
 pub use reshape::NewShape;
 pub use row::{Row, RowOperand};
 pub(crate) use rows::Repeats;
+pub(crate) use segment::Aggregate;
 pub use split::Parts;
 pub use strings::{Notation, NumberFormat, Pad};
 pub use unicode::{

@@ -24,6 +24,13 @@ pub fn with_nrows<X>(of: X, nrows: impl Integer) -> WithNrows<X> {
     WithNrows { of, nrows: nrows.saturating_i64() }
 }
 
+impl<X> WithNrows<X> {
+    /// The encoding, and the number of rows.
+    pub(crate) fn into_parts(self) -> (X, i64) {
+        (self.of, self.nrows)
+    }
+}
+
 /// Row ids, the row of each value: what [`Integers`] converts from, or the same [`with_nrows`].
 #[derive(Debug, Clone)]
 pub struct RowIds<'a> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::source::{code, files, read, src};
 
 /// The layers, lowest first. Modules of one layer do not import each other.
-const LAYERS: [&[&str]; 15] = [
+const LAYERS: [&[&str]; 14] = [
     &["dtype", "trace"],
     &["error", "numerics", "stats", "tuning"],
     &["integer"],
@@ -17,8 +17,8 @@ const LAYERS: [&[&str]; 15] = [
     &["shape"],
     &["element"],
     &["tensor"],
-    &["sparse"],
     &["ops"],
+    &["sparse"],
     &["lod"],
     &["bin", "guide"],
 ];

@@ -7,7 +7,6 @@ use super::accumulate::Float;
 use super::array::{Array, ArrayElement};
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::embedding_bag::EmbeddingBag;
-use super::encoding::Value;
 use super::eval::Block;
 use super::floats::{MinMax, SumProd};
 use super::integers::{IntegerMinMax, IntegerSumProd};
@@ -184,7 +183,7 @@ struct Reduction<'a> {
 
 impl Reduction<'_> {
     /// Reduces with a monoid whose states are the results, or the keys of the results.
-    fn write<T: Value + ArrayElement, M: Monoid<T, State: ArrayElement>>(
+    fn write<T: Number + ArrayElement, M: Monoid<T, State: ArrayElement>>(
         &self,
         monoid: M,
         parts: &mut [(Reducer, Array)],
@@ -198,7 +197,7 @@ impl Reduction<'_> {
     }
 
     /// Reduces with a monoid whose states `finish` converts to the results in place. All parts are equal.
-    fn write_finished<T: Value + ArrayElement, M: Monoid<T, State: ArrayElement>>(
+    fn write_finished<T: Number + ArrayElement, M: Monoid<T, State: ArrayElement>>(
         &self,
         monoid: M,
         parts: &mut [(Reducer, Array)],
@@ -255,7 +254,7 @@ impl Reduction<'_> {
     }
 
     /// Computes the states of all rows and applies `finish` to them.
-    fn states<T: Value + ArrayElement, M: Monoid<T>>(
+    fn states<T: Number + ArrayElement, M: Monoid<T>>(
         &self,
         monoid: M,
         out: &mut [M::State],

@@ -1,5 +1,6 @@
 //! Segment aggregates: a deterministic scatter-reduce of rows by id.
 
+mod gathered;
 mod operations;
 
 use crate::dtype::DType;
@@ -18,7 +19,7 @@ use crate::tensor::{Tensor, Values, counts_below};
 
 /// Aggregation of the values of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Aggregate {
+pub(crate) enum Aggregate {
     Sum,
     Prod,
     Min,
@@ -31,7 +32,7 @@ impl Aggregate {
     /// The aggregates of the numbers `x`, of which there are at most `most`. `reduce` reduces the numbers of each
     /// result, and `count` is how many each result has.
     #[track_caller]
-    fn of(
+    pub(crate) fn of(
         self,
         op: &'static str,
         x: Expr,
@@ -68,7 +69,7 @@ impl Aggregate {
     }
 
     /// `value`, or 0 where `count` is 0.
-    fn or_zero(value: Expr, count: Expr) -> Expr {
+    pub(crate) fn or_zero(value: Expr, count: Expr) -> Expr {
         let zero = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
         count.eq(Expr::u32(0)).select(zero, value)
     }
@@ -212,9 +213,15 @@ impl Tensor {
         Segments::new(op, self, ids, num_segments)?.aggregate(op, self, what)
     }
 
-    /// Aggregates dense data by ascending ids.
+    /// Aggregates dense data by ascending ids. Without `num_segments`, the last id is that of the last segment.
     #[track_caller]
-    fn sorted_segments(&self, op: &'static str, ids: &Self, what: Aggregate) -> Result<Self> {
+    fn sorted_segments(
+        &self,
+        op: &'static str,
+        ids: &Self,
+        num_segments: Option<i64>,
+        what: Aggregate,
+    ) -> Result<Self> {
         /// Clamp for ids: beyond every segment, below the sentinel of the search.
         const MOST: u32 = u32::MAX - 3;
         let backend = self.backend();
@@ -235,15 +242,25 @@ impl Tensor {
             let id = id.at(&at);
             in_range(&id, Expr::u32(MOST), MOST).select(id.cast(DType::U32), Expr::u32(MOST))
         };
-        let segments = if count.capacity() == 0 {
-            0
-        } else {
-            // The outermost size of a dense result that only the device knows: waits for it.
-            let last = key(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
-            let segments = count.expr().eq(Expr::u32(0)).select(Expr::u32(0), last);
-            read_u32_if(backend, op, segments, &asserts)?
+        let segments = match num_segments {
+            Some(n) if n < 0 => {
+                return Err(Error::argument(op, format!("num_segments must not be negative, but is {n}")));
+            }
+            Some(n) => {
+                let n = Extent::known_u64(op, n as u64)?;
+                let inside = in_range(&id, n.expr(), n.capacity()).or(is_negative(&id));
+                let check = Check::new(op, "segment ids must be below num_segments");
+                asserts.push(Node::assert(backend, count.clone(), inside, check));
+                n
+            }
+            None if count.capacity() == 0 => Extent::known(0),
+            None => {
+                // The outermost size of a dense result that only the device knows: waits for it.
+                let last = key(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
+                let segments = count.expr().eq(Expr::u32(0)).select(Expr::u32(0), last);
+                Extent::known(read_u32_if(backend, op, segments, &asserts)?)
+            }
         };
-        let segments = Extent::known(segments);
         let below = counts_below(backend, op, count, key)?;
         let entries = segments.plus(op, &Extent::known(1))?;
         let splits = Node::map(backend, op, entries, Expr::row_of(&below, Expr::index()), &asserts);
@@ -257,7 +274,7 @@ impl Tensor {
             Ok(Expr::load(&node, Expr::index()))
         };
         let mut value = what.of(op, x, self.count()?.capacity(), &members, reduce)?;
-        if matches!(what, Aggregate::Mean | Aggregate::Min | Aggregate::Max) {
+        if matches!(what, Aggregate::Mean | Aggregate::SqrtN | Aggregate::Min | Aggregate::Max) {
             value = Aggregate::or_zero(value, members);
         }
         // The values carry the conditions as well, for results that would not check them otherwise.

@@ -122,7 +122,7 @@ macro_rules! sorted {
             /// ```
             #[track_caller]
             pub fn $name(&self, segment_ids: &impl AsRef<Self>) -> Result<Self> {
-                self.sorted_segments(stringify!($name), segment_ids.as_ref(), Aggregate::$what)
+                self.sorted_segments(stringify!($name), segment_ids.as_ref(), None, Aggregate::$what)
             }
         )*}
         $(impl<T: $bound> RaggedTensor<T> {

@@ -1,0 +1,65 @@
+//! Sparse counts of integers.
+
+use super::coordinates::indices_of;
+use super::{Order, SparseTensor};
+use crate::dtype::DType;
+use crate::element::Number;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::ops::{Axes, Bins, Occurrences};
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+impl Tensor {
+    /// The nonzero counts of [`Tensor::bincount`] along axis 0 or 1, as a sparse tensor sorted by row and value.
+    ///
+    /// # Errors
+    /// As [`Tensor::bincount`]; an axis above 1.
+    ///
+    /// # Cost
+    /// A sort of the values, the distinct values of each row, and the wait of [`Tensor::bincount`]; another wait where
+    /// only the device knows the number of rows.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![5, 1, 5], vec![], vec![0]], &Device::cpu())?;
+    /// let counts = x.bincount_sparse(1, ..)?;
+    /// assert_eq!(counts.dense_shape(), [3, 6]);
+    /// assert_eq!(counts.indices().to_string(), "tensor([[0, 1], [0, 5], [2, 0]], shape=(3, 2), dtype=i64)");
+    /// assert_eq!(counts.values().to_string(), "tensor([1, 2, 1], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.bincount`.
+    #[track_caller]
+    pub fn bincount_sparse(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<SparseTensor> {
+        const OP: &str = "bincount_sparse";
+        let backend = self.backend();
+        let Occurrences { values, counts, bins, by_row } = self.occurrences(OP, &axis.into(), bins.into())?;
+        let found = values.count()?;
+        let value = Expr::load(values.numbers(OP)?, Expr::index());
+        let (coordinates, dense_shape) = match values.partitions() {
+            [rows] if by_row => {
+                let nrows = self.nrows_extent().on_host(backend, OP)?;
+                (vec![rows.row_of(Expr::index()), value], vec![nrows.into(), bins.into()])
+            }
+            _ => (vec![value], vec![bins.into()]),
+        };
+        let indices = indices_of(backend, OP, &found, &coordinates, &[])?;
+        let times = Expr::load(counts.numbers(OP)?, Expr::index()).cast(DType::I32);
+        let times = Values::Numbers(Node::map(backend, OP, found.clone(), times, &[]));
+        let times = Self::new(backend, Vec::new(), Some(found), Vec::new(), times)?;
+        Ok(SparseTensor::of_parts(indices, times, dense_shape, Order::Distinct))
+    }
+}
+
+impl<T: Number> RaggedTensor<T> {
+    /// As [`Tensor::bincount_sparse`].
+    ///
+    /// # Errors
+    /// As [`Tensor::bincount_sparse`].
+    #[track_caller]
+    pub fn bincount_sparse(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<SparseTensor> {
+        self.erased().bincount_sparse(axis, bins)
+    }
+}

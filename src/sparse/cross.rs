@@ -1,0 +1,69 @@
+//! Feature crosses of sparse matrices.
+
+use super::SparseTensor;
+use crate::error::Result;
+use crate::ops::{CrossInput, HashBuckets};
+use crate::tensor::Tensor;
+
+/// A row of a sparse matrix is its values in order.
+impl From<&SparseTensor> for CrossInput {
+    #[track_caller]
+    fn from(x: &SparseTensor) -> Self {
+        Self::of(x.values_in_rows("cross"))
+    }
+}
+
+impl SparseTensor {
+    /// The crosses of the inputs as strings, as [`Tensor::cross`] gives them, as a sparse matrix: `[n, longest row]`,
+    /// with the crosses of each row from its start.
+    ///
+    /// The inputs are matrices: sparse, ragged or dense ([`CrossInput`]).
+    ///
+    /// # Errors
+    /// As [`Tensor::cross`].
+    ///
+    /// # Cost
+    /// That of [`Tensor::cross`] and of [`Tensor::to_sparse`], which waits for the longest row.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let device = Device::cpu();
+    /// let x = SparseTensor::from_entries(&[[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2], &device)?;
+    /// let y = SparseTensor::from_entries(&[[0, 0], [1, 0]], ["d", "e"], [2, 1], &device)?;
+    /// let crosses = SparseTensor::cross([&x, &y])?;
+    /// assert_eq!(crosses.values().to_string(), "tensor([b'a_X_d', b'b_X_e', b'c_X_e'], shape=(3,), dtype=str)");
+    /// assert_eq!(crosses.dense_shape(), [2, 2]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.cross`.
+    #[track_caller]
+    pub fn cross(inputs: impl IntoIterator<Item = impl Into<CrossInput>>) -> Result<Self> {
+        Tensor::cross(inputs)?.to_sparse()
+    }
+
+    /// The hashes of the crosses of the inputs, as [`Tensor::cross_hashed`] gives them, as a sparse matrix; i64.
+    /// Otherwise as [`SparseTensor::cross`].
+    ///
+    /// # Errors
+    /// As [`Tensor::cross_hashed`].
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let device = Device::cpu();
+    /// let x = SparseTensor::from_entries(&[[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2], &device)?;
+    /// let y = SparseTensor::from_entries(&[[0, 0], [1, 0]], ["d", "e"], [2, 1], &device)?;
+    /// let crosses = SparseTensor::cross_hashed([&x, &y], 100)?;
+    /// assert_eq!(crosses.values().to_string(), "tensor([82, 61, 41], shape=(3,), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.cross_hashed`.
+    #[track_caller]
+    pub fn cross_hashed(
+        inputs: impl IntoIterator<Item = impl Into<CrossInput>>,
+        buckets: impl Into<HashBuckets>,
+    ) -> Result<Self> {
+        Tensor::cross_hashed(inputs, buckets)?.to_sparse()
+    }
+}

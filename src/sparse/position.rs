@@ -1,0 +1,55 @@
+//! Positions of entries in a dense result.
+
+use super::coordinates::Coordinates;
+use crate::dtype::DType;
+use crate::error::{Result, here};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::tensor::{Tensor, Values};
+
+/// The dimensions of a dense result: fewer than 2^32 - 1 elements.
+pub(super) struct DenseDims {
+    dims: Vec<u32>,
+    total: Extent,
+}
+
+impl DenseDims {
+    /// # Errors
+    /// 2^32 - 1 elements or more, in all or along a dimension.
+    #[track_caller]
+    pub(super) fn new(op: &'static str, dims: &[u64]) -> Result<Self> {
+        let dims = dims.iter().map(|&d| Ok(Extent::known_u64(op, d)?.capacity()));
+        let dims = dims.collect::<Result<Vec<_>>>().map_err(here())?;
+        let total = if dims.contains(&0) { 0 } else { dims.iter().fold(1u64, |n, &d| n.saturating_mul(d.into())) };
+        let total = Extent::known_u64(op, total)?;
+        Ok(Self { dims, total })
+    }
+
+    /// Number of elements.
+    pub(super) fn total(&self) -> &Extent {
+        &self.total
+    }
+
+    /// The row-major position of the entry `Index`, whose coordinate in each of these dimensions is that in the
+    /// dimension of `dims` of the sparse tensor. Arbitrary for an entry with a coordinate out of range.
+    pub(super) fn position(&self, coordinates: &Coordinates, dims: impl IntoIterator<Item = usize>) -> Expr {
+        let all = dims.into_iter().map(|d| coordinates.of(d).cast(DType::U32));
+        self.position_of(all)
+    }
+
+    /// The row-major position of these coordinates, u32.
+    pub(super) fn position_of(&self, coordinates: impl IntoIterator<Item = Expr>) -> Expr {
+        self.dims.iter().zip(coordinates).fold(Expr::u32(0), |at, (&size, c)| at.mul(Expr::u32(size)).add(c))
+    }
+
+    /// The dense tensor of these dimensions.
+    #[track_caller]
+    pub(super) fn tensor(&self, backend: &BackendRef, values: Values) -> Result<Tensor> {
+        let (outer, inner) = match self.dims.split_first() {
+            Some((&first, inner)) => (Some(Extent::known(first)), inner.to_vec()),
+            None => (None, Vec::new()),
+        };
+        Tensor::new(backend, Vec::new(), outer, inner, values)
+    }
+}

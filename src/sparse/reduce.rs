@@ -1,0 +1,164 @@
+//! Sums and maxima over axes, dense or sparse.
+
+use super::coordinates::{Coordinates, indices_of};
+use super::groups::Groups;
+use super::keys::Keys;
+use super::position::DenseDims;
+use super::{Order, SparseTensor};
+use crate::error::{Error, Result, here};
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::ops::{Aggregate, Axes, ByKey, ReduceAxes};
+use crate::tensor::{Tensor, Values};
+
+/// The dimensions of a reduction.
+struct Reduced {
+    /// The axes that are not reduced, in ascending order.
+    stay: Vec<usize>,
+    /// For each dimension of the result, the axis that it is; `None` for a reduced one that stays with size 1.
+    result: Vec<Option<usize>>,
+    dense_shape: Vec<u64>,
+}
+
+impl SparseTensor {
+    /// The sums of the values over the axes, as a dense tensor; 0 where there are no entries.
+    ///
+    /// Same dtype; integers wrap. [`keep`](crate::keep)`(axes)` keeps the axes with size 1. Entries may have any order;
+    /// all entries with equal coordinates count. Sums follow the order of the entries, in the canonical order of row
+    /// reductions: the same bits on every backend. NaN propagates.
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; bools or byte strings; a result of 2^32 - 1 elements or more. At the read:
+    /// coordinates outside of the dense shape.
+    ///
+    /// # Cost
+    /// A sort of the entries by their place in the result, and a reduction. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor, keep};
+    /// let x = SparseTensor::from_entries(&[[0, 1], [1, 1], [1, 2]], [1, 2, 4], [2, 3], &Device::cpu())?;
+    /// assert_eq!(x.reduce_sum(0)?.to_string(), "tensor([0, 3, 4], shape=(3,), dtype=i32)");
+    /// assert_eq!(x.reduce_sum(keep(1))?.to_string(), "tensor([[1], [6]], shape=(2, 1), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.reduce_sum`.
+    #[track_caller]
+    pub fn reduce_sum(&self, axes: impl Into<ReduceAxes>) -> Result<Tensor> {
+        self.reduce("sparse.reduce_sum", &axes.into(), Aggregate::Sum)
+    }
+
+    /// The largest values over the axes, as a dense tensor; 0 where there are no entries. Absent elements do not count.
+    ///
+    /// Otherwise as [`reduce_sum`](Self::reduce_sum).
+    ///
+    /// # Errors
+    /// As [`reduce_sum`](Self::reduce_sum).
+    ///
+    /// TensorFlow: `tf.sparse.reduce_max`.
+    #[track_caller]
+    pub fn reduce_max(&self, axes: impl Into<ReduceAxes>) -> Result<Tensor> {
+        self.reduce("sparse.reduce_max", &axes.into(), Aggregate::Max)
+    }
+
+    /// The sums of the values over the axes, as a sparse tensor with an entry wherever there are values.
+    ///
+    /// Otherwise as [`reduce_sum`](Self::reduce_sum), for results of any size. Sums of 0 are entries.
+    ///
+    /// # Errors
+    /// As [`reduce_sum`](Self::reduce_sum), except for the size of the result.
+    ///
+    /// # Cost
+    /// A sort of the entries by their place in the result, a rank bitmap and a reduction. No wait: the number of entries
+    /// of the result is known on the device only.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 1], [1, 1], [1, 2]], [1, 2, 4], [2, 9], &Device::cpu())?;
+    /// let sums = x.reduce_sum_sparse(0)?;
+    /// assert_eq!(sums.indices().to_string(), "tensor([[1], [2]], shape=(2, 1), dtype=i64)");
+    /// assert_eq!(sums.values().to_string(), "tensor([3, 4], shape=(2,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.reduce_sum` with `output_is_sparse`.
+    #[track_caller]
+    pub fn reduce_sum_sparse(&self, axes: impl Into<ReduceAxes>) -> Result<Self> {
+        self.reduce_sparse("sparse.reduce_sum", &axes.into(), Aggregate::Sum)
+    }
+
+    /// The largest values over the axes, as a sparse tensor with an entry wherever there are values. As
+    /// [`reduce_sum_sparse`](Self::reduce_sum_sparse).
+    ///
+    /// # Errors
+    /// As [`reduce_sum_sparse`](Self::reduce_sum_sparse).
+    ///
+    /// TensorFlow: `tf.sparse.reduce_max` with `output_is_sparse`.
+    #[track_caller]
+    pub fn reduce_max_sparse(&self, axes: impl Into<ReduceAxes>) -> Result<Self> {
+        self.reduce_sparse("sparse.reduce_max", &axes.into(), Aggregate::Max)
+    }
+
+    #[track_caller]
+    fn reduce(&self, op: &'static str, axes: &ReduceAxes, what: Aggregate) -> Result<Tensor> {
+        self.check_numbers(op)?;
+        let Reduced { stay, dense_shape, .. } = self.reduced(op, axes)?;
+        let (backend, count) = (self.backend(), self.count());
+        let left: Vec<u64> = stay.iter().map(|&d| self.dense_shape[d]).collect();
+        let (dims, places) = (DenseDims::new(op, &dense_shape)?, DenseDims::new(op, &left)?);
+        let place = places.position(&Coordinates::new(op, self)?, stay);
+        let place = Node::map(backend, op, count.clone(), place, &self.conditions);
+        let keys = ByKey::new(backend, op, &count, Expr::load(&place, Expr::index()), places.total())?;
+        let members = keys.count(Expr::index());
+        let reduce = |by, value: Expr| Ok(Expr::load(&keys.reduce(backend, op, by, 1, &value)?, Expr::index()));
+        let value = Expr::load(self.values.numbers(op)?, Expr::index());
+        let value = what.of(op, value, count.capacity(), &members, reduce)?;
+        let value = Aggregate::or_zero(value, members);
+        let values = Node::map(backend, op, dims.total().clone(), value, &self.conditions);
+        dims.tensor(backend, Values::Numbers(values))
+    }
+
+    #[track_caller]
+    fn reduce_sparse(&self, op: &'static str, axes: &ReduceAxes, what: Aggregate) -> Result<Self> {
+        self.check_numbers(op)?;
+        let Reduced { stay, result, dense_shape } = self.reduced(op, axes)?;
+        let (backend, count) = (self.backend(), self.count());
+        let coordinates = Coordinates::new(op, self)?;
+        let keys = Keys::new(&coordinates, &self.dense_shape, &stay);
+        // Leading dimensions of sorted entries are in order.
+        let in_order = self.order >= Order::Sorted && stay.iter().copied().eq(0..stay.len());
+        let entries = if in_order { Expr::index() } else { keys.sorted(backend, op, &count) };
+        let groups = Groups::new(backend, op, &count, &keys, entries)?;
+        let value = groups.aggregate(op, &self.values, what)?;
+        let coordinate = |d: &Option<usize>| match d {
+            Some(d) => coordinates.of(*d).at(&groups.first()),
+            None => Expr::scalar(0i64),
+        };
+        let all: Vec<Expr> = result.iter().map(coordinate).collect();
+        let indices = indices_of(backend, op, groups.count(), &all, &self.conditions)?;
+        let values = groups.tensor(op, value)?.on_condition(op, &self.conditions)?;
+        Ok(Self::of_parts(indices, values, dense_shape, Order::Distinct))
+    }
+
+    /// The dimensions that are reduced and those that stay.
+    #[track_caller]
+    fn reduced(&self, op: &'static str, ReduceAxes { axes, keep }: &ReduceAxes) -> Result<Reduced> {
+        let mut named = match axes {
+            Axes::All => (0..self.rank()).collect(),
+            Axes::List(axes) => {
+                axes.iter().map(|&axis| self.axis(op, axis)).collect::<Result<Vec<_>>>().map_err(here())?
+            }
+        };
+        named.sort_unstable();
+        if let Some(w) = named.windows(2).find(|w| w[0] == w[1]) {
+            return Err(Error::argument(op, format!("axis {} is named twice", w[0])));
+        }
+        let stay: Vec<usize> = (0..self.rank()).filter(|d| !named.contains(d)).collect();
+        let result: Vec<Option<usize>> = (0..self.rank())
+            .filter(|d| *keep || !named.contains(d))
+            .map(|d| (!named.contains(&d)).then_some(d))
+            .collect();
+        let dense_shape = result.iter().map(|d| d.map_or(1, |d| self.dense_shape[d])).collect();
+        Ok(Reduced { stay, result, dense_shape })
+    }
+}

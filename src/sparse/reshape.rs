@@ -1,0 +1,233 @@
+//! Other shapes of the same entries.
+
+use super::SparseTensor;
+use super::coordinates::{Coordinates, indices_of};
+use crate::dtype::DType;
+use crate::error::{Error, Result, caller, here};
+use crate::graph::backend::Part;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::opcode::ReduceOp;
+use crate::graph::recording::read_now;
+use crate::graph::scalar::Scalar;
+use crate::integer::{Integer, non_negative};
+use crate::ops::{one_row, reduce_rows};
+
+impl SparseTensor {
+    /// The same elements, in the same row-major order, under another dense shape. One size may be -1: it follows from
+    /// the others.
+    ///
+    /// Entries keep their order.
+    ///
+    /// # Errors
+    /// A dense shape of another number of elements, or of 2^63 or more; a negative size other than one -1, or a -1
+    /// beside a size of 0. At the read: coordinates outside of the dense shape.
+    ///
+    /// # Cost
+    /// A map over the coordinates, in 64-bit integers where the dense shape has 2^32 elements or more. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 2], [1, 1]], [1, 2], [2, 3], &Device::cpu())?;
+    /// let y = x.reshape(&[3, -1])?;
+    /// assert_eq!(y.dense_shape(), [3, 2]);
+    /// assert_eq!(y.indices().to_string(), "tensor([[1, 0], [2, 0]], shape=(2, 2), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.reshape`.
+    #[track_caller]
+    pub fn reshape<I: Integer>(&self, dense_shape: &[I]) -> Result<Self> {
+        const OP: &str = "sparse.reshape";
+        let sizes: Vec<i64> = dense_shape.iter().map(|d| d.saturating_i64()).collect();
+        let elements = elements(OP, &self.dense_shape)?;
+        let new = fitted(OP, elements, &sizes)?;
+        if new == self.dense_shape {
+            return Ok(self.clone());
+        }
+        // Coordinates that fail their check must not wrap before a division of positions: the quotients of numbers.
+        let dtype = if elements < 1 << 32 { DType::U32 } else { DType::U64 };
+        let number = |n: u64| Expr::scalar(Scalar::from_i64(dtype, n as i64));
+        let coordinates = Coordinates::new(OP, self)?;
+        let own = |d: usize| match dtype {
+            DType::U32 => coordinates.of(d).cast(DType::U32),
+            _ => coordinates.of(d).bitcast(DType::U64),
+        };
+        let mut rest = (0..self.rank()).fold(number(0), |at, d| at.mul(number(self.dense_shape[d])).add(own(d)));
+        if self.rank() > 1 && new.len() > 1 {
+            let stored = Node::map(self.backend(), OP, self.count(), rest, &[]);
+            rest = Expr::load(&stored, Expr::index());
+        }
+        let mut all = Vec::with_capacity(new.len());
+        for (k, &size) in new.iter().enumerate().rev() {
+            let size = number(size.max(1));
+            all.push(if k == 0 { rest.clone() } else { rest.clone().remainder(size.clone()) });
+            rest = rest.quotient(size);
+        }
+        all.reverse();
+        let indices = indices_of(self.backend(), OP, &self.count(), &all, &self.conditions)?;
+        Ok(Self::of_parts(indices, self.values.clone(), new, self.order))
+    }
+
+    /// Adds a dimension of size 1 at `axis`: 0 to the rank, or negative to count from the back.
+    ///
+    /// # Errors
+    /// `axis` out of range. At the read: coordinates outside of the dense shape.
+    ///
+    /// # Cost
+    /// A map over the coordinates. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 2], [1, 1]], [1, 2], [2, 3], &Device::cpu())?;
+    /// let y = x.expand_dims(-1)?;
+    /// assert_eq!(y.dense_shape(), [2, 3, 1]);
+    /// assert_eq!(y.indices().to_string(), "tensor([[0, 2, 0], [1, 1, 0]], shape=(2, 3), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.expand_dims`.
+    #[track_caller]
+    pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
+        const OP: &str = "sparse.expand_dims";
+        let (axis, rank) = (axis.saturating_i64(), self.rank() as i64 + 1);
+        if axis < -rank || axis >= rank {
+            return Err(Error::Axis { op: OP, axis, rank: rank as usize, location: caller() });
+        }
+        let axis = axis.rem_euclid(rank) as usize;
+        let coordinates = Coordinates::new(OP, self)?;
+        let mut all = coordinates.all();
+        all.insert(axis, Expr::scalar(0i64));
+        let mut dense_shape = self.dense_shape.clone();
+        dense_shape.insert(axis, 1);
+        let indices = indices_of(self.backend(), OP, &self.count(), &all, &self.conditions)?;
+        Ok(Self::of_parts(indices, self.values.clone(), dense_shape, self.order))
+    }
+
+    /// The same entries in a dense shape that is at least as large along each dimension.
+    ///
+    /// Computes nothing.
+    ///
+    /// # Errors
+    /// Another number of dimensions; a size below that of the dense shape.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 2], [1, 1]], [1, 2], [2, 3], &Device::cpu())?;
+    /// assert_eq!(x.reset_shape(&[5, 5])?.dense_shape(), [5, 5]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.reset_shape`, of a shape.
+    #[track_caller]
+    pub fn reset_shape<I: Integer>(&self, dense_shape: &[I]) -> Result<Self> {
+        const OP: &str = "reset_shape";
+        let sizes = dense_shape.iter().map(|&d| non_negative(OP, "a size of the dense shape", d));
+        let sizes = sizes.collect::<Result<Vec<_>>>().map_err(here())?;
+        if sizes.len() != self.rank() || sizes.iter().zip(&self.dense_shape).any(|(new, own)| new < own) {
+            let what = "the new shape must have as many dimensions, each at least as large; slice takes a part".into();
+            let (lhs, rhs) = (format!("{:?}", self.dense_shape), format!("{sizes:?}"));
+            return Err(Error::Shape { op: OP, lhs, rhs, what, location: caller() });
+        }
+        Ok(Self { dense_shape: sizes, ..self.clone() })
+    }
+
+    /// The same entries in the smallest dense shape that holds them: the largest coordinate plus 1 along each
+    /// dimension, and 0 without entries.
+    ///
+    /// Waits for the largest coordinates, which [`record_async`](crate::record_async) awaits.
+    ///
+    /// # Errors
+    /// Coordinates outside of the dense shape.
+    ///
+    /// # Cost
+    /// A reduction of the coordinates, and a wait.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 2], [1, 1]], [1, 2], [9, 9], &Device::cpu())?;
+    /// assert_eq!(x.shrink_shape()?.dense_shape(), [2, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.sparse.reset_shape` without a shape.
+    #[track_caller]
+    pub fn shrink_shape(&self) -> Result<Self> {
+        const OP: &str = "shrink_shape";
+        let (backend, count) = (self.backend(), self.count());
+        if self.rank() == 0 {
+            return Ok(self.clone());
+        }
+        if count.capacity() == 0 {
+            return Ok(Self { dense_shape: vec![0; self.rank()], ..self.clone() });
+        }
+        let all = Coordinates::new(OP, self)?.tensor(self)?;
+        let row = (one_row(backend, OP, &count)?, Extent::known(1));
+        let value = Expr::load(all.numbers(OP)?, Expr::index());
+        let most = reduce_rows(backend, OP, ReduceOp::Max, (&row.0, &row.1), &count, self.rank() as u32, value)?;
+        let bytes = read_now(backend, OP, vec![Part::whole(most)]).map_err(here())?;
+        let largest: Vec<i64> = bytemuck::pod_collect_to_vec(&bytes[0]);
+        // Without entries the maxima are the least i64.
+        let dense_shape = largest.iter().map(|&c| c.max(-1).saturating_add(1) as u64).collect();
+        Ok(Self { dense_shape, ..self.clone() })
+    }
+}
+
+/// Number of elements of a dense shape.
+///
+/// # Errors
+/// 2^63 or more.
+#[track_caller]
+fn elements(op: &'static str, dense_shape: &[u64]) -> Result<u64> {
+    if dense_shape.contains(&0) {
+        return Ok(0);
+    }
+    let product = dense_shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d));
+    product.filter(|&n| n <= i64::MAX as u64).ok_or_else(|| Error::Limit {
+        what: op.into(),
+        requested: product.unwrap_or(u64::MAX),
+        unit: "elements",
+        limit: i64::MAX as u64,
+        whose: "a dense shape".into(),
+        location: caller(),
+    })
+}
+
+/// The dense shape of these sizes, one of which may be -1, for that many elements.
+#[track_caller]
+fn fitted(op: &'static str, all: u64, sizes: &[i64]) -> Result<Vec<u64>> {
+    let location = caller();
+    let misfit = |what: &str| Error::Argument { op, what: format!("{what}: {all} elements, {sizes:?}"), location };
+    if sizes.iter().any(|&n| n < -1) || sizes.iter().filter(|&&n| n == -1).count() > 1 {
+        return Err(misfit("sizes must not be negative, except for one -1"));
+    }
+    let others: Vec<u64> = sizes.iter().filter(|&&n| n != -1).map(|&n| n as u64).collect();
+    let others = elements(op, &others)?;
+    let open = sizes.contains(&-1);
+    if open && others == 0 {
+        return Err(misfit("a size of 0 leaves the -1 undetermined"));
+    }
+    let fits = if open { all.is_multiple_of(others) } else { all == others };
+    if !fits {
+        return Err(misfit("the dense shape must have as many elements"));
+    }
+    Ok(sizes.iter().map(|&n| if n == -1 { all / others } else { n as u64 }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_size_follows_from_the_others() {
+        assert_eq!(fitted("test", 12, &[3, -1]), Ok(vec![3, 4]));
+        assert_eq!(fitted("test", 0, &[5, -1]), Ok(vec![5, 0]));
+        assert_eq!(fitted("test", 1, &[]), Ok(vec![]));
+        for (all, sizes) in [(12, &[5, -1][..]), (12, &[-1, -1]), (12, &[-2, -6]), (0, &[0, -1]), (12, &[3, 5])] {
+            assert!(fitted("test", all, sizes).is_err(), "{sizes:?}");
+        }
+        assert!(elements("test", &[1 << 40, 1 << 40]).is_err());
+        assert_eq!(elements("test", &[1 << 40, 1 << 40, 0]), Ok(0));
+    }
+}
