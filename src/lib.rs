@@ -133,6 +133,7 @@ mod ops;
 mod shape;
 mod sparse;
 mod stats;
+mod structured;
 mod tensor;
 mod trace;
 mod tuning;
@@ -161,6 +162,9 @@ pub use ops::{
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::SparseTensor;
 pub use stats::Stats;
+#[cfg(feature = "json")]
+pub use structured::{Batches, JsonLines, JsonType, Misfit};
+pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, Update};
 pub use tensor::{
     ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested,
     RaggedTensor, ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, to_host,

@@ -46,6 +46,7 @@ families! {
     softmax
     sparse
     strings
+    structured
     tile
     segment
     unary
