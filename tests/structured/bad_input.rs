@@ -88,7 +88,7 @@ fn axes_and_other_records() {
     says(&message(StructuredTensor::concat(&[&x, &other], 0)), &["same fields", "\"a\""]);
     let nested = records(&json!([{"a": {"b": 1}}]), &device);
     says(&message(StructuredTensor::concat(&[&x, &nested], 0)), &["tensor in some records"]);
-    says(&message(x.field_value("a").and_then(FieldValue::records)), &["a tensor of i32"]);
+    says(&message(x.field_value("a").and_then(|a| a.records())), &["a tensor of i32"]);
     says(&message(FieldValue::from(&x).tensor()), &["records with the fields a"]);
 }
 

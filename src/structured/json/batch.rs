@@ -5,7 +5,8 @@ use rayon::prelude::*;
 
 use super::column::Column;
 use super::misfit::Misfit;
-use super::text::{Rules, Unfit, parse_line};
+use super::text::{Unfit, parse_line};
+use super::visit::Rules;
 
 /// Misfits that are kept for the report.
 pub(super) const KEPT: usize = 100;

@@ -1,5 +1,8 @@
 //! Integers that a parser of 64-bit numbers has rounded to floats.
 
+/// The smallest magnitude of a float that such an integer is read as.
+pub(super) const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
+
 /// Among the numbers of a JSON text of which the parser makes floats of at least 2^63, counted from 0: the first one
 /// that is an integer without fraction and exponent.
 pub(super) fn first_big_integer(text: &[u8]) -> Option<usize> {
@@ -12,7 +15,7 @@ pub(super) fn first_big_integer(text: &[u8]) -> Option<usize> {
                 let len = text[at..].iter().position(|b| !is_part(b)).unwrap_or(text.len() - at);
                 let number = std::str::from_utf8(&text[at..at + len]).unwrap_or_default();
                 let is_integer = !number.contains(['.', 'e', 'E']);
-                let is_float = number.parse::<f64>().is_ok_and(|v| v.abs() >= super::visit::BEYOND_64_BITS);
+                let is_float = number.parse::<f64>().is_ok_and(|v| v.abs() >= BEYOND_64_BITS);
                 let fits = is_integer && (number.parse::<u64>().is_ok() || number.parse::<i64>().is_ok());
                 if is_float && !fits {
                     if is_integer {

@@ -1,17 +1,17 @@
 //! A streaming reader of JSON lines into records.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::Path;
 
-use memchr::memrchr;
+use memchr::{memchr, memrchr};
 
 use super::assemble::{Dims, Dtypes};
 use super::batch::Parsing;
 use super::column::{Column, Data};
 use super::json_type::JsonType;
 use super::misfit::Misfit;
-use super::text::Rules;
+use super::visit::Rules;
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::structured::{FieldValue, StructuredTensor};
@@ -208,24 +208,23 @@ impl<R: Read> JsonLines<R> {
 
     /// Reads until the text holds a batch of whole lines, or the rest; returns its length.
     fn fill(&mut self) -> Result<usize> {
-        let mut searched = 0;
+        const CHUNK: usize = 64 << 10;
+        let mut searched = self.batch_bytes;
         loop {
-            if self.text.len() >= self.batch_bytes {
-                if let Some(end) = memrchr(b'\n', &self.text[searched..]) {
-                    return Ok(searched + end + 1);
+            if let Some(first) = self.text.get(..self.batch_bytes) {
+                let later = || memchr(b'\n', &self.text[searched..]).map(|at| searched + at);
+                if let Some(end) = memrchr(b'\n', first).or_else(later) {
+                    return Ok(end + 1);
                 }
                 searched = self.text.len();
             }
             if self.at_end {
                 return Ok(self.text.len());
             }
-            let want = self.batch_bytes.saturating_sub(self.text.len()).max(64 << 10);
+            let want = self.batch_bytes.saturating_sub(self.text.len()).max(CHUNK);
             match (&mut self.reader).take(want as u64).read_to_end(&mut self.text) {
-                Ok(0) => {
-                    self.at_end = true;
-                }
+                Ok(0) => self.at_end = true,
                 Ok(_) => {}
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => return Err(io_error(&format!("after line {} the text cannot be read: {e}", self.lines))),
             }
         }

@@ -4,14 +4,7 @@ use serde::de::DeserializeSeed as _;
 
 use super::column::Column;
 use super::huge::first_big_integer;
-use super::visit::{Context, Place};
-
-/// Options of parsing.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Rules {
-    /// Whether fields that the records do not have are skipped.
-    pub ignore_unknown: bool,
-}
+use super::visit::{Context, Place, Rules};
 
 /// The value of a line that does not fit: its path, and the reason.
 pub(super) struct Unfit {

@@ -7,11 +7,15 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::column::{Column, RecordColumn, Refusal, Slot};
+use super::huge::BEYOND_64_BITS;
 use super::misfit::{Segment, Trail};
-use super::text::Rules;
 
-/// The smallest float that an integer beyond 64 bits is read as.
-pub(super) const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
+/// Options of parsing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Rules {
+    /// Whether fields that the records do not have are skipped.
+    pub ignore_unknown: bool,
+}
 
 /// State of the parse of one line.
 pub(super) struct Context {
