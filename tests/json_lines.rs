@@ -188,7 +188,7 @@ fn a_misfit_names_line_and_path() {
         ("{\"a\": 123456789012345678901234567890, \"b\": []}", "a", "more than 64 bits"),
         ("{\"a\": -9223372036854775809, \"b\": []}", "a", "more than 64 bits"),
         ("{\"a\": 1, \"b\": [{\"c\": [1e30, 18446744073709551616]}]}", "b[0].c[1]", "more than 64 bits"),
-        ("{\"a\": 1, \"b\": \"\\ud800\"}", "b", "surrogate"),
+        ("{\"a\": 1, \"b\": \"\\ud800\"}", "b", "hex escape"),
         ("{\"a\": 1, \"b\": \"\u{1}\"}", "b", "control character"),
     ] {
         assert_misfit(after(line), 3, path, what);
@@ -206,6 +206,10 @@ fn a_misfit_names_line_and_path() {
 fn numbers_beyond_64_bits_are_floats_only_if_written_so() -> Result<()> {
     let text = "{\"a\": 1e30}\n{\"a\": 18446744073709551616.0}\n{\"a\": -1E+300}\n";
     assert_eq!(read(text)?.to_value()?, json!([{"a": 1e30}, {"a": 18446744073709551616.0}, {"a": -1e300}]));
+    // Beside an integer of that kind in a field that is ignored.
+    let text = "{\"a\": 1.5}\n{\"z\": [1e30, 99999999999999999999], \"a\": 1e31}\n";
+    let records = JsonLines::new(text.as_bytes()).ignore_unknown_fields().read(&Device::cpu())?;
+    assert_eq!(records.to_value()?, json!([{"a": 1.5}, {"a": 1e31}]));
     // u64 as long as no number of the field is negative.
     assert_eq!(read("{\"a\": 1}\n{\"a\": 18446744073709551615}")?.to_value()?, json!([{"a": 1}, {"a": u64::MAX}]));
     assert_misfit("{\"a\": -1}\n{\"a\": 18446744073709551615}", 2, "a", "beyond i64");
@@ -270,7 +274,8 @@ fn a_misfit_late_in_a_large_text_is_found_in_order() {
     assert_misfit(&text, 5001, "id", "a list");
     // The first of several in different pieces.
     let all: Vec<&str> = text.lines().collect();
-    let broken: String = all.iter().enumerate().map(|(k, l)| if k % 1000 == 999 { "{}\n".into() } else { format!("{l}\n") }).collect();
+    let broken: String =
+        all.iter().enumerate().map(|(k, l)| if k % 1000 == 999 { "{}\n".into() } else { format!("{l}\n") }).collect();
     assert_misfit(&broken, 1000, "id", "missing");
 }
 
@@ -297,7 +302,10 @@ fn texts_at_the_edges() -> Result<()> {
     assert!(read("\n\n  \n").is_err());
     assert_eq!(read("{}\n{}")?.to_value()?, json!([{}, {}]));
     assert_eq!(read("\u{feff}{\"a\": 1}")?.to_value()?, json!([{"a": 1}]));
-    assert_eq!(read("{\"b\": 1, \"a\": 2}\n{\"a\": 3, \"b\": 4}")?.to_value()?, json!([{"a": 2, "b": 1}, {"a": 3, "b": 4}]));
+    assert_eq!(
+        read("{\"b\": 1, \"a\": 2}\n{\"a\": 3, \"b\": 4}")?.to_value()?,
+        json!([{"a": 2, "b": 1}, {"a": 3, "b": 4}])
+    );
     assert_eq!(read("{\"a\": []}\n{\"a\": []}")?.field_value("a")?.tensor()?.dtype(), DType::F32);
     assert!(JsonLines::open("/no/such/file").is_err_and(|e| matches!(e, Error::Io { .. })));
     Ok(())

@@ -95,7 +95,8 @@ impl Wanted<'_> {
     #[track_caller]
     fn records(&self, records: &StructuredTensor, conditions: &[Node]) -> Result<StructuredTensor> {
         let mut shape = records.shape.clone();
-        shape.partitions = self.shape.partitions.iter().chain(&shape.partitions[self.shape.partitions.len()..]).cloned().collect();
+        shape.partitions =
+            self.shape.partitions.iter().chain(&shape.partitions[self.shape.partitions.len()..]).cloned().collect();
         shape.conditions.extend_from_slice(conditions);
         let mut fields = records.fields.clone();
         for field in fields.values_mut() {

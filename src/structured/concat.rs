@@ -64,7 +64,10 @@ impl StructuredTensor {
             match (&tensors[..], &records[..]) {
                 (tensors, []) => Tensor::concat(tensors, axis).map(Into::into),
                 ([], records) => Self::joined(records, axis).map(Into::into),
-                _ => Err(Error::argument(OP, format!("field {name:?} is a tensor in some records, and records in others"))),
+                _ => Err(Error::argument(
+                    OP,
+                    format!("field {name:?} is a tensor in some records, and records in others"),
+                )),
             }
         };
         let fields = first.fields.keys().map(|name| Ok((name.clone(), join(name)?)));

@@ -52,7 +52,9 @@ impl StructuredTensor {
         let Some((Key::Field(name), rest)) = rest.split_first() else {
             if covered > self.rank() {
                 let rank = self.rank();
-                let what = format!("{covered} items for the {rank} dimensions of the records; a field's name must follow those");
+                let what = format!(
+                    "{covered} items for the {rank} dimensions of the records; a field's name must follow those"
+                );
                 return Err(Error::argument(OP, what));
             }
             let items: &[Index] = &items;
@@ -73,7 +75,8 @@ impl StructuredTensor {
     /// The items with an ellipsis replaced by items for the dimensions of the records, and the number of dimensions
     /// that they cover.
     fn items(&self, keys: &[Key]) -> Result<(Vec<Index>, usize)> {
-        let given: Vec<Index> = keys.iter().filter_map(|key| if let Key::Index(i) = key { Some(*i) } else { None }).collect();
+        let given: Vec<Index> =
+            keys.iter().filter_map(|key| if let Key::Index(i) = key { Some(*i) } else { None }).collect();
         let covers = |item: &Index| !matches!(item, Index::NewAxis | Index::Ellipsis);
         let covered = given.iter().filter(|item| covers(item)).count();
         let ellipses = given.iter().filter(|item| matches!(item, Index::Ellipsis)).count();

@@ -5,7 +5,9 @@ use crate::ops::Index;
 use crate::tensor::{HostTensor, HostValues};
 
 fn ragged(device: &Device) -> Tensor {
-    HostTensor::from_row_splits(vec![0, 2, 2, 5], HostValues::I32(vec![1, 2, 3, 4, 5])).to_device(device).expect("valid")
+    HostTensor::from_row_splits(vec![0, 2, 2, 5], HostValues::I32(vec![1, 2, 3, 4, 5]))
+        .to_device(device)
+        .expect("valid")
 }
 
 /// Fails unless every field has the partitions of the records.
@@ -38,7 +40,9 @@ fn fields_of_equal_rows_share_the_partitions_of_the_records() {
         nested.expand_dims(1).map(Into::into),
         StructuredTensor::concat(&[&nested, &nested], 0).map(Into::into),
         StructuredTensor::concat(&[&nested, &nested], 1).map(Into::into),
-        nested.gather(&HostTensor::dense(&[2], HostValues::I64(vec![2, 0])).to_device(&device).expect("valid")).map(Into::into),
+        nested
+            .gather(&HostTensor::dense(&[2], HostValues::I64(vec![2, 0])).to_device(&device).expect("valid"))
+            .map(Into::into),
     ] {
         assert_shared(&part.expect("recorded").records().expect("records"));
     }

@@ -114,7 +114,8 @@ impl Got {
             Self::Sparse { indices, values, .. } => indices.device() == *device && values.device() == *device,
             Self::List(all) => all.iter().all(|g| g.is_on(device)),
             Self::Records(records) => {
-                records.device() == *device && records.fields().all(|(_, value)| Self::from(value.clone()).is_on(device))
+                records.device() == *device
+                    && records.fields().all(|(_, value)| Self::from(value.clone()).is_on(device))
             }
             Self::Host(_) | Self::Unsupported(_) => false,
             Self::Json(_) | Self::Shape(_) | Self::RaggedShape { .. } | Self::RowPartition { .. } => true,

@@ -104,7 +104,8 @@ fn records_without_fields_keep_their_shape() -> Result<()> {
 #[test]
 fn sizes_may_be_known_to_the_device_only() -> Result<()> {
     for (_, device) in devices() {
-        let mask = HostTensor::dense(&[5], HostValues::Bool(vec![true, false, true, true, false])).to_device(&device)?;
+        let mask =
+            HostTensor::dense(&[5], HostValues::Bool(vec![true, false, true, true, false])).to_device(&device)?;
         let kept = || vector(&[1, 2, 3, 4, 5], &device).boolean_mask(&mask);
         let x = kept()?;
         let y = vector(&[6, 7, 8, 9, 10], &device).boolean_mask(&mask)?;
@@ -138,7 +139,10 @@ fn dense_fields_of_uniform_records_stay_dense() -> Result<()> {
         let ragged = rows(&[0, 2, 4], &device);
         let mixed = StructuredTensor::from_fields([("a", &dense), ("b", &ragged)], [2, -1])?;
         assert_eq!(mixed.field_value("a")?.tensor()?.ragged_rank(), 1);
-        assert_eq!(mixed.to_value()?, json!([[{"a": 1, "b": 0}, {"a": 2, "b": 1}], [{"a": 3, "b": 2}, {"a": 4, "b": 3}]]));
+        assert_eq!(
+            mixed.to_value()?,
+            json!([[{"a": 1, "b": 0}, {"a": 2, "b": 1}], [{"a": 3, "b": 2}, {"a": 4, "b": 3}]])
+        );
     }
     Ok(())
 }

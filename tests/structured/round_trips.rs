@@ -35,7 +35,14 @@ fn value(of: &Type, numbers: &mut impl FnMut() -> u32) -> Value {
         Type::Int => json!(numbers() as i32 >> (numbers() % 32)),
         // The JSON of an f32 is its exact value.
         Type::Float => json!(f64::from((numbers() as i32 >> 8) as f32 / 64.0)),
-        Type::Text => json!("aé\"\\\n😀"[..].chars().cycle().skip(numbers() as usize % 6).take(numbers() as usize % 5).collect::<String>()),
+        Type::Text => json!(
+            "aé\"\\\n😀"[..]
+                .chars()
+                .cycle()
+                .skip(numbers() as usize % 6)
+                .take(numbers() as usize % 5)
+                .collect::<String>()
+        ),
         Type::List(of) => {
             let n = numbers() % 4;
             (0..n).map(|_| value(of, numbers)).collect()

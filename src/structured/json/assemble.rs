@@ -120,4 +120,3 @@ fn typed(numbers: Numbers, dtypes: Dtypes) -> HostValues {
         }
     }
 }
-

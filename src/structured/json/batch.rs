@@ -1,11 +1,13 @@
 //! Parsing of a batch of lines, in parallel where the types are known.
 
+use std::ops::Range;
+
 use memchr::memchr;
 use rayon::prelude::*;
 
 use super::column::Column;
 use super::misfit::Misfit;
-use super::text::{Unfit, parse_line};
+use super::text::{Line, Unfit, parse_line};
 use super::visit::Rules;
 
 /// Misfits that are kept for the report.
@@ -104,17 +106,19 @@ impl Parsing {
 
     /// Parses line by line.
     fn parse_in_order(self, text: &[u8], column: &mut Column) -> Outcome {
-        let is_utf8 = std::str::from_utf8(text).is_ok();
+        let checked = std::str::from_utf8(text).ok();
         let mut out = Outcome::default();
-        for line in lines(text) {
+        for range in lines(text) {
             out.lines += 1;
-            let line = line.trim_ascii();
-            if line.is_empty() {
+            let line = match checked {
+                Some(text) => Line::Text(text[range].trim_ascii()),
+                None => Line::Bytes(text[range].trim_ascii()),
+            };
+            if matches!(line, Line::Text("") | Line::Bytes(b"")) {
                 continue;
             }
             let before = column.len();
-            let is_utf8 = is_utf8 || std::str::from_utf8(line).is_ok();
-            let Err(Unfit { path, what }) = parse_line(line, is_utf8, column, self.rules) else { continue };
+            let Err(Unfit { path, what }) = parse_line(line, column, self.rules) else { continue };
             column.truncate(before);
             let misfit = Misfit { line: out.lines, path, what };
             if !self.skip {
@@ -130,17 +134,15 @@ impl Parsing {
     }
 }
 
-/// The lines of a text, without their ends.
-fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = text;
+/// Where the lines of a text are, without their ends.
+fn lines(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
     std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let end = memchr(b'\n', rest).unwrap_or(rest.len());
-        let line = &rest[..end];
-        rest = rest.get(end + 1..).unwrap_or_default();
-        Some(line)
+        let start = at;
+        let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+        let len = memchr(b'\n', rest).unwrap_or(rest.len());
+        at = start + len + 1;
+        Some(start..start + len)
     })
 }
 
@@ -150,7 +152,8 @@ fn pieces(text: &[u8], count: usize) -> Vec<&[u8]> {
     let mut rest = text;
     for left in (1..=count).rev() {
         let from = rest.len() / left;
-        let end = if left == 1 { rest.len() } else { memchr(b'\n', &rest[from..]).map_or(rest.len(), |at| from + at + 1) };
+        let end =
+            if left == 1 { rest.len() } else { memchr(b'\n', &rest[from..]).map_or(rest.len(), |at| from + at + 1) };
         let (piece, after) = rest.split_at(end);
         out.push(piece);
         rest = after;
@@ -170,6 +173,9 @@ mod tests {
             assert_eq!(parts.concat(), text);
             assert!(parts.iter().filter(|p| !p.is_empty()).rev().skip(1).all(|p| p.ends_with(b"\n")), "{count}");
         }
-        assert_eq!(lines(text).collect::<Vec<_>>(), [&b"one"[..], b"two", b"", b"three", b"four"]);
+        assert_eq!(
+            lines(text).map(|line| &text[line]).collect::<Vec<_>>(),
+            [&b"one"[..], b"two", b"", b"three", b"four"]
+        );
     }
 }

@@ -3,10 +3,9 @@
 /// The smallest magnitude of a float that such an integer is read as.
 pub(super) const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
 
-/// Among the numbers of a JSON text of which the parser makes floats of at least 2^63, counted from 0: the first one
-/// that is an integer without fraction and exponent.
-pub(super) fn first_big_integer(text: &[u8]) -> Option<usize> {
-    let (mut seen, mut at) = (0, 0);
+/// The floats that a parser makes of the integers of a JSON text that need more than 64 bits.
+pub(super) fn big_integers(text: &[u8]) -> Vec<f64> {
+    let (mut out, mut at) = (Vec::new(), 0);
     while at < text.len() {
         match text[at] {
             b'"' => at = end_of_string(text, at + 1),
@@ -15,20 +14,16 @@ pub(super) fn first_big_integer(text: &[u8]) -> Option<usize> {
                 let len = text[at..].iter().position(|b| !is_part(b)).unwrap_or(text.len() - at);
                 let number = std::str::from_utf8(&text[at..at + len]).unwrap_or_default();
                 let is_integer = !number.contains(['.', 'e', 'E']);
-                let is_float = number.parse::<f64>().is_ok_and(|v| v.abs() >= BEYOND_64_BITS);
-                let fits = is_integer && (number.parse::<u64>().is_ok() || number.parse::<i64>().is_ok());
-                if is_float && !fits {
-                    if is_integer {
-                        return Some(seen);
-                    }
-                    seen += 1;
+                let fits = number.parse::<u64>().is_ok() || number.parse::<i64>().is_ok();
+                if is_integer && !fits {
+                    out.extend(number.parse::<f64>());
                 }
                 at += len;
             }
             _ => at += 1,
         }
     }
-    None
+    out
 }
 
 /// The position after the string that begins at `at`.
@@ -45,13 +40,13 @@ fn end_of_string(text: &[u8], mut at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::first_big_integer;
+    use super::big_integers;
 
     #[test]
     fn only_integers_beyond_64_bits_are_found() {
-        assert_eq!(first_big_integer(br#"{"a": 18446744073709551615, "b": -9223372036854775808, "c": 1e30}"#), None);
-        assert_eq!(first_big_integer(br#"{"a": 1e30, "b": "99999999999999999999\"", "c": 99999999999999999999}"#), Some(1));
-        assert_eq!(first_big_integer(br#"[-9223372036854775809]"#), Some(0));
-        assert_eq!(first_big_integer(br#"[99999999999999999999.0]"#), None);
+        assert!(big_integers(br#"{"a": 18446744073709551615, "b": -9223372036854775808, "c": 1e30}"#).is_empty());
+        assert_eq!(big_integers(br#"{"a": 1e30, "b": "99999999999999999999\"", "c": 99999999999999999999}"#), [1e20]);
+        assert_eq!(big_integers(b"[-9223372036854775809]"), [-9223372036854775808.0]);
+        assert!(big_integers(b"[99999999999999999999.0]").is_empty());
     }
 }

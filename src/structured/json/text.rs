@@ -3,8 +3,15 @@
 use serde::de::DeserializeSeed as _;
 
 use super::column::Column;
-use super::huge::first_big_integer;
+use super::huge::big_integers;
 use super::visit::{Context, Place, Rules};
+
+/// One line: checked text, which spares a check per string, or bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Line<'a> {
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
 
 /// The value of a line that does not fit: its path, and the reason.
 pub(super) struct Unfit {
@@ -13,10 +20,10 @@ pub(super) struct Unfit {
 }
 
 /// Appends the record of a line to the column. After an error the column holds a part of it.
-pub(super) fn parse_line(line: &[u8], is_utf8: bool, column: &mut Column, rules: Rules) -> Result<(), Unfit> {
+pub(super) fn parse_line(line: Line<'_>, column: &mut Column, rules: Rules) -> Result<(), Unfit> {
     let before = column.len();
-    let context = Context::new(rules, Some(0));
-    let failed = match parse(line, is_utf8, column, &context) {
+    let context = Context::new(rules, None);
+    let failed = match parse(line, column, &context) {
         Ok(()) => return Ok(()),
         Err(failed) => failed,
     };
@@ -24,24 +31,19 @@ pub(super) fn parse_line(line: &[u8], is_utf8: bool, column: &mut Column, rules:
         return Err(failed);
     }
     // A number beyond 64 bits: a float, or an integer, which the parser has rounded to one.
-    let context = Context::new(rules, first_big_integer(line));
+    let integers = match line {
+        Line::Text(text) => big_integers(text.as_bytes()),
+        Line::Bytes(bytes) => big_integers(bytes),
+    };
     column.truncate(before);
-    parse(line, is_utf8, column, &context)
+    parse(line, column, &Context::new(rules, Some(integers)))
 }
 
-fn parse(line: &[u8], is_utf8: bool, column: &mut Column, context: &Context) -> Result<(), Unfit> {
-    // Checked text spares a check per string.
-    let text = if is_utf8 { std::str::from_utf8(line).ok() } else { None };
+fn parse(line: Line<'_>, column: &mut Column, context: &Context) -> Result<(), Unfit> {
     let place = Place { column, context, is_line: true };
-    let parsed = match text {
-        Some(text) => {
-            let mut parser = serde_json::Deserializer::from_str(text);
-            place.deserialize(&mut parser).and_then(|()| parser.end())
-        }
-        None => {
-            let mut parser = serde_json::Deserializer::from_slice(line);
-            place.deserialize(&mut parser).and_then(|()| parser.end())
-        }
+    let parsed = match line {
+        Line::Text(text) => parse_all(serde_json::Deserializer::from_str(text), place),
+        Line::Bytes(bytes) => parse_all(serde_json::Deserializer::from_slice(bytes), place),
     };
     parsed.map_err(|e| {
         let (path, reason) = context.take();
@@ -54,4 +56,12 @@ fn parse(line: &[u8], is_utf8: bool, column: &mut Column, context: &Context) -> 
         });
         Unfit { path, what }
     })
+}
+
+fn parse_all<'de, R: serde_json::de::Read<'de>>(
+    mut parser: serde_json::Deserializer<R>,
+    place: Place<'_>,
+) -> serde_json::Result<()> {
+    place.deserialize(&mut parser)?;
+    parser.end()
 }

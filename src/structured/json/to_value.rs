@@ -143,7 +143,9 @@ impl HostField {
             return shape.children(dim, at).map(|child| self.value(dim + 1, child)).collect();
         }
         match self {
-            Self::Tensor(tensor) => scalar(tensor.values.nested_at(at)).map_err(|what| Unfit { path: Vec::new(), what }),
+            Self::Tensor(tensor) => {
+                scalar(tensor.values.nested_at(at)).map_err(|what| Unfit { path: Vec::new(), what })
+            }
             Self::Records { fields, .. } => {
                 let member = |(name, field): &(Arc<str>, Self)| match field.value(dim, at) {
                     Ok(value) => Ok((name.to_string(), value)),

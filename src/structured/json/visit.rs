@@ -20,10 +20,8 @@ pub(super) struct Rules {
 /// State of the parse of one line.
 pub(super) struct Context {
     rules: Rules,
-    /// The number beyond 64 bits that is refused, counted from 0; none: all are floats.
-    refused: Option<usize>,
-    /// How many there have been.
-    beyond: Cell<usize>,
+    /// The numbers beyond 64 bits that are refused; none: all of them.
+    refused: Option<Vec<f64>>,
     /// Reason of the error, if the text itself is well-formed.
     reason: RefCell<Option<Refusal>>,
     trail: RefCell<Trail>,
@@ -31,9 +29,9 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(rules: Rules, refused: Option<usize>) -> Self {
+    pub(super) fn new(rules: Rules, refused: Option<Vec<f64>>) -> Self {
         let (reason, trail) = (RefCell::default(), RefCell::default());
-        Self { rules, refused, beyond: Cell::new(0), reason, trail, suspect: Cell::new(false) }
+        Self { rules, refused, reason, trail, suspect: Cell::new(false) }
     }
 
     /// Whether the error is about a number that may be an integer beyond 64 bits.
@@ -124,12 +122,11 @@ impl<'de> Visitor<'de> for Place<'_> {
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
         self.check_line()?;
-        if value.abs() >= BEYOND_64_BITS {
-            let before = self.context.beyond.replace(self.context.beyond.get() + 1);
-            if self.context.refused == Some(before) {
-                self.context.suspect.set(true);
-                return Err(self.context.fail(format!("the integer {value:e} needs more than 64 bits; write it as a float")));
-            }
+        if value.abs() >= BEYOND_64_BITS && self.context.refused.as_ref().is_none_or(|all| all.contains(&value)) {
+            self.context.suspect.set(true);
+            return Err(self
+                .context
+                .fail(format!("the integer {value:e} needs more than 64 bits; write it as a float")));
         }
         let pushed = self.column.push_f64(value);
         self.done(pushed)
