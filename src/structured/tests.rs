@@ -28,7 +28,7 @@ fn fields_of_equal_rows_share_the_partitions_of_the_records() {
     let records = StructuredTensor::from_fields_and_rank([("x", &x), ("y", &y)], 2).expect("equal rows");
     assert_shared(&records);
     let inner = records.clone();
-    let nested = records.with_updates([Update::set("inner", &inner), Update::set("z", &ragged(&device))]);
+    let nested = records.with_updates([Update::set("inner", &inner), Update::set("z", ragged(&device))]);
     let nested = nested.expect("equal rows");
     assert_shared(&nested);
     let by_step = Index::ALL.step_by(-1);

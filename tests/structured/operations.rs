@@ -94,9 +94,9 @@ fn records_without_fields_keep_their_shape() -> Result<()> {
         assert_eq!(x.get(keys![.., ..2])?.to_value()?, json!([[{}], [{}, {}]]));
         assert_eq!(x.merge_dims(0, 1)?.to_value()?, json!([{}, {}, {}, {}]));
         assert_eq!(x.expand_dims(0)?.to_value()?, json!([[[{}], [{}, {}, {}]]]));
-        let with = x.with_updates([Update::set("x", &rows(&[0, 1, 4], &device))])?;
+        let with = x.with_updates([Update::set("x", rows(&[0, 1, 4], &device))])?;
         assert_eq!(with.to_value()?, json!([[{"x": 0}], [{"x": 1}, {"x": 2}, {"x": 3}]]));
-        assert!(with.with_updates([Update::set("y", &rows(&[0, 2, 4], &device))]).is_err());
+        assert!(with.with_updates([Update::set("y", rows(&[0, 2, 4], &device))]).is_err());
     }
     Ok(())
 }
@@ -119,9 +119,9 @@ fn sizes_may_be_known_to_the_device_only() -> Result<()> {
         let unequal = StructuredTensor::from_fields_and_rank([("x", &kept()?), ("z", &other)], 1)?;
         assert!(unequal.to_value().is_err());
         assert!(StructuredTensor::from_fields([("x", &kept()?)], [4])?.zeros_like(DType::F32)?.to_host().is_err());
-        let partition = RowPartition::from_row_lengths(&[2, 1], &device)?;
+        let partition = RowPartition::from_row_lengths([2, 1], &device)?;
         assert_eq!(pairs.partition_outer_dimension(&partition)?.field_value("x")?.to_value()?, json!([[1, 3], [4]]));
-        let partition = RowPartition::from_row_lengths(&[2, 2], &device)?;
+        let partition = RowPartition::from_row_lengths([2, 2], &device)?;
         let pairs = StructuredTensor::from_fields([("x", &kept()?)], [-1])?;
         assert!(pairs.partition_outer_dimension(&partition)?.to_value().is_err());
     }
@@ -186,7 +186,7 @@ fn structs_come_back() -> Result<()> {
             small: -1,
             pair: (k, k + 1),
             shapes: (0..k).map(|x| Shape::Dot { x: x.into() }).collect(),
-            flag: k % 2 == 0,
+            flag: k.is_multiple_of(2),
         };
         let samples: Vec<Sample> = (0..4).map(sample).collect();
         let records = StructuredTensor::from_serialize(&samples, &device)?;

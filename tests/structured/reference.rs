@@ -112,7 +112,7 @@ fn merge_dims() -> Result<()> {
 fn partition_outer_dimension() -> Result<()> {
     for (_, device) in devices() {
         let st = records(&json!([{"foo": 12}, {"foo": 33}, {"foo": 99}]), &device);
-        let partition = RowPartition::from_row_lengths(&[2, 0, 1], &device)?;
+        let partition = RowPartition::from_row_lengths([2, 0, 1], &device)?;
         let printed = "<StructuredTensor(\n  fields={\n    \"foo\": <ragged.RaggedTensor [[12, 33], [], [99]]>},\n  \
                        shape=(3, None))>";
         prints(&st.partition_outer_dimension(&partition)?.into(), printed);

@@ -31,7 +31,7 @@ fn types() -> impl Strategy<Value = Type> {
 /// A value of the type, from random numbers.
 fn value(of: &Type, numbers: &mut impl FnMut() -> u32) -> Value {
     match of {
-        Type::Bool => json!(numbers() % 2 == 0),
+        Type::Bool => json!(numbers().is_multiple_of(2)),
         Type::Int => json!(numbers() as i32 >> (numbers() % 32)),
         // The JSON of an f32 is its exact value.
         Type::Float => json!(f64::from((numbers() as i32 >> 8) as f32 / 64.0)),

@@ -76,7 +76,7 @@ impl<'a> Writer<'a> {
     /// The field of a record with only that field, named after a variant.
     fn variant(&mut self, name: &'static str) -> Written<usize> {
         self.check_depth()?;
-        Ok(slot_of(self.column.record()?, name, &mut 0)?)
+        slot_of(self.column.record()?, name, &mut 0)
     }
 
     fn end_variant(self) -> Written {

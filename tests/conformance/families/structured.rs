@@ -151,7 +151,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "merge_dims" => x.merge_dims(axis("o"), axis("i"))?.into(),
         "expand_dims" => x.expand_dims(axis("axis"))?.into(),
         "partition_outer_dimension" => {
-            let rows = RowPartition::from_row_lengths(&case.ints(1), device)?;
+            let rows = RowPartition::from_row_lengths(case.ints(1), device)?;
             x.partition_outer_dimension(&rows)?.into()
         }
         "promote" | "promote_getitem" => {
