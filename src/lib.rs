@@ -56,6 +56,12 @@
 //! sizes and counts are of any integer type. Other tensors are taken as [`Tensor`] or [`RaggedTensor`]. A number takes
 //! the dtype of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers.
 //!
+//! # Records
+//!
+//! A [`StructuredTensor`] holds records of named fields over one shape, which may be ragged: a field is one tensor for all
+//! records. Paths, [`keys!`] and updates reach nested fields. The feature `json`, on by default, adds records from anything
+//! that implements `serde::Serialize`, records as JSON, and `JsonLines`, which reads JSON lines into columns.
+//!
 //! # Recording and computing
 //!
 //! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans the

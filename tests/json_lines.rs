@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use common::devices;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use ragged::{DType, Device, Error, JsonLines, JsonType, Result, StructuredTensor};
+use ragged::{DType, Device, DeviceOptions, Error, JsonLines, JsonType, Result, StructuredTensor, keys};
 use serde_json::{Value, json};
 
 /// Reads all lines on the CPU.
@@ -88,6 +88,24 @@ fn batches_hold_the_same_records() -> Result<()> {
 }
 
 #[test]
+fn batches_of_any_size_run_one_plan() -> Result<()> {
+    let Some(device) = common::gpu_with(&DeviceOptions::default()) else { return Ok(()) };
+    let text = lines(&(0..400).map(record).collect::<Vec<_>>());
+    let mut plans = Vec::new();
+    // The schema of the first record would leave list fields without a type.
+    let mut whole = JsonLines::new(text.as_bytes());
+    whole.read(&Device::cpu())?;
+    let mut reader = JsonLines::new(text.as_bytes()).with_schema(whole.schema().clone()).batch_bytes(4000);
+    for batch in reader.batches(&device) {
+        let n = batch?.get(keys![.., "items", .., "n"])?.tensor()?;
+        n.reduce_sum(3)?.to_host()?;
+        plans.push(device.stats().plans);
+    }
+    assert!(plans.len() > 5 && plans[1] == plans[plans.len() - 1], "{plans:?}");
+    Ok(())
+}
+
+#[test]
 fn the_types_of_the_first_batch_hold() -> Result<()> {
     let text = "{\"x\": 1}\n{\"x\": 1.5}\n{\"x\": 2}\n";
     assert_eq!(read(text)?.to_value()?, json!([{"x": 1.0}, {"x": 1.5}, {"x": 2.0}]));
@@ -95,6 +113,7 @@ fn the_types_of_the_first_batch_hold() -> Result<()> {
     let mut batches = reader.batches(&Device::cpu());
     assert_eq!(batches.next().expect("a batch")?.to_value()?, json!([{"x": 1}]));
     let e = batches.next().expect("a batch").unwrap_err();
+    assert!(e.location().expect("a line of code").file().ends_with("json_lines.rs"), "{e}");
     assert!(e.to_string().contains("line 2: x: 1.5 is not a value of i64"), "{e}");
     assert!(batches.next().is_none());
     let mut reader = JsonLines::new(text.as_bytes()).batch_bytes(1).skip_misfits();

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::panic::Location;
 use std::path::Path;
 
 use memchr::{memchr, memrchr};
@@ -164,8 +165,9 @@ impl<R: Read> JsonLines<R> {
     /// assert_eq!(batches.iter().map(StructuredTensor::shape).collect::<Vec<_>>(), [[Some(2)], [Some(1)]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn batches(&mut self, device: &Device) -> Batches<'_, R> {
-        Batches { lines: self, device: device.clone(), is_done: false }
+        Batches { lines: self, device: device.clone(), call: caller(), is_done: false }
     }
 
     /// An empty column of the schema.
@@ -248,11 +250,12 @@ fn records(column: Column, device: &Device) -> Result<StructuredTensor> {
 pub struct Batches<'a, R> {
     lines: &'a mut JsonLines<R>,
     device: Device,
+    /// Line of the call that made the iterator: errors name it.
+    call: &'static Location<'static>,
     is_done: bool,
 }
 
 impl<R: Read> Batches<'_, R> {
-    #[track_caller]
     fn batch(&mut self) -> Result<Option<StructuredTensor>> {
         let mut column = self.lines.column()?;
         loop {
@@ -271,12 +274,11 @@ impl<R: Read> Batches<'_, R> {
 impl<R: Read> Iterator for Batches<'_, R> {
     type Item = Result<StructuredTensor>;
 
-    #[track_caller]
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_done {
             return None;
         }
-        let batch = self.batch().transpose();
+        let batch = self.batch().map_err(|e| e.at(self.call)).transpose();
         self.is_done = !matches!(batch, Some(Ok(_)));
         batch
     }
