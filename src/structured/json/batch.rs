@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::memchr;
 use rayon::prelude::*;
 
-use super::column::Column;
+use super::column::{Column, TOO_MANY};
 use super::misfit::Misfit;
 use super::text::{Line, Unfit, parse_line};
 use super::visit::Rules;
@@ -120,8 +120,9 @@ impl Parsing {
             let before = column.len();
             let Err(Unfit { path, what }) = parse_line(line, column, self.rules) else { continue };
             column.truncate(before);
+            let ends = !self.skip || what == TOO_MANY;
             let misfit = Misfit { line: out.lines, path, what };
-            if !self.skip {
+            if ends {
                 out.failure = Some(misfit);
                 break;
             }

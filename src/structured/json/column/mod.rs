@@ -62,9 +62,12 @@ impl ListColumn {
     }
 }
 
+/// The refusal of a value beyond the size of a tensor: an error of the whole text, not of a line.
+pub(super) const TOO_MANY: &str = "a field has more than 2^32 - 2 values or bytes; read the text in batches";
+
 /// A number of elements.
 fn count(n: usize) -> Result<u32, Refusal> {
-    u32::try_from(n).ok().filter(|&n| n < u32::MAX - 1).ok_or_else(|| format!("{n} are more values than a tensor has"))
+    u32::try_from(n).ok().filter(|&n| n < u32::MAX - 1).ok_or_else(|| TOO_MANY.to_owned())
 }
 
 impl Column {
