@@ -135,6 +135,30 @@ pub enum Error {
         /// Source file and line of the call.
         location: &'static Location<'static>,
     },
+    /// A value that does not fit the records that it is read into, or that records cannot be read as.
+    #[error("{op}: {}{what}{}", RecordAt(*line, path), At(location))]
+    Record {
+        /// The operation.
+        op: &'static str,
+        /// The line of text, counted from 1; none where the value is no text.
+        line: Option<u64>,
+        /// The path of the value, such as `doc.words[3].n`; empty for the whole.
+        path: String,
+        /// The reason.
+        what: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
+    },
+    /// A file or a reader that cannot be read.
+    #[error("{op}: {what}{}", At(location))]
+    Io {
+        /// The operation.
+        op: &'static str,
+        /// What failed, with the message of the system.
+        what: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
+    },
     /// A size beyond the limit of a device or of the index type.
     #[error("{what} needs {requested} {unit}, but {limit} is the limit of {whose}{}", At(location))]
     Limit {
@@ -206,6 +230,19 @@ impl fmt::Display for At<'_> {
     }
 }
 
+/// The place of a value in records, as the start of a message.
+struct RecordAt<'a>(Option<u64>, &'a str);
+
+impl fmt::Display for RecordAt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(line, path) = self;
+        if let Some(line) = line {
+            write!(f, "line {line}: ")?;
+        }
+        if path.is_empty() { Ok(()) } else { write!(f, "{path}: ") }
+    }
+}
+
 /// The message, since `main` prints the error that it returns in this format.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -242,7 +279,9 @@ impl Error {
             | Self::Devices { location, .. }
             | Self::Limit { location, .. }
             | Self::Gpu { location, .. }
-            | Self::DeviceLost { location, .. } => *location = call,
+            | Self::DeviceLost { location, .. }
+            | Self::Record { location, .. }
+            | Self::Io { location, .. } => *location = call,
             _ => {}
         }
         self
@@ -290,6 +329,8 @@ impl Error {
             | Self::Limit { location, .. }
             | Self::Gpu { location, .. }
             | Self::DeviceLost { location, .. }
+            | Self::Record { location, .. }
+            | Self::Io { location, .. }
             | Self::Check { location, .. } => Some(location),
             _ => None,
         }

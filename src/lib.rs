@@ -60,6 +60,12 @@
 //! sizes and counts are of any integer type. Other tensors are taken as [`Tensor`] or [`RaggedTensor`]. A number takes
 //! the dtype of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers.
 //!
+//! # Records
+//!
+//! A [`StructuredTensor`] holds records of named fields over one shape, which may be ragged: a field is one tensor for all
+//! records. Paths, [`keys!`] and updates reach nested fields. The feature `json`, on by default, adds records from anything
+//! that implements `serde::Serialize`, records as JSON, and `JsonLines`, which reads JSON lines into columns.
+//!
 //! # Recording and computing
 //!
 //! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans the
@@ -139,6 +145,7 @@ mod ops;
 mod shape;
 mod sparse;
 mod stats;
+mod structured;
 mod tensor;
 mod trace;
 mod tuning;
@@ -162,6 +169,9 @@ pub use ops::{
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::{ConcatAxis, SparseTensor, expanding};
 pub use stats::Stats;
+#[cfg(feature = "json")]
+pub use structured::{Batches, JsonLines, JsonType, Misfit};
+pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, Update};
 pub use tensor::{
     ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested,
     RaggedTensor, ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, to_host,

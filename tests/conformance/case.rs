@@ -258,7 +258,7 @@ pub fn cannot_be_written<T>(op: &'static str, why: &str) -> Result<T> {
 }
 
 impl Value {
-    fn parse(v: &Json) -> Parse<Self> {
+    pub fn parse(v: &Json) -> Parse<Self> {
         if let Some(py) = v.get("py") {
             return Ok(Self::Py(py.clone()));
         }

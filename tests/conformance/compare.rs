@@ -4,7 +4,7 @@ use ragged::{HostTensor, HostValues};
 use serde_json::Value as Json;
 
 use crate::case::{Case, Sparse, Value, f64_of, ints};
-use crate::got::Read;
+use crate::got::{Read, Records};
 use crate::quirk;
 
 type Tol = Option<(f64, f64)>;
@@ -43,7 +43,30 @@ fn value(want: &Value, got: &Read, tol: Tol) -> Result<(), String> {
             equal("inner_shape", inner_shape, i)
         }
         (Value::RowPartition { splits }, Read::RowPartition { splits: got }) => equal("splits", splits, got),
+        (Value::Struct(want), Read::Records(got)) => records(want, got, tol),
         _ => Err(format!("wanted {}, got {}", short(want), short(got))),
+    }
+}
+
+/// Compares records: the shape, the row partitions, the number of rows, every field, and the values as JSON.
+fn records(want: &Json, got: &Records, tol: Tol) -> Result<(), String> {
+    let parts = &want["struct"];
+    json(&parts["rank"], &got.shape.len().into(), None).map_err(|e| format!("rank: {e}"))?;
+    json(&parts["shape"], &serde_json::json!(got.shape), None).map_err(|e| format!("shape: {e}"))?;
+    let splits = serde_json::json!(got.row_partitions);
+    json(&parts["row_partitions"], &splits, None).map_err(|e| format!("row_partitions: {e}"))?;
+    let nrows = got.nrows.as_ref().map_or(Json::Null, nested);
+    json(&parts["nrows"], &nrows, None).map_err(|e| format!("nrows: {e}"))?;
+    let fields = parts["fields"].as_object().ok_or("no fields")?;
+    let names = |names: Vec<&String>| names.into_iter().cloned().collect::<std::collections::BTreeSet<String>>();
+    equal("fields", &names(fields.keys().collect()), &names(got.fields.iter().map(|(name, _)| name).collect()))?;
+    for (name, got) in &got.fields {
+        let want = Value::parse(&fields[name])?;
+        value(&want, got, tol).map_err(|e| format!("field {name}: {e}"))?;
+    }
+    match (want.get("pyval"), &got.pyval) {
+        (Some(want), Some(got)) => json(want, got, tol).map_err(|e| format!("pyval: {e}")),
+        _ => Ok(()),
     }
 }
 

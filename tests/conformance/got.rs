@@ -1,6 +1,6 @@
 //! The result of a case.
 
-use ragged::{Device, HostTensor, Result, Tensor};
+use ragged::{Device, FieldValue, HostTensor, Result, StructuredTensor, Tensor};
 use serde_json::Value as Json;
 
 use crate::case::Sparse;
@@ -33,6 +33,8 @@ pub enum Got {
         values: Tensor,
         dense_shape: Vec<i64>,
     },
+    /// Records, with their values as JSON.
+    Records(StructuredTensor),
     /// The operation is not supported: the reason.
     Unsupported(String),
 }
@@ -40,6 +42,19 @@ pub enum Got {
 impl From<Tensor> for Got {
     fn from(t: Tensor) -> Self {
         Self::Tensor(t)
+    }
+}
+impl From<StructuredTensor> for Got {
+    fn from(records: StructuredTensor) -> Self {
+        Self::Records(records)
+    }
+}
+impl From<FieldValue> for Got {
+    fn from(value: FieldValue) -> Self {
+        match value {
+            FieldValue::Tensor(tensor) => Self::Tensor(tensor),
+            FieldValue::Records(records) => Self::Records(records),
+        }
     }
 }
 
@@ -53,7 +68,37 @@ pub enum Read {
     RaggedShape { row_splits: Vec<Vec<u32>>, uniform: Vec<bool>, inner_shape: Vec<i64> },
     RowPartition { splits: Vec<u32> },
     Sparse(Sparse),
+    Records(Records),
     Unsupported(String),
+}
+
+/// Records in host memory.
+#[derive(Debug, Clone)]
+pub struct Records {
+    pub shape: Vec<Option<u64>>,
+    pub row_partitions: Vec<Vec<u32>>,
+    pub nrows: Option<HostTensor>,
+    pub fields: Vec<(String, Read)>,
+    /// The records as JSON; none without the feature `json`.
+    pub pyval: Option<Json>,
+}
+
+/// Reads records and their fields.
+fn read_records(records: &StructuredTensor) -> Result<Read> {
+    let partitions = records.row_partitions().iter();
+    let splits = partitions.map(|p| Ok(crate::case::ints(&p.row_splits(&records.device())?.to_host()?)));
+    let splits = splits.collect::<Result<Vec<Vec<i64>>>>()?;
+    let fields = records.fields().map(|(name, value)| Ok((name.to_owned(), Got::from(value.clone()).read()?)));
+    Ok(Read::Records(Records {
+        shape: records.shape().iter().map(|size| size.map(|n| n as u64)).collect(),
+        row_partitions: splits.iter().map(|s| s.iter().map(|&n| n as u32).collect()).collect(),
+        nrows: records.nrows()?.map(|n| n.to_host()).transpose()?,
+        fields: fields.collect::<Result<_>>()?,
+        #[cfg(feature = "json")]
+        pyval: Some(records.to_value()?),
+        #[cfg(not(feature = "json"))]
+        pyval: None,
+    }))
 }
 
 impl Got {
@@ -68,6 +113,10 @@ impl Got {
             Self::Tensor(t) | Self::Index(t) => t.device() == *device,
             Self::Sparse { indices, values, .. } => indices.device() == *device && values.device() == *device,
             Self::List(all) => all.iter().all(|g| g.is_on(device)),
+            Self::Records(records) => {
+                records.device() == *device
+                    && records.fields().all(|(_, value)| Self::from(value.clone()).is_on(device))
+            }
             Self::Host(_) | Self::Unsupported(_) => false,
             Self::Json(_) | Self::Shape(_) | Self::RaggedShape { .. } | Self::RowPartition { .. } => true,
         }
@@ -91,6 +140,7 @@ impl Got {
                 values: values.to_host()?.values,
                 dense_shape,
             }),
+            Self::Records(records) => read_records(&records)?,
             Self::Unsupported(why) => Read::Unsupported(why),
         })
     }

@@ -87,6 +87,7 @@ fn is_about_arguments(e: &Error) -> bool {
             | Error::Index { .. }
             | Error::DTypes { .. }
             | Error::Check { .. }
+            | Error::Record { .. }
             | Error::Limit { .. }
     )
 }

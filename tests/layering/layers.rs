@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 14] = [
     &["element"],
     &["tensor"],
     &["ops"],
-    &["sparse"],
+    &["sparse", "structured"],
     &["lod"],
     &["bin", "guide"],
 ];

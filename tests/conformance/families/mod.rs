@@ -47,6 +47,7 @@ families! {
     softmax
     sparse
     strings
+    structured
     tile
     segment
     unary

@@ -1,0 +1,82 @@
+//! Concatenation of records.
+
+use super::each::shape_of_records;
+use super::{FieldValue, StructuredTensor};
+use crate::error::{Error, Result, caller, here};
+use crate::integer::Integer;
+use crate::tensor::Tensor;
+
+const OP: &str = "concat";
+
+impl StructuredTensor {
+    /// Concatenates records along `axis`, a dimension of the records. All have the same fields. Axis 0 appends the
+    /// records; any other axis joins those of each row. Costs a [`Tensor::concat`] of each field.
+    ///
+    /// TensorFlow: `tf.concat`.
+    ///
+    /// # Errors
+    /// An empty list; single records; an axis out of range; different ranks; fields that some of the records lack, or
+    /// that are records in some and tensors in others; as [`Tensor::concat`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let id = RaggedTensor::from_nested([7, 8], &Device::cpu())?;
+    /// let records = StructuredTensor::from_fields_and_rank([("id", &id)], 1)?;
+    /// assert_eq!(StructuredTensor::concat(&[&records, &records], 0)?.shape(), [Some(4)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn concat(all: &[impl AsRef<Self>], axis: impl Integer) -> Result<Self> {
+        let all: Vec<&Self> = all.iter().map(AsRef::as_ref).collect();
+        let Some(first) = all.first() else {
+            return Err(Error::argument(OP, "there must be at least one list of records"));
+        };
+        let axis = first.shape.axis(OP, axis.saturating_i64())?;
+        Self::joined(&all, axis).map_err(here())
+    }
+
+    /// [`StructuredTensor::concat`] of a resolved axis; the list is not empty.
+    fn joined(all: &[&Self], axis: usize) -> Result<Self> {
+        let first = all[0];
+        for other in all {
+            if other.rank() != first.rank() {
+                let (lhs, rhs) = (first.shape.to_string(), other.shape.to_string());
+                let what = format!("ranks {} and {} differ", first.rank(), other.rank());
+                return Err(Error::Shape { op: OP, lhs, rhs, what, location: caller() });
+            }
+            for (a, b) in [(first, other), (other, &first)] {
+                if let Some(name) = a.fields.keys().find(|name| !b.fields.contains_key(*name)) {
+                    return Err(Error::argument(OP, format!("all must have the same fields: {}", b.no_field(name))));
+                }
+            }
+        }
+        let skeletons: Vec<Tensor> = all.iter().map(|one| one.skeleton()).collect::<Result<_>>()?;
+        let mut shape = shape_of_records(&Tensor::concat(&skeletons, axis)?)?;
+        shape.conditions = all.iter().flat_map(|one| one.shape.conditions.clone()).collect();
+        let join = |name: &str| -> Result<FieldValue> {
+            let (mut tensors, mut records) = (Vec::new(), Vec::new());
+            for one in all {
+                match &one.fields[name] {
+                    FieldValue::Tensor(tensor) => tensors.push(tensor),
+                    FieldValue::Records(nested) => records.push(nested),
+                }
+            }
+            match (&tensors[..], &records[..]) {
+                (tensors, []) => Tensor::concat(tensors, axis).map(Into::into),
+                ([], records) => Self::joined(records, axis).map(Into::into),
+                _ => Err(Error::argument(
+                    OP,
+                    format!("field {name:?} is a tensor in some records, and records in others"),
+                )),
+            }
+        };
+        let fields = first.fields.keys().map(|name| Ok((name.clone(), join(name)?)));
+        Ok(Self { shape, fields: fields.collect::<Result<_>>()? })
+    }
+}
+
+impl AsRef<Self> for StructuredTensor {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}

@@ -1,0 +1,39 @@
+//! Gathering of records by index.
+
+use super::StructuredTensor;
+use crate::error::{Error, Result, here};
+use crate::ops::GatherIndices;
+
+impl StructuredTensor {
+    /// The records at `indices` along the outermost dimension, or the one of [`along`](crate::along)`(&indices, axis)`;
+    /// with [`batched`](crate::batched)`(&indices, dims)` batch by batch. Costs a [`Tensor::gather`] of each field.
+    ///
+    /// TensorFlow: `tf.gather`.
+    ///
+    /// # Errors
+    /// A single record; an axis out of range for the records; as [`Tensor::gather`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor, keys};
+    /// let device = Device::cpu();
+    /// let id = RaggedTensor::from_nested([7, 8, 9], &device)?;
+    /// let records = StructuredTensor::from_fields_and_rank([("id", &id)], 1)?;
+    /// let picked = records.gather(&RaggedTensor::from_nested([2, 0, 0], &device)?)?;
+    /// assert_eq!(picked.field_value("id")?.tensor()?.to_string(), "tensor([9, 7, 7], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// [`Tensor::gather`]: crate::Tensor::gather
+    #[track_caller]
+    pub fn gather<'a>(&self, indices: impl Into<GatherIndices<'a>>) -> Result<Self> {
+        const OP: &str = "gather";
+        let GatherIndices { indices, axis, batch_dims } = indices.into();
+        if self.rank() == 0 {
+            return Err(Error::argument(OP, "a single record has no dimension to gather from"));
+        }
+        let batch_dims = if batch_dims < 0 { batch_dims + indices.rank() as i64 } else { batch_dims };
+        let axis = self.shape.axis(OP, axis.unwrap_or(batch_dims))?;
+        let along = GatherIndices { indices, axis: Some(axis as i64), batch_dims };
+        self.each(&|t| t.gather(along)).map_err(here())
+    }
+}

@@ -1,0 +1,80 @@
+//! Keys of records: items of slices, with names of fields in between.
+
+use std::sync::Arc;
+
+use crate::ops::Index;
+
+/// One key of [`StructuredTensor::get`](crate::StructuredTensor::get): an item of a slice, or the name of a field. Made
+/// by [`keys!`](crate::keys).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Key {
+    /// An item of a slice, for one dimension.
+    Index(Index),
+    /// The name of a field.
+    Field(Arc<str>),
+}
+
+impl Key {
+    /// The same key with a step, if it is a slice; other keys stay unchanged.
+    #[must_use]
+    pub fn step_by(self, step: i64) -> Self {
+        match self {
+            Self::Index(item) => Self::Index(item.step_by(step)),
+            name => name,
+        }
+    }
+
+    /// The keys of [`keys!`](crate::keys), typed even for an empty list.
+    #[doc(hidden)]
+    pub const fn list<const N: usize>(keys: [Self; N]) -> [Self; N] {
+        keys
+    }
+}
+
+impl<I: Into<Index>> From<I> for Key {
+    fn from(item: I) -> Self {
+        Self::Index(item.into())
+    }
+}
+impl From<&str> for Key {
+    fn from(name: &str) -> Self {
+        Self::Field(name.into())
+    }
+}
+impl From<&String> for Key {
+    fn from(name: &String) -> Self {
+        Self::Field(name.as_str().into())
+    }
+}
+
+/// Builds the keys of [`StructuredTensor::get`](crate::StructuredTensor::get): items as in [`s!`](crate::s), and names
+/// of fields.
+///
+/// ```
+/// use ragged::{Index, Key, keys};
+/// let keys = keys![-1, "doc", ..;2, 1..3];
+/// assert_eq!(keys[0], Key::Index(Index::At(-1)));
+/// assert_eq!(keys[1], Key::Field("doc".into()));
+/// assert_eq!(keys[2], Key::Index(Index::Slice { start: None, stop: None, step: 2 }));
+/// ```
+#[macro_export]
+macro_rules! keys {
+    (@keys [$($done:expr,)*]) => {
+        $crate::Key::list([$($done,)*])
+    };
+    (@keys [$($done:expr,)*] $key:expr; $step:expr) => {
+        $crate::keys![@keys [$($done,)* $crate::Key::from($key).step_by($step),]]
+    };
+    (@keys [$($done:expr,)*] $key:expr; $step:expr, $($rest:tt)*) => {
+        $crate::keys![@keys [$($done,)* $crate::Key::from($key).step_by($step),] $($rest)*]
+    };
+    (@keys [$($done:expr,)*] $key:expr) => {
+        $crate::keys![@keys [$($done,)* $crate::Key::from($key),]]
+    };
+    (@keys [$($done:expr,)*] $key:expr, $($rest:tt)*) => {
+        $crate::keys![@keys [$($done,)* $crate::Key::from($key),] $($rest)*]
+    };
+    ($($keys:tt)*) => {
+        $crate::keys![@keys [] $($keys)*]
+    };
+}
