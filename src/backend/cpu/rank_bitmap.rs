@@ -40,7 +40,7 @@ pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Arra
 
 /// Up to 16 flags as bits, the first one in the lowest.
 fn bits_of(flags: &[bool]) -> u32 {
-    let Some(flags) = flags.as_array::<{ WORD as usize }>() else {
+    let Ok(flags) = <&[bool; WORD as usize]>::try_from(flags) else {
         return flags.iter().rev().fold(0, |bits, &flag| (bits << 1) | u32::from(flag));
     };
     let low = |flags: &[bool]| {
