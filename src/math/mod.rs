@@ -10,7 +10,7 @@
 //! | function | bound | |
 //! |---|---|---|
 //! | `div`, `sqrt`, `floor`, `ceil`, `trunc`, `rint`, `rem` | 0.5 | rounded correctly |
-//! | `exp` | 0.6 | |
+//! | `exp` | 0.8 | 0.6 unless the result is subnormal |
 //! | `log`, `log1p`, `log2`, `pow` | 1 | |
 //! | `expm1` | 1.5 | |
 //! | `sin`, `cos`, `atan` | 1 | for all arguments, however large |
