@@ -138,6 +138,10 @@ proptest! {
                 };
                 let got = x.sparse_segment_sum(&at, of())?.to_host()?;
                 prop_assert_eq!(got.values, HostValues::I32(sums.clone()), "{}", name);
+                // Means of integers are f64.
+                if !crate::common::has(device, DType::F64) {
+                    continue;
+                }
                 let each = |f: &dyn Fn(f64, f64) -> f64| -> HostValues {
                     let one = |k: usize| if counts[k / 2] == 0 { 0.0 } else { f(sums[k].into(), counts[k / 2].into()) };
                     HostValues::F64((0..n * 2).map(one).collect())

@@ -69,5 +69,5 @@ gathered! {
         "Floats as [`reduce_mean`](Self::reduce_mean) gives.", "[[3.0, 4.0], [3.0, 4.0], [0.0, 0.0]]";
     sparse_segment_sqrt_n, SqrtN, Averaged, T::Mean,
         "Segment sums, divided by the square root of the number of rows,",
-        "Floats as [`reduce_mean`](Self::reduce_mean) gives.", "[[4.2426405, 5.656854], [3.0, 4.0], [0.0, 0.0]]";
+        "Floats as [`reduce_mean`](Self::reduce_mean) gives.", "[[4.242641, 5.656854], [3.0, 4.0], [0.0, 0.0]]";
 }
