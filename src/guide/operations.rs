@@ -301,6 +301,9 @@
 //! | [`set_difference`](Tensor::set_difference) | `tf.sets.difference` | yes | device | none |
 //! | [`shuffle`](Tensor::shuffle) | `tf.random.shuffle` | yes | device | later |
 //! | [`sample`](Tensor::sample) | – | yes | device | later |
+//! | [`slice_rows`](Tensor::slice_rows) | – | yes | device | later |
+//! | [`context_windows`](Tensor::context_windows) | – | yes | device | later |
+//! | [`sequence_mask`](Tensor::sequence_mask) | `tf.sequence_mask` | yes | device, may wait | none |
 //!
 //! # Joining, repeating and shapes
 //!
@@ -337,6 +340,10 @@
 //! | [`segment_min`](Tensor::segment_min) | `tf.math.segment_min` | yes | device, may wait | later |
 //! | [`segment_max`](Tensor::segment_max) | `tf.math.segment_max` | yes | device, may wait | later |
 //! | [`segment_mean`](Tensor::segment_mean) | `tf.math.segment_mean` | yes | device, may wait | later |
+//! | [`sparse_segment_sum`](Tensor::sparse_segment_sum) | `tf.sparse.segment_sum` | yes | device, may wait | later |
+//! | [`sparse_segment_mean`](Tensor::sparse_segment_mean) | `tf.sparse.segment_mean` | yes | device, may wait | later |
+//! | [`sparse_segment_sqrt_n`](Tensor::sparse_segment_sqrt_n) | `tf.sparse.segment_sqrt_n` | yes | device, may wait | later |
+//! | [`batch_scatter_add`](Tensor::batch_scatter_add) | `tf.tensor_scatter_nd_add` | yes | device | later |
 //!
 //! # Counts
 //!

@@ -80,6 +80,15 @@ impl SparseTensor {
     /// # Errors
     /// As [`maximum`](Self::maximum).
     ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let device = Device::cpu();
+    /// let x = SparseTensor::from_entries(&[[0, 0], [0, 2]], [4, -1], [1, 3], &device)?;
+    /// let y = SparseTensor::from_entries(&[[0, 0], [0, 1]], [3, 5], [1, 3], &device)?;
+    /// assert_eq!(x.minimum(&y)?.values().to_string(), "tensor([3, 0, -1], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
     /// TensorFlow: `tf.sparse.minimum`.
     #[track_caller]
     pub fn minimum(&self, other: &Self) -> Result<Self> {

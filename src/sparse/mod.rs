@@ -222,14 +222,35 @@ impl SparseTensor {
         &self.dense_shape
     }
     /// Number of dimensions.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let sparse = RaggedTensor::from_nested([vec![5, 6], vec![7]], &Device::cpu())?.to_sparse()?;
+    /// assert_eq!(sparse.rank(), 2);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn rank(&self) -> usize {
         self.dense_shape.len()
     }
     /// The element type.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let sparse = RaggedTensor::from_nested([vec![5, 6], vec![7]], &Device::cpu())?.to_sparse()?;
+    /// assert_eq!(sparse.dtype(), DType::I32);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn dtype(&self) -> DType {
         self.values.dtype()
     }
     /// The device that the tensor lives on.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let sparse = RaggedTensor::from_nested([vec![5, 6], vec![7]], &Device::cpu())?.to_sparse()?;
+    /// assert_eq!(sparse.device(), Device::cpu());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn device(&self) -> Device {
         self.values.device()
     }

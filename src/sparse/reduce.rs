@@ -55,6 +55,13 @@ impl SparseTensor {
     /// # Errors
     /// As [`reduce_sum`](Self::reduce_sum).
     ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 1], [1, 1], [1, 2]], [-1, -2, 4], [2, 3], &Device::cpu())?;
+    /// assert_eq!(x.reduce_max(0)?.to_string(), "tensor([0, -1, 4], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
     /// TensorFlow: `tf.sparse.reduce_max`.
     #[track_caller]
     pub fn reduce_max(&self, axes: impl Into<ReduceAxes>) -> Result<Tensor> {
@@ -92,6 +99,13 @@ impl SparseTensor {
     ///
     /// # Errors
     /// As [`reduce_sum_sparse`](Self::reduce_sum_sparse).
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 1], [1, 1], [1, 2]], [-1, -2, 4], [2, 9], &Device::cpu())?;
+    /// assert_eq!(x.reduce_max_sparse(0)?.values().to_string(), "tensor([-1, 4], shape=(2,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     ///
     /// TensorFlow: `tf.sparse.reduce_max` with `output_is_sparse`.
     #[track_caller]
