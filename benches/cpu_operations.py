@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Text, combinations and counts: ragged's CPU backend next to Polars, TensorFlow, Awkward and plain loops, in one run.
+"""Text, combinations, counts and sparse products: ragged's CPU backend next to Polars, TensorFlow, Awkward, SciPy and plain
+loops, in one run.
 
     benches/cpu_operations.py --text FILE... [--copies N] [--rounds R] [--row-lengths FILE...] [--binary PATH] >operations.md
 
 Part of `benches/cpu_peers.py`, which calls `report`. Each library runs an operation alternately with the others; the
 fastest round counts. Missing libraries and operations have no time.
 """
-import argparse, importlib, json, math, pathlib, statistics, subprocess, sys, tempfile, time
+import argparse, importlib, importlib.util, json, math, pathlib, statistics, subprocess, sys, tempfile, time
 
 import numpy as np
 
@@ -80,6 +81,18 @@ def awkward_combinations(lengths):
     return lambda: [ak.to_packed(member) for member in ak.unzip(ak.combinations(rows, 2))]
 
 
+def sparse_products(size, entries=1_000_000, columns=64):
+    """Products of a sparse and a dense matrix, for each of SciPy's formats."""
+    import scipy.sparse
+
+    random = np.random.default_rng(0)
+    places = np.sort(random.integers(0, size * size, entries))
+    values, dense = random.random(entries, np.float32), random.random((size, columns), np.float32)
+    coo = scipy.sparse.coo_array((values, (places // size, places % size)), shape=(size, size))
+    csr = coo.tocsr()
+    return {"scipy csr": lambda: csr @ dense, "scipy coo": lambda: coo @ dense}
+
+
 def once(op):
     start = time.perf_counter()
     result = op()
@@ -118,7 +131,7 @@ HEADER = "| operation | ragged ms | others ms | ratio | peak memory | dispatches
 
 def report(binary, files, copies, rounds, peers, row_lengths):
     makers = {"polars": polars_ops, "tensorflow": tensorflow_ops}
-    print("## Text, combinations, counts\n")
+    print("## Text, combinations, counts, sparse products\n")
     print("Milliseconds, the fastest of the rounds. The ratio is the time of the fastest other library, or of the plain loop,")
     print("over ragged's: above 1, ragged is faster. Peak memory is that of ragged's arrays over inputs plus results.\n")
     print(HEADER)
@@ -153,6 +166,16 @@ def report(binary, files, copies, rounds, peers, row_lengths):
                 times.append(warm(other))
         best = min(records, key=lambda record: record["ms"])
         print(row(name, best, {"awkward": min(times)} if times else {})[1], flush=True)
+    for size in [10_000, 100_000]:
+        others = sparse_products(size) if importlib.util.find_spec("scipy") else {}
+        records, times = [], {}
+        for _ in range(rounds):
+            records.append(ragged(binary, "sparse_product", ["--size", size]))
+            for peer, op in others.items():
+                times.setdefault(peer, []).append(warm(op))
+        best = min(records, key=lambda record: record["ms"])
+        name = f"sparse ({size:,} rows, 1,000,000 entries) times dense, 64 columns"
+        print(row(name, best, {peer: min(ms) for peer, ms in times.items()})[1], flush=True)
     for name in ["bincount", "histogram"]:
         records = [ragged(binary, name, []) for _ in range(rounds)]
         best = min(records, key=lambda record: record["ms"])

@@ -14,7 +14,7 @@ fn main() -> ragged::Result<()> {
     // Token numbers; the second sentence has none.
     let sentences = RaggedTensor::from_nested([vec![0, 2, 2, 5], vec![], vec![4]], &device)?;
 
-    // The embeddings of each sentence stand in its row, and are never stored: the mean reads the table.
+    // The embeddings of each sentence form a ragged row; the mean is fused with them, and they are never stored: the mean reads the table.
     let embeddings = table.gather(sentences.erased())?;
     println!("{} sentences become {}", sentences.erased().shape_text(), embeddings.shape_text());
     let means = embeddings.reduce_mean(1)?;

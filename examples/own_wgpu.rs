@@ -20,7 +20,7 @@ fn halves(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// What the program has before it ever heard of ragged.
+/// Objects of the program, created without ragged.
 struct Program {
     device: wgpu::Device,
     queue: wgpu::Queue,

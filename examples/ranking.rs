@@ -1,4 +1,4 @@
-//! Candidates per query, as a search engine has them: shares, the best ones, and a summary of each query.
+//! Candidates per query of a search engine: shares, the best ones, and a summary of each query.
 //!
 //!     cargo run --example ranking
 
@@ -23,7 +23,7 @@ fn main() -> Result<()> {
     // Attention: features weighted by the shares, summed up a query.
     let weighted = (&shares.expand_dims(-1)? * &features)?;
     let pooled = weighted.reduce_sum(1)?;
-    // Only what scores above zero, whichever queries that leaves empty.
+    // Candidates with a positive score; a query may have none.
     let relevant = documents.boolean_mask(&scores.greater(0.0)?)?;
 
     println!("shares    {shares}");

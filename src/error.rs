@@ -30,7 +30,7 @@ pub enum Error {
     Nesting {
         /// The factory that was called.
         op: &'static str,
-        /// The uneven part.
+        /// The first inconsistent list.
         what: String,
         /// Source file and line of the call.
         location: &'static Location<'static>,

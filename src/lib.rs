@@ -1,5 +1,5 @@
 //! A tensor engine for variable-length data: rows of different lengths, nested to any depth, beside uniform dimensions,
-//! on any GPU that [wgpu](https://docs.rs/wgpu) reaches and on the CPU, with the same bits.
+//! on any GPU that [wgpu](https://docs.rs/wgpu) supports and on the CPU, with the same bits.
 //!
 //! # The model
 //!
@@ -56,7 +56,7 @@
 //! # Ok::<(), ragged::Error>(())
 //! ```
 //!
-//! Each option makes a struct with public fields ([`ScanAxis`], …), for options that are known at run time only. Axes,
+//! Most options are structs with public fields ([`ScanAxis`], …), for options that are known at run time only. Axes,
 //! sizes and counts are of any integer type. Other tensors are taken as [`Tensor`] or [`RaggedTensor`]. A number takes
 //! the dtype of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers.
 //!
@@ -98,7 +98,7 @@
 //! copies are exact; float sums and products follow an order that only the row's length and the inner width determine;
 //! division, square roots and elementary functions are this crate's own, the same on every backend. Numbers of 8 and 16
 //! bits are storage types: integers wrap in their own type; f16 and bf16 are computed in f32 and rounded once per
-//! operation, a reduction being one. On adapters that flush subnormal numbers ([`Device::numerics`]) this holds for normal
+//! operation; a whole reduction rounds once. On adapters that flush subnormal numbers ([`Device::numerics`]) this holds for normal
 //! numbers. NaN propagates; its payload is unspecified.
 //!
 //! # Errors
@@ -121,12 +121,13 @@
 //! - *Condition*: a check on data that a kernel makes; a failed one is an error of every read that depends on it.
 //! - *Canonical order*: the order of a row's float sums and products, a function of the row's length and the inner width.
 //! - *Batch invariance*: a row's result is independent of the other rows.
-//! - *Window*: a range of an array that exceeds one binding, bound by itself.
+//! - *Window*: a range of an array that exceeds one binding, bound separately.
 //!
 //! # Environment
 //!
 //! `RAGGED_DEVICE` names the device of [`Device::best`]: `cpu`, `gpu`, or a part of an adapter's name.
 //! `RAGGED_DUMP_WGSL` names a folder into which every generated kernel is written.
+//! `RAGGED_CHECKED_SHADERS=1` keeps all of wgpu's checks in kernels: [`DeviceOptions::checked_shaders`].
 #![forbid(unsafe_op_in_unsafe_fn)]
 
 mod backend;

@@ -39,7 +39,7 @@ pub struct ExplainedInput {
 #[non_exhaustive]
 pub struct ExplainedKernel {
     /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `rank_bitmap`,
-    /// `compact`, `row_hash` or `assert`.
+    /// `compact`, `histogram`, `row_hash` or `assert`.
     pub kind: &'static str,
     /// Its operations: first the one that requested the kernel, then those fused into it.
     pub operations: Vec<&'static str>,

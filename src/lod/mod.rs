@@ -6,7 +6,7 @@
 //! data                         6 rows, one per word
 //! ```
 //!
-//! A LoD tensor is a [`Tensor`] under that name: its levels are the row partitions, its data are the flat values. Both
+//! A LoD tensor is a [`Tensor`]: its levels are the row partitions, its data the flat values. Both
 //! forms convert into each other without any work. The sequence operations are compositions of operations of [`Tensor`],
 //! one file each, and apply to the sequences of the last level, for any number of levels.
 

@@ -11,8 +11,8 @@ use crate::shape::RowPartition;
 use crate::tensor::{Integers, RaggedTensor, Tensor};
 
 impl LoDTensor {
-    /// The sequences of the last level, padded to one length: `[n, maxlen, ..]` under the levels above; and their
-    /// lengths. Paddle: `sequence_pad`.
+    /// Pads the sequences of the last level to one length, `[n, maxlen, ..]` under the levels above, and returns their
+    /// lengths too. Paddle: `sequence_pad`.
     ///
     /// `maxlen` is a length, or `..` for that of the longest sequence, which costs a wait where only the device knows it
     /// ([`record_async`](crate::record_async) awaits it). `pad_value` is a number or string, or a tensor that broadcasts

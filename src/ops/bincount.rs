@@ -26,7 +26,7 @@ pub(super) struct Counted {
     groups: Extent,
     /// The group of the number at `Index`.
     group: Expr,
-    /// Number of numbers.
+    /// Number of values.
     count: Extent,
 }
 
@@ -62,8 +62,7 @@ impl Counted {
         Ok(Self { op, partitions, outer: Some(outer), inner, groups, group, count })
     }
 
-    /// The key of a number whose bin is `bin`: the position of its counter among those of all groups. No counter has
-    /// the key of a bin that is not below `bins`.
+    /// The index of the counter of bin `bin` of the group at `Index`; out of range if `bin` is not below `bins`.
     fn key(&self, bin: &Expr, bins: u32) -> Expr {
         if self.groups.as_known() == Some(1) {
             return bin.clone();

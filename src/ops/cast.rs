@@ -189,8 +189,8 @@ impl<T: Element> RaggedTensor<T> {
 fn convertible(op: &'static str, x: &Tensor, to: DType) -> Result<()> {
     match (x.dtype(), to) {
         (DType::Str, DType::Str) => Ok(()),
-        (DType::Str, _) => Err(Error::unsupported(op, DType::Str, "strings of digits are read by strings.to_number")),
-        (_, DType::Str) => Err(Error::unsupported(op, DType::Str, "numbers are written by strings.as_string")),
+        (DType::Str, _) => Err(Error::unsupported(op, DType::Str, "strings of digits are read by string_to_number")),
+        (_, DType::Str) => Err(Error::unsupported(op, DType::Str, "numbers are written by as_string")),
         _ => Ok(()),
     }
 }

@@ -223,8 +223,8 @@ impl Tensor {
     /// lexicographic order: the last factor varies fastest. A row that is empty in one factor has no tuples. The
     /// tensors may have different dtypes and dimensions below `axis`, and must agree in those above it.
     ///
-    /// Costs a prefix sum over the elements of the first tensor, and one over the tuples of each further number of
-    /// factors but the last; each result is a gather, which fuses into its consumer. Never waits.
+    /// Costs a prefix sum over the elements of the first tensor, and one over the tuples of each intermediate product;
+    /// each result is a gather, which fuses into its consumer. Never waits.
     ///
     /// Awkward: `ak.unzip(ak.cartesian([a, b]))`. Python: `itertools.product`.
     ///

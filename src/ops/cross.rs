@@ -25,7 +25,7 @@ pub struct CrossInput {
 }
 
 impl CrossInput {
-    /// The input of these rows. An error is that of the cross.
+    /// The input with these rows; the cross returns an error in their place.
     pub(crate) fn of(matrix: Result<Tensor>) -> Self {
         Self { matrix }
     }

@@ -11,7 +11,7 @@ use crate::tensor::{RaggedTensor, Tensor};
 const OP: &str = "map_rows";
 
 impl Tensor {
-    /// What `function` gives for each row, stacked.
+    /// Applies `function` to each row and stacks the results.
     ///
     /// The closure is called once, on a [`Row`] that stands for every row: what it does is recorded, and runs for all
     /// rows together in as many kernels as for one. Rows of `[n, (r), …]` are `[(r), …]`, rows of a vector are scalars.

@@ -25,8 +25,8 @@ enum SetOp {
 }
 
 impl Tensor {
-    /// Both rows are concatenated and sorted, stably: equal values are contiguous, those of the first tensor first. Of
-    /// each group of equal values one is kept, or none, by its neighbours alone.
+    /// Both rows are concatenated and sorted, stably: equal values are contiguous, those of the first tensor first. Each
+    /// group of equal values keeps one element or none, which a comparison of neighbours decides.
     #[track_caller]
     fn as_sets(&self, op: &'static str, other: &impl AsRef<Self>, set_op: SetOp) -> Result<Self> {
         let other = other.as_ref();
@@ -154,7 +154,7 @@ impl Tensor {
     /// Bools, of that shape. An empty row contains nothing. Numbers compare as in [`Tensor::equal`]: -0 equals +0, and no
     /// row contains NaN. Strings too.
     ///
-    /// Costs one row reduction; strings and rows of strings add the comparison's. Never waits.
+    /// Costs one row reduction; for strings also the comparison of [`Tensor::equal`]. Never waits.
     ///
     /// Polars: `list.contains`.
     ///

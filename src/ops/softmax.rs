@@ -65,8 +65,8 @@ impl Tensor {
     /// axis.
     ///
     /// Along an axis with ragged ones below it, the values at the same offset in their rows form a group, where
-    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. (TensorFlow turns rows without any values into
-    /// one row, along axis 0; so does this, where the host knows that they hold none.) The maximum is subtracted first,
+    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. Along axis 0, rows that hold no values at all become one
+    /// empty row where the host knows it, as in TensorFlow. The maximum is subtracted first,
     /// so that nothing overflows; -inf gives 0. All values of a group are NaN if any of them is NaN or +inf, or if all
     /// are -inf; other groups are unaffected.
     ///

@@ -10,7 +10,7 @@ pub struct WithNrows<X> {
     nrows: i64,
 }
 
-/// Says how many rows there are, for an encoding that does not tell: row ids that end before the last row, a uniform
+/// Gives the number of rows to an encoding that does not determine it: row ids that end before the last row, a uniform
 /// row length of 0.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! `ragged-bench operations`: operations on text, counts and combinations, for the comparison with other libraries.
+//! `ragged-bench operations`: operations on text, counts, combinations and sparse matrices, for the comparison with other libraries.
 
 use std::fs;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use ragged::{Device, Encoding, HostTensor, HostValues, Tensor, eval, white_space};
+use ragged::{Device, Encoding, HostTensor, HostValues, SparseTensor, Tensor, eval, white_space};
 use serde::Serialize;
 
 use crate::count::count;
@@ -37,6 +37,12 @@ pub struct Options {
     /// Events of 0 to 12 items that are combined
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = count::<{ 1 << 24 }>)]
     events: u32,
+    /// Entries of the sparse matrix
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = count::<{ 1 << 26 }>)]
+    entries: u32,
+    /// Rows and columns of the sparse matrix
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = count::<{ 1 << 24 }>)]
+    size: u32,
     /// File with one row length per line: combines rows of these lengths instead of events
     #[arg(long, value_name = "FILE")]
     row_lengths: Option<PathBuf>,
@@ -77,7 +83,7 @@ struct Case {
 }
 
 /// Names and groups of the operations. Each is measured on inputs of its own, so that the peak is that of the operation.
-const ALL: [(&str, Group); 12] = [
+const ALL: [(&str, Group); 13] = [
     ("split", Group::Text),
     ("lower", Group::Text),
     ("strip", Group::Text),
@@ -88,6 +94,7 @@ const ALL: [(&str, Group); 12] = [
     ("hash_buckets", Group::Words),
     ("code_points", Group::Text),
     ("combinations", Group::Events),
+    ("sparse_product", Group::Sparse),
     ("bincount", Group::Counts),
     ("histogram", Group::Counts),
 ];
@@ -98,10 +105,14 @@ enum Group {
     Words,
     Events,
     Counts,
+    Sparse,
 }
 
 /// Bins of the counts.
 const BINS: usize = 100;
+
+/// Columns of the dense factor.
+const COLUMNS: usize = 64;
 
 /// Characters of a substring.
 const TAKEN: i64 = 10;
@@ -198,6 +209,24 @@ fn count_case(name: &str, options: &Options, device: &Device) -> ragged::Result<
     Ok(Case { run: Box::new(run), plain: Some(Box::new(plain)) })
 }
 
+/// A square sparse matrix with entries at random places, in order, times a dense matrix of [`COLUMNS`] columns.
+fn sparse_case(options: &Options, device: &Device) -> ragged::Result<Case> {
+    let size = u64::from(options.size);
+    let mut places: Vec<[i64; 2]> = (0..u64::from(options.entries))
+        .map(|k| [2 * k, 2 * k + 1].map(|k| (splitmix64(0x59A5 + k) % size) as i64))
+        .collect();
+    places.sort_unstable();
+    let n = places.len();
+    let indices = HostTensor::dense(&[n, 2], HostValues::I64(places.into_flattened())).to_device(device)?;
+    let values = HostTensor::dense(&[n], HostValues::F32(flat_values(n))).to_device(device)?;
+    // Sorted once, so that the products neither sort nor check the order.
+    let x = SparseTensor::new(&indices, &values, &[size, size])?.reorder()?;
+    let rows = options.size as usize;
+    let dense = HostTensor::dense(&[rows, COLUMNS], HostValues::F32(flat_values(rows * COLUMNS))).to_device(device)?;
+    eval([x.indices(), x.values(), &dense])?;
+    Ok(Case { run: Box::new(move || Ok(vec![x.matmul(&dense)?])), plain: None })
+}
+
 /// The result of a run, and its time in milliseconds.
 fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
     let start = Instant::now();
@@ -234,6 +263,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
                 Group::Words => word_case(name, text(), options, device),
                 Group::Events => event_case(options, lengths.as_deref(), device),
                 Group::Counts => count_case(name, options, device),
+                Group::Sparse => sparse_case(options, device),
             };
             match case.and_then(|case| measure(device, name, &case, options.repeat)) {
                 Ok(record) => records.push(record),

@@ -1,4 +1,4 @@
-//! Indices in rows of their own, what they count in, and what they take.
+//! Indices of a gather: their layout, the range that they address, and the elements that they select.
 
 use crate::device::Device;
 use crate::dtype::DType;
@@ -14,12 +14,12 @@ use crate::tensor::{Tensor, Values};
 
 pub(crate) use crate::graph::diagnosis::OUT_OF_RANGE;
 
-/// How rows are taken by that many indices: one takes no row twice.
+/// Whether a gather with `count` indices may repeat a row.
 pub(super) fn repeats(count: &Extent) -> Repeats {
     if count.capacity() <= 1 { Repeats::Never } else { Repeats::Maybe }
 }
 
-/// What an index counts in.
+/// The range that an index addresses.
 #[derive(Debug)]
 pub(super) enum Within<'a> {
     /// The rows of the outermost dimension.
@@ -76,7 +76,7 @@ pub(super) struct Indices {
 
 impl Indices {
     /// # Errors
-    /// They are no integers, or on another device.
+    /// Indices that are no integers, or on another device.
     #[track_caller]
     pub(super) fn new(op: &'static str, params: &Tensor, indices: &Tensor) -> Result<Self> {
         Device::check_same(op, params.backend(), indices.backend())?;
@@ -102,7 +102,7 @@ impl Indices {
         self.above(taken, true)
     }
 
-    /// Row `k` of what comes of this: the element of `params` that index `k` names.
+    /// Row `k` of the gathered result: the element of `params` at index `k`.
     #[track_caller]
     fn take(&self, params: &Tensor, within: &Within<'_>, mut asserts: Vec<Node>) -> Result<Tensor> {
         let (position, ok) = within.place(Expr::load(&self.node, Expr::index()));
@@ -114,8 +114,8 @@ impl Indices {
         params.take_rows(self.op, self.count.clone(), position, repeats(&self.count), &asserts)
     }
 
-    /// What was taken, one row an index, under the dimensions of the indices. Its own partitions are some to begin
-    /// with, unless `ragged` is false.
+    /// The gathered rows, one per index, below the dimensions of the indices. They keep their own partitions only if
+    /// `ragged`.
     #[track_caller]
     pub(super) fn above(self, taken: Tensor, ragged: bool) -> Result<Tensor> {
         if self.scalar {
@@ -203,7 +203,7 @@ impl Indices {
     /// Conditions for the batch dimensions to be the same, as far as only the device can tell.
     ///
     /// # Errors
-    /// They differ, and the host can tell.
+    /// Batch dimensions that differ, where the host knows them.
     #[track_caller]
     fn same_batches(&self, params: &Tensor, batch: usize) -> Result<Vec<Node>> {
         let (op, backend) = (self.op, params.backend());
@@ -226,8 +226,8 @@ impl Indices {
     }
 }
 
-/// `taken` under further partitions, each with whether it must stay one. Partitions behind the last that must are inner
-/// dimensions.
+/// Adds outer partitions to `taken`. The flag of a partition says whether it must stay one; partitions after the last
+/// flagged one become inner dimensions.
 #[track_caller]
 fn under_all(op: &'static str, dims: Vec<(RowPartition, bool)>, taken: Tensor, ragged: bool) -> Result<Tensor> {
     let above = dims.iter().rposition(|(_, stays)| *stays).map_or(0, |d| d + 1);

@@ -77,7 +77,7 @@ impl<'a, X: Into<GatherIndices<'a>>> From<Batched<X>> for GatherIndices<'a> {
     }
 }
 
-/// Depth of a one-hot encoding: an integer, for a new innermost dimension, or the same [`along`] another one.
+/// Depth of a one-hot encoding: an integer, for a new innermost dimension, or [`along`]`(depth, axis)` for another dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Depth {
     /// The number of classes.

@@ -1,6 +1,6 @@
 //! Options of operations: functions around the argument that they qualify.
 //!
-//! The crate's documentation describes the pattern and lists the options.
+//! The crate's documentation describes the pattern.
 
 mod bins;
 mod gather;

@@ -2,8 +2,7 @@
 
 use crate::tensor::{Tensor, WithNrows};
 
-/// Ids of segments: a tensor, or the same [`with_nrows`](crate::with_nrows) for a number of segments that the last id
-/// does not tell.
+/// Ids of segments: a tensor, or [`with_nrows`](crate::with_nrows)`(ids, n)` where segments follow the last id.
 #[derive(Debug, Clone, Copy)]
 pub struct SegmentIds<'a> {
     /// The ids.

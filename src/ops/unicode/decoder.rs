@@ -7,7 +7,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
 use crate::shape::RowPartition;
 
-/// What begins at the byte at `Index`.
+/// The character that begins at byte `Index`.
 pub(super) struct Decoder {
     /// Whether a character begins there, valid or not.
     pub(super) is_start: Expr,

@@ -11,7 +11,7 @@ pub enum Encoding {
     Utf32Be,
 }
 
-/// What becomes of an invalid character.
+/// Treatment of an invalid character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InvalidText {
     /// It is an error of the read.
@@ -22,7 +22,7 @@ pub enum InvalidText {
     Ignore,
 }
 
-/// An [`Encoding`], with what becomes of invalid text: by default each invalid character is replaced by U+FFFD.
+/// An [`Encoding`] with a treatment of invalid text: by default each invalid character is replaced by U+FFFD.
 ///
 /// Converts from an encoding. [`strict`], [`ignore_invalid`], [`replace_invalid`] and [`replace_controls`] around an
 /// encoding change the policy.
@@ -30,7 +30,7 @@ pub enum InvalidText {
 pub struct TextEncoding {
     /// The encoding.
     pub encoding: Encoding,
-    /// What becomes of invalid characters.
+    /// Treatment of invalid characters.
     pub invalid: InvalidText,
     /// Whether the control characters U+0000 to U+001F count as invalid in decoded text.
     pub replace_controls: bool,
