@@ -40,6 +40,12 @@ impl LoDTensor {
             3 => rows,
             _ => return Err(rows_of_numbers(OP, &rows)),
         };
+        if context.size < 1 {
+            return Err(Error::argument(
+                OP,
+                format!("a context has at least one row, but its size is {}", context.size),
+            ));
+        }
         let width = rows.inner().iter().map(|&d| i64::from(d)).sum::<i64>().saturating_mul(context.size);
         if filter.rank() != 2 || filter.ragged_rank() > 0 || filter.shape()[0] != usize::try_from(width).ok() {
             let what = format!(

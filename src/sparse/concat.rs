@@ -87,7 +87,8 @@ impl SparseTensor {
         let (indices, values) = (Tensor::concat(&indices, 0)?, Tensor::concat(&values, 0)?);
         let least = all.iter().map(|x| x.order).min().unwrap_or(Order::Any);
         let order = if axis == 0 || all.len() == 1 { least } else { Order::Any };
-        let sorted = Self::of_parts(indices, values, dense_shape, order).sorted(OP)?;
+        let joined = Self::of_parts(indices, values, dense_shape, order);
+        let sorted = all.iter().fold(joined, |joined, x| joined.subject_to(&x.conditions)).sorted(OP)?;
         // Distinct coordinates stay distinct.
         Ok(Self { order: least.max(Order::Sorted), ..sorted })
     }

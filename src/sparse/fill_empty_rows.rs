@@ -45,6 +45,9 @@ impl SparseTensor {
         let Some(&nrows) = self.dense_shape.first() else {
             return Err(Error::argument(OP, "a scalar has no rows"));
         };
+        if nrows > 0 && self.dense_shape[1..].contains(&0) {
+            return Err(Error::argument(OP, "rows of a dense shape with a size of 0 have no place for an entry"));
+        }
         let (backend, count) = (self.backend(), self.count());
         let nrows = Extent::known_u64(OP, nrows)?;
         let coordinates = Coordinates::new(OP, self)?;
@@ -74,6 +77,7 @@ impl SparseTensor {
         let indices = indices_of(backend, OP, found, &all, &self.conditions)?;
         let order = if self.rank() == 1 { self.order.max(Order::Sorted) } else { self.order };
         let empty = empty.on_condition(OP, &self.conditions)?;
-        Ok((Self::of_parts(indices, values.values()?, self.dense_shape.clone(), order), empty))
+        let filled = Self::of_parts(indices, values.values()?, self.dense_shape.clone(), order);
+        Ok((filled.subject_to(&self.conditions), empty))
     }
 }

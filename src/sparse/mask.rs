@@ -129,6 +129,6 @@ impl SparseTensor {
     #[track_caller]
     fn kept(&self, indices: &Tensor, flags: &Tensor) -> Result<Self> {
         let (indices, values) = (indices.boolean_mask(flags)?, self.values.boolean_mask(flags)?);
-        Ok(Self::of_parts(indices, values, self.dense_shape.clone(), self.order))
+        Ok(Self::of_parts(indices, values, self.dense_shape.clone(), self.order).subject_to(&self.conditions))
     }
 }

@@ -26,7 +26,8 @@ impl SparseTensor {
     /// ([`reorder`](Self::reorder) sorts them); coordinates outside of the dense shape.
     ///
     /// # Cost
-    /// A search per row, and a row reduction that reads a row of `dense` per entry. No wait.
+    /// A search per row, and a row reduction that reads a row of `dense` per entry. Waits only where the device alone
+    /// knows the number of rows of `dense`.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, SparseTensor};

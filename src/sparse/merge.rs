@@ -124,8 +124,9 @@ impl SparseTensor {
         let value = is_alone.select(combine(value.clone(), zero), value);
         let values = groups.tensor(op, value)?.on_condition(op, std::slice::from_ref(&distinct))?;
         let all: Vec<Expr> = coordinates.all().iter().map(|c| c.at(&groups.first())).collect();
-        let indices = indices_of(backend, op, groups.count(), &all, &[distinct])?;
-        Ok(Self::of_parts(indices, values, self.dense_shape.clone(), Order::Distinct))
+        let indices = indices_of(backend, op, groups.count(), &all, std::slice::from_ref(&distinct))?;
+        let merged = Self::of_parts(indices, values, self.dense_shape.clone(), Order::Distinct);
+        Ok(merged.subject_to(&both.conditions).subject_to(&[distinct]))
     }
 
     /// Fails for bools and byte strings.
@@ -142,6 +143,7 @@ impl SparseTensor {
     fn with_entries_of(&self, op: &'static str, other: &Self) -> Result<Self> {
         let own = [Coordinates::new(op, self)?.tensor(self)?, Coordinates::new(op, other)?.tensor(other)?];
         let (indices, values) = (Tensor::concat(&own, 0)?, Tensor::concat(&[&self.values, &other.values], 0)?);
-        Ok(Self::of_parts(indices, values, self.dense_shape.clone(), Order::Any))
+        let both = Self::of_parts(indices, values, self.dense_shape.clone(), Order::Any);
+        Ok(both.subject_to(&self.conditions).subject_to(&other.conditions))
     }
 }

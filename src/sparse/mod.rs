@@ -87,6 +87,19 @@ enum Order {
     Distinct,
 }
 
+/// A size of a dense shape, below 2^63 - 1.
+///
+/// # Errors
+/// A negative or a larger size.
+#[track_caller]
+fn dense_size(op: &'static str, size: impl Integer) -> Result<u64> {
+    match non_negative(op, "a size of the dense shape", size)? {
+        // Larger sizes saturate.
+        n if n == i64::MAX as u64 => Err(Error::argument(op, "a size of the dense shape must be below 2^63 - 1")),
+        n => Ok(n),
+    }
+}
+
 impl SparseTensor {
     /// Assembles a sparse tensor from `indices`, i64 of shape `[n, rank]`, and `values` of shape `[n]`.
     ///
@@ -137,7 +150,7 @@ impl SparseTensor {
                 location: caller(),
             });
         }
-        let size = |&d: &I| non_negative(OP, "a size of the dense shape", d);
+        let size = |&d: &I| dense_size(OP, d);
         let dense_shape = dense_shape.iter().map(size).collect::<Result<_>>().map_err(here())?;
         let mut x = Self::of_parts(indices.clone(), values.clone(), dense_shape, Order::Any);
         let check = Check::new(OP, "indices must be at least 0 and below the dense shape");
@@ -149,8 +162,8 @@ impl SparseTensor {
     /// Uploads a sparse tensor: coordinates and a value for each entry, in any order.
     ///
     /// # Errors
-    /// Different numbers of coordinates and values; a negative size; coordinates that are negative or beyond the dense
-    /// shape; more than the device can hold.
+    /// Different numbers of coordinates and values; a size of 2^63 - 1 or more; coordinates that are negative or beyond the
+    /// dense shape; more than the device can hold.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -186,6 +199,12 @@ impl SparseTensor {
     /// A tensor whose coordinates satisfy what `order` says, and lie within the dense shape.
     fn of_parts(indices: Tensor, values: Tensor, dense_shape: Vec<u64>, order: Order) -> Self {
         Self { indices, values, dense_shape, order, conditions: Vec::new() }
+    }
+
+    /// Adds conditions that everything computed from the entries depends on: those of the tensors that it is made of.
+    fn subject_to(mut self, conditions: &[Node]) -> Self {
+        self.conditions.extend_from_slice(conditions);
+        self
     }
 
     /// The coordinates of the values: i64, `[n, rank]`.

@@ -97,7 +97,9 @@ impl SparseTensor {
         let sums = groups.aggregate(op, &self.values, Aggregate::Sum)?;
         let all: Vec<Expr> = coordinates.all().iter().map(|c| c.at(&groups.first())).collect();
         let indices = indices_of(self.backend(), op, groups.count(), &all, &[])?;
-        Ok(Self::of_parts(indices, groups.tensor(op, sums)?, self.dense_shape.clone(), Order::Distinct))
+        let values = groups.tensor(op, sums)?;
+        let dense_shape = self.dense_shape.clone();
+        Ok(Self::of_parts(indices, values, dense_shape, Order::Distinct).subject_to(&self.conditions))
     }
 
     /// The row-major keys over all dimensions.
@@ -118,7 +120,7 @@ impl SparseTensor {
     ) -> Result<Self> {
         let indices = coordinates.tensor(self)?.take_rows(op, count.clone(), from.clone(), Repeats::Never, &[])?;
         let values = self.values.take_rows(op, count.clone(), from.clone(), Repeats::Never, &[])?;
-        Ok(Self::of_parts(indices, values, self.dense_shape.clone(), order))
+        Ok(Self::of_parts(indices, values, self.dense_shape.clone(), order).subject_to(&self.conditions))
     }
 
     /// The conditions that the entries are in an order, where that is not known: [`Order::Sorted`] by the dimensions

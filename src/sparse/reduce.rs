@@ -151,7 +151,7 @@ impl SparseTensor {
         let all: Vec<Expr> = result.iter().map(coordinate).collect();
         let indices = indices_of(backend, op, groups.count(), &all, &self.conditions)?;
         let values = groups.tensor(op, value)?.on_condition(op, &self.conditions)?;
-        Ok(Self::of_parts(indices, values, dense_shape, Order::Distinct))
+        Ok(Self::of_parts(indices, values, dense_shape, Order::Distinct).subject_to(&self.conditions))
     }
 
     /// The dimensions that are reduced and those that stay.

@@ -1,7 +1,7 @@
 //! Other shapes of the same entries.
 
-use super::SparseTensor;
 use super::coordinates::{Coordinates, indices_of};
+use super::{SparseTensor, dense_size};
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::Part;
@@ -11,7 +11,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recording::read_now;
 use crate::graph::scalar::Scalar;
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use crate::ops::{one_row, reduce_rows};
 
 impl SparseTensor {
@@ -67,7 +67,7 @@ impl SparseTensor {
         }
         all.reverse();
         let indices = indices_of(self.backend(), OP, &self.count(), &all, &self.conditions)?;
-        Ok(Self::of_parts(indices, self.values.clone(), new, self.order))
+        Ok(Self::of_parts(indices, self.values.clone(), new, self.order).subject_to(&self.conditions))
     }
 
     /// Adds a dimension of size 1 at `axis`: 0 to the rank, or negative to count from the back.
@@ -102,7 +102,7 @@ impl SparseTensor {
         let mut dense_shape = self.dense_shape.clone();
         dense_shape.insert(axis, 1);
         let indices = indices_of(self.backend(), OP, &self.count(), &all, &self.conditions)?;
-        Ok(Self::of_parts(indices, self.values.clone(), dense_shape, self.order))
+        Ok(Self::of_parts(indices, self.values.clone(), dense_shape, self.order).subject_to(&self.conditions))
     }
 
     /// The same entries in a dense shape that is at least as large along each dimension.
@@ -123,7 +123,7 @@ impl SparseTensor {
     #[track_caller]
     pub fn reset_shape<I: Integer>(&self, dense_shape: &[I]) -> Result<Self> {
         const OP: &str = "reset_shape";
-        let sizes = dense_shape.iter().map(|&d| non_negative(OP, "a size of the dense shape", d));
+        let sizes = dense_shape.iter().map(|&d| dense_size(OP, d));
         let sizes = sizes.collect::<Result<Vec<_>>>().map_err(here())?;
         if sizes.len() != self.rank() || sizes.iter().zip(&self.dense_shape).any(|(new, own)| new < own) {
             let what = "the new shape must have as many dimensions, each at least as large; slice takes a part".into();

@@ -46,7 +46,8 @@ impl SparseTensor {
         let all: Vec<_> = moved.iter().map(|&d| coordinates.of(d)).collect();
         let indices = indices_of(self.backend(), OP, &self.count(), &all, &[])?;
         let dense_shape = moved.iter().map(|&d| self.dense_shape[d]).collect();
-        let sorted = Self::of_parts(indices, self.values.clone(), dense_shape, Order::Any).sorted(OP)?;
+        let moved = Self::of_parts(indices, self.values.clone(), dense_shape, Order::Any);
+        let sorted = moved.subject_to(&self.conditions).sorted(OP)?;
         // Distinct coordinates stay distinct.
         Ok(Self { order: self.order.max(Order::Sorted), ..sorted })
     }

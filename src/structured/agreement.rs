@@ -33,7 +33,8 @@ pub(super) fn outer_shape(op: &'static str, name: &str, field: &FieldValue, rank
 }
 
 impl Wanted<'_> {
-    /// The field with the partitions of the shape itself, on the condition that its rows are the same.
+    /// The field with the partitions of the shape itself, on the condition that its rows are the same, and on those of
+    /// the shape.
     ///
     /// # Errors
     /// Other rows, with the first difference; another device.
@@ -41,7 +42,7 @@ impl Wanted<'_> {
     pub(super) fn bind(&self, name: &str, field: &FieldValue) -> Result<FieldValue> {
         let own = outer_shape(self.op, name, field, self.shape.rank())?;
         Device::check_same(self.op, &self.shape.backend, &own.backend)?;
-        let conditions = self.conditions(name, &own)?;
+        let conditions = [self.conditions(name, &own)?, self.shape.conditions.clone()].concat();
         Ok(match field {
             FieldValue::Tensor(tensor) => FieldValue::Tensor(self.tensor(tensor, &conditions)?),
             FieldValue::Records(records) => FieldValue::Records(self.records(records, &conditions)?),

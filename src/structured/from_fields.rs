@@ -151,11 +151,19 @@ impl StructuredTensor {
         for (name, field) in &mut fields {
             *field = wanted.bind(name, field)?;
         }
-        let out = Self { shape, fields };
-        if out.depth() > MAX_DEPTH {
+        Self { shape, fields }.of_limited_depth(op)
+    }
+
+    /// The records themselves.
+    ///
+    /// # Errors
+    /// More nested levels than recursions over them can take.
+    #[track_caller]
+    pub(super) fn of_limited_depth(self, op: &'static str) -> Result<Self> {
+        if self.depth() > MAX_DEPTH {
             return Err(Error::argument(op, format!("records are nested {MAX_DEPTH} deep at most")));
         }
-        Ok(out)
+        Ok(self)
     }
 
     /// Number of levels of nested records.

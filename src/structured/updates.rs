@@ -69,7 +69,7 @@ impl StructuredTensor {
     /// # Errors
     /// An empty path or name; two updates of one field, or of a field and of another one below it; a path whose parent
     /// does not exist or is no record; removal, or a function, of a field that does not exist; a value of other rows
-    /// than its records, on another device; an error of a function.
+    /// than its records, on another device; an error of a function, which is returned; records nested too deeply.
     ///
     /// ```
     /// use ragged::{Device, FieldValue, RaggedTensor, StructuredTensor, Update};
@@ -99,13 +99,13 @@ impl StructuredTensor {
             }
         }
         let update = |out: Self, Update { path, action }: Update<'a>| out.updated(path.names(), &path, action);
-        updates.into_iter().try_fold(self.clone(), update).map_err(here())
+        updates.into_iter().try_fold(self.clone(), update).map_err(here())?.of_limited_depth(OP)
     }
 
     /// The records with the value at a path set.
     #[track_caller]
     pub(super) fn with_field(&self, path: &FieldPath, value: FieldValue) -> Result<Self> {
-        self.updated(path.names(), path, Action::Set(value)).map_err(here())
+        self.updated(path.names(), path, Action::Set(value)).map_err(here())?.of_limited_depth(OP)
     }
 
     /// The records with one update, at the rest `below` of the path `whole`.

@@ -249,3 +249,34 @@ fn indicator_values_out_of_range() {
         }
     }
 }
+
+/// An operation that does not read the coordinates still fails, also after steps that change them.
+#[test]
+fn the_range_check_holds_after_any_step() -> Result<()> {
+    type Step = fn(&SparseTensor) -> Result<SparseTensor>;
+    let steps: [(&str, Step); 8] = [
+        ("expand_dims", |x| x.expand_dims(0)),
+        ("reshape", |x| x.reshape(&[-1])),
+        ("retain", |x| x.retain(&x.values().not_equal(-99)?)),
+        ("transpose", |x| x.transpose(..)),
+        ("concat", |x| SparseTensor::concat(&[x, x], 0)),
+        ("coalesce", SparseTensor::coalesce),
+        ("reorder", SparseTensor::reorder),
+        ("reduce_sum_sparse", |x| x.reduce_sum_sparse(0)),
+    ];
+    for (device_name, device) in each_device() {
+        let indices = HostTensor::dense(&[1, 2], HostValues::I64(vec![5, 0])).to_device(device)?;
+        let values = HostTensor::dense(&[1], HostValues::I32(vec![7])).to_device(device)?;
+        let x = SparseTensor::new(&indices, &values, &[2, 3])?;
+        for (name, step) in steps {
+            assert!(step(&x)?.reduce_sum(..)?.to_host().is_err(), "{device_name}: {name}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn sizes_beyond_i64_are_errors() {
+    let sizes = SparseTensor::from_entries(&[[0]], [1], [u64::MAX], &Device::cpu());
+    assert!(matches!(sizes, Err(Error::Argument { .. })));
+}

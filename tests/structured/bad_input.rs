@@ -1,6 +1,6 @@
 //! Misuse of records: a clear error at the line of the call, and no panic.
 
-use ragged::{Device, FieldValue, HostTensor, HostValues, StructuredTensor, Update, keys};
+use ragged::{Device, FieldValue, HostTensor, HostValues, Result, StructuredTensor, Update, keys};
 use serde_json::{Value, json};
 
 use crate::{message, records, rows, vector};
@@ -153,4 +153,27 @@ fn depth_is_bounded() {
         Err(e) => Some(e),
     });
     says(&error.expect("an error").to_string(), &["nested 128 deep at most"]);
+}
+
+#[test]
+fn records_cannot_be_nested_beyond_the_limit_by_updates() -> Result<()> {
+    let x = vector(&[1, 2], &Device::cpu());
+    let mut records = StructuredTensor::from_fields_and_rank([("x", &x)], 1)?;
+    for _ in 0..1000 {
+        match records.with_updates([Update::set("below", &records.clone())]) {
+            Ok(deeper) => records = deeper,
+            Err(e) => {
+                assert!(e.to_string().contains("deep"), "{e}");
+                return Ok(());
+            }
+        }
+    }
+    panic!("no limit")
+}
+
+#[test]
+fn floats_beyond_f32_are_kept() -> Result<()> {
+    let records = FieldValue::from_serialize(&json!([1e300, 0.5]), &Device::cpu())?;
+    assert_eq!(records.to_value()?, json!([1e300, 0.5]));
+    Ok(())
 }

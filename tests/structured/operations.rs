@@ -118,7 +118,9 @@ fn sizes_may_be_known_to_the_device_only() -> Result<()> {
         let other = vector(&[1, 2], &device);
         let unequal = StructuredTensor::from_fields_and_rank([("x", &kept()?), ("z", &other)], 1)?;
         assert!(unequal.to_value().is_err());
-        assert!(StructuredTensor::from_fields([("x", &kept()?)], [4])?.zeros_like(DType::F32)?.to_host().is_err());
+        let four = StructuredTensor::from_fields([("x", &kept()?)], [4])?;
+        assert!(four.zeros_like(DType::F32)?.to_host().is_err());
+        assert!(four.field_value("x")?.tensor()?.to_host().is_err());
         let partition = RowPartition::from_row_lengths([2, 1], &device)?;
         assert_eq!(pairs.partition_outer_dimension(&partition)?.field_value("x")?.to_value()?, json!([[1, 3], [4]]));
         let partition = RowPartition::from_row_lengths([2, 2], &device)?;

@@ -79,7 +79,7 @@ impl Column {
             Data::Numbers(v) => typed(v, dtypes).upload(device)?,
             Data::Typed(v) => v.upload(device)?,
             Data::Str(v) => {
-                // Checked by the upload of numbers and of lists of strings.
+                // An error if the device does not support strings.
                 HostValues::Str(Vec::new()).upload(device)?;
                 Values::upload_strings(device, v.splits, &v.bytes)?
             }
@@ -108,7 +108,8 @@ fn typed(numbers: Numbers, dtypes: Dtypes) -> HostValues {
     match dtypes {
         Dtypes::Wide if floats.is_empty() && !is_unsigned => HostValues::I64(numbers.ints),
         Dtypes::Wide if ints.is_empty() => HostValues::F64(numbers.floats),
-        Dtypes::Narrow if !floats.is_empty() => {
+        // A float beyond the range of f32 makes its field f64.
+        Dtypes::Narrow if !floats.is_empty() && numbers.fit_f32() => {
             let single = |v: f64| v as f32;
             HostValues::F32(numbers.int_floats().chain(floats.iter().copied()).map(single).collect())
         }

@@ -57,6 +57,11 @@ impl Numbers {
         }
     }
 
+    /// Whether all floats are in the range of f32.
+    pub(in super::super) fn fit_f32(&self) -> bool {
+        self.floats.iter().all(|&v| !v.is_finite() || (v as f32).is_finite())
+    }
+
     /// The integers as floats.
     pub(in super::super) fn int_floats(&self) -> impl Iterator<Item = f64> + '_ {
         self.ints.iter().map(|&v| if self.is_unsigned { v as u64 as f64 } else { v as f64 })

@@ -26,10 +26,12 @@ impl Column {
         }
     }
 
-    /// Whether no value of any length would show a new type.
+    /// Whether the types are final: no further value changes what other values fit.
     pub(in super::super) fn is_complete(&self) -> bool {
         match &self.data {
             Data::Unknown => false,
+            // A float makes integers floats, and an integer beyond i64 refuses negative ones.
+            Data::Numbers(_) => self.pinned,
             Data::List(v) => v.child.is_complete(),
             Data::Record(v) => v.is_closed && v.columns.iter().all(Self::is_complete),
             _ => true,
