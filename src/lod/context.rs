@@ -43,7 +43,7 @@ impl LoDTensor {
         if context.size < 1 {
             return Err(Error::argument(
                 OP,
-                format!("a context has at least one row, but its size is {}", context.size),
+                format!("the size of the window must be at least 1, but is {}", context.size),
             ));
         }
         let width = rows.inner().iter().map(|&d| i64::from(d)).sum::<i64>().saturating_mul(context.size);

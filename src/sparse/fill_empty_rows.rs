@@ -45,9 +45,6 @@ impl SparseTensor {
         let Some(&nrows) = self.dense_shape.first() else {
             return Err(Error::argument(OP, "a scalar has no rows"));
         };
-        if nrows > 0 && self.dense_shape[1..].contains(&0) {
-            return Err(Error::argument(OP, "rows of a dense shape with a size of 0 have no place for an entry"));
-        }
         let (backend, count) = (self.backend(), self.count());
         let nrows = Extent::known_u64(OP, nrows)?;
         let coordinates = Coordinates::new(OP, self)?;
