@@ -106,8 +106,9 @@ impl SparseTensor {
     /// Nothing is computed or copied. TensorFlow: `tf.sparse.SparseTensor`.
     ///
     /// # Errors
-    /// Other shapes or dtypes; parts on different devices; a negative size. At the read of what an operation gives:
-    /// coordinates that are negative or beyond the dense shape.
+    /// Other shapes or dtypes; parts on different devices; a size that is negative, or 2^63 - 1 or more. At the read of
+    /// what an operation gives: coordinates that are negative or beyond the dense shape; as many values as the device
+    /// finds, but another number of indices.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, SparseTensor};
@@ -136,26 +137,27 @@ impl SparseTensor {
             && indices.rank() == 2
             && values.rank() == 1
             && indices.shape()[1] == Some(rank);
-        let counts = (indices.nrows_extent(), values.nrows_extent());
-        let same = match (counts.0.as_known(), counts.1.as_known()) {
-            (Some(a), Some(b)) => a == b,
-            _ => counts.0 == counts.1,
+        let location = caller();
+        let misfit = || Error::Shape {
+            op: OP,
+            lhs: indices.shape_text(),
+            rhs: values.shape_text(),
+            what: format!("indices must be [n, {rank}] and values [n] for {rank} dimensions"),
+            location,
         };
-        if !fits || !same {
-            return Err(Error::Shape {
-                op: OP,
-                lhs: indices.shape_text(),
-                rhs: values.shape_text(),
-                what: format!("indices must be [n, {rank}] and values [n] for {rank} dimensions"),
-                location: caller(),
-            });
+        if !fits {
+            return Err(misfit());
         }
+        let check = Check::new(OP, "there must be as many values as indices");
+        let same = indices.nrows_extent().agrees(&values.nrows_extent());
+        let same = same.condition(indices.backend(), check, |_| misfit())?;
         let size = |&d: &I| dense_size(OP, d);
         let dense_shape = dense_shape.iter().map(size).collect::<Result<_>>().map_err(here())?;
         let mut x = Self::of_parts(indices.clone(), values.clone(), dense_shape, Order::Any);
         let check = Check::new(OP, "indices must be at least 0 and below the dense shape");
         let inside = Coordinates::new(OP, &x)?.are_inside(&x.dense_shape);
-        x.conditions = vec![Node::assert(x.backend(), x.count(), inside, check)];
+        x.conditions.extend(same);
+        x.conditions.push(Node::assert(x.backend(), x.count(), inside, check));
         Ok(x)
     }
 

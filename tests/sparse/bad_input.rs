@@ -280,3 +280,16 @@ fn sizes_beyond_i64_are_errors() {
     let sizes = SparseTensor::from_entries(&[[0]], [1], [u64::MAX], &Device::cpu());
     assert!(matches!(sizes, Err(Error::Argument { .. })));
 }
+
+#[test]
+fn numbers_of_entries_may_be_known_to_the_device_only() -> Result<()> {
+    for (name, device) in each_device() {
+        let indices = HostTensor::dense(&[2, 1], HostValues::I64(vec![3, 0])).to_device(device)?;
+        let values = HostTensor::dense(&[3], HostValues::I32(vec![7, 8, 9])).to_device(device)?;
+        let two = SparseTensor::new(&indices, &values.boolean_mask(&values.not_equal(8)?)?, &[4])?;
+        assert_eq!(two.reorder()?.to_dense(0)?.to_host()?.values, HostValues::I32(vec![9, 0, 0, 7]), "{name}");
+        let one = SparseTensor::new(&indices, &values.boolean_mask(&values.equal(8)?)?, &[4])?;
+        assert!(matches!(one.reduce_sum(..)?.to_host(), Err(Error::Check { .. })), "{name}");
+    }
+    Ok(())
+}

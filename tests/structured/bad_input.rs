@@ -160,7 +160,7 @@ fn records_cannot_be_nested_beyond_the_limit_by_updates() -> Result<()> {
     let x = vector(&[1, 2], &Device::cpu());
     let mut records = StructuredTensor::from_fields_and_rank([("x", &x)], 1)?;
     for _ in 0..1000 {
-        match records.with_updates([Update::set("below", &records.clone())]) {
+        match records.with_updates([Update::set("below", records.clone())]) {
             Ok(deeper) => records = deeper,
             Err(e) => {
                 assert!(e.to_string().contains("deep"), "{e}");
