@@ -27,10 +27,10 @@ const OP: &str = "JsonLines";
 /// needs it), floats f64, a field of both f64. A list field that is always empty has elements of f32. An empty line is
 /// no record.
 ///
-/// A line does not fit if it is no JSON, if a field is missing, unknown, null or given twice, or if a value has another
-/// type. That is an error with the line and the path, unless such lines are [skipped](Self::skip_misfits). Values are
-/// never lost or changed in silence: an integer of more than 64 bits does not fit. Text that is nested deeper than 128
-/// levels does not fit.
+/// A line does not fit if it is not valid JSON, if a field is missing, unknown, null or given twice, or if a value has another
+/// type. That is an error with the line and the path, unless such lines are [skipped](Self::skip_misfits). An integer
+/// of more than 64 bits does not fit, nor does text that is nested deeper than 128 levels. Integers beyond 2^53 are
+/// rounded in a field that also holds floats, and integers beyond 2^24 in a field of f32.
 ///
 /// ```
 /// use ragged::{Device, JsonLines};
