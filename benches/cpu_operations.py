@@ -94,6 +94,7 @@ def sparse_products(size, entries=1_000_000, columns=64):
 
 
 def once(op):
+    """Milliseconds of one run, without the release of its result."""
     start = time.perf_counter()
     result = op()
     took = (time.perf_counter() - start) * 1e3

@@ -19,6 +19,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import cpu_operations
 import gpu_python
+from cpu_operations import once
 
 DISTRIBUTIONS = ["uniform", "pareto", "giant", "empty"]
 
@@ -166,14 +167,6 @@ def built():
     build = ["cargo", "build", "--release", "--quiet", "--bin", "ragged-bench", "--message-format", "json"]
     messages = subprocess.run(build, check=True, cwd=HERE.parent, stdout=subprocess.PIPE, text=True).stdout
     return next(m["executable"] for m in map(json.loads, messages.splitlines()) if m.get("executable"))
-
-
-def once(op):
-    start = time.perf_counter()
-    result = op()
-    took = (time.perf_counter() - start) * 1e3
-    del result
-    return took
 
 
 # Milliseconds from which on an operation is run once, without a warm-up.

@@ -39,7 +39,7 @@ impl Keys {
                 (first, keys) = (first - 1, more);
             }
             let key = left[first..].iter().fold(Expr::u32(0), |key, &d| {
-                // The size of a dimension of 2^32 is never a factor: it is alone in its word.
+                // 2^32 is 0 as u32, but multiplies only 0: the other dimensions of its word have size 1.
                 key.mul(Expr::u32(dense_shape[d].max(1) as u32)).add(coordinates.of(d).cast(DType::U32))
             });
             if keys > 1 {
