@@ -227,3 +227,38 @@ fn limits_of_a_device_name_the_line_of_the_read() {
         assert!(location.file().ends_with("errors.rs") && location.line() == line, "{e}");
     }
 }
+
+/// A check that fails on the device names the integers that it compares, from whichever read evaluates it.
+#[test]
+fn checks_name_the_compared_values() {
+    for (name, device) in common::devices() {
+        let x = RaggedTensor::from_nested([vec![1, 5, 7], vec![2, 6], vec![]], &device).expect("valid");
+        // Rows whose lengths only the device knows: [[5, 7], [6], []] and [[1], [2, 6], []].
+        let large = x.boolean_mask(&x.greater(4).expect("recorded")).expect("recorded");
+        let other = x.boolean_mask(&x.not_equal(5).expect("recorded")).expect("recorded");
+        let other = other.boolean_mask(&other.not_equal(7).expect("recorded")).expect("recorded");
+        let ids = RaggedTensor::from_nested([0, -4, 7], &device).expect("valid");
+        let square = large.slice(s![..2]).and_then(|m| m.expand_dims(0)).expect("recorded");
+        let text = |of: Result<Tensor>| match of.and_then(|t| t.to_host()) {
+            Ok(values) => format!("no error: {values:?}"),
+            Err(e) => e.to_string(),
+        };
+        let failed: [(Result<Tensor>, &str); 8] = [
+            (
+                x.flat_values().and_then(|values| values.gather(&ids)).map(Into::into),
+                "an index is out of range: -4 for size 5 (first at position 1)",
+            ),
+            (x.gather(&ids).map(Into::into), "an index is out of range: -4 for size 3 (first at position 1)"),
+            (large.nth(1).map(Into::into), "a row has no element 1: 1 for size 1 (first at position 1)"),
+            (large.nth(-2).map(Into::into), "a row has no element -2: 2 exceeds 1 (first at position 1)"),
+            (large.add(&other).map(Into::into), "of which none is 1: 2 and 1"),
+            (large.reshape_like(&x).map(Into::into), "3 and 5"),
+            (large.squeeze(1).map(Into::into), "dimension 1 must have size 1: 2 and 1 (first at position 0)"),
+            (square.matmul(&square).map(Into::into), "differ in length: 2 and 1 (first at position 0)"),
+        ];
+        for (of, says) in failed {
+            let message = text(of);
+            assert!(message.contains(says), "{name}: {message}, without {says}");
+        }
+    }
+}

@@ -1,11 +1,12 @@
-//! The values behind an index that was out of range, computed after a read has failed.
+//! The values behind a failed check, computed after a read has failed.
 //!
-//! A kernel reports the first position at which a condition does not hold. The diagnosis evaluates the compared values
-//! at that position, from the recipes that the read was about to evaluate.
+//! A kernel reports the first position at which a condition does not hold. The diagnosis evaluates the integers that the
+//! condition compares at that position, from the recipes that the read was about to evaluate. A check that an earlier
+//! [`Tensor::eval`](crate::Tensor::eval) computed has no recipe any more; its error names the position only.
 
 use std::sync::Arc;
 
-use super::backend::{Part, Wait};
+use super::backend::{BackendRef, Part, Wait};
 use super::conditions::unconditional;
 use super::digest::DigestSet;
 use super::expr::{Check, Expr, ExprKind};
@@ -14,86 +15,126 @@ use super::node::{Node, Recipe};
 use super::opcode::BinaryOp;
 use super::walk::{for_each_expr, for_each_node};
 use crate::dtype::DType;
-use crate::error::Error;
+use crate::error::{Error, Result};
 
-/// The condition that the diagnosis explains.
-pub(crate) const OUT_OF_RANGE: &str = "an index is out of range";
+/// Reads the parts as [`Backend::read_parts`](super::backend::Backend::read_parts) does. The error of a failed check names
+/// the compared integers.
+pub(crate) async fn read_parts(backend: &BackendRef, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
+    let diagnosis = Diagnosis::of(backend, parts.iter().map(|part| &part.node));
+    match backend.read_parts(parts, wait).await {
+        Ok(read) => Ok(read),
+        Err(error) => Err(diagnosis.explain(error, wait).await),
+    }
+}
 
-/// The fallible nodes of a read, with the recipes that their evaluation drops.
-pub(crate) struct Diagnosis(Vec<(Node, Arc<Recipe>)>);
+/// The recipes below a read that have conditions, or inputs with conditions. The evaluation drops them from their nodes.
+struct Diagnosis {
+    backend: BackendRef,
+    recipes: Vec<Arc<Recipe>>,
+}
 
 impl Diagnosis {
-    /// Keeps the recipes of the nodes that may fail.
-    pub(crate) fn of<'a>(nodes: impl Iterator<Item = &'a Node>) -> Self {
-        let fallible = nodes.filter(|node| node.is_fallible());
-        Self(fallible.filter_map(|node| node.recipe().map(|recipe| (node.clone(), recipe))).collect())
+    /// Keeps the recipes that may fail. Keeps no node: one more reference would make its array a result.
+    fn of<'a>(backend: &BackendRef, nodes: impl Iterator<Item = &'a Node>) -> Self {
+        let mut out = Self { backend: backend.clone(), recipes: Vec::new() };
+        let mut seen = DigestSet::default();
+        nodes.for_each(|node| out.keep(node, &mut seen));
+        let mut next = 0;
+        while let Some(recipe) = out.recipes.get(next).cloned() {
+            for e in recipe.exprs() {
+                for_each_node(e, &mut |node| out.keep(node, &mut seen));
+            }
+            next += 1;
+        }
+        out
     }
 
-    /// Adds the index and the size to the error of an index that is out of range. Other errors stay as they are.
-    pub(crate) async fn explain(self, error: Error, wait: Wait) -> Error {
-        let Error::Check { op, what, at, location } = &error else { return error };
-        let Some((first, _)) = self.0.first() else { return error };
-        if what != OUT_OF_RANGE {
-            return error;
+    fn keep(&mut self, node: &Node, seen: &mut DigestSet) {
+        if node.is_fallible() && seen.insert(node.digest()) {
+            self.recipes.extend(node.recipe());
+            node.asserts().iter().for_each(|assert| self.keep(assert, seen));
         }
-        let backend = first.backend().clone();
+    }
+
+    /// Adds the compared integers to the error of a check. Other errors stay as they are.
+    async fn explain(self, error: Error, wait: Wait) -> Error {
+        let Error::Check { op, what, at, location } = &error else { return error };
         let is_this = |check: &Check| check.op == *op && check.what == *what && check.location == *location;
-        let Some((index, size)) = self.comparison(&is_this) else { return error };
+        let Some(comparison) = self.comparison(&is_this) else { return error };
         let place = Expr::u32(u32::try_from(*at).unwrap_or(u32::MAX));
         let number = |e: &Expr| {
             let value = unconditional(&e.at(&place)).cast(DType::I64);
-            Part::whole(Node::map(&backend, "diagnosis", Extent::known(1), value, &[]))
+            Part::whole(Node::map(&self.backend, "diagnosis", Extent::known(1), value, &[]))
         };
-        let Ok(read) = backend.read_parts(vec![number(&index), number(&size)], wait).await else { return error };
+        let [a, b] = comparison.operands.each_ref().map(number);
+        let Ok(read) = self.backend.read_parts(vec![a, b], wait).await else { return error };
         let numbers: Vec<i64> =
             read.iter().filter_map(|bytes| bytes.first_chunk().copied().map(i64::from_le_bytes)).collect();
         match numbers[..] {
-            [index, size] if index < 0 || index >= size => {
-                let what = format!("{what}: {index} for size {size}");
-                Error::Check { op, what, at: *at, location }
-            }
-            // The position counts another domain: that of a kernel into which the condition was fused.
+            [a, b] => match comparison.violation(a, b) {
+                Some(values) => Error::Check { op, what: format!("{what}: {values}"), at: *at, location },
+                // The position counts another domain: that of a kernel into which the condition was fused.
+                None => error,
+            },
             _ => error,
         }
     }
 
-    /// The index and the size that the condition compares, as expressions in the position.
-    fn comparison(&self, is_this: &impl Fn(&Check) -> bool) -> Option<(Expr, Expr)> {
+    /// The comparison in the condition of a check, as expressions in the position.
+    fn comparison(&self, is_this: &impl Fn(&Check) -> bool) -> Option<Comparison> {
         let mut found = None;
-        let mut seen = DigestSet::default();
-        let mut pending: Vec<(Node, Arc<Recipe>)> = self.0.clone();
-        while let Some((node, recipe)) = pending.pop() {
-            if let Recipe::Assert { ok, check, .. } = &*recipe
+        for recipe in &self.recipes {
+            if let Recipe::Assert { ok, check, .. } = &**recipe
                 && is_this(check)
             {
-                found = found.or_else(|| compared(ok));
+                found = found.or_else(|| Comparison::of(ok));
             }
-            let mut inputs: Vec<Node> = node.asserts().to_vec();
             for e in recipe.exprs() {
                 for_each_expr(e, &mut |e| {
                     if let ExprKind::Checked(check, ok, _) = e.kind()
                         && is_this(check)
                     {
-                        found = found.take().or_else(|| compared(ok));
+                        found = found.take().or_else(|| Comparison::of(ok));
                     }
                 });
-                for_each_node(e, &mut |node| inputs.push(node.clone()));
             }
-            let fallible = inputs.into_iter().filter(|node| node.is_fallible() && seen.insert(node.digest()));
-            pending.extend(fallible.filter_map(|node| node.recipe().map(|recipe| (node, recipe))));
         }
         found
     }
 }
 
-/// The operands of the last comparison `index < size` in a condition, the index with its sign.
-fn compared(ok: &Expr) -> Option<(Expr, Expr)> {
-    match ok.kind() {
-        ExprKind::Binary(BinaryOp::Lt, index, size) => {
-            let index = if let ExprKind::Bitcast(signed) = index.kind() { signed } else { index };
-            Some((index.clone(), size.clone()))
+/// A comparison of integers.
+struct Comparison {
+    op: BinaryOp,
+    operands: [Expr; 2],
+}
+
+impl Comparison {
+    /// The comparison that a condition is about: the last one of a conjunction, such as `index < size` after the test of
+    /// the sign, and the first one of a disjunction, whose others are exceptions.
+    fn of(ok: &Expr) -> Option<Self> {
+        match ok.kind() {
+            ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Lt | BinaryOp::Le), a, b) => {
+                // An index is compared as unsigned, and shown with its sign.
+                let signed = |e: &Expr| if let ExprKind::Bitcast(of) = e.kind() { of.clone() } else { e.clone() };
+                let operands = [signed(a), signed(b)];
+                let is_of_integers = operands.iter().all(|e| e.dtype().is_integer());
+                // `x % n == 0` compares nothing that the user knows.
+                let is_remainder = *op == BinaryOp::Eq && b.as_known() == Some(0);
+                (is_of_integers && !is_remainder).then_some(Self { op: *op, operands })
+            }
+            ExprKind::Binary(BinaryOp::And, a, b) => Self::of(b).or_else(|| Self::of(a)),
+            ExprKind::Binary(BinaryOp::Or, a, b) => Self::of(a).or_else(|| Self::of(b)),
+            _ => None,
         }
-        ExprKind::Binary(_, a, b) => compared(b).or_else(|| compared(a)),
-        _ => None,
+    }
+
+    /// The two integers in words, if the comparison is false.
+    fn violation(&self, a: i64, b: i64) -> Option<String> {
+        match self.op {
+            BinaryOp::Lt => (a < 0 || a >= b).then(|| format!("{a} for size {b}")),
+            BinaryOp::Le => (a > b).then(|| format!("{a} exceeds {b}")),
+            _ => (a != b).then(|| format!("{a} and {b}")),
+        }
     }
 }

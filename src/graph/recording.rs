@@ -8,6 +8,7 @@ use std::any::Any;
 use std::cell::RefCell;
 
 use super::backend::{BackendRef, Elements, Part, Wait};
+use super::diagnosis;
 use super::digest::Digest;
 use crate::error::{Error, Result, here};
 
@@ -71,7 +72,7 @@ pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>)
         recording.wanted.get_or_insert_with(wanted);
         Some(Err(Error::WouldBlock { op }))
     });
-    answer.unwrap_or_else(|| pollster::block_on(backend.read_parts(parts, Wait::Blocking))).map_err(here())
+    answer.unwrap_or_else(|| pollster::block_on(diagnosis::read_parts(backend, parts, Wait::Blocking))).map_err(here())
 }
 
 /// The result of `make`, which uploads data. Under [`record_async`] a repeated recording gets the result of the first one,
@@ -143,7 +144,7 @@ pub async fn record_async<T>(mut record: impl FnMut() -> Result<T>) -> Result<T>
             return Err(Error::argument("record_async", what));
         }
         // The repeated recording returns an error to the operation, which may handle it.
-        let bytes = backend.read_parts(parts.clone(), Wait::Polled).await;
+        let bytes = diagnosis::read_parts(&backend, parts.clone(), Wait::Polled).await;
         known.push((key(&parts), bytes));
         read.extend(parts);
     }

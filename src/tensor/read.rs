@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::backend::{BackendRef, Part, Wait};
-use crate::graph::diagnosis::Diagnosis;
+use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::Rows;
 use crate::shape::RowPartition;
@@ -77,11 +77,7 @@ pub(super) async fn read_parts(
 ) -> Result<impl Iterator<Item = Option<Vec<u8>>>> {
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
     let parts: Vec<Part> = parts.into_iter().flatten().collect();
-    let diagnosis = Diagnosis::of(parts.iter().map(|part| &part.node));
-    let mut read = match backend.read_parts(parts, wait).await {
-        Ok(read) => read.into_iter(),
-        Err(error) => return Err(diagnosis.explain(error, wait).await),
-    };
+    let mut read = diagnosis::read_parts(backend, parts, wait).await?.into_iter();
     Ok(asked.into_iter().map(move |asked| if asked { read.next() } else { None }))
 }
 
@@ -126,7 +122,7 @@ impl Tensor {
     /// Reads the results of the device-side checks only, and no elements.
     async fn settle(&self, wait: Wait) -> Result<()> {
         let parts = self.nodes()?.into_iter().map(|node| Part::of(node, 0..0)).collect();
-        self.backend().read_parts(parts, wait).await.map(drop)
+        diagnosis::read_parts(self.backend(), parts, wait).await.map(drop)
     }
 
     /// Reads the whole tensor: evaluates pending work in one submission, and waits once. Sizes that only the device

@@ -9,6 +9,7 @@ use super::{HostTensor, HostValues, RaggedTensor, Tensor, Values};
 use crate::element::Element;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::{Part, Wait};
+use crate::graph::diagnosis;
 use crate::graph::extent::Count;
 use crate::graph::node::{Node, Rows};
 use crate::shape::RowPartition;
@@ -55,7 +56,7 @@ impl Which {
 impl Tensor {
     /// Reads one part of a node.
     async fn read_part(&self, node: &Node, elements: Range<u32>, wait: Wait) -> Result<Vec<u8>> {
-        let read = self.backend().read_parts(vec![Part::of(node.clone(), elements)], wait).await?;
+        let read = diagnosis::read_parts(self.backend(), vec![Part::of(node.clone(), elements)], wait).await?;
         Ok(read.into_iter().next().unwrap_or_default())
     }
 

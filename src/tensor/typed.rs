@@ -59,6 +59,13 @@ impl AsRef<Tensor> for Tensor {
     }
 }
 
+/// As [`RaggedTensor::into_erased`].
+impl<T: Element> From<RaggedTensor<T>> for Tensor {
+    fn from(tensor: RaggedTensor<T>) -> Self {
+        tensor.erased
+    }
+}
+
 impl<T: Element> RaggedTensor<T> {
     /// The dynamically typed tensor.
     ///

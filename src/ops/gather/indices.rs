@@ -12,7 +12,8 @@ use crate::ops::slice::single_row;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
-pub(crate) use crate::graph::diagnosis::OUT_OF_RANGE;
+/// The violated condition of an index. A failed read adds the index and the size.
+pub(crate) const OUT_OF_RANGE: &str = "an index is out of range";
 
 /// Whether a gather with `count` indices may repeat a row.
 pub(super) fn repeats(count: &Extent) -> Repeats {
