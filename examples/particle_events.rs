@@ -20,13 +20,13 @@ pub struct Muons {
 /// The tensors have different rows.
 pub fn masses(muons: &Muons) -> Result<(RaggedTensor<bool>, RaggedTensor<f32>)> {
     let Muons { pt, eta, phi } = muons;
-    let is_good = (&pt.greater(20.0f32)? & &eta.abs()?.less(2.4f32)?)?;
+    let is_good = (&pt.greater(20.0)? & &eta.abs()?.less(2.4)?)?;
     let (good_pt, leading) = pt.boolean_mask(&is_good)?.top_k(2, 1)?;
     let of_leading = |x: &RaggedTensor<f32>| x.boolean_mask(&is_good)?.batch_gather(&leading);
-    let is_pair = good_pt.row_lengths(1)?.equal(2i64)?;
+    let is_pair = good_pt.row_lengths(1)?.equal(2)?;
 
     // Rows of two: a dense tensor of shape [events, 2].
-    let pairs = |x: RaggedTensor<f32>| x.boolean_mask(&is_pair)?.to_tensor(shaped(0.0f32, [-1, 2]));
+    let pairs = |x: RaggedTensor<f32>| x.boolean_mask(&is_pair)?.to_tensor(shaped(0.0, [-1, 2]));
     let [pt, eta, phi] = [pairs(good_pt)?, pairs(of_leading(eta)?)?, pairs(of_leading(phi)?)?];
     let difference = |x: &RaggedTensor<f32>| &x.slice(s![.., 0])? - &x.slice(s![.., 1])?;
     let angles = (&difference(&eta)?.cosh()? - &difference(&phi)?.cos()?)?;

@@ -16,10 +16,10 @@ fn main() -> ragged::Result<()> {
 
     // A read computes what it needs, in as few kernels as it takes.
     println!("on {}", device.name());
-    println!("x       {}", x.erased());
-    println!("centred {}", centred.erased());
-    println!("tails   {}", tails.erased());
-    println!("sums    {}", sums.erased());
+    println!("x       {x}");
+    println!("centred {centred}");
+    println!("tails   {tails}");
+    println!("sums    {sums}");
     assert_eq!(sums.to_vec()?[1..], [0.0, 2.0]);
     Ok(())
 }

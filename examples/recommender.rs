@@ -21,7 +21,7 @@ pub fn recommend(
     catalogue: &RaggedTensor<f32>,
     k: u32,
 ) -> Result<(RaggedTensor<i64>, RaggedTensor<f32>)> {
-    let liked = ratings.greater_equal(3.0f32)?;
+    let liked = ratings.greater_equal(3.0)?;
     let items = items.boolean_mask(&liked)?.slice(s![.., -LAST..])?;
     let weights = ratings.boolean_mask(&liked)?.slice(s![.., -LAST..])?;
     let weighted = (&catalogue.gather(&items)? * &weights.expand_dims(-1)?)?;
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     let device = Device::best()?;
     let catalogue = RaggedTensor::dense([1.0f32, 0.0, 0.8, 0.6, 0.0, 1.0, -1.0, 0.0], &[4, 2], &device)?;
     let items = RaggedTensor::from_nested(vec![vec![0, 1, 3], vec![2]], &device)?;
-    let ratings = RaggedTensor::from_nested(vec![vec![5.0f32, 4.0, 1.0], vec![3.0]], &device)?;
+    let ratings = RaggedTensor::from_nested(vec![vec![5.0, 4.0, 1.0], vec![3.0]], &device)?;
     let (best, scores) = recommend(&items, &ratings, &catalogue, 2)?;
     println!("items   {best}");
     println!("scores  {scores}");

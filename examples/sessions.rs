@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example sessions
 
-use ragged::{Device, RaggedTensor, Result, s};
+use ragged::{Device, RaggedTensor, Result};
 
 /// Seconds without a visit that end a session.
 pub const GAP: i64 = 1800;
@@ -11,9 +11,9 @@ pub const GAP: i64 = 1800;
 pub struct Sessions {
     /// Sessions per user.
     pub counts: RaggedTensor<i64>,
-    /// Visits per session, sessions of all users in order.
+    /// Visits per session, a row per user.
     pub visits: RaggedTensor<i64>,
-    /// Seconds from the first to the last visit of each session.
+    /// Seconds from the first to the last visit of each session, a row per user.
     pub seconds: RaggedTensor<i64>,
 }
 
@@ -22,23 +22,19 @@ pub struct Sessions {
 /// # Errors
 /// More than the device can hold.
 pub fn sessions(times: &RaggedTensor<i64>) -> Result<Sessions> {
-    let first = times.slice(s![.., ..1])?;
-    let gaps = (&times.slice(s![.., 1..])? - &times.slice(s![.., ..-1])?)?;
-    // A session starts with a user's first visit and after each long gap.
-    let starts = RaggedTensor::concat(&[&first.ones_like()?.cast()?, &gaps.greater(GAP)?], 1)?;
-    let starts = starts.cast::<i64>()?;
-    let session = (&starts.flat_values()?.cumsum(0)? - 1)?;
-    let by_session = RaggedTensor::from_value_rowids(times.flat_values()?, session.erased(), &times.erased().device())?;
+    let gaps = (times - &times.shift(1, 0, 1)?)?;
+    // Shape [users, (sessions), (visits)]. A user's first visit begins a session whatever its gap.
+    let sessions = times.split_where(&gaps.greater(GAP)?)?;
     Ok(Sessions {
-        counts: starts.reduce_sum(1)?,
-        visits: by_session.row_lengths(1)?,
-        seconds: (&by_session.reduce_max(1)? - &by_session.reduce_min(1)?)?,
+        counts: sessions.row_lengths(1)?,
+        visits: sessions.row_lengths(2)?,
+        seconds: (&sessions.reduce_max(2)? - &sessions.reduce_min(2)?)?,
     })
 }
 
 fn main() -> Result<()> {
     let device = Device::best()?;
-    let times = vec![vec![100i64, 160, 4000, 4100, 4105], vec![], vec![7], vec![50, 2000]];
+    let times = vec![vec![100, 160, 4000, 4100, 4105], vec![], vec![7], vec![50, 2000]];
     let sessions = sessions(&RaggedTensor::from_nested(times, &device)?)?;
     println!("sessions per user     {}", sessions.counts);
     println!("visits per session    {}", sessions.visits);

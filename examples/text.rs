@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example text
 
-use ragged::{Device, HostTensor, HostValues, Tensor, nonempty, s};
+use ragged::{Device, RaggedTensor, nonempty, s};
 
 const TEXT: &str = "\
 so long
@@ -12,13 +12,13 @@ so  sad that it should come to this";
 
 fn main() -> ragged::Result<()> {
     let device = Device::best()?;
-    let text = HostTensor::dense(&[1], HostValues::Str(vec![TEXT.into()])).to_device(&device)?;
+    let text = RaggedTensor::from_nested([TEXT], &device)?;
     // One text of some lines: below it, the lines. How many there are only the device knows so far.
     let lines = text.string_split("\n")?.values()?;
     let words = lines.string_split(nonempty(" "))?;
 
     // Pairs of neighbouring words: all but the last joined with all but the first.
-    let pairs = Tensor::string_join(&[&words.slice(s![.., ..-1])?, &words.slice(s![.., 1..])?], "+")?;
+    let pairs = RaggedTensor::string_join(&[&words.slice(s![.., ..-1])?, &words.slice(s![.., 1..])?], "+")?;
     let buckets = pairs.to_hash_bucket_fast(1000)?;
 
     // Words of a line.
@@ -29,6 +29,6 @@ fn main() -> ragged::Result<()> {
     println!("pairs   {pairs}");
     println!("buckets {buckets}");
     println!("words a line: {lengths}");
-    assert_eq!(lengths.to_host()?.values, HostValues::I64(vec![2, 5, 0, 8]));
+    assert_eq!(lengths.to_vec()?, [2, 5, 0, 8]);
     Ok(())
 }

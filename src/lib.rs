@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A [`RaggedTensor<T>`] is an array of flat values under row partitions, one for each ragged level; without any it is
-//! a dense tensor, of the same type. Under it lies a [`Tensor`], whose dtype is known at run time; both have the same
-//! methods. A tensor lives on a [`Device`] and is immutable; cloning it is cheap.
+//! a dense tensor, of the same type. Under it lies a [`Tensor`], whose dtype is known at run time, with the same
+//! operations; a result whose dtype depends on the call, such as that of a cast, is a `Tensor`. A tensor lives on a [`Device`] and is immutable; cloning it is cheap.
 //!
 //! ```
 //! use ragged::{Device, RaggedTensor, s};
@@ -38,12 +38,19 @@
 //! | axis of a sort | [`descending`]`(1)` |
 //! | axis of a sparse concatenation | [`expanding`]`(1)` |
 //! | indices of a gather | [`along`]`(&ids, 1)`, [`batched`]`(&ids, 1)` |
+//! | values of a search | [`right_of`]`(&values)`: after equal values |
 //! | depth of a one-hot encoding | [`along`]`(10, 0)` |
 //! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])` |
+//! | bins of a count | [`binary`]`(100)`: whether, not how often |
+//! | range of a histogram | [`clamped`]`(0.0..1.0)`: values outside count at the ends |
 //! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)` |
 //! | operand of a matrix product | [`Tensor::t`]: transposed |
 //! | size of a context window | [`starting_at`]`(3, -1)` |
 //! | row ids, segment ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
+//! | separator of a split | [`any_of`]`(",;")`, [`nonempty`]`("--")`, [`white_space`]`()`, [`max_splits`]`(":", 1)` |
+//! | widths of n-grams | [`padded_with`]`(2, "<", ">")`, [`pad_width`]`(…, 1)`, [`keep_short`]`(3)` |
+//! | encoding of text | [`strict`], [`ignore_invalid`], [`replace_invalid`]`(Encoding::Utf8, '?')`, [`replace_controls`] |
+//! | hash buckets of a cross | [`keyed`]`(100, key)` |
 //!
 //! ```
 //! use ragged::{Device, RaggedTensor, descending, exclusive, keep, reversed};
@@ -57,7 +64,8 @@
 //! ```
 //!
 //! Most options are structs with public fields ([`ScanAxis`], …), for options that are known at run time only. Axes,
-//! sizes and counts are of any integer type. Other tensors are taken as [`Tensor`] or [`RaggedTensor`]. A number takes
+//! sizes and counts are of any integer type; the axis is the last argument. Other tensors are taken as [`Tensor`] or
+//! [`RaggedTensor`]. A random operation takes its [`Seed`]. A number takes
 //! the dtype of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers.
 //!
 //! # Records
@@ -82,7 +90,7 @@
 //! The feature `tracing` adds spans of that crate, with the target `ragged`, around planning, compiling, submitting,
 //! waiting, uploads and reads. The feature `wgpu-profiler` adds `Tensor::eval_profiled`, the time of each kernel.
 //!
-//! Every read has an async twin ([`Tensor::to_host_async`]) for any executor; [`record_async`] is the async twin of the
+//! The reads of tensors have async twins ([`Tensor::to_host_async`]) for any executor; [`record_async`] is the async twin of the
 //! few operations that wait for a size while they are recorded. Any number of threads may record and read concurrently,
 //! on the same tensors.
 //!
@@ -121,6 +129,9 @@
 //! - *Condition*: a check on data that a kernel makes; a failed one is an error of every read that depends on it.
 //! - *Canonical order*: the order of a row's float sums and products, a function of the row's length and the inner width.
 //! - *Batch invariance*: a row's result is independent of the other rows.
+//! - *Capacity*: the upper bound of an extent that the device computes; the size of its buffer.
+//! - *Plan*: the steps of a program in their order, with the arrays that they share; compiled once and cached.
+//! - *Stage*: the steps of a plan up to a wait for counts, whose upper bounds would take too much memory.
 //! - *Window*: a range of an array that exceeds one binding, bound separately.
 //!
 //! # Environment
@@ -168,10 +179,10 @@ pub use ops::{
     Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, Ellipsis, Encoding, Factor,
     GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, MaxLength, NewAxis, NewShape, Ngrams,
     Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row,
-    RowOperand, ScanAxis, SegmentIds, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along, any_of,
-    batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty,
-    or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at,
-    strict, weighted, white_space,
+    RowOperand, ScanAxis, Seed, SegmentIds, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along,
+    any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits,
+    nonempty, or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped,
+    starting_at, strict, weighted, white_space,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::{ConcatAxis, SparseTensor, expanding};

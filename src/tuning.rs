@@ -11,7 +11,7 @@
 /// ```
 /// use ragged::{DeviceOptions, Tuning};
 ///
-/// let options = DeviceOptions::default().tuning(Some(Tuning::default().map_tile(2048).coalesce_rows(false)));
+/// let options = DeviceOptions::default().tuning(Tuning::default().map_tile(2048).coalesce_rows(false));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

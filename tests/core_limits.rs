@@ -34,7 +34,7 @@ use ragged::{DType, Device, DeviceOptions, Tuning};
 fn smallest() -> Option<Device> {
     let options = DeviceOptions::default().core_limits(true).no_int64(true).no_f64(true);
     // The tuning is that of a GPU, also on software adapters.
-    let options = options.no_timestamps(true).host_steps(true).tuning(Some(Tuning::default()));
+    let options = options.no_timestamps(true).host_steps(true).tuning(Tuning::default());
     common::gpu_with(&options)
 }
 

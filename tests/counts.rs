@@ -243,7 +243,7 @@ fn a_large_result_of_unknown_size_is_read_in_two_steps() {
     const MOST: u64 = 1 << 16;
     let shared = Device::gpu().expect("there is one");
     let tuning = shared.tuning().expect("a GPU's").read_at_capacity(MOST);
-    let device = Device::gpu_with(&DeviceOptions::default().tuning(Some(tuning))).expect("opens again");
+    let device = Device::gpu_with(&DeviceOptions::default().tuning(tuning)).expect("opens again");
     let mask = |w: &Workload| w.name == "mask_gt_half";
     let w = workloads().find(mask).expect("one of them");
     for (values, reads) in [(MOST as u32 / 4, 1), (MOST as u32 / 4 + 1, 2)] {

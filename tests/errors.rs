@@ -218,7 +218,7 @@ fn errors_on_the_device_name_the_line_that_recorded_them() {
 /// Limits of a device, found while kernels run, name the read.
 #[test]
 fn limits_of_a_device_name_the_line_of_the_read() {
-    let Some(device) = common::gpu_with(&DeviceOptions::default().max_memory(Some(1 << 20))) else { return };
+    let Some(device) = common::gpu_with(&DeviceOptions::default().max_memory(1 << 20)) else { return };
     let x = RaggedTensor::from_nested(vec![1.0f32; 1000], &device).expect("fits");
     let large = x.tile(&[1000]).expect("recorded");
     for (e, line) in [(large.eval().unwrap_err(), line!()), (large.to_vec().unwrap_err(), line!())] {

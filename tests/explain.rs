@@ -2,7 +2,7 @@
 
 mod common;
 
-use ragged::{Device, Explain, FusionBarrier, HostTensor, HostValues, Result, Tensor, explain, keep, s};
+use ragged::{Device, Explain, FusionBarrier, HostTensor, HostValues, Result, Seed, Tensor, explain, keep, s};
 
 /// Rows of 3, 0 and 2 elements of `width` numbers each.
 fn rows(device: &Device, width: usize) -> Tensor {
@@ -22,7 +22,7 @@ fn vector(device: &Device, values: HostValues) -> Tensor {
 
 /// An expensive element-wise operation: twenty rounds of random bits.
 fn dear(x: &Tensor) -> Result<Tensor> {
-    x.dropout(0.5, 7)
+    x.dropout(0.5, Seed(7))
 }
 
 /// The arrays stored between kernels: their operations, with the fusion barriers.

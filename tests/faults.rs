@@ -157,7 +157,7 @@ fn a_lost_device_is_an_error_of_every_operation_on_it() {
 
 #[test]
 fn arrays_that_exceed_a_device_are_errors_before_any_allocation() {
-    let Some(device) = gpu_with(&DeviceOptions::default().max_buffer(Some(64 << 10))) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default().max_buffer(64 << 10)) else { return };
     let limit = |outcome: Result<Tensor>| match outcome {
         Err(Error::Limit { requested, limit, unit: "bytes", .. }) => assert!(requested > limit && limit == 64 << 10),
         other => panic!("{other:?}"),
@@ -415,7 +415,7 @@ fn block(first: i32) -> HostTensor {
 fn a_memory_budget_is_never_exceeded() {
     // Room for two arrays and small buffers.
     let budget = 2 * BLOCK + (128 << 10);
-    let Some(device) = gpu_with(&DeviceOptions::default().max_memory(Some(budget))) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default().max_memory(budget)) else { return };
     let refused = |what: &str, outcome: Result<()>| match outcome {
         Err(Error::Limit { requested, unit: "bytes of device memory", limit, .. }) => {
             assert!(limit == budget && requested > budget, "{what}: {requested}");
@@ -459,7 +459,7 @@ fn a_memory_budget_is_never_exceeded() {
 #[test]
 fn threads_stay_within_one_budget() {
     let budget = 5 * BLOCK;
-    let Some(device) = gpu_with(&DeviceOptions::default().max_memory(Some(budget))) else { return };
+    let Some(device) = gpu_with(&DeviceOptions::default().max_memory(budget)) else { return };
     let computed = std::sync::atomic::AtomicU32::new(0);
     std::thread::scope(|scope| {
         for k in 0..4 {

@@ -154,7 +154,7 @@ fn a_programs_device_works_with_the_features_it_has() {
     let timed = x.reduce_sum(1).and_then(|x| x.eval_timed()).expect("computes");
     assert_eq!(timed.is_some(), program.device.features().contains(wgpu::Features::TIMESTAMP_QUERY));
     // The options apply to such devices too.
-    let small = DeviceOptions::default().max_binding(Some(1 << 10));
+    let small = DeviceOptions::default().max_binding(1 << 10);
     let small = Device::from_wgpu(&program.device, &program.queue, &small).expect("opens");
     let most = HostTensor::dense(&[1 << 20], HostValues::I32(vec![1; 1 << 20]));
     assert!(most.to_device(&mine).is_ok() && host.to_device(&small).is_ok());

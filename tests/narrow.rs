@@ -4,8 +4,8 @@ mod common;
 
 use common::fused_and_not as backends;
 use ragged::{
-    DType, Device, Element, HostTensor, HostValues, Number, Operand, RaggedTensor, Result, Tensor, bf16, descending,
-    exclusive, f16, ragged, reversed,
+    DType, Device, Element, HostTensor, HostValues, Number, Operand, RaggedTensor, Result, Seed, Tensor, bf16,
+    descending, exclusive, f16, ragged, reversed,
 };
 
 /// A 16-bit float, as the crate `half` implements it.
@@ -129,7 +129,7 @@ fn elementary_functions_are_those_of_f32_rounded() {
             |x| x.gelu(),
             |x| x.gelu_tanh(),
             |x| x.leaky_relu(0.3),
-            |x| x.dropout(0.999_99, 5),
+            |x| x.dropout(0.999_99, Seed(5)),
         ];
         for (k, f) in steps.into_iter().enumerate() {
             let want = read::<f32>(f(&wide)).into_iter().map(f16::from_f32);

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use proptest::prelude::*;
 use ragged::{
-    Device, DeviceOptions, Error, FromNested, HostTensor, HostValues, IntoNested, Number, RaggedTensor, Tensor,
+    Device, DeviceOptions, Error, FromNested, HostTensor, HostValues, IntoNested, Number, RaggedTensor, Seed, Tensor,
     right_of,
 };
 
@@ -253,8 +253,8 @@ proptest! {
         let mut of_all: Option<(Rows<i32>, Rows<i32>)> = None;
         for device in devices() {
             let t = on(x.clone(), device);
-            let shuffled: Rows<i32> = nested(t.shuffle(seed, 1));
-            let sampled: Rows<i32> = nested(t.sample(k, seed, 1));
+            let shuffled: Rows<i32> = nested(t.shuffle(Seed(seed), 1));
+            let sampled: Rows<i32> = nested(t.sample(k, Seed(seed), 1));
             let sort = |rows: &Rows<i32>| each(rows, |r| { let mut r = r.to_vec(); r.sort_unstable(); r });
             prop_assert_eq!(sort(&shuffled), sort(&x));
             prop_assert_eq!(&sampled, &each(&shuffled, |r| r[..r.len().min(k)].to_vec()));
@@ -339,8 +339,8 @@ fn arguments_out_of_range() {
         assert_eq!(lengths(x.sliding_windows(1_000_000_000, 1)), [0, 0, 0]);
         assert!(matches!(x.sliding_windows(u32::MAX, 1), Err(Error::Limit { .. })));
         assert!(is_argument(x.pad_rows(-1, 0, 1)) && is_argument(x.pad_rows(1, 0.5f32, 1)));
-        assert!(is_argument(x.sample(-1, 0, 1)));
-        assert_eq!(lengths(x.sample(100, 0, 1)), [3, 0, 1]);
+        assert!(is_argument(x.sample(-1, Seed(0), 1)));
+        assert_eq!(lengths(x.sample(100, Seed(0), 1)), [3, 0, 1]);
         assert_eq!(x.shift(i64::MAX, 5, 1).unwrap().to_vec().unwrap(), [5; 4]);
         assert_eq!(x.shift(i64::MIN, 5, 1).unwrap().to_vec().unwrap(), [5; 4]);
         assert_eq!(x.roll(u32::MAX, 1).unwrap().to_vec().unwrap(), [1, 2, 3, 4]);
@@ -467,7 +467,7 @@ fn nothing_waits() {
         x.group_by_key(&y).unwrap().1.into_erased(),
         x.set_union(&y).unwrap().into_erased(),
         x.searchsorted(&y).unwrap().into_erased(),
-        x.shuffle(1, 1).unwrap().into_erased(),
+        x.shuffle(Seed(1), 1).unwrap().into_erased(),
         x.sliding_windows(2, 1).unwrap().into_erased(),
         x.pad_rows(2, 0, 1).unwrap().into_erased(),
     ];

@@ -35,7 +35,7 @@ fn open(folder: PathBuf) -> Option<Device> {
     if common::gpus().is_empty() {
         return None;
     }
-    Some(Device::gpu_with(&DeviceOptions::default().pipeline_cache(Some(folder))).expect("opens"))
+    Some(Device::gpu_with(&DeviceOptions::default().pipeline_cache(folder)).expect("opens"))
 }
 
 /// Compiles kernels and runs them.

@@ -7,7 +7,7 @@ use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, Tuni
 
 /// The first adapter, with the given tuning.
 fn tuned(tuning: Tuning) -> Option<Device> {
-    common::gpu_with(&DeviceOptions::default().tuning(Some(tuning)))
+    common::gpu_with(&DeviceOptions::default().tuning(tuning))
 }
 
 /// Every combination of the parameters' extremes, and some values in between.
@@ -74,7 +74,7 @@ fn results_are_the_same_with_any_tuning() {
 fn kernels_are_tiled_by_the_tuning() {
     let folder = std::env::temp_dir().join(format!("ragged-tuning-{}", std::process::id()));
     let tuning = Tuning::default().map_tile(4000).map_width(3).row_tile(0);
-    let options = DeviceOptions::default().tuning(Some(tuning)).dump_wgsl(Some(folder.clone()));
+    let options = DeviceOptions::default().tuning(tuning).dump_wgsl(folder.clone());
     let Some(device) = common::gpu_with(&options) else { return };
     let used = device.tuning().expect("a GPU");
     assert_eq!(

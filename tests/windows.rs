@@ -12,7 +12,7 @@ use ragged::{
 
 /// The first adapter with bindings of that many bytes.
 fn windowed(max_binding: u64) -> Option<Device> {
-    let options = DeviceOptions::default().max_binding(Some(max_binding));
+    let options = DeviceOptions::default().max_binding(max_binding);
     (!common::gpus().is_empty()).then(|| Device::gpu_with(&options).expect("the first adapter opens twice"))
 }
 
@@ -177,7 +177,7 @@ fn every_kernel_crosses_windows() {
 
 /// The first adapter with no more bindings than the smallest has, of that many bytes each.
 fn smallest(max_binding: u64) -> Option<Device> {
-    let options = DeviceOptions::default().core_limits(true).max_binding(Some(max_binding));
+    let options = DeviceOptions::default().core_limits(true).max_binding(max_binding);
     (!common::gpus().is_empty()).then(|| Device::gpu_with(&options).expect("the first adapter opens with less"))
 }
 
@@ -521,8 +521,7 @@ fn grids_of_row_tiles_beyond_one_dimension() {
         return;
     }
     let tuning = Tuning::default().row_tile(512).row_cost(16);
-    let device =
-        Device::gpu_with(&DeviceOptions::default().tuning(Some(tuning))).expect("the first adapter opens twice");
+    let device = Device::gpu_with(&DeviceOptions::default().tuning(tuning)).expect("the first adapter opens twice");
     let tuning = device.tuning().expect("a GPU's");
     const ROWS: u32 = 2_200_000;
     assert!(ROWS / (tuning.row_tile / tuning.row_cost) > 65_535, "{tuning:?}");

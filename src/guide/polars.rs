@@ -111,8 +111,8 @@
 //! | `list.gather_every(2)`, `list.reverse()` | `x.slice(s![.., ..;2])`, [`x.reverse(1)`](Tensor::reverse) | |
 //! | `list.gather(index)` | [`x.batch_gather(&index)`](Tensor::batch_gather), [`x.gather(along(&index, 1))`](crate::along) for the same positions in every row | negative indices are an error |
 //! | `list.filter(e)` | [`x.boolean_mask(&mask)`](Tensor::boolean_mask) | |
-//! | `list.sample(n=2, seed=1)` | [`x.sample(2, 1, 1)`](Tensor::sample) | a shorter row gives all it has, where Polars fails |
-//! | `list.eval(pl.element().shuffle(seed))` | [`x.shuffle(seed, 1)`](Tensor::shuffle) | the same order on every device |
+//! | `list.sample(n=2, seed=1)` | [`x.sample(2, Seed(1), 1)`](Tensor::sample) | a shorter row gives all it has, where Polars fails |
+//! | `list.eval(pl.element().shuffle(seed))` | [`x.shuffle(Seed(seed), 1)`](Tensor::shuffle) | the same order on every device |
 //! | `df.filter(mask)`, `df[[2, 0]]` | [`x.boolean_mask(&mask)`](Tensor::boolean_mask), [`x.gather(&rows)`](Tensor::gather) | column by column |
 //! | `pl.when(c).then(x).otherwise(y)` | [`c.select(&x, &y)`](Tensor::select) | |
 //!

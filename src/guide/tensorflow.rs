@@ -167,7 +167,7 @@
 //! | `x == y`, `x < y` | [`x.equal(&y)`](Tensor::equal), [`x.less(&y)`](Tensor::less) | methods, as Rust's operators give one bool; shapes that do not broadcast are an error, not `False` |
 //! | `tf.cast(x, tf.int32)` | [`x.cast(DType::I32)`](Tensor::cast), [`x.cast::<i32>()`](RaggedTensor::cast) | a float outside the range gives its nearest end, NaN gives 0 |
 //! | `tf.ragged.map_flat_values(f, x)` | [`x.map_flat_values(f)`](Tensor::map_flat_values) | several tensors: [`Tensor::map_flat_values_of`] |
-//! | `tf.nn.dropout(x, rate)` | [`x.dropout(rate, seed)`](Tensor::dropout) | the seed alone decides, at every call and on every device |
+//! | `tf.nn.dropout(x, rate)` | [`x.dropout(rate, Seed(seed))`](Tensor::dropout) | the seed alone decides, at every call and on every device |
 //! | `tf.one_hot(i, depth)` | [`i.one_hot(depth, 1f32, 0f32)`](Tensor::one_hot) | the two values are required and give the dtype |
 //!
 //! All other functions of `tf.math`, `tf.nn` and `tf.bitwise` that exist here have their last name: `tf.math.log1p` is
@@ -253,7 +253,7 @@
 //! |---|---|---|
 //! | `tf.map_fn(f, x)` | [`x.map_rows(f)`](Tensor::map_rows) | see above; [`Tensor::map_rows_of`] of several tensors |
 //! | `tf.sets.intersection`, … | [`set_intersection`](Tensor::set_intersection), [`set_union`](Tensor::set_union), [`set_difference`](Tensor::set_difference) | rows of ragged tensors; numbers only |
-//! | `tf.random.shuffle(x)` | [`x.shuffle(seed, 0)`](Tensor::shuffle) | any axis, so that each row can be shuffled by itself |
+//! | `tf.random.shuffle(x)` | [`x.shuffle(Seed(seed), 0)`](Tensor::shuffle) | any axis, so that each row can be shuffled by itself |
 //! | `tf.raw_ops.RaggedFillEmptyRows` | [`fill_empty_rows`](Tensor::fill_empty_rows) | |
 //! | none | [`combinations`](Tensor::combinations), [`sliding_windows`](Tensor::sliding_windows), [`split_where`](Tensor::split_where), [`group_by_key`](Tensor::group_by_key), [`shift`](Tensor::shift), … | see [Awkward](super::awkward) and [Polars](super::polars) |
 //!

@@ -23,7 +23,6 @@
 //! | `lgamma` | 2 | below 0: ulps of the sum of 1 and the magnitudes of the results for `x` and `-x` |
 //! | `digamma` | 2 | below 0: 3 ulps of the same sum |
 //! | `bessel_i0`, `bessel_i0e`, `bessel_i1`, `bessel_i1e` | 2 | |
-#![allow(dead_code)]
 
 mod activation;
 mod arc;
@@ -272,7 +271,7 @@ macro_rules! binary_program {
 
 /// Functions of one float width: function pointers, and slice loops that are monomorphized per function.
 macro_rules! native_functions {
-    ($float:ident, $unary:ident, $binary:ident, $unary_slice:ident, $binary_slice:ident) => {
+    ($float:ident, $unary:ident, $binary:ident, $unary_slice:ident) => {
         /// Function pointer of a unary function.
         pub(crate) fn $unary(f: MathFn) -> fn($float) -> $float {
             macro_rules! pointer {
@@ -310,22 +309,11 @@ macro_rules! native_functions {
                 Rint => $float::round_ties_even
             })
         }
-
-        /// Applies a binary function elementwise.
-        pub(crate) fn $binary_slice(f: MathFn, x: &[$float], y: &[$float], out: &mut [$float]) {
-            macro_rules! each {
-                ($program:expr) => {
-                    out.iter_mut().zip(x.iter().zip(y)).for_each(|(out, (&x, &y))| *out = $program(x, y))
-                };
-            }
-            assert!(x.len() == out.len() && y.len() == out.len());
-            binary_program!(f, each, $float, { Div => std::ops::Div::div, Rem => std::ops::Rem::rem })
-        }
     };
 }
 
-native_functions!(f32, f32_unary, f32_binary, f32_unary_slice, f32_binary_slice);
-native_functions!(f64, f64_unary, f64_binary, f64_unary_slice, f64_binary_slice);
+native_functions!(f32, f32_unary, f32_binary, f32_unary_slice);
+native_functions!(f64, f64_unary, f64_binary, f64_unary_slice);
 
 /// Translates a function to WGSL for one float width.
 fn translate<const BITS: u32>(f: MathFn) -> WgslFunction {

@@ -3,6 +3,7 @@
 //! 32-bit words.
 
 use super::elementwise::{Takes, number, rounded_once};
+use super::options::Seed;
 use crate::element::FloatElement;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -50,9 +51,9 @@ impl Tensor {
     /// One map of some 100 operations per value. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// # use ragged::{Device, RaggedTensor, Seed};
     /// let x = RaggedTensor::from_nested([vec![1.0f32; 900], vec![], vec![1.0; 100]], &Device::cpu())?;
-    /// let y = x.dropout(0.5, 7)?.to_vec()?;
+    /// let y = x.dropout(0.5, Seed(7))?.to_vec()?;
     /// assert!(y.iter().all(|&v| v == 0.0 || v == 2.0));
     /// assert!((400..600).contains(&y.iter().filter(|&&v| v == 0.0).count()));
     /// # Ok::<(), ragged::Error>(())
@@ -60,7 +61,7 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.nn.dropout`.
     #[track_caller]
-    pub fn dropout(&self, rate: f64, seed: u64) -> Result<Self> {
+    pub fn dropout(&self, rate: f64, seed: Seed) -> Result<Self> {
         const OP: &str = "dropout";
         Takes::Floats.check(OP, self.dtype())?;
         if !(0.0..1.0).contains(&rate) {
@@ -69,7 +70,7 @@ impl Tensor {
         if rate == 0.0 {
             return Ok(self.clone());
         }
-        let [word, _] = threefry([seed as u32, (seed >> 32) as u32], [Expr::index(), Expr::u32(0)]);
+        let [word, _] = threefry(seed.key(), [Expr::index(), Expr::u32(0)]);
         // Integers on both sides: the comparison does not round.
         let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
         let dropped = word.lt(Expr::u32(threshold));
@@ -89,7 +90,7 @@ impl<T: FloatElement> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::dropout`].
     #[track_caller]
-    pub fn dropout(&self, rate: f64, seed: u64) -> Result<Self> {
+    pub fn dropout(&self, rate: f64, seed: Seed) -> Result<Self> {
         Self::try_from(self.erased().dropout(rate, seed)?)
     }
 }

@@ -1,6 +1,7 @@
 //! Dense tensors with as many rows as another tensor.
 
 use crate::error::{Error, Result};
+use crate::integer::{Integer, size_u32};
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 impl Tensor {
@@ -9,7 +10,7 @@ impl Tensor {
     /// The number of rows may be known on the device only. The dtype is the value's.
     ///
     /// # Errors
-    /// `nrows * width` is 2^32 or more; the tensor is a scalar.
+    /// A negative width; `nrows * width` is 2^32 or more; the tensor is a scalar.
     ///
     /// # Cost
     /// Nothing by itself: the value is computed where it is read. No wait.
@@ -23,11 +24,13 @@ impl Tensor {
     /// assert_eq!(x.fill_rows(1, "#")?.to_host()?.values, HostValues::Str(vec![b"#".to_vec(); 2]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn fill_rows(&self, width: u32, value: impl Into<Fill>) -> Result<Self> {
+    #[track_caller]
+    pub fn fill_rows(&self, width: impl Integer, value: impl Into<Fill>) -> Result<Self> {
         const OP: &str = "fill_rows";
         if self.rank() == 0 {
             return Err(Error::argument(OP, "a scalar has no rows"));
         }
+        let width = size_u32(OP, "the width", width)?;
         let rows = self.nrows_extent();
         let extent = rows.times(OP, u64::from(width))?;
         let pick = Pick::Fill(value.into());

@@ -102,8 +102,8 @@ pub(crate) use mask::kept_positions;
 pub use operand::{Operand, OperandOf};
 pub use options::{
     Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, LookupIds, MaxLength, Ngrams,
-    PaddedShape, Padding, ReduceAxes, ScanAxis, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed, along,
-    any_of, batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default,
+    PaddedShape, Padding, ReduceAxes, ScanAxis, Seed, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed,
+    along, any_of, batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default,
     pad_width, padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
 };
 pub use quantile::Quantiles;

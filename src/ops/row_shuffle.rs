@@ -3,6 +3,7 @@
 use super::axis_rows::AxisRows;
 use super::dropout::threefry;
 use super::index::Index;
+use super::options::Seed;
 use super::rows::Repeats;
 use crate::element::Element;
 use crate::error::Result;
@@ -29,24 +30,24 @@ impl Tensor {
     /// `axis` out of range.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// # use ragged::{Device, RaggedTensor, Seed};
     /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3, 4], vec![], vec![5]], &Device::cpu())?;
-    /// let y = x.shuffle(7, 1)?;
+    /// let y = x.shuffle(Seed(7), 1)?;
     /// assert_eq!(y.sort(1)?.to_string(), x.to_string());
-    /// assert_eq!(y.to_string(), x.shuffle(7, 1)?.to_string());
+    /// assert_eq!(y.to_string(), x.shuffle(Seed(7), 1)?.to_string());
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn shuffle(&self, seed: u64, axis: impl Integer) -> Result<Self> {
+    pub fn shuffle(&self, seed: Seed, axis: impl Integer) -> Result<Self> {
         self.shuffled("shuffle", seed, axis.saturating_i64())
     }
 
     #[track_caller]
-    fn shuffled(&self, op: &'static str, seed: u64, axis: i64) -> Result<Self> {
+    fn shuffled(&self, op: &'static str, seed: Seed, axis: i64) -> Result<Self> {
         let along = AxisRows::new(op, self, axis)?;
         let (backend, rows, at) = (self.backend(), &along.rows, Expr::index());
         let counter = [rows.offset_of(at.clone()), rows.row_of(at.clone())];
-        let [word, _] = threefry([seed as u32, (seed >> 32) as u32], counter);
+        let [word, _] = threefry(seed.key(), counter);
         let count = rows.nvals_extent().clone();
         let word = Node::map(backend, op, count.clone(), word, &[]);
         let longest = rows.known_lengths().map_or(u32::MAX, |(_, longest)| longest).min(count.capacity());
@@ -67,14 +68,14 @@ impl Tensor {
     /// A negative `k`; `axis` out of range.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// # use ragged::{Device, RaggedTensor, Seed};
     /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3, 4], vec![], vec![5]], &Device::cpu())?;
-    /// let y = x.sample(2, 7, 1)?;
+    /// let y = x.sample(2, Seed(7), 1)?;
     /// assert_eq!(y.row_lengths(1)?.to_vec()?, [2, 0, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn sample(&self, k: impl Integer, seed: u64, axis: impl Integer) -> Result<Self> {
+    pub fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer) -> Result<Self> {
         const OP: &str = "sample";
         let k = size_u32(OP, "k", k)?;
         let axis = self.axis(OP, axis.saturating_i64())?;
@@ -90,7 +91,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::shuffle`].
     #[track_caller]
-    pub fn shuffle(&self, seed: u64, axis: impl Integer) -> Result<Self> {
+    pub fn shuffle(&self, seed: Seed, axis: impl Integer) -> Result<Self> {
         self.erased().shuffle(seed, axis)?.try_into()
     }
 
@@ -99,7 +100,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::sample`].
     #[track_caller]
-    pub fn sample(&self, k: impl Integer, seed: u64, axis: impl Integer) -> Result<Self> {
+    pub fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer) -> Result<Self> {
         self.erased().sample(k, seed, axis)?.try_into()
     }
 }

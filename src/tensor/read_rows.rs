@@ -20,10 +20,14 @@ enum Which {
     /// One row, negative from the end; the outermost dimension is dropped.
     One(i64),
     /// A contiguous range of rows.
-    Many(Range<u32>),
+    Many(Range<i64>),
 }
 
 impl Which {
+    fn many(rows: &Range<impl Integer>) -> Self {
+        Self::Many(rows.start.saturating_i64()..rows.end.saturating_i64())
+    }
+
     fn op(&self) -> &'static str {
         match self {
             Self::One(_) => "row_to_host",
@@ -47,8 +51,11 @@ impl Which {
             Self::Many(rows) if rows.start > rows.end => {
                 Err(Error::argument(self.op(), format!("rows {} to {} run backwards", rows.start, rows.end)))
             }
-            Self::Many(rows) if rows.end > nrows => outside(i64::from(rows.end) - 1),
-            Self::Many(rows) => Ok(rows.clone()),
+            Self::Many(rows) => match (u32::try_from(rows.start), u32::try_from(rows.end)) {
+                (Err(_), _) => outside(rows.start),
+                (Ok(start), Ok(end)) if end <= nrows => Ok(start..end),
+                _ => outside(rows.end - 1),
+            },
         }
     }
 }
@@ -167,8 +174,8 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn rows_to_host(&self, rows: Range<u32>) -> Result<HostTensor> {
-        pollster::block_on(self.read_some(Which::Many(rows), Wait::Blocking)).map_err(here())
+    pub fn rows_to_host(&self, rows: Range<impl Integer>) -> Result<HostTensor> {
+        pollster::block_on(self.read_some(Which::many(&rows), Wait::Blocking)).map_err(here())
     }
 
     /// As [`Tensor::rows_to_host`], without blocking; see [`Tensor::to_host_async`].
@@ -176,10 +183,14 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::rows_to_host`].
     #[track_caller]
-    pub fn rows_to_host_async(&self, rows: Range<u32>) -> impl Future<Output = Result<HostTensor>> + Send + use<> {
+    pub fn rows_to_host_async<I: Integer>(
+        &self,
+        rows: Range<I>,
+    ) -> impl Future<Output = Result<HostTensor>> + Send + use<I> {
+        let rows = Which::many(&rows);
         let tensor = self.clone();
         let call = here();
-        async move { tensor.read_some(Which::Many(rows), Wait::Polled).await.map_err(call) }
+        async move { tensor.read_some(rows, Wait::Polled).await.map_err(call) }
     }
 }
 

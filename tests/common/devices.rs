@@ -82,7 +82,7 @@ pub fn every_way() -> &'static [Named] {
             // Software adapters have it off by default.
             let tuning = Tuning::default().coalesce_rows(true);
             let least = DeviceOptions::default().core_limits(true).no_int64(true);
-            let least = least.tuning(Some(tuning));
+            let least = least.tuning(tuning);
             all.push(("gpu core".into(), Device::gpu_with(&least).expect("the first adapter opens with less")));
         }
         all

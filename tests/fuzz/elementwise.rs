@@ -1,6 +1,6 @@
 //! Element-wise operations.
 
-use ragged::{DType, Result, Tensor, keep};
+use ragged::{DType, Result, Seed, Tensor, keep};
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;
@@ -83,7 +83,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
             3 => op("check_numerics", |x, _| x.check_numerics("a chain")),
             _ => {
                 let seed = random.next();
-                op(format!("dropout {seed}"), move |x, _| x.dropout(0.25, seed))
+                op(format!("dropout {seed}"), move |x, _| x.dropout(0.25, Seed(seed)))
             }
         },
         3 if x.dtype.is_float() => {

@@ -34,11 +34,11 @@ fn devices() -> Vec<(String, Device)> {
     let gpus = common::gpus();
     if !gpus.is_empty() {
         // The tuning of a GPU, also on software adapters.
-        let tuning = Some(Tuning::default());
+        let tuning = Tuning::default();
         let options = DeviceOptions::default().core_limits(true).no_int64(true).tuning(tuning);
         out.push(("gpu core".into(), Device::gpu_with(&options).expect("opens with less")));
         // Arrays of more than 16,384 words, or 8,192 long ones, take several bindings.
-        let windows = DeviceOptions::default().max_binding(Some(64 << 10));
+        let windows = DeviceOptions::default().max_binding(64 << 10);
         out.push(("gpu windows".into(), Device::gpu_with(&windows).expect("opens with less")));
         let unchecked = DeviceOptions::default().checked_shaders(false).tuning(tuning);
         out.push(("gpu unchecked".into(), Device::gpu_with(&unchecked).expect("opens twice")));

@@ -62,7 +62,7 @@ fn backends() -> Vec<(String, Device)> {
         out.push(("gpu core".into(), Device::gpu_with(&least).expect("opens with less")));
         let unchecked = DeviceOptions::default().checked_shaders(false);
         out.push(("gpu unchecked".into(), Device::gpu_with(&unchecked).expect("opens twice")));
-        let windows = DeviceOptions::default().max_binding(Some(512 << 10));
+        let windows = DeviceOptions::default().max_binding(512 << 10);
         out.push(("gpu windows".into(), Device::gpu_with(&windows).expect("opens with less")));
     }
     out

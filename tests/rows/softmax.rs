@@ -1,6 +1,6 @@
 //! `softmax`, `log_softmax`, `reduce_logsumexp` and `l2_normalize` over every axis, compared with naive loops.
 
-use ragged::{Axes, Device, Error, HostTensor, HostValues, Tensor, keep};
+use ragged::{Axes, Device, Error, HostTensor, HostValues, Seed, Tensor, keep};
 
 use crate::nest::{Nest, Random, both_devices, on, positions};
 
@@ -172,7 +172,7 @@ fn rows_are_batch_invariant_on_every_device() {
 #[test]
 fn dropout_is_equal_on_all_devices() {
     let x = rows(&[&[1.0; 5000], &[], &[f32::NAN; 20], &[2.0; 3000]]);
-    let drop = |device: &Device, rate: f64, seed: u64| on(&x, device).dropout(rate, seed);
+    let drop = |device: &Device, rate: f64, seed: u64| on(&x, device).dropout(rate, Seed(seed));
     let want = bits(drop(&Device::cpu(), 0.3, 1 << 40));
     for (name, device) in crate::common::devices() {
         assert!(want == bits(drop(&device, 0.3, 1 << 40)), "{name}");

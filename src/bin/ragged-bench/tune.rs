@@ -142,7 +142,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
 /// time.
 fn tuned(device: &Device, tuning: Tuning) -> Result<Device> {
     let (wgpu, queue) = device.as_wgpu().context("a GPU")?;
-    let options = DeviceOptions::default().tuning(Some(tuning)).max_pooled(Some(0));
+    let options = DeviceOptions::default().tuning(tuning).max_pooled(0);
     Ok(Device::from_wgpu(wgpu, queue, &options)?)
 }
 

@@ -1,6 +1,6 @@
 //! The `softmax` family.
 
-use ragged::{Device, Result};
+use ragged::{Device, Result, Seed};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -15,7 +15,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         ("sigmoid_cross_entropy_with_logits", [labels, logits]) => {
             logits.sigmoid_cross_entropy_with_logits(labels).map(Got::from)
         }
-        ("dropout", [x]) => x.dropout(case.attr_f64("rate").expect("a rate"), 0).map(Got::from),
+        ("dropout", [x]) => x.dropout(case.attr_f64("rate").expect("a rate"), Seed(0)).map(Got::from),
         (op, _) => Got::unsupported(op),
     }
 }

@@ -86,6 +86,7 @@ impl BindGroups {
         }
     }
 
+    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.cached.len()
     }

@@ -248,6 +248,7 @@ impl Runtime {
     }
 
     /// Bytes of unused buffers in the pool.
+    #[cfg(test)]
     pub(crate) fn pooled_bytes(&self) -> u64 {
         self.pool().pooled_bytes()
     }

@@ -44,6 +44,7 @@ pub(crate) enum Command {
     },
     /// Copies bytes from one buffer to another. Offsets are multiples of four; so is the length, unless the copy ends
     /// at the end of the destination.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests copy between buffers"))]
     Copy {
         /// The source.
         from: Buffer,
@@ -80,6 +81,7 @@ const MAX_PARAMS: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) enum ValidatedCommand<'a> {
     Kernel {
+        #[cfg_attr(not(feature = "wgpu-profiler"), expect(dead_code, reason = "the name of a profiled scope"))]
         label: &'a str,
         pipeline: Pipeline,
         buffers: Cow<'a, [BufferSlice]>,

@@ -182,6 +182,7 @@ impl Runtime {
     }
 
     /// Fails if the device is lost.
+    #[cfg(test)]
     pub(crate) fn check(&self) -> Result<()> {
         self.shared.health.alive()
     }

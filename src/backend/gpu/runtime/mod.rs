@@ -20,7 +20,6 @@
 //! Nothing here panics. A lost device poisons the runtime: every later call fails with
 //! [`Error::DeviceLost`](crate::Error::DeviceLost). All wgpu calls run in error scopes. An error outside of them comes
 //! from the user's calls on this device; the device's handler receives it, and no call of this crate fails.
-#![allow(dead_code)]
 
 mod adapters;
 mod bind_groups;

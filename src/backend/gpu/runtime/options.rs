@@ -92,38 +92,45 @@ impl Default for DeviceOptions {
 
 /// Declares one chaining setter per field, so that code outside the crate can set single options.
 macro_rules! setters {
-    ($($(#[$doc:meta])* $field:ident: $of:ty,)*) => {
+    ($($(#[$doc:meta])* $field:ident: $of:ty = $value:expr,)*) => {
         impl DeviceOptions {
-            $($(#[$doc])* #[must_use] pub fn $field(mut self, $field: $of) -> Self { self.$field = $field; self })*
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $field(mut self, $field: $of) -> Self {
+                    self.$field = $value;
+                    self
+                }
+            )*
         }
     };
 }
 
 setters! {
     /// Sets [`Self::max_binding`](#structfield.max_binding).
-    max_binding: Option<u64>,
+    max_binding: u64 = Some(max_binding),
     /// Sets [`Self::max_buffer`](#structfield.max_buffer).
-    max_buffer: Option<u64>,
+    max_buffer: u64 = Some(max_buffer),
     /// Sets [`Self::max_pooled`](#structfield.max_pooled).
-    max_pooled: Option<u64>,
+    max_pooled: u64 = Some(max_pooled),
     /// Sets [`Self::max_memory`](#structfield.max_memory).
-    max_memory: Option<u64>,
+    max_memory: u64 = Some(max_memory),
     /// Sets [`Self::core_limits`](#structfield.core_limits).
-    core_limits: bool,
+    core_limits: bool = core_limits,
     /// Sets [`Self::no_int64`](#structfield.no_int64).
-    no_int64: bool,
+    no_int64: bool = no_int64,
     /// Sets [`Self::no_f64`](#structfield.no_f64).
-    no_f64: bool,
+    no_f64: bool = no_f64,
     /// Sets [`Self::no_timestamps`](#structfield.no_timestamps).
-    no_timestamps: bool,
+    no_timestamps: bool = no_timestamps,
     /// Sets [`Self::checked_shaders`](#structfield.checked_shaders).
-    checked_shaders: bool,
+    checked_shaders: bool = checked_shaders,
     /// Sets [`Self::dump_wgsl`](#structfield.dump_wgsl).
-    dump_wgsl: Option<PathBuf>,
+    dump_wgsl: impl Into<PathBuf> = Some(dump_wgsl.into()),
     /// Sets [`Self::pipeline_cache`](#structfield.pipeline_cache).
-    pipeline_cache: Option<PathBuf>,
+    pipeline_cache: impl Into<PathBuf> = Some(pipeline_cache.into()),
     /// Sets [`Self::host_steps`](#structfield.host_steps).
-    host_steps: bool,
+    host_steps: bool = host_steps,
     /// Sets [`Self::tuning`](#structfield.tuning).
-    tuning: Option<Tuning>,
+    tuning: Tuning = Some(tuning),
 }

@@ -40,11 +40,6 @@ impl Pipeline {
         Self { inner: Arc::new(Compiled { wgpu, layout, label: label.into() }) }
     }
 
-    /// The label given at compilation.
-    pub(crate) fn label(&self) -> &str {
-        &self.inner.label
-    }
-
     /// Access to the buffers at bindings 1, 2, ...
     pub(crate) fn access(&self) -> &[Access] {
         &self.inner.layout.access

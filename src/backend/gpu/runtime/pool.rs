@@ -277,6 +277,7 @@ impl Pool {
     }
 
     /// Bytes of unused buffers.
+    #[cfg(test)]
     pub(super) fn pooled_bytes(&self) -> u64 {
         lock(&self.free).pooled
     }

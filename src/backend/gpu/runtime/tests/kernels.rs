@@ -140,7 +140,7 @@ fn faulty_dispatches_are_called_bugs() {
 #[test]
 fn modules_are_dumped_on_demand() {
     let folder = std::env::temp_dir().join(format!("ragged-dump-{}", std::process::id()));
-    let runtime = open_with(&DeviceOptions::default().dump_wgsl(Some(folder.clone())));
+    let runtime = open_with(&DeviceOptions::default().dump_wgsl(folder.clone()));
     runtime
         .pipeline("a/b c", AFFINE, "main", &[Access::Read, Access::ReadWrite], RuntimeChecks::ALL)
         .expect("compiles");

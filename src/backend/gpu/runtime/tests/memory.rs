@@ -65,7 +65,7 @@ fn an_upload_that_nobody_used_leaves_nothing_behind() {
 
 #[test]
 fn the_pool_is_bounded() {
-    let runtime = open_with(&DeviceOptions::default().max_pooled(Some(4096)));
+    let runtime = open_with(&DeviceOptions::default().max_pooled(4096));
     let buffers: Vec<_> = (0..8).map(|_| runtime.buffer(1024).expect("allocates")).collect();
     drop(buffers);
     assert_eq!(runtime.pooled_bytes(), 4096);
@@ -90,7 +90,7 @@ fn bind_groups_do_not_outlive_their_buffers() {
 
 #[test]
 fn sizes_over_the_limits_are_refused() {
-    let runtime = open_with(&DeviceOptions::default().max_buffer(Some(1000)));
+    let runtime = open_with(&DeviceOptions::default().max_buffer(1000));
     let limit = runtime.limits().max_buffer;
     assert_eq!(limit, 992, "a multiple of 16");
     assert!(runtime.buffer(limit).is_ok());
@@ -116,7 +116,7 @@ fn sizes_over_the_limits_are_refused() {
 /// The size limit applies to callers' buffers, not to the runtime's own.
 #[test]
 fn small_buffers_do_not_limit_submissions() {
-    let runtime = open_with(&DeviceOptions::default().max_buffer(Some(256)));
+    let runtime = open_with(&DeviceOptions::default().max_buffer(256));
     let (a, b) = (upload_words(&runtime, &[0; 64]), runtime.buffer(256).expect("allocates"));
     let commands: Vec<_> =
         (0..1000).flat_map(|_| [affine(&runtime, &a, &b, 64, 1), affine(&runtime, &b, &a, 64, 1)]).collect();

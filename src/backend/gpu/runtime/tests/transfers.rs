@@ -19,7 +19,7 @@ fn uploads_come_back_as_they_were() {
 
 #[test]
 fn large_uploads_are_flushed_in_parts() {
-    let runtime = open_with(&DeviceOptions::default().max_pooled(Some(0)));
+    let runtime = open_with(&DeviceOptions::default().max_pooled(0));
     let most = runtime.limits().max_binding.min(96 << 20) as usize;
     let buffers: Vec<_> =
         (0..3).map(|seed| (seed, runtime.upload(&pattern(most - 5, seed)).expect("uploads"))).collect();
