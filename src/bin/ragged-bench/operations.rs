@@ -1,4 +1,7 @@
-//! `ragged-bench operations`: operations on text, counts, combinations and sparse matrices, for the comparison with other libraries.
+//! `ragged-bench operations`: operations on text, counts, combinations and sparse matrices, for the comparison with other
+//! libraries, and operations on rows that TensorFlow lacks.
+
+mod rows;
 
 use std::fs;
 use std::io::Write;
@@ -52,6 +55,9 @@ pub struct Options {
     /// Runs only the operation of this name
     #[arg(long, value_name = "NAME")]
     op: Option<String>,
+    /// Runs only the operations of this group
+    #[arg(long, value_name = "NAME")]
+    group: Option<Group>,
     /// Output file for the measurements, a JSON list
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -82,8 +88,9 @@ struct Case {
     plain: Option<Box<dyn Fn() -> u64>>,
 }
 
-/// Names and groups of the operations. Each is measured on inputs of its own, so that the peak is that of the operation.
-const ALL: [(&str, Group); 13] = [
+/// Names and groups of the operations that other libraries have. Each is measured on inputs of its own, so that the peak
+/// is that of the operation.
+const COMPARED: [(&str, Group); 13] = [
     ("split", Group::Text),
     ("lower", Group::Text),
     ("strip", Group::Text),
@@ -99,13 +106,19 @@ const ALL: [(&str, Group); 13] = [
     ("histogram", Group::Counts),
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Group {
     Text,
     Words,
     Events,
     Counts,
     Sparse,
+    Rows,
+}
+
+/// The operations of all groups.
+fn all() -> impl Iterator<Item = (&'static str, Group)> {
+    COMPARED.into_iter().chain(rows::ALL.map(|(name, _)| (name, Group::Rows)))
 }
 
 /// Bins of the counts.
@@ -165,12 +178,20 @@ fn word_case(name: &str, text: &text::Text, options: &Options, device: &Device) 
     Ok(Case { run, plain: None })
 }
 
-fn event_case(options: &Options, lengths: Option<&[u32]>, device: &Device) -> ragged::Result<Case> {
-    let lengths: Vec<u32> = match lengths {
+fn event_lengths(options: &Options, lengths: Option<&[u32]>) -> Vec<u32> {
+    match lengths {
         Some(lengths) => lengths.to_vec(),
         None => (0..u64::from(options.events)).map(|k| (splitmix64(0xE7E7 + k) % 13) as u32).collect(),
-    };
-    let splits = splits(lengths);
+    }
+}
+
+fn row_case(name: &str, lengths: Vec<u32>, device: &Device) -> ragged::Result<Case> {
+    let (_, upload) = rows::ALL.into_iter().find(|(own, _)| *own == name).expect("bug: an operation of no group");
+    Ok(Case { run: upload(&rows::Rows::new(lengths, device))?, plain: None })
+}
+
+fn event_case(options: &Options, lengths: Option<&[u32]>, device: &Device) -> ragged::Result<Case> {
+    let splits = splits(event_lengths(options, lengths));
     let values = flat_values(*splits.last().expect("bug: no splits") as usize);
     let x = HostTensor::from_row_splits(splits, HostValues::F32(values)).to_device(device)?;
     x.eval()?;
@@ -248,9 +269,12 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
     let mut failures = Failures::default();
     let devices = devices::select(&options.device, &mut failures)?;
     let json = options.json.as_deref().map(OutputFile::for_json).transpose()?;
-    let wanted: Vec<_> =
-        ALL.into_iter().filter(|(name, _)| options.op.as_deref().is_none_or(|op| op == *name)).collect();
-    anyhow::ensure!(!wanted.is_empty(), "--op: the operations are {}", ALL.map(|(name, _)| name).join(", "));
+    let is_wanted = |&(name, group): &(&str, Group)| {
+        options.op.as_deref().is_none_or(|op| op == name) && options.group.is_none_or(|wanted| wanted == group)
+    };
+    let wanted: Vec<_> = all().filter(is_wanted).collect();
+    let names = || all().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+    anyhow::ensure!(!wanted.is_empty(), "--op, --group: the operations are {}", names());
     let lengths = options.row_lengths.as_deref().map(read_lengths).transpose()?;
     let reads = wanted.iter().any(|(_, group)| matches!(group, Group::Text | Group::Words));
     let text = if reads { Some(text::read(&options.input)?) } else { None };
@@ -264,6 +288,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
                 Group::Events => event_case(options, lengths.as_deref(), device),
                 Group::Counts => count_case(name, options, device),
                 Group::Sparse => sparse_case(options, device),
+                Group::Rows => row_case(name, event_lengths(options, lengths.as_deref()), device),
             };
             match case.and_then(|case| measure(device, name, &case, options.repeat)) {
                 Ok(record) => records.push(record),
@@ -271,15 +296,17 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
             }
         }
     }
-    let header = ["operation", "device", "ms", "loop ms", "dispatches", "waits", "inputs", "results", "peak"];
+    let header = ["operation", "device", "ms", "loop ms", "dispatches", "waits", "moved", "inputs", "results", "peak"];
     let lines = records.iter().map(|r| {
         let mut line = vec![r.op.to_owned(), r.device.clone(), format!("{:.2}", r.ms), table::number(r.loop_ms, 2)];
         line.extend([r.dispatches, r.waits].map(grouped));
-        line.extend([r.input_bytes, r.result_bytes, r.peak_bytes].map(bytes));
+        line.extend([r.bytes_moved, r.input_bytes, r.result_bytes, r.peak_bytes].map(bytes));
         line
     });
     writeln!(out, "{}", table(&header, 2, lines))?;
-    writeln!(out, "\nThe loops are sequential Rust. The peak includes inputs of earlier operations; see --op.")?;
+    let notes = "The loops are sequential Rust. `moved` are the bytes that the kernels read and write; the least is `inputs` and \
+                 `results`. The peak includes inputs of earlier operations; see --op.";
+    writeln!(out, "\n{notes}")?;
     if let Some(target) = json {
         target
             .replace(|file| Ok::<_, anyhow::Error>(serde_json::to_writer_pretty(file, &records)?))
