@@ -138,6 +138,7 @@
 //!
 //! `RAGGED_DEVICE` names the device of [`Device::best`]: `cpu`, `gpu`, or a part of an adapter's name.
 //! `RAGGED_DUMP_WGSL` names a folder into which every generated kernel is written.
+//! `RAGGED_PORTABLE=1` turns processor-specific loops of the CPU backend off; the results have the same bits.
 //! `RAGGED_CHECKED_SHADERS=1` keeps all of wgpu's checks in kernels: [`DeviceOptions::checked_shaders`].
 #![forbid(unsafe_op_in_unsafe_fn)]
 

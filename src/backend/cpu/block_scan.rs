@@ -7,7 +7,7 @@
 /// Replaces each element by the sum of the elements before it. The sums wrap; the returned total does not.
 pub(crate) fn exclusive_sum(block: &mut [u32]) -> u64 {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
+    if super::simd::has_avx2() {
         // SAFETY: the only requirement is a processor with AVX2, which has just been detected.
         return unsafe { avx2::exclusive_sum(block) };
     }

@@ -11,6 +11,17 @@ pub(crate) trait Loop {
     fn run(self) -> Self::Output;
 }
 
+/// Whether loops run in AVX2: the processor has it, as well as `popcnt`, and the environment variable `RAGGED_PORTABLE`
+/// does not turn it off.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn has_avx2() -> bool {
+    static HAS_AVX2: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *HAS_AVX2.get_or_init(|| {
+        let is_portable = std::env::var_os("RAGGED_PORTABLE").is_some_and(|value| value != "0");
+        !is_portable && std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
+    })
+}
+
 /// Runs the loop, in AVX2 where the processor has it.
 #[inline]
 pub(crate) fn run<L: Loop>(l: L) -> L::Output {
@@ -25,7 +36,7 @@ pub(crate) fn run<L: Loop>(l: L) -> L::Output {
         fn without_avx2<L: Loop>(l: L) -> L::Output {
             l.run()
         }
-        if std::arch::is_x86_feature_detected!("avx2") {
+        if has_avx2() {
             // SAFETY: `with_avx2` requires only a processor with AVX2, which was just detected.
             return unsafe { with_avx2(l) };
         }

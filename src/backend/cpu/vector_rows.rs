@@ -6,6 +6,8 @@ use bytemuck::Pod;
 use super::avx2;
 use super::masked_rows;
 use super::row_reduce::{reduce_block, reduce_columns};
+#[cfg(target_arch = "x86_64")]
+use super::simd;
 use super::vector_op::VectorMonoid;
 
 /// Computes the states of consecutive rows. The values of row `k` begin at value `start(k)`. Returns false and does
@@ -17,7 +19,7 @@ pub(super) fn rows<V: Pod, M: VectorMonoid<V>>(
     out: &mut [M::State],
 ) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
+    if simd::has_avx2() {
         // SAFETY: the function requires only a processor with AVX2, which was just detected.
         unsafe { avx2::rows(monoid, values, start, out) };
         return true;
@@ -29,7 +31,7 @@ pub(super) fn rows<V: Pod, M: VectorMonoid<V>>(
 /// The state of one block of a row of several blocks; `None` without AVX2.
 pub(super) fn block<V: Pod, M: VectorMonoid<V>>(values: &[V]) -> Option<M::State> {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
+    if simd::has_avx2() {
         // SAFETY: the function requires only a processor with AVX2, which was just detected.
         return Some(unsafe { avx2::block::<V, M>(values) });
     }

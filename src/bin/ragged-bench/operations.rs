@@ -1,6 +1,7 @@
 //! `ragged-bench operations`: operations on text, counts, combinations and sparse matrices, for the comparison with other
 //! libraries, and operations on rows that TensorFlow lacks.
 
+mod reductions;
 mod rows;
 
 use std::fs;
@@ -113,12 +114,16 @@ enum Group {
     Events,
     Counts,
     Sparse,
+    Reductions,
     Rows,
 }
 
 /// The operations of all groups.
 fn all() -> impl Iterator<Item = (&'static str, Group)> {
-    COMPARED.into_iter().chain(rows::ALL.map(|(name, _)| (name, Group::Rows)))
+    COMPARED
+        .into_iter()
+        .chain(reductions::ALL.map(|name| (name, Group::Reductions)))
+        .chain(rows::ALL.map(|(name, _)| (name, Group::Rows)))
 }
 
 /// Bins of the counts.
@@ -183,6 +188,11 @@ fn event_lengths(options: &Options, lengths: Option<&[u32]>) -> Vec<u32> {
         Some(lengths) => lengths.to_vec(),
         None => (0..u64::from(options.events)).map(|k| (splitmix64(0xE7E7 + k) % 13) as u32).collect(),
     }
+}
+
+/// Lengths of the rows that are looked up: 100,000 of 0 to 40, or those of the file.
+fn lookup_lengths(lengths: Option<&[u32]>) -> Vec<u32> {
+    lengths.map_or_else(|| (0..100_000).map(|k| (splitmix64(0x100C + k) % 41) as u32).collect(), <[u32]>::to_vec)
 }
 
 fn row_case(name: &str, lengths: Vec<u32>, device: &Device) -> ragged::Result<Case> {
@@ -288,6 +298,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
                 Group::Events => event_case(options, lengths.as_deref(), device),
                 Group::Counts => count_case(name, options, device),
                 Group::Sparse => sparse_case(options, device),
+                Group::Reductions => reductions::case(name, lookup_lengths(lengths.as_deref()), options.values, device),
                 Group::Rows => row_case(name, event_lengths(options, lengths.as_deref()), device),
             };
             match case.and_then(|case| measure(device, name, &case, options.repeat)) {
