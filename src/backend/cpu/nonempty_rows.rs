@@ -39,7 +39,7 @@ impl NonemptyRows {
     pub(super) fn among(splits: &[u32], base: u32, row: u32) -> Self {
         let mut found = Self::default();
         #[cfg(target_arch = "x86_64")]
-        if super::simd::has_avx2() {
+        if simd::has_avx2() {
             // SAFETY: the only requirement is a processor with AVX2 and POPCNT, which have just been detected.
             unsafe { avx2::add(&mut found, splits, base, row) };
             return found;
