@@ -1,4 +1,4 @@
-//! The files of `src`, without comments and unit tests.
+//! The files of the crate, and those of `src` without comments and unit tests.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,16 @@ pub fn read(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
 }
 
-/// Every Rust file below `dir` that is not a unit test.
-pub fn files(dir: &Path) -> Vec<PathBuf> {
+/// Every Rust file below `dir`, except in folders of build outputs.
+pub fn all_files(dir: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     collect(dir, &mut out);
+    out
+}
+
+/// Every Rust file below `dir` that is not a unit test.
+pub fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut out = all_files(dir);
     out.retain(|file| {
         let inside = file.strip_prefix(dir).expect("a file of the folder");
         !inside.components().any(|c| {
@@ -31,6 +37,9 @@ fn collect(dir: &Path, out: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
     entries.sort();
     for entry in entries {
+        if entry.ends_with("target") {
+            continue;
+        }
         if entry.is_dir() {
             collect(&entry, out);
         } else if entry.extension().is_some_and(|e| e == "rs") {

@@ -1,0 +1,40 @@
+//! Tensors of nested lists: values of every kind, and invalid constants.
+
+use ragged::{ConstantOptions, DType, Device, RaggedTensor, Str, Tensor, ragged};
+
+#[test]
+fn values_of_every_kind() {
+    let device = Device::cpu();
+    let strings = RaggedTensor::<Str>::from_row_lengths(vec![b"a".to_vec(), b"\xff".to_vec()], [1u32, 1], &device);
+    assert_eq!(strings.expect("strings").to_string(), r"<ragged.RaggedTensor [[b'a'], [b'\xff']]>");
+    let x = ragged![["it's"], [], ["a", "b"]].expect("a literal");
+    assert_eq!(x.to_string(), "<ragged.RaggedTensor [[b\"it's\"], [], [b'a', b'b']]>");
+    let x = RaggedTensor::from_nested(vec![vec![1.0f32, 0.1], vec![f32::NAN]], &device).expect("floats");
+    assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1.0, 0.1], [nan]]>");
+    let x = RaggedTensor::from_nested([vec![true], vec![false]], &device).expect("bools");
+    assert_eq!(x.to_string(), "<ragged.RaggedTensor [[True], [False]]>");
+    let x = RaggedTensor::from_nested([[true], [false]], &device).expect("bools");
+    assert_eq!(x.to_string(), "tensor([[True], [False]], shape=(2, 1), dtype=bool)");
+    let long = RaggedTensor::from_row_lengths((0..2000).collect::<Vec<i32>>(), [1, 1999], &device).expect("long");
+    assert_eq!(long.to_string(), "<ragged.RaggedTensor [[0], [1, 2, 3, ..., 1997, 1998, 1999]]>");
+    let rows: Vec<Vec<Vec<u8>>> = ragged![["x"], []].expect("a literal").to_nested_vec().expect("a read");
+    assert_eq!(rows, [vec![b"x".to_vec()], vec![]]);
+    let none = RaggedTensor::<i32>::from_nested(Vec::<Vec<Vec<i32>>>::new(), &device).expect("no rows");
+    assert_eq!(none.shape(), [Some(0), None, None]);
+    let scalar = RaggedTensor::from_nested(5, &device).expect("a scalar");
+    assert_eq!(scalar.to_string(), "tensor(5, shape=(), dtype=i32)");
+}
+
+#[test]
+fn invalid_constants_are_errors() {
+    let refuse = |value: ragged::Nested, dtype: Option<DType>| {
+        let options = ConstantOptions { dtype, ..Default::default() };
+        Tensor::constant(&value, &options, &Device::cpu()).expect_err("refused").to_string()
+    };
+    use ragged::Nested::{Bool, Int, List};
+    assert!(refuse(List(vec![List(vec![Int(1)]), Int(2)]), None).contains("depth"));
+    assert!(refuse(List(vec![Bool(true), Int(2)]), None).contains("mixed"));
+    assert!(refuse(vec![1.5f64].into(), Some(DType::I32)).contains("no i32"));
+    assert!(refuse(vec![300].into(), Some(DType::U8)).contains("no u8"));
+    assert!(refuse(vec![1i64 << 40].into(), Some(DType::I32)).contains("no i32"));
+}

@@ -1,0 +1,69 @@
+//! Devices of a program: features, limits, and queues of another device.
+
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Tensor, wgpu};
+
+use crate::program::{Program, USED, buffer, exclusive, refused};
+
+#[test]
+fn a_programs_device_works_with_the_features_it_has() {
+    let _guard = exclusive();
+    let Some(program) = Program::plain() else { return };
+    let mine = program.ragged();
+    let (device, queue) = mine.as_wgpu().expect("a GPU");
+    assert!(*device == program.device && *queue == program.queue, "the program's own");
+    assert!(!mine.is_cpu() && mine != program.ragged(), "each call makes a device");
+    // Without native 64-bit integers, 64-bit floats and timestamps, the results are the same.
+    let host = HostTensor::from_row_splits(vec![0, 3, 3, 5], HostValues::I64(vec![1 << 40, -2, 3, i64::MAX, 1]));
+    let compute = |device: &Device| {
+        let x = host.to_device(device)?;
+        let y = Tensor::concat(&[&x, &x.reverse(1)?], 1)?.sort(1)?;
+        y.reduce_sum(1)?.to_host().map(|sums| (sums, y.to_host()))
+    };
+    assert_eq!(compute(&mine).expect("computes"), compute(&Device::cpu()).expect("computes"));
+    let f64s = HostTensor::dense(&[1], HostValues::F64(vec![1.0])).to_device(&mine);
+    assert!(matches!(f64s, Err(Error::Unsupported { dtype: DType::F64, .. })), "{f64s:?}");
+    let x = host.to_device(&mine).expect("uploads");
+    assert_eq!(x.reduce_sum(1).and_then(|x| x.eval_timed()).expect("computes"), None);
+    // With all features of the adapter, if the program requests them.
+    let all = wgpu::Features::SHADER_INT64 | wgpu::Features::TIMESTAMP_QUERY;
+    let program = Program::with(all, &wgpu::Limits::defaults()).expect("as before");
+    let mine = program.ragged();
+    assert_eq!(compute(&mine).expect("computes"), compute(&Device::cpu()).expect("computes"));
+    let x = host.to_device(&mine).expect("uploads");
+    let timed = x.reduce_sum(1).and_then(|x| x.eval_timed()).expect("computes");
+    assert_eq!(timed.is_some(), program.device.features().contains(wgpu::Features::TIMESTAMP_QUERY));
+    // The options apply to such devices too.
+    let small = DeviceOptions::default().max_binding(1 << 10);
+    let small = Device::from_wgpu(&program.device, &program.queue, &small).expect("opens");
+    let most = HostTensor::dense(&[1 << 20], HostValues::I32(vec![1; 1 << 20]));
+    assert!(most.to_device(&mine).is_ok() && host.to_device(&small).is_ok());
+}
+
+#[test]
+fn missing_limits_are_named() {
+    let _guard = exclusive();
+    let less = wgpu::Limits {
+        max_storage_buffers_per_shader_stage: 4,
+        max_compute_workgroup_storage_size: 4096,
+        ..wgpu::Limits::defaults()
+    };
+    let Some(program) = Program::with(wgpu::Features::empty(), &less) else { return };
+    match Device::from_wgpu(&program.device, &program.queue, &DeviceOptions::default()) {
+        Err(Error::Argument { op: "from_wgpu", what, .. }) => {
+            assert!(what.contains("max_storage_buffers_per_shader_stage is 4, but must be 8"), "{what}");
+            assert!(what.contains("max_compute_workgroup_storage_size is 4096, but must be 16384"), "{what}");
+            assert!(!what.contains("invocations"), "{what}");
+        }
+        other => panic!("{other:?}"),
+    }
+    // The queue of another device.
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
+    let adapter = adapter.expect("an adapter");
+    let [a, b] = [(), ()].map(|()| Program::on(&adapter, wgpu::Features::empty(), &wgpu::Limits::defaults()));
+    let outcome = Device::from_wgpu(&a.device, &b.queue, &DeviceOptions::default());
+    assert!(matches!(outcome, Err(Error::Argument { op: "from_wgpu", .. })), "{outcome:?}");
+    // A buffer of the other device.
+    let foreign = buffer(&b.device, USED, 64);
+    refused("a foreign buffer", Tensor::from_wgpu_buffer(&foreign, DType::F32, &[4], &a.ragged()), "");
+}
