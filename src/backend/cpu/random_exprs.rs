@@ -148,7 +148,13 @@ fn mirrored(splits: &Node, row: &Expr, start: Expr) -> Expr {
 fn inputs(random: &mut Random, splits: &[Node], values: &[Node], check: &Arc<Check>) -> Inputs {
     let outcomes: Arc<[AtomicU32]> = [AtomicU32::new(u32::MAX)].into();
     let pool = Arc::new(Pool::default());
-    let mut inputs = Inputs { arrays: DigestMap::default(), checks: vec![check.clone()], outcomes, pool: pool.clone() };
+    let mut inputs = Inputs {
+        arrays: DigestMap::default(),
+        checks: vec![check.clone()],
+        outcomes,
+        panic: Arc::default(),
+        pool: pool.clone(),
+    };
     let array = |dtype, bytes: &[u8]| Array::from_bytes(&pool, dtype, bytes).expect("a small array");
     for node in splits {
         let most = [2, 4, 20, 200][random.below(4) as usize];

@@ -1,0 +1,237 @@
+//! Lexical scan of WGSL: removes comments, and finds the names that a text declares at module scope.
+
+use std::collections::BTreeSet;
+
+use super::wgsl::Fault;
+
+/// A token, or white space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Token<'t> {
+    text: &'t str,
+    kind: Kind,
+    line: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A name or keyword.
+    Word,
+    Number,
+    /// White space, or a space or line break in place of a comment.
+    Space,
+    /// One character.
+    Symbol(char),
+}
+
+/// A text without comments.
+#[derive(Debug)]
+pub(super) struct Scanned<'t> {
+    tokens: Vec<Token<'t>>,
+    /// The functions and constants that the text declares.
+    names: BTreeSet<&'t str>,
+}
+
+impl<'t> Scanned<'t> {
+    /// Scans a text.
+    ///
+    /// # Errors
+    /// A character outside ASCII, except in comments; an attribute; a declaration of anything but functions and
+    /// constants.
+    pub(super) fn new(text: &'t str) -> Result<Self, Fault> {
+        let tokens = tokens(text)?;
+        if let Some(at) = tokens.iter().find(|t| t.kind == Kind::Symbol('@')) {
+            return Err(Fault::at(at.line, "attributes are not allowed"));
+        }
+        let names = declared(&tokens)?;
+        Ok(Self { tokens, names })
+    }
+
+    /// Whether the text contains loops.
+    pub(super) fn loops(&self) -> bool {
+        self.tokens.iter().any(|t| t.kind == Kind::Word && matches!(t.text, "for" | "while" | "loop"))
+    }
+
+    /// Number of declared functions and constants.
+    pub(super) fn declarations(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The text without comments, on the same lines. All names that it declares at module scope begin with `prefix`.
+    ///
+    /// A local name that equals one of these is renamed too, which changes nothing. Names after a dot are members of
+    /// the results of built-in functions.
+    pub(super) fn with_prefix(&self, prefix: &str) -> String {
+        let mut out = String::new();
+        let mut after_dot = false;
+        for token in &self.tokens {
+            if token.kind == Kind::Word && !after_dot && self.names.contains(token.text) {
+                out.push_str(prefix);
+            }
+            out.push_str(token.text);
+            if token.kind != Kind::Space {
+                after_dot = token.kind == Kind::Symbol('.');
+            }
+        }
+        out
+    }
+}
+
+/// The names of functions and constants at module scope.
+fn declared<'t>(tokens: &[Token<'t>]) -> Result<BTreeSet<&'t str>, Fault> {
+    let mut names = BTreeSet::new();
+    let mut tokens = tokens.iter().filter(|t| t.kind != Kind::Space);
+    while let Some(first) = tokens.next() {
+        let (is_function, end) = match first.text {
+            ";" => continue,
+            "fn" => (true, '}'),
+            "const" => (false, ';'),
+            other => {
+                let what = format!("the text may declare functions and constants only, not `{other}`");
+                return Err(Fault::at(first.line, what));
+            }
+        };
+        if let Some(name) = tokens.next() {
+            names.insert(name.text);
+        }
+        let mut depth = 0u32;
+        for token in tokens.by_ref() {
+            match token.kind {
+                Kind::Symbol('(' | '[' | '{') => depth += 1,
+                Kind::Symbol(')' | ']' | '}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            // The parentheses of the parameters close before the body begins.
+            if depth == 0 && token.kind == Kind::Symbol(end) && (is_function || token.text == ";") {
+                break;
+            }
+        }
+    }
+    Ok(names)
+}
+
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, Fault> {
+    let (mut out, mut rest, mut line) = (Vec::new(), text, 1);
+    while let Some(c) = rest.chars().next() {
+        let comment = comment_len(rest);
+        let (kind, len) = match c {
+            _ if comment > 0 => (Kind::Space, comment),
+            c if c.is_ascii_whitespace() => (Kind::Space, 1),
+            c if c.is_ascii_alphabetic() || c == '_' => (Kind::Word, rest.find(|c| !is_word(c)).unwrap_or(rest.len())),
+            c if c.is_ascii_digit() => (Kind::Number, number_len(rest)),
+            c if c.is_ascii() && !c.is_ascii_control() => (Kind::Symbol(c), 1),
+            c => return Err(Fault::at(line, format!("{c:?} is allowed in comments only"))),
+        };
+        let (token, after) = rest.split_at(len);
+        let breaks = token.matches('\n').count();
+        if comment > 0 {
+            // Tokens beside a comment stay apart, and lines keep their numbers.
+            out.push(Token { text: " ", kind, line });
+            out.extend(std::iter::repeat_n(Token { text: "\n", kind, line }, breaks));
+        } else {
+            out.push(Token { text: token, kind, line });
+        }
+        line += breaks as u32;
+        rest = after;
+    }
+    Ok(out)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Length of the comment at the start of the text; 0 if there is none.
+fn comment_len(text: &str) -> usize {
+    if text.starts_with("//") {
+        return text.find('\n').unwrap_or(text.len());
+    }
+    if !text.starts_with("/*") {
+        return 0;
+    }
+    // Block comments nest.
+    let (mut depth, mut at) = (0u32, 0);
+    while at < text.len() {
+        let rest = &text.as_bytes()[at..];
+        at += if rest.starts_with(b"/*") {
+            depth += 1;
+            2
+        } else if rest.starts_with(b"*/") {
+            depth -= 1;
+            2
+        } else {
+            1
+        };
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+/// Length of the number at the start of the text, with its suffix.
+fn number_len(text: &str) -> usize {
+    let is_hex = text.starts_with("0x") || text.starts_with("0X");
+    let is_exponent = |c: char| if is_hex { matches!(c, 'p' | 'P') } else { matches!(c, 'e' | 'E') };
+    let mut last = ' ';
+    for (at, c) in text.char_indices() {
+        let is_sign = matches!(c, '+' | '-') && is_exponent(last);
+        if !is_word(c) && c != '.' && !is_sign {
+            return at;
+        }
+        last = c;
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renamed(text: &str) -> String {
+        Scanned::new(text).unwrap_or_else(|e| panic!("{}", e.what)).with_prefix("p_")
+    }
+
+    #[test]
+    fn declared_names_get_the_prefix() {
+        assert_eq!(
+            renamed("const k = 2.0;\nfn f(x: f32) -> f32 { return g(x) * k; }\nfn g(x: f32) -> f32 { return x; }"),
+            "const p_k = 2.0;\nfn p_f(x: f32) -> f32 { return p_g(x) * p_k; }\nfn p_g(x: f32) -> f32 { return x; }"
+        );
+        assert_eq!(renamed("fn fract(x: f32) -> f32 { return modf(x) . fract + fract(x); }"), {
+            "fn p_fract(x: f32) -> f32 { return modf(x) . fract + p_fract(x); }"
+        });
+        assert_eq!(renamed("const e = 1;\nfn f() -> f32 { return 1.5e+3 - 0x1p-2f - e; }"), {
+            "const p_e = 1;\nfn p_f() -> f32 { return 1.5e+3 - 0x1p-2f - p_e; }"
+        });
+        assert_eq!(renamed("const f = array(1, 2);\nconst g = 2;;"), "const p_f = array(1, 2);\nconst p_g = 2;;");
+    }
+
+    #[test]
+    fn comments_become_white_space_of_as_many_lines() {
+        assert_eq!(renamed("fn f/* a /* b\n */ c\n*/(x: u32) -> u32 { return x; } // ä fn"), {
+            "fn p_f \n\n(x: u32) -> u32 { return x; }  "
+        });
+        assert_eq!(renamed("fn f() -> u32 { return 4 //*\n / 2; /* open"), "fn p_f() -> u32 { return 4  \n / 2;  ");
+        assert_eq!(renamed("const a = 4 / /**/ / 2;"), "const p_a = 4 /   / 2;", "no comment is left");
+    }
+
+    #[test]
+    fn other_declarations_are_refused_with_their_line() {
+        for (line, text) in [
+            (2, "fn f() {}\nvar<private> x: f32;"),
+            (1, "struct S { x: f32 }"),
+            (1, "alias T = f32;"),
+            (1, "override x = 1;"),
+            (3, "/*\n*/\n@compute @workgroup_size(1) fn f() {}"),
+            (1, "fn f(@builtin(position) x: vec4f) {}"),
+            (1, "enable f16;"),
+            (1, "const_assert true;"),
+            (1, "} fn g() {}"),
+            (2, "fn f() {}\n\u{e4}"),
+            (1, "fn f() {\0}"),
+        ] {
+            let fault = Scanned::new(text).map(|s| s.with_prefix("p_")).expect_err(text);
+            assert_eq!(fault.line, Some(line), "{text}: {}", fault.what);
+        }
+    }
+}
