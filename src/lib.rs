@@ -60,6 +60,12 @@
 //! sizes and counts are of any integer type. Other tensors are taken as [`Tensor`] or [`RaggedTensor`]. A number takes
 //! the dtype of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers.
 //!
+//! # Functions of your own
+//!
+//! A function of tensors is an ordinary Rust function, such as `fn gelu(x: &Tensor) -> Result<Tensor>`; its operations fuse.
+//! [`Tensor::map_rows`] turns a function of one row into one of all rows. An [`ElementFunction`] is a function of elements
+//! that operations express badly, written in WGSL and in Rust.
+//!
 //! # Records
 //!
 //! A [`StructuredTensor`] holds records of named fields over one shape, which may be ragged: a field is one tensor for all

@@ -23,27 +23,113 @@ enum Kind {
     Symbol(char),
 }
 
+/// Maximum depth of a statement: of nested brackets, and of operators and branches that follow one another, in tokens.
+const MAX_DEPTH: usize = 512;
+
+/// Maximum number of functions and constants.
+const MAX_DECLARATIONS: usize = 256;
+
 /// A text without comments.
 #[derive(Debug)]
 pub(super) struct Scanned<'t> {
     tokens: Vec<Token<'t>>,
-    /// The functions and constants that the text declares.
-    names: BTreeSet<&'t str>,
 }
 
 impl<'t> Scanned<'t> {
     /// Scans a text.
     ///
     /// # Errors
-    /// A character outside ASCII, except in comments; an attribute; a declaration of anything but functions and
-    /// constants.
+    /// A character outside ASCII, except in comments.
     pub(super) fn new(text: &'t str) -> Result<Self, Fault> {
-        let tokens = tokens(text)?;
-        if let Some(at) = tokens.iter().find(|t| t.kind == Kind::Symbol('@')) {
+        Ok(Self { tokens: tokens(text)? })
+    }
+
+    /// The tokens without white space.
+    fn code(&self) -> impl Iterator<Item = &Token<'t>> {
+        self.tokens.iter().filter(|t| t.kind != Kind::Space)
+    }
+
+    /// Checks that parsers, which are recursive, do not run out of stack.
+    ///
+    /// # Errors
+    /// A statement that is too deep.
+    pub(super) fn check_depth(&self) -> Result<(), Fault> {
+        // The depth where each open bracket is, and where the text begins.
+        let (mut depth, mut open) = (0, vec![0]);
+        let mut code = self.code().peekable();
+        while let Some(token) = code.next() {
+            depth += 1;
+            let outer = open.last().copied().unwrap_or(0);
+            match token.kind {
+                Kind::Symbol('(' | '[' | '{') => open.push(depth),
+                Kind::Symbol(',' | ';') => depth = outer,
+                Kind::Symbol(')' | ']') => depth = open.pop().unwrap_or(0),
+                Kind::Symbol('}') => {
+                    depth = open.pop().unwrap_or(0);
+                    // A chain of branches is one statement; any other block ends one.
+                    if code.peek().is_none_or(|next| next.text != "else") {
+                        depth = open.last().copied().unwrap_or(0);
+                    }
+                }
+                _ => {}
+            }
+            if depth > MAX_DEPTH {
+                return Err(Fault::at(token.line, "the statement is too long or nested too deeply"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the declarations of a text that is valid WGSL.
+    ///
+    /// # Errors
+    /// An attribute; a declaration of anything but functions and constants; too many declarations.
+    pub(super) fn check_declarations(&self) -> Result<(), Fault> {
+        if let Some(at) = self.code().find(|t| t.kind == Kind::Symbol('@')) {
             return Err(Fault::at(at.line, "attributes are not allowed"));
         }
-        let names = declared(&tokens)?;
-        Ok(Self { tokens, names })
+        let mut count = 0;
+        for (keyword, _) in self.declarations() {
+            if !matches!(keyword.text, "fn" | "const") {
+                let what = format!("the text may declare functions and constants only, not `{}`", keyword.text);
+                return Err(Fault::at(keyword.line, what));
+            }
+            count += 1;
+        }
+        if count > MAX_DECLARATIONS {
+            return Err(Fault::new(format!("{count} declarations; {MAX_DECLARATIONS} are allowed")));
+        }
+        Ok(())
+    }
+
+    /// The first two tokens of each declaration at module scope: its keyword and, of functions and constants, its name.
+    fn declarations(&self) -> Vec<(Token<'t>, Token<'t>)> {
+        let (mut out, mut depth) = (Vec::new(), 0u32);
+        let mut code = self.code().peekable();
+        while let Some(&first) = code.next() {
+            if first.kind == Kind::Symbol(';') {
+                continue;
+            }
+            out.push((first, code.peek().map_or(first, |&&second| second)));
+            // A function ends with its body, any other declaration with a semicolon.
+            let end = if first.text == "fn" { '}' } else { ';' };
+            for token in code.by_ref() {
+                match token.kind {
+                    Kind::Symbol('(' | '[' | '{') => depth += 1,
+                    Kind::Symbol(')' | ']' | '}') => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                if depth == 0 && token.kind == Kind::Symbol(end) {
+                    break;
+                }
+            }
+        }
+        out
+    }
+
+    /// The names of all declarations.
+    pub(super) fn names(&self) -> BTreeSet<&'t str> {
+        self.declarations().into_iter().map(|(_, name)| name.text).collect()
     }
 
     /// Whether the text contains loops.
@@ -51,20 +137,15 @@ impl<'t> Scanned<'t> {
         self.tokens.iter().any(|t| t.kind == Kind::Word && matches!(t.text, "for" | "while" | "loop"))
     }
 
-    /// Number of declared functions and constants.
-    pub(super) fn declarations(&self) -> usize {
-        self.names.len()
-    }
-
     /// The text without comments, on the same lines. All names that it declares at module scope begin with `prefix`.
     ///
     /// A local name that equals one of these is renamed too, which changes nothing. Names after a dot are members of
     /// the results of built-in functions.
     pub(super) fn with_prefix(&self, prefix: &str) -> String {
-        let mut out = String::new();
+        let (names, mut out) = (self.names(), String::new());
         let mut after_dot = false;
         for token in &self.tokens {
-            if token.kind == Kind::Word && !after_dot && self.names.contains(token.text) {
+            if token.kind == Kind::Word && !after_dot && names.contains(token.text) {
                 out.push_str(prefix);
             }
             out.push_str(token.text);
@@ -74,39 +155,6 @@ impl<'t> Scanned<'t> {
         }
         out
     }
-}
-
-/// The names of functions and constants at module scope.
-fn declared<'t>(tokens: &[Token<'t>]) -> Result<BTreeSet<&'t str>, Fault> {
-    let mut names = BTreeSet::new();
-    let mut tokens = tokens.iter().filter(|t| t.kind != Kind::Space);
-    while let Some(first) = tokens.next() {
-        let (is_function, end) = match first.text {
-            ";" => continue,
-            "fn" => (true, '}'),
-            "const" => (false, ';'),
-            other => {
-                let what = format!("the text may declare functions and constants only, not `{other}`");
-                return Err(Fault::at(first.line, what));
-            }
-        };
-        if let Some(name) = tokens.next() {
-            names.insert(name.text);
-        }
-        let mut depth = 0u32;
-        for token in tokens.by_ref() {
-            match token.kind {
-                Kind::Symbol('(' | '[' | '{') => depth += 1,
-                Kind::Symbol(')' | ']' | '}') => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            // The parentheses of the parameters close before the body begins.
-            if depth == 0 && token.kind == Kind::Symbol(end) && (is_function || token.text == ";") {
-                break;
-            }
-        }
-    }
-    Ok(names)
 }
 
 fn tokens(text: &str) -> Result<Vec<Token<'_>>, Fault> {
@@ -216,6 +264,21 @@ mod tests {
     }
 
     #[test]
+    fn depth_is_that_of_one_statement() {
+        let check = |text: &str| Scanned::new(text).and_then(|s| s.check_depth()).map_err(|fault| fault.line);
+        let statements = "y = y + x; if (y > x) { y = x; } for (;;) { break; }".repeat(500);
+        assert_eq!(check(&format!("fn f(x: f32) -> f32 {{ var y = x; {statements} return y; }}")), Ok(()));
+        assert_eq!(check(&format!("const a = array({});", "1 + 1, ".repeat(5000))), Ok(()));
+        assert_eq!(check(&format!("const a = 1{};", "\n + 1".repeat(250))), Ok(()));
+        assert_eq!(check(&format!("const a = 1{};", "\n + 1".repeat(300))), Err(Some(256)));
+        assert_eq!(check(&"if (a) { } else ".repeat(90)), Ok(()));
+        assert_eq!(check(&"if (a) { } else ".repeat(200)), Err(Some(1)));
+        assert_eq!(check(&"f(1 + 1, ".repeat(80)), Ok(()));
+        assert_eq!(check(&"f(1 + 1, ".repeat(300)), Err(Some(1)));
+        assert_eq!(check(")]}}}"), Ok(()));
+    }
+
+    #[test]
     fn other_declarations_are_refused_with_their_line() {
         for (line, text) in [
             (2, "fn f() {}\nvar<private> x: f32;"),
@@ -230,7 +293,7 @@ mod tests {
             (2, "fn f() {}\n\u{e4}"),
             (1, "fn f() {\0}"),
         ] {
-            let fault = Scanned::new(text).map(|s| s.with_prefix("p_")).expect_err(text);
+            let fault = Scanned::new(text).and_then(|s| s.check_declarations()).expect_err(text);
             assert_eq!(fault.line, Some(line), "{text}: {}", fault.what);
         }
     }

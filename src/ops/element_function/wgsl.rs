@@ -14,9 +14,9 @@ use crate::graph::digest::Digest;
 use crate::graph::function::WgslFunction;
 
 /// Maximum length of a text, in bytes.
-const MAX_LEN: usize = 1 << 18;
-/// Maximum nesting of brackets, which bounds the parser's recursion.
-const MAX_NESTING: usize = 100;
+const MAX_LEN: usize = 1 << 16;
+/// Maximum size of a type in bytes: WGSL's limit for the variables of a function.
+const MAX_TYPE: u32 = 8192;
 /// Assumed iterations of a loop, for the cost.
 const ITERATIONS: u32 = 16;
 
@@ -46,33 +46,17 @@ pub(super) fn validated(name: &str, text: &str, parameters: &[DType], result: DT
     if text.len() > MAX_LEN {
         return Err(Fault::new(format!("the text has {} bytes; {MAX_LEN} are allowed", text.len())));
     }
-    check_nesting(text)?;
-    let module = parsed(text)?;
     let scanned = Scanned::new(text)?;
+    scanned.check_depth()?;
+    let module = parsed(text)?;
+    scanned.check_declarations()?;
+    check_sizes(&module)?;
     check_signature(&module, name, text, parameters, result)?;
     let prefix = format!("user_{}_", Digest::of("wgsl", text).short());
     let renamed = format!("{}\n", scanned.with_prefix(&prefix).trim_end());
     let module = parsed(&renamed)?;
-    check_names(&module, &prefix, scanned.declarations())?;
+    check_names(&module, &prefix, scanned.names().len())?;
     Ok(WgslFunction { text: renamed, entry: format!("{prefix}{name}"), cost: cost(&module, scanned.loops()) })
-}
-
-fn check_nesting(text: &str) -> Result<(), Fault> {
-    let (mut depth, mut line) = (0usize, 1);
-    for c in text.chars() {
-        match c {
-            '(' | '[' | '{' | '<' => depth += 1,
-            ')' | ']' | '}' | '>' => depth = depth.saturating_sub(1),
-            // Comparisons open no brackets.
-            ';' => depth = depth.min(MAX_NESTING / 2),
-            '\n' => line += 1,
-            _ => {}
-        }
-        if depth > MAX_NESTING {
-            return Err(Fault::at(line, format!("brackets nest deeper than {MAX_NESTING}")));
-        }
-    }
-    Ok(())
 }
 
 /// Parses and validates a text, for any kind of shader and without optional features.
@@ -101,6 +85,15 @@ fn parsed(text: &str) -> Result<Module, Fault> {
         }
     }
     Ok(module)
+}
+
+/// Checks that no variable or constant is too large for a kernel.
+fn check_sizes(module: &Module) -> Result<(), Fault> {
+    let size = |inner: &TypeInner| inner.try_size(module.to_ctx()).unwrap_or(u32::MAX);
+    match module.types.iter().find(|(_, ty)| size(&ty.inner) > MAX_TYPE) {
+        None => Ok(()),
+        Some(_) => Err(Fault::new(format!("a value takes more than {MAX_TYPE} bytes"))),
+    }
 }
 
 /// The dtype of a WGSL type.
@@ -164,6 +157,7 @@ fn cost(module: &Module, loops: bool) -> u32 {
 mod tests {
     use super::*;
 
+    const ELSE: &str = " else if (x > 2.0) { return 2.0; }";
     const F32: &[DType] = &[DType::F32];
 
     fn fault(text: &str) -> Fault {
@@ -215,13 +209,25 @@ mod tests {
             ),
             (2, "attributes", "fn f(x: f32) -> f32 { return x; }\n@compute @workgroup_size(1) fn main() {}"),
             (1, "struct", "struct S { x: f32 }\nfn f(x: f32) -> f32 { return S(x).x; }"),
-            (1, "nest deeper", &format!("fn f(x: f32) -> f32 {{ return {}x; }}", "(".repeat(100_000))),
+            (1, "too long", &format!("fn f(x: f32) -> f32 {{ return {}x; }}", "(".repeat(9999))),
+            (1, "too long", &format!("fn f(x: f32) -> f32 {{ return x{}; }}", "+x".repeat(9999))),
+            (1, "too long", &format!("fn f(x: f32) -> f32 {{ return {}x; }}", "- ".repeat(9999))),
+            (1, "too long", &format!("fn f(x: f32) -> f32 {{ return x{}; }}", "[0]".repeat(9999))),
+            (
+                2,
+                "too long",
+                &format!("fn f(x: f32) -> f32 {{ if (x > 1.0) {{ return x; }}\n{} return x; }}", ELSE.repeat(999)),
+            ),
         ] {
             let fault = fault(text);
             assert_eq!(fault.line, Some(line), "{text}: {}", fault.what);
             assert!(fault.what.contains(word), "{text}: {}", fault.what);
         }
         assert!(fault("fn g(x: f32) -> f32 { return x; }").what.contains("declares: g"));
+        let many: String = (0..999).map(|k| format!("const c{k} = {k};\n")).collect();
+        assert!(fault(&many).what.contains("declarations"));
+        let large = "fn f(x: f32) -> f32 { var a = array<f32, 100000000>(); return a[0] + x; }";
+        assert!(fault(large).what.contains("8192 bytes"));
         assert!(fault(&" ".repeat(MAX_LEN + 1)).what.contains("bytes"));
     }
 
