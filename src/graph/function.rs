@@ -81,6 +81,28 @@ impl Function {
     }
 }
 
+#[cfg(test)]
+impl Function {
+    /// `x + (y << 1)` of words, which has no loops and no state.
+    pub(crate) fn for_tests() -> Self {
+        let text = "fn user_test_f(x: u32, y: u32) -> u32 {\n    return x + (y << 1u);\n}\n".into();
+        let one = |x: u32, y: u32| x.wrapping_add(y << 1);
+        Self::new(FunctionData {
+            name: "f".into(),
+            identity: Digest::of("function", "for tests"),
+            parameters: vec![DType::U32; 2],
+            result: DType::U32,
+            wgsl: WgslFunction { text, entry: "user_test_f".into(), cost: 2 },
+            rust: Box::new(move |arguments, results| {
+                for (k, result) in results.iter_mut().enumerate() {
+                    *result = one(arguments[0][k], arguments[1][k]);
+                }
+            }),
+            location: Location::caller(),
+        })
+    }
+}
+
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Function({}, {:?} -> {:?})", self.0.name, self.0.parameters, self.0.result)

@@ -1,6 +1,7 @@
 //! Functions of elements that the user defines in WGSL and in Rust.
 
 mod check;
+mod fault;
 mod scan;
 mod signature;
 mod wgsl;
@@ -10,6 +11,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fault::Fault;
 pub use signature::{ElementClosure, ElementSignature, WgslElement};
 
 use super::elementwise::map_of_any_dtypes;
@@ -135,7 +137,7 @@ impl<S: ElementSignature> ElementFunction<S> {
         let validated = wgsl::validated(name, wgsl, S::PARAMETERS, S::RESULT);
         let text = match validated {
             Ok(text) => text,
-            Err(wgsl::Fault { line, what }) => {
+            Err(Fault { line, what }) => {
                 return Err(Error::Wgsl { function: name.to_owned(), line, what, location: caller() });
             }
         };

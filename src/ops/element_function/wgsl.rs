@@ -8,6 +8,7 @@
 use naga::valid::{Capabilities, ShaderStages, ValidationFlags, Validator};
 use naga::{Module, ScalarKind, TypeInner};
 
+use super::fault::Fault;
 use super::scan::Scanned;
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
@@ -19,23 +20,6 @@ const MAX_LEN: usize = 1 << 16;
 const MAX_TYPE: u32 = 8192;
 /// Assumed iterations of a loop, for the cost.
 const ITERATIONS: u32 = 16;
-
-/// The reason why a text is not accepted.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    /// The line, counted from 1.
-    pub(super) line: Option<u32>,
-    pub(super) what: String,
-}
-
-impl Fault {
-    pub(super) fn new(what: impl Into<String>) -> Self {
-        Self { line: None, what: what.into() }
-    }
-    pub(super) fn at(line: u32, what: impl Into<String>) -> Self {
-        Self { line: Some(line), what: what.into() }
-    }
-}
 
 /// The function `name` of the text, with names that may occur in any kernel.
 ///
