@@ -209,9 +209,9 @@ pub enum Error {
         /// The first such arguments, floats with their bits.
         arguments: String,
         /// The WGSL function's result.
-        wgsl: String,
+        wgsl: Box<str>,
         /// The Rust function's result.
-        rust: String,
+        rust: Box<str>,
         /// The device that ran the WGSL function.
         device: String,
         /// Source file and line of the call.

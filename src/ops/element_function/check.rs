@@ -71,8 +71,8 @@ impl<S: ElementSignature> ElementFunction<S> {
             Some(k) => Err(Error::Mismatch {
                 function: f.name().to_owned(),
                 arguments: shown_list(f, &columns, k),
-                wgsl: shown(f.result(), on_device[k]),
-                rust: shown(f.result(), in_rust[k]),
+                wgsl: shown(f.result(), on_device[k]).into(),
+                rust: shown(f.result(), in_rust[k]).into(),
                 device: device.name().to_owned(),
                 location: caller(),
             }),
@@ -210,7 +210,7 @@ fn random(dtype: DType, bits: u32, kind: u32) -> u32 {
         (DType::F32, _) => (bits & 0x8fff_ffff) + (56 << 23),
         (_, 0) => bits,
         (_, 1) => (bits.cast_signed() >> 25).cast_unsigned(),
-        (_, 2) => bits >> (kind >> 2) % 32,
+        (_, 2) => bits >> ((kind >> 2) % 32),
         _ => bits & 63,
     }
 }
