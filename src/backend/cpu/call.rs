@@ -87,3 +87,42 @@ fn borrowed<'e>(argument: &'e Encoded<'_>) -> &'e [u32] {
         Operand::Constant(_) => unreachable!("bug: a constant is converted"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::encoding::Value;
+    use super::*;
+    use crate::graph::scalar::Scalar;
+
+    fn of_runs(ends: &Ends, values: Vec<u32>) -> Encoded<'static> {
+        Encoded::Runs(ends.clone(), Rc::new(u32::wrap(values.into())))
+    }
+
+    /// The results, and whether there is one per run.
+    fn called(n: usize, arguments: &[Encoded<'_>]) -> (Vec<u32>, bool) {
+        let (f, panic) = (Function::for_tests(), OnceLock::new());
+        let results = call(&f, n, arguments, &panic);
+        assert!(panic.get().is_none());
+        let is_compressed = matches!(results, Encoded::Runs(..) | Encoded::Constant(_));
+        (u32::expanded(n, &results.dense()).to_vec(), is_compressed)
+    }
+
+    #[test]
+    fn common_runs_are_called_once_per_run() {
+        let (ends, same_ends): (Ends, Ends) = (vec![2, 5].into(), vec![2, 5].into());
+        let (x, y) = (of_runs(&ends, vec![10, 20]), Encoded::Constant(Scalar::U32(3)));
+        assert_eq!(called(5, &[x.clone(), y.clone()]), (vec![16, 16, 26, 26, 26], true));
+        assert_eq!(called(5, &[x.clone(), of_runs(&ends, vec![1, 2])]), (vec![12, 12, 24, 24, 24], true));
+        assert_eq!(called(5, &[x.clone(), of_runs(&same_ends, vec![1, 2])]), (vec![12, 12, 24, 24, 24], false));
+        let dense = u32::wrap(vec![0, 1, 2, 3, 4].into());
+        assert_eq!(called(5, &[x, dense]), (vec![10, 12, 24, 26, 28], false));
+        assert_eq!(called(5, &[y.clone(), y]), (vec![9; 5], true));
+    }
+
+    #[test]
+    fn values_of_empty_runs_are_no_arguments() {
+        let ends: Ends = vec![0, 2, 2, 3].into();
+        let (x, one) = (of_runs(&ends, vec![7, 10, 8, 20]), Encoded::Constant(Scalar::U32(1)));
+        assert_eq!(called(3, &[x, one]), (vec![12, 12, 22], false));
+    }
+}

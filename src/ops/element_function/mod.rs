@@ -89,8 +89,8 @@ const OP: &str = "map_elements";
 /// arguments: all of it fuses. In Rust use `wrapping_add` and the like: WGSL integers wrap, and quotients by 0 are the
 /// dividend.
 ///
-/// A panic of the Rust function is an error of the read, and other reads are not affected. On a GPU, a loop without end
-/// loses the device.
+/// A panic of the Rust function is an error of the read, and other reads are not affected; a program compiled with
+/// `panic = "abort"` ends. On a GPU, a loop without end loses the device.
 ///
 /// # Identity
 ///
@@ -113,7 +113,7 @@ impl<S: ElementSignature> ElementFunction<S> {
     /// signature that differs from the Rust function's.
     ///
     /// # Cost
-    /// Parses the text, which takes some tens of microseconds per function.
+    /// Parses and validates the text, once per function. Calls parse nothing.
     ///
     /// ```
     /// use ragged::{ElementFunction, Error};
