@@ -1,7 +1,11 @@
 //! The crate's error type, and the meaning of each variant.
 
+mod place;
+
 use std::fmt;
 use std::panic::Location;
+
+use place::{At, LineOf, RecordAt};
 
 use crate::dtype::DType;
 
@@ -177,6 +181,44 @@ pub enum Error {
         /// Source file and line of the call that needed it: an operation, an upload or a read.
         location: &'static Location<'static>,
     },
+    /// The WGSL of an [`ElementFunction`](crate::ElementFunction) that is invalid or does not fit its Rust function.
+    #[error("element function {function}: {}{what}{}", LineOf(*line), At(location))]
+    Wgsl {
+        /// The name of the function.
+        function: String,
+        /// The line of the text, counted from 1; none where the fault has no line.
+        line: Option<u32>,
+        /// The reason.
+        what: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
+    },
+    /// The Rust function of an [`ElementFunction`](crate::ElementFunction) that panicked.
+    #[error("element function {function}: {what}{}", At(location))]
+    Function {
+        /// The name of the function.
+        function: String,
+        /// Where the function is defined, and the panic's message.
+        what: String,
+        /// Source file and line of the read.
+        location: &'static Location<'static>,
+    },
+    /// Arguments for which the two sides of an [`ElementFunction`](crate::ElementFunction) give different results.
+    #[error("element function {function} of ({arguments}): {wgsl} in WGSL on {device}, {rust} in Rust{}", At(location))]
+    Mismatch {
+        /// The name of the function.
+        function: String,
+        /// The first such arguments, floats with their bits.
+        arguments: String,
+        /// The WGSL function's result.
+        wgsl: Box<str>,
+        /// The Rust function's result.
+        rust: Box<str>,
+        /// The device that ran the WGSL function.
+        device: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
+    },
     /// An operation recorded under [`record_async`](crate::record_async) needs a size that only the device knows. The
     /// closure should return this error; it is called again once the size is known.
     #[error("{op} needs a size that only the device knows, and must not block: it is awaited by record_async")]
@@ -223,28 +265,6 @@ fn allowed_axes(rank: usize) -> String {
     }
 }
 
-/// The line of a call, as the end of a message.
-struct At<'a>(&'a Location<'a>);
-
-impl fmt::Display for At<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, ", at {}:{}", self.0.file(), self.0.line())
-    }
-}
-
-/// The place of a value in records, as the start of a message.
-struct RecordAt<'a>(Option<u64>, &'a str);
-
-impl fmt::Display for RecordAt<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(line, path) = self;
-        if let Some(line) = line {
-            write!(f, "line {line}: ")?;
-        }
-        if path.is_empty() { Ok(()) } else { write!(f, "{path}: ") }
-    }
-}
-
 /// The message, since `main` prints the error that it returns in this format.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -283,7 +303,10 @@ impl Error {
             | Self::Gpu { location, .. }
             | Self::DeviceLost { location, .. }
             | Self::Record { location, .. }
-            | Self::Io { location, .. } => *location = call,
+            | Self::Io { location, .. }
+            | Self::Wgsl { location, .. }
+            | Self::Function { location, .. }
+            | Self::Mismatch { location, .. } => *location = call,
             _ => {}
         }
         self
@@ -333,7 +356,10 @@ impl Error {
             | Self::DeviceLost { location, .. }
             | Self::Record { location, .. }
             | Self::Io { location, .. }
-            | Self::Check { location, .. } => Some(location),
+            | Self::Check { location, .. }
+            | Self::Wgsl { location, .. }
+            | Self::Function { location, .. }
+            | Self::Mismatch { location, .. } => Some(location),
             _ => None,
         }
     }

@@ -68,6 +68,12 @@
 //! [`RaggedTensor`]. A random operation takes its [`Seed`]. A number takes
 //! the dtype of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers.
 //!
+//! # Functions of your own
+//!
+//! A function of tensors is an ordinary Rust function, such as `fn gelu(x: &Tensor) -> Result<Tensor>`; its operations fuse.
+//! [`Tensor::map_rows`] turns a function of one row into one of all rows. An [`ElementFunction`] is a function of elements
+//! that operations express badly, written in WGSL and in Rust.
+//!
 //! # Records
 //!
 //! A [`StructuredTensor`] holds records of named fields over one shape, which may be ragged: a field is one tensor for all
@@ -177,13 +183,14 @@ pub use integer::Integer;
 pub use lod::{LoDTensor, Pool};
 pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
-    Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, Ellipsis, Encoding, Factor,
-    GatherIndices, HashBuckets, HistogramRange, Index, InvalidText, LookupIds, MaxLength, NewAxis, NewShape, Ngrams,
-    Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row,
-    RowOperand, ScanAxis, Seed, SegmentIds, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed, along,
-    any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits,
-    nonempty, or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped,
-    starting_at, strict, weighted, white_space,
+    Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, ElementClosure,
+    ElementFunction, ElementSignature, Ellipsis, Encoding, Factor, GatherIndices, HashBuckets, HistogramRange, Index,
+    InvalidText, LookupIds, MaxLength, NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad,
+    PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row, RowOperand, ScanAxis, Seed, SegmentIds, Separator,
+    Separators, SortAxis, Sought, TextEncoding, Transposed, WgslElement, along, any_of, batched, binary, clamped,
+    descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default, pad_width,
+    padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted,
+    white_space,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::{ConcatAxis, SparseTensor, expanding};

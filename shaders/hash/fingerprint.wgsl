@@ -32,7 +32,7 @@ fn shift_mix(v: U64) -> U64 {
     return v ^ shr64(v, 47u);
 }
 
-fn mix(u: U64, v: U64, mul: U64) -> U64 {
+fn combine_pair(u: U64, v: U64, mul: U64) -> U64 {
     let a = shift_mix(mul64(u ^ v, mul));
     return mul64(shift_mix(mul64(v ^ a, mul)), mul);
 }
@@ -42,10 +42,10 @@ fn up_to_16(len: u32) -> U64 {
     if (len >= 8u) {
         let a = add64(fetch64(0u), k2());
         let b = fetch64(len - 8u);
-        return mix(add64(mul64(rotate64(b, 37u), mul), a), mul64(add64(rotate64(a, 25u), b), mul), mul);
+        return combine_pair(add64(mul64(rotate64(b, 37u), mul), a), mul64(add64(rotate64(a, 25u), b), mul), mul);
     }
     if (len >= 4u) {
-        return mix(add64(long(len), shl64(long(fetch32(0u)), 3u)), long(fetch32(len - 4u)), mul);
+        return combine_pair(add64(long(len), shl64(long(fetch32(0u)), 3u)), long(fetch32(len - 4u)), mul);
     }
     if (len > 0u) {
         let y = long(byte(0u) + (byte(len >> 1u) << 8u));
@@ -62,7 +62,7 @@ fn up_to_32(len: u32) -> U64 {
     let c = mul64(fetch64(len - 8u), mul);
     let d = mul64(fetch64(len - 16u), k2());
     let e = sum3(rotate64(add64(a, b), 43u), rotate64(c, 30u), d);
-    return mix(e, sum3(a, rotate64(add64(b, k2()), 18u), c), mul);
+    return combine_pair(e, sum3(a, rotate64(add64(b, k2()), 18u), c), mul);
 }
 
 fn up_to_64(len: u32) -> U64 {
@@ -72,13 +72,13 @@ fn up_to_64(len: u32) -> U64 {
     let c = mul64(fetch64(len - 8u), mul);
     let d = mul64(fetch64(len - 16u), k2());
     let y = sum3(rotate64(add64(a, b), 43u), rotate64(c, 30u), d);
-    let z = mix(y, sum3(a, rotate64(add64(b, k2()), 18u), c), mul);
+    let z = combine_pair(y, sum3(a, rotate64(add64(b, k2()), 18u), c), mul);
     let e = mul64(fetch64(16u), mul);
     let f = fetch64(24u);
     let g = mul64(add64(y, fetch64(len - 32u)), mul);
     let h = mul64(add64(z, fetch64(len - 24u)), mul);
     let i = sum3(rotate64(add64(e, f), 43u), rotate64(g, 30u), h);
-    return mix(i, sum3(e, rotate64(add64(f, a), 18u), g), mul);
+    return combine_pair(i, sum3(e, rotate64(add64(f, a), 18u), g), mul);
 }
 
 /// Two words of state.
@@ -158,8 +158,8 @@ fn end(c: Chain, len: u32) -> U64 {
     v = weak(last, mul64(v.y, mul), add64(x, w.x));
     w = weak(last + 32u, add64(z, w.y), add64(y, fetch64(last + 16u)));
     // x and z are swapped once more here.
-    let low = sum3(mix(v.x, w.x, mul), mul64(shift_mix(y), k0()), x);
-    return mix(low, add64(mix(v.y, w.y, mul), z), mul);
+    let low = sum3(combine_pair(v.x, w.x, mul), mul64(shift_mix(y), k0()), x);
+    return combine_pair(low, add64(combine_pair(v.y, w.y, mul), z), mul);
 }
 
 fn hash(len: u32) -> U64 {

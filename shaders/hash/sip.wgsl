@@ -15,7 +15,7 @@ fn left(v: U64, by: u32) -> U64 {
     return rotate64(v, 64u - by);
 }
 
-fn round(v: Chain) -> Chain {
+fn sip_round(v: Chain) -> Chain {
     let a = add64(v.a, v.b);
     let c = add64(v.c, v.d);
     let b = left(v.b, 13u) ^ a;
@@ -48,7 +48,7 @@ fn begin(len: u32) -> Chain {
 fn with_word(c: Chain, m: U64) -> Chain {
     var v = c;
     v.d = v.d ^ m;
-    v = round(round(v));
+    v = sip_round(sip_round(v));
     v.a = v.a ^ m;
     return v;
 }
@@ -79,7 +79,7 @@ fn end(c: Chain, len: u32) -> U64 {
     }
     v = with_word(v, m);
     v.c = v.c ^ join64(0xffu, 0u);
-    v = round(round(round(round(v))));
+    v = sip_round(sip_round(sip_round(sip_round(v))));
     return v.a ^ v.b ^ v.c ^ v.d;
 }
 

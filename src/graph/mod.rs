@@ -31,6 +31,7 @@ pub(crate) mod diagnosis;
 pub(crate) mod digest;
 pub(crate) mod expr;
 pub(crate) mod extent;
+pub(crate) mod function;
 pub(crate) mod fusion_barrier;
 mod legalize;
 pub(crate) mod many_dispatches;

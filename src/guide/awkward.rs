@@ -149,6 +149,7 @@
 //! | `i // 0` | [`floordiv`](Tensor::floordiv) | an error of the read, not 0 |
 //! | `x > y`, `x == y` | [`greater`](Tensor::greater), [`equal`](Tensor::equal) | methods |
 //! | `np.sqrt(x)`, other ufuncs | [`x.sqrt()`](Tensor::sqrt), … | see the [table](super::operations) |
+//! | `numba.vectorize`, `np.frompyfunc`, kernels of one's own | a Rust function of tensors, or an [`ElementFunction`](crate::ElementFunction) | the latter is written in WGSL and in Rust, and fuses like any operation |
 //! | `ak.nan_to_num(x)` | `x.is_nan()?.select(0.0, &x)` | |
 //!
 //! # Reductions

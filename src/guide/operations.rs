@@ -232,6 +232,7 @@
 //! | [`broadcast_like`](Tensor::broadcast_like) | `tf.broadcast_to` | yes | device, may wait | later |
 //! | [`map_flat_values`](Tensor::map_flat_values) | `tf.ragged.map_flat_values` | yes | device | later |
 //! | [`map_flat_values_of`](Tensor::map_flat_values_of) | `tf.ragged.map_flat_values` | yes | device | later |
+//! | [`map_elements`](Tensor::map_elements); several operands: [`ElementFunction::call`](crate::ElementFunction#method.call) | `tf.vectorized_map`, custom ops | yes | device | none |
 //! | [`map_rows`](Tensor::map_rows) | `tf.map_fn` | yes | device | later |
 //! | [`map_rows_of`](Tensor::map_rows_of) | `tf.map_fn` | yes | device | later |
 //!

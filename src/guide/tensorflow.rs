@@ -115,6 +115,32 @@
 //! # Ok::<(), ragged::Error>(())
 //! ```
 //!
+//! # Functions of elements
+//!
+//! `tf.vectorized_map`, `tf.map_fn` over elements and `tf.numpy_function` have two counterparts. An ordinary Rust function
+//! of tensors (`fn gelu(x: &Tensor) -> Result<Tensor>`) is the first choice: its operations fuse into one kernel. A loop or
+//! a table per element, for which TensorFlow needs a custom op, is an [`ElementFunction`](crate::ElementFunction): one
+//! function in WGSL and in Rust, which fuses like any operation, and whose sides
+//! [`check`](crate::ElementFunction::check) compares.
+//!
+//! ```
+//! use ragged::{Device, ElementFunction, RaggedTensor};
+//!
+//! let text = "fn morton(x: u32, y: u32) -> u32 {
+//!     var code = 0u;
+//!     for (var k = 0u; k < 16u; k++) {
+//!         code |= ((x >> k) & 1u) << (2u * k) | ((y >> k) & 1u) << (2u * k + 1u);
+//!     }
+//!     return code;
+//! }";
+//! let morton = ElementFunction::new("morton", text, |x: u32, y: u32| {
+//!     (0..16).fold(0, |code, k| code | ((x >> k) & 1) << (2 * k) | ((y >> k) & 1) << (2 * k + 1))
+//! })?;
+//! let x = RaggedTensor::from_nested([vec![1u32, 2], vec![], vec![3]], &Device::cpu())?;
+//! assert_eq!(morton.call(&x, 1)?.to_string(), "<ragged.RaggedTensor [[3, 6], [], [7]]>");
+//! # Ok::<(), ragged::Error>(())
+//! ```
+//!
 //! # Construction and conversion
 //!
 //! | TensorFlow | ragged | differences |
@@ -252,6 +278,7 @@
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
 //! | `tf.map_fn(f, x)` | [`x.map_rows(f)`](Tensor::map_rows) | see above; [`Tensor::map_rows_of`] of several tensors |
+//! | `tf.vectorized_map`, `tf.numpy_function`, custom ops | functions of tensors; [`ElementFunction`](crate::ElementFunction) | see above; [`map_elements`](Tensor::map_elements) |
 //! | `tf.sets.intersection`, … | [`set_intersection`](Tensor::set_intersection), [`set_union`](Tensor::set_union), [`set_difference`](Tensor::set_difference) | rows of ragged tensors; numbers only |
 //! | `tf.random.shuffle(x)` | [`x.shuffle(Seed(seed), 0)`](Tensor::shuffle) | any axis, so that each row can be shuffled by itself |
 //! | `tf.raw_ops.RaggedFillEmptyRows` | [`fill_empty_rows`](Tensor::fill_empty_rows) | |

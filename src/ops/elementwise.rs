@@ -88,21 +88,30 @@ pub(crate) struct Together<'a> {
 }
 
 impl<'a> Together<'a> {
-    /// Broadcasts the operands, at least one of which must be a tensor.
+    /// Broadcasts operands of one dtype, at least one of which must be a tensor.
     ///
     /// # Errors
     /// Different dtypes or devices; shapes that do not fit.
     #[track_caller]
     pub(crate) fn new(op: &'static str, operands: &[Operand<'a>]) -> Result<Self> {
-        let tensors: Vec<&'a Tensor> = operands.iter().filter_map(Operand::tensor).collect();
-        let Some(first) = tensors.first() else {
-            return Err(Error::argument(op, "it needs a tensor"));
-        };
         for other in operands {
             if other.dtype() != operands[0].dtype() {
                 return Err(Error::DTypes { op, lhs: operands[0].dtype(), rhs: other.dtype(), location: caller() });
             }
         }
+        Self::of_any_dtypes(op, operands)
+    }
+
+    /// Broadcasts operands of any dtypes, at least one of which must be a tensor.
+    ///
+    /// # Errors
+    /// Different devices; shapes that do not fit.
+    #[track_caller]
+    pub(crate) fn of_any_dtypes(op: &'static str, operands: &[Operand<'a>]) -> Result<Self> {
+        let tensors: Vec<&'a Tensor> = operands.iter().filter_map(Operand::tensor).collect();
+        let Some(first) = tensors.first() else {
+            return Err(Error::argument(op, "it needs a tensor"));
+        };
         for t in &tensors {
             Device::check_same(op, first.backend(), t.backend())?;
         }
@@ -140,14 +149,33 @@ pub(crate) fn rounded_once<const N: usize>(x: [Expr; N], value: impl FnOnce([Exp
     value(x.map(|x| x.cast(own.computes_in()))).cast(own)
 }
 
-/// Applies `value` to the numbers of the operands, element by element.
+/// Applies `value` to the numbers of the operands, which have one dtype, element by element.
 #[track_caller]
 pub(crate) fn map_together(
     op: &'static str,
     operands: &[Operand<'_>],
     value: impl FnOnce(Vec<Expr>) -> Expr,
 ) -> Result<Tensor> {
-    let together = Together::new(op, operands)?;
+    map_all(op, Together::new(op, operands)?, operands, value)
+}
+
+/// Applies `value` to the numbers of the operands, which may have any dtypes, element by element.
+#[track_caller]
+pub(crate) fn map_of_any_dtypes(
+    op: &'static str,
+    operands: &[Operand<'_>],
+    value: impl FnOnce(Vec<Expr>) -> Expr,
+) -> Result<Tensor> {
+    map_all(op, Together::of_any_dtypes(op, operands)?, operands, value)
+}
+
+#[track_caller]
+fn map_all(
+    op: &'static str,
+    together: Together<'_>,
+    operands: &[Operand<'_>],
+    value: impl FnOnce(Vec<Expr>) -> Expr,
+) -> Result<Tensor> {
     let mut numbers = Vec::with_capacity(operands.len());
     for (operand, place) in operands.iter().zip(&together.places) {
         numbers.push(match operand {

@@ -1,7 +1,7 @@
 //! Operations of [`Tensor`] on a [`Row`], with axes counted in the row.
 
 use super::options::{ReduceAxes, ScanAxis, SortAxis, batched};
-use super::{Axes, Index, Quantiles, Row, RowOperand};
+use super::{Axes, ElementFunction, Index, Quantiles, Row, RowOperand, WgslElement};
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 use crate::integer::Integer;
@@ -126,6 +126,15 @@ impl Row {
     #[track_caller]
     pub fn cast(&self, dtype: DType) -> Result<Self> {
         self.with(self.all.cast(dtype)?)
+    }
+
+    /// As [`Tensor::map_elements`].
+    ///
+    /// # Errors
+    /// As the operation of [`Tensor`].
+    #[track_caller]
+    pub fn map_elements<A: WgslElement, R: WgslElement>(&self, function: &ElementFunction<fn(A) -> R>) -> Result<Self> {
+        self.with(self.all.map_elements(function)?)
     }
 
     /// As [`Tensor::quantile`], of each row by itself.

@@ -1,14 +1,16 @@
 //! Expressions compiled to lists of operations, operands first.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, OnceLock};
 
 use super::array::Array;
 use super::order_key;
 use super::pool::Pool;
 use crate::dtype::DType;
+use crate::error::Error;
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{Check, Expr, ExprKind};
+use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
@@ -22,6 +24,8 @@ pub(crate) struct Inputs {
     pub(crate) checks: Vec<Arc<Check>>,
     /// The first offending position of each check, or u32::MAX.
     pub(crate) outcomes: Arc<[AtomicU32]>,
+    /// The first panic of one of the user's functions.
+    pub(crate) panic: Arc<OnceLock<Error>>,
     /// Pool that further arrays are allocated from.
     pub(crate) pool: Arc<Pool>,
 }
@@ -64,21 +68,21 @@ fn block_cost(e: &Expr) -> u32 {
         ExprKind::RowOf(..) => 4 * e.own_cost(),
         ExprKind::Unary(UnaryOp::Math(MathFn::Exp | MathFn::Log | MathFn::Sqrt), _) => e.own_cost(),
         ExprKind::Binary(BinaryOp::Div, ..) if is_float => e.own_cost(),
-        ExprKind::Unary(UnaryOp::Math(_), _) => 8 * e.own_cost(),
+        ExprKind::Unary(UnaryOp::Math(_), _) | ExprKind::Call(..) => e.own_cost().saturating_mul(8),
         ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => 8 * e.own_cost(),
         _ => e.own_cost(),
     }
 }
 
 /// Cost per position of a branch, without the operations that the condition contains, which are evaluated at all
-/// positions anyway. `None` if one of the other operations checks a condition.
+/// positions anyway. `None` if one of the other operations checks a condition or calls a function of the user.
 fn branch_cost(branch: &Expr, of_condition: &DigestSet) -> Option<u32> {
     let (mut cost, mut seen, mut stack) = (0u32, DigestSet::default(), vec![branch]);
     while let Some(e) = stack.pop() {
         if of_condition.contains(&e.digest()) || !seen.insert(e.digest()) {
             continue;
         }
-        if matches!(e.kind(), ExprKind::Checked(..)) {
+        if matches!(e.kind(), ExprKind::Checked(..) | ExprKind::Call(..)) {
             return None;
         }
         cost = cost.saturating_add(block_cost(e));
@@ -106,6 +110,8 @@ pub(super) enum Op<'a> {
     FromKey([Scalar; 2], OpId),
     /// The condition and the branches, and the costs of the branches if both may be evaluated at all positions.
     Select([OpId; 3], Option<[u32; 2]>),
+    /// The user's function, its arguments, and the slot that records its first panic.
+    Call(Function, Vec<OpId>, &'a OnceLock<Error>),
     /// The slot that records the first failing position, the condition, the value.
     Checked(&'a AtomicU32, OpId, OpId),
 }
@@ -161,6 +167,7 @@ impl<'a> CompiledExpr<'a> {
                 let costs = if let [Some(a), Some(b)] = costs { Some([a, b]) } else { None };
                 Op::Select([at(c), at(a), at(b)], costs)
             }
+            ExprKind::Call(f, arguments) => Op::Call(f.clone(), arguments.iter().map(at).collect(), &inputs.panic),
             ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
         };
         self.push(e, op, compiled)

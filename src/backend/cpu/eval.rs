@@ -11,6 +11,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::call;
 use super::compiled_expr::{CompiledExpr, Inputs, Op, OpId, PARTITION_COST_PER_POSITION, PARTITION_COST_PER_RUN};
 use super::encoding::{Dense, Direction, Encoded, Value};
 use super::load::load;
@@ -188,6 +189,10 @@ impl<'a> Block<'a> {
             Op::Select([c, a, b], costs) => {
                 let c = self.eval(*c);
                 self.select(&c, *a, *b, *costs)
+            }
+            Op::Call(function, arguments, panic) => {
+                let arguments: Vec<Encoded<'a>> = arguments.iter().map(|&a| self.eval(a)).collect();
+                call::call(function, n, &arguments, panic)
             }
             Op::Checked(outcome, ok, v) => {
                 let ok = self.eval(*ok);

@@ -24,7 +24,7 @@ fn shift_mix(v: u64) -> u64 {
 }
 
 #[inline]
-fn mix(u: u64, v: u64, mul: u64) -> u64 {
+fn combine_pair(u: u64, v: u64, mul: u64) -> u64 {
     let mut a = (u ^ v).wrapping_mul(mul);
     a ^= a >> 47;
     let mut b = (v ^ a).wrapping_mul(mul);
@@ -41,11 +41,11 @@ fn up_to_16(s: &[u8]) -> u64 {
         let b = fetch64(s, s.len() - 8);
         let c = b.rotate_right(37).wrapping_mul(mul).wrapping_add(a);
         let d = a.rotate_right(25).wrapping_add(b).wrapping_mul(mul);
-        return mix(c, d, mul);
+        return combine_pair(c, d, mul);
     }
     if len >= 4 {
         let mul = K2.wrapping_add(len * 2);
-        return mix(len.wrapping_add(fetch32(s, 0) << 3), fetch32(s, s.len() - 4), mul);
+        return combine_pair(len.wrapping_add(fetch32(s, 0) << 3), fetch32(s, s.len() - 4), mul);
     }
     if len > 0 {
         let (a, b, c) = (u64::from(s[0]), u64::from(s[s.len() >> 1]), u64::from(s[s.len() - 1]));
@@ -64,7 +64,7 @@ fn up_to_32(s: &[u8]) -> u64 {
     let b = fetch64(s, 8);
     let c = fetch64(s, s.len() - 8).wrapping_mul(mul);
     let d = fetch64(s, s.len() - 16).wrapping_mul(K2);
-    mix(
+    combine_pair(
         a.wrapping_add(b).rotate_right(43).wrapping_add(c.rotate_right(30)).wrapping_add(d),
         a.wrapping_add(b.wrapping_add(K2).rotate_right(18)).wrapping_add(c),
         mul,
@@ -80,12 +80,12 @@ fn up_to_64(s: &[u8]) -> u64 {
     let c = fetch64(s, s.len() - 8).wrapping_mul(mul);
     let d = fetch64(s, s.len() - 16).wrapping_mul(K2);
     let y = a.wrapping_add(b).rotate_right(43).wrapping_add(c.rotate_right(30)).wrapping_add(d);
-    let z = mix(y, a.wrapping_add(b.wrapping_add(K2).rotate_right(18)).wrapping_add(c), mul);
+    let z = combine_pair(y, a.wrapping_add(b.wrapping_add(K2).rotate_right(18)).wrapping_add(c), mul);
     let e = fetch64(s, 16).wrapping_mul(mul);
     let f = fetch64(s, 24);
     let g = y.wrapping_add(fetch64(s, s.len() - 32)).wrapping_mul(mul);
     let h = z.wrapping_add(fetch64(s, s.len() - 24)).wrapping_mul(mul);
-    mix(
+    combine_pair(
         e.wrapping_add(f).rotate_right(43).wrapping_add(g.rotate_right(30)).wrapping_add(h),
         e.wrapping_add(f.wrapping_add(a).rotate_right(18)).wrapping_add(g),
         mul,
@@ -145,9 +145,9 @@ pub(crate) fn fingerprint64(s: &[u8]) -> u64 {
     v = weak(s, last, v.1.wrapping_mul(mul), x.wrapping_add(w.0));
     w = weak(s, last + 32, z.wrapping_add(w.1), y.wrapping_add(fetch64(s, last + 16)));
     std::mem::swap(&mut z, &mut x);
-    mix(
-        mix(v.0, w.0, mul).wrapping_add(shift_mix(y).wrapping_mul(K0)).wrapping_add(z),
-        mix(v.1, w.1, mul).wrapping_add(x),
+    combine_pair(
+        combine_pair(v.0, w.0, mul).wrapping_add(shift_mix(y).wrapping_mul(K0)).wrapping_add(z),
+        combine_pair(v.1, w.1, mul).wrapping_add(x),
         mul,
     )
 }

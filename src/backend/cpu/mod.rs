@@ -9,6 +9,7 @@ mod available;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod block_scan;
+mod call;
 mod common_runs;
 pub mod compact;
 mod compiled_expr;
@@ -188,7 +189,8 @@ impl CpuBackend {
             checks.push(check.clone());
         }
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
-        let inputs = Inputs { arrays: read, checks, outcomes: outcomes.clone(), pool: self.pool.clone() };
+        let panic = Arc::default();
+        let inputs = Inputs { arrays: read, checks, outcomes: outcomes.clone(), panic, pool: self.pool.clone() };
         self.dispatches.fetch_add(1, Ordering::Relaxed);
         // Every size is exact here.
         self.bytes_moved.fetch_add(traffic(step, 0).total(), Ordering::Relaxed);
@@ -197,9 +199,11 @@ impl CpuBackend {
             let fresh = |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, check.clone());
             status.extend(inputs.checks.iter().enumerate().map(fresh));
         }
-        // A size may exceed a limit because an earlier condition failed, such as an index beyond all rows. The failed
-        // condition is then the error to report.
-        match self.compute(step, &inputs) {
+        let computed = self.compute(step, &inputs);
+        let computed = inputs.panic.get().map_or(computed, |e| Err(e.clone()));
+        // A size may exceed a limit, and a function of the user may panic, because an earlier condition failed, such as an
+        // index beyond all rows. The failed condition is then the error to report.
+        match computed {
             Ok(arrays) => Ok((arrays, status.into())),
             Err(e) => Err(status.iter().find_map(|s| settled(s).err()).unwrap_or(e)),
         }

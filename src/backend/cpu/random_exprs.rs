@@ -15,6 +15,7 @@ use super::random_encodings::Random;
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
+use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::math::MathFn;
@@ -55,7 +56,7 @@ impl Generator<'_> {
         }
         let depth = depth - 1;
         let (a, b) = (self.index(depth), self.index(depth));
-        match self.random.below(12) {
+        match self.random.below(13) {
             0 => Expr::row_of(&splits, a),
             1 => Expr::load(&splits, a),
             2 => Expr::within(&splits, a, b),
@@ -69,6 +70,7 @@ impl Generator<'_> {
                 Expr::u32(1 + self.random.below(20)),
             ),
             9 => self.condition(depth).select(a, b),
+            12 => Expr::call(&Function::for_tests(), [a, b].into()),
             // A row of another partition, repeated cyclically over the positions of this one.
             10 => {
                 let (splits, row) = self.row();
@@ -148,7 +150,13 @@ fn mirrored(splits: &Node, row: &Expr, start: Expr) -> Expr {
 fn inputs(random: &mut Random, splits: &[Node], values: &[Node], check: &Arc<Check>) -> Inputs {
     let outcomes: Arc<[AtomicU32]> = [AtomicU32::new(u32::MAX)].into();
     let pool = Arc::new(Pool::default());
-    let mut inputs = Inputs { arrays: DigestMap::default(), checks: vec![check.clone()], outcomes, pool: pool.clone() };
+    let mut inputs = Inputs {
+        arrays: DigestMap::default(),
+        checks: vec![check.clone()],
+        outcomes,
+        panic: Arc::default(),
+        pool: pool.clone(),
+    };
     let array = |dtype, bytes: &[u8]| Array::from_bytes(&pool, dtype, bytes).expect("a small array");
     for node in splits {
         let most = [2, 4, 20, 200][random.below(4) as usize];

@@ -111,7 +111,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
 fn single_launch(g: &Arc<KernelModule>, head: [u32; 8], value: &Expr, extent: &Extent) -> Lowered {
     let capacity = extent.capacity();
     let mut launch = g.launch("main", head, capacity.div_ceil(g.tile), 1);
-    launch.checks = checks(value, extent.live().as_ref(), capacity);
+    launch.checks = g.checks(checks(value, extent.live().as_ref(), capacity));
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
 
@@ -119,7 +119,7 @@ fn single_launch(g: &Arc<KernelModule>, head: [u32; 8], value: &Expr, extent: &E
 fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> RuntimeChecks {
     // SAFETY: the loops of the templates run MAP_TILE / 256 iterations, or a quarter of them. The loops of the
     // functions that expressions call end: a search halves the remaining range, and a remainder or a power has fewer
-    // bits left after each iteration.
+    // bits left after each iteration. Kernels that call functions of the user keep all checks (`KernelModule::checks`).
     let checks = unsafe { RuntimeChecks::ALL.without_loops() };
     // The count is evaluated at position 0.
     if !are_in_bounds(value, capacity) || count.is_some_and(|e| !are_in_bounds(e, 1)) {

@@ -229,7 +229,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
             launches.push(g.launch("map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
         }
     }
-    launches.iter_mut().for_each(|launch| launch.checks = CHECKS);
+    launches.iter_mut().for_each(|launch| launch.checks = launch.module.checks(CHECKS));
     let scratch = vec![u64::from(grid.part_len) * state as u64];
     let cleared_outputs = (0..).zip(pass.outputs()).filter(|(_, n)| shares_words(n)).map(|(k, _)| k).collect();
     Ok(Lowered { launches, scratch, cleared_outputs, ..Lowered::default() })

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use super::fold::{fold_remainder, fold_u32};
 use super::{Check, ExprKind};
 use crate::dtype::DType;
+use crate::graph::function::Function;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::graph::{Expr, Node, Size};
@@ -105,6 +106,15 @@ impl Expr {
             }
         }
         self.select(a.clone(), b.clone())
+    }
+
+    /// The user's function of these arguments.
+    pub(crate) fn call(function: &Function, arguments: Box<[Self]>) -> Self {
+        debug_assert!(
+            arguments.iter().map(Self::dtype).eq(function.parameters().iter().copied()),
+            "bug: {function:?} of {arguments:?}"
+        );
+        Self::new(ExprKind::Call(function.clone(), arguments), function.result())
     }
 
     /// `self`, under a condition: the kernel reports the element's position if `ok` is false.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Check;
+use crate::graph::function::Function;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::recipe::Rewrite;
 use crate::graph::scalar::Scalar;
@@ -36,6 +37,8 @@ pub(crate) enum ExprKind<E = Expr, A = Node, S = Size> {
     Cast(E),
     /// Reinterpretation of the bits as another type of the same width.
     Bitcast(E),
+    /// A function of the user, whose value depends on its arguments alone.
+    Call(Function, Box<[E]>),
     /// The value under a condition: the kernel reports the position if the condition does not hold.
     Checked(Arc<Check>, E, E),
 }
@@ -44,13 +47,14 @@ impl<E, A, S> ExprKind<E, A, S> {
     /// The operands that are expressions over the same position, in order.
     pub(crate) fn operands(&self) -> impl Iterator<Item = &E> {
         use ExprKind as K;
+        let arguments: &[E] = if let K::Call(_, arguments) = self { arguments } else { &[] };
         let (a, b, c) = match self {
-            K::Index | K::Scalar(_) | K::Size(_) => (None, None, None),
+            K::Index | K::Scalar(_) | K::Size(_) | K::Call(..) => (None, None, None),
             K::Load(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => (Some(a), None, None),
             K::Binary(_, a, b) | K::Checked(_, a, b) | K::Within(_, a, b) => (Some(a), Some(b), None),
             K::Select(a, b, c) => (Some(a), Some(b), Some(c)),
         };
-        [a, b, c].into_iter().flatten()
+        [a, b, c].into_iter().flatten().chain(arguments)
     }
 
     /// Rewrites the references: the array or size first, then the operands in their order.
@@ -68,6 +72,7 @@ impl<E, A, S> ExprKind<E, A, S> {
             K::Select(c, a, b) => K::Select(r.expr(c), r.expr(a), r.expr(b)),
             K::Cast(a) => K::Cast(r.expr(a)),
             K::Bitcast(a) => K::Bitcast(r.expr(a)),
+            K::Call(f, arguments) => K::Call(f.clone(), arguments.iter().map(|a| r.expr(a)).collect()),
             K::Checked(check, ok, v) => K::Checked(check.clone(), r.expr(ok), r.expr(v)),
         }
     }
@@ -87,6 +92,7 @@ impl<E: PartialEq, A: PartialEq, S: PartialEq> PartialEq for ExprKind<E, A, S> {
             (K::Binary(f, a, b), K::Binary(g, c, d)) => f == g && a == c && b == d,
             (K::Select(a, b, c), K::Select(d, e, f)) => a == d && b == e && c == f,
             (K::Cast(a), K::Cast(b)) | (K::Bitcast(a), K::Bitcast(b)) => a == b,
+            (K::Call(f, a), K::Call(g, b)) => f == g && a == b,
             (K::Checked(x, a, b), K::Checked(y, c, d)) => x == y && a == c && b == d,
             _ => false,
         }
@@ -105,6 +111,7 @@ impl<E: std::hash::Hash, A: std::hash::Hash, S: std::hash::Hash> std::hash::Hash
             K::Load(n, _) | K::RowOf(n, _) | K::Within(n, ..) => n.hash(state),
             K::Unary(op, _) => op.hash(state),
             K::Binary(op, ..) => op.hash(state),
+            K::Call(f, _) => f.hash(state),
             // Their operands are hashed below.
             K::Select(..) | K::Cast(_) | K::Bitcast(_) | K::Checked(..) => {}
         }

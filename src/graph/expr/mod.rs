@@ -69,6 +69,7 @@ fn own_cost(kind: &ExprKind) -> u32 {
         K::RowOf(..) => SEARCH_COST,
         K::Within(..) => 2,
         K::Unary(UnaryOp::Math(_), _) => MATH_COST,
+        K::Call(f, _) => f.wgsl().cost,
         K::Binary(BinaryOp::Pow | BinaryOp::Atan2, ..) => MATH_COST,
         K::Binary(BinaryOp::Div | BinaryOp::Rem, a, _) if a.dtype() != DType::U32 => MATH_COST,
         _ => 1,
@@ -90,6 +91,7 @@ impl Expr {
             K::Select(c, a, b) => Digest::of("select", (c, a, b)),
             K::Cast(a) => Digest::of("cast", (dtype, a)),
             K::Bitcast(a) => Digest::of("bitcast", (dtype, a)),
+            K::Call(f, arguments) => Digest::of("call", (f, arguments)),
             K::Checked(check, ok, v) => Digest::of("checked", (check, ok, v)),
         };
         let mut out = ExprData {

@@ -8,9 +8,12 @@ impl Expr {
     /// The same operation on other operands, given in the order of [`Expr::operands`].
     pub(crate) fn with_operands(&self, mut ops: impl Iterator<Item = Self>) -> Self {
         use ExprKind as K;
+        if let K::Call(f, _) = self.kind() {
+            return Self::call(f, ops.collect());
+        }
         let mut next = || ops.next().expect("bug: too few operands");
         match self.kind() {
-            K::Index | K::Scalar(_) | K::Size(_) => self.clone(),
+            K::Index | K::Scalar(_) | K::Size(_) | K::Call(..) => self.clone(),
             K::Load(n, _) => Self::load(n, next()),
             K::RowOf(n, _) => Self::row_of(n, next()),
             K::Within(n, _, _) => {

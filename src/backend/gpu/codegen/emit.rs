@@ -128,6 +128,15 @@ impl<'m, 'a> Emitter<'m, 'a> {
                 let x = self.value(a);
                 convert::bitcast(self.module, a.dtype(), e.dtype(), &x)
             }
+            ExprKind::Call(f, arguments) => {
+                let mut values: Vec<String> = arguments.iter().map(|a| self.value(a)).collect();
+                for (k, (value, a)) in values.iter_mut().zip(arguments).enumerate() {
+                    *value = arithmetic::guard_argument(self.module, a.dtype(), value, k);
+                }
+                self.module.user_function(f.wgsl());
+                let call = format!("{}({})", f.wgsl().entry, values.join(", "));
+                arithmetic::guard_argument(self.module, e.dtype(), &call, 0)
+            }
             ExprKind::Select(c, a, b) => return self.select(e, c, a, b),
             ExprKind::Checked(check, ok, v) => {
                 let ok = self.value(ok);

@@ -36,6 +36,8 @@ pub(crate) struct KernelModule {
     pub(crate) scalars: Vec<ParamWord>,
     /// Elements per tile, if the text contains that number; else 0.
     pub(crate) tile: u32,
+    /// Whether the kernel calls functions of the user, which may index arrays of their own and need not end.
+    calls_user: bool,
     /// The compiled pipelines, by entry point and runtime checks.
     pub(in crate::backend::gpu) pipelines: Mutex<Vec<(&'static str, RuntimeChecks, Pipeline)>>,
 }
@@ -58,10 +60,21 @@ impl KernelModule {
             arrays,
             scalars,
             tile: 0,
+            calls_user: false,
             pipelines: Mutex::default(),
         };
         out.text = out.text_with(&vec![Windowing::Whole; out.arrays.len()], true).into();
         out
+    }
+
+    /// Marks the kernel as one that calls functions of the user.
+    pub(super) fn with_user_functions(self) -> Self {
+        Self { calls_user: true, ..self }
+    }
+
+    /// The runtime checks of the kernel, given those that its template needs.
+    pub(in crate::backend::gpu) fn checks(&self, of_template: RuntimeChecks) -> RuntimeChecks {
+        if self.calls_user { RuntimeChecks::ALL } else { of_template }
     }
 
     /// Sets the number of elements per tile that the text contains.

@@ -33,6 +33,7 @@ pub(crate) use types::{elements_per_word, value_type};
 
 use crate::dtype::DType;
 use crate::graph::expr::{Check, Expr};
+use crate::graph::function::WgslFunction;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::plan::{Int64Repr, Step};
@@ -59,6 +60,8 @@ pub(crate) struct ModuleBuilder<'a> {
     vectors: Vec<Node>,
     /// The arrays, by index, whose bound range the kernel queries.
     ranges: BTreeSet<usize>,
+    /// Whether the kernel calls functions of the user.
+    calls_user: bool,
 }
 
 impl<'a> ModuleBuilder<'a> {
@@ -77,6 +80,7 @@ impl<'a> ModuleBuilder<'a> {
             fetched: step.fetches(),
             vectors: Vec::new(),
             ranges: BTreeSet::new(),
+            calls_user: false,
         };
         for n in &step.reads {
             module.array(n);
@@ -168,6 +172,12 @@ impl<'a> ModuleBuilder<'a> {
     /// Adds a library function or any other definition, once.
     fn helper(&mut self, text: impl Into<String>) {
         self.helpers.insert(text.into());
+    }
+
+    /// Adds a function of the user, once.
+    fn user_function(&mut self, f: &WgslFunction) {
+        self.calls_user = true;
+        self.helper(&*f.text);
     }
 
     fn math(&mut self, f: MathFn, dtype: DType) -> &'static str {
@@ -299,6 +309,7 @@ impl<'a> ModuleBuilder<'a> {
         }
         let types = arrays.iter().map(|a| &*a.element.ty).chain([elem]);
         library::complete(templates, types, &mut functions, longs);
-        KernelModule::new(templates, elem, arrays, self.scalars, functions)
+        let module = KernelModule::new(templates, elem, arrays, self.scalars, functions);
+        if self.calls_user { module.with_user_functions() } else { module }
     }
 }

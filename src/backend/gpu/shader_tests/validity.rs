@@ -10,6 +10,7 @@ use crate::backend::gpu::codegen::{Binding, StepModules, StorageArray, elements_
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::{Launch, Lowered};
 use crate::backend::gpu::lower::lower;
+use crate::backend::gpu::runtime::RuntimeChecks;
 use crate::dtype::DType;
 use crate::graph::node::Recipe;
 use crate::graph::plan::{Int64Repr, Step, plan};
@@ -153,6 +154,9 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
                 let (module, info) = validate(name, launch.text(), needed(step));
                 check_bindings(name, launch, &lowered, step, &module);
                 check_memory(name, launch, &module);
+                let calls_user = launch.text().contains("user_test_f");
+                assert_eq!(calls_user, name.starts_with("function of the user"), "{name}");
+                assert!(!calls_user || launch.checks == RuntimeChecks::ALL, "{name}: runtime checks are left out");
                 let writes = launch.arrays().iter().any(|a| !a.binding.is_read_only());
                 assert!(writes || is_empty, "{name}: {} writes nothing", launch.entry);
                 if modules.insert(launch.text().clone()) {

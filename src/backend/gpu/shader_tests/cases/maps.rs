@@ -44,6 +44,18 @@ impl Cases<'_> {
         self.map(format!("checked {dtype} where taken"), taken);
     }
 
+    pub(super) fn functions_of_the_user(&mut self) {
+        let f = Function::for_tests();
+        let call = |a: Expr| Expr::call(&f, [a, self.values(DType::U32)].into());
+        let at_own_positions = call(self.values(DType::U32));
+        let splits = self.splits();
+        let of_rows = call(Expr::load(&splits, Expr::row_of(&splits, Expr::index())));
+        let twice = call(call(Expr::index()));
+        self.map("function of the user".into(), at_own_positions);
+        self.map("function of the user, by rows".into(), of_rows);
+        self.map("function of the user, twice".into(), twice);
+    }
+
     pub(super) fn rows(&mut self, dtype: DType) {
         let splits = self.splits();
         let per_row = |at: Expr| Expr::load(&self.array(dtype, self.sizes.rows), Expr::row_of(&splits, at));

@@ -10,6 +10,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
+use crate::graph::function::Function;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::rank_bitmap::RankBitmap;
@@ -51,6 +52,7 @@ impl<'a> Cases<'a> {
             cases.compactions(dtype);
         }
         cases.asserts();
+        cases.functions_of_the_user();
         cases.reductions();
         cases.row_kernels();
         cases.products();

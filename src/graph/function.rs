@@ -1,0 +1,123 @@
+//! Functions of elements that the user defines in WGSL and in Rust.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::sync::Arc;
+
+use super::digest::Digest;
+use crate::dtype::DType;
+use crate::error::{Error, Result, caller};
+
+/// The Rust function, applied to blocks: for each argument, and for the result, one word per element. Floats are their
+/// bits, bools 0 and 1.
+pub(crate) type BlockFunction = Box<dyn Fn(&[&[u32]], &mut [u32]) + Send + Sync>;
+
+/// The WGSL function.
+#[derive(Debug)]
+pub(crate) struct WgslFunction {
+    /// Functions and constants, whose names occur in no other text. The text is valid on its own and has no comments.
+    pub(crate) text: String,
+    /// The name of the function in the text.
+    pub(crate) entry: String,
+    /// Estimated cost of one call, in operations.
+    pub(crate) cost: u32,
+}
+
+/// A function of the user: cheap to clone, compared by identity.
+#[derive(Clone)]
+pub(crate) struct Function(Arc<FunctionData>);
+
+/// Contents of a [`Function`].
+pub(crate) struct FunctionData {
+    /// The user's name of the function.
+    pub(crate) name: String,
+    /// Differs between functions that may give different results.
+    pub(crate) identity: Digest,
+    /// The dtypes of the arguments: bool or a number of 32 bits.
+    pub(crate) parameters: Vec<DType>,
+    /// The dtype of the result.
+    pub(crate) result: DType,
+    pub(crate) wgsl: WgslFunction,
+    pub(crate) rust: BlockFunction,
+    /// Where the user defined the function.
+    pub(crate) location: &'static Location<'static>,
+}
+
+impl Function {
+    pub(crate) fn new(data: FunctionData) -> Self {
+        Self(Arc::new(data))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.0.name
+    }
+    pub(crate) fn parameters(&self) -> &[DType] {
+        &self.0.parameters
+    }
+    pub(crate) fn result(&self) -> DType {
+        self.0.result
+    }
+    pub(crate) fn wgsl(&self) -> &WgslFunction {
+        &self.0.wgsl
+    }
+
+    /// Fills `results` with the Rust function's results, as words.
+    ///
+    /// # Errors
+    /// [`Error::Function`] if the Rust function panics. The results are unspecified then.
+    pub(crate) fn apply(&self, arguments: &[&[u32]], results: &mut [u32]) -> Result<()> {
+        // The words stay valid after a panic, whichever of them were written.
+        catch_unwind(AssertUnwindSafe(|| (self.0.rust)(arguments, results))).map_err(|panic| {
+            let text = panic.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+            let (file, line) = (self.0.location.file(), self.0.location.line());
+            Error::Function {
+                function: self.0.name.clone(),
+                what: format!("the Rust function, defined at {file}:{line}, panicked: {text}"),
+                location: caller(),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+impl Function {
+    /// `x + (y << 1)` of words, which has no loops and no state.
+    pub(crate) fn for_tests() -> Self {
+        let text = "fn user_test_f(x: u32, y: u32) -> u32 {\n    return x + (y << 1u);\n}\n".into();
+        let one = |x: u32, y: u32| x.wrapping_add(y << 1);
+        Self::new(FunctionData {
+            name: "f".into(),
+            identity: Digest::of("function", "for tests"),
+            parameters: vec![DType::U32; 2],
+            result: DType::U32,
+            wgsl: WgslFunction { text, entry: "user_test_f".into(), cost: 2 },
+            rust: Box::new(move |arguments, results| {
+                for (k, result) in results.iter_mut().enumerate() {
+                    *result = one(arguments[0][k], arguments[1][k]);
+                }
+            }),
+            location: Location::caller(),
+        })
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Function({}, {:?} -> {:?})", self.0.name, self.0.parameters, self.0.result)
+    }
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.identity == other.0.identity
+    }
+}
+impl Eq for Function {}
+
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.identity.hash(state);
+    }
+}

@@ -1,0 +1,248 @@
+//! Validation of the user's WGSL, and renaming of its declarations for use inside generated kernels.
+//!
+//! A kernel contains the text of each function that it calls. The text must therefore be a module of its own that
+//! declares functions and constants only: complete declarations, which cannot change the meaning of the text around
+//! them. Comments are removed, since one without an end would hide the rest of the kernel. Names are prefixed by a hash
+//! of the text, so that they are equal in every process and clash with no other name.
+
+use naga::valid::{Capabilities, ShaderStages, ValidationFlags, Validator};
+use naga::{Module, ScalarKind, TypeInner};
+
+use super::fault::Fault;
+use super::scan::Scanned;
+use crate::dtype::DType;
+use crate::graph::digest::Digest;
+use crate::graph::function::WgslFunction;
+
+/// Maximum length of a text, in bytes.
+const MAX_LEN: usize = 1 << 16;
+/// Maximum size of a type in bytes: WGSL's limit for the variables of a function.
+const MAX_TYPE: u32 = 8192;
+/// Assumed iterations of a loop, for the cost.
+const ITERATIONS: u32 = 16;
+
+/// The function `name` of the text, with names that may occur in any kernel.
+///
+/// # Errors
+/// Invalid WGSL; declarations other than functions and constants; no function of that name, or one of another
+/// signature; functions that are restricted to some kinds of shaders, such as barriers.
+pub(super) fn validated(name: &str, text: &str, parameters: &[DType], result: DType) -> Result<WgslFunction, Fault> {
+    if text.len() > MAX_LEN {
+        return Err(Fault::new(format!("the text has {} bytes; {MAX_LEN} are allowed", text.len())));
+    }
+    let scanned = Scanned::new(text)?;
+    scanned.check_depth()?;
+    let module = parsed(text)?;
+    scanned.check_declarations()?;
+    check_sizes(&module)?;
+    check_signature(&module, name, text, parameters, result)?;
+    let prefix = format!("user_{}_", Digest::of("wgsl", text).short());
+    let renamed = format!("{}\n", scanned.with_prefix(&prefix).trim_end());
+    let module = parsed(&renamed)?;
+    check_names(&module, &prefix, scanned.names().len())?;
+    Ok(WgslFunction { text: renamed, entry: format!("{prefix}{name}"), cost: cost(&module, scanned.loops()) })
+}
+
+/// Parses and validates a text, for any kind of shader and without optional features.
+fn parsed(text: &str) -> Result<Module, Fault> {
+    let module = naga::front::wgsl::parse_str(text).map_err(|e| {
+        let notes: Vec<&str> = e.labels().map(|(_, note)| note).filter(|note| !note.is_empty()).collect();
+        let what =
+            if notes.is_empty() { e.message().to_owned() } else { format!("{}: {}", e.message(), notes.join(", ")) };
+        Fault { line: e.location(text).map(|at| at.line_number), what }
+    })?;
+    let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module).map_err(|e| {
+        let mut what = e.as_inner().to_string();
+        let mut cause = std::error::Error::source(e.as_inner());
+        while let Some(e) = cause {
+            what.push_str(&format!(": {e}"));
+            cause = e.source();
+        }
+        Fault { line: e.location(text).map(|at| at.line_number), what }
+    })?;
+    for (handle, function) in module.functions.iter() {
+        if info[handle].available_stages != ShaderStages::all() {
+            let name = function.name.as_deref().unwrap_or_default();
+            let what =
+                format!("{name} uses barriers, derivatives or other operations that are not functions of elements");
+            return Err(Fault { line: Some(module.functions.get_span(handle).location(text).line_number), what });
+        }
+    }
+    Ok(module)
+}
+
+/// Checks that no variable or constant is too large for a kernel.
+fn check_sizes(module: &Module) -> Result<(), Fault> {
+    let size = |inner: &TypeInner| inner.try_size(module.to_ctx()).unwrap_or(u32::MAX);
+    match module.types.iter().find(|(_, ty)| size(&ty.inner) > MAX_TYPE) {
+        None => Ok(()),
+        Some(_) => Err(Fault::new(format!("a value takes more than {MAX_TYPE} bytes"))),
+    }
+}
+
+/// The dtype of a WGSL type.
+fn dtype(module: &Module, ty: naga::Handle<naga::Type>) -> Option<DType> {
+    let TypeInner::Scalar(scalar) = module.types[ty].inner else { return None };
+    match (scalar.kind, scalar.width) {
+        (ScalarKind::Bool, _) => Some(DType::Bool),
+        (ScalarKind::Sint, 4) => Some(DType::I32),
+        (ScalarKind::Uint, 4) => Some(DType::U32),
+        (ScalarKind::Float, 4) => Some(DType::F32),
+        _ => None,
+    }
+}
+
+fn check_signature(module: &Module, name: &str, text: &str, parameters: &[DType], result: DType) -> Result<(), Fault> {
+    let named = module.functions.iter().find(|(_, f)| f.name.as_deref() == Some(name));
+    let Some((handle, function)) = named else {
+        let names: Vec<&str> = module.functions.iter().filter_map(|(_, f)| f.name.as_deref()).collect();
+        return Err(Fault::new(format!("the text declares no function {name}; it declares: {}", names.join(", "))));
+    };
+    let own: Vec<Option<DType>> = function.arguments.iter().map(|a| dtype(module, a.ty)).collect();
+    let own_result = function.result.as_ref().and_then(|r| dtype(module, r.ty));
+    if own.iter().copied().eq(parameters.iter().map(|&d| Some(d))) && own_result == Some(result) {
+        return Ok(());
+    }
+    let names = |types: Vec<Option<DType>>| {
+        let name = |d: Option<DType>| d.map_or("another type", DType::name);
+        types.into_iter().map(name).collect::<Vec<_>>().join(", ")
+    };
+    let what = format!(
+        "the function takes ({}) and gives {}; the Rust function takes ({}) and gives {result}",
+        names(own),
+        function.result.as_ref().map_or("nothing", |_| own_result.map_or("another type", DType::name)),
+        names(parameters.iter().map(|&d| Some(d)).collect()),
+    );
+    Err(Fault::at(module.functions.get_span(handle).location(text).line_number, what))
+}
+
+/// Checks that a renamed text declares functions and constants with the prefix, and nothing else.
+fn check_names(module: &Module, prefix: &str, declarations: usize) -> Result<(), Fault> {
+    let functions = module.functions.iter().map(|(_, f)| f.name.as_deref());
+    let constants = module.constants.iter().map(|(_, c)| c.name.as_deref());
+    let names: Vec<&str> = functions.chain(constants).flatten().collect();
+    let has_others =
+        !module.global_variables.is_empty() || !module.overrides.is_empty() || !module.entry_points.is_empty();
+    if has_others || names.len() > declarations || !names.iter().all(|name| name.starts_with(prefix)) {
+        return Err(Fault::new("the text declares more than functions and constants"));
+    }
+    Ok(())
+}
+
+/// Estimated operations of one call, from the expressions of all functions of the text.
+fn cost(module: &Module, loops: bool) -> u32 {
+    let expressions: usize = module.functions.iter().map(|(_, f)| f.expressions.len()).sum();
+    // About half of the expressions are arguments, literals and variables.
+    let once = (expressions / 2).clamp(1, 1 << 16) as u32;
+    if loops { once * ITERATIONS } else { once }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ELSE: &str = " else if (x > 2.0) { return 2.0; }";
+    const F32: &[DType] = &[DType::F32];
+
+    fn fault(text: &str) -> Fault {
+        validated("f", text, F32, DType::F32).map(|f| f.text).expect_err(text)
+    }
+
+    #[test]
+    fn functions_and_constants_are_renamed() {
+        let text =
+            "const k = 2.0; // a comment\nfn f(x: f32) -> f32 { return g(x); }\nfn g(x: f32) -> f32 { return k * x; }";
+        let f = validated("f", text, F32, DType::F32).expect("valid");
+        assert!(f.entry.starts_with("user_") && f.entry.ends_with("_f"), "{}", f.entry);
+        assert!(f.text.contains(&format!("fn {}(", f.entry)) && !f.text.contains("comment"), "{}", f.text);
+        assert_eq!(f.text.matches("user_").count(), 5, "{}", f.text);
+        let again = validated("g", text, F32, DType::F32).expect("valid");
+        assert_eq!(f.text, again.text, "two functions of one text share it");
+    }
+
+    #[test]
+    fn loops_cost_more() {
+        let once = "fn f(x: f32) -> f32 { var y = x; { y = y * y; } return y; }";
+        let often = "fn f(x: f32) -> f32 { var y = x; for (var i = 0; i < 9; i++) { y = y * y; } return y; }";
+        let cost = |text| validated("f", text, F32, DType::F32).expect("valid").cost;
+        assert!(cost(once) > 1 && cost(often) > 8 * cost(once));
+    }
+
+    #[test]
+    fn faults_have_lines() {
+        for (line, word, text) in [
+            (2, "y", "fn f(x: f32) -> f32 {\n    return y;\n}"),
+            (1, "expected", "fn f(x: f32) -> f32 { return x }"),
+            (2, "another type", "\nfn f(x: vec2f) -> f32 { return x.x; }"),
+            (1, "takes (i32) and gives f32", "fn f(x: i32) -> f32 { return f32(x); }"),
+            (1, "gives u32", "fn f(x: f32) -> u32 { return u32(x); }"),
+            (1, "gives nothing", "fn f(x: f32) { }"),
+            (1, "takes (f32, f32)", "fn f(x: f32, y: f32) -> f32 { return x + y; }"),
+            (
+                2,
+                "barriers",
+                "fn f(x: f32) -> f32 { return g(x); }\nfn g(x: f32) -> f32 { workgroupBarrier(); return x; }",
+            ),
+            (1, "barriers", "fn f(x: f32) -> f32 { return dpdx(x); }"),
+            (1, "barriers", "fn f(x: f32) -> f32 { discard; return x; }"),
+            (1, "var", "var<private> n: f32;\nfn f(x: f32) -> f32 { n += 1.0; return n; }"),
+            (
+                1,
+                "attributes",
+                "@group(0) @binding(0) var<storage> n: array<f32>;\nfn f(x: f32) -> f32 { return n[0]; }",
+            ),
+            (2, "attributes", "fn f(x: f32) -> f32 { return x; }\n@compute @workgroup_size(1) fn main() {}"),
+            (1, "struct", "struct S { x: f32 }\nfn f(x: f32) -> f32 { return S(x).x; }"),
+            (1, "too long", &format!("fn f(x: f32) -> f32 {{ return {}x; }}", "(".repeat(9999))),
+            (1, "too long", &format!("fn f(x: f32) -> f32 {{ return x{}; }}", "+x".repeat(9999))),
+            (1, "too long", &format!("fn f(x: f32) -> f32 {{ return {}x; }}", "- ".repeat(9999))),
+            (1, "too long", &format!("fn f(x: f32) -> f32 {{ return x{}; }}", "[0]".repeat(9999))),
+            (
+                2,
+                "too long",
+                &format!("fn f(x: f32) -> f32 {{ if (x > 1.0) {{ return x; }}\n{} return x; }}", ELSE.repeat(999)),
+            ),
+        ] {
+            let fault = fault(text);
+            assert_eq!(fault.line, Some(line), "{text}: {}", fault.what);
+            assert!(fault.what.contains(word), "{text}: {}", fault.what);
+        }
+        assert!(fault("fn g(x: f32) -> f32 { return x; }").what.contains("declares: g"));
+        let many: String = (0..999).map(|k| format!("const c{k} = {k};\n")).collect();
+        assert!(fault(&many).what.contains("declarations"));
+        let large = "fn f(x: f32) -> f32 { var a = array<f32, 100000000>(); return a[0] + x; }";
+        assert!(fault(large).what.contains("8192 bytes"));
+        assert!(fault(&" ".repeat(MAX_LEN + 1)).what.contains("bytes"));
+    }
+
+    #[test]
+    fn what_a_kernel_cannot_contain_is_refused() {
+        for text in [
+            // Recursion.
+            "fn f(x: f32) -> f32 { return f(x); }",
+            // Optional features.
+            "fn f(x: f32) -> f32 { return f32(f64(x)); }",
+            "fn f(x: f32) -> f32 { return f32(i64(x)); }",
+            "enable f16;\nfn f(x: f32) -> f32 { return f32(f16(x)); }",
+            "fn f(x: f32) -> f32 { return subgroupAdd(x); }",
+            // Names of generated kernels.
+            "fn f(x: f32) -> f32 { return f32(p.scalars[0].x) + x; }",
+            "fn f(x: f32) -> f32 { return guard_f32(x); }",
+            // Unbalanced texts.
+            "fn f(x: f32) -> f32 { return x; } }",
+            "fn f(x: f32) -> f32 { return x;",
+            "return x; } fn f(x: f32) -> f32 { return x;",
+        ] {
+            fault(text);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_comment_is_never_missing() {
+        // The parser accepts a comment without an end.
+        let text = "fn f(x: f32) -> f32 { return x; } /* open";
+        if let Ok(f) = validated("f", text, F32, DType::F32) {
+            assert!(!f.text.contains("/*"), "{}", f.text);
+        }
+    }
+}
