@@ -1,4 +1,7 @@
-//! `ragged-bench operations`: operations on text, counts, combinations and sparse matrices, for the comparison with other libraries.
+//! `ragged-bench operations`: operations on text, counts, combinations and matrices, for the comparison with other
+//! libraries.
+
+mod products;
 
 use std::fs;
 use std::io::Write;
@@ -83,7 +86,7 @@ struct Case {
 }
 
 /// Names and groups of the operations. Each is measured on inputs of its own, so that the peak is that of the operation.
-const ALL: [(&str, Group); 13] = [
+const ALL: [(&str, Group); 18] = [
     ("split", Group::Text),
     ("lower", Group::Text),
     ("strip", Group::Text),
@@ -97,6 +100,11 @@ const ALL: [(&str, Group); 13] = [
     ("sparse_product", Group::Sparse),
     ("bincount", Group::Counts),
     ("histogram", Group::Counts),
+    ("product_f32", Group::Products),
+    ("product_f64", Group::Products),
+    ("product_transposed", Group::Products),
+    ("products_ragged", Group::Products),
+    ("attention", Group::Products),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +114,7 @@ enum Group {
     Events,
     Counts,
     Sparse,
+    Products,
 }
 
 /// Bins of the counts.
@@ -264,6 +273,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
                 Group::Events => event_case(options, lengths.as_deref(), device),
                 Group::Counts => count_case(name, options, device),
                 Group::Sparse => sparse_case(options, device),
+                Group::Products => products::run(name, device).map(|run| Case { run, plain: None }),
             };
             match case.and_then(|case| measure(device, name, &case, options.repeat)) {
                 Ok(record) => records.push(record),
