@@ -69,7 +69,8 @@ fn batches_of(inputs: &Inputs, p: &Product, count: usize, room: usize) -> Vec<Ba
     batches
 }
 
-/// Computes the products with register tiles of `N` columns, which are two AVX2 vectors.
+/// Computes the products with register tiles of `N` columns, which are two AVX2 vectors. Elements of `out` without a
+/// result are 0.
 fn typed<T: Value + Number + ArrayElement, const N: usize>(
     inputs: &Inputs,
     op: &str,
@@ -77,15 +78,21 @@ fn typed<T: Value + Number + ArrayElement, const N: usize>(
     batches: usize,
     out: &mut Array,
 ) -> Result<()> {
-    if batches == 0 {
+    let batches = batches_of(inputs, p, batches, out.len());
+    out.zero_rest(batches.last().map_or(0, Batch::end));
+    if batches.is_empty() {
         return Ok(());
     }
-    let batches = batches_of(inputs, p, batches, out.len());
+    let results = out.slice_mut();
+    for (before, batch) in batches.iter().zip(&batches[1..]) {
+        results[before.end()..batch.out].fill(T::default());
+    }
+    results[..batches[0].out].fill(T::default());
     let longest = |len: fn(&Batch) -> usize| batches.iter().map(len).max().unwrap_or(0);
     let (mut a, mut b) = (None, None);
     let a = operand(inputs, op, &p.operands[0], longest(|g| g.left + g.rows * g.terms), &mut a)?.slice::<T>();
     let b = operand(inputs, op, &p.operands[1], longest(|g| g.right + g.terms * g.columns), &mut b)?.slice::<T>();
-    parallel::for_each(divide(&batches, rayon::current_num_threads(), out.slice_mut()), &|item| {
+    parallel::for_each(divide(&batches, rayon::current_num_threads(), results), &|item| {
         let mut panels = Panels::<T, N>::new();
         item.for_each(&mut |batch, (row, column), out| {
             let left = Factor::left(a, batch.left, (batch.rows, batch.terms), p.transposed[0]).skip(row);

@@ -44,7 +44,11 @@ impl Tile {
                     *sum = out[self.column + c][self.row + r];
                 }
             } else {
-                sums[..width].copy_from_slice(&out[self.row + r][self.column..][..width]);
+                let row = &out[self.row + r][self.column..][..width];
+                match row.first_chunk() {
+                    Some(all) => *sums = *all,
+                    None => sums[..width].copy_from_slice(row),
+                }
             }
         }
         sums
@@ -59,7 +63,11 @@ impl Tile {
                     out[self.column + c][self.row + r] = sum;
                 }
             } else {
-                out[self.row + r][self.column..][..width].copy_from_slice(&sums[..width]);
+                let row = &mut out[self.row + r][self.column..][..width];
+                match row.first_chunk_mut() {
+                    Some(all) => *all = *sums,
+                    None => row.copy_from_slice(&sums[..width]),
+                }
             }
         }
     }

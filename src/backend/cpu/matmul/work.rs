@@ -12,7 +12,8 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    fn end(&self) -> usize {
+    /// The end of its results.
+    pub(super) fn end(&self) -> usize {
         self.out + self.rows * self.columns
     }
 

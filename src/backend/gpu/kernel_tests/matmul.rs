@@ -132,3 +132,35 @@ fn one_giant_batch_beside_many_empty_ones() {
     let kind = (Mode::Unchecked, "f32", guarded, "f32(rg_zero())");
     check(kind, &sizes, (16, [false, false]), float);
 }
+
+/// Loads per invocation in a product of 2 by 2 full tiles, as `edits` of the kernel count them in `loads`.
+fn loads(tile: u32, terms: u32, edits: &[(&str, &str)]) -> u32 {
+    let mut text = text("u32", "a * b", "0u", tile) + "\nvar<private> loads: u32;\n";
+    for (from, to) in edits.iter().chain(&[("store_out(i, v)", "store_out(i, loads)")]) {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let size = 2 * tile;
+    let values = vec![1u32; (size * terms) as usize];
+    let gpu = gpu();
+    let table = gpu.upload(&[size, terms, size, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4]);
+    let (a, b, out) = (gpu.upload(&values), gpu.upload(&values), gpu.junk::<u32>((size * size) as usize));
+    let head = host::matmul::head(1, 4, size * size, [false; 2], 0..u32::MAX);
+    gpu.kernel(&text, Mode::Unchecked, head, &[&a, &b, &out, &table]).run(&[("main", (4, 1, 1))]);
+    let got = gpu.read::<u32>(&out, (size * size) as usize);
+    assert!(got.iter().all(|&loads| loads == got[0]), "invocations differ");
+    got[0]
+}
+
+#[test]
+fn loads_per_result_are_those_of_the_documentation() {
+    let from_arrays =
+        [("return load_a(i)", "loads++; return load_a(i)"), ("return load_b(i)", "loads++; return load_b(i)")];
+    let from_slabs = [("b[c] = right[", "loads++; b[c] = right["), ("let a = left[", "loads++; let a = left[")];
+    let terms = 96;
+    for tile in [16, 32, 64] {
+        let results = (tile / 16) * (tile / 16);
+        assert_eq!(loads(tile, terms, &from_arrays), results * 2 * terms / tile);
+        assert_eq!(loads(tile, terms, &from_slabs), results * 32 * terms / tile);
+    }
+}
