@@ -40,10 +40,12 @@ pub(super) enum WorkItem<'b, 'o, T> {
     Rectangle { batch: &'b Batch, row: usize, column: usize, out: Vec<&'o mut [T]> },
 }
 
+/// Computes results of one batch: called with the batch, the first row and column, and the rows of results.
+type Compute<'f, T> = dyn FnMut(&Batch, (usize, usize), &mut [&mut [T]]) + 'f;
+
 impl<T> WorkItem<'_, '_, T> {
-    /// Calls `f` with each batch, the first row and the first column of its results in this work item, and the rows of
-    /// these results.
-    pub(super) fn for_each(self, f: &mut dyn FnMut(&Batch, (usize, usize), &mut [&mut [T]])) {
+    /// Calls `f` with the results of each batch.
+    pub(super) fn for_each(self, f: &mut Compute<'_, T>) {
         match self {
             Self::Rows { batches, first, out } => {
                 for batch in batches {

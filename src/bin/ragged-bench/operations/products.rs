@@ -1,12 +1,9 @@
 //! Matrix products: two large matrices, a ragged batch of small ones, and attention within ragged sequences.
 
-#[path = "../../../../examples/attention.rs"]
-#[allow(dead_code, reason = "an example's main")]
-mod attention;
-
 use ragged::{Device, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
 use super::splits;
+use crate::jobs::cases::attention_job;
 use crate::rows::{flat_values, splitmix64};
 
 /// Rows and columns of the large matrices.
@@ -56,7 +53,7 @@ pub(super) fn run(name: &str, device: &Device) -> Result<Box<dyn Fn() -> Result<
             let tokens = || -> Result<RaggedTensor<f32>> { sequences(&lengths, device)?.try_into() };
             let (queries, keys, values) = (tokens()?, tokens()?, tokens()?);
             ragged::eval([queries.erased(), keys.erased(), values.erased()])?;
-            Box::new(move || Ok(vec![attention::attention(&queries, &keys, &values)?.into_erased()]))
+            Box::new(move || Ok(vec![attention_job::attention(&queries, &keys, &values)?.into_erased()]))
         }
     })
 }
