@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Text, combinations, counts and sparse products: ragged's CPU backend next to Polars, TensorFlow, Awkward, SciPy and plain
-loops, in one run.
+"""Text, combinations, counts and matrix products: ragged's CPU backend next to Polars, TensorFlow, Awkward, SciPy, NumPy
+and plain loops, in one run.
 
     benches/cpu_operations.py --text FILE... [--copies N] [--rounds R] [--row-lengths FILE...] [--binary PATH] >operations.md
 
@@ -64,13 +64,18 @@ def tensorflow_ops(lines, words):
     }
 
 
-def event_lengths(count):
-    state = np.arange(count, dtype=np.uint64) + np.uint64(0xE7E7)
+def lengths(seed, count, least, most):
+    """Pseudorandom lengths, those of ragged-bench."""
+    state = np.arange(count, dtype=np.uint64) + np.uint64(seed)
     with np.errstate(over="ignore"):
         z = state + np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return ((z ^ (z >> np.uint64(31))) % np.uint64(13)).astype(np.int64)
+        return least + ((z ^ (z >> np.uint64(31))) % np.uint64(most - least + 1)).astype(np.int64)
+
+
+def event_lengths(count):
+    return lengths(0xE7E7, count, 0, 12)
 
 
 def awkward_combinations(lengths):
@@ -91,6 +96,40 @@ def sparse_products(size, entries=1_000_000, columns=64):
     coo = scipy.sparse.coo_array((values, (places // size, places % size)), shape=(size, size))
     csr = coo.tocsr()
     return {"scipy csr": lambda: csr @ dense, "scipy coo": lambda: coo @ dense}
+
+
+def dense_products():
+    """Names, and functions in NumPy, which loops over the matrices of a batch."""
+    random = np.random.default_rng(0)
+    large = random.random((1024, 1024), np.float32)
+    wide = large.astype(np.float64)
+    matrices = lambda lengths: [random.random((n, 64), np.float32) for n in lengths]
+    left, right = matrices(lengths(0x9A0D, 2000, 10, 100)), matrices(lengths(0x51DE, 2000, 10, 100))
+    queries, keys, values = (matrices(lengths(0xA77E, 32, 10, 500)) for _ in range(3))
+
+    def attention(queries, keys, values):
+        scores = queries @ keys.T * np.float32(1 / 8)
+        shares = np.exp(scores - scores.max(1, keepdims=True))
+        return (shares / shares.sum(1, keepdims=True)) @ values
+
+    return {
+        "product_f32": ("1024 x 1024 by 1024 x 1024, f32", lambda: large @ large),
+        "product_f64": ("1024 x 1024 by 1024 x 1024, f64", lambda: wide @ wide),
+        "product_transposed": ("1024 x 1024 by 1024 x 1024, both transposed", lambda: large.T @ large.T),
+        "products_ragged": ("2,000 products of 10..100 x 64 x 10..100", lambda: [a @ b.T for a, b in zip(left, right)]),
+        "attention": ("attention, 32 sequences of 10..500 x 64", lambda: [attention(*x) for x in zip(queries, keys, values)]),
+    }
+
+
+def report_products(binary, rounds):
+    """Prints the rows of the dense products, which alternate with NumPy."""
+    for op, (name, other) in dense_products().items():
+        records, times = [], []
+        for _ in range(rounds):
+            records.append(ragged(binary, op, [], 15))
+            times.append(warm(other))
+        best = min(records, key=lambda record: record["ms"])
+        print(row(name, best, {"numpy": min(times)})[1], flush=True)
 
 
 def once(op):
@@ -132,7 +171,7 @@ HEADER = "| operation | ragged ms | others ms | ratio | peak memory | dispatches
 
 def report(binary, files, copies, rounds, peers, row_lengths):
     makers = {"polars": polars_ops, "tensorflow": tensorflow_ops}
-    print("## Text, combinations, counts, sparse products\n")
+    print("## Text, combinations, counts, matrix products\n")
     print("Milliseconds, the fastest of the rounds. The ratio is the time of the fastest other library, or of the plain loop,")
     print("over ragged's: above 1, ragged is faster. Peak memory is that of ragged's arrays over inputs plus results.\n")
     print(HEADER)
@@ -177,6 +216,7 @@ def report(binary, files, copies, rounds, peers, row_lengths):
         best = min(records, key=lambda record: record["ms"])
         name = f"sparse ({size:,} rows, 1,000,000 entries) times dense, 64 columns"
         print(row(name, best, {peer: min(ms) for peer, ms in times.items()})[1], flush=True)
+    report_products(binary, rounds)
     for name in ["bincount", "histogram"]:
         records = [ragged(binary, name, []) for _ in range(rounds)]
         best = min(records, key=lambda record: record["ms"])

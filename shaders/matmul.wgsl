@@ -6,7 +6,8 @@
 //          registers.
 // Order    A result is a left fold from identity() of the products in ascending order, each rounded before it is added.
 //          Its bits do not depend on the batch, the tile or the device, and equal those of the CPU.
-// Traffic  Writes each result once; reads the left matrix once per EDGE columns of the right one, and vice versa.
+// Traffic  Writes each result once; reads the left matrix once per EDGE columns of the right one, and vice versa. Loads
+//          per result and term in tiles of 64: 2 / EDGE = 1 / 32 from arrays, 2 / EACH = 1 / 2 from workgroup memory.
 // Terms    Sums of very many terms may be divided among several dispatches, in order: all but the first continue from
 //          the contents of `out`. An element of `out` has the type of the accumulator, so this changes no bits.
 // Parts    Where arrays are bound in part, a dispatch adds to `out` the products whose two factors are bound.

@@ -179,16 +179,25 @@ fn batches<T: Number>(sizes: &[[usize; 3]], seed: u64, devices: &[(String, Devic
         let b: Vec<Matrix<T>> = right.iter().map(|m| m.stored(t[1])).collect();
         check::<T>("ragged by ragged", (&ragged(&a), &ragged(&b)), t, devices, &both_ragged);
         let [m, k, n] = [same(0), same(1), same(2)];
-        if let (Some(k), false) = (k, t[0]) {
-            check::<T>("half ragged by ragged", (&half_ragged(&a, k), &ragged(&b)), t, devices, &both_ragged);
+        // An inner dimension of columns on the left: `k`, or `m` if transposed.
+        let half = if t[0] { m } else { k }.map(|columns| half_ragged(&a, columns));
+        if let Some(half) = &half {
+            check::<T>("half ragged by ragged", (half, &ragged(&b)), t, devices, &both_ragged);
         }
-        if let (Some(k), Some(n)) = (k, n) {
+        let Some(n) = n else { continue };
+        let uniform_columns = host(vec![rows.clone()], vec![rows[sizes.len()] as usize, n], values.clone());
+        if !t[1] {
+            let b = half_ragged(&b, n);
+            check::<T>("ragged by half ragged", (&ragged(&a), &b), t, devices, &uniform_columns);
+            if let Some(half) = &half {
+                check::<T>("half ragged by half ragged", (half, &b), t, devices, &uniform_columns);
+            }
+        }
+        if let Some(k) = k {
             let b = if t[1] { dense(&b, n, k) } else { dense(&b, k, n) };
-            if t[0] {
-                check::<T>("ragged by dense", (&ragged(&a), &b), t, devices, &both_ragged);
-            } else {
-                let want = host(vec![rows.clone()], vec![rows[sizes.len()] as usize, n], values.clone());
-                check::<T>("half ragged by dense", (&half_ragged(&a, k), &b), t, devices, &want);
+            check::<T>("ragged by dense", (&ragged(&a), &b), t, devices, &uniform_columns);
+            if let Some(half) = &half {
+                check::<T>("half ragged by dense", (half, &b), t, devices, &uniform_columns);
             }
             if let Some(m) = m {
                 let a = if t[0] { dense(&a, k, m) } else { dense(&a, m, k) };
@@ -310,6 +319,15 @@ fn more_batch_dimensions() {
     let b = host(vec![outer.clone()], vec![3, 2, 3], b);
     let want = host(vec![outer, rows], vec![4, 3], values);
     check::<i32>("two batch dimensions", (&a, &b), [false; 2], common::every_way(), &want);
+}
+
+/// As in TensorFlow: `[2, (1), 3]` transposed by `[2, 1, 1]` gives `[2, 3, 1]` of ragged rank 1.
+#[test]
+fn uniform_columns_are_an_inner_dimension() {
+    let a = host(vec![vec![0, 1, 2]], vec![2, 3], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let b = host(vec![], vec![2, 1, 1], vec![10.0f32, 100.0]);
+    let want = host(vec![vec![0, 3, 6]], vec![6, 1], vec![10.0f32, 20.0, 30.0, 400.0, 500.0, 600.0]);
+    check::<f32>("uniform columns", (&a, &b), [true, false], common::every_way(), &want);
 }
 
 #[test]

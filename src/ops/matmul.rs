@@ -30,9 +30,9 @@ impl Tensor {
     ///   operand is. This is a product of the flat values; TensorFlow rejects it.
     /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row. The matrices of each
     ///   batch must be rectangular; their sizes may differ between batches. Dense by dense gives dense. With
-    ///   parentheses for ragged dimensions, `[.., (i), k]` by matrices with two uniform dimensions gives
-    ///   `[.., (i), j]`. Any other product gives `[.., (i), (j)]`, where a size common to all batches becomes a uniform
-    ///   partition.
+    ///   parentheses for ragged dimensions, a product with uniform columns on the right, `[.., (k), j]` or
+    ///   `[.., k, j]`, gives `[.., (i), j]`. Any other product gives `[.., (i), (j)]`. A number of rows that is common
+    ///   to all batches becomes a uniform partition, and so does a uniform partition of the right operand's columns.
     ///
     /// The dtype stays: integers wrap, and those of 8 and 16 bits accumulate in 32 bits. A matrix without rows matches
     /// any number of terms if its rows are ragged. A sum without terms is 0. NaN and infinities follow IEEE 754 and
@@ -107,7 +107,8 @@ impl Tensor {
         {
             self.by_uniform_matrices(call, &pairs, operands)
         } else {
-            self.by_matrices(call, &pairs, operands, &a)
+            let width = other.inner().iter().rev().nth(usize::from(transpose_b)).copied();
+            self.by_matrices(call, &pairs, operands, &a, width)
         }
     }
 
@@ -173,9 +174,17 @@ impl Tensor {
         Self::new(call.backend, self.partitions().to_vec(), Some(outer), inner, Values::Numbers(product))
     }
 
-    /// Multiplies by matrices whose sizes may differ: rows and columns of the results are partitions.
+    /// Multiplies by matrices whose sizes may differ: the rows of the results are a partition, and so are the columns,
+    /// unless all matrices have the inner dimension `width` of columns.
     #[track_caller]
-    fn by_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], dims: &[RowPartition]) -> Result<Self> {
+    fn by_matrices(
+        &self,
+        call: Call<'_>,
+        pairs: &Pairs,
+        operands: [&Node; 2],
+        dims: &[RowPartition],
+        width: Option<u32>,
+    ) -> Result<Self> {
         let ([m, _, n], backend) = (&pairs.sizes, call.backend);
         let Some(rows) = pairs.left.partitions()[0] else { unreachable!("bug: one batch of a higher rank") };
         let rows = match rows.uniform_length() {
@@ -186,8 +195,15 @@ impl Tensor {
                 RowPartition::from_lengths(backend, OP, &pairs.left.batches, m.clone(), most)?
             }
         };
-        let Some(source) = pairs.right.partitions()[1] else { unreachable!("bug: one batch of a higher rank") };
+        let mut partitions = dims[..dims.len() - 2].to_vec();
         let all_rows = rows.nvals_extent().clone();
+        if let Some(width) = width {
+            let start = rows.start(Expr::index()).mul(Expr::u32(width));
+            let product = pairs.product(call, operands, &all_rows.times(OP, width.into())?, start)?;
+            partitions.push(rows);
+            return Self::new(backend, partitions, Some(all_rows), vec![width], Values::Numbers(product));
+        }
+        let Some(source) = pairs.right.partitions()[1] else { unreachable!("bug: one batch of a higher rank") };
         let length = n.at(&rows.row_of(Expr::index()));
         let columns = match (source.uniform_length(), pairs.results) {
             (Some(len), _) => RowPartition::uniform(len, all_rows)?,
@@ -200,7 +216,6 @@ impl Tensor {
         let extent = columns.nvals_extent().clone();
         let start = columns.start(rows.start(Expr::index()));
         let product = pairs.product(call, operands, &extent, start)?;
-        let mut partitions = dims[..dims.len() - 2].to_vec();
         partitions.extend([rows, columns]);
         Self::new(backend, partitions, Some(extent), Vec::new(), Values::Numbers(product))
     }

@@ -33,10 +33,7 @@ impl CpuBackend {
             Recipe::Map { value, .. } => map::map(inputs, value, n, &mut out),
             Recipe::Assert { ok, count: positions, check } => map::assert(inputs, ok, check, count(positions)),
             Recipe::Reduce { .. } => unreachable!("bug: a row reduction without a pass"),
-            Recipe::Product(p) => {
-                out.zero_rest(0);
-                matmul::products(inputs, op, p, count(&p.batches), &mut out)?;
-            }
+            Recipe::Product(p) => matmul::products(inputs, op, p, count(&p.batches), &mut out)?,
             Recipe::Scan { value, count: positions } => {
                 let expr = CompiledExpr::new(inputs, value);
                 let values = |start: usize, out: &mut [u32]| {

@@ -31,7 +31,7 @@ mod masked_rows;
 pub mod matmul;
 mod moments;
 mod nonempty_rows;
-mod number;
+pub(crate) mod number;
 mod online_softmax;
 mod operand;
 mod operations;

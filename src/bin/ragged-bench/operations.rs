@@ -1,6 +1,7 @@
-//! `ragged-bench operations`: operations on text, counts, combinations and sparse matrices, for the comparison with other
+//! `ragged-bench operations`: operations on text, counts, combinations and matrices, for the comparison with other
 //! libraries, and operations on rows that TensorFlow lacks.
 
+mod products;
 mod reductions;
 mod rows;
 
@@ -91,7 +92,7 @@ struct Case {
 
 /// Names and groups of the operations that other libraries have. Each is measured on inputs of its own, so that the peak
 /// is that of the operation.
-const COMPARED: [(&str, Group); 13] = [
+const COMPARED: [(&str, Group); 18] = [
     ("split", Group::Text),
     ("lower", Group::Text),
     ("strip", Group::Text),
@@ -105,6 +106,11 @@ const COMPARED: [(&str, Group); 13] = [
     ("sparse_product", Group::Sparse),
     ("bincount", Group::Counts),
     ("histogram", Group::Counts),
+    ("product_f32", Group::Products),
+    ("product_f64", Group::Products),
+    ("product_transposed", Group::Products),
+    ("products_ragged", Group::Products),
+    ("attention", Group::Products),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -114,6 +120,7 @@ enum Group {
     Events,
     Counts,
     Sparse,
+    Products,
     Reductions,
     Rows,
 }
@@ -298,6 +305,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> Result<()> {
                 Group::Events => event_case(options, lengths.as_deref(), device),
                 Group::Counts => count_case(name, options, device),
                 Group::Sparse => sparse_case(options, device),
+                Group::Products => products::run(name, device).map(|run| Case { run, plain: None }),
                 Group::Reductions => reductions::case(name, lookup_lengths(lengths.as_deref()), options.values, device),
                 Group::Rows => row_case(name, event_lengths(options, lengths.as_deref()), device),
             };

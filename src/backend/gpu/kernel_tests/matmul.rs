@@ -4,7 +4,9 @@ use bytemuck::Pod;
 
 use super::harness::{Mode, gpu, source};
 use super::rows::{Random, splits};
-use crate::backend::cpu::matmul::{Layout, rows_of_product};
+use crate::backend::cpu::matmul::blocked::{Panels, product};
+use crate::backend::cpu::matmul::factor::Factor;
+use crate::backend::cpu::number::Number;
 use crate::backend::gpu as host;
 
 /// Rows, terms and columns of each batch.
@@ -38,13 +40,11 @@ fn text(elem: &str, guarded: &str, zero: &str, tile: u32) -> String {
     )
 }
 
-fn check<T: Pod + PartialEq + std::fmt::Debug + Sync>(
-    (mode, elem, guarded, zero): (Mode, &str, &str, (&str, T)),
+fn check<T: Pod + Number + std::fmt::Debug + Sync>(
+    (mode, elem, guarded, zero): (Mode, &str, &str, &str),
     sizes: &Sizes,
     (tile, transposed): (u32, [bool; 2]),
     value: impl Fn(u32) -> T,
-    add: impl Fn(T, T) -> T + Copy,
-    mul: impl Fn(T, T) -> T + Copy,
 ) {
     let starts = |of: &dyn Fn(&[u32; 3]) -> u32| splits(&sizes.iter().map(of).collect::<Vec<_>>());
     let (a_at, b_at) = (starts(&|[m, k, _]| m * k), starts(&|[_, k, n]| k * n));
@@ -53,13 +53,14 @@ fn check<T: Pod + PartialEq + std::fmt::Debug + Sync>(
     let mut random = Random(u64::from(tile));
     let mut values = |n: u32| (0..n).map(|_| value(random.next() as u32)).collect::<Vec<T>>();
     let (a, b) = (values(a_at[batches]), values(b_at[batches]));
-    let mut expected = vec![zero.1; out_at[batches] as usize];
+    let mut expected = vec![T::default(); out_at[batches] as usize];
     for (g, size) in sizes.iter().enumerate() {
         let [m, k, n] = size.map(|s| s as usize);
         let out = &mut expected[out_at[g] as usize..][..m * n];
-        let left = Layout::new(a_at[g] as usize, (m, k), transposed[0]);
-        let right = Layout::new(b_at[g] as usize, (k, n), transposed[1]);
-        rows_of_product((&a, left), (&b, right), (0, k, n), zero.1, add, mul, out);
+        let left = Factor::left(&a, a_at[g] as usize, (m, k), transposed[0]);
+        let right = Factor::right(&b, b_at[g] as usize, (k, n), transposed[1]);
+        let rows = &mut out.chunks_mut(n.max(1)).collect::<Vec<_>>();
+        product(left, right, k, rows, &mut Panels::<T, 8>::new());
     }
     let mut table: Vec<u32> = Vec::new();
     for (g, [m, k, n]) in sizes.iter().chain([&[0; 3]]).enumerate() {
@@ -70,7 +71,7 @@ fn check<T: Pod + PartialEq + std::fmt::Debug + Sync>(
     let out = gpu.junk::<T>(expected.len());
     // The capacity may exceed the number of tiles.
     let head = host::matmul::head(batches as u32, tiles[batches] + 5, expected.len() as u32, transposed, 0..u32::MAX);
-    let text = text(elem, guarded, zero.0, tile);
+    let text = text(elem, guarded, zero, tile);
     let (x, y) = host::fold_grid(tiles[batches] + 5);
     gpu.kernel(&text, mode, head, &[&a, &b, &out, &table]).run(&[("main", (x, y + 1, 1))]);
     let got = gpu.read::<T>(&out, expected.len());
@@ -95,8 +96,8 @@ fn floats_have_the_bits_of_the_twin() {
     for mode in [Mode::Checked, Mode::Unchecked] {
         for tile in [16, 32, 64] {
             for transposed in TRANSPOSED {
-                let kind = (mode, "f32", guarded, ("f32(rg_zero())", 0.0f32));
-                check(kind, &edges(), (tile, transposed), float, |a, b| a + b, |a, b| a * b);
+                let kind = (mode, "f32", guarded, "f32(rg_zero())");
+                check(kind, &edges(), (tile, transposed), float);
             }
         }
     }
@@ -106,8 +107,8 @@ fn floats_have_the_bits_of_the_twin() {
 fn integers_wrap() {
     for tile in [16, 64] {
         for transposed in TRANSPOSED {
-            let kind = (Mode::Unchecked, "u32", "a * b", ("0u", 0u32));
-            check(kind, &edges(), (tile, transposed), |v| v, u32::wrapping_add, u32::wrapping_mul);
+            let kind = (Mode::Unchecked, "u32", "a * b", "0u");
+            check(kind, &edges(), (tile, transposed), |v: u32| v);
         }
     }
 }
@@ -116,9 +117,9 @@ fn integers_wrap() {
 fn wide_floats_have_shallower_slabs() {
     let guarded = "bitcast<f64>(bitcast<u64>(a * b) ^ u64(rg_zero()))";
     for transposed in TRANSPOSED {
-        let kind = (Mode::Unchecked, "f64", guarded, ("f64(rg_zero())", 0.0f64));
-        let value = |v| f64::from(v) / 7.0 - 1e8;
-        check(kind, &edges(), (64, transposed), value, |a, b| a + b, |a, b| a * b);
+        let kind = (Mode::Unchecked, "f64", guarded, "f64(rg_zero())");
+        let value = |v: u32| f64::from(v) / 7.0 - 1e8;
+        check(kind, &edges(), (64, transposed), value);
     }
 }
 
@@ -128,6 +129,38 @@ fn one_giant_batch_beside_many_empty_ones() {
     let mut sizes: Sizes = vec![[0, 4, 3]; 3000];
     sizes[1234] = [300, 70, 200];
     sizes.extend((0..500).map(|k| [k % 4, 3, 2]));
-    let kind = (Mode::Unchecked, "f32", guarded, ("f32(rg_zero())", 0.0f32));
-    check(kind, &sizes, (16, [false, false]), float, |a, b| a + b, |a, b| a * b);
+    let kind = (Mode::Unchecked, "f32", guarded, "f32(rg_zero())");
+    check(kind, &sizes, (16, [false, false]), float);
+}
+
+/// Loads per invocation in a product of 2 by 2 full tiles, as `edits` of the kernel count them in `loads`.
+fn loads(tile: u32, terms: u32, edits: &[(&str, &str)]) -> u32 {
+    let mut text = text("u32", "a * b", "0u", tile) + "\nvar<private> loads: u32;\n";
+    for (from, to) in edits.iter().chain(&[("store_out(i, v)", "store_out(i, loads)")]) {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let size = 2 * tile;
+    let values = vec![1u32; (size * terms) as usize];
+    let gpu = gpu();
+    let table = gpu.upload(&[size, terms, size, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4]);
+    let (a, b, out) = (gpu.upload(&values), gpu.upload(&values), gpu.junk::<u32>((size * size) as usize));
+    let head = host::matmul::head(1, 4, size * size, [false; 2], 0..u32::MAX);
+    gpu.kernel(&text, Mode::Unchecked, head, &[&a, &b, &out, &table]).run(&[("main", (4, 1, 1))]);
+    let got = gpu.read::<u32>(&out, (size * size) as usize);
+    assert!(got.iter().all(|&loads| loads == got[0]), "invocations differ");
+    got[0]
+}
+
+#[test]
+fn loads_per_result_are_those_of_the_documentation() {
+    let from_arrays =
+        [("return load_a(i)", "loads++; return load_a(i)"), ("return load_b(i)", "loads++; return load_b(i)")];
+    let from_slabs = [("b[c] = right[", "loads++; b[c] = right["), ("let a = left[", "loads++; let a = left[")];
+    let terms = 96;
+    for tile in [16, 32, 64] {
+        let results = (tile / 16) * (tile / 16);
+        assert_eq!(loads(tile, terms, &from_arrays), results * 2 * terms / tile);
+        assert_eq!(loads(tile, terms, &from_slabs), results * 32 * terms / tile);
+    }
 }

@@ -4,7 +4,7 @@
 
 #[path = "../../../../examples/attention.rs"]
 #[allow(dead_code, reason = "an example's main")]
-mod attention_job;
+pub mod attention_job;
 #[path = "../../../../examples/graph_layer.rs"]
 #[allow(dead_code, reason = "an example's main")]
 mod graph_layer_job;

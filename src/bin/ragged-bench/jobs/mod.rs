@@ -1,7 +1,7 @@
 //! `ragged-bench jobs`: the jobs of `examples/`, end to end, next to plain loops.
 
 #[allow(dead_code, reason = "the test of the same name uses a part of it")]
-mod cases;
+pub mod cases;
 
 use std::io::Write;
 use std::time::Instant;

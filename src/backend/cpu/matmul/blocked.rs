@@ -1,0 +1,95 @@
+//! The blocked loop of a matrix product. Each result is a left-to-right sum from zero of products that are rounded
+//! before they are added, so that its bits do not depend on the blocking.
+
+use super::super::number::Number;
+use super::super::simd::{self, Loop};
+use super::factor::Factor;
+use super::tile::{ROWS, Tile, add_products};
+
+/// Terms per block: a panel of columns stays in the L1 cache.
+const TERMS: usize = 256;
+/// Rows per block and columns per block: the packed panels stay in the L2 cache.
+const BLOCK: [usize; 2] = [96, 256];
+
+/// Packed blocks of both factors. Consecutive products share them.
+#[derive(Debug)]
+pub(crate) struct Panels<T, const N: usize> {
+    rows: Vec<[T; ROWS]>,
+    columns: Vec<[T; N]>,
+}
+
+impl<T, const N: usize> Panels<T, N> {
+    pub(crate) fn new() -> Self {
+        Self { rows: Vec::new(), columns: Vec::new() }
+    }
+}
+
+/// Computes a product of sums of `terms` terms with register tiles of `N` columns. `out` are its rows, of equal
+/// lengths.
+pub(crate) fn product<T: Number, const N: usize>(
+    left: Factor<'_, T>,
+    right: Factor<'_, T>,
+    terms: usize,
+    out: &mut [&mut [T]],
+    panels: &mut Panels<T, N>,
+) {
+    simd::run(Product { left, right, terms, out, panels });
+}
+
+struct Product<'a, 'o, T, const N: usize> {
+    left: Factor<'a, T>,
+    right: Factor<'a, T>,
+    terms: usize,
+    out: &'a mut [&'o mut [T]],
+    panels: &'a mut Panels<T, N>,
+}
+
+impl<T: Number, const N: usize> Loop for Product<'_, '_, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { mut left, mut right, terms, out, panels } = self;
+        if terms == 0 {
+            out.iter_mut().for_each(|row| row.fill(T::default()));
+        }
+        let (mut m, mut n) = (out.len(), out.first().map_or(0, |row| row.len()));
+        // A narrow product is computed as its transpose where that fills the tiles better.
+        let padded = |m: usize, n: usize| m.next_multiple_of(ROWS) * n.next_multiple_of(N);
+        let is_transposed = n < N && padded(n, m) < padded(m, n);
+        if is_transposed {
+            (left, right, m, n) = (right, left, n, m);
+        }
+        for first in (0..terms).step_by(TERMS) {
+            let depth = TERMS.min(terms - first);
+            let terms = first..first + depth;
+            for j in (0..n).step_by(BLOCK[1]) {
+                let columns = j..n.min(j + BLOCK[1]);
+                let b = first_of(&mut panels.columns, [T::default(); N], columns.len().div_ceil(N) * depth);
+                right.pack(columns.clone(), terms.clone(), b);
+                for i in (0..m).step_by(BLOCK[0]) {
+                    let rows = i..m.min(i + BLOCK[0]);
+                    let a = first_of(&mut panels.rows, [T::default(); ROWS], rows.len().div_ceil(ROWS) * depth);
+                    left.pack(rows.clone(), terms.clone(), a);
+                    for (b, column) in b.chunks_exact(depth).zip(columns.clone().step_by(N)) {
+                        for (a, row) in a.chunks_exact(depth).zip(rows.clone().step_by(ROWS)) {
+                            let size = (ROWS.min(rows.end - row), N.min(columns.end - column));
+                            let tile = Tile { row, column, size, is_transposed };
+                            let sums = if first == 0 { [[T::default(); N]; ROWS] } else { tile.load(out) };
+                            tile.store(&add_products(a, b, sums), out);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The first `len` elements of a vector, which is extended if it is shorter.
+#[inline(always)]
+fn first_of<T: Clone>(v: &mut Vec<T>, fill: T, len: usize) -> &mut [T] {
+    if v.len() < len {
+        v.resize(len, fill);
+    }
+    &mut v[..len]
+}

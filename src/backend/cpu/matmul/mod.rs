@@ -1,0 +1,104 @@
+//! Matrix products. CPU counterpart of `shaders/matmul.wgsl`.
+
+pub(crate) mod blocked;
+pub(crate) mod factor;
+#[cfg(test)]
+mod tests;
+mod tile;
+mod work;
+
+use self::blocked::{Panels, product};
+use self::factor::Factor;
+use self::work::{Batch, divide};
+use super::array::{Array, ArrayElement};
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::encoding::Value;
+use super::eval::Block;
+use super::map;
+use super::number::Number;
+use super::parallel;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::node::Product;
+
+/// Computes the products of the first `batches` batches.
+pub(crate) fn products(inputs: &Inputs, op: &str, p: &Product, batches: usize, out: &mut Array) -> Result<()> {
+    match p.operands[0].dtype() {
+        DType::I32 => typed::<i32, 16>(inputs, op, p, batches, out),
+        DType::U32 => typed::<u32, 16>(inputs, op, p, batches, out),
+        DType::I64 => typed::<i64, 8>(inputs, op, p, batches, out),
+        DType::U64 => typed::<u64, 8>(inputs, op, p, batches, out),
+        DType::F32 => typed::<f32, 16>(inputs, op, p, batches, out),
+        DType::F64 => typed::<f64, 8>(inputs, op, p, batches, out),
+        d => unreachable!("bug: a product of {d}, which is recorded as u32 or f32"),
+    }
+}
+
+/// The first `len` elements of an operand. An array is borrowed; any other expression is evaluated into `kept`.
+fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut Option<Array>) -> Result<&'a Array> {
+    if let ExprKind::Load(node, at) = e.kind()
+        && at.is_index()
+        && inputs.array(node).len() >= len
+    {
+        return Ok(inputs.array(node));
+    }
+    let mut array = Array::uninit(&inputs.pool, op, e.dtype(), len)?;
+    map::map(inputs, e, len, &mut array);
+    Ok(kept.insert(array))
+}
+
+/// The sizes and starts of the batches whose results fit `room` elements. Results never overlap, whatever the starts.
+fn batches_of(inputs: &Inputs, p: &Product, count: usize, room: usize) -> Vec<Batch> {
+    let of = |e: &Expr| -> Vec<u32> {
+        Block::consecutive(&CompiledExpr::new(inputs, e), 0, count).eval_as::<u32>().to_vec()
+    };
+    let [rows, terms, columns] = p.sizes.each_ref().map(of);
+    let [left, right, out] = p.starts.each_ref().map(of);
+    let mut batches = Vec::with_capacity(count);
+    let mut end = 0;
+    for g in (0..count).filter(|&g| rows[g] > 0 && columns[g] > 0) {
+        let [rows, terms, columns] = [rows[g], terms[g], columns[g]].map(|n| n as usize);
+        let out = end.max(out[g] as usize);
+        end = out.saturating_add(rows.saturating_mul(columns));
+        if end > room {
+            break;
+        }
+        batches.push(Batch { rows, terms, columns, left: left[g] as usize, right: right[g] as usize, out });
+    }
+    batches
+}
+
+/// Computes the products with register tiles of `N` columns, which are two AVX2 vectors. Elements of `out` without a
+/// result are 0.
+fn typed<T: Value + Number + ArrayElement, const N: usize>(
+    inputs: &Inputs,
+    op: &str,
+    p: &Product,
+    batches: usize,
+    out: &mut Array,
+) -> Result<()> {
+    let batches = batches_of(inputs, p, batches, out.len());
+    out.zero_rest(batches.last().map_or(0, Batch::end));
+    if batches.is_empty() {
+        return Ok(());
+    }
+    let results = out.slice_mut();
+    for (before, batch) in batches.iter().zip(&batches[1..]) {
+        results[before.end()..batch.out].fill(T::default());
+    }
+    results[..batches[0].out].fill(T::default());
+    let longest = |len: fn(&Batch) -> usize| batches.iter().map(len).max().unwrap_or(0);
+    let (mut a, mut b) = (None, None);
+    let a = operand(inputs, op, &p.operands[0], longest(|g| g.left + g.rows * g.terms), &mut a)?.slice::<T>();
+    let b = operand(inputs, op, &p.operands[1], longest(|g| g.right + g.terms * g.columns), &mut b)?.slice::<T>();
+    parallel::for_each(divide(&batches, rayon::current_num_threads(), results), &|item| {
+        let mut panels = Panels::<T, N>::new();
+        item.for_each(&mut |batch, (row, column), out| {
+            let left = Factor::left(a, batch.left, (batch.rows, batch.terms), p.transposed[0]).skip(row);
+            let right = Factor::right(b, batch.right, (batch.terms, batch.columns), p.transposed[1]).skip(column);
+            product(left, right, batch.terms, out, &mut panels);
+        });
+    });
+    Ok(())
+}

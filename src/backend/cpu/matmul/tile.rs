@@ -1,0 +1,74 @@
+//! Register tile of a matrix product: a few rows of results, each of two AVX2 vectors.
+
+use super::super::number::Number;
+
+/// Rows of a tile: their sums, a row of the right factor and a product fit the 16 registers of AVX2.
+pub(super) const ROWS: usize = 4;
+
+/// Adds the products of a panel of rows and a panel of columns to the sums of a tile, term by term.
+#[inline(always)]
+pub(super) fn add_products<T: Number, const N: usize>(
+    a: &[[T; ROWS]],
+    b: &[[T; N]],
+    mut sums: [[T; N]; ROWS],
+) -> [[T; N]; ROWS] {
+    for (a, b) in a.iter().zip(b) {
+        for r in 0..ROWS {
+            for c in 0..N {
+                sums[r][c] = sums[r][c].add(a[r].mul(b[c]));
+            }
+        }
+    }
+    sums
+}
+
+/// Place of a tile in the results.
+pub(super) struct Tile {
+    pub(super) row: usize,
+    pub(super) column: usize,
+    /// Rows and columns of the tile that are results.
+    pub(super) size: (usize, usize),
+    /// Whether rows and columns are exchanged in the results.
+    pub(super) is_transposed: bool,
+}
+
+impl Tile {
+    /// The sums that were stored.
+    #[inline(always)]
+    pub(super) fn load<T: Number, const N: usize>(&self, out: &[&mut [T]]) -> [[T; N]; ROWS] {
+        let (height, width) = self.size;
+        let mut sums = [[T::default(); N]; ROWS];
+        for (r, sums) in sums[..height].iter_mut().enumerate() {
+            if self.is_transposed {
+                for (c, sum) in sums[..width].iter_mut().enumerate() {
+                    *sum = out[self.column + c][self.row + r];
+                }
+            } else {
+                let row = &out[self.row + r][self.column..][..width];
+                match row.first_chunk() {
+                    Some(all) => *sums = *all,
+                    None => sums[..width].copy_from_slice(row),
+                }
+            }
+        }
+        sums
+    }
+
+    #[inline(always)]
+    pub(super) fn store<T: Number, const N: usize>(&self, sums: &[[T; N]; ROWS], out: &mut [&mut [T]]) {
+        let (height, width) = self.size;
+        for (r, sums) in sums[..height].iter().enumerate() {
+            if self.is_transposed {
+                for (c, &sum) in sums[..width].iter().enumerate() {
+                    out[self.column + c][self.row + r] = sum;
+                }
+            } else {
+                let row = &mut out[self.row + r][self.column..][..width];
+                match row.first_chunk_mut() {
+                    Some(all) => *all = *sums,
+                    None => row.copy_from_slice(&sums[..width]),
+                }
+            }
+        }
+    }
+}
