@@ -60,7 +60,9 @@ impl Diagnosis {
     async fn explain(self, error: Error, wait: Wait) -> Error {
         let Error::Check { op, what, at, location } = &error else { return error };
         let is_this = |check: &Check| check.op == *op && check.what == *what && check.location == *location;
-        let Some(comparison) = self.comparison(&is_this) else { return error };
+        let Some(comparison) = self.comparison(&is_this).filter(|c| c.op == BinaryOp::Eq || is_of_index(what)) else {
+            return error;
+        };
         let place = Expr::u32(u32::try_from(*at).unwrap_or(u32::MAX));
         let number = |e: &Expr| {
             let value = unconditional(&e.at(&place)).cast(DType::I64);
@@ -101,6 +103,12 @@ impl Diagnosis {
         }
         found
     }
+}
+
+/// Whether a violated condition compares an index with a size. Other inequalities compare sums, which the user did not
+/// give.
+fn is_of_index(what: &str) -> bool {
+    ["an index is out of range", "a row has no element"].iter().any(|start| what.starts_with(start))
 }
 
 /// A comparison of integers.
