@@ -243,7 +243,10 @@ fn checks_name_the_compared_values() {
             Ok(values) => format!("no error: {values:?}"),
             Err(e) => e.to_string(),
         };
-        let failed: [(Result<Tensor>, &str); 8] = [
+        let parts = RaggedTensor::from_nested([0, 5, 1, 0, 1], &device).expect("valid");
+        let partitioned = x.flat_values().and_then(|values| values.dynamic_partition(&parts, 2));
+        let failed: [(Result<Tensor>, &str); 9] = [
+            (partitioned.map(|all| all[0].clone().into()), "not below 2: 5 for size 2 (first at position 1)"),
             (
                 x.flat_values().and_then(|values| values.gather(&ids)).map(Into::into),
                 "an index is out of range: -4 for size 5 (first at position 1)",

@@ -60,9 +60,7 @@ impl Diagnosis {
     async fn explain(self, error: Error, wait: Wait) -> Error {
         let Error::Check { op, what, at, location } = &error else { return error };
         let is_this = |check: &Check| check.op == *op && check.what == *what && check.location == *location;
-        let Some(comparison) = self.comparison(&is_this).filter(|c| c.op == BinaryOp::Eq || is_of_index(what)) else {
-            return error;
-        };
+        let Some(comparison) = self.comparison(&is_this) else { return error };
         let place = Expr::u32(u32::try_from(*at).unwrap_or(u32::MAX));
         let number = |e: &Expr| {
             let value = unconditional(&e.at(&place)).cast(DType::I64);
@@ -89,26 +87,20 @@ impl Diagnosis {
             if let Recipe::Assert { ok, check, .. } = &**recipe
                 && is_this(check)
             {
-                found = found.or_else(|| Comparison::of(ok));
+                found = found.or_else(|| Comparison::of(check, ok));
             }
             for e in recipe.exprs() {
                 for_each_expr(e, &mut |e| {
                     if let ExprKind::Checked(check, ok, _) = e.kind()
                         && is_this(check)
                     {
-                        found = found.take().or_else(|| Comparison::of(ok));
+                        found = found.take().or_else(|| Comparison::of(check, ok));
                     }
                 });
             }
         }
         found
     }
-}
-
-/// Whether a violated condition compares an index with a size. Other inequalities compare sums, which the user did not
-/// give.
-fn is_of_index(what: &str) -> bool {
-    ["an index is out of range", "a row has no element"].iter().any(|start| what.starts_with(start))
 }
 
 /// A comparison of integers.
@@ -120,7 +112,10 @@ struct Comparison {
 impl Comparison {
     /// The comparison that a condition is about: the last one of a conjunction, such as `index < size` after the test of
     /// the sign, and the first one of a disjunction, whose others are exceptions.
-    fn of(ok: &Expr) -> Option<Self> {
+    ///
+    /// Equalities compare sizes. An inequality counts only if it compares an index with a size: others compare sums that
+    /// the user did not give.
+    fn of(check: &Check, ok: &Expr) -> Option<Self> {
         match ok.kind() {
             ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Lt | BinaryOp::Le), a, b) => {
                 // An index is compared as unsigned, and shown with its sign.
@@ -129,10 +124,11 @@ impl Comparison {
                 let is_of_integers = operands.iter().all(|e| e.dtype().is_integer());
                 // `x % n == 0` compares nothing that the user knows.
                 let is_remainder = *op == BinaryOp::Eq && b.as_known() == Some(0);
-                (is_of_integers && !is_remainder).then_some(Self { op: *op, operands })
+                let is_named = *op == BinaryOp::Eq || check.is_of_index;
+                (is_named && is_of_integers && !is_remainder).then_some(Self { op: *op, operands })
             }
-            ExprKind::Binary(BinaryOp::And, a, b) => Self::of(b).or_else(|| Self::of(a)),
-            ExprKind::Binary(BinaryOp::Or, a, b) => Self::of(a).or_else(|| Self::of(b)),
+            ExprKind::Binary(BinaryOp::And, a, b) => Self::of(check, b).or_else(|| Self::of(check, a)),
+            ExprKind::Binary(BinaryOp::Or, a, b) => Self::of(check, a).or_else(|| Self::of(check, b)),
             _ => None,
         }
     }

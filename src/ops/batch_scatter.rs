@@ -103,7 +103,7 @@ impl Tensor {
         let length = own.rows.length(row.clone());
         let ok = in_range(&index, length, own.rows.nvals_extent().capacity());
         let (count, cells) = (at.rows.nvals_extent(), own.rows.nvals_extent());
-        asserts.push(Node::assert(backend, count.clone(), ok.clone(), Check::new(op, OUT_OF_RANGE)));
+        asserts.push(Node::assert(backend, count.clone(), ok.clone(), Check::of_index(op, OUT_OF_RANGE)));
         // An update at an index out of range gets a key beyond all elements, which drops it.
         let key = ok.select(own.rows.within(row, index.cast(DType::U32)), Expr::u32(u32::MAX));
         let key = Node::map(backend, op, count.clone(), key, &asserts);

@@ -113,7 +113,7 @@ impl Groups {
         let (count, groups) = (data.nrows_extent(), Extent::known_u64(op, num.into())?);
         let group = Expr::load(partitions.numbers(op)?, Expr::index());
         let ok = in_range(&group, groups.expr(), num);
-        let check = Check::new(op, format!("an entry of partitions is negative or not below {num}"));
+        let check = Check::of_index(op, format!("an entry of partitions is negative or not below {num}"));
         asserts.push(Node::assert(backend, count.clone(), ok.clone(), check));
         let key = ok.select(group.cast(DType::U32), groups.expr());
         let keys = ByKey::new(backend, op, &count, key, &groups)?;

@@ -32,7 +32,10 @@ impl Site {
 
     /// `value` with a device-side check that `ok` holds.
     pub(crate) fn checked(&self, what: &str, ok: Expr, value: Expr) -> Expr {
-        value.checked(Arc::new(Check { op: self.op, what: what.into(), location: self.location }), ok)
+        value.checked(
+            Arc::new(Check { op: self.op, what: what.into(), location: self.location, is_of_index: false }),
+            ok,
+        )
     }
 }
 

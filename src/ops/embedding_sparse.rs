@@ -171,7 +171,7 @@ impl Tensor {
         if safe {
             ok = ok.or(is_id(&id).not());
         }
-        let row = id.cast(DType::U32).checked(Check::new(op, OUT_OF_RANGE), ok);
+        let row = id.cast(DType::U32).checked(Check::of_index(op, OUT_OF_RANGE), ok);
         let mut embedding = Expr::load(table, self.flat(row, number.clone())).cast(sums_in);
         if let Some(weight) = weight_at(element.clone()) {
             embedding = embedding.mul(weight);

@@ -68,7 +68,7 @@ impl Tensor {
     #[track_caller]
     pub(super) fn nth_named(&self, op: &'static str, index: i64) -> Result<Self> {
         let Nth { rows, from, present } = Nth::new(op, self, index)?;
-        let check = Check::new(op, format!("a row has no element {index}"));
+        let check = Check::of_index(op, format!("a row has no element {index}"));
         let count = rows.nrows_extent();
         let asserts = [Node::assert(self.backend(), count.clone(), present, check)];
         rows.values()?.take_rows(op, count, from, Repeats::Never, &asserts)

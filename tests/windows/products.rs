@@ -6,6 +6,12 @@ use crate::common;
 use crate::common::outcome::{bits, outcome};
 use crate::inputs::{scrambled, smallest};
 
+/// The outcome of a product of two tensors, each transposed or not.
+fn product_of((a, left): (&Tensor, bool), (b, right): (&Tensor, bool)) -> String {
+    let product = Factor { tensor: a, transposed: left }.matmul(Factor { tensor: b, transposed: right });
+    outcome(&product.and_then(|t| t.to_host()), bits)
+}
+
 /// Matrices of dozens of windows, with infinities that are multiplied by zeros only in the expected elements.
 #[test]
 fn products_of_large_matrices() {
@@ -25,12 +31,7 @@ fn products_of_large_matrices() {
             let product = |on: &Device| {
                 let a = if left { matrix(k, m, on) } else { matrix(m, k, on) };
                 let b = if right { matrix(n, k, on) } else { matrix(k, n, on) };
-                outcome(
-                    &Factor { tensor: &a, transposed: left }
-                        .matmul(Factor { tensor: &b, transposed: right })
-                        .and_then(|t| t.to_host()),
-                    bits,
-                )
+                product_of((&a, left), (&b, right))
             };
             let (want, got) = (product(&Device::cpu()), product(&device));
             assert!(want == got, "{m} x {k} x {n}, {left} {right}: {got:.300}\n    not {want:.300}");
@@ -60,12 +61,7 @@ fn products_of_matrices_of_many_heights() {
     for (left, right) in [(false, true), (true, false)] {
         let product = |on: &Device| {
             let (a, b) = (matrices(0, on), matrices(7, on));
-            outcome(
-                &Factor { tensor: &a, transposed: left }
-                    .matmul(Factor { tensor: &b, transposed: right })
-                    .and_then(|t| t.to_host()),
-                bits,
-            )
+            product_of((&a, left), (&b, right))
         };
         let (want, got) = (product(&Device::cpu()), product(&device));
         assert!(want == got, "{left} {right}: {got:.300}\n    not {want:.300}");

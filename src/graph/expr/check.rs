@@ -13,13 +13,21 @@ pub(crate) struct Check {
     pub(crate) what: String,
     /// Where the user called the operation.
     pub(crate) location: &'static std::panic::Location<'static>,
+    /// Whether the condition compares an index of the user with a size. The error of a failed read then names both.
+    pub(crate) is_of_index: bool,
 }
 
 impl Check {
     /// A condition of the operation `op`, with the source location of the operation's caller.
     #[track_caller]
     pub(crate) fn new(op: &'static str, what: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { op, what: what.into(), location: std::panic::Location::caller() })
+        Arc::new(Self { op, what: what.into(), location: std::panic::Location::caller(), is_of_index: false })
+    }
+
+    /// As [`Check::new`], of a condition that compares an index of the user with a size.
+    #[track_caller]
+    pub(crate) fn of_index(op: &'static str, what: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { op, what: what.into(), location: std::panic::Location::caller(), is_of_index: true })
     }
 
     /// The condition that the total of a scan fits in u32.

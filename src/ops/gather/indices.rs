@@ -107,7 +107,7 @@ impl Indices {
     #[track_caller]
     fn take(&self, params: &Tensor, within: &Within<'_>, mut asserts: Vec<Node>) -> Result<Tensor> {
         let (position, ok) = within.place(Expr::load(&self.node, Expr::index()));
-        let check = Check::new(self.op, OUT_OF_RANGE);
+        let check = Check::of_index(self.op, OUT_OF_RANGE);
         if params.reads_no_index() {
             asserts.push(Node::assert(params.backend(), self.count.clone(), ok.clone(), check.clone()));
         }

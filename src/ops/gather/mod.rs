@@ -152,7 +152,7 @@ impl Tensor {
             };
             let at = Expr::index().mul(Expr::u32(len)).add(Expr::u32(k));
             let (place, ok) = within.place(Expr::load(&indices.node, at));
-            let check = Check::new(OP, OUT_OF_RANGE);
+            let check = Check::of_index(OP, OUT_OF_RANGE);
             if k + 1 == len && below.reads_no_index() {
                 asserts.push(Node::assert(self.backend(), vectors.clone(), ok.clone(), check.clone()));
             }

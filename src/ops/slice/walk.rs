@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
             Place::Host(i) => format!("index {i} is out of range for its dimension"),
             Place::Device(_) => "the index is out of range for its dimension".into(),
         };
-        let assert = Node::assert(self.backend(), Extent::known(1), ok.clone(), Check::new(OP, what));
+        let assert = Node::assert(self.backend(), Extent::known(1), ok.clone(), Check::of_index(OP, what));
         self.asserts.push(assert.clone());
         // A separate array, since sizes depend on it. 0 where out of range, so that splits are read in bounds.
         let offset = ok.select(offset, Expr::u32(0));

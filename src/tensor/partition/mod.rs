@@ -50,7 +50,7 @@ impl<'a> Making<'a> {
 
     /// A device-side check that `ok` holds at all of `count` positions.
     pub(crate) fn condition(self, count: Extent, ok: Expr, what: String) -> Node {
-        let check = Check { op: self.op, what, location: self.location };
+        let check = Check { op: self.op, what, location: self.location, is_of_index: false };
         Node::assert(self.backend, count, ok, Arc::new(check))
     }
 
