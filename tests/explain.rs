@@ -165,7 +165,7 @@ fn the_long_form_is_a_tree() {
    │     stored (20 B): several kernels read it, and it is too expensive to recompute for each
    └─ #3 map: boolean_mask, as above
          stored (16 B): the array was requested
-#7 row_reduce: reduce_max < reduce_max
+#7 row_reduce: reduce_max
 │  3 elements, 1 dispatch, reads 36 B, writes 12 B
 └─ #4 map: dropout, as above
       stored (20 B): several kernels read it, and it is too expensive to recompute for each

@@ -105,20 +105,21 @@ pub(crate) enum ReduceOp {
     Sum,
     /// Product; 1 for an empty row.
     Prod,
-    /// Least value; the greatest finite value of the dtype for an empty row.
+    /// Least value; the greatest value of the dtype for an empty row.
     Min,
-    /// Maximum; for an empty row, the lowest finite value of the dtype.
+    /// Greatest value; the lowest value of the dtype for an empty row.
     Max,
 }
 
 impl ReduceOp {
-    /// Identity element: the result of an empty row, and the initial value of every fold. For minima and maxima of
-    /// floats it is not the identity of infinities; floats are therefore reduced by their order-preserving integer
-    /// keys.
+    /// Identity element: the result of an empty row, and the initial value of every fold. Infinite for minima and maxima
+    /// of floats.
     pub(crate) fn identity(self, dtype: DType) -> Scalar {
         match self {
             Self::Sum => Scalar::from_i64(dtype, 0),
             Self::Prod => Scalar::from_i64(dtype, 1),
+            Self::Min if dtype.is_float() => Scalar::from_f64(dtype, f64::INFINITY),
+            Self::Max if dtype.is_float() => Scalar::from_f64(dtype, f64::NEG_INFINITY),
             Self::Min => Scalar::highest(dtype),
             Self::Max => Scalar::lowest(dtype),
         }

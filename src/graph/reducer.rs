@@ -1,13 +1,16 @@
 //! Results of row reductions, and the accumulators that compute them.
 
 use super::opcode::ReduceOp;
+use super::scalar::Scalar;
 use crate::dtype::DType;
 
 /// The result of a row reduction, extracted from its accumulator. Has the dtype of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Reducer {
-    /// The values, combined by an operation.
+    /// The values, combined by an operation. Minima and maxima of floats are [`Self::Extreme`].
     Op(ReduceOp),
+    /// The minimum or maximum of floats; NaN if any value is NaN. -0 is below +0.
+    Extreme(ReduceOp, Empty),
     /// The greatest float; -inf for an empty row, NaN if any value is NaN.
     Greatest,
     /// The sum of `exp(x - greatest)` over the floats; 0 for an empty row. NaN if any value is NaN or +inf; the number
@@ -16,6 +19,26 @@ pub(crate) enum Reducer {
     /// The sum of the squared deviations of the floats from their mean; 0 for an empty row, NaN if a value is not
     /// finite.
     Deviations,
+}
+
+/// The minimum and maximum of no floats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Empty {
+    /// The greatest and the lowest finite float.
+    Finite,
+    /// +inf and -inf, the identity elements.
+    Infinite,
+}
+
+impl Empty {
+    /// The result of a reduction by `op` of no floats of that dtype.
+    pub(crate) fn value(self, op: ReduceOp, dtype: DType) -> Scalar {
+        match (self, op) {
+            (Self::Infinite, _) => op.identity(dtype),
+            (Self::Finite, ReduceOp::Min) => Scalar::highest(dtype),
+            (Self::Finite, _) => Scalar::lowest(dtype),
+        }
+    }
 }
 
 impl From<ReduceOp> for Reducer {
@@ -29,6 +52,9 @@ impl From<ReduceOp> for Reducer {
 pub(crate) enum Accumulator {
     /// The values, combined by an operation.
     Op(ReduceOp),
+    /// The minimum or maximum of the order keys of floats: integers in the order of the floats, among which the key of
+    /// NaN wins. The identity element is the key of no float.
+    Extreme(ReduceOp),
     /// Online softmax: the greatest value, as an integer of the same order, and the sum of the exponentials relative to
     /// it. A merge rescales to the greater of both values with one exponential (Milakov and Gimelshein 2018).
     Exps,
@@ -43,6 +69,7 @@ impl Reducer {
     pub(crate) fn accumulator(self) -> Accumulator {
         match self {
             Self::Op(op) => Accumulator::Op(op),
+            Self::Extreme(op, _) => Accumulator::Extreme(op),
             Self::Greatest | Self::SumOfExps => Accumulator::Exps,
             Self::Deviations => Accumulator::Moments,
         }
@@ -53,7 +80,7 @@ impl Accumulator {
     /// Size of the state, in numbers of the values' size.
     pub(crate) fn numbers(self) -> usize {
         match self {
-            Self::Op(_) => 1,
+            Self::Op(_) | Self::Extreme(_) => 1,
             Self::Exps => 2,
             Self::Moments => 4,
         }

@@ -2,13 +2,13 @@
 
 use super::levels::Levels;
 use super::options::ReduceAxes;
-use super::reduce::{Reduction, ordered};
+use super::reduce::Reduction;
 use crate::dtype::DType;
 use crate::element::Number;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
-use crate::graph::opcode::ReduceOp;
+use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -26,7 +26,7 @@ impl Tensor {
             d if d.is_float() => {
                 // Zeros of either sign are equal.
                 let zero = Expr::scalar(Scalar::from_i64(d, 0));
-                ordered::encode(x.clone().eq(zero.clone()).select(zero, x), op)
+                x.clone().eq(zero.clone()).select(zero, x)
             }
             DType::Bool => x.cast(DType::U32),
             _ => x,
@@ -36,7 +36,15 @@ impl Tensor {
         let extreme = stage.reduce(backend, name, op, key.clone())?;
         // Separate maps, so that the planner can store them where one kernel cannot bind all their inputs.
         let own = |value: Expr| Expr::load(&Node::map(backend, name, levels.numbers(), value, &[]), Expr::index());
-        let found = own(key.eq(Expr::load(&extreme, stage.target())));
+        let is_found = |key: Expr, extreme: Expr| match key.dtype().is_float() {
+            // The extreme of a group with a NaN is NaN, which equals nothing.
+            true => {
+                let are_nan = key.clone().unary(UnaryOp::IsNan).and(extreme.clone().unary(UnaryOp::IsNan));
+                key.eq(extreme).binary(BinaryOp::Or, are_nan)
+            }
+            false => key.eq(extreme),
+        };
+        let found = own(is_found(key, Expr::load(&extreme, stage.target())));
         let place = own(found.select(own(levels.place(axis)), Expr::u32(NONE)));
         let first = Expr::load(&stage.reduce(backend, name, ReduceOp::Min, place)?, Expr::index());
         let index = first.clone().eq(Expr::u32(NONE)).select(Expr::scalar(-1i64), first.cast(DType::I64));

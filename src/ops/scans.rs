@@ -2,7 +2,6 @@
 
 use super::levels::Levels;
 use super::options::ScanAxis;
-use super::reduce::ordered;
 use super::row_scan::RowScan;
 use crate::dtype::DType;
 use crate::element::Arithmetic;
@@ -10,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
-use crate::graph::scalar::Scalar;
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
@@ -28,15 +26,7 @@ impl Tensor {
             return Ok(self.clone());
         }
         let (stage, _) = Levels::of(self)?.reduce(self.backend(), name, (axis, axis), false)?;
-        let scan = |value: Expr| stage.scan(self.backend(), name, value, &scan);
-        let result = if dtype.is_float() && matches!(op, ReduceOp::Min | ReduceOp::Max) {
-            // Integer keys, among which the key of NaN wins.
-            let none = Expr::scalar(Scalar::from_i64(x.dtype(), 0));
-            ordered::decode(scan(ordered::encode(x, op))?, op, none)
-        } else {
-            scan(x)?
-        };
-        let result = result.cast(dtype);
+        let result = stage.scan(self.backend(), name, x, &scan)?.cast(dtype);
         self.with_value_node(Node::map(self.backend(), name, count, result, &[]))
     }
 

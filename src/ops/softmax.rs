@@ -2,13 +2,13 @@
 
 use super::elementwise::{Takes, math, number};
 use super::options::ReduceAxes;
-use super::reduce::{Reduction, greatest};
+use super::reduce::Reduction;
 use crate::element::FloatElement;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
-use crate::graph::reducer::Reducer;
+use crate::graph::reducer::{Empty, Reducer};
 use crate::integer::Integer;
 use crate::math::MathFn;
 use crate::shape::RowPartition;
@@ -156,7 +156,7 @@ impl Tensor {
             return r.tensor(all.cast(self.dtype()));
         }
         let zero = number(x.dtype(), 0.0);
-        let most = greatest(&r, x.clone(), zero.clone())?;
+        let most = r.fold(Reducer::Extreme(ReduceOp::Max, Empty::Infinite), x.clone())?;
         let most = r.stored(most.clone().unary(UnaryOp::IsFinite).select(most, zero));
         let shifted = x.sub(Expr::load(&most, r.target()));
         let sum = r.fold(ReduceOp::Sum, math(MathFn::Exp, shifted))?;

@@ -75,6 +75,11 @@ impl Array {
         &mut self.memory.words
     }
 
+    /// The dtype of the elements.
+    pub(super) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
     /// Number of elements.
     pub(crate) fn len(&self) -> usize {
         self.len

@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 
 use super::array::Array;
-use super::order_key;
 use super::pool::Pool;
 use crate::dtype::DType;
 use crate::error::Error;
@@ -31,13 +30,6 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Adds the array of a node whose result is not stored.
-    pub(crate) fn add(&mut self, node: &Node, array: Array) -> Arc<Array> {
-        let array = Arc::new(array);
-        self.arrays.insert(node.digest(), array.clone());
-        array
-    }
-
     /// The array of a node that the step reads.
     pub(crate) fn array(&self, node: &Node) -> &Array {
         self.arrays.get(&node.digest()).expect("bug: a step reads an array that was not planned")
@@ -98,16 +90,14 @@ pub(super) type OpId = usize;
 pub(super) enum Op<'a> {
     Scalar(Scalar),
     Index,
+    /// Values that the caller sets for each block: see [`CompiledExpr::with_given`].
+    Given,
     Load(&'a Array, DType, OpId),
     RowOf(&'a [u32], OpId),
     Unary(UnaryOp, OpId),
     Binary(BinaryOp, OpId, OpId),
     Cast(DType, OpId),
     Bitcast(DType, OpId),
-    /// Order keys of floats (see `order_key`): the key of NaN, and the floats.
-    ToKey(Scalar, OpId),
-    /// Floats of order keys: the key that stands for no float with its replacement value, and the keys.
-    FromKey([Scalar; 2], OpId),
     /// The condition and the branches, and the costs of the branches if both may be evaluated at all positions.
     Select([OpId; 3], Option<[u32; 2]>),
     /// The user's function, its arguments, and the slot that records its first panic.
@@ -116,18 +106,52 @@ pub(super) enum Op<'a> {
     Checked(&'a AtomicU32, OpId, OpId),
 }
 
-/// An expression compiled for evaluation at many blocks. Each distinct subexpression is one operation.
+impl Op<'_> {
+    /// The operations whose values this one reads.
+    fn operands(&self) -> Vec<OpId> {
+        match self {
+            Op::Scalar(_) | Op::Index | Op::Given => Vec::new(),
+            Op::Load(_, _, a) | Op::RowOf(_, a) | Op::Unary(_, a) | Op::Cast(_, a) | Op::Bitcast(_, a) => vec![*a],
+            Op::Binary(_, a, b) | Op::Checked(_, a, b) => vec![*a, *b],
+            Op::Select(all, _) => all.to_vec(),
+            Op::Call(_, arguments, _) => arguments.clone(),
+        }
+    }
+}
+
+/// Expressions compiled for evaluation at many blocks. Each distinct subexpression is one operation.
 pub(crate) struct CompiledExpr<'a> {
     ops: Vec<Op<'a>>,
+    /// The operation of the whole expression.
+    root: OpId,
     /// For each operation, whether its expression contains checks.
     conditions: Vec<bool>,
+    /// For each operation, the number of operations that read its values, and one more if the caller sets or reads them.
+    readers: Vec<u32>,
 }
 
 impl<'a> CompiledExpr<'a> {
     pub(crate) fn new(inputs: &'a Inputs, e: &Expr) -> Self {
-        let mut expr = Self { ops: Vec::new(), conditions: Vec::new() };
-        expr.compile(inputs, e, &mut DigestMap::default());
-        expr
+        Self::with_given(inputs, &[], &[e]).0
+    }
+
+    /// Compiles several expressions that share their common subexpressions; the last one is the whole expression. The
+    /// values of the expressions `given` are set for each block, as those of operations `0..given.len()`. Returns the
+    /// operation of each expression, too.
+    pub(super) fn with_given(inputs: &'a Inputs, given: &[Expr], all: &[&Expr]) -> (Self, Vec<OpId>) {
+        let mut expr = Self { ops: Vec::new(), root: 0, conditions: Vec::new(), readers: Vec::new() };
+        let mut compiled = DigestMap::default();
+        for e in given {
+            expr.push(e, Op::Given, &mut compiled);
+        }
+        let ids: Vec<OpId> = all.iter().map(|e| expr.compile(inputs, e, &mut compiled)).collect();
+        expr.root = ids.last().copied().unwrap_or(0);
+        expr.readers = vec![0; expr.ops.len()];
+        let read = expr.ops.iter().flat_map(Op::operands).chain(ids.iter().copied()).chain(0..given.len());
+        for id in read {
+            expr.readers[id] += 1;
+        }
+        (expr, ids)
     }
 
     /// Appends the operations of an expression; returns the last one.
@@ -151,14 +175,6 @@ impl<'a> CompiledExpr<'a> {
             ExprKind::Cast(a) => Op::Cast(e.dtype(), at(a)),
             ExprKind::Bitcast(a) => Op::Bitcast(e.dtype(), at(a)),
             ExprKind::Select(c, a, b) => {
-                if let Some((x, nan)) = order_key::keyed(e) {
-                    let x = at(x);
-                    return self.push(e, Op::ToKey(nan, x), compiled);
-                }
-                if let Some((key, none_and_empty)) = order_key::unkeyed(e) {
-                    let key = at(key);
-                    return self.push(e, Op::FromKey(none_and_empty, key), compiled);
-                }
                 let mut of_condition = DigestSet::default();
                 for_each_expr(c, &mut |e| {
                     of_condition.insert(e.digest());
@@ -173,9 +189,19 @@ impl<'a> CompiledExpr<'a> {
         self.push(e, op, compiled)
     }
 
-    /// The operations, operands first; the last one is the whole expression.
+    /// The operation of the whole expression.
+    pub(super) fn root(&self) -> OpId {
+        self.root
+    }
+
+    /// The operations, operands first.
     pub(super) fn ops(&self) -> &[Op<'a>] {
         &self.ops
+    }
+
+    /// For each operation, the number of operations that read its values, and one more if the caller sets or reads them.
+    pub(super) fn readers(&self) -> &[u32] {
+        &self.readers
     }
 
     /// Whether the operation's expression contains checks. If so, it must not be evaluated at positions that do not use

@@ -4,7 +4,7 @@ use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::eval::Block;
 use super::{
-    CpuBackend, compact, histogram, map, matmul, rank_bitmap, reduce, row_hash, row_scan, row_sort, scan, sort,
+    CpuBackend, compact, histogram, map, matmul, rank_bitmap, row_hash, row_kernel, row_scan, row_sort, scan, sort,
 };
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
@@ -23,8 +23,8 @@ impl CpuBackend {
         for out in step.outputs() {
             Extent::known_u64(op, out.extent().capacity().into())?;
         }
-        if let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.row_kernel) {
-            return reduce::pass(inputs, pass, &on.rows, count(&on.nrows), on.inner as usize, n);
+        if let (Recipe::Reduce { on, .. }, Some(kernel)) = (&step.recipe, &step.row_kernel) {
+            return row_kernel::run(inputs, kernel, &on.rows, count(&on.nrows), on.inner as usize);
         }
         let pool = &self.pool;
         let mut out = Array::uninit(pool, op, step.out.dtype(), n)?;

@@ -27,13 +27,13 @@ impl<'a> Block<'a> {
     /// Fills `out` with the block's values, as words of their size. Returns whether all indices are run-length encoded.
     /// Returns `None` and writes nothing if the values are not copies of array elements.
     pub(super) fn copy<S: ArrayElement>(&mut self, out: &mut [S]) -> Option<bool> {
-        let last = self.expr().ops().len() - 1;
-        match &self.expr().ops()[last] {
+        let root = self.expr().root();
+        match &self.expr().ops()[root] {
             Op::Load(..) => {}
             Op::Select([_, a, b], _) if self.is_copied(*a) && self.is_copied(*b) => {}
             _ => return None,
         }
-        match self.copy_tree(last)? {
+        match self.copy_tree(root)? {
             CopyTree::Leaf(source) => {
                 source.copy(out.len() as u32, OutputWriter::of(out));
                 Some(source.is_in_runs())

@@ -17,7 +17,6 @@ use super::encoding::{Dense, Direction, Encoded, Value};
 use super::load::load;
 use super::operand::Operand;
 use super::operations;
-use super::order_key;
 use super::rows_of::rows_of;
 use super::run_arithmetic;
 use super::run_encoding;
@@ -34,6 +33,9 @@ pub(crate) struct Block<'a> {
     /// The positions.
     index: Encoded<'a>,
     memo: Vec<Option<Encoded<'a>>>,
+    /// For each operation, the number of operations that have yet to read its values. Values without readers are freed,
+    /// so that later ones take their memory while it is cached.
+    readers: Vec<u32>,
     /// Positions of the step per position of the block. A failed check reports a position of the step.
     stride: u32,
     /// The enclosing block, whose results are reused, and the selection of its positions that this block covers.
@@ -73,15 +75,21 @@ impl<'a> Block<'a> {
     }
 
     fn new(expr: &'a CompiledExpr<'a>, len: usize, index: Encoded<'a>) -> Self {
-        Self { expr, len, index, memo: vec![None; expr.ops().len()], stride: 1, enclosing: None }
+        let readers = expr.readers().to_vec();
+        Self { expr, len, index, memo: vec![None; expr.ops().len()], readers, stride: 1, enclosing: None }
     }
 
     /// The expression's values, one per position.
     pub(crate) fn eval_as<T: Value>(mut self) -> Dense<'a, T> {
+        self.values(self.expr.root())
+    }
+
+    /// The values of operation `id`, one per position.
+    pub(super) fn values<T: Value>(&mut self, id: OpId) -> Dense<'a, T> {
         if self.len == 0 {
             return Vec::new().into();
         }
-        let values = self.root();
+        let values = self.eval(id);
         T::expanded(self.len, &values.dense())
     }
 
@@ -96,7 +104,7 @@ impl<'a> Block<'a> {
 
     /// The values of the whole expression.
     pub(super) fn root(&mut self) -> Encoded<'a> {
-        self.eval(self.expr.ops().len() - 1)
+        self.eval(self.expr.root())
     }
 
     /// Whether the block has no positions.
@@ -133,6 +141,16 @@ impl<'a> Block<'a> {
         out
     }
 
+    /// As [`Block::eval`], for an operation that reads the values. The last reader takes them.
+    fn operand(&mut self, id: OpId) -> Encoded<'a> {
+        let values = self.eval(id);
+        self.readers[id] = self.readers[id].saturating_sub(1);
+        if self.readers[id] == 0 {
+            self.memo[id] = None;
+        }
+        values
+    }
+
     /// The values of operation `id`, if an enclosing block has computed them.
     fn enclosing_result(&self, id: OpId) -> Option<Encoded<'a>> {
         let (enclosing, chosen) = self.enclosing?;
@@ -147,8 +165,9 @@ impl<'a> Block<'a> {
         match op {
             Op::Scalar(s) => Encoded::Constant(*s),
             Op::Index => self.index.clone(),
+            Op::Given => unreachable!("bug: a block without its given values"),
             Op::Load(array, dtype, at) => {
-                let at = self.eval(*at);
+                let at = self.operand(*at);
                 if array.len() == 0 {
                     // The array has no elements, but the index was evaluated for its checks.
                     return Encoded::Constant(Scalar::from_i64(*dtype, 0));
@@ -156,48 +175,40 @@ impl<'a> Block<'a> {
                 load(array, *dtype, n, &at)
             }
             Op::RowOf(splits, at) => {
-                let at = self.eval(*at);
+                let at = self.operand(*at);
                 rows_of(splits, n, &at)
             }
             Op::Unary(op, a) => {
-                let a = self.eval(*a);
+                let a = self.operand(*a);
                 run_arithmetic::map_runs(n, &a, |n, a| operations::unary(*op, n, a))
             }
             Op::Binary(op, a, b) => {
-                let first = self.eval(*a);
+                let first = self.operand(*a);
                 if let Some(cycle) = self.cycle(*op, &first, *b) {
                     return cycle;
                 }
-                run_arithmetic::binary(*op, n, &first, &self.eval(*b))
+                run_arithmetic::binary(*op, n, &first, &self.operand(*b))
             }
             Op::Cast(to, a) => {
-                let a = self.eval(*a);
+                let a = self.operand(*a);
                 run_arithmetic::map_runs(n, &a, |n, a| operations::cast(*to, n, a))
             }
             Op::Bitcast(to, a) => {
-                let a = self.eval(*a);
+                let a = self.operand(*a);
                 run_arithmetic::map_runs(n, &a, |n, a| operations::bitcast(*to, n, a))
             }
-            Op::ToKey(nan, x) => {
-                let x = self.eval(*x);
-                run_arithmetic::map_runs(n, &x, |n, x| order_key::keys(n, x, *nan))
-            }
-            Op::FromKey(none_and_empty, key) => {
-                let key = self.eval(*key);
-                run_arithmetic::map_runs(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))
-            }
             Op::Select([c, a, b], costs) => {
-                let c = self.eval(*c);
+                let c = self.operand(*c);
                 self.select(&c, *a, *b, *costs)
             }
             Op::Call(function, arguments, panic) => {
-                let arguments: Vec<Encoded<'a>> = arguments.iter().map(|&a| self.eval(a)).collect();
+                let arguments: Vec<Encoded<'a>> = arguments.iter().map(|&a| self.operand(a)).collect();
                 call::call(function, n, &arguments, panic)
             }
             Op::Checked(outcome, ok, v) => {
-                let ok = self.eval(*ok);
+                let ok = self.operand(*ok);
                 self.record(outcome, &ok);
-                self.eval(*v)
+                self.operand(*v)
             }
         }
     }
@@ -304,7 +315,7 @@ impl<'a> Block<'a> {
     fn eval_selected<'s>(&'s self, id: OpId, chosen: &'s Selection) -> Encoded<'s> {
         let memo = vec![None; self.expr.ops().len()];
         let index = selection::restrict(&self.index, chosen);
-        let (expr, stride) = (self.expr, self.stride);
-        Block { expr, len: chosen.len(), index, memo, stride, enclosing: Some((self, chosen)) }.eval(id)
+        let (expr, stride, readers) = (self.expr, self.stride, self.expr.readers().to_vec());
+        Block { expr, len: chosen.len(), index, memo, readers, stride, enclosing: Some((self, chosen)) }.eval(id)
     }
 }

@@ -35,15 +35,14 @@ pub(crate) mod number;
 mod online_softmax;
 mod operand;
 mod operations;
-mod order_key;
 mod output_writer;
 mod parallel;
 mod pool;
 #[cfg(test)]
 mod random_encodings;
 mod rank_bitmap;
-mod reduce;
 mod row_hash;
+mod row_kernel;
 pub mod row_reduce;
 pub mod row_scan;
 pub mod row_sort;

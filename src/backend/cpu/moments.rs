@@ -49,6 +49,36 @@ impl<F: Float> Monoid<F> for MomentsMonoid {
         }
     }
 
+    #[inline(always)]
+    fn fold_columns<const N: usize>(self, states: &mut [MomentsState<F>; N], values: impl Iterator<Item = [F; N]>) {
+        // All columns have equal counts: their values are those of the same elements. The weight of a value is therefore
+        // computed once for all columns, and the other fields are vectorized.
+        let mut count = states.first().map_or(F::ZERO, |state| state.count);
+        let mut pivots = states.map(|state| state.pivot);
+        let mut offsets = states.map(|state| state.offset);
+        let mut deviations = states.map(|state| state.deviations);
+        for value in values {
+            let before = count;
+            count = count.add(F::ONE);
+            let weight = F::ONE.div(count);
+            let share = before.mul(weight);
+            let is_first = before < F::ONE;
+            for (k, x) in value.into_iter().enumerate() {
+                let pivot = if is_first { x } else { pivots[k] };
+                // As in a merge, whose other offset is 0.
+                let delta = x.sub(pivot).sub(offsets[k]);
+                let squares = delta.mul(delta.mul(share));
+                let of_value = if x.is_finite() { F::ZERO } else { F::NAN };
+                pivots[k] = pivot;
+                offsets[k] = offsets[k].add(delta.mul(weight));
+                deviations[k] = deviations[k].add(of_value).add(squares);
+            }
+        }
+        for (k, state) in states.iter_mut().enumerate() {
+            *state = MomentsState { count, pivot: pivots[k], offset: offsets[k], deviations: deviations[k] };
+        }
+    }
+
     fn rows(self, values: &[F], inner: usize, start: impl Fn(usize) -> usize, out: &mut [MomentsState<F>]) {
         if inner == 1 {
             return simd::run(MomentsRows { values, start, out });

@@ -170,12 +170,12 @@ fn inputs(random: &mut Random, splits: &[Node], values: &[Node], check: &Arc<Che
         if random.below(40) == 0 {
             splits.truncate(random.below(2) as usize);
         }
-        inputs.add(node, array(DType::U32, bytemuck::cast_slice(&splits)));
+        inputs.arrays.insert(node.digest(), Arc::new(array(DType::U32, bytemuck::cast_slice(&splits))));
     }
     for node in values {
         let len = random.below(900);
         let values: Vec<f32> = (0..len).map(|_| random.below(600) as f32).collect();
-        inputs.add(node, array(DType::F32, bytemuck::cast_slice(&values)));
+        inputs.arrays.insert(node.digest(), Arc::new(array(DType::F32, bytemuck::cast_slice(&values))));
     }
     inputs
 }

@@ -31,6 +31,20 @@ pub trait Monoid<V>: Copy + Sync {
         }
     }
 
+    /// Adds values of `N` columns, in order, to the states of the columns. A monoid may override this with a faster
+    /// loop.
+    #[inline(always)]
+    fn fold_columns<const N: usize>(self, states: &mut [Self::State; N], values: impl Iterator<Item = [V; N]>) {
+        // A local copy stays in registers, since it cannot alias the values.
+        let mut so_far = *states;
+        for value in values {
+            for (state, x) in so_far.iter_mut().zip(value) {
+                *state = self.push(*state, x);
+            }
+        }
+        *states = so_far;
+    }
+
     /// Reduces one block of a row of several blocks.
     fn block(self, values: &[V], inner: usize, out: &mut [Self::State])
     where
@@ -179,9 +193,11 @@ impl<V: Copy, M: Monoid<V>> Loop for BlockOfColumns<'_, V, M> {
             8 => merge_lanes(&mut fold_columns::<V, M, 32>(values, monoid), monoid, out),
             16 => merge_lanes(&mut fold_columns::<V, M, 128>(values, monoid), monoid, out),
             _ => {
-                let mut lanes = vec![monoid.identity(); wide_lanes(inner) * inner];
-                for values in values.chunks(lanes.len()) {
-                    push_each(&mut lanes, values, monoid);
+                let step = wide_lanes(inner);
+                let mut lanes = vec![monoid.identity(); step * inner];
+                for (lane, states) in lanes.chunks_exact_mut(inner).enumerate() {
+                    let rows = values.chunks_exact(inner).skip(lane).step_by(step);
+                    fold_rows(monoid, states, rows.map(|row| (row, ())), |x, ()| x);
                 }
                 merge_lanes(&mut lanes, monoid, out);
             }
@@ -209,6 +225,31 @@ pub(super) fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid:
     out.copy_from_slice(&lanes[..out.len()]);
 }
 
+/// Adds rows of numbers, each with a scale that `scaled` applies, to the states of their columns. The rows are read
+/// once for each group of up to 32 columns, whose states stay in registers.
+#[inline(always)]
+pub(super) fn fold_rows<'v, V: Copy + 'v, S: Copy, M: Monoid<V>>(
+    monoid: M,
+    states: &mut [M::State],
+    rows: impl Iterator<Item = (&'v [V], S)> + Clone,
+    scaled: impl Fn(V, S) -> V + Copy,
+) {
+    let mut at = 0;
+    macro_rules! groups {
+        ($($n:literal),*) => {$(
+            while let Some(states) = states[at..].first_chunk_mut::<$n>() {
+                let columns = |(row, scale): (&'v [V], S)| -> [V; $n] {
+                    let numbers: &[V; $n] = row[at..].first_chunk().expect("bug: a row of as many columns as states");
+                    numbers.map(|x| scaled(x, scale))
+                };
+                monoid.fold_columns(states, rows.clone().map(columns));
+                at += $n;
+            }
+        )*};
+    }
+    groups!(32, 16, 8, 4, 3, 2, 1);
+}
+
 /// Folds the values left to right, column by column.
 #[inline(always)]
 fn fold_values<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out: &mut [M::State]) {
@@ -221,15 +262,13 @@ fn fold_values<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out
         16 => out.copy_from_slice(&fold_columns::<V, M, 16>(values, monoid)),
         _ => {
             out.fill(monoid.identity());
-            for value in values.chunks_exact(inner) {
-                push_each(out, value, monoid);
-            }
+            fold_rows(monoid, out, values.chunks_exact(inner).map(|row| (row, ())), |x, ()| x);
         }
     }
 }
 
 #[inline(always)]
-pub(super) fn push_each<V: Copy, M: Monoid<V>>(states: &mut [M::State], values: &[V], monoid: M) {
+fn push_each<V: Copy, M: Monoid<V>>(states: &mut [M::State], values: &[V], monoid: M) {
     for (state, &x) in states.iter_mut().zip(values) {
         *state = monoid.push(*state, x);
     }
@@ -246,11 +285,7 @@ fn merge_each<V: Copy, M: Monoid<V>>(states: &mut [M::State], more: &[M::State],
 fn fold_columns<V: Copy, M: Monoid<V>, const N: usize>(values: &[V], monoid: M) -> [M::State; N] {
     let mut states = [monoid.identity(); N];
     let (chunks, rest) = values.as_chunks::<N>();
-    for value in chunks {
-        for (state, &x) in states.iter_mut().zip(value) {
-            *state = monoid.push(*state, x);
-        }
-    }
+    monoid.fold_columns(&mut states, chunks.iter().copied());
     push_each(&mut states, rest, monoid);
     states
 }

@@ -30,12 +30,12 @@ impl<'a> Block<'a> {
     /// As [`Block::store`], for numbers. If the last operation is arithmetic, it writes to `out` without an
     /// intermediate block.
     pub(crate) fn store_numbers<T: Number + ArrayElement>(mut self, out: &mut [T]) -> bool {
-        if let Some(&Op::Binary(op, a, b)) = self.expr().ops().last()
+        if let Op::Binary(op, a, b) = self.expr().ops()[self.expr().root()]
             && !self.is_empty()
         {
             let first = self.eval(a);
             if let Some(cycle) = self.cycle(op, &first, b) {
-                self.memoize(self.expr().ops().len() - 1, cycle);
+                self.memoize(self.expr().root(), cycle);
             } else if run_arithmetic::store::<T>(op, &first, &self.eval(b), out) {
                 return false;
             }
@@ -61,11 +61,29 @@ impl<'a> Block<'a> {
         if let Some(in_runs) = self.copy(out) {
             return in_runs;
         }
-        match self.root() {
+        self.root().store_words(out);
+        false
+    }
+}
+
+impl Encoded<'_> {
+    /// Fills `out` with the bytes of the values, of `size` bytes each.
+    pub(super) fn store(&self, size: usize, out: &mut [u8]) {
+        match size {
+            1 => self.store_words::<u8>(out),
+            2 => self.store_words::<u16>(bytemuck::cast_slice_mut(out)),
+            4 => self.store_words::<u32>(bytemuck::cast_slice_mut(out)),
+            _ => self.store_words::<u64>(bytemuck::cast_slice_mut(out)),
+        }
+    }
+
+    /// As [`Encoded::store`], for values of the size of `W`.
+    fn store_words<W: ArrayElement>(&self, out: &mut [W]) {
+        match self {
             Encoded::Runs(ends, values) => match values.dense().words() {
                 Operand::Constant(v) => out.fill(v),
                 Operand::Dense(values) => {
-                    simd::run(ExpandRuns { ends: &ends, values, out: OutputWriter::of(out) });
+                    simd::run(ExpandRuns { ends, values, out: OutputWriter::of(out) });
                 }
             },
             encoded => match encoded.dense().words() {
@@ -73,6 +91,5 @@ impl<'a> Block<'a> {
                 Operand::Dense(values) => out.copy_from_slice(&values[..out.len()]),
             },
         }
-        false
     }
 }

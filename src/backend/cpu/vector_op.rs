@@ -10,7 +10,7 @@ use super::row_reduce::Monoid;
 pub(super) enum VectorOp {
     FloatSum,
     FloatProduct,
-    /// Maximum of floats by their order keys (see `order_key`).
+    /// Maximum of floats by their order keys (see `Float::Key`).
     FloatMax,
     /// Minimum of floats by their order keys.
     FloatMin,

@@ -1,5 +1,7 @@
 //! Partitions rows into work items for the cores.
 
+use std::ops::Range;
+
 use super::compiled_expr::Inputs;
 use crate::graph::node::Rows;
 
@@ -78,15 +80,23 @@ impl<'a> RowStarts<'a> {
         mut out: &'o mut [T],
         size: impl Fn(usize, usize) -> usize,
     ) -> Vec<WorkItem<'o, T>> {
-        let mut items = Vec::new();
+        let item = |Range { start: first, end }: Range<usize>| {
+            let own = out.split_off_mut(..size(first, end) * inner).unwrap_or_default();
+            WorkItem { first, end, out: own }
+        };
+        self.ranges(nrows, inner, chunk).into_iter().map(item).collect()
+    }
+
+    /// The rows of each work item of the first `nrows` rows.
+    pub(crate) fn ranges(&self, nrows: usize, inner: usize, chunk: usize) -> Vec<Range<usize>> {
+        let mut ranges = Vec::new();
         let mut first = 0;
         while first < nrows {
             let end = self.end(first, nrows, inner, chunk);
-            let (own, rest) = out.split_at_mut(size(first, end) * inner);
-            items.push(WorkItem { first, end, out: own });
-            (first, out) = (end, rest);
+            ranges.push(first..end);
+            first = end;
         }
-        items
+        ranges
     }
 }
 

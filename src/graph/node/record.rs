@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, ExprKind};
 use crate::graph::opcode::{HashOp, ReduceOp};
-use crate::graph::reducer::Reducer;
+use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::row_lengths::{self, KnownLengths};
 use crate::graph::{BackendRef, Expr, Extent, Node, Size};
 
@@ -113,8 +113,13 @@ impl Node {
         value: Expr,
     ) -> Result<Self> {
         let extent = nrows.times("a row reduction", u64::from(inner))?;
-        let reducer = reducer.into();
         let dtype = value.dtype();
+        let reducer = match reducer.into() {
+            Reducer::Op(op @ (ReduceOp::Min | ReduceOp::Max)) if dtype.is_float() => {
+                Reducer::Extreme(op, Empty::Finite)
+            }
+            reducer => reducer,
+        };
         let recipe = Recipe::Reduce { reducer, on: RowDomain { rows, nrows, nvals, inner }, value };
         Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
     }

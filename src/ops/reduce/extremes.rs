@@ -1,10 +1,11 @@
 //! Minimum and maximum.
 
-use super::{Reduction, ordered};
+use super::Reduction;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
 use crate::ops::axes::Axes;
 use crate::ops::options::ReduceAxes;
@@ -23,14 +24,15 @@ pub(in crate::ops) fn extreme_integer(dtype: DType, found: Expr) -> Expr {
     fits.cast(dtype)
 }
 
-/// Maximum of the floats `x`: NaN if any is NaN, `empty` if there are none. Returns an expression in the result number.
-#[track_caller]
-pub(in crate::ops) fn greatest(r: &Reduction, x: Expr, empty: Expr) -> Result<Expr> {
-    if r.stages.is_empty() {
-        return Ok(x);
+/// Converts the extreme `found` of floats to `dtype`. A reduction of no values gives the end of the accumulator's finite
+/// range, which becomes the end of the range of `dtype`.
+pub(in crate::ops) fn extreme_float(dtype: DType, op: ReduceOp, found: Expr) -> Expr {
+    let wide = found.dtype();
+    if wide == dtype {
+        return found;
     }
-    let key = r.fold(ReduceOp::Max, ordered::encode(x, ReduceOp::Max))?;
-    Ok(ordered::decode(key, ReduceOp::Max, empty))
+    let [none, end] = [wide, dtype].map(|dtype| Expr::scalar(Empty::Finite.value(op, dtype).widened()));
+    found.clone().eq(none).select(end, found).cast(dtype)
 }
 
 impl Tensor {
@@ -50,26 +52,19 @@ impl Tensor {
         if r.stages.is_empty() {
             return r.tensor(x.cast(dtype));
         }
-        let (finite, infinite) = match op {
-            ReduceOp::Min => (Scalar::highest(dtype), f64::INFINITY),
-            _ => (Scalar::lowest(dtype), f64::NEG_INFINITY),
-        };
-        let (finite, infinite) = (Expr::scalar(finite.widened()), Expr::scalar(Scalar::from_f64(wide, infinite)));
         let axes_from_front = axes.axes.resolve(name, self)?;
         let ragged = self.ragged_rank();
         let dense = axes.axes == Axes::All || ragged == 0 || axes_from_front.iter().all(|&a| a > ragged);
-        let empty = if dense {
-            infinite
-        } else if (0..=ragged).all(|a| axes_from_front.contains(&a)) {
-            // Ragged axes are reduced first, to finite values. The dense reduction that follows is empty only without
-            // rows.
-            Expr::u32(0).lt(self.nrows_extent().expr()).select(finite, infinite)
-        } else {
-            finite
-        };
-        // Integer keys distinguish an infinity from no value, and treat NaN alike on every device.
-        let key = r.fold(op, ordered::encode(x, op))?;
-        r.tensor(ordered::decode(key, op, empty).cast(dtype))
+        if dense {
+            return r.tensor(r.fold(Reducer::Extreme(op, Empty::Infinite), x)?.cast(dtype));
+        }
+        let found = extreme_float(dtype, op, r.fold(op, x)?);
+        if !(0..=ragged).all(|a| axes_from_front.contains(&a)) {
+            return r.tensor(found);
+        }
+        // Ragged axes are reduced first, to finite values. The dense reduction that follows is empty only without rows.
+        let infinite = Expr::scalar(op.identity(wide)).cast(dtype);
+        r.tensor(Expr::u32(0).lt(self.nrows_extent().expr()).select(found, infinite))
     }
 
     /// The minimum over the axes; NaN if any value is NaN (`tf.math.reduce_min`).

@@ -2,7 +2,6 @@
 
 mod extremes;
 mod moments;
-pub(super) mod ordered;
 mod sums;
 mod truth;
 mod typed;
@@ -18,7 +17,7 @@ use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::Reducer;
 use crate::tensor::Tensor;
 
-pub(super) use extremes::{extreme_integer, greatest};
+pub(super) use extremes::{extreme_float, extreme_integer};
 pub(super) use moments::{mean_dtype, total};
 pub use typed::Averaged;
 
@@ -58,9 +57,10 @@ impl Reduction {
 
     /// Reduces `value`, an expression in the input number. Returns an expression in the result number.
     #[track_caller]
-    pub(super) fn fold(&self, op: ReduceOp, value: Expr) -> Result<Expr> {
+    pub(super) fn fold(&self, by: impl Into<Reducer>, value: Expr) -> Result<Expr> {
+        let by = by.into();
         self.stages.iter().try_fold(value, |value, stage| {
-            Ok(Expr::load(&stage.reduce(&self.backend, self.op, op, value)?, Expr::index()))
+            Ok(Expr::load(&stage.reduce(&self.backend, self.op, by, value)?, Expr::index()))
         })
     }
 

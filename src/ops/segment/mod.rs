@@ -13,7 +13,7 @@ use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::by_key::{ByKey, reduce_rows};
 use crate::ops::gather::in_range;
-use crate::ops::reduce::{extreme_integer, mean_dtype, ordered, total};
+use crate::ops::reduce::{extreme_float, extreme_integer, mean_dtype, total};
 use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{Tensor, Values, counts_below};
 
@@ -58,11 +58,7 @@ impl Aggregate {
         };
         let x = x.cast(dtype.accumulator());
         Ok(match self {
-            Self::Min | Self::Max if dtype.is_float() => {
-                // Integer keys distinguish an infinity from no value, and treat NaN alike on every device.
-                let empty = Expr::scalar(by.identity(dtype).widened());
-                ordered::decode(reduce(by, ordered::encode(x, by))?, by, empty).cast(dtype)
-            }
+            Self::Min | Self::Max if dtype.is_float() => extreme_float(dtype, by, reduce(by, x)?),
             Self::Min | Self::Max => extreme_integer(dtype, reduce(by, x)?),
             _ => reduce(by, x)?.cast(dtype),
         })

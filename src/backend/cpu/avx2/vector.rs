@@ -46,7 +46,7 @@ pub(super) fn identity<V: Pod, M: VectorMonoid<V>>() -> __m256 {
 #[inline]
 pub(super) fn lift<V: Pod, M: VectorMonoid<V>, const W: usize>(values: &[V; W]) -> __m256 {
     let x: __m256 = bytemuck::pod_read_unaligned(bytemuck::cast_slice(values));
-    // Minima and maxima are computed on order keys (see `order_key`). NaN has the least or the greatest key.
+    // Minima and maxima are computed on order keys (see `Float::Key`). NaN has the least or the greatest key.
     let greatest = match M::OP {
         VectorOp::FloatMax => true,
         VectorOp::FloatMin => false,

@@ -2,7 +2,7 @@
 
 use super::{ModuleBuilder, arithmetic, value_type};
 use crate::dtype::DType;
-use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::reducer::{Accumulator, Reducer};
 use crate::math::MathFn;
 
@@ -11,6 +11,7 @@ pub(super) fn state(accumulator: Accumulator, dtype: DType) -> String {
     let ty = value_type(dtype);
     match accumulator {
         Accumulator::Op(_) => ty.into(),
+        Accumulator::Extreme(_) => key_type(dtype).into(),
         Accumulator::Exps => format!("Exps_{ty}"),
         Accumulator::Moments => format!("Moments_{ty}"),
     }
@@ -21,15 +22,23 @@ pub(super) fn of_value(accumulator: Accumulator, dtype: DType, x: &str) -> Strin
     let ty = value_type(dtype);
     match accumulator {
         Accumulator::Op(_) => x.into(),
+        Accumulator::Extreme(op) => {
+            let nan = if op == ReduceOp::Min { ends(dtype)[0] } else { ends(dtype)[1] };
+            format!("key_of_{ty}({x}, {nan})")
+        }
         Accumulator::Exps => format!("exps_of_{ty}({x})"),
         Accumulator::Moments => format!("moments_of_{ty}({x})"),
     }
 }
 
 /// The reducer's result from the state `v`, as an expression.
-pub(super) fn result(reducer: Reducer, dtype: DType, v: &str) -> String {
+pub(super) fn result(m: &mut ModuleBuilder<'_>, reducer: Reducer, dtype: DType, v: &str) -> String {
     match reducer {
         Reducer::Op(_) => v.into(),
+        Reducer::Extreme(op, empty) => {
+            let empty = m.number(empty.value(op, dtype));
+            format!("select(float_of_{}({v}), {empty}, {v} == {})", key_type(dtype), none(op, dtype))
+        }
         Reducer::Greatest => format!("float_of_{}({v}.greatest)", key_type(dtype)),
         Reducer::SumOfExps => format!("{v}.sum"),
         Reducer::Deviations => format!("{v}.deviations"),
@@ -49,12 +58,38 @@ fn constants(dtype: DType) -> [&'static str; 3] {
     }
 }
 
-/// The keys of -inf and +inf, and the mask of a key's bits without the sign.
-fn keys(dtype: DType) -> [&'static str; 3] {
+/// The keys of -inf and +inf.
+fn keys(dtype: DType) -> [&'static str; 2] {
     match dtype {
-        DType::F64 => ["-0x7ff0000000000001li", "0x7ff0000000000000li", "0x7fffffffffffffffli"],
-        _ => ["-0x7f800001i", "0x7f800000i", "0x7fffffffi"],
+        DType::F64 => ["-0x7ff0000000000001li", "0x7ff0000000000000li"],
+        _ => ["-0x7f800001i", "0x7f800000i"],
     }
+}
+
+/// The least and the greatest integer of a key's type.
+fn ends(dtype: DType) -> [&'static str; 2] {
+    match dtype {
+        DType::F64 => ["(-0x7fffffffffffffffli - 1li)", "0x7fffffffffffffffli"],
+        _ => ["(-0x7fffffffi - 1i)", "0x7fffffffi"],
+    }
+}
+
+/// The key of no float, which every other key replaces.
+fn none(op: ReduceOp, dtype: DType) -> &'static str {
+    if op == ReduceOp::Min { ends(dtype)[1] } else { ends(dtype)[0] }
+}
+
+/// Defines the conversions of a float to an integer of the same order, and back.
+fn order_keys(m: &mut ModuleBuilder<'_>, dtype: DType) {
+    let (ty, key) = (value_type(dtype), key_type(dtype));
+    let (last, [_, mask]) = (dtype.size() * 8 - 1, ends(dtype));
+    let is_nan = arithmetic::unary(m, UnaryOp::IsNan, dtype, "x");
+    m.helper(format!(
+        "/// A float as an integer of the same order, and back.\n\
+         fn key_of_{ty}(x: {ty}, nan: {key}) -> {key} {{\n    let bits = bitcast<{key}>(x);\n    \
+         return select(bits ^ ((bits >> {last}u) & {mask}), nan, {is_nan});\n}}\n\
+         fn float_of_{key}(k: {key}) -> {ty} {{\n    return bitcast<{ty}>(k ^ ((k >> {last}u) & {mask}));\n}}"
+    ));
 }
 
 /// Defines the state's type and its functions `{prefix}identity` and `{prefix}combine`.
@@ -62,7 +97,13 @@ pub(super) fn define(m: &mut ModuleBuilder<'_>, accumulator: Accumulator, dtype:
     let ty = state(accumulator, dtype);
     let (identity, combine) = match accumulator {
         Accumulator::Op(op) => (m.number(op.identity(dtype)), arithmetic::combine(m, op, dtype)),
+        Accumulator::Extreme(op) => {
+            order_keys(m, dtype);
+            let function = if op == ReduceOp::Min { "min" } else { "max" };
+            (none(op, dtype).into(), format!("{function}(a, b)"))
+        }
         Accumulator::Exps => {
+            order_keys(m, dtype);
             exps(m, dtype);
             (format!("{ty}({}, {})", keys(dtype)[0], constants(dtype)[0]), format!("merge_{ty}(a, b)"))
         }
@@ -80,9 +121,7 @@ pub(super) fn define(m: &mut ModuleBuilder<'_>, accumulator: Accumulator, dtype:
 /// Online softmax: the greatest value, and the sum of the exponentials relative to it.
 fn exps(m: &mut ModuleBuilder<'_>, dtype: DType) {
     let (ty, key) = (value_type(dtype), key_type(dtype));
-    let last = dtype.size() * 8 - 1;
-    let ([_, one, nan], [_, infinity, mask]) = (constants(dtype), keys(dtype));
-    let is_nan = arithmetic::unary(m, UnaryOp::IsNan, dtype, "x");
+    let ([_, one, nan], [_, infinity], [_, greatest_key]) = (constants(dtype), keys(dtype), ends(dtype));
     let difference = {
         let (low, high) = (format!("float_of_{key}(least)"), format!("float_of_{key}(greatest)"));
         arithmetic::binary(m, BinaryOp::Sub, dtype, &low, &high, false)
@@ -91,12 +130,8 @@ fn exps(m: &mut ModuleBuilder<'_>, dtype: DType) {
     let shrunk = arithmetic::binary(m, BinaryOp::Mul, dtype, "select(b.sum, a.sum, is_less)", "scale", false);
     let sum = arithmetic::binary(m, BinaryOp::Add, dtype, "select(a.sum, b.sum, is_less)", "shrunk", false);
     m.helper(format!(
-        "/// A float as an integer of the same order, NaN above all; and back.\n\
-         fn key_of_{ty}(x: {ty}) -> {key} {{\n    let bits = bitcast<{key}>(x);\n    \
-         return select(bits ^ ((bits >> {last}u) & {mask}), {mask}, {is_nan});\n}}\n\
-         fn float_of_{key}(k: {key}) -> {ty} {{\n    return bitcast<{ty}>(k ^ ((k >> {last}u) & {mask}));\n}}\n\
-         struct Exps_{ty} {{\n    greatest: {key},\n    sum: {ty},\n}}\n\
-         fn exps_of_{ty}(x: {ty}) -> Exps_{ty} {{\n    let k = key_of_{ty}(x);\n    \
+        "struct Exps_{ty} {{\n    greatest: {key},\n    sum: {ty},\n}}\n\
+         fn exps_of_{ty}(x: {ty}) -> Exps_{ty} {{\n    let k = key_of_{ty}(x, {greatest_key});\n    \
          return Exps_{ty}(k, select({nan}, {one}, k < {infinity}));\n}}\n\
          fn merge_Exps_{ty}(a: Exps_{ty}, b: Exps_{ty}) -> Exps_{ty} {{\n    \
          let is_less = a.greatest < b.greatest;\n    \

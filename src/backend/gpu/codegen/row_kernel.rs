@@ -48,18 +48,19 @@ impl ModuleBuilder<'_> {
             }
         };
         let is_plain = elem != "State";
-        let of = |r: &RowResult| {
+        let mut of = |r: &RowResult| {
             let v = if is_plain { "v".into() } else { format!("v.c{}", pass.column_of(r)) };
-            accumulate::result(r.reducer, r.value.dtype(), &v)
+            accumulate::result(self, r.reducer, r.value.dtype(), &v)
         };
+        let results: Vec<String> = pass.results.iter().map(&mut of).collect();
         let names = output_names(pass);
         let mut body = String::new();
-        let stored = pass.results.iter().filter(|r| r.is_stored);
-        for (r, out) in stored.zip(&names) {
-            body.push_str(&self.stored_result(r, &of(r), out));
+        let stored = pass.results.iter().zip(&results).filter(|(r, _)| r.is_stored);
+        for ((r, v), out) in stored.zip(&names) {
+            body.push_str(&self.stored_result(r, v, out));
         }
         self.push(&format!("fn store(i: u32, row: u32, v: Elem) {{\n{body}}}"));
-        self.row_map(pass, rows, of);
+        self.row_map(pass, rows, &results);
         elem
     }
 
@@ -125,7 +126,7 @@ impl ModuleBuilder<'_> {
     }
 
     /// Adds the functions of the element map.
-    fn row_map(&mut self, pass: &RowKernel, rows: &Rows, of: impl Fn(&RowResult) -> String) {
+    fn row_map(&mut self, pass: &RowKernel, rows: &Rows, reduced: &[String]) {
         let Some(RowMap { out, value, .. }) = &pass.map else {
             return self.push(
                 "const MAPS = false;\nstruct Row {\n    none: u32,\n}\n\
@@ -133,9 +134,9 @@ impl ModuleBuilder<'_> {
             );
         };
         let (mut fields, mut body, mut all) = (String::new(), String::new(), Vec::new());
-        for (k, r) in pass.results.iter().enumerate() {
+        for (k, (r, v)) in pass.results.iter().zip(reduced).enumerate() {
             let ty = value_type(r.out.dtype());
-            let (lines, result) = self.finished(r, &of(r));
+            let (lines, result) = self.finished(r, v);
             fields.push_str(&format!("    r{k}: {ty},\n"));
             body.push_str(&format!("    var r{k}: {ty};\n    {{\n{lines}    r{k} = {result};\n    }}\n"));
             all.push(format!("r{k}"));

@@ -1,0 +1,170 @@
+//! The columns of a row kernel: an accumulator and the source of its values.
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::super::array::ArrayElement;
+use super::super::compiled_expr::{Inputs, OpId};
+use super::super::embedding_bag::{EmbeddingBag, of_table};
+use super::super::eval::Block;
+use super::super::number::Number;
+use super::super::row_reduce::RowFold;
+use super::super::work_items::RowStarts;
+use super::states::{Results, States, StatesOf};
+use crate::graph::Node;
+use crate::graph::canonical_order::reduction::block_len;
+use crate::graph::expr::Expr;
+
+/// Where the values of a column come from, in uncompiled form.
+pub(super) enum SourceExpr {
+    /// An expression of the element's index.
+    Elements(Expr),
+    /// Rows of a table: their first elements, and their scales if any, as expressions of the value's index.
+    Table(Node, Expr, Option<Expr>),
+}
+
+/// The same, compiled.
+pub(super) enum CompiledSource<'a> {
+    Elements(OpId),
+    Table { array: &'a super::Array, first: OpId, scale: Option<OpId> },
+}
+
+impl SourceExpr {
+    pub(super) fn of(inputs: &Inputs, e: &Expr, inner: usize) -> Self {
+        match of_table(inputs, e, inner) {
+            Some((table, first, scale)) => Self::Table(table, first, scale),
+            None => Self::Elements(e.clone()),
+        }
+    }
+
+    pub(super) fn of_element(&self) -> Option<&Expr> {
+        if let Self::Elements(e) = self { Some(e) } else { None }
+    }
+
+    /// The expressions of the value's index.
+    pub(super) fn of_value(&self) -> impl Iterator<Item = &Expr> {
+        let (first, scale) = match self {
+            Self::Elements(_) => (None, None),
+            Self::Table(_, first, scale) => (Some(first), scale.as_ref()),
+        };
+        first.into_iter().chain(scale)
+    }
+
+    /// The source of the next operations of its expressions.
+    pub(super) fn compiled<'a>(
+        &self,
+        inputs: &'a Inputs,
+        elements: &mut impl Iterator<Item = OpId>,
+        values: &mut impl Iterator<Item = OpId>,
+    ) -> CompiledSource<'a> {
+        let mut next = || values.next().expect("bug: an expression was not compiled");
+        match self {
+            Self::Elements(_) => {
+                CompiledSource::Elements(elements.next().expect("bug: an expression was not compiled"))
+            }
+            Self::Table(table, _, scale) => {
+                let first = next();
+                CompiledSource::Table { array: inputs.array(table), first, scale: scale.as_ref().map(|_| next()) }
+            }
+        }
+    }
+}
+
+/// Consecutive values.
+pub(super) struct Source<'b> {
+    /// The block of their elements.
+    pub(super) elements: Block<'b>,
+    /// The block of their indices.
+    pub(super) values: Block<'b>,
+    /// The first value.
+    pub(super) from: usize,
+    /// Numbers per value.
+    pub(super) inner: usize,
+}
+
+/// An accumulator and the source of its values.
+pub(super) trait Column: Sync {
+    /// The states of rows, whose values are those of `source`.
+    fn rows(&self, source: &mut Source<'_>, starts: RowStarts<'_>, rows: Range<usize>) -> Box<dyn States>;
+    /// The states of the blocks of a row, of which `source` contains `len` values.
+    fn blocks(&self, source: &mut Source<'_>, len: usize) -> Box<dyn States>;
+    /// The states of a row of `len` values, from those of its blocks in order.
+    fn fold(&self, inner: usize, len: usize, partials: Vec<Box<dyn States>>) -> Box<dyn States>;
+}
+
+/// A monoid and the source of its values, of type `T`.
+pub(super) struct ColumnOf<'a, T, M> {
+    monoid: M,
+    source: CompiledSource<'a>,
+    values: PhantomData<fn(T)>,
+}
+
+impl<'a, T, M> ColumnOf<'a, T, M> {
+    pub(super) fn new(monoid: M, source: CompiledSource<'a>) -> Self {
+        Self { monoid, source, values: PhantomData }
+    }
+}
+
+impl<T, M> ColumnOf<'_, T, M>
+where
+    T: Number + ArrayElement,
+    M: Results<T, State: 'static> + Send + 'static,
+{
+    fn states(&self, states: Vec<M::State>) -> Box<dyn States> {
+        Box::new(StatesOf { monoid: self.monoid, states })
+    }
+}
+
+impl<T, M> Column for ColumnOf<'_, T, M>
+where
+    T: Number + ArrayElement,
+    M: Results<T, State: 'static> + Send + 'static,
+{
+    fn rows(&self, source: &mut Source<'_>, starts: RowStarts<'_>, rows: Range<usize>) -> Box<dyn States> {
+        let (from, inner) = (source.from, source.inner);
+        let mut states = vec![self.monoid.identity(); rows.len() * inner];
+        let start = |row: usize| starts.at(rows.start + row) - from;
+        match self.source {
+            CompiledSource::Elements(id) => {
+                self.monoid.rows(&source.elements.values::<T>(id), inner, start, &mut states);
+            }
+            CompiledSource::Table { array, first, scale } => {
+                let bag = EmbeddingBag::<T>::new(array.slice(), inner, &mut source.values, first, scale);
+                bag.rows(self.monoid, start, &mut states);
+            }
+        }
+        self.states(states)
+    }
+
+    fn blocks(&self, source: &mut Source<'_>, len: usize) -> Box<dyn States> {
+        let inner = source.inner;
+        let block = block_len(inner);
+        let mut states = vec![self.monoid.identity(); len.div_ceil(block) * inner];
+        match self.source {
+            CompiledSource::Elements(id) => {
+                let values = source.elements.values::<T>(id);
+                for (values, state) in values.chunks(block * inner).zip(states.chunks_exact_mut(inner)) {
+                    self.monoid.block(values, inner, state);
+                }
+            }
+            CompiledSource::Table { array, first, scale } => {
+                let bag = EmbeddingBag::<T>::new(array.slice(), inner, &mut source.values, first, scale);
+                bag.blocks(self.monoid, &mut states);
+            }
+        }
+        self.states(states)
+    }
+
+    fn fold(&self, inner: usize, len: usize, partials: Vec<Box<dyn States>>) -> Box<dyn States> {
+        let mut fold = RowFold::new(len, inner, self.monoid);
+        for partials in partials {
+            let partials: Box<dyn Any> = partials;
+            let of: &StatesOf<T, M> = partials.downcast_ref().expect("bug: states of another accumulator");
+            of.states.chunks_exact(inner).for_each(|partial| fold.push_partial(partial));
+        }
+        let mut states = vec![self.monoid.identity(); inner];
+        fold.finish(&mut states);
+        self.states(states)
+    }
+}
