@@ -3,8 +3,10 @@
 //! `current.rs` is the guide as of TensorFlow 2.11, `older.rs` an earlier version without printed results; `shared.rs`
 //! contains the sections of both. `apis.rs` covers the section on protocol buffers, datasets and Keras as far as its
 //! cells compute with tensors: words and hashes of a model's input, elements, batches and functions of a dataset. Not
-//! covered: parsing of `tf.Example`, the objects of `tf.data`, Keras layers and training, saved models. Random
-//! embeddings are replaced by a fixed table, and the expected results are recomputed.
+//! covered: parsing of `tf.Example`, the objects of `tf.data`, Keras layers and training, saved models.
+//!
+//! Differences from the printed results: random embeddings are replaced by a fixed table, with recomputed results;
+//! errors are compared by kind, without TensorFlow's wording; sizes are i64; means of dense integers are floats.
 
 #[path = "../common/mod.rs"]
 mod common;
