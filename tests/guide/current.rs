@@ -1,9 +1,9 @@
 //! The guide as of TensorFlow 2.11.
 
-use ragged::{DType, Device, RaggedShape, Result, RowPartition, Tensor, s, shaped};
+use ragged::{DType, Device, RaggedShape, RaggedTensor, Result, RowPartition, Tensor, s, shaped};
 use serde_json::json;
 
-use super::{constant, dense, in_order, is_dense, prints, shared};
+use super::{apis, constant, dense, in_order, is_dense, prints, shared};
 
 #[test]
 fn every_cell_in_order() {
@@ -18,6 +18,11 @@ fn every_cell_in_order() {
         ("use case", |device| shared::use_case(device, |table, ids| table.embedding_lookup(ids))),
         ("ragged and uniform dimensions", shared::ragged_and_uniform_dimensions),
         ("ragged is not sparse", shared::ragged_is_not_sparse),
+        ("words of a model", apis::words_of_a_model),
+        ("parsed features", apis::parsed_features),
+        ("elements and batches", apis::elements_and_batches),
+        ("batches of dense rows", apis::batches_of_dense_rows),
+        ("functions of elements", apis::functions_of_elements),
         ("functions", functions),
         ("overloaded operators", shared::overloaded_operators),
         ("indexing", shared::indexing),
@@ -44,6 +49,9 @@ fn functions_of_rows(device: &Device) -> Result<()> {
 fn nested_lists(device: &Device) -> Result<()> {
     let digits = constant(json!([[3, 1, 4, 1], [], [5, 9, 2], [6], []]), device);
     assert_eq!(digits.to_nested()?.to_string(), "[[3, 1, 4, 1], [], [5, 9, 2], [6], []]");
+    // `digits.numpy()`: an array of arrays.
+    let rows: Vec<Vec<i32>> = RaggedTensor::<i32>::try_from(digits)?.to_nested_vec()?;
+    assert_eq!(rows, [vec![3, 1, 4, 1], vec![], vec![5, 9, 2], vec![6], vec![]]);
     Ok(())
 }
 
@@ -90,6 +98,8 @@ fn to_padded(device: &Device) -> Result<()> {
 fn evaluating(device: &Device) -> Result<()> {
     let rt = constant(json!([[1, 2], [3, 4, 5], [6], [], [7]]), device);
     assert_eq!(rt.to_nested()?.to_string(), "[[1, 2], [3, 4, 5], [6], [], [7]]");
+    let rows: Vec<Vec<i32>> = RaggedTensor::<i32>::try_from(rt.clone())?.to_nested_vec()?;
+    assert_eq!(rows, [vec![1, 2], vec![3, 4, 5], vec![6], vec![], vec![7]]);
     is_dense(&rt.values()?, DType::I32, json!([1, 2, 3, 4, 5, 6, 7]));
     is_dense(&rt.row_splits()?, DType::I64, json!([0, 2, 5, 6, 6, 7]));
     is_dense(&rt.slice(s![1])?, DType::I32, json!([3, 4, 5]));

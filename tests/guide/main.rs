@@ -1,12 +1,17 @@
 //! The code of TensorFlow's guide to ragged tensors, cell by cell, compared with its printed results.
 //!
 //! `current.rs` is the guide as of TensorFlow 2.11, `older.rs` an earlier version without printed results; `shared.rs`
-//! contains the sections of both. Not covered: strings beyond concatenation, joining and hashing; protocol buffers,
-//! datasets, Keras and saved models.
+//! contains the sections of both. `apis.rs` covers the section on protocol buffers, datasets and Keras as far as its
+//! cells compute with tensors: words and hashes of a model's input, elements, batches and functions of a dataset. Not
+//! covered: parsing of `tf.Example`, the objects of `tf.data`, Keras layers and training, saved models.
+//!
+//! Differences from the printed results: random embeddings are replaced by a fixed table, with recomputed results;
+//! errors are compared by kind, without TensorFlow's wording; sizes are i64; means of dense integers are floats.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod apis;
 mod current;
 mod older;
 mod shared;
@@ -55,6 +60,15 @@ fn is_dense(t: &Tensor, dtype: DType, values: Json) {
         &Device::cpu(),
     );
     assert_eq!(t.to_string(), want.expect("a constant").to_string(), "on {:?}", t.device());
+}
+
+/// Compares with the buckets of the strings, computed with the crate `farmhash`.
+#[track_caller]
+fn is_hashed(buckets: &Tensor, strings: &[Vec<&str>], num_buckets: u64) {
+    let bucket = |s: &&str| (farmhash::fingerprint64(s.as_bytes()) % num_buckets) as i64;
+    let want: Vec<Vec<i64>> = strings.iter().map(|row| row.iter().map(bucket).collect()).collect();
+    let got = common::naive::rows::<i64>(&buckets.to_host().expect("buckets"));
+    assert_eq!(got, want, "on {:?}", buckets.device());
 }
 
 /// The cells of a section of the guide, on one device.

@@ -3,7 +3,7 @@
 use ragged::{DType, Device, Error, HostTensor, HostValues, Result, SparseTensor, Tensor, s};
 use serde_json::json;
 
-use super::{constant, constant_of_rank, dense, is_dense, prints};
+use super::{constant, constant_of_rank, dense, is_dense, is_hashed, prints};
 
 pub fn operations(device: &Device) -> Result<()> {
     let digits = constant(json!([[3, 1, 4, 1], [], [5, 9, 2], [6], []]), device);
@@ -13,6 +13,8 @@ pub fn operations(device: &Device) -> Result<()> {
     let more = constant(json!([[5, 3]]), device);
     prints(&Tensor::concat(&[&digits, &more], 0)?, "<tf.RaggedTensor [[3, 1, 4, 1], [], [5, 9, 2], [6], [], [5, 3]]>");
     prints(&digits.tile(&[1, 2])?, "<tf.RaggedTensor [[3, 1, 4, 1, 3, 1, 4, 1], [], [5, 9, 2, 5, 9, 2], [6, 6], []]>");
+    let words = constant(json!([["So", "long"], ["thanks", "for", "all", "the", "fish"]]), device);
+    prints(&words.substr(0, 2)?, "<tf.RaggedTensor [[b'So', b'lo'], [b'th', b'fo', b'al', b'th', b'fi']]>");
     Ok(())
 }
 
@@ -85,13 +87,27 @@ pub fn use_case(device: &Device, lookup: Lookup) -> Result<()> {
     let words = constant(json!(queries), device);
 
     let word_buckets = words.to_hash_bucket_fast(buckets as i64)?;
+    is_hashed(&word_buckets, &queries, buckets as u64);
     let word_embeddings = lookup(&embedding_table, &word_buckets)?;
     let marker = words.fill_rows(1, "#")?;
+    is_dense(&marker, DType::Str, json!([["#"], ["#"], ["#"]]));
     let padded = Tensor::concat(&[&marker, &words, &marker], 1)?;
+    prints(
+        &padded,
+        "<tf.RaggedTensor [[b'#', b'Who', b'is', b'Dan', b'Smith', b'#'], [b'#', b'Pause', b'#'], [b'#', b'Will', \
+         b'it', b'rain', b'later', b'today', b'#']]>",
+    );
     let bigrams = Tensor::string_join(&[&padded.slice(s![.., ..-1])?, &padded.slice(s![.., 1..])?], "+")?;
+    prints(
+        &bigrams,
+        "<tf.RaggedTensor [[b'#+Who', b'Who+is', b'is+Dan', b'Dan+Smith', b'Smith+#'], [b'#+Pause', b'Pause+#'], \
+         [b'#+Will', b'Will+it', b'it+rain', b'rain+later', b'later+today', b'today+#']]>",
+    );
     let bigram_buckets = bigrams.to_hash_bucket_fast(buckets as i64)?;
     let bigram_embeddings = lookup(&embedding_table, &bigram_buckets)?;
     let all_embeddings = Tensor::concat(&[&word_embeddings, &bigram_embeddings], 1)?;
+    assert_eq!((all_embeddings.shape(), all_embeddings.ragged_rank()), (vec![Some(3), None, Some(4)], 1));
+    is_dense(&all_embeddings.row_lengths(1)?, DType::I64, json!([9, 3, 11]));
     let average = all_embeddings.reduce_mean(1)?;
     assert_eq!(average.shape(), [Some(3), Some(4)]);
 

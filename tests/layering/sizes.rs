@@ -11,12 +11,11 @@ const LIMIT: usize = 400;
 const FOLDERS: [&str; 4] = ["src", "tests", "examples", "benches"];
 
 /// Tables, which may have more lines: file, reason.
-const TABLES: [(&str, &str); 5] = [
+const TABLES: [(&str, &str); 4] = [
     ("src/guide/operations.rs", "documentation: a row of a table per operation"),
     ("src/math/special_coefficients.rs", "generated: coefficients of polynomials"),
     ("src/math/tests/special_values.rs", "generated: arguments and values of the special functions"),
     ("src/math/tests/values.rs", "generated: arguments and values of elementary functions"),
-    ("tests/products.rs", "no table: until its division by concept"),
 ];
 
 /// Files of more than [`LIMIT`] lines that are not in `tables`, and tables that do not need to be in the list.

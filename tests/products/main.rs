@@ -1,0 +1,11 @@
+//! Matrix products, compared with the definition, in every tensor layout; on every device, within the minimum limits of
+//! WebGPU, fused and not.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod errors;
+mod independence;
+mod kernels;
+mod layouts;
+mod matrix;
