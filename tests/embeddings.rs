@@ -225,10 +225,10 @@ fn fused_lookups_have_the_bits_of_stored_ones() {
                 ]
             };
             let ids = rows_of(ROWS as u64);
-            let stored = looked_up(&ids);
-            stored.eval().expect("stored");
-            for (k, (a, b)) in reduced(&looked_up(&ids)).into_iter().zip(reduced(&stored)).enumerate() {
-                let (a, b) = (values(a), values(b));
+            // Read before the rows are stored, since equal recordings share their results.
+            let fused = reduced(&looked_up(&ids)).map(values);
+            let stored = looked_up(&ids).to_host().and_then(|rows| rows.to_device(&device)).expect("stored");
+            for (k, (a, b)) in fused.into_iter().zip(reduced(&stored).map(values)).enumerate() {
                 let same = a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits());
                 assert!(same && a.len() == lengths.len() * width, "{name}: {width} columns, reduction {k}");
             }
@@ -239,6 +239,50 @@ fn fused_lookups_have_the_bits_of_stored_ones() {
             match looked_up(&ids).reduce_sum(1).and_then(|t| t.to_host()) {
                 Err(Error::Check { at, .. }) => assert_eq!(at, (first * width) as u64, "{name}: {width} columns"),
                 other => panic!("{name}: {width} columns: {other:?}"),
+            }
+        }
+    }
+}
+
+/// Reductions through chains of operations on looked-up rows, of widths with all kinds of column groups.
+#[test]
+fn chains_of_looked_up_rows_have_the_bits_of_stored_rows() {
+    let lengths = [3usize, 0, 1, 17, 65, 64, 0, 130, 700, 2, 16, 33, 9];
+    let mut splits = vec![0u32];
+    lengths.iter().for_each(|n| splits.push(splits[splits.len() - 1] + *n as u32));
+    let mut noise = Noise(7);
+    let ids: Vec<i32> = (0..splits[lengths.len()]).map(|_| noise.below(VOCABULARY as u64) as i32).collect();
+    let weights: Vec<f32> = ids.iter().map(|_| noise.below(16) as f32 * 0.3 - 2.0).collect();
+    type Chain = fn(&Tensor, &Tensor) -> Result<Tensor>;
+    let chains: [(&str, Chain); 6] = [
+        ("none", |x, _| Ok(x.clone())),
+        ("relu(2x - 1)", |x, _| ((x * 2.0)? - 1.0)?.relu()),
+        ("|w - x| / 3", |x, w| (w - x)?.abs()? / 3.0),
+        ("min(1 / x, w) w", |x, w| (1.0 / x)?.minimum(w)? * w),
+        ("-(x w) + w", |x, w| (x * w)?.negative()? + w),
+        ("w / (x + w) - w", |x, w| (w / (x + w)?)? - w),
+    ];
+    let results = |x: &Tensor| [x.reduce_sum(1), x.reduce_max(1), x.reduce_variance(1), x.reduce_min(1)];
+    for (device_name, device) in devices() {
+        for width in [3usize, 16, 31, 130] {
+            let mut table: Vec<f32> =
+                (0..VOCABULARY * width).map(|_| noise.below(1000) as f32 * 0.37 - 150.0).collect();
+            table[0..2].copy_from_slice(&[f32::NAN, -0.0]);
+            let table = HostTensor::dense(&[VOCABULARY, width], HostValues::F32(table)).to_device(&device).unwrap();
+            let rows = |values| HostTensor::from_row_splits(splits.clone(), values).to_device(&device).unwrap();
+            let ids = rows(HostValues::I32(ids.clone()));
+            let weights = rows(HostValues::F32(weights.clone())).expand_dims(-1).unwrap();
+            let looked_up = table.gather(&ids).unwrap();
+            let all = |x: &Tensor| chains.map(|(_, chain)| results(&chain(x, &weights).unwrap()).map(values));
+            // Read before the rows are stored.
+            let fused = all(&looked_up);
+            let stored = looked_up.to_host().unwrap().to_device(&device).unwrap();
+            for (((name, _), fused), plain) in chains.iter().zip(fused).zip(all(&stored)) {
+                for (k, (fused, plain)) in fused.into_iter().zip(plain).enumerate() {
+                    assert_eq!(fused.len(), lengths.len() * width);
+                    let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+                    assert!(fused.iter().zip(&plain).all(same), "result {k} of {name}, {width} columns, {device_name}");
+                }
             }
         }
     }

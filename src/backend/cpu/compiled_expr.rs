@@ -194,6 +194,11 @@ impl<'a> CompiledExpr<'a> {
         self.root
     }
 
+    /// Whether there is no arithmetic, so that the values of a block are at most copies of array elements.
+    pub(super) fn only_loads(&self) -> bool {
+        self.ops.iter().all(|op| matches!(op, Op::Scalar(_) | Op::Index | Op::Load(..)))
+    }
+
     /// The operations, operands first.
     pub(super) fn ops(&self) -> &[Op<'a>] {
         &self.ops

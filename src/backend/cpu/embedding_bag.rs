@@ -1,7 +1,7 @@
-//! Embedding bags: row reductions whose values are rows of a table, of several contiguous columns, possibly scaled by a
-//! number each, as in the product of a sparse and a dense matrix. The index of a table row and its scale must depend on
-//! the value's index alone. They are computed once per value instead of once per column, and table rows are read in
-//! place.
+//! Embedding bags: row reductions whose values are rows of a table, of several contiguous columns, possibly through a
+//! chain of element-wise operations, such as the scales of the product of a sparse and a dense matrix. The index of a
+//! table row and the operands of the chain must depend on the value's index alone. They are computed once per value
+//! instead of once per column, and table rows are read in place, or tile by tile if there is a chain.
 //!
 //! The order of operations is that of `row_reduce`.
 
@@ -13,8 +13,9 @@ use super::compiled_expr::{Inputs, OpId};
 use super::encoding::Dense;
 use super::eval::Block;
 use super::number::Number;
+use super::row_chain::{ChainStep, RowChain, chain_of};
 use super::row_reduce::{Monoid, RowFold, fold_rows, merge_lanes};
-use super::simd::{self, Loop};
+use super::simd::{self, LINE, Loop};
 use crate::graph::Node;
 use crate::graph::canonical_order::reduction::{COLUMNS_FOLD_LEN, block_len, wide_lanes};
 use crate::graph::digest::DigestMap;
@@ -44,21 +45,25 @@ fn of_value(e: &Expr, inner: usize, known: &mut DigestMap<Option<Expr>>) -> Opti
     found
 }
 
-/// The values of the expression of an element, if they are rows of a table, scaled or not: the table, the first element
-/// of the table row, and the scale if any, as expressions of the value's index.
-pub(super) fn of_table(inputs: &Inputs, e: &Expr, inner: usize) -> Option<(Node, Expr, Option<Expr>)> {
-    let scaled = |e: &Expr, scale: &Expr| {
-        let scale = of_value(scale, inner, &mut DigestMap::default())?;
-        let (table, first) = unscaled(inputs, e, inner)?;
-        Some((table, first, Some(scale)))
-    };
-    match e.kind() {
-        ExprKind::Binary(BinaryOp::Mul, a, b) => scaled(a, b).or_else(|| scaled(b, a)),
-        _ => unscaled(inputs, e, inner).map(|(table, first)| (table, first, None)),
+/// Values of an element's expression that are rows of a table: the table, and the first element of the table row and the
+/// steps of the chain, as expressions of the value's index.
+pub(super) struct TableExpr {
+    pub(super) table: Node,
+    pub(super) first: Expr,
+    pub(super) chain: Vec<ChainStep<Expr>>,
+}
+
+impl TableExpr {
+    /// `None` for other expressions of an element.
+    pub(super) fn of(inputs: &Inputs, e: &Expr, inner: usize) -> Option<Self> {
+        let of_value = |e: &Expr| of_value(e, inner, &mut DigestMap::default());
+        let ((table, first), chain) = chain_of(e, &|e| row_of_table(inputs, e, inner), &of_value)?;
+        Some(Self { table, first, chain })
     }
 }
 
-fn unscaled(inputs: &Inputs, e: &Expr, inner: usize) -> Option<(Node, Expr)> {
+/// The table of which `e` is an element, and the first element of the value's row.
+fn row_of_table(inputs: &Inputs, e: &Expr, inner: usize) -> Option<(Node, Expr)> {
     let is_column = |e: &Expr| match e.kind() {
         ExprKind::Binary(BinaryOp::IndexRem, i, by) => i.is_index() && by.as_u32() == Some(inner as u32),
         _ => false,
@@ -76,23 +81,49 @@ fn unscaled(inputs: &Inputs, e: &Expr, inner: usize) -> Option<(Node, Expr)> {
 pub(super) struct EmbeddingBag<'a, V: Clone> {
     table: Cow<'a, [V]>,
     firsts: Dense<'a, u32>,
+    /// The scale of each row, a leading step of the chain; none for 1.
     scales: Option<Dense<'a, V>>,
+    /// The other steps.
+    chain: RowChain<'a, V>,
     inner: usize,
 }
 
+/// The blocks of consecutive values.
+fn blocks(of: Range<usize>, inner: usize) -> impl Iterator<Item = Range<usize>> {
+    let len = block_len(inner);
+    of.clone().step_by(len).map(move |at| at..(at + len).min(of.end))
+}
+
+/// Numbers of a tile.
+const TILE: usize = 512;
+
+/// Values that are prefetched before those of a row are reduced, beyond its end. The arithmetic on a value may fill the
+/// processor's reorder buffer, so that it does not reach the next values by itself.
+const AHEAD: usize = 16;
+
+/// Memory for the rows of a bag.
+struct Scratch<V, S> {
+    /// The states of the lanes of a block.
+    lanes: Vec<S>,
+    /// Rows of the table to which the chain is applied.
+    tile: Vec<V>,
+}
+
 impl<'a, V: Number + ArrayElement> EmbeddingBag<'a, V> {
-    /// The values of a block of value indices: `first` is the first element of the table row, and `scale` its scale.
+    /// The values of a block of value indices: `first` is the first element of the table row.
     pub(super) fn new<'b: 'a>(
         table: &'a [V],
         inner: usize,
         block: &mut Block<'b>,
         first: OpId,
-        scale: Option<OpId>,
+        chain: &[ChainStep<OpId>],
     ) -> Self {
         let firsts = block.values::<u32>(first);
-        let scales = scale.map(|scale| block.values::<V>(scale));
+        let scale = chain.first().filter(|step| step.is_scale()).and_then(|step| step.operand());
+        let scales = scale.map(|&scale| block.values::<V>(scale));
+        let chain = RowChain::new(&chain[usize::from(scales.is_some())..], block);
         if firsts.iter().max().is_none_or(|&first| first as usize + inner <= table.len()) {
-            return Self { table: table.into(), firsts, scales, inner };
+            return Self { table: table.into(), firsts, scales, chain, inner };
         }
         // Only a failed check leads here. An index out of range reads the last element.
         let element = |k: usize| {
@@ -102,77 +133,86 @@ impl<'a, V: Number + ArrayElement> EmbeddingBag<'a, V> {
         let len = firsts.len();
         let values: Vec<V> = (0..len * inner).map(element).collect();
         let firsts: Vec<u32> = (0..len).map(|value| (value * inner) as u32).collect();
-        Self { table: values.into(), firsts: firsts.into(), scales, inner }
+        Self { table: values.into(), firsts: firsts.into(), scales, chain, inner }
     }
 
     /// Reduces consecutive rows of values. The values of row `k` begin at value `start(k)`.
     pub(super) fn rows<M: Monoid<V>>(&self, monoid: M, start: impl Fn(usize) -> usize, out: &mut [M::State]) {
-        let mut lanes = vec![monoid.identity(); wide_lanes(self.inner) * self.inner];
-        let mut at = 0;
+        let mut scratch = self.scratch(monoid);
+        let (mut at, mut fetched) = (0, 0);
         for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
             let end = start(row + 1);
-            self.row(self.picked().range(at..end), monoid, &mut lanes, out);
+            if end - at <= block_len(self.inner) {
+                fetched = self.prefetch(fetched.max(at), end + AHEAD);
+            }
+            self.row(at..end, monoid, &mut scratch, out);
             at = end;
         }
     }
 
+    /// Prefetches the table rows of values `from..to`, as far as there are that many. Returns the end.
+    #[inline]
+    fn prefetch(&self, from: usize, to: usize) -> usize {
+        let to = to.min(self.firsts.len()).max(from);
+        let table: &[V] = &self.table;
+        for &first in &self.firsts[from..to] {
+            for k in (0..self.inner).step_by(LINE / size_of::<V>()) {
+                simd::prefetch(table, first as usize + k);
+            }
+        }
+        to
+    }
+
     /// Reduces each block of the values.
     pub(super) fn blocks<M: Monoid<V>>(&self, monoid: M, out: &mut [M::State]) {
-        let mut lanes = vec![monoid.identity(); wide_lanes(self.inner) * self.inner];
-        for (picked, out) in self.picked().chunks(block_len(self.inner)).zip(out.chunks_exact_mut(self.inner)) {
-            self.block(picked, monoid, &mut lanes, out);
+        let mut scratch = self.scratch(monoid);
+        for (picked, out) in blocks(0..self.firsts.len(), self.inner).zip(out.chunks_exact_mut(self.inner)) {
+            self.block(picked, monoid, &mut scratch, out);
         }
     }
 }
 
-/// Consecutive values: the first elements of their table rows, and their scales; no scales for 1.
-#[derive(Clone, Copy)]
-struct Picked<'l, V> {
-    firsts: &'l [u32],
-    scales: &'l [V],
-}
-
-impl<'l, V: Copy> Picked<'l, V> {
-    fn range(self, range: Range<usize>) -> Self {
-        let scales = if self.scales.is_empty() { self.scales } else { &self.scales[range.clone()] };
-        Self { firsts: &self.firsts[range], scales }
-    }
-
-    fn chunks(self, len: usize) -> impl Iterator<Item = Self> + use<'l, V> {
-        let all = self.firsts.len();
-        (0..all).step_by(len).map(move |at| self.range(at..(at + len).min(all)))
-    }
-}
-
 impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
-    fn picked(&self) -> Picked<'_, V> {
-        Picked { firsts: &self.firsts, scales: self.scales.as_deref().unwrap_or_default() }
+    fn scratch<M: Monoid<V>>(&self, monoid: M) -> Scratch<V, M::State> {
+        let rows = if self.chain.is_empty() { 0 } else { (TILE / self.inner).max(1) };
+        Scratch {
+            lanes: vec![monoid.identity(); wide_lanes(self.inner) * self.inner],
+            tile: vec![V::default(); rows * self.inner],
+        }
     }
 
     /// Reduces one block.
-    fn block<M: Monoid<V>>(&self, picked: Picked<'_, V>, monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
+    fn block<M: Monoid<V>>(
+        &self,
+        picked: Range<usize>,
+        monoid: M,
+        scratch: &mut Scratch<V, M::State>,
+        out: &mut [M::State],
+    ) {
+        let Scratch { lanes, tile } = scratch;
         lanes.fill(monoid.identity());
-        self.fold(picked, monoid, lanes);
+        simd::run(Fold { values: self, picked, monoid, lanes, tile });
         merge_lanes(lanes, monoid, out);
     }
 
-    /// Folds the values into lanes of `inner` states each.
-    fn fold<M: Monoid<V>>(&self, picked: Picked<'_, V>, monoid: M, lanes: &mut [M::State]) {
-        simd::run(Fold { values: self, picked, monoid, lanes });
-    }
-
-    /// Reduces one row. `lanes` is scratch space.
-    fn row<M: Monoid<V>>(&self, picked: Picked<'_, V>, monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
-        let (inner, len) = (self.inner, picked.firsts.len());
+    /// Reduces one row.
+    fn row<M: Monoid<V>>(
+        &self,
+        picked: Range<usize>,
+        monoid: M,
+        scratch: &mut Scratch<V, M::State>,
+        out: &mut [M::State],
+    ) {
+        let (inner, len) = (self.inner, picked.len());
         if len <= COLUMNS_FOLD_LEN {
             out.fill(monoid.identity());
-            self.fold(picked, monoid, out);
+            simd::run(Fold { values: self, picked, monoid, lanes: out, tile: &mut scratch.tile });
         } else if len <= block_len(inner) {
-            self.block(picked, monoid, lanes, out);
+            self.block(picked, monoid, scratch, out);
         } else {
             let mut fold = RowFold::new(len, inner, monoid);
-            for picked in picked.chunks(block_len(inner)) {
-                self.block(picked, monoid, lanes, out);
+            for picked in blocks(picked, inner) {
+                self.block(picked, monoid, scratch, out);
                 fold.push_partial(out);
             }
             fold.finish(out);
@@ -183,26 +223,73 @@ impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
 /// Folds values into lanes of `inner` states each.
 struct Fold<'l, 'a, V: Clone, M: Monoid<V>> {
     values: &'l EmbeddingBag<'a, V>,
-    picked: Picked<'l, V>,
+    picked: Range<usize>,
     monoid: M,
     lanes: &'l mut [M::State],
+    tile: &'l mut [V],
 }
 
 impl<V: Number + ArrayElement, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { values, picked, monoid, lanes } = self;
+        let Self { values, picked, monoid, lanes, tile } = self;
         let step = lanes.len() / values.inner;
         for (lane, states) in lanes.chunks_exact_mut(values.inner).enumerate() {
-            let own = lane.min(picked.firsts.len());
-            let rows = picked.firsts[own..].iter().step_by(step).map(|&first| &values.table[first as usize..]);
-            match picked.scales.get(own..) {
-                Some(scales) if !picked.scales.is_empty() => {
-                    fold_rows(monoid, states, rows.zip(scales.iter().copied().step_by(step)), V::mul);
+            let all = lane + picked.start..picked.end;
+            // Positions by multiplication: iterators with a step cost more than a row of few columns.
+            let places = (0..all.len().div_ceil(step)).map(|k| all.start + k * step);
+            let row = |at: usize| &values.table[values.firsts[at] as usize..][..values.inner];
+            match &values.scales {
+                Some(scales) => {
+                    let rows = places.map(|at| (row(at), scales[at]));
+                    values.fold(monoid, states, rows, V::mul, (all.start, step), tile);
                 }
-                _ => fold_rows(monoid, states, rows.map(|row| (row, ())), |x, ()| x),
+                None => {
+                    values.fold(monoid, states, places.map(|at| (row(at), ())), |x, ()| x, (all.start, step), tile);
+                }
             }
+        }
+    }
+}
+
+impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
+    /// Folds rows of the table into the states of one lane: the values at `first`, `first + step`, and so on.
+    #[inline(always)]
+    fn fold<'v, S: Copy, M: Monoid<V>>(
+        &self,
+        monoid: M,
+        states: &mut [M::State],
+        mut rows: impl Iterator<Item = (&'v [V], S)> + Clone,
+        scaled: impl Fn(V, S) -> V + Copy,
+        (mut first, step): (usize, usize),
+        tile: &mut [V],
+    ) where
+        V: 'v,
+    {
+        if self.chain.is_empty() {
+            return fold_rows(monoid, states, rows, scaled);
+        }
+        loop {
+            let mut n = 0;
+            for (tile, (row, scale)) in tile.chunks_exact_mut(self.inner).zip(&mut rows) {
+                // A compile-time length, so that the stores are as wide as the loads of the chain.
+                let ((tiles, tile), (rows, row)) = (tile.as_chunks_mut::<8>(), row.as_chunks::<8>());
+                for (tile, row) in tiles.iter_mut().zip(rows) {
+                    *tile = row.map(|x| scaled(x, scale));
+                }
+                for (tile, &x) in tile.iter_mut().zip(row) {
+                    *tile = scaled(x, scale);
+                }
+                n += 1;
+            }
+            if n == 0 {
+                return;
+            }
+            let tile = &mut tile[..n * self.inner];
+            self.chain.apply(tile, self.inner, (first, step));
+            fold_rows(monoid, states, tile.chunks_exact(self.inner).map(|row| (row, ())), |x, ()| x);
+            first += n * step;
         }
     }
 }

@@ -41,6 +41,7 @@ mod pool;
 #[cfg(test)]
 mod random_encodings;
 mod rank_bitmap;
+mod row_chain;
 mod row_hash;
 mod row_kernel;
 pub mod row_reduce;

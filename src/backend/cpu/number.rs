@@ -79,11 +79,17 @@ macro_rules! float {
             fn rem(self, o: Self) -> Self { self % o }
             #[inline(always)]
             fn minimum(self, o: Self) -> Self {
-                if self.is_nan() || o.is_nan() { <$t>::NAN } else if self.total_cmp(&o).is_le() { self } else { o }
+                // Of zeros of both signs, the union of the bits is -0.
+                let equal = <$t>::from_bits(self.to_bits() | o.to_bits());
+                let least = if self < o { self } else if self == o { equal } else { o };
+                if self.is_nan() | o.is_nan() { <$t>::NAN } else { least }
             }
             #[inline(always)]
             fn maximum(self, o: Self) -> Self {
-                if self.is_nan() || o.is_nan() { <$t>::NAN } else if self.total_cmp(&o).is_ge() { self } else { o }
+                // Of zeros of both signs, the common bits are those of +0.
+                let equal = <$t>::from_bits(self.to_bits() & o.to_bits());
+                let greatest = if self > o { self } else if self == o { equal } else { o };
+                if self.is_nan() | o.is_nan() { <$t>::NAN } else { greatest }
             }
             fn pow(self, o: Self) -> Self { $binary(MathFn::Pow)(self, o) }
         }

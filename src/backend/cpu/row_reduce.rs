@@ -196,7 +196,8 @@ impl<V: Copy, M: Monoid<V>> Loop for BlockOfColumns<'_, V, M> {
                 let step = wide_lanes(inner);
                 let mut lanes = vec![monoid.identity(); step * inner];
                 for (lane, states) in lanes.chunks_exact_mut(inner).enumerate() {
-                    let rows = values.chunks_exact(inner).skip(lane).step_by(step);
+                    let own = (values.len() / inner).saturating_sub(lane).div_ceil(step);
+                    let rows = (0..own).map(|k| &values[(lane + k * step) * inner..][..inner]);
                     fold_rows(monoid, states, rows.map(|row| (row, ())), |x, ()| x);
                 }
                 merge_lanes(&mut lanes, monoid, out);
@@ -226,7 +227,7 @@ pub(super) fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid:
 }
 
 /// Adds rows of numbers, each with a scale that `scaled` applies, to the states of their columns. The rows are read
-/// once for each group of up to 32 columns, whose states stay in registers.
+/// once for each group of up to 64 columns, whose states stay in registers.
 #[inline(always)]
 pub(super) fn fold_rows<'v, V: Copy + 'v, S: Copy, M: Monoid<V>>(
     monoid: M,
@@ -247,7 +248,7 @@ pub(super) fn fold_rows<'v, V: Copy + 'v, S: Copy, M: Monoid<V>>(
             }
         )*};
     }
-    groups!(32, 16, 8, 4, 3, 2, 1);
+    groups!(64, 32, 16, 8, 4, 3, 2, 1);
 }
 
 /// Folds the values left to right, column by column.

@@ -4,15 +4,15 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::super::array::ArrayElement;
+use super::super::array::{Array, ArrayElement};
 use super::super::compiled_expr::{Inputs, OpId};
-use super::super::embedding_bag::{EmbeddingBag, of_table};
+use super::super::embedding_bag::{EmbeddingBag, TableExpr};
 use super::super::eval::Block;
 use super::super::number::Number;
+use super::super::row_chain::ChainStep;
 use super::super::row_reduce::RowFold;
 use super::super::work_items::RowStarts;
 use super::states::{Results, States, StatesOf};
-use crate::graph::Node;
 use crate::graph::canonical_order::reduction::block_len;
 use crate::graph::expr::Expr;
 
@@ -20,22 +20,19 @@ use crate::graph::expr::Expr;
 pub(super) enum SourceExpr {
     /// An expression of the element's index.
     Elements(Expr),
-    /// Rows of a table: their first elements, and their scales if any, as expressions of the value's index.
-    Table(Node, Expr, Option<Expr>),
+    /// Rows of a table.
+    Table(TableExpr),
 }
 
 /// The same, compiled.
 pub(super) enum CompiledSource<'a> {
     Elements(OpId),
-    Table { array: &'a super::Array, first: OpId, scale: Option<OpId> },
+    Table { array: &'a Array, first: OpId, chain: Vec<ChainStep<OpId>> },
 }
 
 impl SourceExpr {
     pub(super) fn of(inputs: &Inputs, e: &Expr, inner: usize) -> Self {
-        match of_table(inputs, e, inner) {
-            Some((table, first, scale)) => Self::Table(table, first, scale),
-            None => Self::Elements(e.clone()),
-        }
+        TableExpr::of(inputs, e, inner).map_or_else(|| Self::Elements(e.clone()), Self::Table)
     }
 
     pub(super) fn of_element(&self) -> Option<&Expr> {
@@ -44,11 +41,11 @@ impl SourceExpr {
 
     /// The expressions of the value's index.
     pub(super) fn of_value(&self) -> impl Iterator<Item = &Expr> {
-        let (first, scale) = match self {
-            Self::Elements(_) => (None, None),
-            Self::Table(_, first, scale) => (Some(first), scale.as_ref()),
+        let (first, chain) = match self {
+            Self::Elements(_) => (None, [].as_slice()),
+            Self::Table(of) => (Some(&of.first), of.chain.as_slice()),
         };
-        first.into_iter().chain(scale)
+        first.into_iter().chain(chain.iter().filter_map(ChainStep::operand))
     }
 
     /// The source of the next operations of its expressions.
@@ -63,9 +60,10 @@ impl SourceExpr {
             Self::Elements(_) => {
                 CompiledSource::Elements(elements.next().expect("bug: an expression was not compiled"))
             }
-            Self::Table(table, _, scale) => {
+            Self::Table(of) => {
                 let first = next();
-                CompiledSource::Table { array: inputs.array(table), first, scale: scale.as_ref().map(|_| next()) }
+                let chain = of.chain.iter().map(|step| step.with_operand(step.operand().map(|_| next()))).collect();
+                CompiledSource::Table { array: inputs.array(&of.table), first, chain }
             }
         }
     }
@@ -75,12 +73,18 @@ impl SourceExpr {
 pub(super) struct Source<'b> {
     /// The block of their elements.
     pub(super) elements: Block<'b>,
-    /// The block of their indices.
-    pub(super) values: Block<'b>,
+    /// The block of their indices, if a column reads rows of a table.
+    pub(super) values: Option<Block<'b>>,
     /// The first value.
     pub(super) from: usize,
     /// Numbers per value.
     pub(super) inner: usize,
+}
+
+impl<'b> Source<'b> {
+    fn indices(&mut self) -> &mut Block<'b> {
+        self.values.as_mut().expect("bug: a table without indices")
+    }
 }
 
 /// An accumulator and the source of its values.
@@ -125,12 +129,12 @@ where
         let (from, inner) = (source.from, source.inner);
         let mut states = vec![self.monoid.identity(); rows.len() * inner];
         let start = |row: usize| starts.at(rows.start + row) - from;
-        match self.source {
+        match &self.source {
             CompiledSource::Elements(id) => {
-                self.monoid.rows(&source.elements.values::<T>(id), inner, start, &mut states);
+                self.monoid.rows(&source.elements.values::<T>(*id), inner, start, &mut states);
             }
-            CompiledSource::Table { array, first, scale } => {
-                let bag = EmbeddingBag::<T>::new(array.slice(), inner, &mut source.values, first, scale);
+            CompiledSource::Table { array, first, chain } => {
+                let bag = EmbeddingBag::<T>::new(array.slice(), inner, source.indices(), *first, chain);
                 bag.rows(self.monoid, start, &mut states);
             }
         }
@@ -141,15 +145,15 @@ where
         let inner = source.inner;
         let block = block_len(inner);
         let mut states = vec![self.monoid.identity(); len.div_ceil(block) * inner];
-        match self.source {
+        match &self.source {
             CompiledSource::Elements(id) => {
-                let values = source.elements.values::<T>(id);
+                let values = source.elements.values::<T>(*id);
                 for (values, state) in values.chunks(block * inner).zip(states.chunks_exact_mut(inner)) {
                     self.monoid.block(values, inner, state);
                 }
             }
-            CompiledSource::Table { array, first, scale } => {
-                let bag = EmbeddingBag::<T>::new(array.slice(), inner, &mut source.values, first, scale);
+            CompiledSource::Table { array, first, chain } => {
+                let bag = EmbeddingBag::<T>::new(array.slice(), inner, source.indices(), *first, chain);
                 bag.blocks(self.monoid, &mut states);
             }
         }

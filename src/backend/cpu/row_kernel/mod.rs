@@ -125,14 +125,19 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    /// Numbers per work item. Rows of a table take one index per value instead of `inner` numbers: up to [`CHUNK`]
-    /// values, but few enough for all cores to have work.
+    /// Numbers per work item: [`CHUNK`], or more if blocks hold few intermediate results, so that the fixed cost per item
+    /// matters more; but few enough for all cores to have work.
     fn chunk(&self, nrows: usize) -> usize {
-        if !self.of_tables {
-            return CHUNK;
-        }
+        let most = if self.of_tables {
+            // One index per value instead of `inner` numbers.
+            CHUNK * self.inner
+        } else if self.elements.only_loads() {
+            4 * CHUNK
+        } else {
+            CHUNK
+        };
         let per_task = (self.starts.at(nrows) - self.starts.at(0)) * self.inner / (4 * rayon::current_num_threads());
-        per_task.clamp(CHUNK, CHUNK * self.inner)
+        per_task.clamp(CHUNK, most.max(CHUNK))
     }
 
     fn item(&self, WorkItem { rows, outputs }: WorkItem<'_>) {
@@ -171,7 +176,8 @@ impl<'a> Compiled<'a> {
         let inner = self.inner;
         Source {
             elements: Block::consecutive(&self.elements, (from * inner) as u32, len * inner),
-            values: Block::strided(&self.values, from as u32, len, inner as u32),
+            values: (!self.values.ops().is_empty())
+                .then(|| Block::strided(&self.values, from as u32, len, inner as u32)),
             from,
             inner,
         }

@@ -1,0 +1,177 @@
+//! Element-wise chains over rows of a table: the operations between a look-up and a reduction, applied to tiles of rows
+//! that stay in the L1 cache.
+
+use super::array::ArrayElement;
+use super::compiled_expr::OpId;
+use super::encoding::{Dense, Encoded};
+use super::eval::Block;
+use super::number::Number;
+use super::simd::{self, Loop};
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+
+/// An operation of a chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChainOp {
+    Neg,
+    Abs,
+    Add,
+    Sub,
+    /// The operand minus the number.
+    SubFrom,
+    Mul,
+    Div,
+    /// The operand over the number.
+    Under,
+    Min,
+    Max,
+}
+
+/// A step of a chain: its operation, and its operand, an expression of the value's index, if it has one.
+#[derive(Debug)]
+pub(super) struct ChainStep<E> {
+    op: ChainOp,
+    operand: Option<E>,
+}
+
+/// The chain that `e` applies to the innermost expression for which `source` gives a result, in order of application.
+/// `of_value` gives an operand that is the same for all columns of a value.
+pub(super) fn chain_of<R>(
+    e: &Expr,
+    source: &impl Fn(&Expr) -> Option<R>,
+    of_value: &impl Fn(&Expr) -> Option<Expr>,
+) -> Option<(R, Vec<ChainStep<Expr>>)> {
+    if let Some(found) = source(e) {
+        return Some((found, Vec::new()));
+    }
+    let (inner, op, operand) = match e.kind() {
+        ExprKind::Unary(UnaryOp::Neg, a) => (a, ChainOp::Neg, None),
+        ExprKind::Unary(UnaryOp::Abs, a) => (a, ChainOp::Abs, None),
+        ExprKind::Binary(op, a, b) => {
+            let [on_left, on_right] = match op {
+                BinaryOp::Add => [ChainOp::Add; 2],
+                BinaryOp::Sub => [ChainOp::Sub, ChainOp::SubFrom],
+                BinaryOp::Mul => [ChainOp::Mul; 2],
+                BinaryOp::Div => [ChainOp::Div, ChainOp::Under],
+                BinaryOp::Min => [ChainOp::Min; 2],
+                BinaryOp::Max => [ChainOp::Max; 2],
+                _ => return None,
+            };
+            match of_value(b) {
+                Some(b) => (a, on_left, Some(b)),
+                None => (b, on_right, Some(of_value(a)?)),
+            }
+        }
+        _ => return None,
+    };
+    let (found, mut steps) = chain_of(inner, source, of_value)?;
+    steps.push(ChainStep { op, operand });
+    Some((found, steps))
+}
+
+impl<E> ChainStep<E> {
+    /// Whether the step multiplies by its operand.
+    pub(super) fn is_scale(&self) -> bool {
+        self.op == ChainOp::Mul
+    }
+
+    /// The operand, if any.
+    pub(super) fn operand(&self) -> Option<&E> {
+        self.operand.as_ref()
+    }
+
+    /// The same step with another operand.
+    pub(super) fn with_operand<T>(&self, operand: Option<T>) -> ChainStep<T> {
+        ChainStep { op: self.op, operand }
+    }
+}
+
+/// The operand of a step.
+enum Operand<'a, V> {
+    None,
+    /// The same for all values.
+    One(V),
+    /// One per value.
+    Each(Dense<'a, V>),
+}
+
+/// A chain whose operands are evaluated, for consecutive values.
+pub(super) struct RowChain<'a, V> {
+    steps: Vec<(ChainOp, Operand<'a, V>)>,
+}
+
+impl<'a, V: Number + ArrayElement> RowChain<'a, V> {
+    /// The chain for the values of a block of value indices.
+    pub(super) fn new<'b: 'a>(steps: &[ChainStep<OpId>], block: &mut Block<'b>) -> Self {
+        let operand = |step: &ChainStep<OpId>| match step.operand {
+            None => Operand::None,
+            Some(id) => match block.eval(id) {
+                constant @ Encoded::Constant(_) => Operand::One(V::operand(&constant).get(0)),
+                _ => Operand::Each(block.values(id)),
+            },
+        };
+        Self { steps: steps.iter().map(|step| step.op).zip(steps.iter().map(operand)).collect() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Applies the chain to rows of `columns` numbers, whose values are those at `first`, `first + step`, and so on.
+    pub(super) fn apply(&self, tile: &mut [V], columns: usize, (first, step): (usize, usize)) {
+        for (op, operand) in &self.steps {
+            let operand = match operand {
+                Operand::None => (V::default(), [].as_slice()),
+                Operand::One(x) => (*x, [].as_slice()),
+                Operand::Each(all) => (V::default(), &all[first..]),
+            };
+            simd::run(Apply { op: *op, operand, step, columns, tile });
+        }
+    }
+}
+
+/// One step of a chain. The operand is one number, unless there is one per value.
+struct Apply<'l, V> {
+    op: ChainOp,
+    operand: (V, &'l [V]),
+    step: usize,
+    columns: usize,
+    tile: &'l mut [V],
+}
+
+impl<V: Number> Loop for Apply<'_, V> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        match self.op {
+            ChainOp::Neg => self.each(|x, _| x.neg()),
+            ChainOp::Abs => self.each(|x, _| x.abs()),
+            ChainOp::Add => self.each(V::add),
+            ChainOp::Sub => self.each(V::sub),
+            ChainOp::SubFrom => self.each(|x, y| y.sub(x)),
+            ChainOp::Mul => self.each(V::mul),
+            ChainOp::Div => self.each(V::div),
+            ChainOp::Under => self.each(|x, y| y.div(x)),
+            ChainOp::Min => self.each(V::minimum),
+            ChainOp::Max => self.each(V::maximum),
+        }
+    }
+}
+
+impl<V: Number> Apply<'_, V> {
+    #[inline(always)]
+    fn each(self, f: impl Fn(V, V) -> V) {
+        let (one, each) = self.operand;
+        if each.is_empty() {
+            for x in self.tile {
+                *x = f(*x, one);
+            }
+            return;
+        }
+        for (row, &y) in self.tile.chunks_exact_mut(self.columns).zip(each.iter().step_by(self.step)) {
+            for x in row {
+                *x = f(*x, y);
+            }
+        }
+    }
+}
