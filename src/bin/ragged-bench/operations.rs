@@ -210,9 +210,23 @@ fn row_case(name: &str, lengths: Vec<u32>, device: &Device) -> ragged::Result<Ca
 fn event_case(options: &Options, lengths: Option<&[u32]>, device: &Device) -> ragged::Result<Case> {
     let splits = splits(event_lengths(options, lengths));
     let values = flat_values(*splits.last().expect("bug: no splits") as usize);
-    let x = HostTensor::from_row_splits(splits, HostValues::F32(values)).to_device(device)?;
+    let x = HostTensor::from_row_splits(splits.clone(), HostValues::F32(values.clone())).to_device(device)?;
     x.eval()?;
-    Ok(Case { run: Box::new(move || x.combinations(2, 1)), plain: None })
+    let plain = move || {
+        let (mut first, mut second, mut ends) = (Vec::new(), Vec::new(), vec![0u32]);
+        for row in splits.windows(2) {
+            let row = &values[row[0] as usize..row[1] as usize];
+            for (k, &a) in row.iter().enumerate() {
+                for &b in &row[k + 1..] {
+                    first.push(a);
+                    second.push(b);
+                }
+            }
+            ends.push(first.len() as u32);
+        }
+        u64::from(ends[ends.len() - 1]) + first.iter().chain(&second).map(|x| u64::from(x.to_bits())).max().unwrap_or(0)
+    };
+    Ok(Case { run: Box::new(move || x.combinations(2, 1)), plain: Some(Box::new(plain)) })
 }
 
 fn count_case(name: &str, options: &Options, device: &Device) -> ragged::Result<Case> {
