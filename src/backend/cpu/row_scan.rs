@@ -152,6 +152,8 @@ struct OneColumn<'a, T, F, S> {
     /// Scans rows of several blocks for operators that are not associative.
     scan: &'a mut RowScan<T>,
     combine: F,
+    /// Whether results depend on the order of the operations.
+    ordered: bool,
     out: &'a mut [T],
 }
 
@@ -159,12 +161,12 @@ impl<T: Number, F: Fn(T, T) -> T + Copy, S: Fn(usize) -> usize> Loop for OneColu
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { values, rows, start, scan, combine, out } = self;
+        let Self { values, rows, start, scan, combine, ordered, out } = self;
         let mut from = start(rows.start);
         for row in rows {
             let range = from..start(row + 1);
             from = range.end;
-            if !T::IS_FLOAT {
+            if !ordered {
                 scan_by_chunks(values, scan.identity, combine, range, out, recursive_doubling);
             } else if range.len() <= block_len(1) {
                 scan_by_chunks(values, scan.identity, combine, range, out, |x, c| scan_in_order(x, scan.identity, c));
@@ -266,11 +268,12 @@ pub(crate) fn row_scan(
             let Scalar::$v(identity) = op.identity(DType::$v) else { unreachable!("bug: identity of another dtype") };
             let out = out.slice_mut::<$t>();
             let rows = (rows, nrows);
+            let ordered = <$t>::IS_FLOAT && matches!(op, ReduceOp::Sum | ReduceOp::Prod);
             match op {
-                ReduceOp::Sum => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::add, out),
-                ReduceOp::Prod => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::mul, out),
-                ReduceOp::Min => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::minimum, out),
-                ReduceOp::Max => scan_rows(inputs, rows, inner, e, identity, <$t as Number>::maximum, out),
+                ReduceOp::Sum => scan_rows(inputs, rows, inner, e, (identity, ordered), <$t as Number>::add, out),
+                ReduceOp::Prod => scan_rows(inputs, rows, inner, e, (identity, ordered), <$t as Number>::mul, out),
+                ReduceOp::Min => scan_rows(inputs, rows, inner, e, (identity, ordered), <$t as Number>::minimum, out),
+                ReduceOp::Max => scan_rows(inputs, rows, inner, e, (identity, ordered), <$t as Number>::maximum, out),
             }
         }};
     }
@@ -291,7 +294,7 @@ fn scan_rows<T: Number + ArrayElement>(
     (rows, nrows): (&Rows, usize),
     inner: usize,
     e: &Expr,
-    identity: T,
+    (identity, ordered): (T, bool),
     combine: impl Fn(T, T) -> T + Copy + Sync,
     out: &mut [T],
 ) {
@@ -306,7 +309,7 @@ fn scan_rows<T: Number + ArrayElement>(
                 let start = |row: usize| starts.at(row) - from;
                 let rows = first..end;
                 if inner == 1 {
-                    simd::run(OneColumn { values: &values, rows, start, scan: &mut scan, combine, out });
+                    simd::run(OneColumn { values: &values, rows, start, scan: &mut scan, combine, ordered, out });
                 } else {
                     for row in rows {
                         let range = start(row) * inner..start(row + 1) * inner;
