@@ -168,6 +168,7 @@ mod structured;
 mod tensor;
 mod trace;
 mod tuning;
+pub use backend::cpu::options::CpuOptions;
 pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;

@@ -1,5 +1,6 @@
 //! Tensors: flat values under row partitions.
 
+mod assembly;
 mod buffers;
 mod constant;
 mod construct;
@@ -21,6 +22,7 @@ mod typed;
 mod upload;
 mod values;
 
+pub(crate) use assembly::Assembly;
 pub use buffers::DeviceBuffer;
 pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};
