@@ -154,8 +154,12 @@ impl Tensor {
     /// sizes that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
     /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity).
     ///
+    /// Holds one copy: the result, besides the array. Its bytes are counted before they are written, and before anything
+    /// is computed if the host knows the sizes.
+    ///
     /// # Errors
-    /// The first failed device-side check; a lost device.
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget
+    /// ([`CpuOptions::max_memory`](crate::CpuOptions::max_memory)).
     ///
     /// ```
     /// use ragged::{Device, HostValues, RaggedTensor};
