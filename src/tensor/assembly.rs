@@ -3,8 +3,9 @@
 use std::any::Any;
 
 use super::HostValues;
+use super::host_vec::{decode, room};
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller};
+use crate::error::Result;
 use crate::graph::backend::{BackendRef, ReadBytes};
 
 /// Bytes of a string in a result, besides its content: its `Vec`, and the allocator's header and rounding.
@@ -99,39 +100,4 @@ impl<'a> Assembly<'a> {
         }
         Ok(HostValues::Str(out))
     }
-}
-
-/// Allocates room for `n` more values.
-#[track_caller]
-fn room<T>(out: &mut Vec<T>, n: usize) -> Result<()> {
-    if out.try_reserve_exact(n).is_ok() {
-        return Ok(());
-    }
-    Err(Error::Limit {
-        what: "the result of a read".into(),
-        requested: n as u64 * size_of::<T>() as u64,
-        unit: "bytes",
-        limit: isize::MAX as u64,
-        whose: "the address space of this machine, which has less memory left".into(),
-        location: caller(),
-    })
-}
-
-/// Appends the converted items of a slice.
-#[track_caller]
-pub(super) fn extend<T, U>(out: &mut Vec<U>, items: &[T], convert: impl Fn(&T) -> U) -> Result<()> {
-    room(out, items.len())?;
-    out.extend(items.iter().map(convert));
-    Ok(())
-}
-
-/// Appends the values whose bytes are given, with one copy. The bytes need no alignment.
-#[track_caller]
-pub(super) fn decode<T: bytemuck::AnyBitPattern>(out: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
-    room(out, bytes.len() / size_of::<T>())?;
-    match bytemuck::try_cast_slice(bytes) {
-        Ok(values) => out.extend_from_slice(values),
-        Err(_) => out.extend(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>)),
-    }
-    Ok(())
 }

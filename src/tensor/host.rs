@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::assembly::{decode, extend};
+use super::host_vec::{decode, extend};
 use super::{Tensor, Values, upload};
 use crate::device::Device;
 use crate::dtype::DType;

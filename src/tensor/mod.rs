@@ -7,6 +7,7 @@ mod construct;
 mod display;
 mod from_nested;
 mod host;
+mod host_vec;
 mod integers;
 mod into_values;
 mod nested;

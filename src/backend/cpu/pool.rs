@@ -146,7 +146,19 @@ impl Pool {
                 return Ok(memory);
             }
         }
-        let held = class as u64 * 8;
+        // The exact size where its size class does not fit.
+        let allocated = self.allocate(op, class).or_else(|_| self.allocate(op, words));
+        let (words, unwritten) = allocated?;
+        self.lock().add_used(requested_bytes);
+        if !is_small {
+            self.misses.fetch_add(1, Relaxed);
+        }
+        Ok(Memory { words, zero_from: 0, requested_bytes, unwritten: Some(unwritten), pool: self.clone() })
+    }
+
+    /// Allocates exactly `words` zeroed words and counts them as held.
+    fn allocate(&self, op: &str, words: usize) -> Result<(ZeroedMemory, Unwritten)> {
+        let held = words as u64 * 8;
         let evicted = {
             let mut free = self.lock();
             let mut evicted = self.make_room(&mut free, op, held)?;
@@ -156,15 +168,10 @@ impl Pool {
         };
         drop(evicted);
         let allocated = host_memory::reserve(op, held, || self.trim()).and_then(|unwritten| {
-            let words = ZeroedMemory::zeroed(class).ok_or_else(|| host_memory::refused(op, requested_bytes))?;
+            let words = ZeroedMemory::zeroed(words).ok_or_else(|| host_memory::refused(op, held))?;
             Ok((words, unwritten))
         });
-        let (words, unwritten) = allocated.inspect_err(|_| self.lock().held -= held)?;
-        self.lock().add_used(requested_bytes);
-        if !is_small {
-            self.misses.fetch_add(1, Relaxed);
-        }
-        Ok(Memory { words, zero_from: 0, requested_bytes, unwritten: Some(unwritten), pool: self.clone() })
+        allocated.inspect_err(|_| self.lock().held -= held)
     }
 
     /// Counts `bytes` of host memory outside of arrays, such as the result of a read, until the reservation is dropped.
