@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::backend::cpu::CpuBackend;
+use crate::backend::cpu::options::CpuOptions;
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
 use crate::error::{Error, Result, caller};
@@ -248,6 +249,26 @@ impl Device {
     pub fn cpu() -> Self {
         static CPU: OnceLock<BackendRef> = OnceLock::new();
         Self(CPU.get_or_init(|| Arc::new(CpuBackend::new(0, true))).clone())
+    }
+
+    /// A CPU device with the given options, such as a budget of memory; not shared with other callers. Tensors of
+    /// different devices do not mix: [`Tensor::to_device`](crate::Tensor::to_device) copies them.
+    ///
+    /// ```
+    /// use ragged::{CpuOptions, Device, Error, RaggedTensor};
+    /// let device = Device::cpu_with(&CpuOptions::default().max_memory(1 << 20));
+    /// let x = RaggedTensor::from_nested(vec![1i32; 100_000], &device)?;
+    /// // The array has 400 kB, and so do the read's result and any other array.
+    /// let y = x.add(1)?;
+    /// y.eval()?;
+    /// assert!(matches!(y.to_vec(), Err(Error::Limit { limit: 1_048_576, .. })));
+    /// drop(x);
+    /// assert_eq!(y.to_vec()?[99_999], 2);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn cpu_with(options: &CpuOptions) -> Self {
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::new(CpuBackend::with_options(id, options)))
     }
 
     /// A CPU backend that stores every intermediate array: slower, with the same bits. For tests.

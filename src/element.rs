@@ -19,6 +19,8 @@ pub trait Element: sealed::Sealed + Send + Sync + 'static {
     fn wrap(values: Vec<Self::Host>) -> HostValues;
     /// The values, if they are of this type.
     fn unwrap(values: HostValues) -> Option<Vec<Self::Host>>;
+    /// The values, borrowed, if they are of this type.
+    fn values(values: &HostValues) -> Option<&[Self::Host]>;
 }
 
 /// An element type of numbers, including bools.
@@ -56,6 +58,12 @@ macro_rules! element {
                 HostValues::$v(values)
             }
             fn unwrap(values: HostValues) -> Option<Vec<$host>> {
+                match values {
+                    HostValues::$v(v) => Some(v),
+                    _ => None,
+                }
+            }
+            fn values(values: &HostValues) -> Option<&[$host]> {
                 match values {
                     HostValues::$v(v) => Some(v),
                     _ => None,

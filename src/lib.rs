@@ -106,6 +106,19 @@
 //! ([`Device::as_wgpu`]), make tensors of its buffers ([`Tensor::from_wgpu_buffer`]) and bind the buffers of tensors in
 //! its own kernels ([`Tensor::values_buffer`]). Nothing is copied, and nothing waits: the queue keeps the order. [`DeviceOptions::max_memory`] bounds the device memory that this crate takes.
 //!
+//! # Memory
+//!
+//! A read holds one copy: the array's bytes are converted once, into the vector that is returned. An upload of numbers
+//! holds one copy besides its argument. A read from a GPU takes a staging buffer as well. Memory of dropped arrays is
+//! kept for reuse and returned before a request is refused.
+//!
+//! On the CPU, memory is counted before it is written: arrays, intermediate results and results of reads. The limit is
+//! the budget of the device ([`Device::cpu_with`], [`CpuOptions::max_memory`]), and the memory that Linux reports as
+//! available, or as left in the control group of the process. On a GPU, [`DeviceOptions::max_memory`] bounds the device
+//! memory, and results of reads are counted against the available memory of the host. A request beyond a limit is
+//! [`Error::Limit`], which names the bytes that are needed, the limit and its owner; tensors stay usable. Other systems
+//! report no available memory: set a budget there.
+//!
 //! # Numbers
 //!
 //! A row's result depends on that row alone: not on its batch, its position, or the device. Integers, minima, maxima and
@@ -168,6 +181,7 @@ mod structured;
 mod tensor;
 mod trace;
 mod tuning;
+pub use backend::cpu::options::CpuOptions;
 pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;

@@ -49,7 +49,8 @@ pub struct Stats {
     /// Bytes of memory held for arrays now, in use or pooled for reuse, as requested from the driver or, on the CPU
     /// backend, from the system. Counts towards the budget; also a gauge.
     pub memory_bytes: u64,
-    /// The budget, if any: [`DeviceOptions::max_memory`](crate::DeviceOptions::max_memory).
+    /// The budget, if any: [`DeviceOptions::max_memory`](crate::DeviceOptions::max_memory) or
+    /// [`CpuOptions::max_memory`](crate::CpuOptions::max_memory).
     pub memory_budget: Option<u64>,
 }
 

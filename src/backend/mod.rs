@@ -2,3 +2,4 @@
 
 pub(crate) mod cpu;
 pub(crate) mod gpu;
+pub(crate) mod host_memory;

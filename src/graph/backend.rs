@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub(crate) use super::BackendRef;
+pub(crate) use super::read_bytes::ReadBytes;
 pub(crate) use super::stored::Status;
 
 use super::many_dispatches::ManyDispatches;
@@ -77,7 +78,7 @@ pub(crate) enum Wait {
 }
 
 /// A future of the bytes of each part that is read.
-pub(crate) type BoxedRead<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vec<u8>>>> + Send + 'a>>;
+pub(crate) type BoxedRead<'a> = Pin<Box<dyn Future<Output = Result<Vec<ReadBytes>>> + Send + 'a>>;
 
 /// An executor of graphs.
 pub(crate) trait Backend: Debug + Send + Sync {
@@ -104,6 +105,12 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn plan_limits(&self) -> PlanLimits;
     /// Copies `bytes` (whole elements of `dtype`, little endian) into storage.
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>>;
+    /// Counts `bytes` of host memory for the result of `op`, before they are written and until the returned value is
+    /// dropped.
+    ///
+    /// # Errors
+    /// The backend's budget or the machine's available memory does not suffice.
+    fn reserve_host(&self, op: &str, bytes: u64) -> Result<Box<dyn Any + Send>>;
     /// Element `at` of a stored array of u32, if it is available without waiting and the array's conditions hold.
     fn try_read_u32(&self, _stored: &Stored, _at: u32) -> Option<u32> {
         None
@@ -126,7 +133,9 @@ pub(crate) trait Backend: Debug + Send + Sync {
     /// As [`Backend::read_parts`] of whole nodes, blocking.
     #[cfg(test)]
     fn read(&self, nodes: &[Node]) -> Result<Vec<Vec<u8>>> {
-        pollster::block_on(self.read_parts(nodes.iter().cloned().map(Part::whole).collect(), Wait::Blocking))
+        let parts = nodes.iter().cloned().map(Part::whole).collect();
+        let read = pollster::block_on(self.read_parts(parts, Wait::Blocking))?;
+        Ok(read.iter().map(|bytes| bytes.to_vec()).collect())
     }
     /// The counts of the last run of each program.
     fn last_counts(&self) -> &LastCounts;

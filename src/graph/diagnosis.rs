@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::backend::{BackendRef, Part, Wait};
+use super::backend::{BackendRef, Part, ReadBytes, Wait};
 use super::conditions::unconditional;
 use super::digest::DigestSet;
 use super::expr::{Check, Expr, ExprKind};
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 
 /// Reads the parts as [`Backend::read_parts`](super::backend::Backend::read_parts) does. The error of a failed check names
 /// the compared integers.
-pub(crate) async fn read_parts(backend: &BackendRef, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
+pub(crate) async fn read_parts(backend: &BackendRef, parts: Vec<Part>, wait: Wait) -> Result<Vec<ReadBytes>> {
     let diagnosis = Diagnosis::of(backend, parts.iter().map(|part| &part.node));
     match backend.read_parts(parts, wait).await {
         Ok(read) => Ok(read),

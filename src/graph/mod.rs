@@ -40,6 +40,7 @@ pub(crate) mod opcode;
 pub(crate) mod plan;
 pub(crate) mod program;
 pub(crate) mod rank_bitmap;
+mod read_bytes;
 pub(crate) mod recipe;
 pub(crate) mod recording;
 pub(crate) mod reducer;

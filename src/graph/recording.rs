@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::cell::RefCell;
 
-use super::backend::{BackendRef, Elements, Part, Wait};
+use super::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use super::diagnosis;
 use super::digest::Digest;
 use crate::error::{Error, Result, here};
@@ -27,7 +27,7 @@ struct Wanted {
 /// State of a non-blocking recording: the results of earlier reads, and the first read without a result.
 #[derive(Default)]
 struct Recording {
-    known: Vec<(Key, Result<Vec<Vec<u8>>>)>,
+    known: Vec<(Key, Result<Vec<ReadBytes>>)>,
     wanted: Option<Wanted>,
     /// Results of host steps, by their arguments.
     made: Vec<(Digest, Box<dyn Any + Send>)>,
@@ -61,7 +61,7 @@ fn key(parts: &[Part]) -> Key {
 /// # Errors
 /// Those of the read; [`Error::WouldBlock`] under [`record_async`], until the read has been awaited.
 #[track_caller]
-pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>) -> Result<Vec<ReadBytes>> {
     let answer = RECORDING.with_borrow_mut(|recording| {
         let recording = recording.as_mut()?;
         let key = key(&parts);

@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::backend::Part;
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
 use crate::graph::recording::{made_once, read_now};
-use crate::tensor::{HostTensor, HostValues, Tensor, Values};
+use crate::tensor::{Assembly, HostTensor, HostValues, Tensor, Values};
 
 /// Strings per task.
 const TASK: usize = 1 << 14;
@@ -166,7 +166,7 @@ fn read_whole(op: &'static str, x: &Tensor) -> Result<HostTensor> {
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
     let mut read = read_now(x.backend(), op, parts.into_iter().flatten().collect())?.into_iter();
     let mut arrays = asked.into_iter().map(|asked| if asked { read.next() } else { None });
-    Ok(x.of_bytes(&mut arrays))
+    x.of_bytes(&mut arrays, &mut Assembly::new(op, x.backend())).map_err(here())
 }
 
 #[track_caller]
@@ -186,11 +186,11 @@ fn run(
     let values = made_once(key, || {
         let mut read = read_now(backend, op, nodes.iter().cloned().map(Part::whole).collect())?.into_iter();
         let mut next = || read.next().unwrap_or_default();
+        let mut assembly = Assembly::new(op, backend);
         let flat = match x.values_ref() {
-            Values::Numbers(n) => HostFlat::Numbers(HostValues::from_bytes(n.dtype(), &next())),
+            Values::Numbers(n) => HostFlat::Numbers(assembly.numbers(n.dtype(), &next())?),
             Values::Strings { .. } => {
-                let splits = bytemuck::pod_collect_to_vec::<u8, u32>(&next());
-                HostFlat::Strings(HostStrings { splits, bytes: next() })
+                HostFlat::Strings(HostStrings { splits: assembly.splits(&next())?, bytes: assembly.bytes(&next())? })
             }
         };
         backend.count_host_step();

@@ -1,10 +1,10 @@
 //! Conversion from and to nested lists whose depth and type are known at compile time: `Vec<Vec<T>>`.
 
 use super::constant::of_parts;
-use super::{HostTensor, RaggedTensor};
+use super::{Assembly, HostTensor, RaggedTensor};
 use crate::device::Device;
 use crate::element::{Element, Number, Str};
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, here};
 
 /// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[Vec<T>]`, `[[T; 2]; 3]`, ...; `&str` and `String`
 /// for byte strings. Arrays whose elements are values or such arrays are uniform dimensions.
@@ -205,7 +205,7 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub fn to_nested_vec<N: FromNested<T>>(&self) -> Result<N> {
         Self::nests::<N>(self)?;
-        Ok(Self::nested(&self.to_host()?))
+        self.nested_vec_from(&self.to_host()?).map_err(here())
     }
 
     /// Fails unless the tensor's rank equals the depth of the vectors.
@@ -219,10 +219,13 @@ impl<T: Element> RaggedTensor<T> {
         Err(Error::Nesting { op: "to_nested_vec", what, location: caller() })
     }
 
-    /// Converts a tensor in host memory to nested vectors.
-    pub(super) fn nested<N: FromNested<T>>(host: &HostTensor) -> N {
-        let values = T::unwrap(host.values.clone()).expect("bug: a tensor of another dtype than its type says");
-        N::build(host, &values, 0, 0)
+    /// Converts the tensor's read to nested vectors, whose memory is counted first.
+    pub(super) fn nested_vec_from<N: FromNested<T>>(&self, host: &HostTensor) -> Result<N> {
+        let values = T::values(&host.values).expect("bug: a tensor of another dtype than its type says");
+        let mut assembly = Assembly::new("to_nested_vec", self.backend());
+        let lists = host.lists().saturating_mul(size_of::<Vec<T::Host>>() as u64);
+        assembly.reserve(lists.saturating_add(size_of_val(values) as u64).saturating_add(host.text_bytes()))?;
+        Ok(N::build(host, values, 0, 0))
     }
 }
 

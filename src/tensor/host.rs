@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 
+use super::host_vec::{decode, extend};
 use super::{Tensor, Values, upload};
 use crate::device::Device;
 use crate::dtype::DType;
@@ -114,27 +115,50 @@ impl HostValues {
         })
     }
 
-    /// Decodes numbers from the bytes of a read.
-    pub(crate) fn from_bytes(dtype: DType, bytes: &[u8]) -> Self {
-        fn all<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> Vec<T> {
-            bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()
-        }
+    /// No numbers of the dtype.
+    pub(crate) fn empty(dtype: DType) -> Self {
         match dtype {
-            DType::Bool => Self::Bool(bytes.iter().map(|&b| b != 0).collect()),
-            DType::U8 => Self::U8(bytes.to_vec()),
-            DType::I8 => Self::I8(all(bytes)),
-            DType::U16 => Self::U16(all(bytes)),
-            DType::I16 => Self::I16(all(bytes)),
-            DType::I32 => Self::I32(all(bytes)),
-            DType::U32 => Self::U32(all(bytes)),
-            DType::I64 => Self::I64(all(bytes)),
-            DType::U64 => Self::U64(all(bytes)),
-            DType::F16 => Self::F16(all(bytes)),
-            DType::BF16 => Self::BF16(all(bytes)),
-            DType::F32 => Self::F32(all(bytes)),
-            DType::F64 => Self::F64(all(bytes)),
-            DType::Str => unreachable!("bug: strings are read as rows of bytes"),
+            DType::Bool => Self::Bool(Vec::new()),
+            DType::U8 => Self::U8(Vec::new()),
+            DType::I8 => Self::I8(Vec::new()),
+            DType::U16 => Self::U16(Vec::new()),
+            DType::I16 => Self::I16(Vec::new()),
+            DType::I32 => Self::I32(Vec::new()),
+            DType::U32 => Self::U32(Vec::new()),
+            DType::I64 => Self::I64(Vec::new()),
+            DType::U64 => Self::U64(Vec::new()),
+            DType::F16 => Self::F16(Vec::new()),
+            DType::BF16 => Self::BF16(Vec::new()),
+            DType::F32 => Self::F32(Vec::new()),
+            DType::F64 => Self::F64(Vec::new()),
+            DType::Str => Self::Str(Vec::new()),
         }
+    }
+
+    /// Decodes numbers from the bytes of a read, with one copy.
+    ///
+    /// # Errors
+    /// The allocator refuses the memory.
+    #[track_caller]
+    pub(crate) fn from_bytes(dtype: DType, bytes: &[u8]) -> Result<Self> {
+        let mut out = Self::empty(dtype);
+        match &mut out {
+            Self::Bool(v) => extend(v, bytes, |&byte: &u8| byte != 0)?,
+            Self::U8(v) => decode(v, bytes)?,
+            Self::I8(v) => decode(v, bytes)?,
+            Self::U16(v) => decode(v, bytes)?,
+            Self::I16(v) => decode(v, bytes)?,
+            Self::I32(v) => decode(v, bytes)?,
+            Self::U32(v) => decode(v, bytes)?,
+            Self::I64(v) => decode(v, bytes)?,
+            Self::U64(v) => decode(v, bytes)?,
+            Self::F16(v) => decode(v, bytes)?,
+            Self::BF16(v) => decode(v, bytes)?,
+            Self::F32(v) => decode(v, bytes)?,
+            Self::F64(v) => decode(v, bytes)?,
+            Self::Str(_) => unreachable!("bug: strings are read as rows of bytes"),
+        }
+        Ok(out)
     }
 
     /// Uploads the values to a device.

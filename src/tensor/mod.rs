@@ -1,11 +1,13 @@
 //! Tensors: flat values under row partitions.
 
+mod assembly;
 mod buffers;
 mod constant;
 mod construct;
 mod display;
 mod from_nested;
 mod host;
+mod host_vec;
 mod integers;
 mod into_values;
 mod nested;
@@ -21,6 +23,7 @@ mod typed;
 mod upload;
 mod values;
 
+pub(crate) use assembly::Assembly;
 pub use buffers::DeviceBuffer;
 pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};

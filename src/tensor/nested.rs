@@ -2,8 +2,8 @@
 
 use half::{bf16, f16};
 
-use super::{HostTensor, HostValues, Tensor};
-use crate::error::Result;
+use super::{Assembly, HostTensor, HostValues, Tensor};
+use crate::error::{Result, here};
 
 /// A nested list of values of any depth, like a Python list.
 ///
@@ -84,7 +84,17 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn to_nested(&self) -> Result<Nested> {
-        Ok(self.to_host()?.to_nested())
+        self.nested_from(&self.to_host()?).map_err(here())
+    }
+
+    /// Converts the tensor's read to nested lists, whose memory is counted first: each value and each row takes that of
+    /// one [`Nested`], and strings are copied.
+    pub(super) fn nested_from(&self, host: &HostTensor) -> Result<Nested> {
+        let mut assembly = Assembly::new("to_nested", self.backend());
+        let lists_and_values = host.lists().saturating_add(host.values.len() as u64);
+        assembly
+            .reserve(lists_and_values.saturating_mul(size_of::<Nested>() as u64).saturating_add(host.text_bytes()))?;
+        Ok(host.to_nested())
     }
 }
 
@@ -155,6 +165,24 @@ impl HostTensor {
             0 if below.contains(&0) => usize::MAX,
             width => self.values.len() / width.max(1),
         }
+    }
+
+    /// Number of lists that hold lists or values, in the tensor's nested lists.
+    pub(super) fn lists(&self) -> u64 {
+        let of_rows: u64 = self.nested_row_splits.iter().map(|splits| splits.len() as u64).sum();
+        let mut positions = 1u64;
+        let last = self.inner_shape.len().saturating_sub(1);
+        let of_inner = self.inner_shape[..last].iter().map(|&size| {
+            positions = positions.saturating_mul(size as u64);
+            positions
+        });
+        of_inner.fold(of_rows, u64::saturating_add)
+    }
+
+    /// Bytes of all strings, with the allocator's rounding.
+    pub(super) fn text_bytes(&self) -> u64 {
+        let HostValues::Str(all) = &self.values else { return 0 };
+        all.iter().map(|string| string.len() as u64 + 16).sum()
     }
 
     /// Converts the tensor to nested lists. Inconsistent fields, which [`HostTensor::to_device`] rejects, give lists of

@@ -6,31 +6,27 @@
 
 use std::future::Future;
 
-use super::{FromNested, HostTensor, HostValues, Nested, RaggedTensor, Tensor, Values};
+use super::assembly::Assembly;
+use super::{FromNested, HostTensor, Nested, RaggedTensor, Tensor, Values};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
-use crate::graph::backend::{BackendRef, Part, Wait};
+use crate::graph::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::Rows;
 use crate::shape::RowPartition;
 
-/// Decodes u32 numbers from the bytes of a read.
-pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect()
-}
-
-/// Strings from their splits, relative to the first byte, and their bytes.
-pub(super) fn strings(splits: &[u32], bytes: &[u8]) -> HostValues {
-    HostValues::Str(splits.windows(2).map(|w| bytes[w[0] as usize..w[1] as usize].to_vec()).collect())
-}
-
 /// The arrays of a read, in request order; none for a part that the host already knew.
-type Arrays<'a> = &'a mut dyn Iterator<Item = Option<Vec<u8>>>;
+type Arrays<'a> = &'a mut dyn Iterator<Item = Option<ReadBytes>>;
 
-fn next_array(arrays: Arrays<'_>) -> Vec<u8> {
+fn next_array(arrays: Arrays<'_>) -> ReadBytes {
     arrays.next().flatten().expect("bug: a read gives what was asked for")
+}
+
+/// The first of the u32 numbers that a read gives.
+pub(super) fn first_word(bytes: &[u8]) -> Option<u32> {
+    bytes.first_chunk().copied().map(u32::from_ne_bytes)
 }
 
 /// The part to read for a size; none where the host knows it.
@@ -44,7 +40,7 @@ fn size_part(size: &Extent, backend: &BackendRef) -> Option<Part> {
 /// Decodes the size whose [`size_part`] is the next array.
 fn size_of(size: &Extent, read: Arrays<'_>) -> u32 {
     let found = read.next().flatten();
-    found.map_or_else(|| size.capacity(), |bytes| words(&bytes)[0].min(size.capacity()))
+    found.and_then(|bytes| first_word(&bytes)).map_or(size.capacity(), |n| n.min(size.capacity()))
 }
 
 /// The part to read for the splits of a partition; none where the host knows them.
@@ -57,15 +53,18 @@ fn splits_part(p: &RowPartition, backend: &BackendRef) -> Option<Part> {
 }
 
 /// Decodes the splits whose [`splits_part`] is the next array.
-fn splits_of(p: &RowPartition, read: Arrays<'_>) -> Vec<u32> {
+fn splits_of(p: &RowPartition, read: Arrays<'_>, assembly: &mut Assembly<'_>) -> Result<Vec<u32>> {
     match (p.host_splits(), p.rows()) {
         (Some(splits), _) => {
             read.next();
-            splits.to_vec()
+            assembly.host_splits(splits.iter().copied())
         }
-        (None, Rows::Splits(_)) => words(&next_array(read)),
+        (None, Rows::Splits(_)) => assembly.splits(&next_array(read)),
         // The product fits in u32, because the partition has as many values.
-        (None, Rows::Uniform(len)) => (0..=size_of(p.nrows_extent(), read)).map(|row| row * len.value()).collect(),
+        (None, Rows::Uniform(len)) => {
+            let rows = size_of(p.nrows_extent(), read);
+            assembly.host_splits((0..rows as usize + 1).map(|row| row as u32 * len.value()))
+        }
     }
 }
 
@@ -74,17 +73,38 @@ pub(super) async fn read_parts(
     backend: &BackendRef,
     parts: Vec<Option<Part>>,
     wait: Wait,
-) -> Result<impl Iterator<Item = Option<Vec<u8>>>> {
+) -> Result<impl Iterator<Item = Option<ReadBytes>>> {
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
     let parts: Vec<Part> = parts.into_iter().flatten().collect();
     let mut read = diagnosis::read_parts(backend, parts, wait).await?.into_iter();
     Ok(asked.into_iter().map(move |asked| if asked { read.next() } else { None }))
 }
 
+/// Counts the bytes of a result whose sizes the host knows, so that a result that is too large is an error before
+/// anything is computed.
+pub(super) fn known_bytes<'a>(
+    op: &'static str,
+    backend: &'a BackendRef,
+    parts: &[Option<Part>],
+) -> Result<Assembly<'a>> {
+    let bytes = |part: &Part| match part.elements {
+        Elements::All => part.node.extent().as_known().map_or(0, |n| u64::from(n) * part.node.dtype().size() as u64),
+        _ => 0,
+    };
+    let mut assembly = Assembly::new(op, backend);
+    assembly.reserve(parts.iter().flatten().map(bytes).sum())?;
+    Ok(assembly)
+}
+
 impl Tensor {
     async fn read(&self, wait: Wait) -> Result<HostTensor> {
-        let mut read = read_parts(self.backend(), self.parts_to_read(), wait).await?;
-        Ok(self.of_bytes(&mut read))
+        const OP: &str = "a read";
+        let backend = self.backend();
+        let parts = self.parts_to_read();
+        let known = known_bytes(OP, backend, &parts)?;
+        let mut read = read_parts(backend, parts, wait).await?;
+        drop(known);
+        self.of_bytes(&mut read, &mut Assembly::new(OP, backend))
     }
 
     /// The parts to read for the tensor, in order; none where the host already knows the contents.
@@ -104,19 +124,23 @@ impl Tensor {
     }
 
     /// Decodes the tensor whose [`parts_to_read`](Self::parts_to_read) are the next arrays.
-    pub(crate) fn of_bytes(&self, read: Arrays<'_>) -> HostTensor {
-        let nested_row_splits = self.partitions().iter().map(|p| splits_of(p, read)).collect();
+    ///
+    /// # Errors
+    /// The host lacks the memory for the result.
+    pub(crate) fn of_bytes(&self, read: Arrays<'_>, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
+        let splits = self.partitions().iter().map(|p| splits_of(p, read, assembly));
+        let nested_row_splits = splits.collect::<Result<_>>()?;
         let outer = self.outer().map(|outer| size_of(outer, read) as usize);
         let inner_shape = outer.into_iter().chain(self.inner().iter().map(|&d| d as usize)).collect();
         let values = match self.values_ref() {
-            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &next_array(read)),
+            Values::Numbers(n) => assembly.numbers(n.dtype(), &next_array(read))?,
             Values::Strings { strings: partition, .. } => {
-                let splits = splits_of(partition, read);
-                strings(&splits, &next_array(read))
+                let splits = splits_of(partition, read, assembly)?;
+                assembly.strings(&splits, &next_array(read))?
             }
         };
         let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_length).collect();
-        HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values }
+        Ok(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
     }
 
     /// Reads the results of the device-side checks only, and no elements.
@@ -130,8 +154,12 @@ impl Tensor {
     /// sizes that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
     /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity).
     ///
+    /// Holds one copy: the result, besides the array. Its bytes are counted before they are written, and before anything
+    /// is computed if the host knows the sizes.
+    ///
     /// # Errors
-    /// The first failed device-side check; a lost device.
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget
+    /// ([`CpuOptions::max_memory`](crate::CpuOptions::max_memory)).
     ///
     /// ```
     /// use ragged::{Device, HostValues, RaggedTensor};
@@ -207,8 +235,8 @@ impl Tensor {
     /// As [`Tensor::to_nested`].
     #[track_caller]
     pub fn to_nested_async(&self) -> impl Future<Output = Result<Nested>> + Send + use<> {
-        let read = self.to_host_async();
-        async move { Ok(read.await?.to_nested()) }
+        let (tensor, read, here) = (self.clone(), self.to_host_async(), here());
+        async move { tensor.nested_from(&read.await?).map_err(here) }
     }
 
     /// Copies the tensor to another device, through host memory.
@@ -323,10 +351,10 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub fn to_nested_vec_async<N: FromNested<T>>(&self) -> impl Future<Output = Result<N>> + Send + use<T, N> {
         let nests = Self::nests::<N>(self);
-        let read = self.to_host_async();
+        let (tensor, read, here) = (self.clone(), self.to_host_async(), here());
         async move {
             nests?;
-            Ok(Self::nested(&read.await?))
+            tensor.nested_vec_from(&read.await?).map_err(here)
         }
     }
 

@@ -4,11 +4,12 @@ use crate::integer::Integer;
 use std::future::Future;
 use std::ops::Range;
 
-use super::read::{strings, words};
+use super::assembly::Assembly;
+use super::read::first_word;
 use super::{HostTensor, HostValues, RaggedTensor, Tensor, Values};
 use crate::element::Element;
 use crate::error::{Error, Result, caller, here};
-use crate::graph::backend::{Part, Wait};
+use crate::graph::backend::{Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::Count;
 use crate::graph::node::{Node, Rows};
@@ -60,22 +61,37 @@ impl Which {
     }
 }
 
+/// The range between the first and the last of the splits, and the splits relative to the first.
+fn from_zero(mut splits: Vec<u32>) -> (Range<u32>, Vec<u32>) {
+    let range = splits.first().copied().unwrap_or(0)..splits.last().copied().unwrap_or(0);
+    splits.iter_mut().for_each(|split| *split -= range.start);
+    (range, splits)
+}
+
 impl Tensor {
     /// Reads one part of a node.
-    async fn read_part(&self, node: &Node, elements: Range<u32>, wait: Wait) -> Result<Vec<u8>> {
+    async fn read_part(&self, node: &Node, elements: Range<u32>, wait: Wait) -> Result<ReadBytes> {
         let read = diagnosis::read_parts(self.backend(), vec![Part::of(node.clone(), elements)], wait).await?;
         Ok(read.into_iter().next().unwrap_or_default())
     }
 
     /// Reads the splits of a range of rows: their starts and the end of the last.
-    async fn row_ends(&self, p: &RowPartition, rows: Range<u32>, wait: Wait) -> Result<Vec<u32>> {
-        let entries = rows.start..rows.end.saturating_add(1);
-        Ok(match (p.rows(), p.host_splits()) {
+    async fn row_ends(
+        &self,
+        p: &RowPartition,
+        rows: Range<u32>,
+        wait: Wait,
+        assembly: &mut Assembly<'_>,
+    ) -> Result<Vec<u32>> {
+        let entries = rows.start as usize..rows.end as usize + 1;
+        match (p.rows(), p.host_splits()) {
             // The product fits in u32, because the partition has as many values.
-            (Rows::Uniform(len), _) => entries.map(|row| row * len.value()).collect(),
-            (Rows::Splits(_), Some(splits)) => splits[entries.start as usize..entries.end as usize].to_vec(),
-            (Rows::Splits(node), None) => words(&self.read_part(node, entries, wait).await?),
-        })
+            (Rows::Uniform(len), _) => assembly.host_splits(entries.map(|row| row as u32 * len.value())),
+            (Rows::Splits(_), Some(splits)) => assembly.host_splits(splits[entries].iter().copied()),
+            (Rows::Splits(node), None) => {
+                assembly.splits(&self.read_part(node, rows.start..rows.end.saturating_add(1), wait).await?)
+            }
+        }
     }
 
     async fn read_some(&self, which: Which, wait: Wait) -> Result<HostTensor> {
@@ -88,28 +104,30 @@ impl Tensor {
             Count::Known(n) => n,
             Count::At(node, at, most) => {
                 let at = at.value();
-                let n = words(&self.read_part(&node, at..at + 1, wait).await?).first().map_or(0, |&n| n.min(most));
+                let n = first_word(&self.read_part(&node, at..at + 1, wait).await?).map_or(0, |n| n.min(most));
                 self.nrows_extent().set_exact(n);
                 n
             }
         };
         let mut rows = which.among(nrows)?;
         let mut nested_row_splits = Vec::new();
-        let from_zero = |ends: &[u32]| -> Vec<u32> { ends.iter().map(|end| end - ends[0]).collect() };
+        let mut assembly = Assembly::new(which.op(), self.backend());
         for p in self.partitions() {
-            let ends = self.row_ends(p, rows, wait).await?;
-            rows = ends[0]..ends[ends.len() - 1];
-            nested_row_splits.push(from_zero(&ends));
+            let (of_rows, splits) = from_zero(self.row_ends(p, rows, wait, &mut assembly).await?);
+            rows = of_rows;
+            nested_row_splits.push(splits);
         }
         let mut inner_shape = vec![(rows.end - rows.start) as usize];
         inner_shape.extend(self.inner().iter().map(|&d| d as usize));
         let numbers = rows.start * self.width()..rows.end * self.width();
         let values = match self.values_ref() {
-            Values::Numbers(n) => HostValues::from_bytes(n.dtype(), &self.read_part(n, numbers, wait).await?),
+            Values::Numbers(n) => {
+                assembly.reserve(u64::from(numbers.end - numbers.start) * n.dtype().size() as u64)?;
+                HostValues::from_bytes(n.dtype(), &self.read_part(n, numbers, wait).await?)?
+            }
             Values::Strings { strings: partition, bytes } => {
-                let ends = self.row_ends(partition, numbers, wait).await?;
-                let part = ends[0]..ends[ends.len() - 1];
-                strings(&from_zero(&ends), &self.read_part(bytes, part, wait).await?)
+                let (part, splits) = from_zero(self.row_ends(partition, numbers, wait, &mut assembly).await?);
+                assembly.strings(&splits, &self.read_part(bytes, part, wait).await?)?
             }
         };
         let mut uniform_row_lengths: Vec<_> = self.partitions().iter().map(RowPartition::uniform_length).collect();

@@ -3,7 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use super::read::read_parts;
+use super::assembly::Assembly;
+use super::read::{known_bytes, read_parts};
 use super::{HostTensor, ReadTogether, Tensor, TensorSet};
 use crate::device::Device;
 use crate::error::{Result, here};
@@ -124,12 +125,16 @@ pub fn to_vecs<S: ReadTogether>(tensors: S) -> Result<S::Vecs> {
 }
 
 async fn read(tensors: Vec<Tensor>, wait: Wait) -> Result<Vec<HostTensor>> {
+    const OP: &str = "a read";
     let all: Vec<&Tensor> = tensors.iter().collect();
     let Some((backend, _)) = nodes_of("to_host", &all)? else { return Ok(Vec::new()) };
     let mut parts = Vec::new();
     for t in &tensors {
         parts.extend(t.parts_to_read());
     }
+    let known = known_bytes(OP, &backend, &parts)?;
     let mut read = read_parts(&backend, parts, wait).await?;
-    Ok(tensors.iter().map(|t| t.of_bytes(&mut read)).collect())
+    drop(known);
+    let mut assembly = Assembly::new(OP, &backend);
+    tensors.iter().map(|t| t.of_bytes(&mut read, &mut assembly)).collect()
 }

@@ -46,7 +46,13 @@ impl Array {
         let mut out = Self::uninit(pool, "an upload", dtype, bytes.len() / dtype.size())?;
         let n = out.bytes().len();
         out.bytes_mut().copy_from_slice(&bytes[..n]);
+        out.set_written();
         Ok(out)
+    }
+
+    /// Notes that all elements are set, which ends the reservation of memory for them.
+    pub(crate) fn set_written(&mut self) {
+        self.memory.set_written();
     }
 
     /// Zeroes the elements from `first` on, none of which may have been set before. Words that the pool knows to be
@@ -101,6 +107,12 @@ impl Array {
     pub(crate) fn slice_mut<T: ArrayElement>(&mut self) -> &mut [T] {
         let len = self.len;
         &mut bytemuck::cast_slice_mut(self.words_mut())[..len]
+    }
+}
+
+impl AsRef<[u8]> for Array {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
     }
 }
 

@@ -58,11 +58,11 @@ impl CpuBackend {
                 let mut keys = Array::uninit(pool, op, DType::U32, count(positions))?;
                 let n = keys.len();
                 map::map(inputs, key, n, &mut keys);
-                sort::sort_indices(|at| &keys.slice()[at], *bits, 0, &mut out.slice_mut()[..n]);
+                sort::sort_indices(pool, op, |at| &keys.slice()[at], *bits, 0, &mut out.slice_mut()[..n])?;
                 out.zero_rest(n);
             }
             Recipe::RowSort { on, key, bits, .. } => {
-                row_sort::row_sort(inputs, &on.rows, count(&on.nrows), key, *bits, &mut out);
+                row_sort::row_sort(inputs, op, (&on.rows, count(&on.nrows)), (key, *bits), &mut out)?;
             }
             Recipe::Hash { op, on, byte, .. } => {
                 row_hash::row_hash(inputs, *op, &on.rows, count(&on.nrows), byte, &mut out);

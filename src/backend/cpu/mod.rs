@@ -5,7 +5,6 @@
 
 pub mod accumulate;
 pub(crate) mod array;
-mod available;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod block_scan;
@@ -35,6 +34,7 @@ pub(crate) mod number;
 mod online_softmax;
 mod operand;
 mod operations;
+pub(crate) mod options;
 mod output_writer;
 mod parallel;
 mod pool;
@@ -68,11 +68,12 @@ use std::sync::{Arc, OnceLock};
 
 use array::Array;
 use compiled_expr::Inputs;
+use options::CpuOptions;
 use pool::Pool;
 
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::{Backend, BackendRef, BoxedRead, Elements, Part, Status, StepCost, Wait};
+use crate::graph::backend::{Backend, BackendRef, BoxedRead, Elements, Part, ReadBytes, Status, StepCost, Wait};
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{ArraySource, Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Step};
@@ -111,6 +112,11 @@ impl CpuBackend {
         Self { id, unfused: !fuse, ..Self::default() }
     }
 
+    /// Creates a backend with the given identity and options.
+    pub(crate) fn with_options(id: u64, options: &CpuOptions) -> Self {
+        Self { pool: Arc::new(Pool::new(options.max_memory)), ..Self::new(id, true) }
+    }
+
     /// Takes the program's plan from the cache, or makes one.
     fn plan(&self, program: program::Program, bindings: &Bindings) -> LinkedPlan {
         if let Some(plan) = self.plans.take(&program, |plan: &LinkedPlan| plan.assign_if_valid(bindings)) {
@@ -144,7 +150,8 @@ impl CpuBackend {
             let stored = |found: Option<&Stored>| found.expect("bug: a step before its inputs").clone();
             let (reads, after): (Vec<Stored>, Vec<Stored>) = (reads.map(stored).collect(), after.map(stored).collect());
             let (arrays, status) = self.step(step, &reads, &after)?;
-            for (m, array) in (links.first_output..).zip(arrays) {
+            for (m, mut array) in (links.first_output..).zip(arrays) {
+                array.set_written();
                 let len = array.len() as u32;
                 made[m] = Some(Stored { data: Arc::new(array), status: status.clone(), len });
                 // The sizes that this array holds are exact from here on.
@@ -209,7 +216,7 @@ impl CpuBackend {
         }
     }
 
-    fn read_now(&self, parts: &[Part]) -> Result<Vec<Vec<u8>>> {
+    fn read_now(&self, parts: &[Part]) -> Result<Vec<ReadBytes>> {
         let wanted: Vec<Node> = parts.iter().map(|part| part.node.clone()).collect();
         self.evaluate(&wanted)?;
         let stored = |n: &Node| n.stored().expect("bug: evaluation left a node without a result").clone();
@@ -225,7 +232,7 @@ impl CpuBackend {
                 }
             };
             let size = part.node.dtype().size();
-            array.bytes()[elements.start * size..elements.end * size].to_vec()
+            ReadBytes::new(array, elements.start * size..elements.end * size)
         };
         Ok(parts.iter().map(bytes).collect())
     }
@@ -279,6 +286,9 @@ impl Backend for CpuBackend {
     }
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
+    }
+    fn reserve_host(&self, op: &str, bytes: u64) -> Result<Box<dyn Any + Send>> {
+        Ok(Box::new(self.pool.reserve_host(op, bytes)?))
     }
     fn try_read_u32(&self, stored: &Stored, at: u32) -> Option<u32> {
         if holds(&stored.status) { word(stored, at) } else { None }

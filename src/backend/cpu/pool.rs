@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::available;
 use super::zeroed_memory::ZeroedMemory;
+use crate::backend::host_memory::{self, Unwritten};
 use crate::error::{Error, Result, caller};
 use crate::stats::Stats;
 
@@ -32,6 +32,8 @@ pub(crate) struct Pool {
     free: Mutex<FreeList>,
     hits: AtomicU64,
     misses: AtomicU64,
+    /// Most bytes of arrays, unused memory and [`HostReservation`]s.
+    budget: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +46,8 @@ struct FreeList {
     in_use_peak: u64,
     /// Bytes allocated for the arrays in use, including the rounding to size classes.
     held: u64,
+    /// Bytes of host memory outside of arrays: see [`Pool::reserve_host`].
+    host: u64,
 }
 
 /// Memory that no array uses.
@@ -94,8 +98,13 @@ impl FreeList {
 
     /// Removes unused memory in excess of [`FreeList::unused_limit`], oldest first.
     fn evict(&mut self) -> Vec<FreeMemory> {
+        self.evict_to(self.unused_limit())
+    }
+
+    /// Removes unused memory, oldest first, until at most `most` bytes are left.
+    fn evict_to(&mut self, most: u64) -> Vec<FreeMemory> {
         let mut evicted = Vec::new();
-        while self.unused_bytes > self.unused_limit()
+        while self.unused_bytes > most
             && let Some(oldest) = self.unused.pop_front()
         {
             self.unused_bytes -= oldest.bytes();
@@ -106,6 +115,11 @@ impl FreeList {
 }
 
 impl Pool {
+    /// A pool whose memory, with that of reads, has at most `budget` bytes.
+    pub(super) fn new(budget: Option<u64>) -> Self {
+        Self { budget, ..Self::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, FreeList> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -113,7 +127,7 @@ impl Pool {
     /// Allocates at least `words` words with arbitrary content, for the operation `op`.
     ///
     /// # Errors
-    /// The memory is not available.
+    /// The budget or the available memory does not suffice.
     pub(super) fn take(self: &Arc<Self>, op: &str, words: usize) -> Result<Memory> {
         let requested_bytes = words as u64 * 8;
         let is_small = requested_bytes < MIN_POOLED;
@@ -123,42 +137,78 @@ impl Pool {
             if let Some(FreeMemory { words, zero_from }) = free.take(class) {
                 free.held += words.len() as u64 * 8;
                 free.add_used(requested_bytes);
+                drop(free);
                 self.hits.fetch_add(1, Relaxed);
-                return Ok(Memory { words, zero_from, requested_bytes, pool: self.clone() });
+                let mut memory = Memory { words, zero_from, requested_bytes, unwritten: None, pool: self.clone() };
+                // Words that are still zero may have no pages yet.
+                let zero_bytes = memory.words.len().saturating_sub(zero_from) as u64 * 8;
+                memory.unwritten = Some(host_memory::reserve(op, zero_bytes, || self.trim())?);
+                return Ok(memory);
             }
         }
-        let limit_error = |limit: u64, whose: &str| {
-            Err(Error::Limit {
-                what: op.into(),
-                requested: requested_bytes,
-                unit: "bytes",
-                limit,
-                whose: whose.into(),
-                location: caller(),
-            })
-        };
-        if requested_bytes >= available::QUERY_THRESHOLD {
-            // The system does not count unused pooled memory as available.
-            self.trim();
-            if let Some(most) = available::bytes().filter(|&most| requested_bytes > most) {
-                return limit_error(most, "the memory that is available on this machine");
-            }
-        }
-        let held = class as u64 * 8;
-        let mut free = self.lock();
-        free.held += held;
-        let evicted = free.evict();
-        drop(free);
-        drop(evicted);
-        let Some(words) = ZeroedMemory::zeroed(class) else {
-            self.lock().held -= held;
-            return limit_error(isize::MAX as u64, "the address space of this machine, which has less memory left");
-        };
+        // The exact size where its size class does not fit.
+        let allocated = self.allocate(op, class).or_else(|_| self.allocate(op, words));
+        let (words, unwritten) = allocated?;
         self.lock().add_used(requested_bytes);
         if !is_small {
             self.misses.fetch_add(1, Relaxed);
         }
-        Ok(Memory { words, zero_from: 0, requested_bytes, pool: self.clone() })
+        Ok(Memory { words, zero_from: 0, requested_bytes, unwritten: Some(unwritten), pool: self.clone() })
+    }
+
+    /// Allocates exactly `words` zeroed words and counts them as held.
+    fn allocate(&self, op: &str, words: usize) -> Result<(ZeroedMemory, Unwritten)> {
+        let held = words as u64 * 8;
+        let evicted = {
+            let mut free = self.lock();
+            let mut evicted = self.make_room(&mut free, op, held)?;
+            free.held += held;
+            evicted.extend(free.evict());
+            evicted
+        };
+        drop(evicted);
+        let allocated = host_memory::reserve(op, held, || self.trim()).and_then(|unwritten| {
+            let words = ZeroedMemory::zeroed(words).ok_or_else(|| host_memory::refused(op, held))?;
+            Ok((words, unwritten))
+        });
+        allocated.inspect_err(|_| self.lock().held -= held)
+    }
+
+    /// Counts `bytes` of host memory outside of arrays, such as the result of a read, until the reservation is dropped.
+    ///
+    /// # Errors
+    /// The budget or the available memory does not suffice.
+    pub(super) fn reserve_host(self: &Arc<Self>, op: &str, bytes: u64) -> Result<HostReservation> {
+        let evicted = {
+            let mut free = self.lock();
+            let evicted = self.make_room(&mut free, op, bytes)?;
+            free.host += bytes;
+            evicted
+        };
+        drop(evicted);
+        let unwritten = host_memory::reserve(op, bytes, || self.trim());
+        let unwritten = unwritten.inspect_err(|_| self.lock().host -= bytes)?;
+        Ok(HostReservation { bytes, _unwritten: unwritten, pool: self.clone() })
+    }
+
+    /// Removes unused memory, oldest first, until `bytes` more are within the budget.
+    fn make_room(&self, free: &mut FreeList, op: &str, bytes: u64) -> Result<Vec<FreeMemory>> {
+        let Some(budget) = self.budget else { return Ok(Vec::new()) };
+        let in_use = free.held + free.host;
+        let requested = in_use.saturating_add(bytes);
+        if requested > budget {
+            return Err(Error::Limit {
+                what: format!("{op} ({bytes} bytes besides {in_use} in use)"),
+                requested,
+                unit: "bytes of memory",
+                limit: budget,
+                whose:
+                    "the device's budget; raise CpuOptions::max_memory, drop tensors, or process fewer rows at a time"
+                        .into(),
+                location: caller(),
+            });
+        }
+        Ok(free.evict_to(budget - requested))
     }
 
     fn release(&self, unused: FreeMemory, requested_bytes: u64) {
@@ -193,6 +243,7 @@ impl Pool {
             buffer_bytes: free.in_use,
             buffer_bytes_peak: free.in_use_peak,
             memory_bytes: free.held + free.unused_bytes,
+            memory_budget: self.budget,
             ..Stats::default()
         }
     }
@@ -205,7 +256,30 @@ pub(super) struct Memory {
     /// All words from this one on are zero; the owner maintains this invariant.
     pub(super) zero_from: usize,
     requested_bytes: u64,
+    /// Until the owner has written all words.
+    unwritten: Option<Unwritten>,
     pool: Arc<Pool>,
+}
+
+impl Memory {
+    /// Notes that all words that are not zero have been written: from here on the system counts them.
+    pub(super) fn set_written(&mut self) {
+        self.unwritten = None;
+    }
+}
+
+/// Host memory outside of arrays that counts towards the pool's budget; dropping it ends that.
+#[derive(Debug)]
+pub(super) struct HostReservation {
+    bytes: u64,
+    _unwritten: Unwritten,
+    pool: Arc<Pool>,
+}
+
+impl Drop for HostReservation {
+    fn drop(&mut self) {
+        self.pool.lock().host -= self.bytes;
+    }
 }
 
 impl Drop for Memory {
@@ -277,5 +351,29 @@ mod tests {
             panic!("no machine has eight pebibytes")
         };
         assert!(what == "test" && requested == 1 << 53 && limit < requested || limit == isize::MAX as u64);
+    }
+
+    #[test]
+    fn the_budget_counts_arrays_unused_memory_and_reads() {
+        let words = LARGE;
+        let bytes = 8 * words as u64;
+        let pool = Arc::new(Pool::new(Some(3 * bytes)));
+        let limit = |outcome: Result<()>| match outcome {
+            Err(Error::Limit { what, requested, limit, .. }) => (what, requested, limit),
+            other => panic!("{other:?}"),
+        };
+        let first = pool.take("a", words).expect("within the budget");
+        let read = pool.reserve_host("a read", bytes).expect("within the budget");
+        let refused = limit(pool.take("b", 2 * words).map(drop));
+        let what = format!("b ({} bytes besides {} in use)", 2 * bytes, 2 * bytes);
+        assert_eq!(refused, (what, 4 * bytes, 3 * bytes));
+        assert_eq!(limit(pool.reserve_host("b", bytes + 1).map(drop)).1, 3 * bytes + 1);
+        drop(read);
+        drop(first);
+        assert_eq!(pool.stats().memory_bytes, bytes, "kept for reuse");
+        let all = pool.reserve_host("all", 3 * bytes).expect("unused memory is evicted");
+        assert_eq!(pool.stats().memory_bytes, 0);
+        drop(all);
+        drop(pool.take("c", 3 * words).expect("nothing else is in use"));
     }
 }

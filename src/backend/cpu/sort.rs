@@ -4,8 +4,14 @@
 //! them by any algorithm gives the stable order of the keys.
 
 use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use rayon::prelude::*;
+
+use super::array::Array;
+use super::pool::Pool;
+use crate::dtype::DType;
+use crate::error::Result;
 
 const DIGITS: usize = 256;
 
@@ -22,19 +28,25 @@ const BLOCK: usize = 1 << 13;
 #[cfg(test)]
 pub fn sort_permutation(keys: &[u32], key_bits: u32) -> Vec<u32> {
     let mut out = vec![0; keys.len()];
-    sort_indices(|indices| &keys[indices], key_bits, 0, &mut out);
+    sort_indices(&Arc::default(), "sort", |indices| &keys[indices], key_bits, 0, &mut out).expect("small enough");
     out
 }
 
 /// Fills `out` with the permutation that sorts `out.len()` keys, plus `first`. `keys` returns the keys of a block.
+///
+/// # Errors
+/// The memory for the entries, 16 bytes per key, is not available.
 pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
+    pool: &Arc<Pool>,
+    op: &str,
     keys: impl Fn(Range<usize>) -> K + Sync,
     key_bits: u32,
     first: u32,
     out: &mut [u32],
-) {
+) -> Result<()> {
     let n = out.len();
-    let mut entries = vec![0; n];
+    let mut entries = Array::uninit(pool, op, DType::U64, n)?;
+    let entries: &mut [u64] = entries.slice_mut();
     let pack = |k: usize, entries: &mut [u64]| {
         let start = k * BLOCK;
         let keys = keys(start..start + entries.len());
@@ -51,19 +63,22 @@ pub(super) fn sort_indices<K: Deref<Target = [u32]>>(
         entries.chunks_mut(BLOCK).enumerate().for_each(|(k, entries)| pack(k, entries));
         if n < DIGITS {
             entries.sort_unstable();
-            return index(out, &entries);
+            index(out, entries);
+            return Ok(());
         }
     } else {
         entries.par_chunks_mut(BLOCK).enumerate().for_each(|(k, entries)| pack(k, entries));
     }
-    let mut spare = vec![0; n];
-    let in_spare = sort(&mut entries, &mut spare, key_bits, rayon::current_num_threads());
-    let sorted = if in_spare { spare } else { entries };
+    let mut spare = Array::uninit(pool, op, DType::U64, n)?;
+    let spare: &mut [u64] = spare.slice_mut();
+    let in_spare = sort(entries, spare, key_bits, rayon::current_num_threads());
+    let sorted: &[u64] = if in_spare { spare } else { entries };
     if n <= SEQUENTIAL_SORT_LEN {
-        index(out, &sorted);
+        index(out, sorted);
     } else {
         out.par_chunks_mut(BLOCK).zip(sorted.par_chunks(BLOCK)).for_each(|(out, entries)| index(out, entries));
     }
+    Ok(())
 }
 
 /// Sorts on `cores` cores. Returns whether the result lies in `spare`.

@@ -11,6 +11,7 @@ use super::runtime::{AdapterKind, Buffer, DeviceOptions, Runtime};
 use super::tuning;
 use super::{probe, row_hash};
 use crate::backend::cpu::CpuBackend;
+use crate::backend::host_memory;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::backend::{Backend, BackendRef, BoxedRead, Part, StepCost, Wait};
@@ -116,6 +117,9 @@ impl Backend for GpuBackend {
             }
             _ => Ok(()),
         }
+    }
+    fn reserve_host(&self, op: &str, bytes: u64) -> Result<Box<dyn Any + Send>> {
+        Ok(Box::new(host_memory::reserve(op, bytes, || ())?))
     }
     fn max_bytes(&self) -> u64 {
         self.runtime.limits().max_buffer

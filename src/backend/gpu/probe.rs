@@ -58,7 +58,7 @@ fn of_type(runtime: &Runtime, dtype: DType) -> Result<FloatNumerics> {
     let read = ReadRequest { buffer: found, offset: 0, bytes: (FOUND * size) as u64 };
     let read = runtime.submit_and_read(&[command], &[read])?;
     let mut words = [0u64; FOUND];
-    for (word, bytes) in words.iter_mut().zip(read.iter().flatten().copied().collect::<Vec<u8>>().chunks_exact(size)) {
+    for (word, bytes) in words.iter_mut().zip(read.iter().flat_map(|bytes| bytes.chunks_exact(size))) {
         let mut all = [0; 8];
         all[..size].copy_from_slice(bytes);
         *word = u64::from_le_bytes(all);

@@ -7,7 +7,7 @@ use super::backend::GpuBackend;
 use super::record::StatusBlock;
 use super::runtime::{Buffer, Pending, ReadRequest};
 use crate::error::{Error, Result, caller};
-use crate::graph::backend::{Backend, Elements, Part, Status, Wait};
+use crate::graph::backend::{Backend, Elements, Part, ReadBytes, Status, Wait};
 use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::extent::Count;
 use crate::graph::node::Node;
@@ -19,7 +19,7 @@ use crate::graph::stage::counts_to_read;
 impl GpuBackend {
     /// Implements [`Backend::read_parts`]. Counts at whose upper bounds arrays would take much memory are read in
     /// advance: see [`crate::graph::stage`].
-    pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<Vec<u8>>> {
+    pub(super) async fn read_in_order(&self, parts: Vec<Part>, wait: Wait) -> Result<Vec<ReadBytes>> {
         // Keys and upper bounds of the program's counts, collected before some counts become host-known.
         let mut keys: DigestMap<(Arc<CountKey>, u32)> = DigestMap::default();
         loop {
@@ -81,7 +81,7 @@ impl GpuBackend {
         counts: &[Count],
         (nodes, traced): (&[Node], (Program, Bindings)),
         wait: Wait,
-    ) -> Result<Vec<Vec<u8>>> {
+    ) -> Result<Vec<ReadBytes>> {
         let recorded = self.record(nodes, traced)?;
         let mut reads: Vec<ReadRequest> = Vec::new();
         // Outcomes of checks: one read per slot.
@@ -157,7 +157,7 @@ impl GpuBackend {
             PartLen::Known(n) => *n,
             PartLen::Read(k, most) => known[*k].min(*most),
         };
-        let mut data: Vec<Vec<u8>> = Vec::with_capacity(parts.len());
+        let mut data: Vec<ReadBytes> = Vec::with_capacity(parts.len());
         let mut later: Vec<(usize, ReadRequest)> = Vec::new();
         for (k, (p, count)) in parts.iter().zip(&live_counts).enumerate() {
             let bytes = live(count) as usize * p.node.dtype().size();
@@ -167,7 +167,7 @@ impl GpuBackend {
                 data.push(all);
             } else {
                 later.push((k, ReadRequest { buffer: buffers[k].clone(), offset: 0, bytes: bytes as u64 }));
-                data.push(Vec::new());
+                data.push(ReadBytes::default());
             }
         }
         if !later.is_empty() {
@@ -192,7 +192,7 @@ impl GpuBackend {
         n.extent().as_known().is_some() || bytes <= self.tuning.read_at_capacity
     }
 
-    async fn finish(&self, pending: Pending, wait: Wait) -> Result<Vec<Vec<u8>>> {
+    async fn finish(&self, pending: Pending, wait: Wait) -> Result<Vec<ReadBytes>> {
         match wait {
             Wait::Blocking => pending.wait(),
             Wait::Polled => self.runtime.finish_read(pending).await,

@@ -78,6 +78,8 @@ fn typed<T: Value + Number + ArrayElement, const N: usize>(
     batches: usize,
     out: &mut Array,
 ) -> Result<()> {
+    let scratch = (size_of::<Batch>() + 6 * size_of::<u32>()) as u64;
+    let _scratch = inputs.pool.reserve_host(op, scratch * batches as u64)?;
     let batches = batches_of(inputs, p, batches, out.len());
     out.zero_rest(batches.last().map_or(0, Batch::end));
     if batches.is_empty() {

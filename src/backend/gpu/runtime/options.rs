@@ -31,8 +31,8 @@ pub struct DeviceOptions {
     /// [`Stats::memory_bytes`](crate::Stats::memory_bytes), which are up to a quarter larger than the arrays.
     ///
     /// Excludes the program's own buffers, staging memory of uploads and reads (host memory on discrete GPUs), kernels
-    /// and their parameters. Memory returned to the driver is free once the commands that used it have run. The CPU
-    /// backend has no budget; the system's limits apply.
+    /// and their parameters. Memory returned to the driver is free once the commands that used it have run. The budget
+    /// of a CPU device is [`CpuOptions::max_memory`](crate::CpuOptions::max_memory).
     pub max_memory: Option<u64>,
     /// Reduces the limits to core WebGPU's: 8 storage buffers per stage, 256 invocations, 16 KiB of workgroup memory,
     /// 128 MiB per binding, 256 MiB per buffer.

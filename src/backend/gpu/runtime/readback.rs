@@ -17,10 +17,14 @@ use super::{
     shared::{Shared, bug, lock},
     stats::Counters,
 };
-use crate::{Error, Result, trace::span};
+use crate::{Error, Result, graph::backend::ReadBytes, trace::span};
 
 /// Maximum bytes of a staging buffer with several reads; a larger read has its own buffer.
 const PACK: u64 = 64 << 20;
+
+/// Maximum bytes of a staging buffer whose reads are copied out of it. The reads of a larger one refer to its mapped
+/// memory, so that the conversion to the result is their only copy.
+const COPIED: u64 = 64 << 10;
 
 /// The bytes of one request in a mapped buffer.
 #[derive(Debug)]
@@ -80,29 +84,53 @@ impl StagingBuffer {
         }
     }
 
-    /// Copies the reads out, unmaps the buffer and returns it to the pool.
-    fn unload(mut self, into: &mut [Vec<u8>]) -> Result<()> {
+    /// The reads of the mapped buffer. Small reads are copied, so that the buffer returns to the pool at once.
+    fn unload(mut self, into: &mut [ReadBytes]) -> Result<()> {
         let Some(allocation) = self.allocation.take() else { return Ok(()) };
-        let copied = {
-            let view = allocation.buffer.get_mapped_range(..self.bytes);
-            view.map_err(|error| bug("a read", error)).map(|view| {
+        match allocation.buffer.get_mapped_range(..self.bytes) {
+            Ok(view) => {
+                let mapped = MappedBuffer { view: Some(view), allocation: Some(allocation), pool: self.pool.clone() };
+                let mapped = Arc::new(mapped);
                 for read in &self.reads {
-                    if let Some(bytes) = view.get(read.at..read.at + read.bytes) {
-                        into[read.request] = bytes.to_vec();
-                    }
+                    let range = read.at..read.at + read.bytes;
+                    into[read.request] = match mapped.as_ref().as_ref().get(range.clone()) {
+                        Some(bytes) if self.bytes <= COPIED => bytes.to_vec().into(),
+                        Some(_) => ReadBytes::new(mapped.clone(), range),
+                        None => ReadBytes::default(),
+                    };
                 }
-            })
-        };
-        match copied {
-            Ok(()) => {
-                allocation.buffer.unmap();
-                self.pool.release(allocation);
                 Ok(())
             }
             Err(error) => {
                 self.pool.discard(allocation);
-                Err(error)
+                Err(bug("a read", error))
             }
+        }
+    }
+}
+
+/// A mapped staging buffer. Dropping it unmaps the buffer and returns it to the pool.
+#[derive(Debug)]
+struct MappedBuffer {
+    /// `None` only while it is dropped, as is the allocation.
+    view: Option<wgpu::BufferView>,
+    allocation: Option<Allocation>,
+    pool: Arc<Pool>,
+}
+
+impl AsRef<[u8]> for MappedBuffer {
+    fn as_ref(&self) -> &[u8] {
+        self.view.as_deref().unwrap_or_default()
+    }
+}
+
+impl Drop for MappedBuffer {
+    fn drop(&mut self) {
+        // Unmapping requires that no view is left.
+        self.view = None;
+        if let Some(allocation) = self.allocation.take() {
+            allocation.buffer.unmap();
+            self.pool.release(allocation);
         }
     }
 }
@@ -146,7 +174,7 @@ impl Pending {
     }
 
     /// Blocks until the bytes have arrived.
-    pub(crate) fn wait(self) -> Result<Vec<Vec<u8>>> {
+    pub(crate) fn wait(self) -> Result<Vec<ReadBytes>> {
         if let Some(submitted) = self.submitted.as_ref().filter(|_| !self.stages.is_empty()) {
             Counters::add(&self.shared.counters.waits, 1);
             self.shared.wait_for(&submitted.index)?;
@@ -158,7 +186,7 @@ impl Pending {
         self.unload()
     }
 
-    fn unload(self) -> Result<Vec<Vec<u8>>> {
+    fn unload(self) -> Result<Vec<ReadBytes>> {
         let outcome = Progress::outcome(&lock(&self.progress.state));
         if outcome != Some(true) {
             // The device-lost callback may still be pending. For a user's device, the probe detects a loss.
@@ -170,7 +198,7 @@ impl Pending {
         }
         self.shared.health.alive()?;
         let _span = span!("read", bytes = self.stages.iter().map(|stage| stage.bytes).sum::<u64>());
-        let mut results = vec![Vec::new(); self.requests];
+        let mut results = vec![ReadBytes::default(); self.requests];
         for stage in self.stages {
             stage.unload(&mut results)?;
         }
@@ -186,7 +214,7 @@ impl Pending {
 pub(crate) struct ReadFuture(Option<Pending>);
 
 impl Future for ReadFuture {
-    type Output = Result<Vec<Vec<u8>>>;
+    type Output = Result<Vec<ReadBytes>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if let Some(pending) = &self.0 {
@@ -215,7 +243,7 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::submit`]; also [`Error::Gpu`] for a request out of bounds of its buffer (a bug of the layers
     /// above).
-    pub(crate) fn submit_and_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Vec<Vec<u8>>> {
+    pub(crate) fn submit_and_read(&self, commands: &[Command], reads: &[ReadRequest]) -> Result<Vec<ReadBytes>> {
         self.start_read(commands, reads)?.wait()
     }
 

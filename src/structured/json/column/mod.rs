@@ -76,7 +76,7 @@ impl Column {
         let data = match dtype {
             DType::Str => Data::Str(Strings::default()),
             DType::Bool => Data::Bool(Vec::new()),
-            dtype => Data::Typed(HostValues::from_bytes(dtype, &[])),
+            dtype => Data::Typed(HostValues::empty(dtype)),
         };
         Self { data, pinned: true }
     }

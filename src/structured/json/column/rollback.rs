@@ -45,7 +45,7 @@ impl Column {
             Data::Bool(_) => Data::Bool(Vec::new()),
             Data::Numbers(_) => Data::Numbers(super::Numbers::default()),
             Data::Str(_) => Data::Str(super::Strings::default()),
-            Data::Typed(v) => Data::Typed(HostValues::from_bytes(v.dtype(), &[])),
+            Data::Typed(v) => Data::Typed(HostValues::empty(v.dtype())),
             Data::List(v) => Data::List(super::ListColumn { splits: vec![0], child: Box::new(v.child.emptied()) }),
             Data::Record(v) => Data::Record(v.emptied()),
         };

@@ -12,6 +12,7 @@ use std::{
 };
 
 use super::{readback::ReadFuture, *};
+use crate::graph::backend::ReadBytes;
 use crate::{Error, Result};
 
 fn open_with(options: &DeviceOptions) -> Arc<Runtime> {
@@ -63,14 +64,14 @@ fn whole(buffer: &Buffer) -> ReadRequest {
 }
 
 fn read(runtime: &Runtime, buffer: &Buffer) -> Vec<u8> {
-    runtime.submit_and_read(&[], &[whole(buffer)]).expect("reads").remove(0)
+    runtime.submit_and_read(&[], &[whole(buffer)]).expect("reads")[0].to_vec()
 }
 
 fn read_later(
     runtime: &Runtime,
     commands: &[Command],
     reads: &[ReadRequest],
-) -> Result<impl Future<Output = Result<Vec<Vec<u8>>>> + use<>> {
+) -> Result<impl Future<Output = Result<Vec<ReadBytes>>> + use<>> {
     Ok(runtime.finish_read(runtime.start_read(commands, reads)?))
 }
 

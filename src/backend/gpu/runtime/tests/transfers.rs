@@ -41,7 +41,7 @@ fn reads_may_start_and_end_anywhere() {
     let before = runtime.stats();
     let results = runtime.submit_and_read(&[], &requests).expect("reads");
     for ((offset, bytes), result) in ranges.iter().zip(&results) {
-        assert_eq!(result, &data[*offset as usize..(offset + bytes) as usize], "{bytes} from {offset}");
+        assert_eq!(**result, data[*offset as usize..(offset + bytes) as usize], "{bytes} from {offset}");
     }
     let spent = runtime.stats() - before;
     assert_eq!((spent.submissions, spent.waits), (1, 1));
@@ -55,7 +55,8 @@ fn reads_may_start_and_end_anywhere() {
 fn nothing_to_read_waits_for_nothing() {
     let runtime = open();
     let buffer = runtime.upload(&[]).expect("uploads");
-    assert_eq!(runtime.submit_and_read(&[], &[whole(&buffer)]).expect("reads"), [Vec::<u8>::new()]);
+    let read = runtime.submit_and_read(&[], &[whole(&buffer)]).expect("reads");
+    assert!(read.len() == 1 && read[0].is_empty());
     assert!(runtime.submit_and_read(&[], &[]).expect("reads").is_empty());
     runtime.submit(&[]).expect("submits");
     assert_eq!((runtime.stats().submissions, runtime.stats().waits), (0, 0));
@@ -75,13 +76,13 @@ fn fills_and_copies() {
         bytes,
     };
     let results = runtime.submit_and_read(&[fill(0)], &[whole(&target)]).expect("runs");
-    assert_eq!(results[0], vec![0; 1003]);
+    assert_eq!(*results[0], vec![0; 1003]);
     let commands = [fill(u32::MAX), copy(8, 4, 16), copy(0, 1000, 3), copy(0, 0, 0)];
     let results = runtime.submit_and_read(&commands, &[whole(&target)]).expect("runs");
     let mut expected = vec![255; 1003];
     expected[4..20].copy_from_slice(&pattern(64, 5)[8..24]);
     expected[1000..].copy_from_slice(&pattern(64, 5)[..3]);
-    assert_eq!(results[0], expected);
+    assert_eq!(*results[0], expected);
     for wrong in [copy(0, 0, 3), copy(1, 0, 4), copy(0, 2, 4), copy(0, 0, 65), copy(u64::MAX, 0, 4), copy(0, 1004, 4)] {
         assert!(matches!(runtime.submit(&[wrong]), Err(Error::Gpu { .. })));
     }

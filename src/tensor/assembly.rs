@@ -1,0 +1,103 @@
+//! Assembly of the results of reads in host memory: counted before they are written, and allocated without aborting.
+
+use std::any::Any;
+
+use super::HostValues;
+use super::host_vec::{decode, room};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::backend::{BackendRef, ReadBytes};
+
+/// Bytes of a string in a result, besides its content: its `Vec`, and the allocator's header and rounding.
+const STRING_BYTES: u64 = size_of::<Vec<u8>>() as u64 + 16;
+
+/// Host memory of one result, counted by the backend until the result is complete.
+pub(crate) struct Assembly<'a> {
+    op: &'static str,
+    backend: &'a BackendRef,
+    reserved: Vec<Box<dyn Any + Send>>,
+}
+
+impl<'a> Assembly<'a> {
+    /// Assembles a result of `op`.
+    pub(crate) fn new(op: &'static str, backend: &'a BackendRef) -> Self {
+        Self { op, backend, reserved: Vec::new() }
+    }
+
+    /// Counts further bytes of the result.
+    ///
+    /// # Errors
+    /// The backend's budget or the machine's available memory does not suffice.
+    #[track_caller]
+    pub(crate) fn reserve(&mut self, bytes: u64) -> Result<()> {
+        if bytes > 0 {
+            self.reserved.push(self.backend.reserve_host(self.op, bytes)?);
+        }
+        Ok(())
+    }
+
+    /// Decodes splits.
+    ///
+    /// # Errors
+    /// As [`Self::reserve`]; the allocator refuses the memory.
+    #[track_caller]
+    pub(crate) fn splits(&mut self, read: &ReadBytes) -> Result<Vec<u32>> {
+        self.reserve(read.len() as u64)?;
+        let mut out = Vec::new();
+        decode(&mut out, read)?;
+        Ok(out)
+    }
+
+    /// Copies bytes.
+    ///
+    /// # Errors
+    /// As [`Self::splits`].
+    #[track_caller]
+    pub(crate) fn bytes(&mut self, read: &ReadBytes) -> Result<Vec<u8>> {
+        self.reserve(read.len() as u64)?;
+        let mut out = Vec::new();
+        decode(&mut out, read)?;
+        Ok(out)
+    }
+
+    /// Copies splits that the host has.
+    ///
+    /// # Errors
+    /// As [`Self::splits`].
+    #[track_caller]
+    pub(super) fn host_splits(&mut self, splits: impl ExactSizeIterator<Item = u32>) -> Result<Vec<u32>> {
+        self.reserve(4 * splits.len() as u64)?;
+        let mut out = Vec::new();
+        room(&mut out, splits.len())?;
+        out.extend(splits);
+        Ok(out)
+    }
+
+    /// Decodes numbers.
+    ///
+    /// # Errors
+    /// As [`Self::splits`].
+    #[track_caller]
+    pub(crate) fn numbers(&mut self, dtype: DType, read: &ReadBytes) -> Result<HostValues> {
+        self.reserve(read.len() as u64)?;
+        HostValues::from_bytes(dtype, read)
+    }
+
+    /// Strings from their splits, relative to the first byte, and their bytes.
+    ///
+    /// # Errors
+    /// As [`Self::splits`].
+    #[track_caller]
+    pub(super) fn strings(&mut self, splits: &[u32], bytes: &ReadBytes) -> Result<HostValues> {
+        let n = splits.len().saturating_sub(1);
+        self.reserve(STRING_BYTES * n as u64 + bytes.len() as u64)?;
+        let mut out: Vec<Vec<u8>> = Vec::new();
+        room(&mut out, n)?;
+        for w in splits.windows(2) {
+            let mut string = Vec::new();
+            decode(&mut string, &bytes[w[0] as usize..w[1] as usize])?;
+            out.push(string);
+        }
+        Ok(HostValues::Str(out))
+    }
+}

@@ -1,0 +1,12 @@
+//! Memory of arrays, uploads and reads: budgets, limits of the system, and the peak of a read.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod budget;
+#[cfg(target_os = "linux")]
+mod child;
+#[cfg(target_os = "linux")]
+mod limits;
+#[cfg(target_os = "linux")]
+mod peak;
