@@ -188,9 +188,11 @@ impl Explain {
             let cost = backend.cost(step)?;
             let moved = traffic::traffic(step, cost.scratch_bytes);
             let extent = match &step.recipe {
-                Recipe::RankBitmap { count, .. } | Recipe::Histogram { count, .. } | Recipe::Assert { count, .. } => {
-                    count
-                }
+                Recipe::RankBitmap { count, .. }
+                | Recipe::Histogram { count, .. }
+                | Recipe::TileFold { count, .. }
+                | Recipe::Assert { count, .. } => count,
+                Recipe::TopK { on, .. } => &on.nvals,
                 _ => step.out.extent(),
             };
             kernels.push(ExplainedKernel {

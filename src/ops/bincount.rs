@@ -228,6 +228,7 @@ impl Tensor {
         let number = bins.number(OP, self, &bin)?;
         let counters = counted.groups.times(OP, number.into())?;
         let keys = ByKey::new(backend, OP, &counted.count, counted.key(&bin, number), &counters)?;
+        let keys = keys.in_tiles(backend, OP, &counted.count);
         let sums = keys.reduce(backend, OP, ReduceOp::Sum, 1, &weight)?;
         let sum = Expr::load(&sums, Expr::index()).cast(dtype);
         counted.tensor(self, Node::map(backend, OP, counters, sum, &asserts), number)

@@ -12,7 +12,7 @@
 //!   positions.
 //! - A device-known count becomes an array of one element.
 //! - A compaction becomes a search in the ranks of its bitmap. A row sort becomes two sorts, by key and then by row.
-//!   A histogram becomes a sort, and a search for the ends of each key.
+//!   A selection becomes a row sort. A histogram becomes a sort, and a search for the ends of each key.
 //!
 //! The resulting steps read large arrays at host-known positions, or one large array at any position. Legalization is
 //! the last resort, since values that would stay in registers are stored and loaded. Results keep their bits, since a
@@ -27,10 +27,12 @@ use super::expr::Expr;
 use super::extent::Extent;
 use super::fusion_barrier::FusionBarrier;
 use super::node::{Node, Product, Recipe, RowDomain, Rows};
+use super::opcode::BinaryOp;
 use super::plan::{PlanLimits, Step};
 use super::rank_bitmap::RankBitmap;
 use super::row_kernel::{RowKernel, RowResult};
 use super::step::Dependencies;
+use crate::dtype::DType;
 use fetch::loads_own_position;
 
 /// The legalized step, preceded by the steps that store its inputs. `done` holds the nodes that the plan computes so
@@ -91,13 +93,21 @@ impl Legalizer<'_> {
                 let value = self.counted(&key, &count, step.out.extent().capacity());
                 Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
             }
+            Recipe::TileFold { op, key, value, count, slots } => {
+                let (key, value) = (self.stored_input(&key, &count, 1), self.stored_input(&value, &count, 1));
+                Recipe::TileFold { op, key, value, count: self.count(&count), slots }
+            }
             Recipe::Compact { bitmap, value, count, inner } => {
                 let value = value.at(&self.position_of_kept(bitmap, count, inner));
                 Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
             }
             Recipe::RowSort { on: RowDomain { rows, nrows, nvals, .. }, key, bits, .. } => {
-                let value = self.row_sort_by_sorts(&rows, &nrows, &nvals, &key, bits);
+                let value = self.row_sort_by_sorts(&rows, &nrows, &nvals, &[(key, bits)]);
                 Recipe::Map { value: self.map_value(&value, nvals.capacity()), whole: false }
+            }
+            Recipe::TopK { on: RowDomain { rows, nrows, nvals, .. }, key, k, .. } => {
+                let value = self.top_k_by_sorts(&rows, &nrows, &nvals, &key, k);
+                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
             }
         };
         let live = step.live.map(|e| self.stored_count(&e));
@@ -247,20 +257,43 @@ impl Legalizer<'_> {
         Expr::row_of(&bounds, at.clone().add(one)).sub(Expr::row_of(&bounds, at))
     }
 
-    /// Source positions of the elements of sorted rows, by two stable sorts: by key, then by row.
-    fn row_sort_by_sorts(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, bits: u32) -> Expr {
+    /// Source positions of the elements of sorted rows, by stable sorts: by the words of the key, least significant
+    /// first, each with its number of bits, then by row.
+    fn row_sort_by_sorts(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, words: &[(Expr, u32)]) -> Expr {
         let (backend, op) = (self.target.backend().clone(), self.target.op());
         let sort = |this: &mut Self, key: Expr, count: Extent, bits| {
             let out = Node::sort(&backend, op, count.clone(), key.clone(), bits);
             this.step(out, Recipe::Sort { key, count, bits })
         };
         let all = Extent::known(nvals.capacity());
-        let (key, count) = (self.stored_input(key, nvals, 1), self.count(nvals));
-        let by_key = sort(self, key, count, bits);
+        let mut position = Expr::index();
+        for (word, bits) in words {
+            let (word, count) = (self.stored_input(&word.at(&position), nvals, 1), self.count(nvals));
+            position = position.at(&Expr::load(&sort(self, word, count, *bits), Expr::index()));
+        }
         let splits = self.splits(rows, nrows);
-        let row = self.stored_input(&Expr::row_of(&splits, Expr::load(&by_key, Expr::index())), &all, 1);
+        let row = self.stored_input(&Expr::row_of(&splits, position.clone()), &all, 1);
         let by_row = sort(self, row, all, u32::BITS - nrows.capacity().leading_zeros());
-        Expr::load(&by_key, Expr::load(&by_row, Expr::index()))
+        position.at(&Expr::load(&by_row, Expr::index()))
+    }
+
+    /// Source positions of the `k` smallest keys of each row, or 0, by sorts.
+    fn top_k_by_sorts(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, k: u32) -> Expr {
+        let word = |e: Expr| (e.cast(DType::U32), u32::BITS);
+        let words = match key.dtype() {
+            DType::U64 => {
+                vec![word(key.clone()), word(key.clone().binary(BinaryOp::Shr, Expr::scalar(u64::from(u32::BITS))))]
+            }
+            _ => vec![(key.clone(), u32::BITS)],
+        };
+        let sorted = self.row_sort_by_sorts(rows, nrows, nvals, &words);
+        let sorted = self.stored_input(&sorted, &Extent::known(nvals.capacity()), 1);
+        let splits = self.splits(rows, nrows);
+        let (row, place) = (Expr::index().div(Expr::u32(k)), Expr::index().rem(Expr::u32(k)));
+        let start = Expr::load(&splits, row.clone());
+        let at = start.add(place);
+        let is_element = at.clone().lt(Expr::load(&splits, row.add(Expr::u32(1))));
+        is_element.select(sorted.at(&at), Expr::u32(0))
     }
 }
 
