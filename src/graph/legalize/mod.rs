@@ -393,6 +393,12 @@ mod tests {
         let rows = || (Rows::Splits(splits.clone()), Extent::known(N - 1));
         let sorted = Node::row_sort(&backend, "test", rows(), Extent::known(N), (keys.clone(), 32), u32::MAX);
         assert_eq!(kinds(&sorted), ["map", "sort", "fetch", "sort", "fetch"]);
+        let first = |key| Node::top_k(&backend, "test", rows(), Extent::known(N), (key, 9), u32::MAX).expect("small");
+        assert_eq!(kinds(&first(keys.clone()))[..5], ["map", "sort", "fetch", "sort", "fetch"]);
+        let wide = first(keys.clone().cast(DType::U64));
+        assert_eq!(kinds(&wide).iter().filter(|kind| **kind == "sort").count(), 3);
+        let folds = Node::tile_fold(&backend, "test", ReduceOp::Sum, Extent::known(N), (keys.clone(), 300), keys.clone());
+        assert_eq!(kinds(&folds.expect("small")), ["map", "tile_fold"]);
         let sums = Node::reduce(&backend, "test", ReduceOp::Sum, rows(), Extent::known(N), 1, keys).expect("small");
         assert_eq!(kinds(&sums), ["map", "row_reduce"]);
         // Rows whose values are their own starts.
