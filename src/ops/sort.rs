@@ -26,12 +26,7 @@ pub(super) struct Sorted {
 
 impl Sorted {
     #[track_caller]
-    pub(super) fn new(
-        op: &'static str,
-        x: &Tensor,
-        axis: SortAxis,
-        keep: bool,
-    ) -> Result<Self> {
+    pub(super) fn new(op: &'static str, x: &Tensor, axis: SortAxis, keep: bool) -> Result<Self> {
         Self::first(op, x, axis, keep, u32::MAX)
     }
 

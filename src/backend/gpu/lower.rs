@@ -4,7 +4,8 @@ use super::codegen::StepModules;
 use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, check_elements};
 use super::{
-    compact, histogram, map, matmul, rank_bitmap, row_hash, row_reduce, row_scan, row_sort, scan, sort, tile_fold, top_k,
+    compact, histogram, map, matmul, rank_bitmap, row_hash, row_reduce, row_scan, row_sort, scan, sort, tile_fold,
+    top_k,
 };
 use crate::error::Result;
 use crate::graph::extent::Extent;

@@ -19,6 +19,7 @@
 //! store and a load preserve a number.
 
 mod fetch;
+mod sorts;
 
 use std::collections::HashMap;
 
@@ -27,12 +28,10 @@ use super::expr::Expr;
 use super::extent::Extent;
 use super::fusion_barrier::FusionBarrier;
 use super::node::{Node, Product, Recipe, RowDomain, Rows};
-use super::opcode::BinaryOp;
 use super::plan::{PlanLimits, Step};
 use super::rank_bitmap::RankBitmap;
 use super::row_kernel::{RowKernel, RowResult};
 use super::step::Dependencies;
-use crate::dtype::DType;
 use fetch::loads_own_position;
 
 /// The legalized step, preceded by the steps that store its inputs. `done` holds the nodes that the plan computes so
@@ -256,45 +255,6 @@ impl Legalizer<'_> {
         let bounds = self.map(entries, bound);
         Expr::row_of(&bounds, at.clone().add(one)).sub(Expr::row_of(&bounds, at))
     }
-
-    /// Source positions of the elements of sorted rows, by stable sorts: by the words of the key, least significant
-    /// first, each with its number of bits, then by row.
-    fn row_sort_by_sorts(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, words: &[(Expr, u32)]) -> Expr {
-        let (backend, op) = (self.target.backend().clone(), self.target.op());
-        let sort = |this: &mut Self, key: Expr, count: Extent, bits| {
-            let out = Node::sort(&backend, op, count.clone(), key.clone(), bits);
-            this.step(out, Recipe::Sort { key, count, bits })
-        };
-        let all = Extent::known(nvals.capacity());
-        let mut position = Expr::index();
-        for (word, bits) in words {
-            let (word, count) = (self.stored_input(&word.at(&position), nvals, 1), self.count(nvals));
-            position = position.at(&Expr::load(&sort(self, word, count, *bits), Expr::index()));
-        }
-        let splits = self.splits(rows, nrows);
-        let row = self.stored_input(&Expr::row_of(&splits, position.clone()), &all, 1);
-        let by_row = sort(self, row, all, u32::BITS - nrows.capacity().leading_zeros());
-        position.at(&Expr::load(&by_row, Expr::index()))
-    }
-
-    /// Source positions of the `k` smallest keys of each row, or 0, by sorts.
-    fn top_k_by_sorts(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, k: u32) -> Expr {
-        let word = |e: Expr| (e.cast(DType::U32), u32::BITS);
-        let words = match key.dtype() {
-            DType::U64 => {
-                vec![word(key.clone()), word(key.clone().binary(BinaryOp::Shr, Expr::scalar(u64::from(u32::BITS))))]
-            }
-            _ => vec![(key.clone(), u32::BITS)],
-        };
-        let sorted = self.row_sort_by_sorts(rows, nrows, nvals, &words);
-        let sorted = self.stored_input(&sorted, &Extent::known(nvals.capacity()), 1);
-        let splits = self.splits(rows, nrows);
-        let (row, place) = (Expr::index().div(Expr::u32(k)), Expr::index().rem(Expr::u32(k)));
-        let start = Expr::load(&splits, row.clone());
-        let at = start.add(place);
-        let is_element = at.clone().lt(Expr::load(&splits, row.add(Expr::u32(1))));
-        is_element.select(sorted.at(&at), Expr::u32(0))
-    }
 }
 
 /// The step, with its reads, conditions and row context derived from its expressions.
@@ -397,7 +357,8 @@ mod tests {
         assert_eq!(kinds(&first(keys.clone()))[..5], ["map", "sort", "fetch", "sort", "fetch"]);
         let wide = first(keys.clone().cast(DType::U64));
         assert_eq!(kinds(&wide).iter().filter(|kind| **kind == "sort").count(), 3);
-        let folds = Node::tile_fold(&backend, "test", ReduceOp::Sum, Extent::known(N), (keys.clone(), 300), keys.clone());
+        let folds =
+            Node::tile_fold(&backend, "test", ReduceOp::Sum, Extent::known(N), (keys.clone(), 300), keys.clone());
         assert_eq!(kinds(&folds.expect("small")), ["map", "tile_fold"]);
         let sums = Node::reduce(&backend, "test", ReduceOp::Sum, rows(), Extent::known(N), 1, keys).expect("small");
         assert_eq!(kinds(&sums), ["map", "row_reduce"]);

@@ -25,7 +25,10 @@ fn selections_from_rows_short_and_long() {
             for (order, keys) in [("random", random), ("descending", descending)] {
                 let narrow = Expr::load(&words(backend, &keys), Expr::index());
                 let wide = narrow.clone().cast(DType::U64);
-                let wide = wide.clone().binary(BinaryOp::Shl, Expr::scalar(20u64)).add(narrow.clone().rem(Expr::u32(3)).cast(DType::U64));
+                let wide = wide
+                    .clone()
+                    .binary(BinaryOp::Shl, Expr::scalar(20u64))
+                    .add(narrow.clone().rem(Expr::u32(3)).cast(DType::U64));
                 for (key, bits) in [(narrow, 32), (wide, 64)] {
                     for k in [1, 5, 16] {
                         let longest = lengths.iter().copied().max().unwrap_or(0);
@@ -71,9 +74,7 @@ fn folds_of_tiles_by_few_and_many_keys() {
                     })
                     .collect();
                 let key = Expr::load(&words(backend, &keys), Expr::index());
-                for (k, dtype) in
-                    [DType::U32, DType::I32, DType::U64, DType::I64, DType::F32].into_iter().enumerate()
-                {
+                for (k, dtype) in [DType::U32, DType::I32, DType::U64, DType::I64, DType::F32].into_iter().enumerate() {
                     let op = [ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Max, ReduceOp::Min, ReduceOp::Sum][k];
                     let value = Expr::load(&array(backend, dtype, &values(dtype, n.max(1), 5)), Expr::index());
                     for live in [0, n / 2, n] {
