@@ -192,20 +192,20 @@ fn main(
     }
     let first = workgroupUniformLoad(&found[0]);
     let beyond = workgroupUniformLoad(&found[1]);
-    let from = stretch * STRETCH;
+    let begins = stretch * STRETCH;
     // The row that started before, if it is long and reaches into this stretch.
     let before = max(first, 1u) - 1u;
     let first_start = split(first);
-    let continues = first > 0u && first_start > from && first_start - split(before) > STRETCH;
+    let continues = first > 0u && first_start > begins && first_start - split(before) > STRETCH;
     // The last row that starts here.
     let last = max(beyond, 1u) - 1u;
     let beyond_start = split(beyond);
     let is_long = first < beyond && beyond_start - split(last) > STRETCH;
     let low = select(first, before, continues);
-    let begin = select(first_start, from, continues);
+    let begin = select(first_start, begins, continues);
     var end = beyond_start;
     if (is_long || first == beyond) {
-        end = min(end, from + STRETCH);
+        end = min(end, begins + STRETCH);
     }
     let count = min(max(end, begin) - begin, TILE);
     if (count == 0u) {
@@ -342,9 +342,9 @@ fn merge(
 fn candidate_of(stretch: u32, c: u32, row_start: u32, row_end: u32) -> u32 {
     let part = c / most();
     let j = c % most();
-    let from = select((stretch + part) * STRETCH, row_start, part == 0u);
+    let begins = select((stretch + part) * STRETCH, row_start, part == 0u);
     let end = min(row_end, (stretch + part + 1u) * STRETCH);
-    if (from >= end || j >= end - from) {
+    if (begins >= end || j >= end - begins) {
         return 0xffffffffu;
     }
     let half = select(0u, 1u, part == 0u);

@@ -267,7 +267,9 @@ fn few_segments_cost_no_sort() {
         let plan = |t: Result<Tensor>| t.and_then(|t| t.explain()).expect("explained");
         let sum = plan(x.unsorted_segment_sum(&ids, 100));
         let kinds = |kind: &str| sum.kernels.iter().filter(|k| k.kind == kind).count();
-        assert_eq!((kinds("tile_fold"), kinds("sort"), sum.waits), (1, 0, 0), "{name}: {sum}");
+        assert_eq!((kinds("tile_fold"), kinds("sort")), (1, 0), "{name}: {sum}");
+        // The read.
+        assert!(sum.waits <= 1, "{name}: {sum}");
         assert!(sum.dispatches() <= 4, "{name}: {sum}");
         // The ids a second time, for the condition on them.
         let (values, once) = (4 * N as u64, 12 * N as u64);

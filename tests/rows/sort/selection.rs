@@ -69,7 +69,8 @@ fn a_selection_costs_no_sort() {
             let selections: Vec<_> = plan.kernels.iter().filter(|k| k.kind == "top_k").collect();
             let [selection] = selections[..] else { panic!("{name}: {plan}") };
             assert!(plan.kernels.iter().all(|k| !k.kind.contains("sort")), "{name}: {plan}");
-            assert_eq!((selection.dispatches, plan.waits), (dispatches, 0), "{name}: {plan}");
+            // The only wait is the read.
+            assert_eq!((selection.dispatches, plan.waits), (dispatches, 1), "{name}: {plan}");
             // The values and splits once, and 5 positions per row; of long rows 10 candidates per 512 values, twice.
             let rows = lengths.len() as u64;
             let most = 4 * u64::from(n) + 4 * (rows + 1) + 20 * rows + u64::from(n) / 5 + 1000;
