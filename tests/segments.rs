@@ -6,7 +6,7 @@ mod common;
 mod nest;
 
 use nest::{Nest, Random, both_devices, ints, on, positions};
-use ragged::{DType, Device, Error, HostTensor, HostValues, Result, Tensor};
+use ragged::{DType, Device, Error, HostTensor, HostValues, Result, Tensor, s};
 
 type Members = Nest<Vec<usize>>;
 
@@ -213,9 +213,71 @@ fn floats_have_the_same_bits_everywhere_and_in_every_batch() {
                 .collect();
             let rows = own.len() / inner;
             let alone = on(&HostTensor::dense(&[rows, inner], HostValues::F32(own)), &Device::cpu());
-            let alone = alone.unsorted_segment_sum(&on(&ids_of(&vec![0; rows]), &Device::cpu()), 1).expect("recorded");
+            // As many segments, since fewer are summed without a sort, in another order.
+            let ids = on(&ids_of(&vec![0; rows]), &Device::cpu());
+            let alone = alone.unsorted_segment_sum(&ids, num).expect("recorded").slice(s![..1]).expect("recorded");
             assert!(bits(&alone) == want[0][id as usize * inner..][..inner], "segment {id} of {inner} columns alone");
         }
+    }
+}
+
+/// Sums as the documentation defines them for up to 1024 results: the values of each tile of 8192 in order, then the
+/// tiles; three tiles are added in order.
+#[test]
+fn few_segments_are_summed_in_tiles() {
+    let mut random = Random::new(10);
+    for (n, num, inner) in [(20_000, 100, 1), (8192, 1024, 1), (8193, 1, 1), (7000, 300, 3), (5, 2, 7), (0, 3, 1)] {
+        let values = floats(n * inner);
+        let ids = random_ids(&mut random, n, num, true);
+        let mut want = vec![0f32; num * inner];
+        for tile in 0..(n * inner).div_ceil(8192) {
+            let mut sums = vec![0f32; num * inner];
+            for at in tile * 8192..((tile + 1) * 8192).min(n * inner) {
+                if let Ok(id) = usize::try_from(ids[at / inner]) {
+                    sums[id * inner + at % inner] += values[at];
+                }
+            }
+            want.iter_mut().zip(sums).for_each(|(want, sum)| *want += sum);
+        }
+        let x = HostTensor::dense(&[n, inner], HostValues::F32(values.clone()));
+        for (name, device) in common::fused_and_not() {
+            let (x, ids) = (on(&x, device), on(&ids_of(&ids), device));
+            let got = bits(&x.unsorted_segment_sum(&ids, num).expect("recorded"));
+            assert!(
+                got.iter().zip(&want).all(|(&got, want)| f32::from_bits(got) == *want),
+                "{n} of {inner} into {num} on {name}"
+            );
+            // As the mean of the same sums.
+            let mean = bits(&x.unsorted_segment_mean(&ids, num).expect("recorded"));
+            let of_cpu = on(&HostTensor::dense(&[n, inner], HostValues::F32(values.clone())), &Device::cpu());
+            let cpu_ids = ids.to_host().expect("a read").to_device(&Device::cpu()).expect("ids");
+            assert!(mean == bits(&of_cpu.unsorted_segment_mean(&cpu_ids, num).expect("recorded")), "mean on {name}");
+        }
+    }
+}
+
+/// Sums and means of few segments need no sort, and read every value and id once.
+#[test]
+fn few_segments_cost_no_sort() {
+    const N: usize = 100_000;
+    let x = HostTensor::dense(&[N], HostValues::F32(floats(N)));
+    let ids = ids_of(&random_ids(&mut Random::new(11), N, 100, false));
+    for (name, device) in common::devices() {
+        let (x, ids) = (on(&x, &device), on(&ids, &device));
+        let plan = |t: Result<Tensor>| t.and_then(|t| t.explain()).expect("explained");
+        let sum = plan(x.unsorted_segment_sum(&ids, 100));
+        let kinds = |kind: &str| sum.kernels.iter().filter(|k| k.kind == kind).count();
+        assert_eq!((kinds("tile_fold"), kinds("sort")), (1, 0), "{name}: {sum}");
+        // The read.
+        assert!(sum.waits <= 1, "{name}: {sum}");
+        assert!(sum.dispatches() <= 4, "{name}: {sum}");
+        // The ids a second time, for the condition on them.
+        let (values, once) = (4 * N as u64, 12 * N as u64);
+        assert!(sum.bytes() <= once + 2 * values + values / 2, "{name}: {sum}");
+        let mean = plan(x.unsorted_segment_mean(&ids, 100));
+        assert!(mean.kernels.iter().all(|k| k.kind != "sort") && mean.dispatches() <= 7, "{name}: {mean}");
+        let many = plan(x.unsorted_segment_sum(&ids, 1025));
+        assert!(many.kernels.iter().any(|k| k.kind == "sort"), "{name}: {many}");
     }
 }
 

@@ -38,8 +38,8 @@ pub struct ExplainedInput {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedKernel {
-    /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `rank_bitmap`,
-    /// `compact`, `histogram`, `row_hash` or `assert`.
+    /// The primitive: `map`, `row_map`, `row_reduce`, `matmul`, `scan`, `row_scan`, `sort`, `row_sort`, `top_k`,
+    /// `rank_bitmap`, `compact`, `histogram`, `tile_fold`, `row_hash` or `assert`.
     pub kind: &'static str,
     /// Its operations: first the one that requested the kernel, then those fused into it.
     pub operations: Vec<&'static str>,
@@ -188,9 +188,11 @@ impl Explain {
             let cost = backend.cost(step)?;
             let moved = traffic::traffic(step, cost.scratch_bytes);
             let extent = match &step.recipe {
-                Recipe::RankBitmap { count, .. } | Recipe::Histogram { count, .. } | Recipe::Assert { count, .. } => {
-                    count
-                }
+                Recipe::RankBitmap { count, .. }
+                | Recipe::Histogram { count, .. }
+                | Recipe::TileFold { count, .. }
+                | Recipe::Assert { count, .. } => count,
+                Recipe::TopK { on, .. } => &on.nvals,
                 _ => step.out.extent(),
             };
             kernels.push(ExplainedKernel {

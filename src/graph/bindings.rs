@@ -16,8 +16,13 @@ fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
                 bytes => 1 + limits.windows(bytes),
             }
         }
-        Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } => 2,
-        Recipe::Product(_) | Recipe::RankBitmap { .. } | Recipe::Compact { .. } | Recipe::Histogram { .. } => 1,
+        // Selections from long rows keep candidates per tile.
+        Recipe::Scan { .. } | Recipe::RowScan { .. } | Recipe::Reduce { .. } | Recipe::TopK { .. } => 2,
+        Recipe::Product(_)
+        | Recipe::RankBitmap { .. }
+        | Recipe::Compact { .. }
+        | Recipe::Histogram { .. }
+        | Recipe::TileFold { .. } => 1,
         // Digits, keys, and the permutation, which is the output in the last pass.
         Recipe::Sort { .. } => 3,
         // The buffers of a sort, and the list of long rows.

@@ -52,6 +52,8 @@ pub(crate) mod size;
 pub(crate) mod stage;
 mod step;
 mod stored;
+pub(crate) mod tile_fold;
+pub(crate) mod top_k;
 pub(crate) mod traffic;
 pub(crate) mod walk;
 mod word_hasher;

@@ -50,7 +50,8 @@ fn domain(step: &Step) -> (&Expr, u64) {
         Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0].value())),
         Recipe::Scan { value, count } => (value, u64::from(count.capacity())),
         Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
-        Recipe::RowSort { on, key, .. } => (key, u64::from(on.nvals.capacity())),
+        Recipe::RowSort { on, key, .. } | Recipe::TopK { on, key, .. } => (key, u64::from(on.nvals.capacity())),
+        Recipe::TileFold { value, count, .. } => (value, u64::from(count.capacity())),
         Recipe::Hash { on, byte, .. } => (byte, u64::from(on.nvals.capacity())),
         Recipe::RankBitmap { keep: e, count } | Recipe::Histogram { key: e, count } => (e, u64::from(count.capacity())),
         Recipe::Compact { value, count, inner, .. } => (value, u64::from(count.capacity()) * u64::from(*inner)),
@@ -103,6 +104,9 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     };
     if let Recipe::Product(p) = &step.recipe {
         values.push((&p.operands[1], u64::from(p.capacities[1].value())));
+    }
+    if let Recipe::TileFold { key, .. } = &step.recipe {
+        values.push((key, positions));
     }
     // Epilogues and the map read reduced values from registers.
     let mut in_registers: Vec<&Node> = Vec::new();
@@ -231,6 +235,8 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
                 u64::from(bits.div_ceil(8).max(1) + (u32::BITS - nvals.capacity().leading_zeros()).div_ceil(8));
             Traffic { read: 3 * read + n * 12 * passes, written: written + n * 8 * passes }
         }
+        // The candidates of long rows.
+        Recipe::TopK { .. } => Traffic { read: read + scratch_bytes, written: written + scratch_bytes },
         _ => Traffic { read, written },
     }
 }

@@ -185,14 +185,16 @@ impl Tensor {
     /// The sum of the weights of the occurrences of each of the integers from 0 on, as [`Tensor::bincount`].
     ///
     /// `weights` has the layout of this tensor, and its dtype is that of the result. Bins without values hold 0. The
-    /// weights of a bin are added in the canonical order of row reductions: the same bits on every backend.
+    /// weights of up to 1024 bins in all are added in order within each 8192 consecutive values, then the sums of these
+    /// tiles; those of more bins in the canonical order of row reductions. Both give the same bits on every backend.
     ///
     /// # Errors
     /// As [`Tensor::bincount`]; [`binary`](crate::binary) bins; weights of another layout or on another device, of bools
     /// or byte strings.
     ///
     /// # Cost
-    /// A stable sort of the values, and a reduction of the weights; the wait of [`Tensor::bincount`].
+    /// Up to 1024 bins in all: one pass over the values and the weights. More bins: a stable sort of the values, and a
+    /// reduction of the weights. The wait of [`Tensor::bincount`].
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -228,6 +230,7 @@ impl Tensor {
         let number = bins.number(OP, self, &bin)?;
         let counters = counted.groups.times(OP, number.into())?;
         let keys = ByKey::new(backend, OP, &counted.count, counted.key(&bin, number), &counters)?;
+        let keys = keys.in_tiles(backend, OP, &counted.count);
         let sums = keys.reduce(backend, OP, ReduceOp::Sum, 1, &weight)?;
         let sum = Expr::load(&sums, Expr::index()).cast(dtype);
         counted.tensor(self, Node::map(backend, OP, counters, sum, &asserts), number)

@@ -1,5 +1,5 @@
 //! Reductions and scans by key: a stable sort groups the elements of equal keys, and a row reduction folds each group
-//! in the original order of its elements.
+//! in the original order of its elements. Reductions by few keys may fold the values in tiles instead, without a sort.
 
 use super::row_scan::{RowPlace, RowScan};
 use crate::error::Result;
@@ -7,9 +7,11 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
-use crate::graph::reducer::Reducer;
+use crate::graph::opcode::ReduceOp;
+use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::Size;
+use crate::graph::tile_fold::{self, MAX_SLOTS};
 
 /// Elements sorted by key.
 ///
@@ -21,6 +23,19 @@ pub(crate) struct ByKey {
     rows: Rows,
     nkeys: Extent,
     nvals: Extent,
+    /// See [`Self::in_tiles`].
+    tiled: Option<Tiled>,
+}
+
+/// Elements of few keys.
+#[derive(Debug, Clone)]
+struct Tiled {
+    /// Number of elements.
+    count: Extent,
+    /// Number of keys.
+    nkeys: u32,
+    /// Number of elements of each key.
+    counts: Node,
 }
 
 impl ByKey {
@@ -43,6 +58,7 @@ impl ByKey {
                 rows: Rows::Uniform(Size::Const(0)),
                 nkeys: nkeys.clone(),
                 nvals: none,
+                tiled: None,
             });
         }
         let bits = key_bits(nkeys.capacity());
@@ -59,7 +75,20 @@ impl ByKey {
         let splits = Node::map(backend, op, nkeys.whole().plus(op, &Extent::known(1))?, start, &[]);
         let total = Expr::load(&splits, Expr::size(nkeys.size()));
         let nvals = Extent::bounded(count.size(), total);
-        Ok(Self { key, order, rows: Rows::Splits(splits), nkeys: nkeys.clone(), nvals })
+        Ok(Self { key, order, rows: Rows::Splits(splits), nkeys: nkeys.clone(), nvals, tiled: None })
+    }
+
+    /// The same elements; reductions by few keys, at most [`MAX_SLOTS`] results of which the host knows the number, are
+    /// folds of tiles ([`tile_fold`]), and counts a histogram. Neither needs the sort. The order of combination then
+    /// depends on the positions of a key's elements.
+    pub(crate) fn in_tiles(mut self, backend: &BackendRef, op: &'static str, count: &Extent) -> Self {
+        let few = self.nkeys.as_known().filter(|&n| (1..=MAX_SLOTS).contains(&n));
+        if let Some(nkeys) = few.filter(|_| count.capacity() > 0) {
+            let key = Expr::load(&self.key, Expr::index());
+            let counts = Node::histogram(backend, op, count.clone(), key, self.nkeys.clone());
+            self.tiled = Some(Tiled { count: count.clone(), nkeys, counts });
+        }
+        self
     }
 
     /// Reduces `value` over the elements of each key, in their original order. `value` is an expression in the number
@@ -73,7 +102,46 @@ impl ByKey {
         inner: u32,
         value: &Expr,
     ) -> Result<Node> {
+        let by = by.into();
+        if let (Some(tiled), Reducer::Op(op)) = (&self.tiled, by)
+            && inner > 0
+            && let Some(slots) = tiled.nkeys.checked_mul(inner).filter(|&slots| slots <= MAX_SLOTS)
+        {
+            let folded = self.fold_tiles(backend, (name, op), (&tiled.count, inner), slots, value)?;
+            if !(value.dtype().is_float() && matches!(op, ReduceOp::Min | ReduceOp::Max)) {
+                return Ok(folded);
+            }
+            // The fold of no floats is an infinity.
+            let at = Expr::index();
+            let is_empty = Expr::load(&tiled.counts, at.clone().div(Expr::u32(inner))).eq(Expr::u32(0));
+            let found = is_empty.select(Expr::scalar(Empty::Finite.value(op, value.dtype())), Expr::load(&folded, at));
+            return Ok(Node::map(backend, name, folded.extent().clone(), found, &[]));
+        }
         reduce_rows(backend, name, by, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&self.sorted(inner)))
+    }
+
+    /// As [`Self::reduce`], by folds of tiles of `count` elements of `inner` numbers each.
+    #[track_caller]
+    fn fold_tiles(
+        &self,
+        backend: &BackendRef,
+        (name, op): (&'static str, ReduceOp),
+        (count, inner): (&Extent, u32),
+        slots: u32,
+        value: &Expr,
+    ) -> Result<Node> {
+        let (width, at) = (Expr::u32(inner), Expr::index());
+        // The key of an element that is left out is the number of keys, whose slots are out of range.
+        let slot = self.key(at.clone().div(width.clone())).mul(width.clone()).add(at.clone().rem(width));
+        let numbers = count.times(name, u64::from(inner))?;
+        let tiles = tile_fold::tiles(&numbers)?;
+        let folded = Node::tile_fold(backend, name, op, numbers, (slot, slots), value.clone())?;
+        let row = one_row(backend, name, &tiles)?;
+        let by = match op {
+            ReduceOp::Min | ReduceOp::Max if value.dtype().is_float() => Reducer::Extreme(op, Empty::Infinite),
+            op => op.into(),
+        };
+        reduce_rows(backend, name, by, (&row, &Extent::known(1)), &tiles, slots, Expr::load(&folded, at))
     }
 
     /// Original position of each number in key order, with `inner` numbers per element.
@@ -118,7 +186,10 @@ impl ByKey {
 
     /// Number of elements with that key.
     pub(crate) fn count(&self, key: Expr) -> Expr {
-        self.rows.length(key)
+        match &self.tiled {
+            Some(tiled) => Expr::load(&tiled.counts, key),
+            None => self.rows.length(key),
+        }
     }
 
     /// The key of an element.

@@ -6,12 +6,13 @@
 
 use super::by_key::{ByKey, key_bits};
 use super::levels::{Levels, Stage};
-use super::sort_key::sort_key;
+use super::sort_key::{sort_key, whole_sort_key};
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::top_k::MAX_K;
 
 /// The lines along one axis.
 #[derive(Debug)]
@@ -183,6 +184,24 @@ impl Lines {
             Some(along) => along.at(&self.number.at(&at)),
             None => at.sub(self.rows.start(self.line_of(near.clone()))),
         }
+    }
+
+    /// As [`Self::order`], for the first `k` places of each line only, as an expression in the place: later places repeat
+    /// the `k`-th one. `None` for a `k` that a selection does not support.
+    ///
+    /// Costs one selection, which evaluates the values in its kernel.
+    #[track_caller]
+    pub(crate) fn first(&self, value: &Expr, descending: bool, k: u32) -> Option<Result<Expr>> {
+        if !(1..=MAX_K).contains(&k) {
+            return None;
+        }
+        let key = (whole_sort_key(&value.at(&self.number), descending).0, k);
+        let rows = (self.rows.clone(), self.nlines.clone());
+        let best = Node::top_k(&self.backend, self.op, rows, self.count.clone(), key, self.longest);
+        let (at, last) = (Expr::index(), Expr::u32(k - 1));
+        let line = self.line_of(at.clone());
+        let entry = at.sub(self.rows.start(line.clone())).min(last).add(line.mul(Expr::u32(k)));
+        Some(best.map(|best| Expr::load(&best, entry)))
     }
 
     /// Stable sort permutation of each line by `value`, an expression in the number: for each sorted place the place of

@@ -211,7 +211,7 @@ impl Tensor {
         let begins = differ(sorted.at(at.clone()), sorted.at(previous));
         let runs = Runs::new(self.backend(), OP, &along.rows, begins, &asserts)?;
         let keys = runs.tensor(OP, &along, sorted.at(Expr::load(&runs.first, at.clone())))?;
-        let (count, from) = (along.rows.nvals_extent().clone(), Expr::load(&sorted.order, at));
+        let (count, from) = (along.rows.nvals_extent().clone(), sorted.order.at(&at));
         let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
         Ok((keys, runs.over(&along, &elements)?))
     }

@@ -44,7 +44,7 @@ impl Tensor {
         let (rows, count) = (&along.rows, along.rows.nvals_extent());
         let row = rows.row_of(at.clone());
         let is_own = |place: Expr| {
-            let from = Expr::load(&sorted.order, place);
+            let from = sorted.order.at(&place);
             from.sub(rows.start(row.clone())).lt(own.rows.length(row.clone()))
         };
         let previous = at.clone().max(one.clone()).sub(one.clone());

@@ -14,8 +14,8 @@ use crate::tensor::{RaggedTensor, Tensor};
 pub(super) struct Sorted {
     /// The lines.
     pub(super) lines: Lines,
-    /// For each place in sorted order, the place of its number before the sort.
-    pub(super) order: Node,
+    /// The place before the sort of the number at place `Index` in sorted order.
+    pub(super) order: Expr,
     /// The numbers, as an expression in their position.
     pub(super) value: Expr,
     /// The dimensions without the axis, or with one element along it.
@@ -26,11 +26,18 @@ pub(super) struct Sorted {
 
 impl Sorted {
     #[track_caller]
-    pub(super) fn new(
+    pub(super) fn new(op: &'static str, x: &Tensor, axis: SortAxis, keep: bool) -> Result<Self> {
+        Self::first(op, x, axis, keep, u32::MAX)
+    }
+
+    /// As [`Self::new`], with the first `k` places of each line only; the others are unspecified.
+    #[track_caller]
+    pub(super) fn first(
         op: &'static str,
         x: &Tensor,
         SortAxis { axis, descending }: SortAxis,
         keep: bool,
+        k: u32,
     ) -> Result<Self> {
         let node = match x.dtype() {
             DType::Str => {
@@ -44,13 +51,16 @@ impl Sorted {
         let (stage, left) = levels.reduce(x.backend(), op, (axis, axis), keep)?;
         let lines = Lines::new(x.backend(), op, &levels, &stage, axis)?;
         let value = Expr::load(node, Expr::index());
-        let order = lines.order(&value, descending);
+        let order = match lines.first(&value, descending, k) {
+            Some(first) => first?,
+            None => Expr::load(&lines.order(&value, descending), Expr::index()),
+        };
         Ok(Self { lines, order, value, left, axis })
     }
 
     /// The number at place `at` in sorted order.
     pub(super) fn at(&self, at: Expr) -> Expr {
-        self.value.at(&self.lines.number().at(&Expr::load(&self.order, at)))
+        self.value.at(&self.lines.number().at(&self.order.at(&at)))
     }
 
     /// The tensor in sorted order.
@@ -64,7 +74,7 @@ impl Sorted {
     #[track_caller]
     pub(super) fn indices(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
         let place = self.lines.place();
-        let index = self.lines.along(Expr::load(&self.order, place.clone()), place);
+        let index = self.lines.along(self.order.at(place), place);
         x.with_value_node(Node::map(x.backend(), op, x.count()?, index.cast(DType::I64), &[]))
     }
 }

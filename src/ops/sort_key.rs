@@ -6,33 +6,36 @@ use crate::graph::node::Recipe;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 
-/// The words of a number's sort key, least significant first, each with its number of significant low bits.
-///
-/// Ascending keys are ascending numbers, or descending ones if `descending`. Floats are in total order, -0 before +0,
-/// except that all NaNs are equal and come last in either direction.
+/// The words of a number's [sort key](whole_sort_key), least significant first, each with its number of significant low
+/// bits.
 pub(crate) fn sort_key(x: &Expr, descending: bool) -> Vec<(Expr, u32)> {
-    let dtype = x.dtype();
-    if dtype.size() < 8 {
-        return vec![narrow(x, descending)];
-    }
-    if let Some(x) = widened(x) {
-        return vec![narrow(&x, descending)];
-    }
-    let unsigned = x.clone().bitcast(DType::U64);
-    let sign = Expr::scalar(1u64 << 63);
-    let mut key = match dtype {
-        _ if dtype.is_float() => ordered(&unsigned, &sign),
-        _ if dtype.is_signed() => unsigned.binary(BinaryOp::Xor, sign),
-        _ => unsigned,
-    };
-    if descending {
-        key = key.not();
-    }
-    if dtype.is_float() {
-        key = x.clone().unary(UnaryOp::IsNan).select(Expr::scalar(u64::MAX), key);
+    let (key, bits) = whole_sort_key(x, descending);
+    if key.dtype() == DType::U32 {
+        return vec![(key, bits)];
     }
     let high = key.clone().binary(BinaryOp::Shr, Expr::scalar(32u64));
     vec![(key.cast(DType::U32), u32::BITS), (high.cast(DType::U32), u32::BITS)]
+}
+
+/// A number's sort key, u32 or u64, and its number of significant low bits.
+///
+/// Ascending keys are ascending numbers, or descending ones if `descending`. Floats are in total order, -0 before +0,
+/// except that all NaNs are equal and come last in either direction.
+pub(crate) fn whole_sort_key(x: &Expr, descending: bool) -> (Expr, u32) {
+    let dtype = x.dtype();
+    if dtype.size() < 8 {
+        return narrow(x, descending);
+    }
+    if let Some(x) = widened(x) {
+        return narrow(&x, descending);
+    }
+    let sign = Expr::scalar(1u64 << 63);
+    let key = match dtype {
+        _ if dtype.is_float() => float_key(x, descending),
+        _ if dtype.is_signed() => x.clone().bitcast(DType::U64).binary(BinaryOp::Xor, sign),
+        _ => x.clone().bitcast(DType::U64),
+    };
+    (if descending && !dtype.is_float() { key.not() } else { key }, u64::BITS)
 }
 
 /// The integer of up to 4 bytes that the 8-byte integer `x` is a value-preserving cast of, if the expression shows one.
@@ -57,12 +60,7 @@ fn narrow(x: &Expr, descending: bool) -> (Expr, u32) {
     let dtype = x.dtype();
     if dtype.is_float() {
         // The cast is exact for narrower floats, and preserves the order.
-        let x = x.clone().cast(DType::F32);
-        let mut key = ordered(&x.clone().bitcast(DType::U32), &Expr::u32(1 << 31));
-        if descending {
-            key = key.not();
-        }
-        return (x.unary(UnaryOp::IsNan).select(Expr::u32(u32::MAX), key), u32::BITS);
+        return (float_key(&x.clone().cast(DType::F32), descending), u32::BITS);
     }
     let bits = if dtype == DType::Bool { 1 } else { 8 * dtype.size() as u32 };
     let mask = u32::MAX >> (u32::BITS - bits);
@@ -78,11 +76,21 @@ fn narrow(x: &Expr, descending: bool) -> (Expr, u32) {
     (key, bits)
 }
 
-/// Order-preserving integer of the bits of a float: flips the sign, and all other bits of negative floats.
-fn ordered(bits: &Expr, sign: &Expr) -> Expr {
-    let none = Expr::scalar(Scalar::from_i64(bits.dtype(), 0));
-    let is_positive = bits.clone().and(sign.clone()).eq(none);
-    is_positive.select(bits.clone().binary(BinaryOp::Xor, sign.clone()), bits.clone().not())
+/// Sort key of an f32 or f64, as [`whole_sort_key`] says: the float as a signed integer of the same order, with the bits
+/// of negative floats flipped, and then as an unsigned one.
+fn float_key(x: &Expr, descending: bool) -> Expr {
+    let (signed, unsigned) = if x.dtype() == DType::F32 { (DType::I32, DType::U32) } else { (DType::I64, DType::U64) };
+    let bits = x.clone().bitcast(signed);
+    let last = Expr::scalar(Scalar::from_i64(signed, signed.size() as i64 * 8 - 1));
+    let flips = bits.clone().binary(BinaryOp::Shr, last).and(Expr::scalar(Scalar::highest(signed)));
+    // The key of NaN becomes the greatest one.
+    let (nan, order) = if descending {
+        (Scalar::lowest(signed), Scalar::highest(signed))
+    } else {
+        (Scalar::highest(signed), Scalar::lowest(signed))
+    };
+    let key = x.clone().unary(UnaryOp::IsNan).select(Expr::scalar(nan), bits.binary(BinaryOp::Xor, flips));
+    key.binary(BinaryOp::Xor, Expr::scalar(order)).bitcast(unsigned)
 }
 
 /// Whether two numbers differ in value: +0 equals -0, and NaN equals NaN.

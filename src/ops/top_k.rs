@@ -13,8 +13,11 @@ impl Tensor {
     ///
     /// Both have the tensor's shape, except for the axis. A row of fewer than `k` values gives all of them: a ragged
     /// axis has rows of up to `k`, a uniform one has size `min(k, size)`. Of equal values the first come first. NaN is
-    /// taken only if a row has fewer than `k` numbers. Empty rows stay empty. Costs as [`Tensor::sort`], with a gather
-    /// of the kept values alone, and a prefix sum over the rows; same bits on every device.
+    /// taken only if a row has fewer than `k` numbers. Empty rows stay empty. Same bits on every device.
+    ///
+    /// Up to 16 values are selected: one pass over the values, in one kernel, or two where rows may be longer than 512;
+    /// no sort. More values cost a [`Tensor::sort`]. Either is followed by a gather of the kept values, with a prefix sum
+    /// over the rows of a ragged axis. No wait.
     ///
     /// TensorFlow: `tf.math.top_k`, which takes the innermost, uniform axis, and rejects rows shorter than `k`.
     ///
@@ -33,7 +36,7 @@ impl Tensor {
     pub fn top_k(&self, k: impl Integer, axis: impl Integer) -> Result<(Self, Self)> {
         let (k, axis) = (size_u32("top_k", "k", k)?, axis.saturating_i64());
         const OP: &str = "top_k";
-        let sorted = Sorted::new(OP, self, descending(axis), false)?;
+        let sorted = Sorted::first(OP, self, descending(axis), false, k)?;
         let below = self.partitions().get(sorted.axis..).unwrap_or_default();
         if below.iter().any(|p| p.uniform_length().is_none()) {
             let what = format!(

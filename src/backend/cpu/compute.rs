@@ -5,6 +5,7 @@ use super::compiled_expr::{CompiledExpr, Inputs};
 use super::eval::Block;
 use super::{
     CpuBackend, compact, histogram, map, matmul, rank_bitmap, row_hash, row_kernel, row_scan, row_sort, scan, sort,
+    tile_fold, top_k,
 };
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
@@ -63,6 +64,13 @@ impl CpuBackend {
             }
             Recipe::RowSort { on, key, bits, .. } => {
                 row_sort::row_sort(inputs, op, (&on.rows, count(&on.nrows)), (key, *bits), &mut out)?;
+            }
+            Recipe::TopK { on, key, k, .. } => {
+                top_k::top_k(inputs, &on.rows, count(&on.nrows), key, *k as usize, &mut out);
+            }
+            Recipe::TileFold { op, key, value, count: positions, slots } => {
+                let exprs = [key, value];
+                tile_fold::tile_fold(inputs, *op, exprs, count(positions), *slots as usize, &mut out);
             }
             Recipe::Hash { op, on, byte, .. } => {
                 row_hash::row_hash(inputs, *op, &on.rows, count(&on.nrows), byte, &mut out);

@@ -56,6 +56,8 @@ mod sequence_division;
 mod simd;
 pub mod sort;
 mod store;
+mod tile_fold;
+mod top_k;
 mod transposed_rows;
 mod vector_op;
 mod vector_rows;

@@ -3,7 +3,10 @@
 use super::codegen::StepModules;
 use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, check_elements};
-use super::{compact, histogram, map, matmul, rank_bitmap, row_hash, row_reduce, row_scan, row_sort, scan, sort};
+use super::{
+    compact, histogram, map, matmul, rank_bitmap, row_hash, row_reduce, row_scan, row_sort, scan, sort, tile_fold,
+    top_k,
+};
 use crate::error::Result;
 use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
@@ -36,6 +39,8 @@ pub(crate) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules:
             check_elements(step, on.nvals.capacity(), sort::MAX_CAPACITY, "a sort")?;
             Ok(row_sort::lower(step, first_slot, modules))
         }
+        Recipe::TopK { .. } => top_k::lower(step, first_slot, modules),
+        Recipe::TileFold { .. } => tile_fold::lower(step, first_slot, modules),
         Recipe::Hash { .. } => Ok(row_hash::lower(step, first_slot, driver, modules)),
         Recipe::RankBitmap { keep, count } => rank_bitmap::lower(step, first_slot, keep, count, modules),
         Recipe::Histogram { key, count } => histogram::lower(step, first_slot, key, count, modules),

@@ -36,6 +36,8 @@ pub(crate) mod row_scan;
 pub(crate) mod row_sort;
 pub(crate) mod scan;
 pub(crate) mod sort;
+mod tile_fold;
+mod top_k;
 mod tuning;
 
 #[cfg(test)]

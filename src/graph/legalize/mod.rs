@@ -12,13 +12,14 @@
 //!   positions.
 //! - A device-known count becomes an array of one element.
 //! - A compaction becomes a search in the ranks of its bitmap. A row sort becomes two sorts, by key and then by row.
-//!   A histogram becomes a sort, and a search for the ends of each key.
+//!   A selection becomes a row sort. A histogram becomes a sort, and a search for the ends of each key.
 //!
 //! The resulting steps read large arrays at host-known positions, or one large array at any position. Legalization is
 //! the last resort, since values that would stay in registers are stored and loaded. Results keep their bits, since a
 //! store and a load preserve a number.
 
 mod fetch;
+mod sorts;
 
 use std::collections::HashMap;
 
@@ -91,13 +92,21 @@ impl Legalizer<'_> {
                 let value = self.counted(&key, &count, step.out.extent().capacity());
                 Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
             }
+            Recipe::TileFold { op, key, value, count, slots } => {
+                let (key, value) = (self.stored_input(&key, &count, 1), self.stored_input(&value, &count, 1));
+                Recipe::TileFold { op, key, value, count: self.count(&count), slots }
+            }
             Recipe::Compact { bitmap, value, count, inner } => {
                 let value = value.at(&self.position_of_kept(bitmap, count, inner));
                 Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
             }
             Recipe::RowSort { on: RowDomain { rows, nrows, nvals, .. }, key, bits, .. } => {
-                let value = self.row_sort_by_sorts(&rows, &nrows, &nvals, &key, bits);
+                let value = self.row_sort_by_sorts(&rows, &nrows, &nvals, &[(key, bits)]);
                 Recipe::Map { value: self.map_value(&value, nvals.capacity()), whole: false }
+            }
+            Recipe::TopK { on: RowDomain { rows, nrows, nvals, .. }, key, k, .. } => {
+                let value = self.top_k_by_sorts(&rows, &nrows, &nvals, &key, k);
+                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
             }
         };
         let live = step.live.map(|e| self.stored_count(&e));
@@ -246,22 +255,6 @@ impl Legalizer<'_> {
         let bounds = self.map(entries, bound);
         Expr::row_of(&bounds, at.clone().add(one)).sub(Expr::row_of(&bounds, at))
     }
-
-    /// Source positions of the elements of sorted rows, by two stable sorts: by key, then by row.
-    fn row_sort_by_sorts(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, bits: u32) -> Expr {
-        let (backend, op) = (self.target.backend().clone(), self.target.op());
-        let sort = |this: &mut Self, key: Expr, count: Extent, bits| {
-            let out = Node::sort(&backend, op, count.clone(), key.clone(), bits);
-            this.step(out, Recipe::Sort { key, count, bits })
-        };
-        let all = Extent::known(nvals.capacity());
-        let (key, count) = (self.stored_input(key, nvals, 1), self.count(nvals));
-        let by_key = sort(self, key, count, bits);
-        let splits = self.splits(rows, nrows);
-        let row = self.stored_input(&Expr::row_of(&splits, Expr::load(&by_key, Expr::index())), &all, 1);
-        let by_row = sort(self, row, all, u32::BITS - nrows.capacity().leading_zeros());
-        Expr::load(&by_key, Expr::load(&by_row, Expr::index()))
-    }
 }
 
 /// The step, with its reads, conditions and row context derived from its expressions.
@@ -360,6 +353,13 @@ mod tests {
         let rows = || (Rows::Splits(splits.clone()), Extent::known(N - 1));
         let sorted = Node::row_sort(&backend, "test", rows(), Extent::known(N), (keys.clone(), 32), u32::MAX);
         assert_eq!(kinds(&sorted), ["map", "sort", "fetch", "sort", "fetch"]);
+        let first = |key| Node::top_k(&backend, "test", rows(), Extent::known(N), (key, 9), u32::MAX).expect("small");
+        assert_eq!(kinds(&first(keys.clone()))[..5], ["map", "sort", "fetch", "sort", "fetch"]);
+        let wide = first(keys.clone().cast(DType::U64));
+        assert_eq!(kinds(&wide).iter().filter(|kind| **kind == "sort").count(), 3);
+        let folds =
+            Node::tile_fold(&backend, "test", ReduceOp::Sum, Extent::known(N), (keys.clone(), 300), keys.clone());
+        assert_eq!(kinds(&folds.expect("small")), ["map", "tile_fold"]);
         let sums = Node::reduce(&backend, "test", ReduceOp::Sum, rows(), Extent::known(N), 1, keys).expect("small");
         assert_eq!(kinds(&sums), ["map", "row_reduce"]);
         // Rows whose values are their own starts.

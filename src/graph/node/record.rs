@@ -10,6 +10,8 @@ use crate::graph::expr::{Check, ExprKind};
 use crate::graph::opcode::{HashOp, ReduceOp};
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::row_lengths::{self, KnownLengths};
+use crate::graph::tile_fold::{self, MAX_SLOTS};
+use crate::graph::top_k::MAX_K;
 use crate::graph::{BackendRef, Expr, Extent, Node, Size};
 
 /// Upper bound of the row lengths, as a size: a parameter of the program.
@@ -198,6 +200,43 @@ impl Node {
     pub(crate) fn histogram(backend: &BackendRef, op: &'static str, count: Extent, key: Expr, bins: Extent) -> Self {
         debug_assert_eq!(key.dtype(), DType::U32, "bug: a key of another type");
         Self::recorded(backend, op, DType::U32, bins, &[], Recipe::Histogram { key, count })
+    }
+
+    /// The positions of the `k` smallest keys of each row of at most `longest` elements; see [`Recipe::TopK`].
+    ///
+    /// # Errors
+    /// 2^32 - 1 results or more.
+    pub(crate) fn top_k(
+        backend: &BackendRef,
+        op: &'static str,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        (key, k): (Expr, u32),
+        longest: u32,
+    ) -> Result<Self> {
+        debug_assert!((1..=MAX_K).contains(&k), "bug: a selection of {k}");
+        let extent = nrows.times("a selection of each row", u64::from(k))?;
+        let longest = longest_row(&rows, row_lengths::class(longest));
+        let on = RowDomain { rows, nrows, nvals, inner: 1 };
+        Ok(Self::recorded(backend, op, DType::U32, extent, &[], Recipe::TopK { on, key, k, longest }))
+    }
+
+    /// The folds of `value` by `key` within tiles; see [`Recipe::TileFold`].
+    ///
+    /// # Errors
+    /// 2^32 - 1 results or more.
+    pub(crate) fn tile_fold(
+        backend: &BackendRef,
+        name: &'static str,
+        op: ReduceOp,
+        count: Extent,
+        (key, slots): (Expr, u32),
+        value: Expr,
+    ) -> Result<Self> {
+        debug_assert!(slots <= MAX_SLOTS, "bug: {slots} slots");
+        let extent = tile_fold::tiles(&count)?.times("folds of tiles", u64::from(slots))?;
+        let dtype = value.dtype();
+        Ok(Self::recorded(backend, name, dtype, extent, &[], Recipe::TileFold { op, key, value, count, slots }))
     }
 
     /// A condition over positions, to be passed to [`Node::map`]; see [`Recipe::Assert`].

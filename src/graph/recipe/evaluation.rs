@@ -27,7 +27,11 @@ impl Recipe {
             Self::Scan { .. } | Self::Sort { .. } | Self::RowSort { .. } => Evaluation::Twice,
             Self::Product(_) => Evaluation::Repeatedly,
             Self::Hash { .. } => Evaluation::ManySites,
-            Self::RankBitmap { .. } | Self::Compact { .. } | Self::Histogram { .. } => Evaluation::Rowless,
+            Self::RankBitmap { .. }
+            | Self::Compact { .. }
+            | Self::Histogram { .. }
+            | Self::TopK { .. }
+            | Self::TileFold { .. } => Evaluation::Rowless,
         }
     }
 
@@ -37,11 +41,12 @@ impl Recipe {
         match self {
             Self::Map { whole: false, .. } => Some(out.clone()),
             Self::Reduce { on, .. } | Self::RowScan { on, .. } => on.nvals.times("a row", u64::from(on.inner)).ok(),
-            Self::RowSort { on, .. } => Some(on.nvals.clone()),
+            Self::RowSort { on, .. } | Self::TopK { on, .. } => Some(on.nvals.clone()),
             Self::Scan { count, .. }
             | Self::Sort { count, .. }
             | Self::RankBitmap { count, .. }
             | Self::Histogram { count, .. }
+            | Self::TileFold { count, .. }
             | Self::Assert { count, .. } => Some(count.clone()),
             Self::Map { whole: true, .. } | Self::Product(_) | Self::Hash { .. } | Self::Compact { .. } => None,
         }

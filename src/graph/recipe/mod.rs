@@ -81,6 +81,18 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// Upper bound of the row lengths.
         longest: S,
     },
+    /// Selection within each row: `out[row * k + j]` is the position of the row's `j`-th smallest key, of equal keys the
+    /// first; 0 if the row has no more than `j` elements. Keys are u32 or u64.
+    TopK {
+        /// The rows.
+        on: RowDomain<A, X, S>,
+        /// The keys, by flat position.
+        key: E,
+        /// Number of positions per row; at most [`super::top_k::MAX_K`].
+        k: u32,
+        /// Upper bound of the row lengths.
+        longest: S,
+    },
     /// The hash of each row of bytes. u64.
     Hash {
         /// The function.
@@ -119,6 +131,21 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// Number of positions.
         count: X,
     },
+    /// Folds of values by slot, within tiles of consecutive positions: see [`super::tile_fold`]. `out[tile * slots + s]`
+    /// is the fold of `value` over the positions of the tile whose key is `s`, in ascending order. Keys that are not
+    /// below `slots` belong to no slot.
+    TileFold {
+        /// The operation.
+        op: ReduceOp,
+        /// The slot of a position; u32.
+        key: E,
+        /// The values.
+        value: E,
+        /// Number of positions.
+        count: X,
+        /// Number of slots; at most [`super::tile_fold::MAX_SLOTS`].
+        slots: u32,
+    },
     /// A condition that must hold at every position below `count`; computes no array.
     Assert {
         /// The condition; bool.
@@ -141,10 +168,12 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             Self::RowScan { .. } => "row_scan",
             Self::Sort { .. } => "sort",
             Self::RowSort { .. } => "row_sort",
+            Self::TopK { .. } => "top_k",
             Self::Hash { .. } => "row_hash",
             Self::RankBitmap { .. } => "rank_bitmap",
             Self::Compact { .. } => "compact",
             Self::Histogram { .. } => "histogram",
+            Self::TileFold { .. } => "tile_fold",
             Self::Assert { .. } => "assert",
         }
     }
@@ -185,9 +214,11 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
     /// The rows that the recipe iterates over, if any.
     pub(crate) fn domain(&self) -> Option<&RowDomain<A, X, S>> {
         match self {
-            Self::Reduce { on, .. } | Self::RowScan { on, .. } | Self::RowSort { on, .. } | Self::Hash { on, .. } => {
-                Some(on)
-            }
+            Self::Reduce { on, .. }
+            | Self::RowScan { on, .. }
+            | Self::RowSort { on, .. }
+            | Self::TopK { on, .. }
+            | Self::Hash { on, .. } => Some(on),
             _ => None,
         }
     }

@@ -37,6 +37,11 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
                 f(Reference::Size(longest));
                 f(Reference::Expr(key));
             }
+            Self::TopK { on, key, k: _, longest } => {
+                on.visit(f);
+                f(Reference::Size(longest));
+                f(Reference::Expr(key));
+            }
             Self::Hash { op: _, on, byte, longest } => {
                 on.visit(f);
                 f(Reference::Size(longest));
@@ -48,6 +53,11 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             | Self::Histogram { key: value, count }
             | Self::Assert { ok: value, count, check: _ } => {
                 f(Reference::Extent(count));
+                f(Reference::Expr(value));
+            }
+            Self::TileFold { op: _, key, value, count, slots: _ } => {
+                f(Reference::Extent(count));
+                f(Reference::Expr(key));
                 f(Reference::Expr(value));
             }
             Self::Compact { bitmap, value, count, inner: _ } => {
@@ -75,6 +85,10 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
                 let (on, longest) = (on.map(r), r.size(longest));
                 Recipe::RowSort { on, key: r.expr(key), bits: *bits, longest }
             }
+            Self::TopK { on, key, k, longest } => {
+                let (on, longest) = (on.map(r), r.size(longest));
+                Recipe::TopK { on, key: r.expr(key), k: *k, longest }
+            }
             Self::Hash { op, on, byte, longest } => {
                 let (on, longest) = (on.map(r), r.size(longest));
                 Recipe::Hash { op: *op, on, byte: r.expr(byte), longest }
@@ -94,6 +108,10 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             Self::Histogram { key, count } => {
                 let count = r.extent(count);
                 Recipe::Histogram { key: r.expr(key), count }
+            }
+            Self::TileFold { op, key, value, count, slots } => {
+                let (count, key) = (r.extent(count), r.expr(key));
+                Recipe::TileFold { op: *op, key, value: r.expr(value), count, slots: *slots }
             }
             Self::Compact { bitmap, value, count, inner } => {
                 let (bitmap, count) = (r.array(bitmap), r.extent(count));

@@ -153,7 +153,8 @@ impl Segments {
         // Elements of no segment get a key beyond all segments, which drops them.
         let key =
             Node::map(backend, op, count.clone(), inside.select(id.cast(DType::U32), Expr::u32(u32::MAX)), &asserts);
-        let mut keys = ByKey::new(backend, op, &count, Expr::load(&key, Expr::index()), &num)?;
+        let key = Expr::load(&key, Expr::index());
+        let mut keys = ByKey::new(backend, op, &count, key, &num)?.in_tiles(backend, op, &count);
         let (mut parts, mut outer): (Vec<RowPartition>, _) = (Vec::new(), num);
         for below in &data.partitions()[ids.ragged_rank()..] {
             // A result row is as long as its longest member.

@@ -25,9 +25,12 @@ macro_rules! unsorted {
             ///
             #[doc = $none]
             ///
-            /// The members of a result are reduced in flat order, in the canonical order of row reductions: the same
-            /// bits on every backend, independent of the other segments. Costs a stable sort of the ids, one more sort
-            /// of positions per ragged dimension below, and one pass over the values; no wait.
+            /// Up to 1024 numbers in a result without ragged dimensions cost no sort: one pass over the values and the
+            /// ids, and for means and roots one more over the ids, which counts the members. The members of a result
+            /// are reduced in flat order within each 8192 consecutive values, then the results of these tiles. Larger
+            /// results cost a stable sort of the ids, one more sort of positions per ragged dimension below, and one
+            /// pass over the values; the members are reduced in flat order, in the canonical order of row reductions,
+            /// independent of the other segments. Either gives the same bits on every backend, without a wait.
             ///
             /// # Errors
             /// A negative `num_segments`; ids that are not integers, or whose shape is not a prefix of the data's; bool
@@ -103,8 +106,8 @@ macro_rules! sorted {
             /// `segment_ids` is a vector that ascends from 0 or more. The number of result rows is the last id plus 1,
             /// which costs a wait; [`record_async`](crate::record_async) awaits it.
             #[doc = $none]
-            /// Order as for [`unsorted_segment_sum`](Self::unsorted_segment_sum), without a sort: one pass over the
-            /// values.
+            /// The members of a result are reduced in the canonical order of row reductions, independent of the other
+            /// segments, with the same bits on every backend: one pass over the values, without a sort.
             ///
             /// # Errors
             /// Ragged data; ids that are not a vector of integers with one id per row, or that descend or are negative;

@@ -6,3 +6,4 @@ mod errors;
 mod quantiles;
 mod reference;
 mod rows;
+mod selection;

@@ -15,6 +15,7 @@ use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::Step;
 use crate::graph::rank_bitmap;
+use crate::graph::tile_fold::TILE;
 
 /// The access pattern of each array that the launch binds; `None` if a pattern is unknown.
 pub(super) fn access_patterns(step: &Step, launch: &Launch) -> Option<Vec<AccessPattern>> {
@@ -41,6 +42,11 @@ fn pattern(step: &Step, launch: &Launch, array: &StorageArray) -> Option<AccessP
             let block = row_scan::block_len(*inner as usize);
             Some(of_row_kernel(step, launch, (b, element), splits, (*inner, block), |values| values(&step.out)))
         }
+        Recipe::TileFold { slots, .. } => Some(match b {
+            Binding::Read(n) => tiles_of(TILE, n),
+            Binding::Output(_) => tiles_of(*slots, &step.out),
+            _ => AccessPattern::Whole,
+        }),
         Recipe::Product(p) => of_product(step, launch, b, p),
         Recipe::Hash { on: RowDomain { rows: Rows::Splits(splits), .. }, byte, .. }
             if reads_own_position(byte, splits) =>

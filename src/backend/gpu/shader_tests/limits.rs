@@ -99,6 +99,14 @@ fn wide_expressions_of_every_primitive() {
                         "histogram".into(),
                         Node::histogram(backend, "histogram", counted.clone(), checked.clone(), Extent::known(300)),
                     ),
+                    ("top k".into(), {
+                        let (rows, key) = ((rows.clone(), Extent::known(100)), (checked.clone(), 7));
+                        Node::top_k(backend, "top k", rows, counted.clone(), key, N).expect("small")
+                    }),
+                    ("tile fold".into(), {
+                        let (key, sum) = ((checked.clone().rem(Expr::u32(90)), 80), ReduceOp::Sum);
+                        Node::tile_fold(backend, "fold", sum, counted.clone(), key, value.clone()).expect("small")
+                    }),
                     ("compact".into(), {
                         let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));
                         let marks = RankBitmap::new(backend, "mark", &counted, keep);

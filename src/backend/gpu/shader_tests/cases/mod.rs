@@ -1,5 +1,6 @@
 //! One small graph for every recipe, operation and dtype.
 
+mod folds;
 mod maps;
 mod rows;
 
@@ -60,6 +61,8 @@ impl<'a> Cases<'a> {
         cases.scans_and_sorts();
         cases.histograms();
         cases.row_sorts();
+        cases.selections_from_rows();
+        cases.tile_folds();
         cases.hashes();
         cases.out
     }

@@ -2,6 +2,7 @@
 //! rows of all lengths, keys of all widths.
 
 mod compactions;
+mod folds;
 mod hashes;
 mod histograms;
 mod maps;
