@@ -106,6 +106,8 @@ pub(super) enum Op<'a> {
     Bitcast(DType, OpId),
     /// Order keys of floats (see `order_key`): the key of NaN, and the floats.
     ToKey(Scalar, OpId),
+    /// Unsigned sort keys of floats: the key of NaN and the inverted bits, and the floats.
+    ToSortKey([Scalar; 2], OpId),
     /// Floats of order keys: the key that stands for no float with its replacement value, and the keys.
     FromKey([Scalar; 2], OpId),
     /// The condition and the branches, and the costs of the branches if both may be evaluated at all positions.
@@ -149,7 +151,13 @@ impl<'a> CompiledExpr<'a> {
             ExprKind::Unary(op, a) => Op::Unary(*op, at(a)),
             ExprKind::Binary(op, a, b) => Op::Binary(*op, at(a), at(b)),
             ExprKind::Cast(a) => Op::Cast(e.dtype(), at(a)),
-            ExprKind::Bitcast(a) => Op::Bitcast(e.dtype(), at(a)),
+            ExprKind::Bitcast(a) => {
+                if let Some((x, nan_and_inverted)) = order_key::sort_keyed(e) {
+                    let x = at(x);
+                    return self.push(e, Op::ToSortKey(nan_and_inverted, x), compiled);
+                }
+                Op::Bitcast(e.dtype(), at(a))
+            }
             ExprKind::Select(c, a, b) => {
                 if let Some((x, nan)) = order_key::keyed(e) {
                     let x = at(x);

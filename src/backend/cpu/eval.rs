@@ -182,6 +182,10 @@ impl<'a> Block<'a> {
                 let x = self.eval(*x);
                 run_arithmetic::map_runs(n, &x, |n, x| order_key::keys(n, x, *nan))
             }
+            Op::ToSortKey(nan_and_inverted, x) => {
+                let x = self.eval(*x);
+                run_arithmetic::map_runs(n, &x, |n, x| order_key::sort_keys(n, x, *nan_and_inverted))
+            }
             Op::FromKey(none_and_empty, key) => {
                 let key = self.eval(*key);
                 run_arithmetic::map_runs(n, &key, |n, key| order_key::floats(n, key, *none_and_empty))

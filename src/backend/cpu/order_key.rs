@@ -20,6 +20,17 @@ pub(super) fn keyed(e: &Expr) -> Option<(&Expr, Scalar)> {
     (of == x).then_some((x, *nan))
 }
 
+/// Matches a conversion of floats to unsigned sort keys: keys with some bits inverted. Returns the floats, the key of NaN
+/// before the inversion, and the inverted bits, or `None` for any other expression.
+pub(super) fn sort_keyed(e: &Expr) -> Option<(&Expr, [Scalar; 2])> {
+    use ExprKind as K;
+    // unsigned of (key ^ inverted)
+    let K::Bitcast(signed) = e.kind() else { return None };
+    let K::Binary(BinaryOp::Xor, key, inverted) = signed.kind() else { return None };
+    let ((x, nan), K::Scalar(inverted)) = (keyed(key)?, inverted.kind()) else { return None };
+    matches!(e.dtype(), DType::U32 | DType::U64).then_some((x, [nan, *inverted]))
+}
+
 /// Matches a conversion of keys to floats. Returns the keys, the key that stands for no float, and the value that
 /// replaces it, or `None` for any other expression.
 pub(super) fn unkeyed(e: &Expr) -> Option<(&Expr, [Scalar; 2])> {
@@ -70,6 +81,15 @@ pub(super) fn keys<'x>(n: usize, x: &Encoded<'_>, nan: Scalar) -> Encoded<'x> {
         Scalar::I32(nan) => map1(n, x, |x| key_of_f32(x, nan)),
         Scalar::I64(nan) => map1(n, x, |x| key_of_f64(x, nan)),
         other => unreachable!("bug: keys of {:?}", other.dtype()),
+    }
+}
+
+/// The unsigned sort keys of `n` floats.
+pub(super) fn sort_keys<'x>(n: usize, x: &Encoded<'_>, nan_and_inverted: [Scalar; 2]) -> Encoded<'x> {
+    match nan_and_inverted {
+        [Scalar::I32(nan), Scalar::I32(inverted)] => map1(n, x, |x| (key_of_f32(x, nan) ^ inverted) as u32),
+        [Scalar::I64(nan), Scalar::I64(inverted)] => map1(n, x, |x| (key_of_f64(x, nan) ^ inverted) as u64),
+        [nan, _] => unreachable!("bug: sort keys of {:?}", nan.dtype()),
     }
 }
 
@@ -125,6 +145,21 @@ mod tests {
                 steps.iter().flat_map(|step| &step.row_kernel).flat_map(|pass| &pass.results).flat_map(|r| &r.epilogue);
             assert!(finishes.any(|finish| unkeyed(&finish.value).is_some()), "{steps:?}");
         }
+    }
+
+    #[test]
+    fn sorts_and_selections_are_by_sort_keys() {
+        let device = Device::cpu();
+        let x = RaggedTensor::from_nested(vec![vec![1f64], vec![2., f64::NAN]], &device).expect("valid");
+        let node = x.erased().top_k(1, 1).expect("recorded").1.numbers("test").expect("numbers").clone();
+        let limits = node.backend().plan_limits();
+        let steps = plan(&[node], limits).steps;
+        let is_by_keys = |recipe: &Recipe| matches!(recipe, Recipe::TopK { key, .. } if sort_keyed(key).is_some());
+        assert!(steps.iter().any(|step| is_by_keys(&step.recipe)), "{steps:?}");
+        let descending = [Scalar::I64(i64::MIN), Scalar::I64(i64::MAX)];
+        let floats = vec![f64::INFINITY, 2., 0., -0., -2., f64::NEG_INFINITY, f64::NAN];
+        let Encoded::U64(keys) = sort_keys(7, &Encoded::F64(floats.into()), descending) else { panic!("keys") };
+        assert!(keys.is_sorted_by(|a, b| a < b) && keys[6] == u64::MAX, "{:?}", &keys[..]);
     }
 
     #[test]
