@@ -1,4 +1,4 @@
-// Folds of values by slot within tiles of 8192 positions: out[tile * slots() + s] is the fold of value(i) over the
+// Folds of values by slot within tiles of 2048 positions: out[tile * slots() + s] is the fold of value(i) over the
 // positions i of the tile with key(i) == s, in ascending order.
 //
 // Idea     One workgroup per tile. Each invocation owns the slots that are equal to its index modulo 256, so that no two
@@ -13,9 +13,9 @@
 //            fn identity() -> Elem, fn combine(a: Elem, b: Elem) -> Elem
 // Buffers    out: array<Elem>    slots() results per tile
 // Head       head[0]  capacity of the positions, number of slots
-// Grid       capacity / 8192 workgroups, rounded up, folded
+// Grid       capacity / 2048 workgroups, rounded up, folded
 
-const TILE = 8192u;
+const TILE = 2048u;
 const CHUNK = 512u;
 const MOST = 1024u;
 const NONE = 0xffffffffu;

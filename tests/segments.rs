@@ -221,8 +221,8 @@ fn floats_have_the_same_bits_everywhere_and_in_every_batch() {
     }
 }
 
-/// Sums as the documentation defines them for up to 1024 results: the values of each tile of 8192 in order, then the
-/// tiles; three tiles are added in order.
+/// Sums as the documentation defines them for up to 1024 results: the values of each tile of 2048 in order, then the
+/// tiles, of which few are added in order too.
 #[test]
 fn few_segments_are_summed_in_tiles() {
     let mut random = Random::new(10);
@@ -230,9 +230,9 @@ fn few_segments_are_summed_in_tiles() {
         let values = floats(n * inner);
         let ids = random_ids(&mut random, n, num, true);
         let mut want = vec![0f32; num * inner];
-        for tile in 0..(n * inner).div_ceil(8192) {
+        for tile in 0..(n * inner).div_ceil(2048) {
             let mut sums = vec![0f32; num * inner];
-            for at in tile * 8192..((tile + 1) * 8192).min(n * inner) {
+            for at in tile * 2048..((tile + 1) * 2048).min(n * inner) {
                 if let Ok(id) = usize::try_from(ids[at / inner]) {
                     sums[id * inner + at % inner] += values[at];
                 }

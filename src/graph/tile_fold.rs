@@ -8,10 +8,10 @@
 use super::Extent;
 use crate::error::Result;
 
-/// Positions per tile.
-pub(crate) const TILE: u32 = 8192;
+/// Positions per tile. As many as a tile of a scan or a sort has, so that it fits the same binding windows.
+pub(crate) const TILE: u32 = 2048;
 
-/// The largest number of slots: the results of a tile are an eighth of its values, and fit the workgroup memory of a GPU
+/// The largest number of slots: the results of a tile are at most half as many as its values, and fit the workgroup memory of a GPU
 /// and the first-level cache of a core.
 pub(crate) const MAX_SLOTS: u32 = 1024;
 

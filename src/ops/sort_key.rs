@@ -76,28 +76,8 @@ fn narrow(x: &Expr, descending: bool) -> (Expr, u32) {
     (key, bits)
 }
 
-/// Sort key of an f32 or f64, as [`whole_sort_key`] says: the float as a signed integer of the same order, with the bits
-/// of negative floats flipped, and then as an unsigned one.
+/// Sort key of an f32 or f64, as [`whole_sort_key`] says. Negation reverses the order of all floats but NaN.
 fn float_key(x: &Expr, descending: bool) -> Expr {
-    let (signed, unsigned) = if x.dtype() == DType::F32 { (DType::I32, DType::U32) } else { (DType::I64, DType::U64) };
-    let bits = x.clone().bitcast(signed);
-    let last = Expr::scalar(Scalar::from_i64(signed, signed.size() as i64 * 8 - 1));
-    let flips = bits.clone().binary(BinaryOp::Shr, last).and(Expr::scalar(Scalar::highest(signed)));
-    // The key of NaN becomes the greatest one.
-    let (nan, order) = if descending {
-        (Scalar::lowest(signed), Scalar::highest(signed))
-    } else {
-        (Scalar::highest(signed), Scalar::lowest(signed))
-    };
-    let key = x.clone().unary(UnaryOp::IsNan).select(Expr::scalar(nan), bits.binary(BinaryOp::Xor, flips));
-    key.binary(BinaryOp::Xor, Expr::scalar(order)).bitcast(unsigned)
-}
-
-/// Whether two numbers differ in value: +0 equals -0, and NaN equals NaN.
-pub(crate) fn differ(a: Expr, b: Expr) -> Expr {
-    if !a.dtype().is_float() {
-        return a.ne(b);
-    }
-    let both_nan = a.clone().unary(UnaryOp::IsNan).and(b.clone().unary(UnaryOp::IsNan));
-    a.ne(b).and(both_nan.not())
+    let x = x.clone();
+    if descending { x.unary(UnaryOp::Neg) } else { x }.unary(UnaryOp::SortKey)
 }

@@ -3,6 +3,7 @@
 
 use half::{bf16, f16};
 
+use super::accumulate::Float;
 use super::array::ArrayElement;
 use super::encoding::{Dense, Encoded, Value};
 use super::loops::{MathF32, MathF64, map_operands, map_values, store_runs, store2};
@@ -200,6 +201,10 @@ pub(crate) fn unary<'x>(op: UnaryOp, n: usize, a: &Encoded<'_>) -> Encoded<'x> {
         UnaryOp::CountOnes => match a.dtype() {
             DType::U32 => map1(n, a, u32::count_ones),
             d => unreachable!("bug: a count of bits recorded on {d}"),
+        },
+        UnaryOp::SortKey => match a.dtype() {
+            DType::F64 => map1(n, a, |x: f64| (x.key() ^ i64::MIN) as u64),
+            _ => map1(n, a, |x: f32| (x.key() ^ i32::MIN) as u32),
         },
         UnaryOp::IsNan => floats!(is_nan),
         UnaryOp::IsInf => floats!(is_infinite),

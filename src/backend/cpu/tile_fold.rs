@@ -12,6 +12,9 @@ use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
 use crate::graph::tile_fold::TILE;
 
+/// Tiles per evaluated block.
+const BLOCK_TILES: usize = 4;
+
 /// Fills `out` with the fold of each of `slots` slots in each tile of the first `n` positions. The tiles are folded on
 /// all cores, each in order into its own results, which stay in the first-level cache.
 pub(crate) fn tile_fold(
@@ -61,13 +64,17 @@ struct Tiles<'a> {
 impl Tiles<'_> {
     /// Stores the folds of the tiles, `slots` results per tile.
     fn fold<T: Number + ArrayElement>(&self, identity: T, combine: impl Fn(T, T) -> T + Copy + Sync, out: &mut [T]) {
-        parallel::for_each_chunk(out, self.slots, &|tile, results| {
-            let start = tile * TILE as usize;
-            let len = (TILE as usize).min(self.n.saturating_sub(start));
+        const LEN: usize = TILE as usize;
+        parallel::for_each_chunk(out, BLOCK_TILES * self.slots, &|block, results| {
+            let start = block * BLOCK_TILES * LEN;
+            let len = (BLOCK_TILES * LEN).min(self.n.saturating_sub(start));
             let keys = Block::consecutive(&self.key, start as u32, len).eval_as::<u32>();
             let values = Block::consecutive(&self.values, start as u32, len).eval_as::<T>();
             results.fill(identity);
-            fold_values(&keys, &values, combine, results);
+            let tiles = keys.chunks(LEN).zip(values.chunks(LEN)).zip(results.chunks_exact_mut(self.slots));
+            for ((keys, values), results) in tiles {
+                fold_values(keys, values, combine, results);
+            }
         });
     }
 }

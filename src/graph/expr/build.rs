@@ -53,6 +53,8 @@ impl Expr {
     pub(crate) fn unary(self, op: UnaryOp) -> Self {
         let dtype = match op {
             UnaryOp::IsNan | UnaryOp::IsInf | UnaryOp::IsFinite => DType::Bool,
+            UnaryOp::SortKey if self.dtype() == DType::F64 => DType::U64,
+            UnaryOp::SortKey => DType::U32,
             _ => self.dtype(),
         };
         if self.dtype().computes_in() != self.dtype() {

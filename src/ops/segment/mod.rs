@@ -150,9 +150,12 @@ impl Segments {
         };
         let count = ids.count()?;
         asserts.push(Node::assert(backend, count.clone(), ok, Check::new(op, what)));
-        // Elements of no segment get a key beyond all segments, which drops them.
-        let key =
-            Node::map(backend, op, count.clone(), inside.select(id.cast(DType::U32), Expr::u32(u32::MAX)), &asserts);
+        // Elements of no segment get a key beyond all segments, which drops them. Read as unsigned, a negative id is one.
+        let key = match id.dtype() {
+            DType::I32 | DType::U32 if num.capacity() <= 1 << 31 => id.bitcast(DType::U32),
+            _ => inside.select(id.cast(DType::U32), Expr::u32(u32::MAX)),
+        };
+        let key = Node::map(backend, op, count.clone(), key, &asserts);
         let key = Expr::load(&key, Expr::index());
         let mut keys = ByKey::new(backend, op, &count, key, &num)?.in_tiles(backend, op, &count);
         let (mut parts, mut outer): (Vec<RowPartition>, _) = (Vec::new(), num);

@@ -68,6 +68,7 @@ pub(crate) fn unary(m: &mut ModuleBuilder<'_>, op: UnaryOp, dtype: DType, a: &st
         (UnaryOp::Not, DType::U8) => format!("~{a} & 0xffu"),
         (UnaryOp::Not, _) => format!("~{a}"),
         (UnaryOp::CountOnes, _) => format!("countOneBits({a})"),
+        (UnaryOp::SortKey, _) => sort_key(m, dtype, a),
         (UnaryOp::IsNan, _) => format!("(bitcast<{bits}>({a}) & ~{sign}) > {exponent}"),
         (UnaryOp::IsInf, _) => format!("(bitcast<{bits}>({a}) & ~{sign}) == {exponent}"),
         (UnaryOp::IsFinite, _) => format!("(bitcast<{bits}>({a}) & ~{sign}) < {exponent}"),
@@ -75,6 +76,23 @@ pub(crate) fn unary(m: &mut ModuleBuilder<'_>, op: UnaryOp, dtype: DType, a: &st
             let name = m.math(f, dtype);
             format!("{name}({a})")
         }
+    }
+}
+
+/// The sort key of the float `a`, as an expression.
+fn sort_key(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String {
+    let ty = value_type(dtype);
+    let (bits, exponent, sign) = float_bits(dtype);
+    m.helper(format!(
+        "/// The bits of the float as an unsigned integer of the same order, NaN above all.\n\
+         fn sort_key_{ty}(x: {ty}) -> {bits} {{\n    let b = bitcast<{bits}>(x);\n    \
+         let key = select(b | {sign}, ~b, (b & {sign}) != {bits}(0));\n    \
+         return select(key, ~{bits}(0), (b & ~{sign}) > {exponent});\n}}"
+    ));
+    let key = format!("sort_key_{ty}({a})");
+    match dtype {
+        DType::F64 if pairs::is_pair(m, DType::U64) => format!("bitcast<vec2<u32>>({key})"),
+        _ => key,
     }
 }
 
