@@ -11,9 +11,9 @@ use crate::error::Result;
 /// Positions per tile. As many as a tile of a scan or a sort has, so that it fits the same binding windows.
 pub(crate) const TILE: u32 = 2048;
 
-/// The largest number of slots: the results of a tile are at most half as many as its values, and fit the workgroup memory of a GPU
+/// The largest number of slots: the results of a tile are at most a quarter of its values, and fit the workgroup memory of a GPU
 /// and the first-level cache of a core.
-pub(crate) const MAX_SLOTS: u32 = 1024;
+pub(crate) const MAX_SLOTS: u32 = 512;
 
 /// Number of tiles of that many positions.
 #[track_caller]

@@ -185,7 +185,7 @@ impl Tensor {
     /// The sum of the weights of the occurrences of each of the integers from 0 on, as [`Tensor::bincount`].
     ///
     /// `weights` has the layout of this tensor, and its dtype is that of the result. Bins without values hold 0. The
-    /// weights of up to 1024 bins in all are added in order within each 2048 consecutive values, then the sums of these
+    /// weights of up to 512 bins in all are added in order within each 2048 consecutive values, then the sums of these
     /// tiles; those of more bins in the canonical order of row reductions. Both give the same bits on every backend.
     ///
     /// # Errors
@@ -193,7 +193,7 @@ impl Tensor {
     /// or byte strings.
     ///
     /// # Cost
-    /// Up to 1024 bins in all: one pass over the values and the weights. More bins: a stable sort of the values, and a
+    /// Up to 512 bins in all: one pass over the values and the weights. More bins: a stable sort of the values, and a
     /// reduction of the weights. The wait of [`Tensor::bincount`].
     ///
     /// ```

@@ -98,7 +98,6 @@ fn the_operations_cover_every_kernel() {
         "row_sort",
         "scan",
         "sort",
-        "tile_fold",
     ];
     assert_eq!(taken, BTreeSet::from(all));
 }

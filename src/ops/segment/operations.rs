@@ -25,7 +25,7 @@ macro_rules! unsorted {
             ///
             #[doc = $none]
             ///
-            /// Up to 1024 numbers in a result without ragged dimensions cost no sort: one pass over the values and the
+            /// Up to 512 numbers in a result without ragged dimensions cost no sort: one pass over the values and the
             /// ids, and for means and roots one more over the ids, which counts the members. The members of a result
             /// are reduced in flat order within each 2048 consecutive values, then the results of these tiles. Larger
             /// results cost a stable sort of the ids, one more sort of positions per ragged dimension below, and one
