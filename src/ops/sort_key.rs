@@ -4,7 +4,6 @@ use crate::dtype::DType;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::Recipe;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
-use crate::graph::scalar::Scalar;
 
 /// The words of a number's [sort key](whole_sort_key), least significant first, each with its number of significant low
 /// bits.
@@ -80,4 +79,13 @@ fn narrow(x: &Expr, descending: bool) -> (Expr, u32) {
 fn float_key(x: &Expr, descending: bool) -> Expr {
     let x = x.clone();
     if descending { x.unary(UnaryOp::Neg) } else { x }.unary(UnaryOp::SortKey)
+}
+
+/// Whether two numbers differ in value: +0 equals -0, and NaN equals NaN.
+pub(crate) fn differ(a: Expr, b: Expr) -> Expr {
+    if !a.dtype().is_float() {
+        return a.ne(b);
+    }
+    let both_nan = a.clone().unary(UnaryOp::IsNan).and(b.clone().unary(UnaryOp::IsNan));
+    a.ne(b).and(both_nan.not())
 }

@@ -83,17 +83,17 @@ pub(crate) fn unary(m: &mut ModuleBuilder<'_>, op: UnaryOp, dtype: DType, a: &st
 fn sort_key(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, exponent, sign) = float_bits(dtype);
+    let (result, key) = match dtype {
+        DType::F64 if pairs::is_pair(m, DType::U64) => ("vec2<u32>", "vec2<u32>(u32(key), u32(key >> 32u))"),
+        _ => (bits, "key"),
+    };
     m.helper(format!(
         "/// The bits of the float as an unsigned integer of the same order, NaN above all.\n\
-         fn sort_key_{ty}(x: {ty}) -> {bits} {{\n    let b = bitcast<{bits}>(x);\n    \
-         let key = select(b | {sign}, ~b, (b & {sign}) != {bits}(0));\n    \
-         return select(key, ~{bits}(0), (b & ~{sign}) > {exponent});\n}}"
+         fn sort_key_{ty}(x: {ty}) -> {result} {{\n    let b = bitcast<{bits}>(x);\n    \
+         let of_number = select(b | {sign}, ~b, (b & {sign}) != {bits}(0));\n    \
+         let key = select(of_number, ~{bits}(0), (b & ~{sign}) > {exponent});\n    return {key};\n}}"
     ));
-    let key = format!("sort_key_{ty}({a})");
-    match dtype {
-        DType::F64 if pairs::is_pair(m, DType::U64) => format!("bitcast<vec2<u32>>({key})"),
-        _ => key,
-    }
+    format!("sort_key_{ty}({a})")
 }
 
 /// `a op b`, as an expression. `nonzero`: `b` is a constant other than 0.

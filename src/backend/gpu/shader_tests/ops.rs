@@ -75,10 +75,14 @@ pub(super) fn plain_unary(dtype: DType) -> Vec<UnaryOp> {
         U::Neg | U::Abs => dtype != DType::Bool,
         U::Not => !dtype.is_float(),
         U::CountOnes => dtype == DType::U32,
+        U::SortKey => matches!(dtype, DType::F32 | DType::F64),
         U::IsNan | U::IsInf | U::IsFinite => dtype.is_float(),
         U::Math(_) => false,
     };
-    [U::Neg, U::Abs, U::Not, U::CountOnes, U::IsNan, U::IsInf, U::IsFinite].into_iter().filter(takes).collect()
+    [U::Neg, U::Abs, U::Not, U::CountOnes, U::SortKey, U::IsNan, U::IsInf, U::IsFinite]
+        .into_iter()
+        .filter(takes)
+        .collect()
 }
 
 /// The operations of one operand of that dtype.
