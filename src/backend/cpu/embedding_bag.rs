@@ -154,14 +154,14 @@ impl<'a, V: Number + ArrayElement> EmbeddingBag<'a, V> {
     /// Prefetches the table rows of values `from..to`, as far as there are that many. Returns the end.
     #[inline(always)]
     fn prefetch(&self, from: usize, to: usize) -> usize {
-        let to = to.min(self.firsts.len()).max(from);
+        let to = to.min(self.firsts.len());
         let table: &[V] = &self.table;
-        for &first in &self.firsts[from..to] {
+        for &first in self.firsts.get(from..to).unwrap_or_default() {
             for k in (0..self.inner).step_by(LINE / size_of::<V>()) {
                 simd::prefetch(table, first as usize + k);
             }
         }
-        to
+        to.max(from)
     }
 
     /// Reduces each block of the values, which have no chain.
@@ -246,13 +246,17 @@ impl<V: Number + ArrayElement> Loop for Copy<'_, '_, V> {
         for (at, out) in out.chunks_exact_mut(bag.inner).enumerate() {
             bag.prefetch(at + AHEAD, at + AHEAD + 1);
             let row = &bag.table[bag.firsts[at] as usize..][..bag.inner];
+            // A compile-time length, so that no row costs a call.
+            let ((groups, rest), (rows, last)) = (out.as_chunks_mut::<8>(), row.as_chunks::<8>());
             match &bag.scales {
                 Some(scales) => {
-                    for (out, &x) in out.iter_mut().zip(row) {
-                        *out = x.mul(scales[at]);
-                    }
+                    groups.iter_mut().zip(rows).for_each(|(out, row)| *out = row.map(|x| x.mul(scales[at])));
+                    rest.iter_mut().zip(last).for_each(|(out, x)| *out = x.mul(scales[at]));
                 }
-                None => out.copy_from_slice(row),
+                None => {
+                    groups.iter_mut().zip(rows).for_each(|(out, row)| *out = *row);
+                    rest.copy_from_slice(last);
+                }
             }
         }
     }

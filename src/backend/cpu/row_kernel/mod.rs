@@ -131,7 +131,7 @@ impl<'a> Compiled<'a> {
         let most = if self.in_place {
             // One index per value instead of `inner` numbers.
             CHUNK * self.inner
-        } else if self.elements.only_loads() {
+        } else if self.values.ops().is_empty() && self.elements.only_loads() {
             4 * CHUNK
         } else {
             CHUNK
