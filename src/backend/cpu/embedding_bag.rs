@@ -1,8 +1,7 @@
 //! Embedding bags: row reductions whose values are rows of a table, of several contiguous columns, possibly through a
 //! chain of element-wise operations, such as the scales of the product of a sparse and a dense matrix. The index of a
 //! table row and the operands of the chain must depend on the value's index alone. They are computed once per value
-//! instead of once per column. Table rows are read in place; if there is a chain, they are copied, and the chain is applied
-//! to the copies while they are cached.
+//! instead of once per column, and table rows are read in place, or tile by tile if there is a chain.
 //!
 //! The order of operations is that of `row_reduce`.
 
@@ -95,9 +94,20 @@ fn blocks(of: Range<usize>, inner: usize) -> impl Iterator<Item = Range<usize>> 
     of.clone().step_by(len).map(move |at| at..(at + len).min(of.end))
 }
 
+/// Numbers of a tile.
+const TILE: usize = 512;
+
 /// Values that are prefetched before those of a row are reduced, beyond its end. The arithmetic on a value may fill the
 /// processor's reorder buffer, so that it does not reach the next values by itself.
 const AHEAD: usize = 16;
+
+/// Memory for the rows of a bag.
+struct Scratch<V, S> {
+    /// The states of the lanes of a block.
+    lanes: Vec<S>,
+    /// Rows of the table to which the chain is applied.
+    tile: Vec<V>,
+}
 
 impl<'a, V: Number + ArrayElement> EmbeddingBag<'a, V> {
     /// The values of a block of value indices: `first` is the first element of the table row.
@@ -126,78 +136,83 @@ impl<'a, V: Number + ArrayElement> EmbeddingBag<'a, V> {
         Self { table: values.into(), firsts: firsts.into(), scales, chain, inner }
     }
 
-    /// The values, if there is a chain: copies of the rows to which the chain is applied.
-    pub(super) fn values(&self) -> Option<Vec<V>> {
-        if self.chain.is_empty() {
-            return None;
-        }
-        let mut out = vec![V::default(); self.firsts.len() * self.inner];
-        simd::run(Copy { bag: self, out: &mut out });
-        self.chain.apply(&mut out, self.inner);
-        Some(out)
-    }
-
-    /// Reduces consecutive rows of values without a chain. The values of row `k` begin at value `start(k)`.
+    /// Reduces consecutive rows of values. The values of row `k` begin at value `start(k)`.
     pub(super) fn rows<M: Monoid<V>>(&self, monoid: M, start: impl Fn(usize) -> usize, out: &mut [M::State]) {
-        let mut lanes = self.lanes(monoid);
+        let mut scratch = self.scratch(monoid);
         let (mut at, mut fetched) = (0, 0);
         for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
             let end = start(row + 1);
             if end - at <= block_len(self.inner) {
                 fetched = self.prefetch(fetched.max(at), end + AHEAD);
             }
-            self.row(at..end, monoid, &mut lanes, out);
+            self.row(at..end, monoid, &mut scratch, out);
             at = end;
         }
     }
 
     /// Prefetches the table rows of values `from..to`, as far as there are that many. Returns the end.
-    #[inline(always)]
+    #[inline]
     fn prefetch(&self, from: usize, to: usize) -> usize {
-        let to = to.min(self.firsts.len());
+        let to = to.min(self.firsts.len()).max(from);
         let table: &[V] = &self.table;
-        for &first in self.firsts.get(from..to).unwrap_or_default() {
+        for &first in &self.firsts[from..to] {
             for k in (0..self.inner).step_by(LINE / size_of::<V>()) {
                 simd::prefetch(table, first as usize + k);
             }
         }
-        to.max(from)
+        to
     }
 
-    /// Reduces each block of the values, which have no chain.
+    /// Reduces each block of the values.
     pub(super) fn blocks<M: Monoid<V>>(&self, monoid: M, out: &mut [M::State]) {
-        let mut lanes = self.lanes(monoid);
+        let mut scratch = self.scratch(monoid);
         for (picked, out) in blocks(0..self.firsts.len(), self.inner).zip(out.chunks_exact_mut(self.inner)) {
-            self.block(picked, monoid, &mut lanes, out);
+            self.block(picked, monoid, &mut scratch, out);
         }
     }
 }
 
 impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
-    /// Memory for the states of the lanes of a block.
-    fn lanes<M: Monoid<V>>(&self, monoid: M) -> Vec<M::State> {
-        vec![monoid.identity(); wide_lanes(self.inner) * self.inner]
+    fn scratch<M: Monoid<V>>(&self, monoid: M) -> Scratch<V, M::State> {
+        let rows = if self.chain.is_empty() { 0 } else { (TILE / self.inner).max(1) };
+        Scratch {
+            lanes: vec![monoid.identity(); wide_lanes(self.inner) * self.inner],
+            tile: vec![V::default(); rows * self.inner],
+        }
     }
 
     /// Reduces one block.
-    fn block<M: Monoid<V>>(&self, picked: Range<usize>, monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
+    fn block<M: Monoid<V>>(
+        &self,
+        picked: Range<usize>,
+        monoid: M,
+        scratch: &mut Scratch<V, M::State>,
+        out: &mut [M::State],
+    ) {
+        let Scratch { lanes, tile } = scratch;
         lanes.fill(monoid.identity());
-        simd::run(Fold { values: self, picked, monoid, lanes });
+        simd::run(Fold { values: self, picked, monoid, lanes, tile });
         merge_lanes(lanes, monoid, out);
     }
 
     /// Reduces one row.
-    fn row<M: Monoid<V>>(&self, picked: Range<usize>, monoid: M, lanes: &mut [M::State], out: &mut [M::State]) {
+    fn row<M: Monoid<V>>(
+        &self,
+        picked: Range<usize>,
+        monoid: M,
+        scratch: &mut Scratch<V, M::State>,
+        out: &mut [M::State],
+    ) {
         let (inner, len) = (self.inner, picked.len());
         if len <= COLUMNS_FOLD_LEN {
             out.fill(monoid.identity());
-            simd::run(Fold { values: self, picked, monoid, lanes: out });
+            simd::run(Fold { values: self, picked, monoid, lanes: out, tile: &mut scratch.tile });
         } else if len <= block_len(inner) {
-            self.block(picked, monoid, lanes, out);
+            self.block(picked, monoid, scratch, out);
         } else {
             let mut fold = RowFold::new(len, inner, monoid);
             for picked in blocks(picked, inner) {
-                self.block(picked, monoid, lanes, out);
+                self.block(picked, monoid, scratch, out);
                 fold.push_partial(out);
             }
             fold.finish(out);
@@ -211,13 +226,14 @@ struct Fold<'l, 'a, V: Clone, M: Monoid<V>> {
     picked: Range<usize>,
     monoid: M,
     lanes: &'l mut [M::State],
+    tile: &'l mut [V],
 }
 
 impl<V: Number + ArrayElement, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { values, picked, monoid, lanes } = self;
+        let Self { values, picked, monoid, lanes, tile } = self;
         let step = lanes.len() / values.inner;
         for (lane, states) in lanes.chunks_exact_mut(values.inner).enumerate() {
             let all = lane + picked.start..picked.end;
@@ -225,39 +241,55 @@ impl<V: Number + ArrayElement, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
             let places = (0..all.len().div_ceil(step)).map(|k| all.start + k * step);
             let row = |at: usize| &values.table[values.firsts[at] as usize..][..values.inner];
             match &values.scales {
-                Some(scales) => fold_rows(monoid, states, places.map(|at| (row(at), scales[at])), V::mul),
-                None => fold_rows(monoid, states, places.map(|at| (row(at), ())), |x, ()| x),
+                Some(scales) => {
+                    let rows = places.map(|at| (row(at), scales[at]));
+                    values.fold(monoid, states, rows, V::mul, (all.start, step), tile);
+                }
+                None => {
+                    values.fold(monoid, states, places.map(|at| (row(at), ())), |x, ()| x, (all.start, step), tile);
+                }
             }
         }
     }
 }
 
-/// Copies the values of a bag, scaled.
-struct Copy<'l, 'a, V: Clone> {
-    bag: &'l EmbeddingBag<'a, V>,
-    out: &'l mut [V],
-}
-
-impl<V: Number + ArrayElement> Loop for Copy<'_, '_, V> {
-    type Output = ();
+impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
+    /// Folds rows of the table into the states of one lane: the values at `first`, `first + step`, and so on.
     #[inline(always)]
-    fn run(self) {
-        let Self { bag, out } = self;
-        for (at, out) in out.chunks_exact_mut(bag.inner).enumerate() {
-            bag.prefetch(at + AHEAD, at + AHEAD + 1);
-            let row = &bag.table[bag.firsts[at] as usize..][..bag.inner];
-            // A compile-time length, so that no row costs a call.
-            let ((groups, rest), (rows, last)) = (out.as_chunks_mut::<8>(), row.as_chunks::<8>());
-            match &bag.scales {
-                Some(scales) => {
-                    groups.iter_mut().zip(rows).for_each(|(out, row)| *out = row.map(|x| x.mul(scales[at])));
-                    rest.iter_mut().zip(last).for_each(|(out, x)| *out = x.mul(scales[at]));
+    fn fold<'v, S: Copy, M: Monoid<V>>(
+        &self,
+        monoid: M,
+        states: &mut [M::State],
+        mut rows: impl Iterator<Item = (&'v [V], S)> + Clone,
+        scaled: impl Fn(V, S) -> V + Copy,
+        (mut first, step): (usize, usize),
+        tile: &mut [V],
+    ) where
+        V: 'v,
+    {
+        if self.chain.is_empty() {
+            return fold_rows(monoid, states, rows, scaled);
+        }
+        loop {
+            let mut n = 0;
+            for (tile, (row, scale)) in tile.chunks_exact_mut(self.inner).zip(&mut rows) {
+                // A compile-time length, so that the stores are as wide as the loads of the chain.
+                let ((tiles, tile), (rows, row)) = (tile.as_chunks_mut::<8>(), row.as_chunks::<8>());
+                for (tile, row) in tiles.iter_mut().zip(rows) {
+                    *tile = row.map(|x| scaled(x, scale));
                 }
-                None => {
-                    groups.iter_mut().zip(rows).for_each(|(out, row)| *out = *row);
-                    rest.copy_from_slice(last);
+                for (tile, &x) in tile.iter_mut().zip(row) {
+                    *tile = scaled(x, scale);
                 }
+                n += 1;
             }
+            if n == 0 {
+                return;
+            }
+            let tile = &mut tile[..n * self.inner];
+            self.chain.apply(tile, self.inner, (first, step));
+            fold_rows(monoid, states, tile.chunks_exact(self.inner).map(|row| (row, ())), |x, ()| x);
+            first += n * step;
         }
     }
 }

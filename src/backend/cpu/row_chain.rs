@@ -1,5 +1,5 @@
-//! Element-wise chains over rows of a table: the operations between a look-up and a reduction, applied in place to copies of
-//! the rows that stay in the L1 cache.
+//! Element-wise chains over rows of a table: the operations between a look-up and a reduction, applied to tiles of rows
+//! that stay in the L1 cache.
 
 use super::array::ArrayElement;
 use super::compiled_expr::OpId;
@@ -117,15 +117,15 @@ impl<'a, V: Number + ArrayElement> RowChain<'a, V> {
         self.steps.is_empty()
     }
 
-    /// Applies the chain to all values, of `columns` numbers each.
-    pub(super) fn apply(&self, numbers: &mut [V], columns: usize) {
+    /// Applies the chain to rows of `columns` numbers, whose values are those at `first`, `first + step`, and so on.
+    pub(super) fn apply(&self, tile: &mut [V], columns: usize, (first, step): (usize, usize)) {
         for (op, operand) in &self.steps {
             let operand = match operand {
                 Operand::None => (V::default(), [].as_slice()),
                 Operand::One(x) => (*x, [].as_slice()),
-                Operand::Each(all) => (V::default(), &all[..]),
+                Operand::Each(all) => (V::default(), &all[first..]),
             };
-            simd::run(Apply { op: *op, operand, columns, numbers });
+            simd::run(Apply { op: *op, operand, step, columns, tile });
         }
     }
 }
@@ -134,8 +134,9 @@ impl<'a, V: Number + ArrayElement> RowChain<'a, V> {
 struct Apply<'l, V> {
     op: ChainOp,
     operand: (V, &'l [V]),
+    step: usize,
     columns: usize,
-    numbers: &'l mut [V],
+    tile: &'l mut [V],
 }
 
 impl<V: Number> Loop for Apply<'_, V> {
@@ -162,12 +163,12 @@ impl<V: Number> Apply<'_, V> {
     fn each(self, f: impl Fn(V, V) -> V) {
         let (one, each) = self.operand;
         if each.is_empty() {
-            for x in self.numbers {
+            for x in self.tile {
                 *x = f(*x, one);
             }
             return;
         }
-        for (row, &y) in self.numbers.chunks_exact_mut(self.columns).zip(each) {
+        for (row, &y) in self.tile.chunks_exact_mut(self.columns).zip(each.iter().step_by(self.step)) {
             for x in row {
                 *x = f(*x, y);
             }

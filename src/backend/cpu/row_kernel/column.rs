@@ -39,14 +39,6 @@ impl SourceExpr {
         if let Self::Elements(e) = self { Some(e) } else { None }
     }
 
-    /// Whether the values are read in place.
-    pub(super) fn is_in_place(&self) -> bool {
-        match self {
-            Self::Elements(_) => false,
-            Self::Table(of) => of.chain.len() <= 1 && of.chain.iter().all(ChainStep::is_scale),
-        }
-    }
-
     /// The expressions of the value's index.
     pub(super) fn of_value(&self) -> impl Iterator<Item = &Expr> {
         let (first, chain) = match self {
@@ -143,10 +135,7 @@ where
             }
             CompiledSource::Table { array, first, chain } => {
                 let bag = EmbeddingBag::<T>::new(array.slice(), inner, source.indices(), *first, chain);
-                match bag.values() {
-                    Some(values) => self.monoid.rows(&values, inner, start, &mut states),
-                    None => bag.rows(self.monoid, start, &mut states),
-                }
+                bag.rows(self.monoid, start, &mut states);
             }
         }
         self.states(states)
@@ -156,19 +145,16 @@ where
         let inner = source.inner;
         let block = block_len(inner);
         let mut states = vec![self.monoid.identity(); len.div_ceil(block) * inner];
-        let mut reduce = |values: &[T]| {
-            for (values, state) in values.chunks(block * inner).zip(states.chunks_exact_mut(inner)) {
-                self.monoid.block(values, inner, state);
-            }
-        };
         match &self.source {
-            CompiledSource::Elements(id) => reduce(&source.elements.values::<T>(*id)),
+            CompiledSource::Elements(id) => {
+                let values = source.elements.values::<T>(*id);
+                for (values, state) in values.chunks(block * inner).zip(states.chunks_exact_mut(inner)) {
+                    self.monoid.block(values, inner, state);
+                }
+            }
             CompiledSource::Table { array, first, chain } => {
                 let bag = EmbeddingBag::<T>::new(array.slice(), inner, source.indices(), *first, chain);
-                match bag.values() {
-                    Some(values) => reduce(&values),
-                    None => bag.blocks(self.monoid, &mut states),
-                }
+                bag.blocks(self.monoid, &mut states);
             }
         }
         self.states(states)

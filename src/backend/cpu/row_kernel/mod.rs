@@ -81,8 +81,8 @@ struct Compiled<'a> {
     results: Vec<CompiledResult<'a>>,
     /// The dtype of the mapped elements, if there is a map.
     mapped: Option<DType>,
-    /// Whether all accumulators read rows of a table in place.
-    in_place: bool,
+    /// Whether all accumulators read rows of a table.
+    of_tables: bool,
 }
 
 impl<'a> Compiled<'a> {
@@ -119,7 +119,7 @@ impl<'a> Compiled<'a> {
             columns: compiled.collect(),
             results: results.collect(),
             mapped: kernel.map.as_ref().map(|map| map.out.dtype()),
-            in_place: sources.iter().all(SourceExpr::is_in_place),
+            of_tables: sources.iter().all(|source| source.of_element().is_none()),
             elements,
             values,
         }
@@ -128,10 +128,10 @@ impl<'a> Compiled<'a> {
     /// Numbers per work item: [`CHUNK`], or more if blocks hold few intermediate results, so that the fixed cost per item
     /// matters more; but few enough for all cores to have work.
     fn chunk(&self, nrows: usize) -> usize {
-        let most = if self.in_place {
+        let most = if self.of_tables {
             // One index per value instead of `inner` numbers.
             CHUNK * self.inner
-        } else if self.values.ops().is_empty() && self.elements.only_loads() {
+        } else if self.elements.only_loads() {
             4 * CHUNK
         } else {
             CHUNK
