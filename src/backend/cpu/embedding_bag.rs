@@ -101,6 +101,9 @@ const TILE: usize = 512;
 /// processor's reorder buffer, so that it does not reach the next values by itself.
 const AHEAD: usize = 16;
 
+/// Bytes of a table that the L2 cache holds, so that its rows are not prefetched.
+const CACHED: usize = 1 << 20;
+
 /// Memory for the rows of a bag.
 struct Scratch<V, S> {
     /// The states of the lanes of a block.
@@ -139,10 +142,11 @@ impl<'a, V: Number + ArrayElement> EmbeddingBag<'a, V> {
     /// Reduces consecutive rows of values. The values of row `k` begin at value `start(k)`.
     pub(super) fn rows<M: Monoid<V>>(&self, monoid: M, start: impl Fn(usize) -> usize, out: &mut [M::State]) {
         let mut scratch = self.scratch(monoid);
+        let is_far = size_of_val::<[V]>(&self.table) > CACHED;
         let (mut at, mut fetched) = (0, 0);
         for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
             let end = start(row + 1);
-            if end - at <= block_len(self.inner) {
+            if is_far && end - at <= block_len(self.inner) {
                 fetched = self.prefetch(fetched.max(at), end + AHEAD);
             }
             self.row(at..end, monoid, &mut scratch, out);

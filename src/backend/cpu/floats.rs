@@ -1,7 +1,11 @@
 //! Sums, products, minima and maxima of rows of f32 and f64.
 
+use std::marker::PhantomData;
+
 use super::accumulate::Float;
-use super::row_reduce::{Monoid, reduce_columns, reduce_row};
+use super::loops::map_values;
+use super::masked_rows;
+use super::row_reduce::{Monoid, reduce_columns};
 use super::vector_op::{VectorMonoid, VectorOp};
 use super::vector_rows;
 
@@ -41,6 +45,34 @@ impl<F: Float, const PRODUCT: bool> Monoid<F> for SumProd<PRODUCT> {
 #[derive(Clone, Copy)]
 pub(super) struct MinMax<const MAX: bool>;
 
+impl<const MAX: bool> MinMax<MAX> {
+    /// The key of NaN, which wins against all others.
+    #[inline(always)]
+    fn key_of_nan<F: Float>() -> F::Key {
+        if MAX { F::MAX_KEY } else { F::MIN_KEY }
+    }
+}
+
+/// The monoid of [`MinMax`] over keys.
+#[derive(Clone, Copy)]
+struct KeyMinMax<F, const MAX: bool>(PhantomData<fn(F)>);
+
+impl<F: Float, const MAX: bool> Monoid<F::Key> for KeyMinMax<F, MAX> {
+    type State = F::Key;
+    #[inline(always)]
+    fn identity(self) -> F::Key {
+        Monoid::<F>::identity(MinMax::<MAX>)
+    }
+    #[inline(always)]
+    fn push(self, so_far: F::Key, next: F::Key) -> F::Key {
+        Monoid::<F>::merge(MinMax::<MAX>, so_far, next)
+    }
+    #[inline(always)]
+    fn merge(self, a: F::Key, b: F::Key) -> F::Key {
+        Monoid::<F>::merge(MinMax::<MAX>, a, b)
+    }
+}
+
 impl<F: Float, const MAX: bool> VectorMonoid<F> for MinMax<MAX> {
     const OP: VectorOp = if MAX { VectorOp::FloatMax } else { VectorOp::FloatMin };
 }
@@ -53,8 +85,7 @@ impl<F: Float, const MAX: bool> Monoid<F> for MinMax<MAX> {
     }
     #[inline(always)]
     fn push(self, so_far: F::Key, next: F) -> F::Key {
-        let nan = if MAX { F::MAX_KEY } else { F::MIN_KEY };
-        Monoid::<F>::merge(self, so_far, next.key_or(nan))
+        Monoid::<F>::merge(self, so_far, next.key_or(Self::key_of_nan::<F>()))
     }
     #[inline(always)]
     fn merge(self, a: F::Key, b: F::Key) -> F::Key {
@@ -65,9 +96,9 @@ impl<F: Float, const MAX: bool> Monoid<F> for MinMax<MAX> {
         if inner > 1 {
             reduce_columns(values, inner, self, start, out);
         } else if !vector_rows::rows(self, values, &start, out) {
-            for (k, out) in out.iter_mut().enumerate() {
-                reduce_row(&values[start(k)..start(k + 1)], 1, self, std::slice::from_mut(out));
-            }
+            let nan = Self::key_of_nan::<F>();
+            let keys = map_values(values, |x| x.key_or(nan));
+            masked_rows::reduce_rows(&keys, KeyMinMax::<F, MAX>(PhantomData), false, start, out);
         }
     }
 
@@ -78,7 +109,7 @@ impl<F: Float, const MAX: bool> Monoid<F> for MinMax<MAX> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::row_reduce::reduce_block;
+    use super::super::row_reduce::{reduce_block, reduce_row};
     use super::*;
 
     /// Row starts, and values that include infinities, NaN and signed zeros.
