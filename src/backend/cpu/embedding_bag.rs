@@ -14,7 +14,7 @@ use super::encoding::Dense;
 use super::eval::Block;
 use super::number::Number;
 use super::row_chain::{ChainStep, RowChain, chain_of};
-use super::row_reduce::{Monoid, RowFold, fold_rows, merge_lanes};
+use super::row_reduce::{Monoid, RowFold, TableRows, Unscaled, fold_rows, merge_lanes};
 use super::simd::{self, LINE, Loop};
 use crate::graph::Node;
 use crate::graph::canonical_order::reduction::{COLUMNS_FOLD_LEN, block_len, wide_lanes};
@@ -195,7 +195,10 @@ impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
     ) {
         let Scratch { lanes, tile } = scratch;
         lanes.fill(monoid.identity());
-        simd::run(Fold { values: self, picked, monoid, lanes, tile });
+        let step = wide_lanes(self.inner);
+        for (lane, states) in lanes.chunks_exact_mut(self.inner).enumerate() {
+            self.fold(monoid, (lane + picked.start..picked.end, step), states, tile);
+        }
         merge_lanes(lanes, monoid, out);
     }
 
@@ -210,7 +213,7 @@ impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
         let (inner, len) = (self.inner, picked.len());
         if len <= COLUMNS_FOLD_LEN {
             out.fill(monoid.identity());
-            simd::run(Fold { values: self, picked, monoid, lanes: out, tile: &mut scratch.tile });
+            self.fold(monoid, (picked, 1), out, &mut scratch.tile);
         } else if len <= block_len(inner) {
             self.block(picked, monoid, scratch, out);
         } else {
@@ -224,76 +227,63 @@ impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
     }
 }
 
-/// Folds values into lanes of `inner` states each.
-struct Fold<'l, 'a, V: Clone, M: Monoid<V>> {
-    values: &'l EmbeddingBag<'a, V>,
-    picked: Range<usize>,
-    monoid: M,
-    lanes: &'l mut [M::State],
-    tile: &'l mut [V],
-}
-
-impl<V: Number + ArrayElement, M: Monoid<V>> Loop for Fold<'_, '_, V, M> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self) {
-        let Self { values, picked, monoid, lanes, tile } = self;
-        let step = lanes.len() / values.inner;
-        for (lane, states) in lanes.chunks_exact_mut(values.inner).enumerate() {
-            let all = lane + picked.start..picked.end;
-            // Positions by multiplication: iterators with a step cost more than a row of few columns.
-            let places = (0..all.len().div_ceil(step)).map(|k| all.start + k * step);
-            let row = |at: usize| &values.table[values.firsts[at] as usize..][..values.inner];
-            match &values.scales {
-                Some(scales) => {
-                    let rows = places.map(|at| (row(at), scales[at]));
-                    values.fold(monoid, states, rows, V::mul, (all.start, step), tile);
-                }
-                None => {
-                    values.fold(monoid, states, places.map(|at| (row(at), ())), |x, ()| x, (all.start, step), tile);
-                }
-            }
+impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
+    /// Adds every `step`-th of the values `picked` to the states of their columns.
+    fn fold<M: Monoid<V>>(
+        &self,
+        monoid: M,
+        (picked, step): (Range<usize>, usize),
+        states: &mut [M::State],
+        tile: &mut [V],
+    ) {
+        let inner = self.inner;
+        if self.chain.is_empty() {
+            let rows = TableRows { table: &self.table, firsts: Some(&self.firsts), inner };
+            return match &self.scales {
+                Some(scales) => fold_rows(monoid, rows, &scales[..], (picked, step), states),
+                None => fold_rows(monoid, rows, Unscaled, (picked, step), states),
+            };
+        }
+        let mut at = picked.start;
+        while at < picked.end {
+            let n = (tile.len() / inner).min((picked.end - at).div_ceil(step));
+            let tile = &mut tile[..n * inner];
+            simd::run(Copy { bag: self, from: at, step, out: tile });
+            self.chain.apply(tile, inner, (at, step));
+            fold_rows(monoid, TableRows { table: tile, firsts: None, inner }, Unscaled, (0..n, 1), states);
+            at += n * step;
         }
     }
 }
 
-impl<V: Number + ArrayElement> EmbeddingBag<'_, V> {
-    /// Folds rows of the table into the states of one lane: the values at `first`, `first + step`, and so on.
+/// Copies values, scaled: every `step`-th one from value `from` on.
+struct Copy<'l, 'a, V: Clone> {
+    bag: &'l EmbeddingBag<'a, V>,
+    from: usize,
+    step: usize,
+    out: &'l mut [V],
+}
+
+impl<V: Number + ArrayElement> Loop for Copy<'_, '_, V> {
+    type Output = ();
     #[inline(always)]
-    fn fold<'v, S: Copy, M: Monoid<V>>(
-        &self,
-        monoid: M,
-        states: &mut [M::State],
-        mut rows: impl Iterator<Item = (&'v [V], S)> + Clone,
-        scaled: impl Fn(V, S) -> V + Copy,
-        (mut first, step): (usize, usize),
-        tile: &mut [V],
-    ) where
-        V: 'v,
-    {
-        if self.chain.is_empty() {
-            return fold_rows(monoid, states, rows, scaled);
-        }
-        loop {
-            let mut n = 0;
-            for (tile, (row, scale)) in tile.chunks_exact_mut(self.inner).zip(&mut rows) {
-                // A compile-time length, so that the stores are as wide as the loads of the chain.
-                let ((tiles, tile), (rows, row)) = (tile.as_chunks_mut::<8>(), row.as_chunks::<8>());
-                for (tile, row) in tiles.iter_mut().zip(rows) {
-                    *tile = row.map(|x| scaled(x, scale));
+    fn run(self) {
+        let Self { bag, from, step, out } = self;
+        for (k, out) in out.chunks_exact_mut(bag.inner).enumerate() {
+            let at = from + k * step;
+            let row = &bag.table[bag.firsts[at] as usize..][..bag.inner];
+            // A compile-time length, so that the stores are as wide as the loads of the chain.
+            let ((groups, rest), (rows, last)) = (out.as_chunks_mut::<8>(), row.as_chunks::<8>());
+            match &bag.scales {
+                Some(scales) => {
+                    groups.iter_mut().zip(rows).for_each(|(out, row)| *out = row.map(|x| x.mul(scales[at])));
+                    rest.iter_mut().zip(last).for_each(|(out, x)| *out = x.mul(scales[at]));
                 }
-                for (tile, &x) in tile.iter_mut().zip(row) {
-                    *tile = scaled(x, scale);
+                None => {
+                    groups.iter_mut().zip(rows).for_each(|(out, row)| *out = *row);
+                    rest.copy_from_slice(last);
                 }
-                n += 1;
             }
-            if n == 0 {
-                return;
-            }
-            let tile = &mut tile[..n * self.inner];
-            self.chain.apply(tile, self.inner, (first, step));
-            fold_rows(monoid, states, tile.chunks_exact(self.inner).map(|row| (row, ())), |x, ()| x);
-            first += n * step;
         }
     }
 }

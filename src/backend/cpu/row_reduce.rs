@@ -1,6 +1,9 @@
 //! Row reductions in the canonical order. CPU counterpart of `shaders/row_reduce.wgsl`, which defines that order. It
 //! depends only on the row's length and the inner width, so that results have the same bits on every backend.
 
+use std::ops::Range;
+
+use super::number::Number;
 use super::simd::{self, Loop};
 use crate::graph::canonical_order::reduction::{
     COLUMNS_FOLD_LEN, FOLD_LEN, LANES, block_len, level2_lanes, wide_lanes,
@@ -193,12 +196,10 @@ impl<V: Copy, M: Monoid<V>> Loop for BlockOfColumns<'_, V, M> {
             8 => merge_lanes(&mut fold_columns::<V, M, 32>(values, monoid), monoid, out),
             16 => merge_lanes(&mut fold_columns::<V, M, 128>(values, monoid), monoid, out),
             _ => {
-                let step = wide_lanes(inner);
+                let (step, rows) = (wide_lanes(inner), TableRows { table: values, firsts: None, inner });
                 let mut lanes = vec![monoid.identity(); step * inner];
                 for (lane, states) in lanes.chunks_exact_mut(inner).enumerate() {
-                    let own = (values.len() / inner).saturating_sub(lane).div_ceil(step);
-                    let rows = (0..own).map(|k| &values[(lane + k * step) * inner..][..inner]);
-                    fold_rows(monoid, states, rows.map(|row| (row, ())), |x, ()| x);
+                    fold_rows(monoid, rows, Unscaled, (lane..values.len() / inner, step), states);
                 }
                 merge_lanes(&mut lanes, monoid, out);
             }
@@ -226,29 +227,88 @@ pub(super) fn merge_lanes<V: Copy, M: Monoid<V>>(lanes: &mut [M::State], monoid:
     out.copy_from_slice(&lanes[..out.len()]);
 }
 
-/// Adds rows of numbers, each with a scale that `scaled` applies, to the states of their columns. The rows are read
-/// once for each group of up to 64 columns, whose states stay in registers.
-#[inline(always)]
-pub(super) fn fold_rows<'v, V: Copy + 'v, S: Copy, M: Monoid<V>>(
-    monoid: M,
-    states: &mut [M::State],
-    rows: impl Iterator<Item = (&'v [V], S)> + Clone,
-    scaled: impl Fn(V, S) -> V + Copy,
-) {
-    let mut at = 0;
-    macro_rules! groups {
-        ($($n:literal),*) => {$(
-            while let Some(states) = states[at..].first_chunk_mut::<$n>() {
-                let columns = |(row, scale): (&'v [V], S)| -> [V; $n] {
-                    let numbers: &[V; $n] = row[at..].first_chunk().expect("bug: a row of as many columns as states");
-                    numbers.map(|x| scaled(x, scale))
-                };
-                monoid.fold_columns(states, rows.clone().map(columns));
-                at += $n;
-            }
-        )*};
+/// Rows of numbers of a table: row `k` starts at number `firsts[k]`, or follows row `k - 1` if there are no `firsts`.
+#[derive(Clone, Copy)]
+pub(super) struct TableRows<'v, V> {
+    pub(super) table: &'v [V],
+    pub(super) firsts: Option<&'v [u32]>,
+    /// Numbers per row.
+    pub(super) inner: usize,
+}
+
+impl<V: Copy> TableRows<'_, V> {
+    /// `N` numbers of row `k`, from a column on.
+    #[inline(always)]
+    fn group<const N: usize>(&self, k: usize, column: usize) -> [V; N] {
+        let first = self.firsts.map_or(k * self.inner, |firsts| firsts[k] as usize);
+        *self.table[first + column..].first_chunk().expect("bug: a row beyond the table")
     }
-    groups!(64, 32, 16, 8, 4, 3, 2, 1);
+}
+
+/// Scales of rows.
+pub(super) trait Scales<V>: Copy {
+    /// The numbers of row `k`, scaled.
+    fn scaled<const N: usize>(self, k: usize, numbers: [V; N]) -> [V; N];
+}
+
+/// No scales.
+#[derive(Clone, Copy)]
+pub(super) struct Unscaled;
+
+impl<V> Scales<V> for Unscaled {
+    #[inline(always)]
+    fn scaled<const N: usize>(self, _: usize, numbers: [V; N]) -> [V; N] {
+        numbers
+    }
+}
+
+impl<V: Number> Scales<V> for &[V] {
+    #[inline(always)]
+    fn scaled<const N: usize>(self, k: usize, numbers: [V; N]) -> [V; N] {
+        numbers.map(|x| x.mul(self[k]))
+    }
+}
+
+/// Adds every `step`-th of the rows `picked` to the states of their columns.
+pub(super) fn fold_rows<V: Copy, M: Monoid<V>>(
+    monoid: M,
+    rows: TableRows<'_, V>,
+    scales: impl Scales<V>,
+    (picked, step): (Range<usize>, usize),
+    states: &mut [M::State],
+) {
+    simd::run(FoldRows { monoid, rows, scales, picked, step, states });
+}
+
+/// See [`fold_rows`]. The rows are read once for each group of up to 64 columns, whose states stay in registers.
+struct FoldRows<'a, V, M: Monoid<V>, S> {
+    monoid: M,
+    rows: TableRows<'a, V>,
+    scales: S,
+    picked: Range<usize>,
+    step: usize,
+    states: &'a mut [M::State],
+}
+
+impl<V: Copy, M: Monoid<V>, S: Scales<V>> Loop for FoldRows<'_, V, M, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { monoid, rows, scales, picked, step, states } = self;
+        let n = picked.len().div_ceil(step);
+        let mut column = 0;
+        macro_rules! groups {
+            ($($n:literal),*) => {$(
+                while let Some(states) = states[column..].first_chunk_mut::<$n>() {
+                    // Positions by multiplication: iterators with a step cost more than a row of few columns.
+                    let places = (0..n).map(|k| picked.start + k * step);
+                    monoid.fold_columns(states, places.map(|k| scales.scaled(k, rows.group::<$n>(k, column))));
+                    column += $n;
+                }
+            )*};
+        }
+        groups!(64, 16, 8, 4, 2, 1);
+    }
 }
 
 /// Folds the values left to right, column by column.
@@ -263,7 +323,8 @@ fn fold_values<V: Copy, M: Monoid<V>>(values: &[V], inner: usize, monoid: M, out
         16 => out.copy_from_slice(&fold_columns::<V, M, 16>(values, monoid)),
         _ => {
             out.fill(monoid.identity());
-            fold_rows(monoid, out, values.chunks_exact(inner).map(|row| (row, ())), |x, ()| x);
+            let rows = TableRows { table: values, firsts: None, inner };
+            fold_rows(monoid, rows, Unscaled, (0..values.len() / inner, 1), out);
         }
     }
 }
