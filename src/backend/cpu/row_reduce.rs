@@ -307,7 +307,7 @@ impl<V: Copy, M: Monoid<V>, S: Scales<V>> Loop for FoldRows<'_, V, M, S> {
                 }
             )*};
         }
-        groups!(64, 16, 8, 4, 2, 1);
+        groups!(64, 16, 4, 1);
     }
 }
 
