@@ -12,8 +12,9 @@
 // Traffic  Reads every key and the splits once, and writes k positions per row. Long rows: writes and reads k candidates
 //          per 512 elements, and reads their keys again.
 // Limits   n < 2^32 - 2^15; k <= 16. 12 KiB of workgroup memory.
-// Source   The sort of row_sort.wgsl.
+// Source   The sort of lib/tile_sort.wgsl.
 //
+// Uses       lib/tile_sort.wgsl
 // Generated  alias Elem                                  u32 or U64
 //            fn splits_at(i: u32) -> u32                 i <= rows; non-decreasing; rows beyond the live ones are empty
 //            fn load(i: u32) -> Elem                     the key at flat position i
@@ -27,154 +28,21 @@
 const ITEMS = 4u;
 const TILE = 1024u; // 256 * ITEMS
 const STRETCH = 512u;
-const ROW_BITS = 11u; // bits of a position in the tile
 const MOST = 16u;
 
-/// The first row that starts in this stretch, and in the next one.
-var<workgroup> found: array<u32, 2>;
-/// Number of elements to sort.
-var<workgroup> sorted: u32;
-var<workgroup> keys: array<Elem, 1024>;
-/// For each element: its row's start in the tile, shifted by ROW_BITS, and its own position in the tile.
-var<workgroup> tags: array<u32, 1024>;
 /// Positions of the best candidates so far.
 var<workgroup> best: array<u32, 16>;
 /// Whether a candidate is better than the last of the best, and a copy of it.
 var<workgroup> improves: atomic<u32>;
 var<workgroup> is_improved: u32;
 
-var<private> key: array<Elem, 4>;
-var<private> tag: array<u32, 4>;
-
-fn rows() -> u32 {
-    return p.head[0].x;
-}
-
-fn stretches() -> u32 {
-    return p.head[0].z;
-}
-
 fn most() -> u32 {
     return min(p.head[0].w, MOST);
 }
 
-/// The splits, clamped so that no access is out of bounds.
-fn split(i: u32) -> u32 {
-    return min(splits_at(i), p.head[0].y);
-}
-
-/// The first row that starts at `at` or later; rows() if none does.
-fn first_row(at: u32) -> u32 {
-    var a = 0u;
-    var b = rows();
-    while (a < b) {
-        let mid = a + ((b - a) >> 1u);
-        if (split(mid) >= at) {
-            b = mid;
-        } else {
-            a = mid + 1u;
-        }
-    }
-    return a;
-}
-
-/// The last row in low ..= high that starts at or before `at`; `low` if none does.
-fn row_between(low: u32, high: u32, at: u32) -> u32 {
-    var a = low;
-    var b = high;
-    while (a < b) {
-        let mid = a + ((b - a + 1u) >> 1u);
-        if (split(mid) <= at) {
-            a = mid;
-        } else {
-            b = mid - 1u;
-        }
-    }
-    return a;
-}
-
-/// Whether the element of key `ka` and tag `ta` sorts before that of `kb` and `tb`.
-fn comes_before(ka: Elem, ta: u32, kb: Elem, tb: u32) -> bool {
-    let row_a = ta >> ROW_BITS;
-    let row_b = tb >> ROW_BITS;
-    return row_a < row_b || (row_a == row_b && is_less(ka, kb));
-}
-
-/// Sorts this invocation's elements by odd-even transposition.
-fn sort_own() {
-    for (var round = 0u; round < ITEMS; round++) {
-        for (var k = round & 1u; k + 1u < ITEMS; k += 2u) {
-            if (comes_before(key[k + 1u], tag[k + 1u], key[k], tag[k])) {
-                let spare_key = key[k];
-                let spare_tag = tag[k];
-                key[k] = key[k + 1u];
-                tag[k] = tag[k + 1u];
-                key[k + 1u] = spare_key;
-                tag[k + 1u] = spare_tag;
-            }
-        }
-    }
-}
-
-/// Merges two adjacent runs of `width`, the first one at `a_start`, and keeps this invocation's elements of the result:
-/// those from `before` on.
-fn merge_own(a_start: u32, width: u32, before: u32) {
-    let b_start = a_start + width;
-    let a_last = b_start - 1u;
-    if (!comes_before(keys[b_start], tags[b_start], keys[a_last], tags[a_last])) {
-        return; // in order already
-    }
-    // Number of elements of the first run among the first `before` of the result.
-    var a = max(before, width) - width;
-    var high = min(before, width);
-    while (a < high) {
-        let mid = (a + high) >> 1u;
-        let x = a_start + mid;
-        let y = b_start + before - 1u - mid;
-        if (comes_before(keys[y], tags[y], keys[x], tags[x])) {
-            high = mid;
-        } else {
-            a = mid + 1u;
-        }
-    }
-    var b = before - a;
-    for (var k = 0u; k < ITEMS; k++) {
-        let x = a_start + min(a, width - 1u);
-        let y = b_start + min(b, width - 1u);
-        let takes_b = a >= width || (b < width && comes_before(keys[y], tags[y], keys[x], tags[x]));
-        let taken = select(x, y, takes_b);
-        key[k] = keys[taken];
-        tag[k] = tags[taken];
-        a += select(1u, 0u, takes_b);
-        b += select(0u, 1u, takes_b);
-    }
-}
-
-/// Sorts the first `sorted` elements of `keys` and `tags`, stably; padding beyond them must sort last.
-fn sort_tile(t: u32) {
-    let count = workgroupUniformLoad(&sorted);
-    for (var k = 0u; k < ITEMS; k++) {
-        key[k] = keys[t * ITEMS + k];
-        tag[k] = tags[t * ITEMS + k];
-    }
-    sort_own();
-    for (var owners = 1u; owners * ITEMS < count; owners <<= 1u) {
-        workgroupBarrier(); // uniform: the loop's bound was loaded uniformly; the runs have been read
-        for (var k = 0u; k < ITEMS; k++) {
-            keys[t * ITEMS + k] = key[k];
-            tags[t * ITEMS + k] = tag[k];
-        }
-        workgroupBarrier(); // uniform: as above
-        // A run belongs to `owners` invocations, a power of two.
-        let lane = t & (2u * owners - 1u);
-        merge_own((t - lane) * ITEMS, owners * ITEMS, lane * ITEMS);
-    }
-    workgroupBarrier(); // uniform: as above
-    for (var k = 0u; k < ITEMS; k++) {
-        keys[t * ITEMS + k] = key[k];
-        tags[t * ITEMS + k] = tag[k];
-    }
-    workgroupBarrier(); // uniform: as above
+/// Base-2 logarithm of the candidates that are read per part: k, rounded up to a power of two.
+fn part_bits() -> u32 {
+    return 32u - countLeadingZeros(max(most(), 1u) - 1u);
 }
 
 @compute @workgroup_size(256)
@@ -211,9 +79,6 @@ fn main(
     if (count == 0u) {
         return; // uniform: derived from uniform loads at uniform indices
     }
-    if (t == 0u) {
-        sorted = count;
-    }
     for (var k = 0u; k < ITEMS; k++) {
         let i = k * 256u + t;
         // Padding beyond the rows sorts last in the tile.
@@ -228,7 +93,7 @@ fn main(
         tags[i] = own_tag;
     }
     workgroupBarrier(); // uniform: after returns that were uniform
-    sort_tile(t);
+    sort_tile(t, count);
     for (var k = 0u; k < ITEMS; k++) {
         let i = k * 256u + t;
         let start = tags[i] >> ROW_BITS;
@@ -269,12 +134,9 @@ fn merge(
     }
     let k = most();
     // Each of the row's parts has up to k candidates.
-    let parts = (row_end - 1u) / STRETCH - stretch + 1u;
-    if (t == 0u) {
-        sorted = TILE;
-    }
+    let candidates = ((row_end - 1u) / STRETCH - stretch + 1u) << part_bits();
     // The first batch has no best candidates before it; a candidate that a part lacks sorts last.
-    for (var base = 0u; base < parts * k; base += TILE - k) {
+    for (var base = 0u; base < candidates; base += TILE - k) {
         if (t == 0u) {
             atomicStore(&improves, 0u);
         }
@@ -317,7 +179,7 @@ fn merge(
             }
         }
         workgroupBarrier(); // uniform: the condition was loaded uniformly
-        sort_tile(t);
+        sort_tile(t, TILE);
         var at = 0u;
         if (t < k) {
             let slot = tags[t];
@@ -340,11 +202,11 @@ fn merge(
 
 /// Candidate `c` of the long row that starts in the stretch, or 0xffffffff if there is none.
 fn candidate_of(stretch: u32, c: u32, row_start: u32, row_end: u32) -> u32 {
-    let part = c / most();
-    let j = c % most();
+    let part = c >> part_bits();
+    let j = c & ((1u << part_bits()) - 1u);
     let begins = select((stretch + part) * STRETCH, row_start, part == 0u);
     let end = min(row_end, (stretch + part + 1u) * STRETCH);
-    if (begins >= end || j >= end - begins) {
+    if (begins >= end || j >= min(end - begins, most())) {
         return 0xffffffffu;
     }
     let half = select(0u, 1u, part == 0u);

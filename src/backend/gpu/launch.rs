@@ -12,6 +12,7 @@ use crate::graph::node::Rows;
 use crate::graph::plan::Step;
 
 pub(super) const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
+pub(super) const TILE_SORT: &str = include_str!("../../../shaders/lib/tile_sort.wgsl");
 pub(super) const WORKGROUP_SCAN: &str = include_str!("../../../shaders/lib/workgroup_scan.wgsl");
 
 /// Remedy where a step exceeds a limit of the device.

@@ -3,7 +3,7 @@
 //! it is 0, the passes return immediately.
 
 use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StepModules, StorageArray};
-use super::launch::{Launch, Lowered, WORKGROUP_SCAN, partition_functions};
+use super::launch::{Launch, Lowered, TILE_SORT, WORKGROUP_SCAN, partition_functions};
 use super::scan::{self, SCAN};
 use super::sort::{self, SORT};
 use crate::graph::expr::Expr;
@@ -85,11 +85,12 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
         partition_functions(&mut m, rows, nrows);
         m.value_function("value", key);
         m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
+        m.push("fn is_less(a: u32, b: u32) -> bool {\n    return a < b;\n}");
         m.push("fn store(i: u32, source: u32) {\n    store_out(i, source);\n}");
         let noted = "\n    store_longs(stretch, len);\n    store_longs(stretches() + 1u + stretch, at);\n";
         m.push(&format!("fn note_long(stretch: u32, at: u32, len: u32) {{{}}}", if has_long { noted } else { "" }));
         let longs = has_long.then(|| words("longs", Binding::Scratch(LONGS)));
-        m.finish(&[ROW_SORT], "u32", Some(Element::WORD), longs.into_iter().collect())
+        m.finish(&[ROW_SORT, TILE_SORT], "u32", Some(Element::WORD), longs.into_iter().collect())
     });
     let mut launches = vec![g.launch("main", head(n, nrows.capacity()), stretches(n), 1)];
     if !has_long {

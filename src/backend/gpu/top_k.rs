@@ -2,7 +2,7 @@
 //! rows are possible, a second one merges the selections from their parts.
 
 use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray, value_type};
-use super::launch::{Lowered, check_elements, partition_functions};
+use super::launch::{Lowered, TILE_SORT, check_elements, partition_functions};
 use super::sort;
 use crate::error::Result;
 use crate::graph::node::{Recipe, RowDomain};
@@ -48,7 +48,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
         m.push(&format!("fn store_candidate(i: u32, at: u32) {{{stored}}}"));
         m.push(&format!("fn candidate(i: u32) -> u32 {{\n    return {loaded};\n}}"));
         let candidates = has_long.then(|| StorageArray::new("candidates", Element::WORD, Binding::Scratch(0)));
-        m.finish(&[TOP_K], elem, Some(Element::WORD), candidates.into_iter().collect())
+        m.finish(&[TOP_K, TILE_SORT], elem, Some(Element::WORD), candidates.into_iter().collect())
     });
     let stretches = n.div_ceil(STRETCH);
     let head = [nrows.capacity(), n, stretches, *k, 0, 0, 0, 0];

@@ -5,7 +5,8 @@ use super::harness::{Mode, gpu, source};
 use super::rows::{Random, adversarial, distributions, splits};
 use crate::backend::gpu as host;
 
-const ROW_SORT: &str = include_str!("../../../../shaders/row_sort.wgsl");
+const ROW_SORT: &str =
+    concat!(include_str!("../../../../shaders/row_sort.wgsl"), include_str!("../../../../shaders/lib/tile_sort.wgsl"));
 
 /// The permutation within rows, in which positions of long rows are left unchanged, and the list of long rows.
 fn run(mode: Mode, splits: &[u32], keys: &[u32], live: usize) -> (Vec<u32>, Vec<u32>) {
@@ -18,6 +19,7 @@ fn run(mode: Mode, splits: &[u32], keys: &[u32], live: usize) -> (Vec<u32>, Vec<
         &[("row_splits", "u32"), ("keys_in", "u32"), ("perm", "u32"), ("longs", "u32")],
         "fn splits_at(i: u32) -> u32 { return load_row_splits(min(i, rows())); }
         fn load(i: u32) -> u32 { return load_keys_in(i); }
+        fn is_less(a: u32, b: u32) -> bool { return a < b; }
         fn store(i: u32, source: u32) { store_perm(i, source); }
         fn note_long(stretch: u32, at: u32, len: u32) {
             store_longs(stretch, len);
