@@ -44,15 +44,17 @@ impl Characters {
         some.select(headless, Expr::u32(0))
     }
 
-    /// The position of character `k` of string `row`, or the end of the string if it has only `k` characters. A first
-    /// byte that is a continuation byte begins a character. Costs a compaction of the positions.
+    /// The position of character `k` of string `row`, or the end of the string if it has at most `k` characters; `k` is
+    /// at most the number of bytes of the string. A first byte that is a continuation byte begins a character. Costs a
+    /// map over the words of the bitmap, and a search in it per position.
     pub(super) fn position(&self, backend: &BackendRef, op: &'static str) -> impl Fn(&Expr, &Expr) -> Expr {
         let select = self.marks.select(backend, op);
+        let total = self.marks.total().expr();
         move |row, k| {
             let (start, headless) = (self.strings.start(row.clone()), self.headless(row));
             let nth = k.clone().max(headless.clone()).sub(headless.clone());
             // The characters after those of the string begin at its end or later.
-            let found = select(&self.before(row).add(nth));
+            let found = select(&self.before(row).add(nth).min(total.clone()));
             let found = found.min(self.strings.start(row.clone().add(Expr::u32(1))));
             k.clone().lt(headless).select(start, found)
         }

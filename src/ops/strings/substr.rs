@@ -70,35 +70,44 @@ impl Tensor {
     fn substrings(&self, op: &'static str, pos: Operand<'_>, len: Operand<'_>, by_char: bool) -> Result<Self> {
         let (strings, bytes) = self.strings(op)?;
         let (backend, site) = (self.backend(), Site::new(op));
-        let row = Expr::index();
+        let (row, count) = (Expr::index(), self.count()?);
         let mut asserts = Vec::new();
         let pos = self.integer_per_string(op, "pos", pos, &mut asserts)?;
         let len = self.integer_per_string(op, "len", len, &mut asserts)?;
         let start = strings.start(row.clone());
         let size = strings.length(row.clone());
         let chars = by_char.then(|| Characters::new(backend, op, (strings, bytes)));
-        let total = chars.as_ref().map_or_else(|| size.clone(), |c| c.count(&row).add(c.headless(&row)));
-        let total =
-            if by_char { Expr::load(&Node::map(backend, op, self.count()?, total, &[]), row.clone()) } else { total };
-        // The position from the front, and the length, both within the string. A wrapped sum is not within it.
-        let from = pos.in_front(&total);
-        let inside = pos.is_within(&total);
-        let from = site.checked("a position is outside of its string", inside, from);
-        let from = Node::map(backend, op, self.count()?, from, &asserts);
-        let from = Expr::load(&from, row.clone());
-        let taken = len.at_most(&total.sub(from.clone()));
+        // No position but the start of the string needs the number of characters.
+        let from = if pos.is_zero() {
+            Expr::u32(0)
+        } else {
+            let total = match &chars {
+                None => size.clone(),
+                Some(chars) => {
+                    let total = chars.count(&row).add(chars.headless(&row));
+                    Expr::load(&Node::map(backend, op, count.clone(), total, &[]), row.clone())
+                }
+            };
+            // From the front, within the string. A wrapped sum is not within it.
+            let from = pos.in_front(&total);
+            let inside = pos.is_within(&total);
+            let from = site.checked("a position is outside of its string", inside, from);
+            Expr::load(&Node::map(backend, op, count.clone(), from, &[]), row.clone())
+        };
+        // A string has at most as many characters as bytes.
+        let taken = len.at_most(&size.sub(from.clone()));
+        // Stored, since the length reads it too.
+        let stored = |first| Expr::load(&Node::map(backend, op, count.clone(), first, &asserts), row.clone());
         let (first, length) = match &chars {
-            None => (start.add(from), taken),
+            None => (stored(start.add(from)), taken),
             Some(chars) => {
                 let position = chars.position(backend, op);
-                let first = if pos.is_zero() { start } else { position(&row, &from) };
-                let end = position(&row, &from.add(taken));
-                let first = Node::map(backend, op, self.count()?, first, &[]);
-                let first = Expr::load(&first, row);
-                (first.clone(), end.sub(first))
+                let first = stored(if pos.is_zero() { start } else { position(&row, &from) });
+                let length = position(&row, &from.add(taken)).sub(first.clone());
+                (first, length)
             }
         };
-        let values = slices(backend, op, &self.count()?, bytes, (first, length), self.values_ref().bytes_size())?;
+        let values = slices(backend, op, &count, bytes, (first, length), self.values_ref().bytes_size())?;
         self.holding(values)
     }
 
