@@ -5,8 +5,6 @@
 
 pub mod accumulate;
 pub(crate) mod array;
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 mod block_scan;
 mod call;
 mod common_runs;
@@ -16,22 +14,16 @@ mod compute;
 mod copies;
 mod copy_plan;
 mod copy_sources;
-mod embedding_bag;
 mod encoding;
 mod eval;
 mod fingerprint;
-mod floats;
 mod histogram;
-mod integers;
 mod load;
 mod loops;
 mod map;
-mod masked_rows;
 pub mod matmul;
-mod moments;
 mod nonempty_rows;
 pub(crate) mod number;
-mod online_softmax;
 mod operand;
 mod operations;
 pub(crate) mod options;
@@ -41,7 +33,6 @@ mod pool;
 #[cfg(test)]
 mod random_encodings;
 mod rank_bitmap;
-mod row_chain;
 mod row_hash;
 mod row_kernel;
 pub mod row_reduce;
@@ -58,9 +49,6 @@ pub mod sort;
 mod store;
 mod tile_fold;
 mod top_k;
-mod transposed_rows;
-mod vector_op;
-mod vector_rows;
 mod work_items;
 mod zeroed_memory;
 

@@ -4,15 +4,14 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::super::array::{Array, ArrayElement};
+use super::super::accumulate::Reducible;
+use super::super::array::Array;
 use super::super::compiled_expr::{Inputs, OpId};
-use super::super::embedding_bag::{EmbeddingBag, TableExpr};
 use super::super::eval::Block;
-use super::super::number::Number;
-use super::super::row_chain::ChainStep;
-use super::super::row_reduce::RowFold;
+use super::super::row_reduce::{ChainStep, Columns, RowFold, RowMonoid};
 use super::super::work_items::RowStarts;
-use super::states::{Results, States, StatesOf};
+use super::states::{States, StatesOf};
+use super::table_expr::TableExpr;
 use crate::graph::canonical_order::reduction::block_len;
 use crate::graph::expr::Expr;
 
@@ -112,8 +111,8 @@ impl<'a, T, M> ColumnOf<'a, T, M> {
 
 impl<T, M> ColumnOf<'_, T, M>
 where
-    T: Number + ArrayElement,
-    M: Results<T, State: 'static> + Send + 'static,
+    T: Reducible,
+    M: RowMonoid<T>,
 {
     fn states(&self, states: Vec<M::State>) -> Box<dyn States> {
         Box::new(StatesOf { monoid: self.monoid, states })
@@ -122,8 +121,8 @@ where
 
 impl<T, M> Column for ColumnOf<'_, T, M>
 where
-    T: Number + ArrayElement,
-    M: Results<T, State: 'static> + Send + 'static,
+    T: Reducible,
+    M: RowMonoid<T>,
 {
     fn rows(&self, source: &mut Source<'_>, starts: RowStarts<'_>, rows: Range<usize>) -> Box<dyn States> {
         let (from, inner) = (source.from, source.inner);
@@ -131,11 +130,15 @@ where
         let start = |row: usize| starts.at(rows.start + row) - from;
         match &self.source {
             CompiledSource::Elements(id) => {
-                self.monoid.rows(&source.elements.values::<T>(*id), inner, start, &mut states);
+                let values = source.elements.values::<T>(*id);
+                match inner {
+                    1 => self.monoid.rows(&values, start, &mut states),
+                    _ => Columns::consecutive(&values, inner).rows(self.monoid, start, &mut states),
+                }
             }
             CompiledSource::Table { array, first, chain } => {
-                let bag = EmbeddingBag::<T>::new(array.slice(), inner, source.indices(), *first, chain);
-                bag.rows(self.monoid, start, &mut states);
+                let columns = Columns::<T>::of_table(array.slice(), inner, source.indices(), *first, chain);
+                columns.rows(self.monoid, start, &mut states);
             }
         }
         self.states(states)
@@ -143,18 +146,20 @@ where
 
     fn blocks(&self, source: &mut Source<'_>, len: usize) -> Box<dyn States> {
         let inner = source.inner;
-        let block = block_len(inner);
-        let mut states = vec![self.monoid.identity(); len.div_ceil(block) * inner];
+        let mut states = vec![self.monoid.identity(); len.div_ceil(block_len(inner)) * inner];
         match &self.source {
             CompiledSource::Elements(id) => {
                 let values = source.elements.values::<T>(*id);
-                for (values, state) in values.chunks(block * inner).zip(states.chunks_exact_mut(inner)) {
-                    self.monoid.block(values, inner, state);
+                if inner == 1 {
+                    let blocks = values.chunks(block_len(1));
+                    states.iter_mut().zip(blocks).for_each(|(state, block)| *state = self.monoid.block(block));
+                } else {
+                    Columns::consecutive(&values, inner).blocks(self.monoid, &mut states);
                 }
             }
             CompiledSource::Table { array, first, chain } => {
-                let bag = EmbeddingBag::<T>::new(array.slice(), inner, source.indices(), *first, chain);
-                bag.blocks(self.monoid, &mut states);
+                let columns = Columns::<T>::of_table(array.slice(), inner, source.indices(), *first, chain);
+                columns.blocks(self.monoid, &mut states);
             }
         }
         self.states(states)
@@ -165,7 +170,7 @@ where
         for partials in partials {
             let partials: Box<dyn Any> = partials;
             let of: &StatesOf<T, M> = partials.downcast_ref().expect("bug: states of another accumulator");
-            of.states.chunks_exact(inner).for_each(|partial| fold.push_partial(partial));
+            of.states.chunks_exact(inner).for_each(|partial| fold.push(partial));
         }
         let mut states = vec![self.monoid.identity(); inner];
         fold.finish(&mut states);

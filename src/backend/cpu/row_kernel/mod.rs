@@ -10,6 +10,7 @@ mod accumulator;
 mod column;
 mod outputs;
 mod states;
+mod table_expr;
 
 use std::ops::Range;
 use std::rc::Rc;

@@ -1,4 +1,6 @@
-use super::*;
+//! The reference against folds and trees that are written out.
+
+use super::reference::{Plain, reduce_row};
 
 const ADD: Plain<f32, fn(f32, f32) -> f32> = Plain { identity: 0.0, combine: |a, b| a + b };
 
@@ -76,30 +78,6 @@ fn empty_rows_and_negative_zeros_give_zero() {
     for inner in [1, 2, 5] {
         assert!(sum(&[], inner).iter().all(|x| x.to_bits() == 0));
         assert!(sum(&vec![-0.0; 700 * inner], inner).iter().all(|x| x.to_bits() == 0));
-    }
-}
-
-#[test]
-fn chunks_and_partials_give_the_bits_of_the_whole_row() {
-    for inner in [1, 2, 3, 7, 16, 40] {
-        let block = block_len(inner);
-        for len in [block + 1, 5 * block, 33 * block + 3, 300 * block - 1] {
-            let values: Vec<_> = (0..len * inner).map(|k| ((k * 31 % 101) as f32).sqrt()).collect();
-            let whole = sum(&values, inner);
-            let mut out = vec![0.0; inner];
-            let mut fold = RowFold::new(len, inner, ADD);
-            values.chunks(3 * block * inner).for_each(|chunk| fold.push(chunk));
-            fold.finish(&mut out);
-            assert_eq!(out, whole, "{len} x {inner} in chunks");
-            let mut fold = RowFold::new(len, inner, ADD);
-            for values in values.chunks(block * inner) {
-                let mut partial = vec![0.0; inner];
-                reduce_block(values, inner, ADD, &mut partial);
-                fold.push_partial(&partial);
-            }
-            fold.finish(&mut out);
-            assert_eq!(out, whole, "{len} x {inner} in partials");
-        }
     }
 }
 

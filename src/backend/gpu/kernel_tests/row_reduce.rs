@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use super::harness::{Mode, gpu, source};
 use super::order::{self, floats, integers};
 use super::rows::{adversarial, distributions, splits};
-use crate::backend::cpu::row_reduce::{Plain, reduce_row};
+use crate::backend::cpu::row_reduce::reference::{Plain, reduce_row};
 use crate::backend::gpu::row_reduce::{Tiles, grid};
 
 /// A reduction in WGSL, as the generator would define it, and in Rust.

@@ -5,10 +5,10 @@
 
 use std::arch::x86_64::*;
 
-use bytemuck::Pod;
-
-use super::super::masked_rows::lane_masks;
-use super::super::vector_op::{VectorMonoid, VectorOp};
+use super::super::VectorMonoid;
+use crate::backend::cpu::accumulate::Reducible;
+use crate::graph::canonical_order::reduction::LANES;
+use crate::graph::opcode::ReduceOp;
 
 #[target_feature(enable = "avx2")]
 #[inline]
@@ -25,31 +25,25 @@ fn of_bits(bits: __m256i) -> __m256 {
 /// A vector of identity elements.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn identity<V: Pod, M: VectorMonoid<V>>() -> __m256 {
-    let is_word = const { size_of::<V>() == 4 };
-    match M::OP {
-        VectorOp::FloatSum | VectorOp::IntegerSum | VectorOp::UnsignedMax => zero(),
-        VectorOp::FloatProduct if is_word => _mm256_set1_ps(1.0),
-        VectorOp::FloatProduct => _mm256_castpd_ps(_mm256_set1_pd(1.0)),
-        VectorOp::IntegerProduct if is_word => of_bits(_mm256_set1_epi32(1)),
-        VectorOp::IntegerProduct => of_bits(_mm256_set1_epi64x(1)),
-        VectorOp::FloatMax | VectorOp::SignedMax if is_word => of_bits(_mm256_set1_epi32(i32::MIN)),
-        VectorOp::FloatMax | VectorOp::SignedMax => of_bits(_mm256_set1_epi64x(i64::MIN)),
-        VectorOp::FloatMin | VectorOp::SignedMin if is_word => of_bits(_mm256_set1_epi32(i32::MAX)),
-        VectorOp::FloatMin | VectorOp::SignedMin => of_bits(_mm256_set1_epi64x(i64::MAX)),
-        VectorOp::UnsignedMin => of_bits(_mm256_set1_epi64x(-1)),
+pub(super) fn identity<V: Reducible, M: VectorMonoid<V>>() -> __m256 {
+    let identity = M::default().identity();
+    let word = || bytemuck::cast_slice(&[identity])[0];
+    match const { size_of::<V>() } {
+        4 => of_bits(_mm256_set1_epi32(word())),
+        _ => of_bits(_mm256_set1_epi64x(bytemuck::cast_slice(&[identity])[0])),
     }
 }
 
 /// The states of single values.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn lift<V: Pod, M: VectorMonoid<V>, const W: usize>(values: &[V; W]) -> __m256 {
+pub(super) fn lift<V: Reducible, M: VectorMonoid<V>, const W: usize>(values: &[V; W]) -> __m256 {
     let x: __m256 = bytemuck::pod_read_unaligned(bytemuck::cast_slice(values));
-    // Minima and maxima are computed on order keys (see `Float::Key`). NaN has the least or the greatest key.
+    // Minima and maxima of floats are computed on order keys (see `Reducible::Key`). NaN has the least or the greatest
+    // key.
     let greatest = match M::OP {
-        VectorOp::FloatMax => true,
-        VectorOp::FloatMin => false,
+        ReduceOp::Max if V::IS_FLOAT => true,
+        ReduceOp::Min if V::IS_FLOAT => false,
         _ => return x,
     };
     let bits = _mm256_castps_si256(x);
@@ -70,7 +64,7 @@ pub(super) fn lift<V: Pod, M: VectorMonoid<V>, const W: usize>(values: &[V; W]) 
 /// Merges two vectors of states.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn combine<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
+pub(super) fn combine<V: Reducible, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
     match const { size_of::<V>() } {
         4 => combine_words::<V, M>(a, b),
         _ => combine_longs::<V, M>(a, b),
@@ -79,45 +73,40 @@ pub(super) fn combine<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m25
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn combine_words<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
+fn combine_words<V: Reducible, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
     let (x, y) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
     match M::OP {
-        VectorOp::FloatSum => _mm256_add_ps(a, b),
-        VectorOp::FloatProduct => _mm256_mul_ps(a, b),
-        VectorOp::IntegerSum => of_bits(_mm256_add_epi32(x, y)),
-        VectorOp::IntegerProduct => of_bits(_mm256_mullo_epi32(x, y)),
-        VectorOp::FloatMax | VectorOp::SignedMax => of_bits(_mm256_max_epi32(x, y)),
-        VectorOp::FloatMin | VectorOp::SignedMin => of_bits(_mm256_min_epi32(x, y)),
-        VectorOp::UnsignedMax => of_bits(_mm256_max_epu32(x, y)),
-        VectorOp::UnsignedMin => of_bits(_mm256_min_epu32(x, y)),
+        ReduceOp::Sum if V::IS_FLOAT => _mm256_add_ps(a, b),
+        ReduceOp::Prod if V::IS_FLOAT => _mm256_mul_ps(a, b),
+        ReduceOp::Sum => of_bits(_mm256_add_epi32(x, y)),
+        ReduceOp::Prod => of_bits(_mm256_mullo_epi32(x, y)),
+        ReduceOp::Max if V::IS_SIGNED => of_bits(_mm256_max_epi32(x, y)),
+        ReduceOp::Min if V::IS_SIGNED => of_bits(_mm256_min_epi32(x, y)),
+        ReduceOp::Max => of_bits(_mm256_max_epu32(x, y)),
+        ReduceOp::Min => of_bits(_mm256_min_epu32(x, y)),
     }
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn combine_longs<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
+fn combine_longs<V: Reducible, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
     let (x, y) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
     let (f, g) = (_mm256_castps_pd(a), _mm256_castps_pd(b));
     // With the highest bit flipped, unsigned numbers compare as signed ones.
-    let is_more = match M::OP {
-        VectorOp::UnsignedMax | VectorOp::UnsignedMin => {
-            let sign = _mm256_set1_epi64x(i64::MIN);
-            _mm256_cmpgt_epi64(_mm256_xor_si256(x, sign), _mm256_xor_si256(y, sign))
-        }
-        _ => _mm256_cmpgt_epi64(x, y),
-    };
+    let flips = _mm256_set1_epi64x(if V::IS_SIGNED { 0 } else { i64::MIN });
+    let is_more = of_bits(_mm256_cmpgt_epi64(_mm256_xor_si256(x, flips), _mm256_xor_si256(y, flips)));
     match M::OP {
-        VectorOp::FloatSum => _mm256_castpd_ps(_mm256_add_pd(f, g)),
-        VectorOp::FloatProduct => _mm256_castpd_ps(_mm256_mul_pd(f, g)),
-        VectorOp::IntegerSum => of_bits(_mm256_add_epi64(x, y)),
-        VectorOp::IntegerProduct => {
+        ReduceOp::Sum if V::IS_FLOAT => _mm256_castpd_ps(_mm256_add_pd(f, g)),
+        ReduceOp::Prod if V::IS_FLOAT => _mm256_castpd_ps(_mm256_mul_pd(f, g)),
+        ReduceOp::Sum => of_bits(_mm256_add_epi64(x, y)),
+        ReduceOp::Prod => {
             // The product of the upper words exceeds the 64 bits of the result.
             let (upper_x, upper_y) = (_mm256_srli_epi64::<32>(x), _mm256_srli_epi64::<32>(y));
             let upper = _mm256_add_epi64(_mm256_mul_epu32(upper_x, y), _mm256_mul_epu32(x, upper_y));
             of_bits(_mm256_add_epi64(_mm256_mul_epu32(x, y), _mm256_slli_epi64::<32>(upper)))
         }
-        VectorOp::FloatMax | VectorOp::SignedMax | VectorOp::UnsignedMax => blend(of_bits(is_more), a, b),
-        VectorOp::FloatMin | VectorOp::SignedMin | VectorOp::UnsignedMin => blend(of_bits(is_more), b, a),
+        ReduceOp::Max => blend(is_more, a, b),
+        ReduceOp::Min => blend(is_more, b, a),
     }
 }
 
@@ -126,6 +115,21 @@ fn combine_longs<V: Pod, M: VectorMonoid<V>>(a: __m256, b: __m256) -> __m256 {
 #[inline]
 pub(super) fn blend(flags: __m256, a: __m256, b: __m256) -> __m256 {
     _mm256_blendv_ps(b, a, flags)
+}
+
+/// Lane masks: all bits set in the first `n` lanes, none in the others.
+#[inline(always)]
+fn lane_masks(n: usize) -> &'static [u32; LANES] {
+    static MASKS: [u32; 2 * LANES] = {
+        let mut masks = [0; 2 * LANES];
+        let mut k = 0;
+        while k < LANES {
+            masks[k] = u32::MAX;
+            k += 1;
+        }
+        masks
+    };
+    MASKS[LANES - n..].first_chunk().expect("bug: a mask of too many lanes")
 }
 
 /// Masks the `j`-th vector of a row of `len` numbers: `values` before the row's end, `identity` beyond it.
@@ -216,7 +220,7 @@ fn upper_halves(a: __m256, b: __m256) -> __m256 {
 /// `of[k]`.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn reduce_each<V: Pod, M: VectorMonoid<V>, const W: usize>(of: [__m256; W]) -> __m256 {
+pub(super) fn reduce_each<V: Reducible, M: VectorMonoid<V>, const W: usize>(of: [__m256; W]) -> __m256 {
     // The first level of vectors `k` and `k + W / 2` gives half a vector each, which together form one vector.
     let mut halves = [zero(); 4];
     for k in 0..W / 2 {
@@ -239,7 +243,7 @@ pub(super) fn reduce_each<V: Pod, M: VectorMonoid<V>, const W: usize>(of: [__m25
 /// Halving tree over the numbers of one vector. The result is its first number; the other numbers are unspecified.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn reduce<V: Pod, M: VectorMonoid<V>>(all: __m256) -> __m256 {
+pub(super) fn reduce<V: Reducible, M: VectorMonoid<V>>(all: __m256) -> __m256 {
     let half = combine::<V, M>(all, upper_halves(all, all));
     let two = combine::<V, M>(half, _mm256_permute_ps::<0b1110>(half));
     match const { size_of::<V>() } {

@@ -11,16 +11,15 @@ mod vector;
 
 use std::arch::x86_64::__m256;
 
-use bytemuck::Pod;
-
 use self::vector::{combine, exceed, identity, lift, mask_tail, reduce_each, transpose, zero};
-use super::row_reduce::reduce_long_row;
-use super::vector_op::VectorMonoid;
+use super::VectorMonoid;
+use super::reduce_long_row;
+use crate::backend::cpu::accumulate::Reducible;
 use crate::graph::canonical_order::reduction::{FOLD_LEN, LANES, block_len};
 
 /// Reduces consecutive rows. The values of row `k` begin at value `start(k)`.
 #[target_feature(enable = "avx2")]
-pub(super) fn rows<V: Pod, M: VectorMonoid<V>>(
+pub(super) fn rows<V: Reducible, M: VectorMonoid<V>>(
     monoid: M,
     values: &[V],
     start: impl Fn(usize) -> usize,
@@ -35,7 +34,7 @@ pub(super) fn rows<V: Pod, M: VectorMonoid<V>>(
 
 /// Reduces one block of a row of several blocks.
 #[target_feature(enable = "avx2")]
-pub(super) fn block<V: Pod, M: VectorMonoid<V>>(values: &[V]) -> M::State {
+pub(super) fn block<V: Reducible, M: VectorMonoid<V>>(values: &[V]) -> M::State {
     match const { size_of::<V>() } {
         4 => tree::<V, M, 4>(lanes::<V, M, 4, 8>(values, values.len())),
         8 => tree::<V, M, 8>(lanes::<V, M, 8, 4>(values, values.len())),
@@ -46,7 +45,7 @@ pub(super) fn block<V: Pod, M: VectorMonoid<V>>(values: &[V]) -> M::State {
 /// As [`rows`]; short rows are reduced `W` at a time.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn rows_of<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
+fn rows_of<V: Reducible, M: VectorMonoid<V>, const N: usize, const W: usize>(
     monoid: M,
     values: &[V],
     start: impl Fn(usize) -> usize,
@@ -78,7 +77,7 @@ fn rows_of<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
 /// Reduces the row `values[from..to]`.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn one_row<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
+fn one_row<V: Reducible, M: VectorMonoid<V>, const N: usize, const W: usize>(
     monoid: M,
     values: &[V],
     from: usize,
@@ -88,7 +87,7 @@ fn one_row<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
     match to - from {
         0 => {}
         len if len <= block_len(1) => out = row::<V, M, N, W>(monoid, &values[from..], len),
-        _ => reduce_long_row(&values[from..to], 1, monoid, std::slice::from_mut(&mut out)),
+        _ => out = reduce_long_row(monoid, &values[from..to]),
     }
     out
 }
@@ -102,7 +101,7 @@ fn one_row<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
 /// parallel cost little more than one.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn short_rows<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
+fn short_rows<V: Reducible, M: VectorMonoid<V>, const N: usize, const W: usize>(
     values: &[V],
     starts: &[usize; W],
     ends: &[usize; W],
@@ -127,7 +126,7 @@ fn short_rows<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
         folded[k] = merge_vectors::<V, M, N>(kept);
     }
     let of_lanes = reduce_each::<V, M, W>(folded);
-    if !M::OP.is_ordered() {
+    if !M::IS_ORDERED {
         return Some(of_lanes);
     }
     // Both orders are computed, as in `row`.
@@ -144,10 +143,14 @@ fn short_rows<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(
 /// Reduces a row of at most one block: the first `len` of `values`. The following values belong to the next rows.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn row<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(monoid: M, values: &[V], len: usize) -> M::State {
+fn row<V: Reducible, M: VectorMonoid<V>, const N: usize, const W: usize>(
+    monoid: M,
+    values: &[V],
+    len: usize,
+) -> M::State {
     let lanes = lanes::<V, M, N, W>(values, len);
     let of_lanes = tree::<V, M, N>(lanes);
-    if !M::OP.is_ordered() {
+    if !M::IS_ORDERED {
         return of_lanes;
     }
     // Both orders are computed, since a branch on the length would be mispredicted.
@@ -159,7 +162,7 @@ fn row<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(monoid: M, va
 /// Folds the values of a row into `N` vectors of lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn lanes<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(values: &[V], len: usize) -> [__m256; N] {
+fn lanes<V: Reducible, M: VectorMonoid<V>, const N: usize, const W: usize>(values: &[V], len: usize) -> [__m256; N] {
     let mut lanes = [identity::<V, M>(); N];
     let (groups, rest) = values[..len].as_chunks::<LANES>();
     for group in groups {
@@ -185,17 +188,17 @@ fn lanes<V: Pod, M: VectorMonoid<V>, const N: usize, const W: usize>(values: &[V
 /// A halving tree over the lanes.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn tree<V: Pod, M: VectorMonoid<V>, const N: usize>(lanes: [__m256; N]) -> M::State {
+fn tree<V: Reducible, M: VectorMonoid<V>, const N: usize>(lanes: [__m256; N]) -> M::State {
     let one = vector::reduce::<V, M>(merge_vectors::<V, M, N>(lanes));
     // A fold from the identity element 0 never gives -0. The tree alone gives -0 if all lanes are -0.
-    let one = if M::OP.is_ordered() { combine::<V, M>(one, identity::<V, M>()) } else { one };
+    let one = if M::IS_ORDERED { combine::<V, M>(one, identity::<V, M>()) } else { one };
     bytemuck::cast_slice(&[one])[0]
 }
 
 /// The first levels of the halving tree: merges `N` vectors into one.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn merge_vectors<V: Pod, M: VectorMonoid<V>, const N: usize>(mut lanes: [__m256; N]) -> __m256 {
+fn merge_vectors<V: Reducible, M: VectorMonoid<V>, const N: usize>(mut lanes: [__m256; N]) -> __m256 {
     let mut reach = N / 2;
     while reach > 0 {
         for j in 0..reach {

@@ -1,12 +1,12 @@
 //! Element-wise chains over rows of a table: the operations between a look-up and a reduction, applied to tiles of rows
 //! that stay in the L1 cache.
 
-use super::array::ArrayElement;
-use super::compiled_expr::OpId;
-use super::encoding::{Dense, Encoded};
-use super::eval::Block;
-use super::number::Number;
-use super::simd::{self, Loop};
+use crate::backend::cpu::array::ArrayElement;
+use crate::backend::cpu::compiled_expr::OpId;
+use crate::backend::cpu::encoding::{Dense, Encoded};
+use crate::backend::cpu::eval::Block;
+use crate::backend::cpu::number::Number;
+use crate::backend::cpu::simd::{self, Loop};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 
@@ -29,14 +29,14 @@ enum ChainOp {
 
 /// A step of a chain: its operation, and its operand, an expression of the value's index, if it has one.
 #[derive(Debug)]
-pub(super) struct ChainStep<E> {
+pub(in super::super) struct ChainStep<E> {
     op: ChainOp,
     operand: Option<E>,
 }
 
 /// The chain that `e` applies to the innermost expression for which `source` gives a result, in order of application.
 /// `of_value` gives an operand that is the same for all columns of a value.
-pub(super) fn chain_of<R>(
+pub(in super::super) fn chain_of<R>(
     e: &Expr,
     source: &impl Fn(&Expr) -> Option<R>,
     of_value: &impl Fn(&Expr) -> Option<Expr>,
@@ -76,12 +76,12 @@ impl<E> ChainStep<E> {
     }
 
     /// The operand, if any.
-    pub(super) fn operand(&self) -> Option<&E> {
+    pub(in super::super) fn operand(&self) -> Option<&E> {
         self.operand.as_ref()
     }
 
     /// The same step with another operand.
-    pub(super) fn with_operand<T>(&self, operand: Option<T>) -> ChainStep<T> {
+    pub(in super::super) fn with_operand<T>(&self, operand: Option<T>) -> ChainStep<T> {
         ChainStep { op: self.op, operand }
     }
 }
@@ -98,6 +98,12 @@ enum Operand<'a, V> {
 /// A chain whose operands are evaluated, for consecutive values.
 pub(super) struct RowChain<'a, V> {
     steps: Vec<(ChainOp, Operand<'a, V>)>,
+}
+
+impl<V> Default for RowChain<'_, V> {
+    fn default() -> Self {
+        Self { steps: Vec::new() }
+    }
 }
 
 impl<'a, V: Number + ArrayElement> RowChain<'a, V> {

@@ -1,0 +1,303 @@
+//! Row reductions of values of several columns: consecutive values, or rows of a table (embedding bags), possibly through a
+//! chain of element-wise operations. Table rows are read in place, or tile by tile if there is a chain.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::row_chain::{ChainStep, RowChain};
+use super::{RowFold, RowMonoid, merge_lanes};
+use crate::backend::cpu::accumulate::Reducible;
+use crate::backend::cpu::array::ArrayElement;
+use crate::backend::cpu::compiled_expr::OpId;
+use crate::backend::cpu::encoding::Dense;
+use crate::backend::cpu::eval::Block;
+use crate::backend::cpu::simd::{self, LINE, Loop};
+use crate::graph::canonical_order::reduction::{COLUMNS_FOLD_LEN, block_len, wide_lanes};
+
+/// Numbers of a tile.
+const TILE: usize = 512;
+
+/// Values that are prefetched before those of a row are reduced, beyond its end. The arithmetic on a value may fill the
+/// processor's reorder buffer, so that it does not reach the next values by itself.
+const AHEAD: usize = 16;
+
+/// Bytes of a table that the L2 cache holds, so that its rows are not prefetched.
+const CACHED: usize = 1 << 20;
+
+/// Values of several columns.
+pub(in super::super) struct Columns<'a, V: Clone> {
+    table: Cow<'a, [V]>,
+    /// The first number of each value, in range with the rest of its row; `None` for consecutive values.
+    firsts: Option<Dense<'a, u32>>,
+    /// The scale of each value, a leading step of the chain; `None` for 1.
+    scales: Option<Dense<'a, V>>,
+    /// The other steps.
+    chain: RowChain<'a, V>,
+    inner: usize,
+}
+
+impl<'a, V: Reducible + ArrayElement> Columns<'a, V> {
+    /// Consecutive values.
+    pub(in super::super) fn consecutive(values: &'a [V], inner: usize) -> Self {
+        Self { table: values.into(), firsts: None, scales: None, chain: RowChain::default(), inner }
+    }
+
+    /// Rows of a table: the values of a block of value indices, whose first number is the operation `first`.
+    pub(in super::super) fn of_table<'b: 'a>(
+        table: &'a [V],
+        inner: usize,
+        block: &mut Block<'b>,
+        first: OpId,
+        chain: &[ChainStep<OpId>],
+    ) -> Self {
+        let firsts = block.values::<u32>(first);
+        let scale = chain.first().filter(|step| step.is_scale()).and_then(|step| step.operand());
+        let scales = scale.map(|&scale| block.values::<V>(scale));
+        let chain = RowChain::new(&chain[usize::from(scales.is_some())..], block);
+        if firsts.iter().max().is_none_or(|&first| first as usize + inner <= table.len()) {
+            return Self { table: table.into(), firsts: Some(firsts), scales, chain, inner };
+        }
+        // Only a failed check leads here. An index out of range reads the last element.
+        let element = |k: usize| {
+            let at = firsts[k / inner].wrapping_add((k % inner) as u32);
+            table[(at as usize).min(table.len() - 1)]
+        };
+        let values: Vec<V> = (0..firsts.len() * inner).map(element).collect();
+        Self { table: values.into(), firsts: None, scales, chain, inner }
+    }
+
+    /// Reduces consecutive rows of values. The values of row `k` begin at value `start(k)`.
+    pub(in super::super) fn rows<M: RowMonoid<V>>(
+        &self,
+        monoid: M,
+        start: impl Fn(usize) -> usize,
+        out: &mut [M::State],
+    ) {
+        let mut reduction = Reduction::new(self, monoid);
+        let is_far = self.firsts.is_some() && size_of_val::<[V]>(&self.table) > CACHED;
+        let (mut at, mut fetched) = (start(0), 0);
+        for (row, out) in out.chunks_exact_mut(self.inner).enumerate() {
+            let end = start(row + 1);
+            if is_far && end - at <= block_len(self.inner) {
+                fetched = reduction.rows.prefetch(fetched.max(at), end + AHEAD);
+            }
+            reduction.row(at..end, out);
+            at = end;
+        }
+    }
+
+    /// Reduces each block of the values of a row of several blocks.
+    pub(in super::super) fn blocks<M: RowMonoid<V>>(&self, monoid: M, out: &mut [M::State]) {
+        let mut reduction = Reduction::new(self, monoid);
+        let len = self.firsts.as_ref().map_or(self.table.len() / self.inner, |firsts| firsts.len());
+        for (picked, out) in blocks(0..len, self.inner).zip(out.chunks_exact_mut(self.inner)) {
+            reduction.block(picked, out);
+        }
+    }
+}
+
+/// A reduction of values of several columns.
+struct Reduction<'c, 'a, V: Reducible, M: RowMonoid<V>> {
+    monoid: M,
+    rows: Rows<'c, V>,
+    chain: &'c RowChain<'a, V>,
+    /// Memory for the lanes of a block.
+    lanes: Vec<M::State>,
+    /// Memory for the values to which the chain is applied.
+    tile: Vec<V>,
+}
+
+impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, M> {
+    fn new(of: &'c Columns<'a, V>, monoid: M) -> Self {
+        let inner = of.inner;
+        let (firsts, scales) = (of.firsts.as_deref(), of.scales.as_deref());
+        let tiled = if of.chain.is_empty() { 0 } else { (TILE / inner).max(1) };
+        Self {
+            monoid,
+            rows: Rows { table: &of.table, firsts, scales, inner },
+            chain: &of.chain,
+            lanes: vec![monoid.identity(); wide_lanes(inner) * inner],
+            tile: vec![V::default(); tiled * inner],
+        }
+    }
+
+    /// Reduces one row.
+    fn row(&mut self, picked: Range<usize>, out: &mut [M::State]) {
+        let (inner, len) = (self.rows.inner, picked.len());
+        if len <= COLUMNS_FOLD_LEN {
+            out.fill(self.monoid.identity());
+            self.fold((picked, 1), out);
+        } else if len <= block_len(inner) {
+            self.block(picked, out);
+        } else {
+            let mut fold = RowFold::new(len, inner, self.monoid);
+            for picked in blocks(picked, inner) {
+                self.block(picked, out);
+                fold.push(out);
+            }
+            fold.finish(out);
+        }
+    }
+
+    /// Reduces one block.
+    fn block(&mut self, picked: Range<usize>, out: &mut [M::State]) {
+        let (step, inner) = (wide_lanes(self.rows.inner), self.rows.inner);
+        let mut lanes = std::mem::take(&mut self.lanes);
+        lanes.fill(self.monoid.identity());
+        if let (Rows { firsts: None, scales: None, table, .. }, true) = (self.rows, self.chain.is_empty()) {
+            // The lanes are columns of rows of `step` values. The last such row may be shorter.
+            let values = &table[picked.start * inner..picked.end * inner];
+            let (whole, rest) = values.split_at(picked.len() / step * step * inner);
+            let rows = |table, inner| Rows { table, firsts: None, scales: None, inner };
+            fold_rows(self.monoid, rows(whole, step * inner), (0..picked.len() / step, 1), &mut lanes);
+            fold_rows(self.monoid, rows(rest, rest.len()), (0..1, 1), &mut lanes[..rest.len()]);
+        } else {
+            for (lane, states) in lanes.chunks_exact_mut(inner).enumerate() {
+                self.fold((lane + picked.start..picked.end, step), states);
+            }
+        }
+        merge_lanes(&mut lanes, self.monoid, out);
+        self.lanes = lanes;
+    }
+
+    /// Adds every `step`-th of the values `picked` to the states of their columns.
+    fn fold(&mut self, (picked, step): (Range<usize>, usize), states: &mut [M::State]) {
+        let Self { monoid, rows, chain, ref mut tile, .. } = *self;
+        if chain.is_empty() {
+            return fold_rows(monoid, rows, (picked, step), states);
+        }
+        let (mut at, inner) = (picked.start, rows.inner);
+        while at < picked.end {
+            let n = (tile.len() / inner).min((picked.end - at).div_ceil(step));
+            let tile = &mut tile[..n * inner];
+            simd::run(Copy { rows, from: at, step, out: tile });
+            chain.apply(tile, inner, (at, step));
+            fold_rows(monoid, Rows { table: tile, firsts: None, scales: None, inner }, (0..n, 1), states);
+            at += n * step;
+        }
+    }
+}
+
+/// The blocks of consecutive values.
+fn blocks(of: Range<usize>, inner: usize) -> impl Iterator<Item = Range<usize>> {
+    let len = block_len(inner);
+    of.clone().step_by(len).map(move |at| at..(at + len).min(of.end))
+}
+
+/// Rows of numbers: row `k` starts at number `firsts[k]` of the table, or follows row `k - 1` if there are no `firsts`.
+#[derive(Clone, Copy)]
+struct Rows<'v, V> {
+    table: &'v [V],
+    firsts: Option<&'v [u32]>,
+    /// The factor of each row, `None` for 1.
+    scales: Option<&'v [V]>,
+    /// Numbers per row.
+    inner: usize,
+}
+
+impl<V> Rows<'_, V> {
+    /// Prefetches the rows `from..to`, as far as there are that many. Returns the end.
+    #[inline]
+    fn prefetch(&self, from: usize, to: usize) -> usize {
+        let firsts = self.firsts.unwrap_or_default();
+        let to = to.min(firsts.len()).max(from);
+        for &first in &firsts[from..to] {
+            for k in (0..self.inner).step_by(LINE / size_of::<V>()) {
+                simd::prefetch(self.table, first as usize + k);
+            }
+        }
+        to
+    }
+
+    /// The first number of row `k`.
+    #[inline(always)]
+    fn first(&self, k: usize) -> usize {
+        self.firsts.map_or(k * self.inner, |firsts| firsts[k] as usize)
+    }
+}
+
+/// Adds every `step`-th of the rows `picked` to the states of their columns.
+fn fold_rows<V: Reducible, M: RowMonoid<V>>(
+    monoid: M,
+    rows: Rows<'_, V>,
+    (picked, step): (Range<usize>, usize),
+    states: &mut [M::State],
+) {
+    simd::run(FoldRows { monoid, rows, picked, step, states });
+}
+
+/// See [`fold_rows`]. The rows are read once for each group of up to 64 columns, whose states stay in registers.
+struct FoldRows<'a, V: Reducible, M: RowMonoid<V>> {
+    monoid: M,
+    rows: Rows<'a, V>,
+    picked: Range<usize>,
+    step: usize,
+    states: &'a mut [M::State],
+}
+
+impl<V: Reducible, M: RowMonoid<V>> Loop for FoldRows<'_, V, M> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { monoid, rows, picked, step, states } = self;
+        // Not a division: it takes longer than a row of few values. The step is a power of two.
+        let n = (picked.len() + step - 1) >> step.trailing_zeros();
+        let mut column = 0;
+        macro_rules! groups {
+            ($($n:literal),*) => {$(
+                while let Some(states) = states[column..].first_chunk_mut::<$n>() {
+                    // Positions by multiplication: iterators with a step cost more than a row of few columns.
+                    let places = (0..n).map(|k| picked.start + k * step);
+                    let group = |first: usize| -> [V; $n] {
+                        *rows.table[first + column..].first_chunk().expect("bug: a row beyond the table")
+                    };
+                    // A loop for each kind of rows, since the compiler does not move the conditions out of the loop.
+                    match (rows.firsts, rows.scales) {
+                        (None, None) => monoid.fold_columns(states, places.map(|k| group(k * rows.inner))),
+                        (Some(firsts), None) => {
+                            monoid.fold_columns(states, places.map(|k| group(firsts[k] as usize)));
+                        }
+                        (_, Some(scales)) => {
+                            let scaled = |k| group(rows.first(k)).map(|x| x.mul(scales[k]));
+                            monoid.fold_columns(states, places.map(scaled));
+                        }
+                    }
+                    column += $n;
+                }
+            )*};
+        }
+        groups!(64, 16, 4, 3, 2, 1);
+    }
+}
+
+/// Copies rows, scaled: every `step`-th one from row `from` on.
+struct Copy<'l, V> {
+    rows: Rows<'l, V>,
+    from: usize,
+    step: usize,
+    out: &'l mut [V],
+}
+
+impl<V: Reducible> Loop for Copy<'_, V> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { rows, from, step, out } = self;
+        for (k, out) in out.chunks_exact_mut(rows.inner).enumerate() {
+            let at = from + k * step;
+            let row = &rows.table[rows.first(at)..][..rows.inner];
+            // A compile-time length, so that the stores are as wide as the loads of the chain.
+            let ((groups, rest), (of_row, last)) = (out.as_chunks_mut::<8>(), row.as_chunks::<8>());
+            match rows.scales {
+                Some(scales) => {
+                    groups.iter_mut().zip(of_row).for_each(|(out, row)| *out = row.map(|x| x.mul(scales[at])));
+                    rest.iter_mut().zip(last).for_each(|(out, x)| *out = x.mul(scales[at]));
+                }
+                None => {
+                    groups.iter_mut().zip(of_row).for_each(|(out, row)| *out = *row);
+                    rest.copy_from_slice(last);
+                }
+            }
+        }
+    }
+}
