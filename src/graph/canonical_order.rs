@@ -2,8 +2,8 @@
 //!
 //! The order is a function of the row's length and the inner width alone, so that a row has the same bits on every
 //! backend and in every batch. `shaders/row_reduce.wgsl` and `shaders/row_scan.wgsl` state it; the loops of the CPU
-//! backend and the grids of the GPU backend take its constants from here. Folds by few keys have
-//! an order of their own: see [`super::tile_fold`].
+//! backend and the grids of the GPU backend take its constants from here. Folds by few keys have an order of their own: see
+//! [`super::tile_fold`].
 
 /// Values per block of one column. A longer row has several blocks, which are combined independently.
 pub(crate) const BLOCK: u32 = 256;
