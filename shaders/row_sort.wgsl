@@ -53,20 +53,7 @@ fn main(
         return; // uniform: derived from uniform loads at uniform indices
     }
 
-    for (var k = 0u; k < ITEMS; k++) {
-        let i = k * 256u + t;
-        // Padding beyond the rows sorts last in the tile.
-        var own_key = Elem();
-        var own_tag = 0xffffffffu;
-        if (i < count) {
-            own_key = load(begin + i);
-            let row = row_between(first, last, begin + i);
-            own_tag = ((split(row) - begin) << ROW_BITS) | i;
-        }
-        keys[i] = own_key;
-        tags[i] = own_tag;
-    }
-    workgroupBarrier(); // uniform: after returns that were uniform
+    load_tile(t, begin, count, first, last);
     sort_tile(t, count);
     // The order of the positions, so that stores coalesce.
     for (var k = 0u; k < ITEMS; k++) {

@@ -79,20 +79,7 @@ fn main(
     if (count == 0u) {
         return; // uniform: derived from uniform loads at uniform indices
     }
-    for (var k = 0u; k < ITEMS; k++) {
-        let i = k * 256u + t;
-        // Padding beyond the rows sorts last in the tile.
-        var own_key = Elem();
-        var own_tag = 0xffffffffu;
-        if (i < count) {
-            own_key = load(begin + i);
-            let start = max(split(row_between(low, last, begin + i)), begin);
-            own_tag = ((start - begin) << ROW_BITS) | i;
-        }
-        keys[i] = own_key;
-        tags[i] = own_tag;
-    }
-    workgroupBarrier(); // uniform: after returns that were uniform
+    load_tile(t, begin, count, low, last);
     sort_tile(t, count);
     for (var k = 0u; k < ITEMS; k++) {
         let i = k * 256u + t;

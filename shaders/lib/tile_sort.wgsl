@@ -8,6 +8,7 @@
 //
 // Generated  alias Elem                                  the type of the keys
 //            fn splits_at(i: u32) -> u32                 i <= rows; non-decreasing; rows beyond the live ones are empty
+//            fn load(i: u32) -> Elem                     the key at position i
 //            fn is_less(a: Elem, b: Elem) -> bool        the order of the keys
 // Template   const ITEMS, TILE: u32                      elements per invocation and per workgroup: TILE is 256 * ITEMS,
 //                                                        at most 2^ROW_BITS
@@ -66,6 +67,25 @@ fn row_between(low: u32, high: u32, at: u32) -> u32 {
         }
     }
     return a;
+}
+
+/// Loads the keys of the `count` positions from `begin` on, of the rows low ..= high, and pads the tile. A row that starts
+/// before `begin` counts from there. Contains a barrier: must be called uniformly.
+fn load_tile(t: u32, begin: u32, count: u32, low: u32, high: u32) {
+    for (var k = 0u; k < ITEMS; k++) {
+        let i = k * 256u + t;
+        // Padding sorts last in the tile.
+        var own_key = Elem();
+        var own_tag = 0xffffffffu;
+        if (i < count) {
+            own_key = load(begin + i);
+            let start = max(split(row_between(low, high, begin + i)), begin);
+            own_tag = ((start - begin) << ROW_BITS) | i;
+        }
+        keys[i] = own_key;
+        tags[i] = own_tag;
+    }
+    workgroupBarrier(); // uniform: called uniformly
 }
 
 /// Whether the element of key `ka` and tag `ta` sorts before that of `kb` and `tb`.
