@@ -254,9 +254,11 @@ fn chains_of_looked_up_rows_have_the_bits_of_stored_rows() {
     let ids: Vec<i32> = (0..splits[lengths.len()]).map(|_| noise.below(VOCABULARY as u64) as i32).collect();
     let weights: Vec<f32> = ids.iter().map(|_| noise.below(16) as f32 * 0.3 - 2.0).collect();
     type Chain = fn(&Tensor, &Tensor) -> Result<Tensor>;
-    let chains: [(&str, Chain); 6] = [
+    let chains: [(&str, Chain); 8] = [
         ("none", |x, _| Ok(x.clone())),
         ("relu(2x - 1)", |x, _| ((x * 2.0)? - 1.0)?.relu()),
+        ("min(max(x w + 40, -20), 90) w", |x, w| (((x * w)? + 40.0)?.maximum(-20.0)?.minimum(90.0))? * w),
+        ("min(max(x, -0), 0)", |x, _| x.maximum(-0.0)?.minimum(0.0)),
         ("|w - x| / 3", |x, w| (w - x)?.abs()? / 3.0),
         ("min(1 / x, w) w", |x, w| (1.0 / x)?.minimum(w)? * w),
         ("-(x w) + w", |x, w| (x * w)?.negative()? + w),

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::row_chain::{ChainStep, RowChain};
+use super::row_chain::{ChainStep, Clamp, RowChain};
 use super::{RowFold, RowMonoid, merge_lanes};
 use crate::backend::cpu::accumulate::Reducible;
 use crate::backend::cpu::array::ArrayElement;
@@ -31,15 +31,15 @@ pub(in super::super) struct Columns<'a, V: Clone> {
     firsts: Option<Dense<'a, u32>>,
     /// The scale of each value, a leading step of the chain; `None` for 1.
     scales: Option<Dense<'a, V>>,
-    /// The other steps.
-    chain: RowChain<'a, V>,
+    /// The steps after the scale, `None` if there are none and values are read in place.
+    chain: Option<(Clamp<V>, RowChain<'a, V>)>,
     inner: usize,
 }
 
 impl<'a, V: Reducible + ArrayElement> Columns<'a, V> {
     /// Consecutive values.
     pub(in super::super) fn consecutive(values: &'a [V], inner: usize) -> Self {
-        Self { table: values.into(), firsts: None, scales: None, chain: RowChain::default(), inner }
+        Self { table: values.into(), firsts: None, scales: None, chain: None, inner }
     }
 
     /// Rows of a table: the values of a block of value indices, whose first number is the operation `first`.
@@ -53,7 +53,8 @@ impl<'a, V: Reducible + ArrayElement> Columns<'a, V> {
         let firsts = block.values::<u32>(first);
         let scale = chain.first().filter(|step| step.is_scale()).and_then(|step| step.operand());
         let scales = scale.map(|&scale| block.values::<V>(scale));
-        let chain = RowChain::new(&chain[usize::from(scales.is_some())..], block);
+        let mut chain = RowChain::new(&chain[usize::from(scales.is_some())..], block);
+        let chain = (!chain.is_empty()).then(|| (chain.take_clamp(), chain));
         if firsts.iter().max().is_none_or(|&first| first as usize + inner <= table.len()) {
             return Self { table: table.into(), firsts: Some(firsts), scales, chain, inner };
         }
@@ -100,7 +101,7 @@ impl<'a, V: Reducible + ArrayElement> Columns<'a, V> {
 struct Reduction<'c, 'a, V: Reducible, M: RowMonoid<V>> {
     monoid: M,
     rows: Rows<'c, V>,
-    chain: &'c RowChain<'a, V>,
+    chain: Option<&'c (Clamp<V>, RowChain<'a, V>)>,
     /// Memory for the lanes of a block.
     lanes: Vec<M::State>,
     /// Memory for the values to which the chain is applied.
@@ -111,11 +112,11 @@ impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, 
     fn new(of: &'c Columns<'a, V>, monoid: M) -> Self {
         let inner = of.inner;
         let (firsts, scales) = (of.firsts.as_deref(), of.scales.as_deref());
-        let tiled = if of.chain.is_empty() { 0 } else { (TILE / inner).max(1) };
+        let tiled = if of.chain.is_none() { 0 } else { (TILE / inner).max(1) };
         Self {
             monoid,
             rows: Rows { table: &of.table, firsts, scales, inner },
-            chain: &of.chain,
+            chain: of.chain.as_ref(),
             lanes: vec![monoid.identity(); wide_lanes(inner) * inner],
             tile: vec![V::default(); tiled * inner],
         }
@@ -144,7 +145,7 @@ impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, 
         let (step, inner) = (wide_lanes(self.rows.inner), self.rows.inner);
         let mut lanes = std::mem::take(&mut self.lanes);
         lanes.fill(self.monoid.identity());
-        if let (Rows { firsts: None, scales: None, table, .. }, true) = (self.rows, self.chain.is_empty()) {
+        if let (Rows { firsts: None, scales: None, table, .. }, None) = (self.rows, self.chain) {
             // The lanes are columns of rows of `step` values. The last such row may be shorter.
             let values = &table[picked.start * inner..picked.end * inner];
             let (whole, rest) = values.split_at(picked.len() / step * step * inner);
@@ -163,14 +164,14 @@ impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, 
     /// Adds every `step`-th of the values `picked` to the states of their columns.
     fn fold(&mut self, (picked, step): (Range<usize>, usize), states: &mut [M::State]) {
         let Self { monoid, rows, chain, ref mut tile, .. } = *self;
-        if chain.is_empty() {
+        let Some((clamp, chain)) = chain else {
             return fold_rows(monoid, rows, (picked, step), states);
-        }
+        };
         let (mut at, inner) = (picked.start, rows.inner);
         while at < picked.end {
             let n = (tile.len() / inner).min((picked.end - at).div_ceil(step));
             let tile = &mut tile[..n * inner];
-            simd::run(Copy { rows, from: at, step, out: tile });
+            simd::run(Copy { rows, clamp: *clamp, from: at, step, out: tile });
             chain.apply(tile, inner, (at, step));
             fold_rows(monoid, Rows { table: tile, firsts: None, scales: None, inner }, (0..n, 1), states);
             at += n * step;
@@ -270,9 +271,10 @@ impl<V: Reducible, M: RowMonoid<V>> Loop for FoldRows<'_, V, M> {
     }
 }
 
-/// Copies rows, scaled: every `step`-th one from row `from` on.
+/// Copies rows, scaled and clamped: every `step`-th one from row `from` on.
 struct Copy<'l, V> {
     rows: Rows<'l, V>,
+    clamp: Clamp<V>,
     from: usize,
     step: usize,
     out: &'l mut [V],
@@ -282,21 +284,18 @@ impl<V: Reducible> Loop for Copy<'_, V> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { rows, from, step, out } = self;
+        let Self { rows, clamp, from, step, out } = self;
         for (k, out) in out.chunks_exact_mut(rows.inner).enumerate() {
             let at = from + k * step;
             let row = &rows.table[rows.first(at)..][..rows.inner];
+            let scale = rows.scales.map_or(V::ONE, |scales| scales[at]);
             // A compile-time length, so that the stores are as wide as the loads of the chain.
             let ((groups, rest), (of_row, last)) = (out.as_chunks_mut::<8>(), row.as_chunks::<8>());
-            match rows.scales {
-                Some(scales) => {
-                    groups.iter_mut().zip(of_row).for_each(|(out, row)| *out = row.map(|x| x.mul(scales[at])));
-                    rest.iter_mut().zip(last).for_each(|(out, x)| *out = x.mul(scales[at]));
-                }
-                None => {
-                    groups.iter_mut().zip(of_row).for_each(|(out, row)| *out = *row);
-                    rest.copy_from_slice(last);
-                }
+            for (out, row) in groups.iter_mut().zip(of_row) {
+                *out = row.map(|x| clamp.apply(x.mul(scale)));
+            }
+            for (out, &x) in rest.iter_mut().zip(last) {
+                *out = clamp.apply(x.mul(scale));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Element-wise chains over rows of a table: the operations between a look-up and a reduction, applied to tiles of rows
 //! that stay in the L1 cache.
 
+use crate::backend::cpu::accumulate::Reducible;
 use crate::backend::cpu::array::ArrayElement;
 use crate::backend::cpu::compiled_expr::OpId;
 use crate::backend::cpu::encoding::{Dense, Encoded};
@@ -8,7 +9,7 @@ use crate::backend::cpu::eval::Block;
 use crate::backend::cpu::number::Number;
 use crate::backend::cpu::simd::{self, Loop};
 use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 
 /// An operation of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +96,44 @@ enum Operand<'a, V> {
     Each(Dense<'a, V>),
 }
 
+/// Steps with the same operands for all values: `x + offset`, at least `low`, at most `high`.
+#[derive(Clone, Copy)]
+pub(super) struct Clamp<V> {
+    offset: V,
+    low: V,
+    high: V,
+}
+
+impl<V: Reducible> Clamp<V> {
+    /// No steps.
+    fn none() -> Self {
+        let [low, high] = [ReduceOp::Max, ReduceOp::Min].map(|op| V::of_scalar(op.identity(V::DTYPE)));
+        // Adding -0 changes no float.
+        Self { offset: V::ZERO.neg(), low, high }
+    }
+
+    #[inline(always)]
+    pub(super) fn apply(&self, x: V) -> V {
+        at_most(at_least(x.add(self.offset), self.low), self.high)
+    }
+}
+
+#[inline(always)]
+fn at_least<V: Reducible>(x: V, low: V) -> V {
+    if x <= low { low } else { x }
+}
+
+#[inline(always)]
+fn at_most<V: Reducible>(x: V, high: V) -> V {
+    if x >= high { high } else { x }
+}
+
+/// Whether a comparison with `bound` gives the minimum or maximum: not for NaN, nor for one of the zeros.
+fn is_exact<V: Reducible>(compared: fn(V, V) -> V, exact: fn(V, V) -> V, bound: V) -> bool {
+    let same = |x: V| bytemuck::bytes_of(&compared(x, bound)) == bytemuck::bytes_of(&exact(x, bound));
+    same(V::ZERO) && same(V::ZERO.neg())
+}
+
 /// A chain whose operands are evaluated, for consecutive values.
 pub(super) struct RowChain<'a, V> {
     steps: Vec<(ChainOp, Operand<'a, V>)>,
@@ -106,7 +145,7 @@ impl<V> Default for RowChain<'_, V> {
     }
 }
 
-impl<'a, V: Number + ArrayElement> RowChain<'a, V> {
+impl<'a, V: Reducible + ArrayElement> RowChain<'a, V> {
     /// The chain for the values of a block of value indices.
     pub(super) fn new<'b: 'a>(steps: &[ChainStep<OpId>], block: &mut Block<'b>) -> Self {
         let operand = |step: &ChainStep<OpId>| match step.operand {
@@ -117,6 +156,29 @@ impl<'a, V: Number + ArrayElement> RowChain<'a, V> {
             },
         };
         Self { steps: steps.iter().map(|step| step.op).zip(steps.iter().map(operand)).collect() }
+    }
+
+    /// Takes the leading steps that a [`Clamp`] applies.
+    pub(super) fn take_clamp(&mut self) -> Clamp<V> {
+        let mut clamp = Clamp::none();
+        let mut taken = 0;
+        // In the order of their application.
+        for op in [ChainOp::Add, ChainOp::Max, ChainOp::Min] {
+            match self.steps.get(taken) {
+                Some(&(ChainOp::Add, Operand::One(x))) if op == ChainOp::Add => clamp.offset = x,
+                Some(&(ChainOp::Sub, Operand::One(x))) if op == ChainOp::Add => clamp.offset = x.neg(),
+                Some(&(ChainOp::Max, Operand::One(x))) if op == ChainOp::Max && is_exact(at_least, V::maximum, x) => {
+                    clamp.low = x;
+                }
+                Some(&(ChainOp::Min, Operand::One(x))) if op == ChainOp::Min && is_exact(at_most, V::minimum, x) => {
+                    clamp.high = x;
+                }
+                _ => continue,
+            }
+            taken += 1;
+        }
+        self.steps.drain(..taken);
+        clamp
     }
 
     pub(super) fn is_empty(&self) -> bool {
