@@ -3,8 +3,10 @@
 use std::marker::PhantomData;
 
 use super::accumulate::Float;
-use super::loops::map_values;
+use super::encoding::Dense;
+use super::loops::map1;
 use super::masked_rows;
+use super::operand::Operand;
 use super::row_reduce::{Monoid, reduce_columns};
 use super::vector_op::{VectorMonoid, VectorOp};
 use super::vector_rows;
@@ -97,7 +99,7 @@ impl<F: Float, const MAX: bool> Monoid<F> for MinMax<MAX> {
             reduce_columns(values, inner, self, start, out);
         } else if !vector_rows::rows(self, values, &start, out) {
             let nan = Self::key_of_nan::<F>();
-            let keys = map_values(values, |x| x.key_or(nan));
+            let keys = Dense::filled(values.len(), |keys| map1(Operand::Dense(values), |x: F| x.key_or(nan), keys));
             masked_rows::reduce_rows(&keys, KeyMinMax::<F, MAX>(PhantomData), false, start, out);
         }
     }

@@ -4,18 +4,17 @@
 //! named after the WGSL kernel of the same primitive.
 
 pub mod accumulate;
+mod arithmetic;
 pub(crate) mod array;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod block_scan;
 mod call;
-mod common_runs;
 pub mod compact;
 mod compiled_expr;
 mod compute;
+mod copier;
 mod copies;
-mod copy_plan;
-mod copy_sources;
 mod embedding_bag;
 mod encoding;
 mod eval;
@@ -29,7 +28,6 @@ mod map;
 mod masked_rows;
 pub mod matmul;
 mod moments;
-mod nonempty_rows;
 pub(crate) mod number;
 mod online_softmax;
 mod operand;
@@ -41,6 +39,7 @@ mod pool;
 #[cfg(test)]
 mod random_encodings;
 mod rank_bitmap;
+mod registers;
 mod row_chain;
 mod row_hash;
 mod row_kernel;
@@ -48,10 +47,8 @@ pub mod row_reduce;
 pub mod row_scan;
 pub mod row_sort;
 mod rows_of;
-mod run_arithmetic;
-mod run_encoding;
 pub mod scan;
-mod selection;
+mod segments;
 mod sequence_division;
 mod simd;
 pub mod sort;

@@ -12,7 +12,6 @@ mod outputs;
 mod states;
 
 use std::ops::Range;
-use std::rc::Rc;
 
 use column::{Column, Source, SourceExpr};
 use outputs::{Outputs, WorkItem};
@@ -20,10 +19,10 @@ use states::States;
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
-use super::encoding::Encoded;
+use super::encoding::{Encoded, Ends};
 use super::eval::Block;
 use super::parallel;
-use super::run_encoding;
+use super::segments::segments;
 use super::work_items::RowStarts;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -218,7 +217,7 @@ impl<'a> Compiled<'a> {
             if r.is_stored
                 && let Some(out) = outputs.next()
             {
-                result.store(r.dtype.size(), out);
+                result.store(out);
             }
             result
         });
@@ -236,12 +235,12 @@ impl<'a> Compiled<'a> {
             return results.iter().map(|result| Encoded::Constant(result.get(first))).collect();
         }
         let is_all = (first, end) == (0, ends.len());
-        let ends = Rc::new(if is_all { ends } else { ends[first..end].to_vec() });
+        let ends: Ends = ends[first..end].to_vec().into();
         let of_rows = |result: Encoded<'r>| match is_all {
             true => result,
-            false => result.gather_ranges(&[(first as u32, end as u32)]),
+            false => result.slice(first..end),
         };
-        results.into_iter().map(|result| run_encoding::runs(ends.clone(), of_rows(result))).collect()
+        results.into_iter().map(|result| segments(ends.clone(), 0, of_rows(result))).collect()
     }
 
     /// Maps the elements, given the results of their rows.
