@@ -13,7 +13,7 @@ use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 
 /// Least average segment length, in positions, at which an operation per segment costs less than expanding the segments.
-const MIN_LOOP_LEN: usize = 128;
+const MIN_LOOP_LEN: usize = 48;
 
 /// `a op b` at `n` positions.
 pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Encoded<'a>, b: &Encoded<'a>) -> Encoded<'a> {

@@ -120,35 +120,51 @@ impl<'l, W: ArrayElement> Reader<'l, W> {
     /// `fixed_len`.
     #[inline(always)]
     fn take(&self, segment: usize, skipped: u32, len: usize, fixed_len: usize, out: &mut OutputWriter<'_, W>) {
-        let from = match self.from {
-            Operand::Constant(value) => return out.generate(len, |_| value),
-            Operand::Dense(from) => from,
-        };
-        let first = after(self.first.get(segment), self.step, skipped);
-        let at = first as usize;
-        match self.step {
-            1 if at + len <= from.len() => {
-                if self.scattered {
-                    self.prefetch(from, segment + PREFETCH_DISTANCE, fixed_len);
-                }
-                out.copy(from, at, len, fixed_len);
-            }
-            -1 if at < from.len() && len <= at + 1 => self.take_back(from, segment, at, len, fixed_len, out),
-            step => out.generate(len, |k| from[(after(first, step, k) as usize).min(from.len() - 1)]),
+        match (self.from, self.step) {
+            (Operand::Constant(value), _) => out.generate(len, |_| value),
+            (Operand::Dense(from), 1) => self.forward(from, segment, skipped, len, fixed_len, out),
+            (Operand::Dense(from), _) => self.backward(from, segment, skipped, len, fixed_len, out),
         }
     }
 
-    /// As [`Reader::take`], for elements read backwards. Not inlined, to keep loops over other sources small.
-    #[inline(never)]
-    fn take_back(
+    /// As [`Reader::take`], for elements of an array read forwards.
+    #[inline(always)]
+    fn forward(
         &self,
         from: &[W],
         segment: usize,
-        at: usize,
+        skipped: u32,
         len: usize,
         fixed_len: usize,
         out: &mut OutputWriter<'_, W>,
     ) {
+        let first = self.first.get(segment).wrapping_add(skipped) as usize;
+        if first + len > from.len() {
+            return self.clamped(from, first as u32, 1, len, out);
+        }
+        if self.scattered {
+            self.prefetch(from, segment + PREFETCH_DISTANCE, fixed_len);
+        }
+        out.copy(from, first, len, fixed_len);
+    }
+
+    /// As [`Reader::take`], for elements of an array read backwards, or one element repeated. Not inlined, to keep loops
+    /// over other sources small.
+    #[inline(never)]
+    fn backward(
+        &self,
+        from: &[W],
+        segment: usize,
+        skipped: u32,
+        len: usize,
+        fixed_len: usize,
+        out: &mut OutputWriter<'_, W>,
+    ) {
+        let first = after(self.first.get(segment), self.step, skipped);
+        let at = first as usize;
+        if self.step == 0 || at >= from.len() || len > at + 1 {
+            return self.clamped(from, first, self.step, len, out);
+        }
         if self.scattered {
             self.prefetch(from, segment + PREFETCH_DISTANCE, fixed_len);
         }
@@ -159,6 +175,12 @@ impl<'l, W: ArrayElement> Reader<'l, W> {
             simd::prefetch(from, (at + PREFETCH_DISTANCE * line).wrapping_sub(k * line));
         }
         out.copy_back(from, at, len, fixed_len);
+    }
+
+    /// Stores the elements at `len` indices from `first` on, some of which may be out of range.
+    #[inline(never)]
+    fn clamped(&self, from: &[W], first: u32, step: Step, len: usize, out: &mut OutputWriter<'_, W>) {
+        out.generate(len, |k| from[(after(first, step, k) as usize).min(from.len() - 1)]);
     }
 
     /// Prefetches the first elements of a later segment. The hardware prefetcher covers the rest of long segments.
@@ -188,14 +210,36 @@ impl<W: ArrayElement, const STEPS: usize> Loop for Copy<'_, '_, W, STEPS> {
         let Self { ends, sources, mut out } = self;
         let fixed_len = fixed_len::<W>().min(STEPS * STEP);
         let mut start = 0;
-        for (segment, &end) in ends.iter().enumerate() {
-            let mut at = start;
-            for source in sources {
-                let to = end.min(source.cuts.get(segment)).max(at);
-                source.take(segment, at - start, (to - at) as usize, fixed_len, &mut out);
-                at = to;
+        // Loops for one source, and for two arrays read forwards, avoid a match per segment.
+        match sources {
+            [Reader { from: Operand::Dense(from), step: 1, first: Operand::Dense(_), .. }] => {
+                for (segment, &end) in ends.iter().enumerate() {
+                    sources[0].forward(from, segment, 0, (end - start) as usize, fixed_len, &mut out);
+                    start = end;
+                }
             }
-            start = end;
+            [
+                a @ Reader { from: Operand::Dense(from_a), step: 1, cuts: Operand::Dense(cuts), .. },
+                b @ Reader { from: Operand::Dense(from_b), step: 1, .. },
+            ] => {
+                for (segment, (&end, &cut)) in ends.iter().zip(*cuts).enumerate() {
+                    let cut = end.min(cut).max(start);
+                    a.forward(from_a, segment, 0, (cut - start) as usize, fixed_len, &mut out);
+                    b.forward(from_b, segment, cut - start, (end - cut) as usize, fixed_len, &mut out);
+                    start = end;
+                }
+            }
+            _ => {
+                for (segment, &end) in ends.iter().enumerate() {
+                    let mut at = start;
+                    for source in sources {
+                        let to = end.min(source.cuts.get(segment)).max(at);
+                        source.take(segment, at - start, (to - at) as usize, fixed_len, &mut out);
+                        at = to;
+                    }
+                    start = end;
+                }
+            }
         }
     }
 }

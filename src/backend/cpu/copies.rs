@@ -62,21 +62,19 @@ impl<'a> Block<'a> {
     /// nothing if the values are not copies of array elements.
     pub(super) fn copy(&mut self, dtype: DType, out: &mut [u8]) -> Option<bool> {
         let root = self.expr().root();
-        match &self.expr().ops()[root] {
-            &Op::Load(array, _, at) if array.len() > 0 => match self.eval(at) {
-                Encoded::Constant(_) | Encoded::Segments(_, 0, _) => None,
-                at => {
+        let plan = match self.expr().ops()[root] {
+            Op::Load(array, _, at) if array.len() > 0 => match self.element_plan(array, at) {
+                None if let at @ Encoded::Dense(..) = self.eval(at) => {
                     load::store(array, dtype, &at, out);
-                    Some(matches!(at, Encoded::Segments(..)))
+                    return Some(false);
                 }
+                plan => plan?,
             },
-            Op::Select([_, a, b], _) if self.is_copied(*a) && self.is_copied(*b) => {
-                let CopyPlan { ends: Some(ends), sources } = self.copy_plan(root)? else { return None };
-                copy(dtype.size(), &ends, &sources, out);
-                Some(true)
-            }
-            _ => None,
-        }
+            Op::Select([_, a, b], _) if self.is_copied(a) && self.is_copied(b) => self.copy_plan(root)?,
+            _ => return None,
+        };
+        copy(dtype.size(), &plan.ends?, &plan.sources, out);
+        Some(true)
     }
 
     /// Whether operation `id` is a load, a scalar or a `select` of these, without checks. (A check applies only to the

@@ -104,19 +104,40 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Encoded<'a>> {
     ends.is_sorted().then(|| segments(ends, 0, u32::wrap(found)))
 }
 
-/// The ends of the non-empty rows between `splits`, relative to the position `at`, and the numbers of the rows, which count
-/// from `row` on. The last row ends at `n`. Rows are compacted without branches, which would be mispredicted where
-/// non-empty rows are irregular.
+/// Stream compaction of row splits: the ends of the non-empty rows, relative to the position `at`, and their numbers,
+/// which count from `row` on. The last row ends at `n`.
+///
+/// A branch per row would be mispredicted where non-empty rows are irregular: 64 comparisons form a bit mask, and a loop
+/// extracts its set bits.
 fn nonempty_rows<'a>(splits: &[u32], (at, n): (u32, u32), row: u32) -> (Ends, Dense<'a, u32>) {
+    const WORD: usize = 64;
+    let (starts, limits) = (&splits[..splits.len() - 1], &splits[1..]);
     lists(splits.len(), |ends, rows| {
         let mut found = 0;
-        for (starts, row) in splits.windows(2).zip(row..) {
-            (ends[found], rows[found]) = (starts[1].wrapping_sub(at), row);
-            found += usize::from(starts[0] != starts[1]);
+        for (word, (starts, limits)) in starts.chunks(WORD).zip(limits.chunks(WORD)).enumerate() {
+            let mut flags = changes(starts, limits);
+            while flags != 0 {
+                let k = flags.trailing_zeros() as usize;
+                (ends[found], rows[found]) = (limits[k].wrapping_sub(at), row + (word * WORD + k) as u32);
+                found += 1;
+                flags &= flags - 1;
+            }
         }
-        (ends[found], rows[found]) = (n, row + splits.len() as u32 - 1);
+        (ends[found], rows[found]) = (n, row + starts.len() as u32);
         found + 1
     })
+}
+
+/// Bit mask of the positions at which `a` and `b`, of at most 64 numbers, differ, computed without branches.
+fn changes(a: &[u32], b: &[u32]) -> u64 {
+    let differ = |(k, (a, b)): (usize, (&u32, &u32))| u64::from(a != b) << k;
+    match (<&[u32; 64]>::try_from(a), <&[u32; 64]>::try_from(b)) {
+        // Each step is one vector comparison.
+        (Ok(a), Ok(b)) => a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).rev().fold(0, |flags, (a, b)| {
+            flags << 8 | a.iter().zip(b).enumerate().map(differ).fold(0, |flags, flag| flags | flag)
+        }),
+        _ => a.iter().zip(b).enumerate().map(differ).fold(0, |flags, flag| flags | flag),
+    }
 }
 
 /// Counts the splits that are less than the previous split, and those that are greater.

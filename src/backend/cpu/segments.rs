@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::copier::{copy_elements, copy_segments};
+use super::copier::{NO_CUTS, Source, copy, copy_elements, copy_segments};
 use super::encoding::{Dense, Encoded, Ends, Step, Value, after, by_size, lists};
 use super::loops;
 use super::operand::Operand;
@@ -234,44 +234,30 @@ pub(crate) fn restrict<'a>(encoded: &Encoded<'a>, ranges: &[Range]) -> Encoded<'
     }
 }
 
-/// Inverse of [`restrict`]: the values at ascending ranges among `n` positions, and arbitrary values elsewhere.
+/// Inverse of [`restrict`]: constants and segments at ascending ranges among `n` positions, with arbitrary values elsewhere.
 fn spread<'x>(n: usize, encoded: &Encoded<'_>, ranges: &[Range]) -> Encoded<'x> {
-    let lens = ranges.iter().map(|(from, to)| to - from);
-    let sums = lens.scan(0, |sum, len| {
-        *sum += len;
-        Some(*sum)
-    });
-    let starts: Vec<u32> = [0].into_iter().chain(sums).collect();
+    let (ends, step, first) = match encoded {
+        Encoded::Segments(ends, step, first) => (ends, *step, first),
+        constant => return Encoded::Constant(constant.get(0)),
+    };
+    let (mut k, mut start) = (0, 0);
     // Each range extends to the next one.
-    let next = |k: usize| ranges.get(k + 1).map_or(n as u32, |range| range.0);
-    match encoded {
-        Encoded::Constant(s) => Encoded::Constant(*s),
-        Encoded::Segments(ends, step, first) => {
-            let most = ranges.len() + ends.len() + 1;
-            let mut k = 0;
-            let place = |end| {
-                if end < starts[k + 1] {
-                    return ranges[k].0 + (end - starts[k]);
-                }
-                k += 1;
-                next(k - 1)
-            };
-            let own = starts.windows(2).map(|range| (range[0], range[1]));
-            let (cuts, first) = parts((ends, *step, first), own, most, ranges[0].0, place);
-            segments(cuts, *step, first)
+    let place = |end| {
+        let (from, to) = ranges[k];
+        if end - start < to - from {
+            return from + (end - start);
         }
-        Encoded::Dense(dtype, bytes) => {
-            let (ends, first) = lists(starts.len(), |ends, first| {
-                ends[0] = ranges[0].0;
-                first[0] = 0;
-                for (k, &start) in starts[..ranges.len()].iter().enumerate() {
-                    (ends[k + 1], first[k + 1]) = (next(k), start);
-                }
-                starts.len()
-            });
-            Encoded::filled(*dtype, n, |out| copy_segments(dtype.size(), bytes, &ends, 1, &u32::wrap(first), out))
-        }
-    }
+        (k, start) = (k + 1, end);
+        ranges.get(k).map_or(n as u32, |next| next.0)
+    };
+    let own = ranges.iter().scan(0, |start, (from, to)| {
+        let own = (*start, *start + (to - from));
+        *start = own.1;
+        Some(own)
+    });
+    let most = ranges.len() + ends.len() + 1;
+    let (cuts, first) = parts((ends, step, first), own, most, ranges[0].0, place);
+    segments(cuts, step, first)
 }
 
 /// The positions at which a condition holds, and the other ones.
@@ -304,7 +290,29 @@ pub(crate) fn merge<'a>(
     (a, at_a): (&Encoded<'_>, &[Range]),
     (b, at_b): (&Encoded<'_>, &[Range]),
 ) -> Encoded<'a> {
-    blend(n, condition, &spread(n, a, at_a), &spread(n, b, at_b))
+    if !matches!((a, b), (Encoded::Dense(..), _) | (_, Encoded::Dense(..))) {
+        return blend(n, condition, &spread(n, a, at_a), &spread(n, b, at_b));
+    }
+    // The ranges alternate. Each segment has a range of `a`, which is empty in the first one if `b` begins, and one of
+    // `b`, which is empty in the last one if `a` ends.
+    let lead = usize::from(at_b[0].0 == 0);
+    let cuts: Vec<u32> = std::iter::repeat_n(0, lead).chain(at_a.iter().map(|range| range.1)).collect();
+    let ends: Vec<u32> = at_b.iter().map(|range| range.1).chain([n as u32]).take(cuts.len()).collect();
+    let (mut of_a, mut of_b, mut start) = (0, 0, 0);
+    let (first_of_a, first_of_b) = lists(cuts.len(), |first_of_a, first_of_b| {
+        for (k, (&cut, &end)) in cuts.iter().zip(&ends).enumerate() {
+            (first_of_a[k], first_of_b[k]) = (of_a, u32::wrapping_sub(of_b, cut - start));
+            of_a += cut - start;
+            of_b += end - cut;
+            start = end;
+        }
+        cuts.len()
+    });
+    let (a, b, dtype) = (a.dense(), b.dense(), a.dtype());
+    let sources = [(&a, first_of_a, u32::wrap(cuts.into())), (&b, first_of_b, NO_CUTS)];
+    let sources =
+        sources.map(|(of, first, cuts)| Source { from: of.operand(), step: 1, first: u32::wrap(first), cuts });
+    Encoded::filled(dtype, n, |out| copy(dtype.size(), &ends, &sources, out))
 }
 
 /// Blends two branches that were evaluated at all positions: `a` where the condition holds, else `b`. Blends per segment

@@ -22,6 +22,9 @@ pub(super) fn divide<'a>(
     let n = ends.last().map_or(0, |&n| n as usize);
     let mut is_defined = true;
     let (cuts, values) = lists(n, |cuts, values| {
+        if let (&[n], by @ 1..) = (ends, by.get(0)) {
+            return divide_one(is_quotient, n, first.get(0), by, cuts, values);
+        }
         let (mut parts, mut start) = (0, 0);
         for (k, &end) in ends.iter().enumerate() {
             let (first, by) = (first.get(k), by.get(k));
@@ -48,4 +51,21 @@ pub(super) fn divide<'a>(
     let is_fine = n < MIN_PART_LEN * cuts.len();
     let out = segments(cuts, i32::from(!is_quotient), u32::wrap(values));
     Some(if is_fine { out.dense() } else { out })
+}
+
+/// Divides one segment of `n` positions, in loops that the compiler vectorizes. Returns the number of parts.
+fn divide_one(is_quotient: bool, n: u32, first: u32, by: u32, cuts: &mut [u32], values: &mut [u32]) -> usize {
+    let (quotient, rest) = (first / by, first % by);
+    let parts = (u64::from(rest) + u64::from(n)).div_ceil(by.into()) as usize;
+    for (cut, k) in cuts[..parts].iter_mut().zip(1u32..) {
+        *cut = k.wrapping_mul(by).wrapping_sub(rest);
+    }
+    cuts[parts - 1] = n;
+    for (value, k) in values[..parts].iter_mut().zip(0..) {
+        *value = if is_quotient { quotient + k } else { 0 };
+    }
+    if !is_quotient {
+        values[0] = rest;
+    }
+    parts
 }

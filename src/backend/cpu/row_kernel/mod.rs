@@ -62,8 +62,6 @@ struct CompiledResult<'a> {
     column: usize,
     /// The epilogue, whose given values are the reduced ones.
     epilogue: Option<CompiledExpr<'a>>,
-    /// The dtype of the stored result.
-    dtype: DType,
     is_stored: bool,
 }
 
@@ -109,7 +107,6 @@ impl<'a> Compiled<'a> {
                 let given = std::slice::from_ref(&epilogue.reduced);
                 CompiledExpr::with_given(inputs, given, &[&epilogue.value]).0
             }),
-            dtype: r.out.dtype(),
             is_stored: r.is_stored,
         });
         Self {
