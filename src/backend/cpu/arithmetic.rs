@@ -13,7 +13,7 @@ use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 
 /// Least average segment length, in positions, at which an operation per segment costs less than expanding the segments.
-const MIN_LOOP_LEN: usize = 48;
+const MIN_LOOP_LEN: usize = 128;
 
 /// `a op b` at `n` positions.
 pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Encoded<'a>, b: &Encoded<'a>) -> Encoded<'a> {
@@ -29,29 +29,26 @@ pub(crate) fn binary<'a>(op: BinaryOp, n: usize, a: &Encoded<'a>, b: &Encoded<'a
     Encoded::filled(dtype, n, |out| store(op, a, b, out))
 }
 
-/// Fills `out` with `a op b`.
+/// Fills `out` with `a op b`. Operates per segment if one operand is dense and the other one has long segments.
 pub(crate) fn store(op: BinaryOp, a: &Encoded<'_>, b: &Encoded<'_>, out: &mut [u8]) {
     let dtype = a.dtype();
-    let [x, y] = [a, b].map(|encoded| match encoded {
-        Encoded::Segments(ends, 0, first) if is_long(ends) => (Some(ends), first.dense()),
-        encoded => (None, encoded.dense()),
-    });
-    let (size, out_size) = (dtype.size(), op.result(dtype).size());
-    match ((x.0, x.1.operand()), (y.0, y.1.operand())) {
-        ((Some(ends), _), (None, AnyOperand::Dense(many))) | ((None, AnyOperand::Dense(many)), (Some(ends), _)) => {
-            let mut start = 0;
-            for (k, &end) in ends.iter().enumerate() {
-                let positions = std::mem::replace(&mut start, end as usize)..end as usize;
-                let many = AnyOperand::Dense(&many[positions.start * size..positions.end * size]);
-                let operand = |(ends, values): &(Option<&Ends>, Encoded<'_>)| match ends {
-                    Some(_) => AnyOperand::Constant(values.get(k)),
-                    None => many,
-                };
-                let out = &mut out[positions.start * out_size..positions.end * out_size];
-                operations::binary(op, dtype, operand(&x), operand(&y), out);
-            }
+    let (ends, first, many) = match (a, b) {
+        (Encoded::Segments(ends, 0, first), Encoded::Dense(_, many))
+        | (Encoded::Dense(_, many), Encoded::Segments(ends, 0, first))
+            if is_long(ends) =>
+        {
+            (ends, first.dense(), many)
         }
-        _ => operations::binary(op, dtype, a.dense().operand(), b.dense().operand(), out),
+        _ => return operations::binary(op, dtype, a.dense().operand(), b.dense().operand(), out),
+    };
+    let (size, out_size) = (dtype.size(), op.result(dtype).size());
+    let mut start = 0;
+    for (k, &end) in ends.iter().enumerate() {
+        let positions = std::mem::replace(&mut start, end as usize)..end as usize;
+        let many = AnyOperand::Dense(&many[positions.start * size..positions.end * size]);
+        let one = AnyOperand::Constant(first.get(k));
+        let (a, b) = if matches!(a, Encoded::Dense(..)) { (many, one) } else { (one, many) };
+        operations::binary(op, dtype, a, b, &mut out[positions.start * out_size..positions.end * out_size]);
     }
 }
 
@@ -118,8 +115,8 @@ fn compare(op: BinaryOp, ends: &Ends, (step, a): (i32, Operand<'_, u32>), b: Ope
     let below = |first: u32, bound: u32| bound.saturating_sub(first).saturating_add((at_most && first <= bound).into());
     let cuts = Dense::filled(ends.len(), |cuts| {
         map2(sequence, bound, below, cuts);
-        let starts = [0].into_iter().chain(ends.iter().copied());
-        for ((cut, start), &end) in cuts.iter_mut().zip(starts).zip(&ends[..]) {
+        cuts[0] = cuts[0].min(ends[0]);
+        for ((cut, &start), &end) in cuts[1..].iter_mut().zip(&ends[..]).zip(&ends[1..]) {
             *cut = end.min(start.saturating_add(*cut));
         }
     });
@@ -239,9 +236,7 @@ mod tests {
         let offset = binary(BinaryOp::Sub, 90, &index, &runs([0, 10, 30]));
         let mirrored = binary(BinaryOp::Sub, 90, &runs([9, 19, 59]), &offset);
         let from = binary(BinaryOp::Add, 90, &runs([0, 10, 30]), &mirrored);
-        let is = |encoded: &Encoded<'_>, step: i32, expected: [u32; 3]| {
-            matches!(encoded, Encoded::Segments(_, s, first) if *s == step && u32::expanded(3, first)[..] == expected)
-        };
+        let is = |encoded: &Encoded<'_>, step: i32, expected: [u32; 3]| matches!(encoded, Encoded::Segments(_, s, first) if *s == step && u32::expanded(3, first)[..] == expected);
         assert!(is(&from, -1, [9, 29, 89]), "{from:?}");
         let len = binary(BinaryOp::Add, 90, &mirrored, &offset);
         assert!(is(&len, 0, [9, 19, 59]), "{len:?}");

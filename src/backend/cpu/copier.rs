@@ -45,12 +45,20 @@ pub(super) fn copy(size: usize, ends: &[u32], sources: &[Source<'_>], out: &mut 
         let sources: Vec<Reader<'_, W>> = sources.iter().map(|source| Reader::new(source, ends)).collect();
         let (sources, out) = (&sources[..], OutputWriter::of(bytemuck::cast_slice_mut(out)));
         // Where parts have at most one step on average, few have more than two.
-        if ends.last().is_some_and(|&n| n as usize <= STEP * ends.len() * sources.len()) {
+        if longest(ends) <= STEP as u32 {
+            simd::run(Copy::<W, 1> { ends, sources, out });
+        } else if ends.last().is_some_and(|&n| n as usize <= STEP * ends.len() * sources.len()) {
             simd::run(Copy::<W, 2> { ends, sources, out });
         } else {
             simd::run(Copy::<W, 4> { ends, sources, out });
         }
     });
+}
+
+/// Length of the longest segment.
+fn longest(ends: &[u32]) -> u32 {
+    let pairs = ends.iter().zip(ends.get(1..).unwrap_or_default());
+    pairs.fold(ends.first().copied().unwrap_or(0), |longest, (start, end)| longest.max(end - start))
 }
 
 /// As [`copy`], for a single array.
@@ -79,10 +87,22 @@ pub(super) fn copy_elements(size: usize, from: &[u8], at: &[u32], out: &mut [u8]
 
 /// A source of values of a type.
 struct Reader<'l, W> {
-    from: Operand<'l, W>,
-    step: Step,
-    first: Operand<'l, u32>,
+    values: Values<'l, W>,
     cuts: Operand<'l, u32>,
+}
+
+enum Values<'l, W> {
+    Constant(W),
+    /// Consecutive elements of an array.
+    Forward(Elements<'l, W>),
+    /// Elements of an array with another step.
+    Other(Elements<'l, W>, Step),
+}
+
+/// Elements of an array, from the first one of each segment on.
+struct Elements<'l, W> {
+    from: &'l [W],
+    first: &'l [u32],
     /// Whether the segments are scattered and need prefetching.
     scattered: bool,
 }
@@ -104,93 +124,85 @@ impl Loop for Jumps<'_> {
 
 impl<'l, W: ArrayElement> Reader<'l, W> {
     fn new(source: &'l Source<'_>, ends: &[u32]) -> Self {
-        let first = u32::operand(&source.first);
-        let scattered = match first {
-            Operand::Dense(first) => {
+        let values = match (source.from.of(), u32::operand(&source.first)) {
+            (Operand::Constant(value), _) => Values::Constant(value),
+            (Operand::Dense(from), Operand::Constant(at)) => Values::Constant(from[(at as usize).min(from.len() - 1)]),
+            (Operand::Dense(from), Operand::Dense(first)) => {
                 let span = first[first.len() - 1].saturating_sub(first[0]);
-                span / SCATTERED_SPAN > ends[ends.len() - 1]
-                    || simd::run(Jumps(first)) > first.len() as u32 / JUMPS_SHARE
+                let scattered = span / SCATTERED_SPAN > ends[ends.len() - 1]
+                    || simd::run(Jumps(first)) > first.len() as u32 / JUMPS_SHARE;
+                let elements = Elements { from, first, scattered };
+                if source.step == 1 { Values::Forward(elements) } else { Values::Other(elements, source.step) }
             }
-            Operand::Constant(_) => false,
         };
-        Self { from: source.from.of(), step: source.step, first, cuts: u32::operand(&source.cuts), scattered }
+        Self { values, cuts: u32::operand(&source.cuts) }
     }
 
     /// Stores `len` values of a segment from offset `skipped` on, in a constant number of steps if `len` is at most
     /// `fixed_len`.
     #[inline(always)]
     fn take(&self, segment: usize, skipped: u32, len: usize, fixed_len: usize, out: &mut OutputWriter<'_, W>) {
-        match (self.from, self.step) {
-            (Operand::Constant(value), _) => out.generate(len, |_| value),
-            (Operand::Dense(from), 1) => self.forward(from, segment, skipped, len, fixed_len, out),
-            (Operand::Dense(from), _) => self.backward(from, segment, skipped, len, fixed_len, out),
+        match &self.values {
+            Values::Constant(value) => out.generate(len, |_| *value),
+            Values::Forward(elements) => {
+                elements.forward(segment, elements.first[segment].wrapping_add(skipped), len, fixed_len, out);
+            }
+            Values::Other(elements, -1) => {
+                elements.backward(segment, elements.first[segment].wrapping_sub(skipped), len, fixed_len, out);
+            }
+            Values::Other(Elements { from, first, .. }, _) => {
+                let value = from[(first[segment] as usize).min(from.len() - 1)];
+                out.generate(len, |_| value);
+            }
         }
     }
+}
 
-    /// As [`Reader::take`], for elements of an array read forwards.
+impl<W: ArrayElement> Elements<'_, W> {
+    /// Stores `len` consecutive elements from `first` on.
     #[inline(always)]
-    fn forward(
-        &self,
-        from: &[W],
-        segment: usize,
-        skipped: u32,
-        len: usize,
-        fixed_len: usize,
-        out: &mut OutputWriter<'_, W>,
-    ) {
-        let first = self.first.get(segment).wrapping_add(skipped) as usize;
-        if first + len > from.len() {
-            return self.clamped(from, first as u32, 1, len, out);
+    fn forward(&self, segment: usize, first: u32, len: usize, fixed_len: usize, out: &mut OutputWriter<'_, W>) {
+        if first as usize + len > self.from.len() {
+            return self.clamped(first, 1, len, out);
         }
         if self.scattered {
-            self.prefetch(from, segment + PREFETCH_DISTANCE, fixed_len);
+            self.prefetch(segment + PREFETCH_DISTANCE, 1, fixed_len);
         }
-        out.copy(from, first, len, fixed_len);
+        out.copy(self.from, first as usize, len, fixed_len);
     }
 
-    /// As [`Reader::take`], for elements of an array read backwards, or one element repeated. Not inlined, to keep loops
-    /// over other sources small.
-    #[inline(never)]
-    fn backward(
-        &self,
-        from: &[W],
-        segment: usize,
-        skipped: u32,
-        len: usize,
-        fixed_len: usize,
-        out: &mut OutputWriter<'_, W>,
-    ) {
-        let first = after(self.first.get(segment), self.step, skipped);
-        let at = first as usize;
-        if self.step == 0 || at >= from.len() || len > at + 1 {
-            return self.clamped(from, first, self.step, len, out);
+    /// Stores `len` consecutive elements from `first` on, backwards.
+    #[inline(always)]
+    fn backward(&self, segment: usize, first: u32, len: usize, fixed_len: usize, out: &mut OutputWriter<'_, W>) {
+        let (at, line) = (first as usize, LINE / size_of::<W>());
+        if at >= self.from.len() || len > at + 1 {
+            return self.clamped(first, -1, len, out);
         }
         if self.scattered {
-            self.prefetch(from, segment + PREFETCH_DISTANCE, fixed_len);
+            self.prefetch(segment + PREFETCH_DISTANCE, -1, fixed_len);
         }
         // Later rows begin behind the segment in memory; the hardware prefetcher follows the descending accesses
         // instead. A constant number of lines for short segments avoids a branch misprediction.
-        let line = LINE / size_of::<W>();
-        for k in 0..len.max(fixed_len).min(PREFETCH_DISTANCE * line).div_ceil(line) {
-            simd::prefetch(from, (at + PREFETCH_DISTANCE * line).wrapping_sub(k * line));
+        let lines = if len <= fixed_len { fixed_len } else { len.min(PREFETCH_DISTANCE * line) }.div_ceil(line);
+        for k in 0..lines {
+            simd::prefetch(self.from, (at + PREFETCH_DISTANCE * line).wrapping_sub(k * line));
         }
-        out.copy_back(from, at, len, fixed_len);
+        out.copy_back(self.from, at, len, fixed_len);
     }
 
     /// Stores the elements at `len` indices from `first` on, some of which may be out of range.
     #[inline(never)]
-    fn clamped(&self, from: &[W], first: u32, step: Step, len: usize, out: &mut OutputWriter<'_, W>) {
-        out.generate(len, |k| from[(after(first, step, k) as usize).min(from.len() - 1)]);
+    fn clamped(&self, first: u32, step: Step, len: usize, out: &mut OutputWriter<'_, W>) {
+        out.generate(len, |k| self.from[(after(first, step, k) as usize).min(self.from.len() - 1)]);
     }
 
     /// Prefetches the first elements of a later segment. The hardware prefetcher covers the rest of long segments.
     #[inline(always)]
-    fn prefetch(&self, from: &[W], segment: usize, fixed_len: usize) {
-        let Operand::Dense(first) = self.first else { return };
-        let Some(&first) = first.get(segment) else { return };
+    fn prefetch(&self, segment: usize, step: Step, fixed_len: usize) {
+        let Some(&first) = self.first.get(segment) else { return };
         let line = LINE / size_of::<W>();
         for k in 0..=fixed_len.div_ceil(line) {
-            simd::prefetch(from, after(first, self.step, (k * line).min(fixed_len - 1) as u32) as usize);
+            simd::prefetch(self.from, after(first, step, (k * line).min(fixed_len - 1) as u32) as usize);
         }
     }
 }
@@ -210,22 +222,19 @@ impl<W: ArrayElement, const STEPS: usize> Loop for Copy<'_, '_, W, STEPS> {
         let Self { ends, sources, mut out } = self;
         let fixed_len = fixed_len::<W>().min(STEPS * STEP);
         let mut start = 0;
-        // Loops for one source, and for two arrays read forwards, avoid a match per segment.
+        // Loops for slices, gathers, concatenations and paddings avoid a match per part.
         match sources {
-            [Reader { from: Operand::Dense(from), step: 1, first: Operand::Dense(_), .. }] => {
-                for (segment, &end) in ends.iter().enumerate() {
-                    sources[0].forward(from, segment, 0, (end - start) as usize, fixed_len, &mut out);
+            [Reader { values: Values::Forward(a), .. }] => {
+                for (segment, (&end, &first)) in ends.iter().zip(a.first).enumerate() {
+                    a.forward(segment, first, (end - start) as usize, fixed_len, &mut out);
                     start = end;
                 }
             }
-            [
-                a @ Reader { from: Operand::Dense(from_a), step: 1, cuts: Operand::Dense(cuts), .. },
-                b @ Reader { from: Operand::Dense(from_b), step: 1, .. },
-            ] => {
-                for (segment, (&end, &cut)) in ends.iter().zip(*cuts).enumerate() {
+            [Reader { values: Values::Forward(a), cuts: Operand::Dense(cuts) }, b] => {
+                for (segment, ((&end, &first), &cut)) in ends.iter().zip(a.first).zip(*cuts).enumerate() {
                     let cut = end.min(cut).max(start);
-                    a.forward(from_a, segment, 0, (cut - start) as usize, fixed_len, &mut out);
-                    b.forward(from_b, segment, cut - start, (end - cut) as usize, fixed_len, &mut out);
+                    a.forward(segment, first, (cut - start) as usize, fixed_len, &mut out);
+                    b.take(segment, cut - start, (end - cut) as usize, fixed_len, &mut out);
                     start = end;
                 }
             }

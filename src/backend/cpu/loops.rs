@@ -1,5 +1,7 @@
 //! Element-wise loops over slices: the building blocks of all operations on encoded values.
 
+use std::hint::select_unpredictable;
+
 use super::operand::Operand;
 use super::output_writer::OutputWriter;
 use super::simd::{self, Loop};
@@ -91,22 +93,22 @@ impl<T: Copy> Loop for Blend<'_, T> {
         match (a, b) {
             (Operand::Dense(a), Operand::Dense(b)) => {
                 for (((out, &c), &a), &b) in to.zip(&a[..n]).zip(&b[..n]) {
-                    *out = if c != 0 { a } else { b };
+                    *out = select_unpredictable(c != 0, a, b);
                 }
             }
             (Operand::Constant(a), Operand::Dense(b)) => {
                 for ((out, &c), &b) in to.zip(&b[..n]) {
-                    *out = if c != 0 { a } else { b };
+                    *out = select_unpredictable(c != 0, a, b);
                 }
             }
             (Operand::Dense(a), Operand::Constant(b)) => {
                 for ((out, &c), &a) in to.zip(&a[..n]) {
-                    *out = if c != 0 { a } else { b };
+                    *out = select_unpredictable(c != 0, a, b);
                 }
             }
             (Operand::Constant(a), Operand::Constant(b)) => {
                 for (out, &c) in to {
-                    *out = if c != 0 { a } else { b };
+                    *out = select_unpredictable(c != 0, a, b);
                 }
             }
         }

@@ -19,12 +19,7 @@ fn map1<A: ArrayElement, B: ArrayElement>(a: AnyOperand<'_>, f: impl Fn(A) -> B,
 
 /// Fills `out` with `f` of the pairs of values.
 #[inline]
-fn map2<A: ArrayElement, B: ArrayElement>(
-    a: AnyOperand<'_>,
-    b: AnyOperand<'_>,
-    f: impl Fn(A, A) -> B,
-    out: &mut [u8],
-) {
+fn map2<A: ArrayElement, B: ArrayElement>(a: AnyOperand<'_>, b: AnyOperand<'_>, f: impl Fn(A, A) -> B, out: &mut [u8]) {
     loops::map2(a.of(), b.of(), f, bytemuck::cast_slice_mut(out));
 }
 

@@ -110,11 +110,31 @@ fn rows_in_order<'a>(splits: &[u32], n: u32, at: u32) -> Option<Encoded<'a>> {
 /// A branch per row would be mispredicted where non-empty rows are irregular: 64 comparisons form a bit mask, and a loop
 /// extracts its set bits.
 fn nonempty_rows<'a>(splits: &[u32], (at, n): (u32, u32), row: u32) -> (Ends, Dense<'a, u32>) {
-    const WORD: usize = 64;
-    let (starts, limits) = (&splits[..splits.len() - 1], &splits[1..]);
     lists(splits.len(), |ends, rows| {
-        let mut found = 0;
-        for (word, (starts, limits)) in starts.chunks(WORD).zip(limits.chunks(WORD)).enumerate() {
+        let found = simd::run(NonemptyRows { splits, at, row, ends, rows });
+        (ends[found], rows[found]) = (n, row + splits.len() as u32 - 1);
+        found + 1
+    })
+}
+
+struct NonemptyRows<'s, 'o> {
+    splits: &'s [u32],
+    at: u32,
+    row: u32,
+    ends: &'o mut [u32],
+    rows: &'o mut [u32],
+}
+
+impl Loop for NonemptyRows<'_, '_> {
+    type Output = usize;
+    #[inline(always)]
+    fn run(self) -> usize {
+        const WORD: usize = 64;
+        let Self { splits, at, row, ends, rows } = self;
+        let limits = &splits[1..];
+        let words = splits.as_chunks::<WORD>().0.iter().zip(limits.as_chunks::<WORD>().0);
+        let (first_remaining, mut found) = (words.len() * WORD, 0);
+        for (word, (starts, limits)) in words.enumerate() {
             let mut flags = changes(starts, limits);
             while flags != 0 {
                 let k = flags.trailing_zeros() as usize;
@@ -123,21 +143,24 @@ fn nonempty_rows<'a>(splits: &[u32], (at, n): (u32, u32), row: u32) -> (Ends, De
                 flags &= flags - 1;
             }
         }
-        (ends[found], rows[found]) = (n, row + starts.len() as u32);
-        found + 1
-    })
+        for k in first_remaining..limits.len() {
+            (ends[found], rows[found]) = (limits[k].wrapping_sub(at), row + k as u32);
+            found += usize::from(splits[k] != limits[k]);
+        }
+        found
+    }
 }
 
-/// Bit mask of the positions at which `a` and `b`, of at most 64 numbers, differ, computed without branches.
-fn changes(a: &[u32], b: &[u32]) -> u64 {
-    let differ = |(k, (a, b)): (usize, (&u32, &u32))| u64::from(a != b) << k;
-    match (<&[u32; 64]>::try_from(a), <&[u32; 64]>::try_from(b)) {
-        // Each step is one vector comparison.
-        (Ok(a), Ok(b)) => a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).rev().fold(0, |flags, (a, b)| {
-            flags << 8 | a.iter().zip(b).enumerate().map(differ).fold(0, |flags, flag| flags | flag)
-        }),
-        _ => a.iter().zip(b).enumerate().map(differ).fold(0, |flags, flag| flags | flag),
-    }
+/// Bit mask of the positions at which `a` and `b` differ, computed without branches.
+#[inline(always)]
+fn changes(a: &[u32; 64], b: &[u32; 64]) -> u64 {
+    // Each step is one vector comparison.
+    const STEP: usize = 8;
+    let steps = a.as_chunks::<STEP>().0.iter().zip(b.as_chunks::<STEP>().0).enumerate();
+    steps.fold(0, |flags, (step, (a, b))| {
+        let differ = (0..STEP).fold(0, |differ, k| differ | u64::from(a[k] != b[k]) << k);
+        flags | differ << (step * STEP)
+    })
 }
 
 /// Counts the splits that are less than the previous split, and those that are greater.

@@ -164,20 +164,24 @@ pub(super) fn refined<'a>(before: &Ends, step: Step, first: &Encoded<'a>, ends: 
     if before == ends {
         return first.clone();
     }
-    let starts = [0].into_iter().chain(ends.iter().copied());
-    if before.len() == 1 {
-        return match (first.dense().get(0), step) {
-            (same, 0) => Encoded::Constant(same),
-            (Scalar::U32(first), _) => u32::wrap(Dense::filled(ends.len(), |out| {
-                out[0] = first;
-                for (slot, &start) in out[1..].iter_mut().zip(&ends[..]) {
-                    *slot = after(first, step, start);
-                }
-            })),
-            (other, _) => unreachable!("bug: a sequence of {:?}", other.dtype()),
-        };
+    let dense = first.dense();
+    if before.len() == 1 && step == 0 {
+        return Encoded::Constant(dense.get(0));
     }
-    parts((before, step, first), starts.zip(ends.iter().copied()), ends.len(), 0, |end| end).1
+    // The containing segment, or the value at the start of the segment.
+    let list = Dense::filled(ends.len(), |list| {
+        let (first, before): (_, &[u32]) = (if step == 0 { None } else { Some(u32::operand(&dense)) }, before);
+        let (mut around, mut start, mut start_around) = (0, 0, 0);
+        for (out, &end) in list.iter_mut().zip(&ends[..]) {
+            while before[around] <= start && around + 1 < before.len() {
+                start_around = before[around];
+                around += 1;
+            }
+            *out = first.map_or(around as u32, |first| after(first.get(around), step, start - start_around));
+            start = end;
+        }
+    });
+    if step == 0 { gather(&dense, &list) } else { u32::wrap(list) }
 }
 
 /// One operand over common segments.
@@ -228,7 +232,9 @@ pub(crate) fn restrict<'a>(encoded: &Encoded<'a>, ranges: &[Range]) -> Encoded<'
                     }
                     ranges.len()
                 });
-                Encoded::filled(*dtype, n as usize, |out| copy_segments(dtype.size(), bytes, &ends, 1, &u32::wrap(first), out))
+                Encoded::filled(*dtype, n as usize, |out| {
+                    copy_segments(dtype.size(), bytes, &ends, 1, &u32::wrap(first), out)
+                })
             }
         },
     }
