@@ -94,7 +94,8 @@ pub(super) enum Op<'a> {
     Given,
     Load(&'a Array, DType, OpId),
     RowOf(&'a [u32], OpId),
-    Unary(UnaryOp, OpId),
+    /// The operation, the dtype of its results, its operand.
+    Unary(UnaryOp, DType, OpId),
     Binary(BinaryOp, OpId, OpId),
     Cast(DType, OpId),
     Bitcast(DType, OpId),
@@ -111,7 +112,7 @@ impl Op<'_> {
     fn operands(&self) -> Vec<OpId> {
         match self {
             Op::Scalar(_) | Op::Index | Op::Given => Vec::new(),
-            Op::Load(_, _, a) | Op::RowOf(_, a) | Op::Unary(_, a) | Op::Cast(_, a) | Op::Bitcast(_, a) => vec![*a],
+            Op::Load(_, _, a) | Op::RowOf(_, a) | Op::Unary(_, _, a) | Op::Cast(_, a) | Op::Bitcast(_, a) => vec![*a],
             Op::Binary(_, a, b) | Op::Checked(_, a, b) => vec![*a, *b],
             Op::Select(all, _) => all.to_vec(),
             Op::Call(_, arguments, _) => arguments.clone(),
@@ -170,7 +171,7 @@ impl<'a> CompiledExpr<'a> {
                 let start = at(&Expr::load(splits, row.clone()));
                 Op::Binary(BinaryOp::Add, start, at(offset))
             }
-            ExprKind::Unary(op, a) => Op::Unary(*op, at(a)),
+            ExprKind::Unary(op, a) => Op::Unary(*op, e.dtype(), at(a)),
             ExprKind::Binary(op, a, b) => Op::Binary(*op, at(a), at(b)),
             ExprKind::Cast(a) => Op::Cast(e.dtype(), at(a)),
             ExprKind::Bitcast(a) => Op::Bitcast(e.dtype(), at(a)),

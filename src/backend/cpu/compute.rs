@@ -38,7 +38,7 @@ impl CpuBackend {
             Recipe::Scan { value, count: positions } => {
                 let expr = CompiledExpr::new(inputs, value);
                 let values = |start: usize, out: &mut [u32]| {
-                    Block::consecutive(&expr, start as u32, out.len()).store_numbers(out);
+                    Block::consecutive(&expr, start as u32, out.len()).store(DType::U32, bytemuck::cast_slice_mut(out));
                 };
                 let total = scan::exclusive_sum(count(positions), values, out.slice_mut());
                 if total > u64::from(u32::MAX) {

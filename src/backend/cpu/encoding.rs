@@ -1,70 +1,126 @@
-//! Vector encodings of an expression's values at the positions of a block: constant, run-length, sequence, dense.
+//! Encodings of an expression's values at the positions of a block: constant, segments, dense.
+//!
+//! | encoding | values | examples |
+//! |---|---|---|
+//! | constant | the same value at every position | scalars, properties of a single row |
+//! | segments of step 0 | run-length encoding: one value per segment | row numbers, properties of rows |
+//! | segments of step 1, -1 | one sequence of u32 per segment | positions, indices of row elements, of reversed rows |
+//! | dense | one value per position, borrowed from an array or in a register | elements |
+//!
+//! Operations on constants and segments compute one value per segment (see `arithmetic`); loads at consecutive indices
+//! borrow their elements, and loads at segments copy them (see `load`).
 
+use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::rc::Rc;
 
+use bytemuck::Pod;
 use half::{bf16, f16};
 
-use super::array::ArrayElement;
-use super::loops::{Blend, either_flag, expand_runs};
-use super::operand::Operand;
-use super::output_writer::{OutputWriter, fixed_len};
-use super::simd;
+use super::loops::expand;
+use super::operand::{AnyOperand, Operand, word};
+use super::registers::Register;
 use crate::dtype::DType;
 use crate::graph::scalar::Scalar;
 
-/// Values, one per position: borrowed from a stored array, or owned.
+/// Bytes of values: borrowed from a stored array, or part of a register.
 #[derive(Debug, Clone)]
-pub(crate) enum Dense<'a, T> {
-    Borrowed(&'a [T]),
-    Owned(Rc<Vec<T>>),
+pub(crate) enum Bytes<'a> {
+    Borrowed(&'a [u8]),
+    Owned(Rc<Register>, Range<usize>),
 }
 
-impl<T> Deref for Dense<'_, T> {
+impl Bytes<'_> {
+    /// A part of the bytes, which is not copied.
+    fn slice(&self, range: Range<usize>) -> Self {
+        match self {
+            Self::Borrowed(bytes) => Self::Borrowed(&bytes[range]),
+            Self::Owned(register, own) => Self::Owned(register.clone(), own.start + range.start..own.start + range.end),
+        }
+    }
+}
+
+impl Deref for Bytes<'_> {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Borrowed(bytes) => bytes,
+            Self::Owned(register, range) => &register.bytes()[range.clone()],
+        }
+    }
+}
+
+/// Values of a type, one per position.
+#[derive(Debug, Clone)]
+pub(crate) struct Dense<'a, T> {
+    bytes: Bytes<'a>,
+    of: PhantomData<T>,
+}
+
+/// Ends of segments: the number of positions up to the end of each segment. Segments may be empty.
+pub(crate) type Ends = Dense<'static, u32>;
+
+impl<T: Pod> Dense<'_, T> {
+    /// `n` values, all of which `fill` sets.
+    pub(crate) fn filled(n: usize, fill: impl FnOnce(&mut [T])) -> Self {
+        Self::collected(n, |out| {
+            fill(out);
+            n
+        })
+    }
+
+    /// At most `most` values: `fill` sets as many as it returns.
+    pub(crate) fn collected(most: usize, fill: impl FnOnce(&mut [T]) -> usize) -> Self {
+        let mut register = Register::new(most * size_of::<T>());
+        let n = fill(bytemuck::cast_slice_mut(register.bytes_mut()));
+        Self { bytes: Bytes::Owned(Rc::new(register), 0..n * size_of::<T>()), of: PhantomData }
+    }
+}
+
+/// Two lists of at most `most` numbers: `fill` sets as many of both as it returns.
+pub(crate) fn lists<'a>(
+    most: usize,
+    fill: impl FnOnce(&mut [u32], &mut [u32]) -> usize,
+) -> (Dense<'a, u32>, Dense<'a, u32>) {
+    let mut n = 0;
+    let mut first = None;
+    let second = Dense::collected(most, |second| {
+        first = Some(Dense::collected(most, |first| {
+            n = fill(first, second);
+            n
+        }));
+        n
+    });
+    (first.expect("bug: a list that was not filled"), second)
+}
+
+impl<T: Pod> Deref for Dense<'_, T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        match self {
-            Self::Borrowed(s) => s,
-            Self::Owned(v) => v,
-        }
+        bytemuck::cast_slice(&self.bytes)
     }
 }
 
-impl<T> From<Vec<T>> for Dense<'_, T> {
+impl<T: Pod> From<Vec<T>> for Dense<'_, T> {
     fn from(values: Vec<T>) -> Self {
-        Self::Owned(Rc::new(values))
+        Self::filled(values.len(), |out| out.copy_from_slice(&values))
     }
 }
 
-/// Ends of runs: the number of positions up to the end of each run.
-pub(crate) type Ends = Rc<Vec<u32>>;
-
-/// Direction of sequences: the sign of the step from position to position, which is 1 or -1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// Each value is the previous one plus 1.
-    Ascending,
-    /// Each value is the previous one minus 1, such as the positions of reversed rows.
-    Descending,
+impl PartialEq for Dense<'_, u32> {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b): (&[u32], &[u32]) = (self, other);
+        std::ptr::eq(a, b) || a == b
+    }
 }
 
-impl Direction {
-    /// The value that a sequence has `positions` positions after `value`.
-    #[inline(always)]
-    pub(crate) fn after(self, value: u32, positions: u32) -> u32 {
-        match self {
-            Self::Ascending => value.wrapping_add(positions),
-            Self::Descending => value.wrapping_sub(positions),
-        }
-    }
+/// Step of segments from position to position: 0, 1 or -1.
+pub(crate) type Step = i32;
 
-    /// The direction of a number minus the sequence.
-    pub(crate) fn opposite(self) -> Self {
-        match self {
-            Self::Ascending => Self::Descending,
-            Self::Descending => Self::Ascending,
-        }
-    }
+/// The value that a segment has `positions` positions after `value`.
+#[inline(always)]
+pub(crate) fn after(value: u32, step: Step, positions: u32) -> u32 {
+    value.wrapping_add(positions.wrapping_mul(step as u32))
 }
 
 /// The values of one expression at the positions of a block.
@@ -72,109 +128,56 @@ impl Direction {
 pub(crate) enum Encoded<'a> {
     /// The same value at every position.
     Constant(Scalar),
-    /// Run-length encoding: one value per run. The values are dense, or one ascending sequence. The value of an empty
-    /// run is arbitrary.
-    Runs(Ends, Rc<Encoded<'a>>),
-    /// One arithmetic sequence of u32 per run, with step 1 or -1: the first value of each run. Runs may be empty.
-    Sequences(Direction, Ends, Dense<'a, u32>),
-    Bool(Dense<'a, bool>),
-    U8(Dense<'a, u8>),
-    I8(Dense<'a, i8>),
-    U16(Dense<'a, u16>),
-    I16(Dense<'a, i16>),
-    I32(Dense<'a, i32>),
-    U32(Dense<'a, u32>),
-    I64(Dense<'a, i64>),
-    U64(Dense<'a, u64>),
-    F16(Dense<'a, f16>),
-    BF16(Dense<'a, bf16>),
-    F32(Dense<'a, f32>),
-    F64(Dense<'a, f64>),
+    /// Segments: their ends, their step, and the first value of each, which is arbitrary for empty segments. Steps other
+    /// than 0 have dtype u32. The first values are dense or, for step 0, possibly one ascending sequence.
+    Segments(Ends, Step, Rc<Encoded<'a>>),
+    /// One value per position. Bools are bytes of 0 and 1.
+    Dense(DType, Bytes<'a>),
 }
 
-/// The Rust type of an encoding's values.
-pub(crate) trait Value: Copy + Default + 'static {
-    fn wrap<'a>(values: Dense<'a, Self>) -> Encoded<'a>;
+/// The Rust type of an encoding's values. Bools are evaluated as u8.
+pub(crate) trait Value: Pod + Default {
+    fn wrap(values: Dense<'_, Self>) -> Encoded<'_>;
     /// The values of a dense or constant encoding.
-    fn operand<'l>(encoded: &'l Encoded<'_>) -> Operand<'l, Self>;
-    /// One value per position, for a dense or constant encoding.
-    fn expanded<'a>(n: usize, encoded: &Encoded<'a>) -> Dense<'a, Self>;
+    fn operand<'l>(encoded: &'l Encoded<'_>) -> Operand<'l, Self> {
+        encoded.operand().of()
+    }
+    /// One value per position, for any encoding.
+    fn expanded<'a>(n: usize, encoded: &Encoded<'a>) -> Dense<'a, Self> {
+        match encoded.dense() {
+            Encoded::Dense(_, bytes) => Dense { bytes, of: PhantomData },
+            same => Dense::filled(n, |out| out.fill(Self::operand(&same).get(0))),
+        }
+    }
 }
 
-macro_rules! encodings {
-    ($($t:ty => $v:ident),*) => {$(
-        impl Value for $t {
-            fn wrap<'a>(values: Dense<'a, Self>) -> Encoded<'a> {
-                Encoded::$v(values)
+macro_rules! values {
+    ($($t:ty => $v:ident),*) => {
+        $(impl Value for $t {
+            fn wrap(values: Dense<'_, Self>) -> Encoded<'_> {
+                Encoded::Dense(DType::$v, values.bytes)
             }
-            fn operand<'l>(encoded: &'l Encoded<'_>) -> Operand<'l, Self> {
-                match encoded {
-                    Encoded::$v(s) => Operand::Dense(s),
-                    Encoded::Constant(Scalar::$v(s)) => Operand::Constant(*s),
-                    other => unreachable!("bug: {:?} where {} was planned", other.dtype(), stringify!($t)),
-                }
-            }
-            fn expanded<'a>(n: usize, encoded: &Encoded<'a>) -> Dense<'a, Self> {
-                match encoded {
-                    Encoded::$v(s) => s.clone(),
-                    other => vec![Self::operand(other).get(0); n].into(),
-                }
-            }
-        }
-    )*
-    impl<'a> Encoded<'a> {
-        /// The dtype of the values.
-        pub(crate) fn dtype(&self) -> DType {
-            match self {
-                Self::Constant(s) => s.dtype(),
-                Self::Runs(_, values) => values.dtype(),
-                Self::Sequences(..) => DType::U32,
-                $(Self::$v(_) => DType::$v,)*
-            }
-        }
-        /// The bits of constant or dense values, as words of the values' size.
-        pub(crate) fn words<W: ArrayElement>(&self) -> Operand<'_, W> {
-            match self {
-                Self::Constant(s) => Operand::Constant(word(*s)),
-                $(Self::$v(s) => Operand::Dense(bytemuck::cast_slice::<$t, W>(s)),)*
-                Self::Runs(..) | Self::Sequences(..) => unreachable!("bug: words of runs"),
-            }
-        }
-        /// A range of dense values that are borrowed from an array.
-        fn borrowed(&self, range: Range<usize>) -> Option<Self> {
-            match self {
-                $(Self::$v(Dense::Borrowed(s)) => Some(Self::$v(Dense::Borrowed(&s[range]))),)*
-                _ => None,
-            }
-        }
-        /// The value at position `i` of a constant or dense encoding, or of one sequence.
-        pub(crate) fn get(&self, i: usize) -> Scalar {
-            match self {
-                Self::Constant(s) => *s,
-                $(Self::$v(s) => Scalar::$v(s[i]),)*
-                Self::Sequences(direction, _, first) => Scalar::U32(direction.after(first[0], i as u32)),
-                Self::Runs(..) => unreachable!("bug: a value by position in runs"),
-            }
-        }
-    }
+        })*
 
-    /// The bits of a scalar, as a word of its size.
-    pub(crate) fn word<W: ArrayElement>(s: Scalar) -> W {
-        match s {
-            $(Scalar::$v(x) => bytemuck::cast_slice::<$t, W>(&[x])[0],)*
+        /// The scalar of a dtype with the bits of element `i`.
+        fn scalar(dtype: DType, elements: AnyOperand<'_>, i: usize) -> Scalar {
+            match dtype {
+                $(DType::$v => Scalar::$v(elements.of().get(i)),)*
+                DType::Bool => Scalar::Bool(elements.of::<u8>().get(i) != 0),
+                DType::Str => unreachable!("bug: a string has no encoding"),
+            }
         }
-    }
     };
 }
-encodings!(
-    bool => Bool, u8 => U8, i8 => I8, u16 => U16, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f16 => F16,
+values!(
+    u8 => U8, i8 => I8, u16 => U16, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64, f16 => F16,
     bf16 => BF16, f32 => F32, f64 => F64
 );
 
-/// Evaluates the Rust expression `$e` with `$w` as the unsigned integer type of the dtype's size.
+/// Evaluates the Rust expression `$e` with `$w` as the unsigned integer type of the given size.
 macro_rules! by_size {
-    ($dtype:expr, $w:ident => $e:expr) => {
-        match $dtype.size() {
+    ($size:expr, $w:ident => $e:expr) => {
+        match $size {
             1 => {
                 type $w = u8;
                 $e
@@ -194,145 +197,93 @@ macro_rules! by_size {
         }
     };
 }
+pub(super) use by_size;
 
 impl<'a> Encoded<'a> {
-    /// Dense values of the given bits. Words of the dtype's size are not copied.
-    pub(crate) fn of_words<W: ArrayElement>(dtype: DType, words: Vec<W>) -> Self {
-        macro_rules! numbers {
-            ($($v:ident),*) => {
-                match dtype {
-                    DType::Bool => {
-                        let flags = bytemuck::cast_vec::<W, u8>(words).into_iter().map(|x| x != 0);
-                        Self::Bool(flags.collect::<Vec<_>>().into())
-                    }
-                    $(DType::$v => Self::$v(bytemuck::cast_vec(words).into()),)*
-                    DType::Str => unreachable!("bug: a string has no encoding"),
-                }
-            };
-        }
-        numbers!(U8, I8, U16, I16, I32, U32, I64, U64, F16, BF16, F32, F64)
+    /// `n` dense values, whose bytes `fill` sets.
+    pub(crate) fn filled(dtype: DType, n: usize, fill: impl FnOnce(&mut [u8])) -> Self {
+        Self::Dense(dtype, Dense::filled(n * dtype.size(), fill).bytes)
     }
 
-    /// Expands runs and sequences to one value per position. Constants stay constants.
+    /// The elements `range` of an array.
+    pub(crate) fn borrowed(dtype: DType, elements: &'a [u8], range: Range<usize>) -> Self {
+        Self::Dense(dtype, Bytes::Borrowed(elements)).slice(range)
+    }
+
+    /// Bools, one per byte.
+    #[cfg(test)]
+    pub(crate) fn flags(flags: Dense<'a, u8>) -> Self {
+        Self::Dense(DType::Bool, flags.bytes)
+    }
+
+    /// The dtype of the values.
+    pub(crate) fn dtype(&self) -> DType {
+        match self {
+            Self::Constant(s) => s.dtype(),
+            Self::Segments(_, _, first) => first.dtype(),
+            Self::Dense(dtype, _) => *dtype,
+        }
+    }
+
+    /// Constant or dense values.
+    pub(crate) fn operand(&self) -> AnyOperand<'_> {
+        match self {
+            Self::Constant(s) => AnyOperand::Constant(*s),
+            Self::Dense(_, bytes) => AnyOperand::Dense(bytes),
+            Self::Segments(..) => unreachable!("bug: an operand in segments"),
+        }
+    }
+
+    /// The value at position `i` of a constant or dense encoding.
+    pub(crate) fn get(&self, i: usize) -> Scalar {
+        scalar(self.dtype(), self.operand(), i)
+    }
+
+    /// The values at consecutive positions of a constant or dense encoding, which are not copied.
+    pub(crate) fn slice(&self, range: Range<usize>) -> Self {
+        match self {
+            Self::Dense(dtype, bytes) => {
+                let size = dtype.size();
+                Self::Dense(*dtype, bytes.slice(range.start * size..range.end * size))
+            }
+            same => same.clone(),
+        }
+    }
+
+    /// The values of a constant or dense encoding, with their bits as another dtype of the same size.
+    pub(crate) fn bitcast(&self, to: DType) -> Self {
+        match self {
+            Self::Dense(_, bytes) => Self::Dense(to, bytes.clone()),
+            same => Self::Constant(scalar(to, same.operand(), 0)),
+        }
+    }
+
+    /// Expands segments to one value per position. Constants stay constants.
     pub(crate) fn dense(&self) -> Self {
         match self {
-            Self::Runs(ends, values) => match &**values {
-                Self::Constant(s) => Self::Constant(*s),
-                Self::Sequences(..) => Self::Runs(ends.clone(), values.dense().into()).dense(),
-                values => {
-                    let dtype = values.dtype();
-                    by_size!(dtype, W => match values.words::<W>() {
-                        Operand::Dense(values) => Self::of_words(dtype, expand_runs(ends, values)),
-                        Operand::Constant(_) => unreachable!("bug: a constant among dense encodings"),
-                    })
-                }
-            },
-            Self::Sequences(direction, ends, first) => {
-                let mut out = OutputWriter::new(ends.last().map_or(0, |&n| n as usize));
-                let mut start = 0;
-                for (&end, &first) in ends.iter().zip(first.iter()) {
-                    out.numbers((end - start) as usize, |k| direction.after(first, k));
-                    start = end;
-                }
-                Self::U32(out.finish().into())
+            Self::Segments(ends, ..) => {
+                let n = ends.last().map_or(0, |&n| n as usize);
+                Self::filled(self.dtype(), n, |out| self.store(out))
             }
             other => other.clone(),
         }
     }
 
-    /// The values at the given positions of a constant or dense encoding, or of sequences.
-    pub(crate) fn gather<'x>(&self, positions: &[u32]) -> Encoded<'x> {
+    /// Fills `out` with the bytes of the values.
+    pub(crate) fn store(&self, out: &mut [u8]) {
         match self {
-            Self::Constant(s) => Encoded::Constant(*s),
-            Self::Sequences(..) => self.dense().gather(positions),
-            dense => {
-                let dtype = dense.dtype();
-                by_size!(dtype, W => {
-                    let words = dense.words::<W>();
-                    Encoded::of_words(dtype, positions.iter().map(|&i| words.get(i as usize)).collect())
-                })
-            }
-        }
-    }
-
-    /// The values of a dense or constant encoding at the given ranges of positions, concatenated.
-    pub(crate) fn gather_ranges(&self, ranges: &[(u32, u32)]) -> Self {
-        if let Self::Constant(s) = self {
-            return Self::Constant(*s);
-        }
-        if let &[(from, to)] = ranges
-            && let Some(borrowed) = self.borrowed(from as usize..to as usize)
-        {
-            return borrowed;
-        }
-        let n = ranges.iter().map(|(from, to)| (to - from) as usize).sum();
-        let dtype = self.dtype();
-        by_size!(dtype, W => {
-            let Operand::Dense(words) = self.words::<W>() else { unreachable!("bug: words of a constant") };
-            let mut out = OutputWriter::new(n);
-            for &(from, to) in ranges {
-                out.copy(words, from as usize, (to - from) as usize, fixed_len::<W>());
-            }
-            Self::of_words(dtype, out.finish())
-        })
-    }
-
-    /// Merges two selections into `n` values: the next value of `a` where `at_a` is set, else the next value of `b`.
-    pub(crate) fn merge<'x>(n: usize, at_a: &[bool], a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
-        let dtype = a.dtype();
-        by_size!(dtype, W => {
-            let (a, b) = (a.words::<W>(), b.words::<W>());
-            let (mut i, mut j) = (0, 0);
-            let merged = (0..n).map(|k| {
-                if at_a[k] {
-                    i += 1;
-                    a.get(i - 1)
-                } else {
-                    j += 1;
-                    b.get(j - 1)
+            Self::Constant(s) => by_size!(s.dtype().size(), W => bytemuck::cast_slice_mut(out).fill(word::<W>(*s))),
+            Self::Dense(_, bytes) => out.copy_from_slice(&bytes[..out.len()]),
+            Self::Segments(ends, step, first) => {
+                let first = first.dense();
+                match step {
+                    0 => by_size!(self.dtype().size(), W => {
+                        expand(ends, first.operand().of::<W>(), |first, _| first, bytemuck::cast_slice_mut(out));
+                    }),
+                    1 => expand(ends, u32::operand(&first), u32::wrapping_add, bytemuck::cast_slice_mut(out)),
+                    _ => expand(ends, u32::operand(&first), u32::wrapping_sub, bytemuck::cast_slice_mut(out)),
                 }
-            });
-            Encoded::of_words(dtype, merged.collect())
-        })
-    }
-
-    /// As [`Encoded::merge`], with a flag per run. Runs end at `ends`.
-    pub(crate) fn merge_runs<'x>(
-        ends: &[u32],
-        at_a: Operand<'_, bool>,
-        a: &Encoded<'_>,
-        b: &Encoded<'_>,
-    ) -> Encoded<'x> {
-        let dtype = a.dtype();
-        by_size!(dtype, W => {
-            let (a, b) = (a.words::<W>(), b.words::<W>());
-            let mut out = OutputWriter::new(ends.last().map_or(0, |&n| n as usize));
-            let (mut i, mut j, mut start) = (0, 0, 0);
-            for (k, &end) in ends.iter().enumerate() {
-                let len = (end - start) as usize;
-                let (from, at) = if at_a.get(k) { (a, &mut i) } else { (b, &mut j) };
-                match from {
-                    Operand::Constant(v) => out.repeat(v, len),
-                    Operand::Dense(s) => out.copy(s, *at, len, fixed_len::<W>()),
-                }
-                *at += len;
-                start = end;
             }
-            Encoded::of_words(dtype, out.finish())
-        })
-    }
-
-    /// Blends position by position: `a` where the condition holds, else `b`.
-    pub(crate) fn blend<'x>(n: usize, condition: &[bool], a: &Encoded<'_>, b: &Encoded<'_>) -> Encoded<'x> {
-        let (condition, dtype) = (&condition[..n], a.dtype());
-        if dtype == DType::Bool {
-            let (a, b) = (bool::operand(a), bool::operand(b));
-            return Encoded::Bool(simd::run(Blend { condition, a, b, either: either_flag }).into());
         }
-        by_size!(dtype, W => {
-            let (a, b) = (a.words::<W>(), b.words::<W>());
-            let either = |c: bool, a: W, b: W| if c { a } else { b };
-            Encoded::of_words(dtype, simd::run(Blend { condition, a, b, either }))
-        })
     }
 }

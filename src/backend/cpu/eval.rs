@@ -2,7 +2,7 @@
 //!
 //! An expression is compiled once per step (see `compiled_expr`). A block memoizes the result of each operation; blocks
 //! are so small that these results stay in cache, except that blocks of run-length encoded results may be larger.
-//! Consecutive positions are encoded as one sequence (see `run_arithmetic`): loads of consecutive elements borrow
+//! Consecutive positions are encoded as one sequence (see `arithmetic`): loads of consecutive elements borrow
 //! slices of the array, and results that depend on the row alone are computed once per row.
 //!
 //! The branches of a `select` are evaluated only at the positions that take them. Exceptions are branches whose excess
@@ -11,19 +11,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::arithmetic;
 use super::call;
 use super::compiled_expr::{CompiledExpr, Inputs, Op, OpId, PARTITION_COST_PER_POSITION, PARTITION_COST_PER_RUN};
-use super::encoding::{Dense, Direction, Encoded, Value};
+use super::encoding::{Dense, Encoded, Value};
 use super::load::load;
 use super::operand::Operand;
-use super::operations;
 use super::rows_of::rows_of;
-use super::run_arithmetic;
-use super::run_encoding;
-use super::selection::{self, Selection};
-use super::sequence_division;
+use super::segments::{self, Range, segments};
 use crate::graph::expr::Check;
-use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 
 /// Evaluates a compiled expression at a block of positions and memoizes every intermediate result.
@@ -39,23 +35,18 @@ pub(crate) struct Block<'a> {
     /// Positions of the step per position of the block. A failed check reports a position of the step.
     stride: u32,
     /// The enclosing block, whose results are reused, and the selection of its positions that this block covers.
-    enclosing: Option<(&'a Block<'a>, &'a Selection)>,
+    enclosing: Option<(&'a Block<'a>, &'a [Range])>,
 }
 
 impl<'a> Block<'a> {
     /// A block of `len` positions from `start` on.
     pub(crate) fn consecutive(expr: &'a CompiledExpr<'a>, start: u32, len: usize) -> Self {
-        Self::new(expr, len, Encoded::Sequences(Direction::Ascending, vec![len as u32].into(), vec![start].into()))
+        Self::runs(expr, vec![len as u32], vec![start])
     }
 
     /// A block of one run of `len` positions per start.
     pub(crate) fn sequences(expr: &'a CompiledExpr<'a>, starts: Vec<u32>, len: u32) -> Self {
-        let ends: Vec<u32> = (1..=starts.len() as u32).map(|k| k * len).collect();
-        Self::new(
-            expr,
-            starts.len() * len as usize,
-            run_encoding::sequences(Direction::Ascending, ends.into(), starts.into()),
-        )
+        Self::runs(expr, (1..=starts.len() as u32).map(|k| k * len).collect(), starts)
     }
 
     /// A block of `len` positions from `start` on, each of which represents `stride` positions of the step.
@@ -66,7 +57,7 @@ impl<'a> Block<'a> {
     /// A block of runs that end at `ends`. Run `k` starts at position `firsts[k]`.
     pub(crate) fn runs(expr: &'a CompiledExpr<'a>, ends: Vec<u32>, firsts: Vec<u32>) -> Self {
         let len = ends.last().map_or(0, |&n| n as usize);
-        Self::new(expr, len, run_encoding::sequences(Direction::Ascending, ends.into(), firsts.into()))
+        Self::new(expr, len, segments(ends.into(), 1, u32::wrap(firsts.into())))
     }
 
     /// A block of arbitrary positions.
@@ -89,8 +80,7 @@ impl<'a> Block<'a> {
         if self.len == 0 {
             return Vec::new().into();
         }
-        let values = self.eval(id);
-        T::expanded(self.len, &values.dense())
+        T::expanded(self.len, &self.eval(id))
     }
 
     /// Records the first position at which the expression, a condition, does not hold.
@@ -155,8 +145,8 @@ impl<'a> Block<'a> {
     fn enclosing_result(&self, id: OpId) -> Option<Encoded<'a>> {
         let (enclosing, chosen) = self.enclosing?;
         match &enclosing.memo[id] {
-            Some(known) => Some(selection::restrict(known, chosen)),
-            None => enclosing.enclosing_result(id).map(|known| selection::restrict(&known, chosen)),
+            Some(known) => Some(segments::restrict(known, chosen)),
+            None => enclosing.enclosing_result(id).map(|known| segments::restrict(&known, chosen)),
         }
     }
 
@@ -178,25 +168,10 @@ impl<'a> Block<'a> {
                 let at = self.operand(*at);
                 rows_of(splits, n, &at)
             }
-            Op::Unary(op, a) => {
-                let a = self.operand(*a);
-                run_arithmetic::map_runs(n, &a, |n, a| operations::unary(*op, n, a))
-            }
-            Op::Binary(op, a, b) => {
-                let first = self.operand(*a);
-                if let Some(cycle) = self.cycle(*op, &first, *b) {
-                    return cycle;
-                }
-                run_arithmetic::binary(*op, n, &first, &self.operand(*b))
-            }
-            Op::Cast(to, a) => {
-                let a = self.operand(*a);
-                run_arithmetic::map_runs(n, &a, |n, a| operations::cast(*to, n, a))
-            }
-            Op::Bitcast(to, a) => {
-                let a = self.operand(*a);
-                run_arithmetic::map_runs(n, &a, |n, a| operations::bitcast(*to, n, a))
-            }
+            Op::Unary(op, dtype, a) => arithmetic::unary(*op, *dtype, n, &self.operand(*a)),
+            Op::Binary(op, a, b) => arithmetic::binary(*op, n, &self.operand(*a), &self.operand(*b)),
+            Op::Cast(to, a) => arithmetic::cast(*to, n, &self.operand(*a)),
+            Op::Bitcast(to, a) => arithmetic::bitcast(*to, n, &self.operand(*a)),
             Op::Select([c, a, b], costs) => {
                 let c = self.operand(*c);
                 self.select(&c, *a, *b, *costs)
@@ -213,109 +188,60 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Fuses `start` plus the remainder `id` into one pass (see `sequence_division::cycle`). `None` for other
-    /// operations or operands, or if the remainder has been evaluated already.
-    pub(super) fn cycle(&mut self, op: BinaryOp, start: &Encoded<'a>, id: OpId) -> Option<Encoded<'a>> {
-        match self.expr.ops()[id] {
-            Op::Binary(BinaryOp::IndexRem, x, by) if op == BinaryOp::Add && self.memo[id].is_none() => {
-                let (x, by) = (self.eval(x), self.eval(by));
-                sequence_division::cycle(start, &x, &by)
-            }
-            _ => None,
-        }
-    }
-
     /// Records the first position at which the condition fails.
     fn record(&self, outcome: &AtomicU32, ok: &Encoded<'_>) {
         let holds = match ok {
-            Encoded::Runs(_, values) => bool::operand(values),
-            dense => bool::operand(dense),
+            Encoded::Segments(_, _, flags) => u8::operand(flags),
+            flags => u8::operand(flags),
         };
         let fails = match holds {
-            Operand::Constant(holds) => !holds,
+            Operand::Constant(holds) => holds == 0,
             // No early exit, which would prevent vectorization.
-            Operand::Dense(holds) => !holds.iter().fold(true, |all, &holds| all & holds),
+            Operand::Dense(holds) => holds.iter().fold(1, |all, &holds| all & holds) == 0,
         };
         if fails {
             // The positions may be in any order; the least one is reported.
-            let (ok, at) = (ok.dense(), self.index.dense());
-            let (ok, at) = (bool::operand(&ok), u32::operand(&at));
-            let first = (0..self.len).filter(|&k| !ok.get(k)).map(|k| at.get(k)).min();
+            let (ok, at) = (u8::expanded(self.len, ok), u32::expanded(self.len, &self.index));
+            let first = (0..self.len).filter(|&k| ok[k] == 0).map(|k| at[k]).min();
             outcome.fetch_min(first.map_or(u32::MAX, |at| at * self.stride), Ordering::Relaxed);
         }
     }
 
     fn select(&mut self, condition: &Encoded<'a>, a: usize, b: usize, costs: Option<[u32; 2]>) -> Encoded<'a> {
         let n = self.len;
-        // Whether evaluating both branches everywhere costs at most as much as partitioning the positions.
-        let blends = |yes: usize, partition_cost: u64| {
-            let excess = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
-            costs.is_some_and(|costs| excess(costs) <= partition_cost)
-        };
-        match condition {
-            Encoded::Constant(Scalar::Bool(yes)) => self.eval(if *yes { a } else { b }),
-            Encoded::Runs(ends, flags) => {
-                let flags = bool::operand(flags);
-                let lens = run_encoding::lens(ends);
-                let of_yes = lens.iter().enumerate().map(|(k, &len)| if flags.get(k) { len as usize } else { 0 });
-                match of_yes.sum() {
-                    0 => self.eval(b),
-                    yes if yes == n => self.eval(a),
-                    yes if blends(yes, ends.len() as u64 * u64::from(PARTITION_COST_PER_RUN)) => {
-                        let (a, b) = (self.eval(a), self.eval(b));
-                        selection::blend(n, condition, &a, &b)
-                    }
-                    _ => {
-                        let [at_a, at_b] = Self::partition(ends, flags);
-                        selection::merge(ends, flags, &self.eval_selected(a, &at_a), &self.eval_selected(b, &at_b))
-                    }
-                }
+        let (yes, partition_cost) = match condition {
+            Encoded::Constant(Scalar::Bool(yes)) => return self.eval(if *yes { a } else { b }),
+            Encoded::Segments(ends, _, flags) => {
+                let flags = u8::operand(flags);
+                let lens = segments::lens(ends).enumerate();
+                let yes = lens.map(|(k, len)| if flags.get(k) != 0 { len as usize } else { 0 }).sum();
+                (yes, ends.len() as u64 * u64::from(PARTITION_COST_PER_RUN))
             }
             dense => {
-                let flags = bool::expanded(n, dense);
-                match flags[..n].iter().filter(|&&c| c).count() {
-                    0 => self.eval(b),
-                    yes if yes == n => self.eval(a),
-                    yes if blends(yes, n as u64 * u64::from(PARTITION_COST_PER_POSITION)) => {
-                        let (a, b) = (self.eval(a).dense(), self.eval(b).dense());
-                        Encoded::blend(n, &flags, &a, &b)
-                    }
-                    _ => {
-                        let side =
-                            |want| Selection::List((0..n as u32).filter(|&k| flags[k as usize] == want).collect());
-                        let (at_a, at_b) = (side(true), side(false));
-                        Encoded::merge(
-                            n,
-                            &flags,
-                            &self.eval_selected(a, &at_a).dense(),
-                            &self.eval_selected(b, &at_b).dense(),
-                        )
-                    }
-                }
+                let yes = u8::expanded(n, dense).iter().filter(|&&flag| flag != 0).count();
+                (yes, n as u64 * u64::from(PARTITION_COST_PER_POSITION))
             }
+        };
+        // Evaluating both branches everywhere may cost at most as much as partitioning the positions.
+        let excess = |[a, b]: [u32; 2]| (n - yes) as u64 * u64::from(a) + yes as u64 * u64::from(b);
+        if yes == 0 {
+            self.eval(b)
+        } else if yes == n {
+            self.eval(a)
+        } else if costs.is_some_and(|costs| excess(costs) <= partition_cost) {
+            segments::blend(n, condition, &self.eval(a), &self.eval(b))
+        } else {
+            let [at_a, at_b] = segments::partition(condition);
+            let (a, b) = (self.eval_selected(a, &at_a), self.eval_selected(b, &at_b));
+            segments::merge(n, condition, (&a, &at_a), (&b, &at_b))
         }
-    }
-
-    /// The positions of the runs whose flag is set, and those of the other runs. The runs end at `ends`.
-    fn partition(ends: &[u32], flags: Operand<'_, bool>) -> [Selection; 2] {
-        let mut sides = [true, false].map(|_| Vec::with_capacity(ends.len()));
-        let mut start = 0;
-        for (k, &end) in ends.iter().enumerate() {
-            let side: &mut Vec<(u32, u32)> = &mut sides[usize::from(!flags.get(k))];
-            match side.last_mut() {
-                Some(last) if last.1 == start => last.1 = end,
-                _ => side.push((start, end)),
-            }
-            start = end;
-        }
-        sides.map(Selection::Ranges)
     }
 
     /// The values of operation `id` at the selected positions.
-    fn eval_selected<'s>(&'s self, id: OpId, chosen: &'s Selection) -> Encoded<'s> {
-        let memo = vec![None; self.expr.ops().len()];
-        let index = selection::restrict(&self.index, chosen);
-        let (expr, stride, readers) = (self.expr, self.stride, self.expr.readers().to_vec());
-        Block { expr, len: chosen.len(), index, memo, readers, stride, enclosing: Some((self, chosen)) }.eval(id)
+    fn eval_selected<'s>(&'s self, id: OpId, chosen: &'s [Range]) -> Encoded<'s> {
+        let len = chosen.iter().map(|(from, to)| (to - from) as usize).sum();
+        let index = segments::restrict(&self.index, chosen);
+        let (stride, enclosing) = (self.stride, Some((self, chosen)));
+        Block { stride, enclosing, ..Block::new(self.expr, len, index) }.eval(id)
     }
 }

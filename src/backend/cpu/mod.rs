@@ -4,16 +4,15 @@
 //! named after the WGSL kernel of the same primitive.
 
 pub mod accumulate;
+mod arithmetic;
 pub(crate) mod array;
 mod block_scan;
 mod call;
-mod common_runs;
 pub mod compact;
 mod compiled_expr;
 mod compute;
+mod copier;
 mod copies;
-mod copy_plan;
-mod copy_sources;
 mod encoding;
 mod eval;
 mod fingerprint;
@@ -22,7 +21,6 @@ mod load;
 mod loops;
 mod map;
 pub mod matmul;
-mod nonempty_rows;
 pub(crate) mod number;
 mod operand;
 mod operations;
@@ -33,16 +31,15 @@ mod pool;
 #[cfg(test)]
 mod random_encodings;
 mod rank_bitmap;
+mod registers;
 mod row_hash;
 mod row_kernel;
 pub mod row_reduce;
 pub mod row_scan;
 pub mod row_sort;
 mod rows_of;
-mod run_arithmetic;
-mod run_encoding;
 pub mod scan;
-mod selection;
+mod segments;
 mod sequence_division;
 mod simd;
 pub mod sort;

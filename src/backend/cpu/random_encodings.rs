@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::encoding::{Direction, Encoded, Ends, Value};
+use super::encoding::{Encoded, Ends, Step, Value};
 use crate::graph::scalar::Scalar;
 
 /// Pseudo-random numbers with a fixed seed.
@@ -33,21 +33,28 @@ impl Random {
         let (each, all) = (values(ends.len()), values(n as usize));
         match self.below(6) {
             0 => Encoded::Constant(Scalar::U32(each[0])),
-            1 => Encoded::Runs(ends, Rc::new(u32::wrap(each.into()))),
-            2 => Encoded::Sequences(Direction::Ascending, ends, each.into()),
-            3 => Encoded::Runs(
-                ends.clone(),
-                Rc::new(Encoded::Sequences(Direction::Ascending, vec![ends.len() as u32].into(), vec![each[0]].into())),
-            ),
-            4 => Encoded::Sequences(Direction::Descending, ends, each.into()),
+            1 => Encoded::Segments(ends, 0, Rc::new(u32::wrap(each.into()))),
+            2 => Encoded::Segments(ends, 1, Rc::new(u32::wrap(each.into()))),
+            3 => {
+                let first = Rc::new(u32::wrap(vec![each[0]].into()));
+                let rows = Encoded::Segments(vec![ends.len() as u32].into(), 1, first);
+                Encoded::Segments(ends, 0, Rc::new(rows))
+            }
+            4 => Encoded::Segments(ends, -1, Rc::new(u32::wrap(each.into()))),
             _ => u32::wrap(all.into()),
         }
     }
 }
 
+/// Segments, whatever their length.
+pub(super) fn segments_of(ends: &[u32], step: Step, first: Encoded<'static>) -> Encoded<'static> {
+    Encoded::Segments(ends.to_vec().into(), step, Rc::new(first))
+}
+
+/// One value per position.
 pub(super) fn dense(n: u32, encoded: &Encoded<'_>) -> Vec<u32> {
     match encoded.dtype() {
-        crate::dtype::DType::Bool => bool::expanded(n as usize, &encoded.dense()).iter().map(|&b| b.into()).collect(),
-        _ => u32::expanded(n as usize, &encoded.dense()).to_vec(),
+        crate::dtype::DType::Bool => u8::expanded(n as usize, encoded).iter().map(|&b| b.into()).collect(),
+        _ => u32::expanded(n as usize, encoded).to_vec(),
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Arra
     parallel::for_each(groups.enumerate().collect(), &|(k, (words, totals))| {
         let start = (k * TILES_PER_BLOCK * TILE as usize).min(n);
         let positions = (words.len() * WORD as usize).min(n - start);
-        let marked = Block::consecutive(&expr, start as u32, positions).eval_as::<bool>();
+        let marked = Block::consecutive(&expr, start as u32, positions).eval_as::<u8>();
         let mut flags = marked.chunks(WORD as usize);
         for (words, total) in words.chunks_mut(TILE_WORDS as usize).zip(totals) {
             for word in words {
@@ -38,13 +38,13 @@ pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Arra
     }
 }
 
-/// Up to 16 flags as bits, the first one in the lowest.
-fn bits_of(flags: &[bool]) -> u32 {
-    let Ok(flags) = <&[bool; WORD as usize]>::try_from(flags) else {
+/// Up to 16 flags (bytes of 0 and 1) as bits, the first one in the lowest.
+fn bits_of(flags: &[u8]) -> u32 {
+    let Ok(flags) = <&[u8; WORD as usize]>::try_from(flags) else {
         return flags.iter().rev().fold(0, |bits, &flag| (bits << 1) | u32::from(flag));
     };
-    let low = |flags: &[bool]| {
-        let flags = u64::from_le_bytes(std::array::from_fn(|k| u8::from(flags[k])));
+    let low = |flags: &[u8]| {
+        let flags = u64::from_le_bytes(std::array::from_fn(|k| flags[k]));
         // Byte `k` of the factor moves flag `7 - k` to bit 56 + 7 - k; no two products share a bit.
         (flags.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
     };

@@ -13,7 +13,6 @@ mod states;
 mod table_expr;
 
 use std::ops::Range;
-use std::rc::Rc;
 
 use column::{Column, Source, SourceExpr};
 use outputs::{Outputs, WorkItem};
@@ -21,10 +20,10 @@ use states::States;
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
-use super::encoding::Encoded;
+use super::encoding::{Encoded, Ends};
 use super::eval::Block;
 use super::parallel;
-use super::run_encoding;
+use super::segments::segments;
 use super::work_items::RowStarts;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -64,8 +63,6 @@ struct CompiledResult<'a> {
     column: usize,
     /// The epilogue, whose given values are the reduced ones.
     epilogue: Option<CompiledExpr<'a>>,
-    /// The dtype of the stored result.
-    dtype: DType,
     is_stored: bool,
 }
 
@@ -111,7 +108,6 @@ impl<'a> Compiled<'a> {
                 let given = std::slice::from_ref(&epilogue.reduced);
                 CompiledExpr::with_given(inputs, given, &[&epilogue.value]).0
             }),
-            dtype: r.out.dtype(),
             is_stored: r.is_stored,
         });
         Self {
@@ -219,7 +215,7 @@ impl<'a> Compiled<'a> {
             if r.is_stored
                 && let Some(out) = outputs.next()
             {
-                result.store(r.dtype.size(), out);
+                result.store(out);
             }
             result
         });
@@ -237,12 +233,12 @@ impl<'a> Compiled<'a> {
             return results.iter().map(|result| Encoded::Constant(result.get(first))).collect();
         }
         let is_all = (first, end) == (0, ends.len());
-        let ends = Rc::new(if is_all { ends } else { ends[first..end].to_vec() });
+        let ends: Ends = ends[first..end].to_vec().into();
         let of_rows = |result: Encoded<'r>| match is_all {
             true => result,
-            false => result.gather_ranges(&[(first as u32, end as u32)]),
+            false => result.slice(first..end),
         };
-        results.into_iter().map(|result| run_encoding::runs(ends.clone(), of_rows(result))).collect()
+        results.into_iter().map(|result| segments(ends.clone(), 0, of_rows(result))).collect()
     }
 
     /// Maps the elements, given the results of their rows.
