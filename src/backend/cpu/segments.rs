@@ -233,7 +233,7 @@ pub(crate) fn restrict<'a>(encoded: &Encoded<'a>, ranges: &[Range]) -> Encoded<'
                     ranges.len()
                 });
                 Encoded::filled(*dtype, n as usize, |out| {
-                    copy_segments(dtype.size(), bytes, &ends, 1, &u32::wrap(first), out)
+                    copy_segments(dtype.size(), bytes, &ends, 1, &u32::wrap(first), out);
                 })
             }
         },
