@@ -143,7 +143,8 @@ impl<'l, W: ArrayElement> Reader<'l, W> {
     #[inline(always)]
     fn take(&self, segment: usize, skipped: u32, len: usize, fixed_len: usize, out: &mut OutputWriter<'_, W>) {
         match &self.values {
-            Values::Constant(value) => out.generate(len, |_| *value),
+            // Copied, since stores to the output might change a value in memory, as far as the compiler knows.
+            &Values::Constant(value) => out.generate(len, move |_| value),
             Values::Forward(elements) => {
                 elements.forward(segment, elements.first[segment].wrapping_add(skipped), len, fixed_len, out);
             }

@@ -43,13 +43,10 @@ fn bits_of(flags: &[u8]) -> u32 {
     let Ok(flags) = <&[u8; WORD as usize]>::try_from(flags) else {
         return flags.iter().rev().fold(0, |bits, &flag| (bits << 1) | u32::from(flag));
     };
-    let low = |flags: &[u8]| {
-        let flags = u64::from_le_bytes(std::array::from_fn(|k| flags[k]));
-        // Byte `k` of the factor moves flag `7 - k` to bit 56 + 7 - k; no two products share a bit.
-        (flags.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
-    };
-    let (first, second) = flags.split_at(8);
-    low(first) | low(second) << 8
+    // Byte `k` of the factor moves flag `7 - k` to bit 56 + 7 - k; no two products share a bit.
+    let low = |flags: u64| (flags.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32;
+    let flags = u128::from_le_bytes(*flags);
+    low(flags as u64) | low((flags >> 64) as u64) << 8
 }
 
 /// The ranks of the tiles' first positions, followed by the total number of marked positions.
