@@ -210,15 +210,16 @@ impl<'a> CompiledExpr<'a> {
         &self.readers
     }
 
-    /// Whether the operation's expression contains checks. If so, it must not be evaluated at positions that do not use
-    /// its result.
+    /// Whether the operation's expression contains checks or calls of functions. If so, it must not be evaluated at
+    /// positions that do not use its result.
     pub(super) fn has_conditions(&self, id: OpId) -> bool {
         self.conditions[id]
     }
 
     fn push(&mut self, e: &Expr, op: Op<'a>, compiled: &mut DigestMap<OpId>) -> OpId {
+        let calls = matches!(op, Op::Call(..)) || op.operands().iter().any(|&id| self.conditions[id]);
         self.ops.push(op);
-        self.conditions.push(e.has_conditions());
+        self.conditions.push(e.has_conditions() || calls);
         compiled.insert(e.digest(), self.ops.len() - 1);
         self.ops.len() - 1
     }

@@ -1,7 +1,7 @@
 //! Evaluates expressions at a block of positions.
 //!
 //! An expression is compiled once per step (see `compiled_expr`). A block memoizes the result of each operation; blocks
-//! are so small that these results stay in cache, except that blocks of run-length encoded results may be larger.
+//! are so small that these results stay in cache, except that blocks of values in segments may be larger.
 //! Consecutive positions are encoded as one sequence (see `arithmetic`): loads of consecutive elements borrow
 //! slices of the array, and results that depend on the row alone are computed once per row.
 //!

@@ -30,7 +30,7 @@ fn in_range(array: &Array, ends: &[u32], first: &Encoded<'_>) -> Option<usize> {
     (first as usize + n as usize <= array.len()).then_some(first as usize)
 }
 
-/// Fills `out` with the elements at the given indices, which are dense or sequences.
+/// Fills `out` with the elements at the given indices.
 pub(super) fn store(array: &Array, dtype: DType, at: &Encoded<'_>, out: &mut [u8]) {
     match at {
         Encoded::Segments(ends, step, first) => copy_segments(dtype.size(), array.bytes(), ends, *step, first, out),

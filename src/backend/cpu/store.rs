@@ -7,8 +7,8 @@ use super::eval::Block;
 use crate::dtype::DType;
 
 impl Block<'_> {
-    /// Fills `out` with the bytes of the expression's values. Returns whether all intermediate results are run-length
-    /// encoded, which permits larger blocks. If the last operation is arithmetic, a load or a selection of loads, it
+    /// Fills `out` with the bytes of the expression's values. Returns whether elements were copied in segments,
+    /// which permits larger blocks. If the last operation is arithmetic, a load or a selection of loads, it
     /// writes to `out` without an intermediate block.
     pub(crate) fn store(mut self, dtype: DType, out: &mut [u8]) -> bool {
         if self.is_empty() {

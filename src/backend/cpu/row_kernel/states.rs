@@ -9,7 +9,7 @@ use crate::graph::reducer::Reducer;
 
 /// The states of consecutive rows, or of the blocks of a row.
 pub(super) trait States: Any + Send {
-    /// The results of a reducer. Moves the states if they are the results and `is_last`.
+    /// The results of a reducer. Takes the states if `is_last`.
     fn results(&mut self, reducer: Reducer, is_last: bool) -> Encoded<'static>;
 }
 
@@ -22,7 +22,6 @@ pub(super) struct StatesOf<V, M: Monoid<V>> {
 impl<V: Reducible, M: RowMonoid<V>> States for StatesOf<V, M> {
     fn results(&mut self, reducer: Reducer, is_last: bool) -> Encoded<'static> {
         let states = if is_last { std::mem::take(&mut self.states) } else { self.states.clone() };
-        // States of the size of the results are converted in place.
         let results: Vec<V> = states.into_iter().map(self.monoid.results(reducer)).collect();
         V::wrap(results.into())
     }
