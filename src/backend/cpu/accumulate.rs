@@ -13,7 +13,6 @@ use crate::math;
 pub(super) trait Reducible: Pod + Number + Send + Sync {
     /// Type of the order keys: integers in the order of the numbers. Of floats, -0 is below +0.
     type Key: Pod + Ord + Send + Sync + Number + Value;
-    const IS_SIGNED: bool;
     const DTYPE: DType;
     const ONE: Self;
     const ZERO: Self;
@@ -46,7 +45,6 @@ macro_rules! reducible {
     ($t:ident, $v:ident, $key:ident, $zero:expr, $one:expr, $key_or:expr, $of_key:expr) => {
         impl Reducible for $t {
             type Key = $key;
-            const IS_SIGNED: bool = $key::MIN != 0;
             const DTYPE: DType = DType::$v;
             const ONE: Self = $one;
             const ZERO: Self = $zero;

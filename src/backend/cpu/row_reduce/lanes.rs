@@ -5,7 +5,8 @@
 
 use bytemuck::Pod;
 
-use super::Monoid;
+use super::CheapMonoid;
+use crate::backend::cpu::accumulate::Reducible;
 use crate::graph::canonical_order::reduction::LANES;
 
 /// The states of `N` lanes, as a structure of arrays.
@@ -72,7 +73,7 @@ pub(super) struct PlainLanes<M, S, const N: usize> {
     states: [S; N],
 }
 
-impl<V: Copy, M: Monoid<V> + Default, const N: usize> LaneStates<V, N> for PlainLanes<M, M::State, N> {
+impl<V: Reducible, M: CheapMonoid<V>, const N: usize> LaneStates<V, N> for PlainLanes<M, M::State, N> {
     type State = M::State;
 
     #[inline(always)]
@@ -90,8 +91,13 @@ impl<V: Copy, M: Monoid<V> + Default, const N: usize> LaneStates<V, N> for Plain
     }
     #[inline(always)]
     fn push(&mut self, values: &[V; N], is_present: impl Fn(usize) -> bool) {
-        for (k, (state, &x)) in self.states.iter_mut().zip(values).enumerate() {
-            let merged = self.monoid.push(*state, x);
+        // A loop of its own, so that both are vectorized.
+        let mut lifted = [self.monoid.identity(); N];
+        for (state, &x) in lifted.iter_mut().zip(values) {
+            *state = self.monoid.lift(x);
+        }
+        for (k, (state, &x)) in self.states.iter_mut().zip(&lifted).enumerate() {
+            let merged = self.monoid.merge(*state, x);
             *state = if is_present(k) { merged } else { *state };
         }
     }
@@ -118,11 +124,28 @@ fn values_of_lanes<V: Pod>(values: &[V], at: usize, len: usize) -> [V; LANES] {
     }
 }
 
+/// Lane masks: all bits set in the first `n` lanes, none in the others.
+#[inline(always)]
+fn lane_masks(n: usize) -> &'static [u32; LANES] {
+    static MASKS: [u32; 2 * LANES] = {
+        let mut masks = [0; 2 * LANES];
+        let mut k = 0;
+        while k < LANES {
+            masks[k] = u32::MAX;
+            k += 1;
+        }
+        masks
+    };
+    MASKS[LANES - n..].first_chunk().expect("bug: a mask of too many lanes")
+}
+
 /// The lanes of a row of one block: the `len` values from `at` on.
 #[inline(always)]
 pub(super) fn lanes_of_block<V: Pod, S: LaneStates<V, LANES>>(values: &[V], at: usize, len: usize) -> S {
     let first = len.min(LANES);
-    let mut states = S::of(&values_of_lanes(values, at, first), |k| (k as u32) < first as u32);
+    // Masks from memory: comparisons of lane numbers are compiled to vectors of 64-bit numbers.
+    let masks = lane_masks(first);
+    let mut states = S::of(&values_of_lanes(values, at, first), |k| masks[k] != 0);
     let (groups, rest) = values[at + first..at + len].as_chunks();
     // Not a closure, which might not be inlined into an AVX2 loop.
     for group in groups {
@@ -130,7 +153,8 @@ pub(super) fn lanes_of_block<V: Pod, S: LaneStates<V, LANES>>(values: &[V], at: 
     }
     if !rest.is_empty() {
         let group = values_of_lanes(values, at + len - rest.len(), rest.len());
-        states.push(&group, |k| (k as u32) < rest.len() as u32);
+        let masks = lane_masks(rest.len());
+        states.push(&group, |k| masks[k] != 0);
     }
     states
 }

@@ -5,8 +5,6 @@
 //! columns column by column (`columns`). A row of several blocks is reduced block by block; [`RowFold`] merges the
 //! blocks. The naive twin of all of them is `reference`.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 mod columns;
 mod lanes;
 mod moments;
@@ -28,7 +26,6 @@ pub(super) use row_chain::{ChainStep, chain_of};
 
 use super::accumulate::Reducible;
 use crate::graph::canonical_order::reduction::{block_len, level2_lanes};
-use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::Reducer;
 
 /// A monoid that reduces values of type `V`. Merging a state with the identity element must not change the state.
@@ -66,11 +63,12 @@ pub(super) trait RowMonoid<V: Pod>: Monoid<V> {
     }
 }
 
-/// The monoid of an operation on numbers of one or two words. Its states have the size of its values.
-trait VectorMonoid<V: Reducible>: RowMonoid<V, State: Pod> + Default {
-    const OP: ReduceOp;
+/// A monoid whose merges cost less than a sort of the rows by length.
+trait CheapMonoid<V: Reducible>: RowMonoid<V> + Default {
     /// Whether the order of the values affects the bits of a result.
-    const IS_ORDERED: bool = V::IS_FLOAT && matches!(Self::OP, ReduceOp::Sum | ReduceOp::Prod);
+    const IS_ORDERED: bool;
+    /// The state of one value.
+    fn lift(self, value: V) -> Self::State;
 }
 
 /// Reduces a row of several blocks, of one column. Not inlined: such a row takes far longer than a call.

@@ -1,8 +1,7 @@
 //! Sums, products, minima and maxima.
 
-use super::{Monoid, RowMonoid, VectorMonoid, vector_rows};
+use super::{CheapMonoid, Monoid, RowMonoid, vector_rows};
 use crate::backend::cpu::accumulate::Reducible;
-use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::Reducer;
 
 /// The monoid of sums, or of products if `PRODUCT`.
@@ -21,7 +20,7 @@ impl<V: Reducible, const PRODUCT: bool> Monoid<V> for SumProd<PRODUCT> {
     }
     #[inline(always)]
     fn push(self, so_far: V, next: V) -> V {
-        self.merge(so_far, next)
+        self.merge(so_far, self.lift(next))
     }
     #[inline(always)]
     fn merge(self, a: V, b: V) -> V {
@@ -37,8 +36,7 @@ impl<V: Reducible, const MAX: bool> Monoid<V> for MinMax<MAX> {
     }
     #[inline(always)]
     fn push(self, so_far: V::Key, next: V) -> V::Key {
-        // The key of NaN wins against all others.
-        Monoid::<V>::merge(self, so_far, next.key_or(if MAX { V::MAX_KEY } else { V::MIN_KEY }))
+        Monoid::<V>::merge(self, so_far, self.lift(next))
     }
     #[inline(always)]
     fn merge(self, a: V::Key, b: V::Key) -> V::Key {
@@ -46,12 +44,21 @@ impl<V: Reducible, const MAX: bool> Monoid<V> for MinMax<MAX> {
     }
 }
 
-impl<V: Reducible, const PRODUCT: bool> VectorMonoid<V> for SumProd<PRODUCT> {
-    const OP: ReduceOp = if PRODUCT { ReduceOp::Prod } else { ReduceOp::Sum };
+impl<V: Reducible, const PRODUCT: bool> CheapMonoid<V> for SumProd<PRODUCT> {
+    const IS_ORDERED: bool = V::IS_FLOAT;
+    #[inline(always)]
+    fn lift(self, value: V) -> V {
+        value
+    }
 }
 
-impl<V: Reducible, const MAX: bool> VectorMonoid<V> for MinMax<MAX> {
-    const OP: ReduceOp = if MAX { ReduceOp::Max } else { ReduceOp::Min };
+impl<V: Reducible, const MAX: bool> CheapMonoid<V> for MinMax<MAX> {
+    const IS_ORDERED: bool = false;
+    #[inline(always)]
+    fn lift(self, value: V) -> V::Key {
+        // The key of NaN wins against all others.
+        value.key_or(if MAX { V::MAX_KEY } else { V::MIN_KEY })
+    }
 }
 
 impl<V: Reducible, const PRODUCT: bool> RowMonoid<V> for SumProd<PRODUCT> {

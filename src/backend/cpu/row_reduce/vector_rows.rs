@@ -1,62 +1,95 @@
-//! Rows of one column by monoids that are cheap, one row at a time: in AVX2, or in portable lanes.
+//! Rows of one column by monoids that are cheap, one row at a time.
 
-#[cfg(target_arch = "x86_64")]
-use super::avx2;
-use super::lanes::{LaneStates, PlainLanes, lanes_of_block, state_of_block};
-use super::{VectorMonoid, reduce_long_row};
+use super::lanes::{LaneStates, PlainLanes, lanes_of_block};
+use super::{CheapMonoid, reduce_long_row};
 use crate::backend::cpu::accumulate::Reducible;
-#[cfg(target_arch = "x86_64")]
-use crate::backend::cpu::simd;
+use crate::backend::cpu::simd::{self, Loop};
 use crate::graph::canonical_order::reduction::{FOLD_LEN, LANES, block_len};
 
+/// The states of the lanes of a row.
+type Lanes<V, M> = PlainLanes<M, <M as super::Monoid<V>>::State, LANES>;
+
 /// Computes the states of consecutive rows. The values of row `k` begin at value `start(k)`.
-pub(super) fn rows<V: Reducible, M: VectorMonoid<V>>(
+pub(super) fn rows<V: Reducible, M: CheapMonoid<V>>(
     monoid: M,
     values: &[V],
     start: impl Fn(usize) -> usize,
     out: &mut [M::State],
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if simd::has_avx2() {
-        // SAFETY: the function requires only a processor with AVX2, which was just detected.
-        return unsafe { avx2::rows(monoid, values, start, out) };
-    }
-    reduce_each_row(monoid, values, start, out);
+    simd::run(Rows { monoid, values, start, out });
 }
 
 /// The state of one block of a row of several blocks.
-pub(super) fn block<V: Reducible, M: VectorMonoid<V>>(_: M, values: &[V]) -> M::State {
-    #[cfg(target_arch = "x86_64")]
-    if simd::has_avx2() {
-        // SAFETY: the function requires only a processor with AVX2, which was just detected.
-        return unsafe { avx2::block::<V, M>(values) };
-    }
-    state_of_block::<V, PlainLanes<M, M::State, LANES>>(values, 0, values.len())
+pub(super) fn block<V: Reducible, M: CheapMonoid<V>>(monoid: M, values: &[V]) -> M::State {
+    simd::run(Block { monoid, values })
 }
 
-/// As [`rows`], in portable loops.
-fn reduce_each_row<V: Reducible, M: VectorMonoid<V>>(
+/// The state of all lanes.
+#[inline(always)]
+fn merged<V: Reducible, M: CheapMonoid<V>>(monoid: M, mut lanes: Lanes<V, M>) -> M::State {
+    if M::IS_ORDERED {
+        lanes.merge_lanes(1);
+        lanes.get(0)
+    } else {
+        // Compiled to vectors, which the tree is not for integers.
+        let mut so_far = monoid.identity();
+        for k in 0..LANES {
+            so_far = monoid.merge(so_far, lanes.get(k));
+        }
+        so_far
+    }
+}
+
+/// The state of a row of at most [`LANES`] values.
+#[inline(always)]
+fn short_row<V: Reducible, M: CheapMonoid<V>>(monoid: M, lanes: Lanes<V, M>, len: usize) -> M::State {
+    // Both orders are computed and one is selected, since a branch on the length would be mispredicted.
+    let mut in_order = monoid.identity();
+    if M::IS_ORDERED {
+        for k in 0..FOLD_LEN {
+            in_order = monoid.merge(in_order, lanes.get(k));
+        }
+    }
+    let in_lanes = merged(monoid, lanes);
+    std::hint::select_unpredictable(M::IS_ORDERED && len <= FOLD_LEN, in_order, in_lanes)
+}
+
+struct Block<'a, V, M> {
     monoid: M,
-    values: &[V],
-    start: impl Fn(usize) -> usize,
-    out: &mut [M::State],
-) {
-    let mut from = start(0);
-    for (k, out) in out.iter_mut().enumerate() {
-        let to = start(k + 1);
-        *out = match to - from {
-            0 => monoid.identity(),
-            len @ 1..=LANES if M::IS_ORDERED => {
-                let mut states: PlainLanes<M, M::State, LANES> = lanes_of_block(values, from, len);
-                // Both orders are computed and one is selected, since a branch on the length would be mispredicted.
-                let in_order = (0..FOLD_LEN).fold(monoid.identity(), |all, k| monoid.merge(all, states.get(k)));
-                states.merge_lanes(1);
-                if len <= FOLD_LEN { in_order } else { states.get(0) }
-            }
-            len if len <= block_len(1) => state_of_block::<V, PlainLanes<M, M::State, LANES>>(values, from, len),
-            _ => reduce_long_row(monoid, &values[from..to]),
-        };
-        from = to;
+    values: &'a [V],
+}
+
+impl<V: Reducible, M: CheapMonoid<V>> Loop for Block<'_, V, M> {
+    type Output = M::State;
+    #[inline(always)]
+    fn run(self) -> M::State {
+        merged(self.monoid, lanes_of_block(self.values, 0, self.values.len()))
+    }
+}
+
+struct Rows<'a, V: Reducible, M: CheapMonoid<V>, S> {
+    monoid: M,
+    values: &'a [V],
+    start: S,
+    out: &'a mut [M::State],
+}
+
+impl<V: Reducible, M: CheapMonoid<V>, S: Fn(usize) -> usize> Loop for Rows<'_, V, M, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { monoid, values, start, out } = self;
+        let mut from = start(0);
+        for (k, out) in out.iter_mut().enumerate() {
+            let to = start(k + 1);
+            *out = match to - from {
+                0 => monoid.identity(),
+                len @ 1..=LANES => short_row(monoid, lanes_of_block(values, from, len), len),
+                len if len <= block_len(1) => merged(monoid, lanes_of_block(values, from, len)),
+                _ => reduce_long_row(monoid, &values[from..to]),
+            };
+            from = to;
+        }
     }
 }
 
