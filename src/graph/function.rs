@@ -85,8 +85,12 @@ impl Function {
 impl Function {
     /// `x + (y << 1)` of words, which has no loops and no state.
     pub(crate) fn for_tests() -> Self {
+        Self::for_tests_with(|x, y| x.wrapping_add(y << 1))
+    }
+
+    /// As [`Function::for_tests`], with another Rust function.
+    pub(crate) fn for_tests_with(one: fn(u32, u32) -> u32) -> Self {
         let text = "fn user_test_f(x: u32, y: u32) -> u32 {\n    return x + (y << 1u);\n}\n".into();
-        let one = |x: u32, y: u32| x.wrapping_add(y << 1);
         Self::new(FunctionData {
             name: "f".into(),
             identity: Digest::of("function", "for tests"),

@@ -226,3 +226,39 @@ fn blocks_have_the_values_and_conditions_of_their_positions() {
     }
     assert!(failed > 200, "{failed}");
 }
+
+/// Calls of the user's functions are not made at positions that select another branch, also where branches are copied.
+#[test]
+fn functions_are_called_at_the_positions_of_their_branch() {
+    let function = Function::for_tests_with(|x, _| {
+        assert!((100..103).contains(&x), "{x} belongs to the other branch");
+        x - 100
+    });
+    let backend: BackendRef = Arc::new(CpuBackend::new(0, true));
+    let table = Node::source(&backend, DType::F32, 8, Arc::new(()));
+    let pool = Arc::new(Pool::default());
+    let mut inputs = Inputs {
+        arrays: DigestMap::default(),
+        checks: Vec::new(),
+        outcomes: [AtomicU32::new(u32::MAX)].into(),
+        panic: Arc::default(),
+        pool: pool.clone(),
+    };
+    let values = [10.0f32, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0];
+    let array = Array::from_bytes(&pool, DType::F32, bytemuck::cast_slice(&values)).expect("a small array");
+    inputs.arrays.insert(table.digest(), Arc::new(array));
+    let at = |i: Expr| Expr::load(&table, i);
+    let inside = || Expr::index().lt(Expr::u32(103));
+    let called = || Expr::call(&function, [Expr::index(), Expr::u32(0)].into());
+    let zero = || Expr::scalar(0.0f32);
+    for e in [
+        inside().select(at(called()), zero()),
+        inside().select(at(called().add(Expr::u32(1))), at(Expr::u32(7))),
+        at(inside().select(called(), Expr::u32(7))),
+        Expr::u32(102).lt(Expr::index()).select(zero(), at(called())),
+        inside().select(Expr::index().lt(Expr::u32(101)).select(at(called()), at(called().add(Expr::u32(2)))), zero()),
+    ] {
+        compare::<f32>(&inputs, &e, 100, 40);
+        assert!(inputs.panic.get().is_none(), "{e:?}: {:?}", inputs.panic.get());
+    }
+}
