@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::row_chain::{ChainStep, Clamp, RowChain};
-use super::{RowFold, RowMonoid, merge_lanes};
+use super::{RowFold, RowMonoid, ValuesOfColumns, merge_lanes};
 use crate::backend::cpu::accumulate::Reducible;
 use crate::backend::cpu::array::ArrayElement;
 use crate::backend::cpu::compiled_expr::OpId;
@@ -31,15 +31,17 @@ pub(in super::super) struct Columns<'a, V: Clone> {
     firsts: Option<Dense<'a, u32>>,
     /// The scale of each value, a leading step of the chain; `None` for 1.
     scales: Option<Dense<'a, V>>,
-    /// The steps after the scale, `None` if there are none and values are read in place.
-    chain: Option<(Clamp<V>, RowChain<'a, V>)>,
+    /// The steps after the scale that are applied to the values as they are read; `None` for none.
+    clamp: Option<Clamp<V>>,
+    /// The other steps, `None` if there are none and values are read in place.
+    chain: Option<RowChain<'a, V>>,
     inner: usize,
 }
 
 impl<'a, V: Reducible + ArrayElement> Columns<'a, V> {
     /// Consecutive values.
     pub(in super::super) fn consecutive(values: &'a [V], inner: usize) -> Self {
-        Self { table: values.into(), firsts: None, scales: None, chain: None, inner }
+        Self { table: values.into(), firsts: None, scales: None, clamp: None, chain: None, inner }
     }
 
     /// Rows of a table: the values of a block of value indices, whose first number is the operation `first`.
@@ -54,9 +56,10 @@ impl<'a, V: Reducible + ArrayElement> Columns<'a, V> {
         let scale = chain.first().filter(|step| step.is_scale()).and_then(|step| step.operand());
         let scales = scale.map(|&scale| block.values::<V>(scale));
         let mut chain = RowChain::new(&chain[usize::from(scales.is_some())..], block);
-        let chain = (!chain.is_empty()).then(|| (chain.take_clamp(), chain));
+        let clamp = chain.take_clamp();
+        let chain = (!chain.is_empty()).then_some(chain);
         if firsts.iter().max().is_none_or(|&first| first as usize + inner <= table.len()) {
-            return Self { table: table.into(), firsts: Some(firsts), scales, chain, inner };
+            return Self { table: table.into(), firsts: Some(firsts), scales, clamp, chain, inner };
         }
         // Only a failed check leads here. An index out of range reads the last element.
         let element = |k: usize| {
@@ -64,7 +67,7 @@ impl<'a, V: Reducible + ArrayElement> Columns<'a, V> {
             table[(at as usize).min(table.len() - 1)]
         };
         let values: Vec<V> = (0..firsts.len() * inner).map(element).collect();
-        Self { table: values.into(), firsts: None, scales, chain, inner }
+        Self { table: values.into(), firsts: None, scales, clamp, chain, inner }
     }
 
     /// Reduces consecutive rows of values. The values of row `k` begin at value `start(k)`.
@@ -101,7 +104,7 @@ impl<'a, V: Reducible + ArrayElement> Columns<'a, V> {
 struct Reduction<'c, 'a, V: Reducible, M: RowMonoid<V>> {
     monoid: M,
     rows: Rows<'c, V>,
-    chain: Option<&'c (Clamp<V>, RowChain<'a, V>)>,
+    chain: Option<&'c RowChain<'a, V>>,
     /// Memory for the lanes of a block.
     lanes: Vec<M::State>,
     /// Memory for the values to which the chain is applied.
@@ -115,7 +118,7 @@ impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, 
         let tiled = if of.chain.is_none() { 0 } else { (TILE / inner).max(1) };
         Self {
             monoid,
-            rows: Rows { table: &of.table, firsts, scales, inner },
+            rows: Rows { table: &of.table, firsts, scales, clamp: of.clamp, inner },
             chain: of.chain.as_ref(),
             lanes: vec![monoid.identity(); wide_lanes(inner) * inner],
             tile: vec![V::default(); tiled * inner],
@@ -145,11 +148,11 @@ impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, 
         let (step, inner) = (wide_lanes(self.rows.inner), self.rows.inner);
         let mut lanes = std::mem::take(&mut self.lanes);
         lanes.fill(self.monoid.identity());
-        if let (Rows { firsts: None, scales: None, table, .. }, None) = (self.rows, self.chain) {
+        if let (Rows { firsts: None, scales: None, clamp: None, table, .. }, None) = (self.rows, self.chain) {
             // The lanes are columns of rows of `step` values. The last such row may be shorter.
             let values = &table[picked.start * inner..picked.end * inner];
             let (whole, rest) = values.split_at(picked.len() / step * step * inner);
-            let rows = |table, inner| Rows { table, firsts: None, scales: None, inner };
+            let rows = |table, inner| Rows { table, firsts: None, scales: None, clamp: None, inner };
             fold_rows(self.monoid, rows(whole, step * inner), (0..picked.len() / step, 1), &mut lanes);
             fold_rows(self.monoid, rows(rest, rest.len()), (0..1, 1), &mut lanes[..rest.len()]);
         } else {
@@ -164,16 +167,16 @@ impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, 
     /// Adds every `step`-th of the values `picked` to the states of their columns.
     fn fold(&mut self, (picked, step): (Range<usize>, usize), states: &mut [M::State]) {
         let Self { monoid, rows, chain, ref mut tile, .. } = *self;
-        let Some((clamp, chain)) = chain else {
+        let Some(chain) = chain else {
             return fold_rows(monoid, rows, (picked, step), states);
         };
         let (mut at, inner) = (picked.start, rows.inner);
         while at < picked.end {
             let n = (tile.len() / inner).min((picked.end - at).div_ceil(step));
             let tile = &mut tile[..n * inner];
-            simd::run(Copy { rows, clamp: *clamp, from: at, step, out: tile });
+            simd::run(Copy { rows, from: at, step, out: tile });
             chain.apply(tile, inner, (at, step));
-            fold_rows(monoid, Rows { table: tile, firsts: None, scales: None, inner }, (0..n, 1), states);
+            fold_rows(monoid, Rows { table: tile, firsts: None, scales: None, clamp: None, inner }, (0..n, 1), states);
             at += n * step;
         }
     }
@@ -192,11 +195,13 @@ struct Rows<'v, V> {
     firsts: Option<&'v [u32]>,
     /// The factor of each row, `None` for 1.
     scales: Option<&'v [V]>,
+    /// Applied to all numbers, after the factors.
+    clamp: Option<Clamp<V>>,
     /// Numbers per row.
     inner: usize,
 }
 
-impl<V> Rows<'_, V> {
+impl<V: Reducible> Rows<'_, V> {
     /// Prefetches the rows `from..to`, as far as there are that many. Returns the end.
     #[inline]
     fn prefetch(&self, from: usize, to: usize) -> usize {
@@ -247,21 +252,18 @@ impl<V: Reducible, M: RowMonoid<V>> Loop for FoldRows<'_, V, M> {
         macro_rules! groups {
             ($($n:literal),*) => {$(
                 while let Some(states) = states[column..].first_chunk_mut::<$n>() {
-                    // Positions by multiplication: iterators with a step cost more than a row of few columns.
-                    let places = (0..n).map(|k| picked.start + k * step);
-                    let group = |first: usize| -> [V; $n] {
-                        *rows.table[first + column..].first_chunk().expect("bug: a row beyond the table")
-                    };
                     // A loop for each kind of rows, since the compiler does not move the conditions out of the loop.
-                    match (rows.firsts, rows.scales) {
-                        (None, None) => monoid.fold_columns(states, places.map(|k| group(k * rows.inner))),
-                        (Some(firsts), None) => {
-                            monoid.fold_columns(states, places.map(|k| group(firsts[k] as usize)));
-                        }
-                        (_, Some(scales)) => {
-                            let scaled = |k| group(rows.first(k)).map(|x| x.mul(scales[k]));
-                            monoid.fold_columns(states, places.map(scaled));
-                        }
+                    macro_rules! fold {
+                        ($kind:ident) => {{
+                            let group = Group::<V, $kind> { rows, from: picked.start, step, column };
+                            monoid.fold_columns(states, n, group);
+                        }};
+                    }
+                    match (rows.firsts, rows.scales, rows.clamp) {
+                        (None, None, None) => fold!(CONSECUTIVE),
+                        (Some(_), None, None) => fold!(PICKED),
+                        (_, Some(_), None) => fold!(SCALED),
+                        (_, _, Some(_)) => fold!(CLAMPED),
                     }
                     column += $n;
                 }
@@ -271,10 +273,46 @@ impl<V: Reducible, M: RowMonoid<V>> Loop for FoldRows<'_, V, M> {
     }
 }
 
+/// Kinds of rows: without firsts, scales and clamp; with firsts only; without a clamp; any.
+const CONSECUTIVE: u8 = 0;
+const PICKED: u8 = 1;
+const SCALED: u8 = 2;
+const CLAMPED: u8 = 3;
+
+/// Columns `column..column + N` of every `step`-th row from row `from` on, of a kind of rows.
+struct Group<'v, V, const KIND: u8> {
+    rows: Rows<'v, V>,
+    from: usize,
+    step: usize,
+    column: usize,
+}
+
+impl<V: Reducible, const KIND: u8, const N: usize> ValuesOfColumns<V, N> for Group<'_, V, KIND> {
+    #[inline(always)]
+    fn get(&self, k: usize) -> [V; N] {
+        let Self { rows, from, step, column } = self;
+        let k = from + k * step;
+        let first = if KIND == CONSECUTIVE { k * rows.inner } else { rows.first(k) };
+        let mut values = *rows.table[first + column..].first_chunk().expect("bug: a row beyond the table");
+        if KIND < SCALED {
+            return values;
+        }
+        let scale = rows.scales.map_or(V::ONE, |scales| scales[k]);
+        match rows.clamp {
+            Some(clamp) if KIND == CLAMPED => clamp.scaled(values, scale),
+            _ => {
+                for x in &mut values {
+                    *x = x.mul(scale);
+                }
+                values
+            }
+        }
+    }
+}
+
 /// Copies rows, scaled and clamped: every `step`-th one from row `from` on.
 struct Copy<'l, V> {
     rows: Rows<'l, V>,
-    clamp: Clamp<V>,
     from: usize,
     step: usize,
     out: &'l mut [V],
@@ -284,7 +322,8 @@ impl<V: Reducible> Loop for Copy<'_, V> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { rows, clamp, from, step, out } = self;
+        let Self { rows, from, step, out } = self;
+        let clamp = rows.clamp.unwrap_or(Clamp::none());
         for (k, out) in out.chunks_exact_mut(rows.inner).enumerate() {
             let at = from + k * step;
             let row = &rows.table[rows.first(at)..][..rows.inner];
@@ -292,10 +331,10 @@ impl<V: Reducible> Loop for Copy<'_, V> {
             // A compile-time length, so that the stores are as wide as the loads of the chain.
             let ((groups, rest), (of_row, last)) = (out.as_chunks_mut::<8>(), row.as_chunks::<8>());
             for (out, row) in groups.iter_mut().zip(of_row) {
-                *out = row.map(|x| clamp.apply(x.mul(scale)));
+                *out = clamp.scaled(*row, scale);
             }
             for (out, &x) in rest.iter_mut().zip(last) {
-                *out = clamp.apply(x.mul(scale));
+                *out = clamp.scaled([x], scale)[0];
             }
         }
     }

@@ -49,18 +49,24 @@ pub(super) trait RowMonoid<V: Pod>: Monoid<V> {
     /// Reduces one block of a row of one column.
     fn block(self, values: &[V]) -> Self::State;
 
-    /// Adds values of `N` columns, in order, to the states of the columns.
+    /// Adds the first `n` values of `N` columns, in order, to the states of the columns.
     #[inline(always)]
-    fn fold_columns<const N: usize>(self, states: &mut [Self::State; N], values: impl Iterator<Item = [V; N]>) {
+    fn fold_columns<const N: usize>(self, states: &mut [Self::State; N], n: usize, values: impl ValuesOfColumns<V, N>) {
         // A local copy stays in registers, since it cannot alias the values.
         let mut so_far = *states;
-        for value in values {
-            for (state, x) in so_far.iter_mut().zip(value) {
+        for k in 0..n {
+            for (state, x) in so_far.iter_mut().zip(values.get(k)) {
                 *state = self.push(*state, x);
             }
         }
         *states = so_far;
     }
+}
+
+/// Values of `N` columns. Not an iterator, whose `next` might not be inlined into an AVX2 loop.
+pub(super) trait ValuesOfColumns<V, const N: usize> {
+    /// The numbers of value `k`.
+    fn get(&self, k: usize) -> [V; N];
 }
 
 /// A monoid whose merges cost less than a sort of the rows by length.

@@ -5,7 +5,7 @@
 
 use super::lanes::{LaneStates, split_halves};
 use super::rows_by_length::{self, CostlyMonoid};
-use super::{Monoid, RowMonoid};
+use super::{Monoid, RowMonoid, ValuesOfColumns};
 use crate::backend::cpu::accumulate::Float;
 use crate::graph::reducer::Reducer;
 
@@ -61,26 +61,38 @@ impl<F: Float> RowMonoid<F> for Moments {
     }
 
     #[inline(always)]
-    fn fold_columns<const N: usize>(self, states: &mut [MomentsState<F>; N], values: impl Iterator<Item = [F; N]>) {
+    fn fold_columns<const N: usize>(
+        self,
+        states: &mut [MomentsState<F>; N],
+        n: usize,
+        values: impl ValuesOfColumns<F, N>,
+    ) {
+        if n == 0 {
+            return;
+        }
         // All columns have equal counts: their values are those of the same elements. The weight of a value is therefore
         // computed once for all columns, and the other fields are vectorized.
         let mut count = states.first().map_or(F::ZERO, |state| state.count);
-        let mut pivots = states.map(|state| state.pivot);
-        let mut offsets = states.map(|state| state.offset);
-        let mut deviations = states.map(|state| state.deviations);
-        for value in values {
+        let [mut pivots, mut offsets, mut deviations] = [[F::ZERO; N]; 3];
+        if count < F::ONE {
+            pivots = values.get(0);
+        } else {
+            // Not `map`, which might not be inlined into an AVX2 loop.
+            for (k, state) in states.iter().enumerate() {
+                (pivots[k], offsets[k], deviations[k]) = (state.pivot, state.offset, state.deviations);
+            }
+        }
+        for k in 0..n {
+            let value = values.get(k);
             let before = count;
             count = count.add(F::ONE);
             let weight = F::ONE.div(count);
             let share = before.mul(weight);
-            let is_first = before < F::ONE;
             for (k, x) in value.into_iter().enumerate() {
-                let pivot = if is_first { x } else { pivots[k] };
                 // As in a merge, whose other offset is 0.
-                let delta = x.sub(pivot).sub(offsets[k]);
+                let delta = x.sub(pivots[k]).sub(offsets[k]);
                 let squares = delta.mul(delta.mul(share));
                 let of_value = if x.is_finite() { F::ZERO } else { F::NAN };
-                pivots[k] = pivot;
                 offsets[k] = offsets[k].add(delta.mul(weight));
                 deviations[k] = deviations[k].add(of_value).add(squares);
             }

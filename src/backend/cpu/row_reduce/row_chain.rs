@@ -9,7 +9,7 @@ use crate::backend::cpu::eval::Block;
 use crate::backend::cpu::number::Number;
 use crate::backend::cpu::simd::{self, Loop};
 use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::opcode::{BinaryOp, UnaryOp};
 
 /// An operation of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,21 +100,35 @@ enum Operand<'a, V> {
 #[derive(Clone, Copy)]
 pub(super) struct Clamp<V> {
     offset: V,
-    low: V,
-    high: V,
+    low: Option<V>,
+    high: Option<V>,
 }
 
 impl<V: Reducible> Clamp<V> {
     /// No steps.
-    fn none() -> Self {
-        let [low, high] = [ReduceOp::Max, ReduceOp::Min].map(|op| V::of_scalar(op.identity(V::DTYPE)));
+    pub(super) fn none() -> Self {
         // Adding -0 changes no float.
-        Self { offset: V::ZERO.neg(), low, high }
+        Self { offset: V::ZERO.neg(), low: None, high: None }
     }
 
+    /// The values times `scale`, clamped.
     #[inline(always)]
-    pub(super) fn apply(&self, x: V) -> V {
-        at_most(at_least(x.add(self.offset), self.low), self.high)
+    pub(super) fn scaled<const N: usize>(&self, mut values: [V; N], scale: V) -> [V; N] {
+        // A loop for each step, since only such loops are compiled to vectors.
+        for x in &mut values {
+            *x = x.mul(scale).add(self.offset);
+        }
+        if let Some(low) = self.low {
+            for x in &mut values {
+                *x = at_least(*x, low);
+            }
+        }
+        if let Some(high) = self.high {
+            for x in &mut values {
+                *x = at_most(*x, high);
+            }
+        }
+        values
     }
 }
 
@@ -158,8 +172,8 @@ impl<'a, V: Reducible + ArrayElement> RowChain<'a, V> {
         Self { steps: steps.iter().map(|step| step.op).zip(steps.iter().map(operand)).collect() }
     }
 
-    /// Takes the leading steps that a [`Clamp`] applies.
-    pub(super) fn take_clamp(&mut self) -> Clamp<V> {
+    /// Takes the leading steps that a [`Clamp`] applies, if there are any.
+    pub(super) fn take_clamp(&mut self) -> Option<Clamp<V>> {
         let mut clamp = Clamp::none();
         let mut taken = 0;
         // In the order of their application.
@@ -168,17 +182,17 @@ impl<'a, V: Reducible + ArrayElement> RowChain<'a, V> {
                 Some(&(ChainOp::Add, Operand::One(x))) if op == ChainOp::Add => clamp.offset = x,
                 Some(&(ChainOp::Sub, Operand::One(x))) if op == ChainOp::Add => clamp.offset = x.neg(),
                 Some(&(ChainOp::Max, Operand::One(x))) if op == ChainOp::Max && is_exact(at_least, V::maximum, x) => {
-                    clamp.low = x;
+                    clamp.low = Some(x);
                 }
                 Some(&(ChainOp::Min, Operand::One(x))) if op == ChainOp::Min && is_exact(at_most, V::minimum, x) => {
-                    clamp.high = x;
+                    clamp.high = Some(x);
                 }
                 _ => continue,
             }
             taken += 1;
         }
         self.steps.drain(..taken);
-        clamp
+        (taken > 0).then_some(clamp)
     }
 
     pub(super) fn is_empty(&self) -> bool {
