@@ -3,7 +3,6 @@
 
 use bytemuck::Pod;
 
-use super::encoding::Value;
 use super::number::Number;
 use crate::dtype::DType;
 use crate::graph::scalar::Scalar;
@@ -12,7 +11,7 @@ use crate::math;
 /// Number type of row reductions.
 pub(super) trait Reducible: Pod + Number + Send + Sync {
     /// Type of the order keys: integers in the order of the numbers. Of floats, -0 is below +0.
-    type Key: Pod + Ord + Send + Sync + Number + Value;
+    type Key: Ord + Copy + Send + Sync + 'static;
     const DTYPE: DType;
     const ONE: Self;
     const ZERO: Self;

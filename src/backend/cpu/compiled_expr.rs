@@ -125,7 +125,7 @@ pub(crate) struct CompiledExpr<'a> {
     ops: Vec<Op<'a>>,
     /// The operation of the whole expression.
     root: OpId,
-    /// For each operation, whether its expression contains checks.
+    /// For each operation, whether its expression contains checks or calls of functions.
     conditions: Vec<bool>,
     /// For each operation, the number of operations that read its values, and one more if the caller sets or reads them.
     readers: Vec<u32>,
@@ -217,9 +217,10 @@ impl<'a> CompiledExpr<'a> {
     }
 
     fn push(&mut self, e: &Expr, op: Op<'a>, compiled: &mut DigestMap<OpId>) -> OpId {
-        let calls = matches!(op, Op::Call(..)) || op.operands().iter().any(|&id| self.conditions[id]);
+        let has_conditions = e.has_conditions() || matches!(op, Op::Call(..));
+        let inherits = op.operands().iter().any(|&id| self.conditions[id]);
         self.ops.push(op);
-        self.conditions.push(e.has_conditions() || calls);
+        self.conditions.push(has_conditions || inherits);
         compiled.insert(e.digest(), self.ops.len() - 1);
         self.ops.len() - 1
     }

@@ -77,8 +77,8 @@ impl<'a> Block<'a> {
         Some(true)
     }
 
-    /// Whether operation `id` is a load, a scalar or a `select` of these, without checks. (A check applies only to the
-    /// positions that use its result.)
+    /// Whether operation `id` is a load, a scalar or a `select` of these, without checks and calls of functions.
+    /// (Both apply only to the positions that use the result.)
     fn is_copied(&self, id: OpId) -> bool {
         match &self.expr().ops()[id] {
             Op::Scalar(_) => true,

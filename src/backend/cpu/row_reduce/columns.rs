@@ -1,5 +1,6 @@
-//! Row reductions of values of several columns: consecutive values, or rows of a table (embedding bags), possibly through a
-//! chain of element-wise operations. Table rows are read in place, or tile by tile if there is a chain.
+//! Row reductions of values of several columns: consecutive values, or rows of a table (embedding bags), possibly
+//! through a chain of element-wise operations. A leading scale and [`Clamp`] of the chain are applied to the rows as they
+//! are read. If there are further steps, rows are copied tile by tile, and the steps are applied to the tiles.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,8 +18,8 @@ use crate::graph::canonical_order::reduction::{COLUMNS_FOLD_LEN, block_len, wide
 /// Numbers of a tile.
 const TILE: usize = 512;
 
-/// Values that are prefetched before those of a row are reduced, beyond its end. The arithmetic on a value may fill the
-/// processor's reorder buffer, so that it does not reach the next values by itself.
+/// Prefetch distance beyond the end of a row, in values. The arithmetic on a value may fill the processor's reorder
+/// buffer, so that it does not reach the next values by itself.
 const AHEAD: usize = 16;
 
 /// Bytes of a table that the L2 cache holds, so that its rows are not prefetched.
@@ -174,7 +175,7 @@ impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, 
         while at < picked.end {
             let n = (tile.len() / inner).min((picked.end - at).div_ceil(step));
             let tile = &mut tile[..n * inner];
-            simd::run(Copy { rows, from: at, step, out: tile });
+            simd::run(CopyRows { rows, from: at, step, out: tile });
             chain.apply(tile, inner, (at, step));
             fold_rows(monoid, Rows { table: tile, firsts: None, scales: None, clamp: None, inner }, (0..n, 1), states);
             at += n * step;
@@ -273,10 +274,13 @@ impl<V: Reducible, M: RowMonoid<V>> Loop for FoldRows<'_, V, M> {
     }
 }
 
-/// Kinds of rows: without firsts, scales and clamp; with firsts only; without a clamp; any.
+/// Consecutive rows.
 const CONSECUTIVE: u8 = 0;
+/// Rows at `firsts`.
 const PICKED: u8 = 1;
+/// Scaled rows, at `firsts` if there are any.
 const SCALED: u8 = 2;
+/// Clamped rows, scaled and at `firsts` if there are any.
 const CLAMPED: u8 = 3;
 
 /// Columns `column..column + N` of every `step`-th row from row `from` on, of a kind of rows.
@@ -311,14 +315,14 @@ impl<V: Reducible, const KIND: u8, const N: usize> ValuesOfColumns<V, N> for Gro
 }
 
 /// Copies rows, scaled and clamped: every `step`-th one from row `from` on.
-struct Copy<'l, V> {
+struct CopyRows<'l, V> {
     rows: Rows<'l, V>,
     from: usize,
     step: usize,
     out: &'l mut [V],
 }
 
-impl<V: Reducible> Loop for Copy<'_, V> {
+impl<V: Reducible> Loop for CopyRows<'_, V> {
     type Output = ();
     #[inline(always)]
     fn run(self) {

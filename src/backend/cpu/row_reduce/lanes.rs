@@ -1,6 +1,7 @@
 //! Lanes: the states of a row of one column of up to one block, or of several rows side by side.
 //!
-//! A row of one block is folded in [`LANES`] lanes, which are merged in a halving tree. The lanes beyond the end of a row
+//! A row of one block is folded in [`LANES`] lanes, which are merged in a halving tree, in order if there are at most
+//! `FOLD_LEN` of them, or in any order if the bits do not depend on it. The lanes beyond the end of a row
 //! are masked: a loop of the row's length would mispredict its exit branch.
 
 use bytemuck::Pod;
@@ -157,12 +158,4 @@ pub(super) fn lanes_of_block<V: Pod, S: LaneStates<V, LANES>>(values: &[V], at: 
         states.push(&group, |k| masks[k] != 0);
     }
     states
-}
-
-/// The state of a row of one block: the `len` values from `at` on.
-#[inline(always)]
-pub(super) fn state_of_block<V: Pod, S: LaneStates<V, LANES>>(values: &[V], at: usize, len: usize) -> S::State {
-    let mut states: S = lanes_of_block(values, at, len);
-    states.merge_lanes(1);
-    states.get(0)
 }

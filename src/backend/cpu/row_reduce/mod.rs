@@ -1,12 +1,14 @@
 //! Row reductions in the canonical order. CPU counterpart of `shaders/row_reduce.wgsl`, which defines that order. It
 //! depends only on the row's length and the inner width, so that results have the same bits on every backend.
 //!
-//! A reduction is a [`RowMonoid`]. Rows of one column are reduced in lanes (`lanes`, `vector_rows`, `rows_by_length`), rows of several
-//! columns column by column (`columns`). A row of several blocks is reduced block by block; [`RowFold`] merges the
-//! blocks. The naive twin of all of them is `reference`.
+//! A reduction is a [`RowMonoid`]. Rows of one column are reduced in lanes (`lanes`): masked (`masked_rows`), or sorted by
+//! length (`rows_by_length`). Rows of several columns are reduced column by column (`columns`), possibly through a chain
+//! of element-wise operations (`row_chain`). A row of several blocks is reduced block by block; [`RowFold`] merges the
+//! blocks. `reference` is the naive reference implementation.
 
 mod columns;
 mod lanes;
+mod masked_rows;
 mod moments;
 mod monoids;
 mod online_softmax;
@@ -14,7 +16,6 @@ mod online_softmax;
 pub mod reference;
 mod row_chain;
 mod rows_by_length;
-mod vector_rows;
 
 use bytemuck::Pod;
 
@@ -71,9 +72,9 @@ pub(super) trait ValuesOfColumns<V, const N: usize> {
 
 /// A monoid whose merges cost less than a sort of the rows by length.
 trait CheapMonoid<V: Reducible>: RowMonoid<V> + Default {
-    /// Whether the order of the values affects the bits of a result.
+    /// Whether the order of the values affects the bits of a result. If not, merges are associative and commutative.
     const IS_ORDERED: bool;
-    /// The state of one value.
+    /// The state of one value. `push(state, value)` is `merge(state, lift(value))`.
     fn lift(self, value: V) -> Self::State;
 }
 

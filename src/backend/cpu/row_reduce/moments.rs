@@ -74,6 +74,7 @@ impl<F: Float> RowMonoid<F> for Moments {
         // computed once for all columns, and the other fields are vectorized.
         let mut count = states.first().map_or(F::ZERO, |state| state.count);
         let [mut pivots, mut offsets, mut deviations] = [[F::ZERO; N]; 3];
+        // States of no values are identity elements and need not be loaded.
         if count < F::ONE {
             pivots = values.get(0);
         } else {

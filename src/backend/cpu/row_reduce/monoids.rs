@@ -1,6 +1,6 @@
 //! Sums, products, minima and maxima.
 
-use super::{CheapMonoid, Monoid, RowMonoid, vector_rows};
+use super::{CheapMonoid, Monoid, RowMonoid, masked_rows};
 use crate::backend::cpu::accumulate::Reducible;
 use crate::graph::reducer::Reducer;
 
@@ -66,10 +66,10 @@ impl<V: Reducible, const PRODUCT: bool> RowMonoid<V> for SumProd<PRODUCT> {
         |state| state
     }
     fn rows(self, values: &[V], start: impl Fn(usize) -> usize, out: &mut [V]) {
-        vector_rows::rows(self, values, start, out);
+        masked_rows::rows(self, values, start, out);
     }
     fn block(self, values: &[V]) -> V {
-        vector_rows::block(self, values)
+        masked_rows::block(self, values)
     }
 }
 
@@ -83,9 +83,9 @@ impl<V: Reducible, const MAX: bool> RowMonoid<V> for MinMax<MAX> {
         move |key| if key == none { empty } else { V::of_key(key) }
     }
     fn rows(self, values: &[V], start: impl Fn(usize) -> usize, out: &mut [V::Key]) {
-        vector_rows::rows(self, values, start, out);
+        masked_rows::rows(self, values, start, out);
     }
     fn block(self, values: &[V]) -> V::Key {
-        vector_rows::block(self, values)
+        masked_rows::block(self, values)
     }
 }

@@ -1,4 +1,4 @@
-//! The canonical order without fast loops: the naive twin of the row reductions, on both backends.
+//! The canonical order without fast loops: the naive reference implementation of the row reductions, on both backends.
 
 use super::{Monoid, RowMonoid};
 use crate::backend::cpu::accumulate::Reducible;

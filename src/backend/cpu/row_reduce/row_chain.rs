@@ -1,5 +1,5 @@
-//! Element-wise chains over rows of a table: the operations between a look-up and a reduction, applied to tiles of rows
-//! that stay in the L1 cache.
+//! Element-wise chains over rows of a table: the operations between a look-up and a reduction. Leading steps whose operands
+//! are the same for all values form a [`Clamp`]; the others are applied to tiles of rows that stay in the L1 cache.
 
 use crate::backend::cpu::accumulate::Reducible;
 use crate::backend::cpu::array::ArrayElement;
@@ -19,11 +19,11 @@ enum ChainOp {
     Add,
     Sub,
     /// The operand minus the number.
-    SubFrom,
+    ReverseSub,
     Mul,
     Div,
     /// The operand over the number.
-    Under,
+    ReverseDiv,
     Min,
     Max,
 }
@@ -51,9 +51,9 @@ pub(in super::super) fn chain_of<R>(
         ExprKind::Binary(op, a, b) => {
             let [on_left, on_right] = match op {
                 BinaryOp::Add => [ChainOp::Add; 2],
-                BinaryOp::Sub => [ChainOp::Sub, ChainOp::SubFrom],
+                BinaryOp::Sub => [ChainOp::Sub, ChainOp::ReverseSub],
                 BinaryOp::Mul => [ChainOp::Mul; 2],
-                BinaryOp::Div => [ChainOp::Div, ChainOp::Under],
+                BinaryOp::Div => [ChainOp::Div, ChainOp::ReverseDiv],
                 BinaryOp::Min => [ChainOp::Min; 2],
                 BinaryOp::Max => [ChainOp::Max; 2],
                 _ => return None,
@@ -153,12 +153,6 @@ pub(super) struct RowChain<'a, V> {
     steps: Vec<(ChainOp, Operand<'a, V>)>,
 }
 
-impl<V> Default for RowChain<'_, V> {
-    fn default() -> Self {
-        Self { steps: Vec::new() }
-    }
-}
-
 impl<'a, V: Reducible + ArrayElement> RowChain<'a, V> {
     /// The chain for the values of a block of value indices.
     pub(super) fn new<'b: 'a>(steps: &[ChainStep<OpId>], block: &mut Block<'b>) -> Self {
@@ -230,10 +224,10 @@ impl<V: Number> Loop for Apply<'_, V> {
             ChainOp::Abs => self.each(|x, _| x.abs()),
             ChainOp::Add => self.each(V::add),
             ChainOp::Sub => self.each(V::sub),
-            ChainOp::SubFrom => self.each(|x, y| y.sub(x)),
+            ChainOp::ReverseSub => self.each(|x, y| y.sub(x)),
             ChainOp::Mul => self.each(V::mul),
             ChainOp::Div => self.each(V::div),
-            ChainOp::Under => self.each(|x, y| y.div(x)),
+            ChainOp::ReverseDiv => self.each(|x, y| y.div(x)),
             ChainOp::Min => self.each(V::minimum),
             ChainOp::Max => self.each(V::maximum),
         }

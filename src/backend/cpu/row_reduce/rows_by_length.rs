@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use bytemuck::Pod;
 
-use super::lanes::{LaneStates, lanes_of_block, state_of_block};
+use super::lanes::{LaneStates, lanes_of_block};
 use super::{RowMonoid, reduce_long_row};
 use crate::backend::cpu::simd::{self, LINE, Loop};
 use crate::graph::canonical_order::reduction::{FOLD_LEN, LANES, block_len};
@@ -46,7 +46,9 @@ impl<V: Pod, S: LaneStates<V, LANES>> Loop for Block<'_, V, S> {
     type Output = S::State;
     #[inline(always)]
     fn run(self) -> S::State {
-        state_of_block::<V, S>(self.values, 0, self.values.len())
+        let mut states: S = lanes_of_block(self.values, 0, self.values.len());
+        states.merge_lanes(1);
+        states.get(0)
     }
 }
 
