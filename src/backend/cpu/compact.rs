@@ -46,7 +46,7 @@ pub(crate) fn compact(inputs: &Inputs, marks: &Node, value: &Expr, inner: usize,
             block.store(dtype, out);
             return;
         }
-        let positions: Vec<u32> = marked(words, first).collect();
+        let positions = marked(words, first, out.len() / size);
         let positions_per_block = (BLOCK / inner).max(1);
         for (positions, out) in positions.chunks(positions_per_block).zip(out.chunks_mut(positions_per_block * size)) {
             let starts = positions.iter().map(|&position| position * inner as u32).collect();

@@ -4,6 +4,7 @@ use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::eval::Block;
 use super::parallel;
+use super::simd::{self, Loop};
 use crate::graph::expr::Expr;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS, WORD};
 
@@ -77,7 +78,7 @@ impl MarkedPositions {
             before = bits >> (WORD - 1);
         }
         if total < MIN_RUN_LEN * starts || total as usize > most {
-            return Self::Positions(marked(words, first).take(most).collect());
+            return Self::Positions(marked(words, first, most));
         }
         let [mut ends, mut firsts] = [(); 2].map(|()| Vec::with_capacity(starts as usize));
         let (mut count, mut next) = (0, u32::MAX);
@@ -102,22 +103,71 @@ impl MarkedPositions {
     }
 }
 
-/// The marked positions of the tile of `words`, which starts at position `first`, in ascending order.
-pub(crate) fn marked(words: &[u32], first: u32) -> impl Iterator<Item = u32> + '_ {
-    words.iter().enumerate().flat_map(move |(k, &word)| {
-        let mut left = word & 0xffff;
-        std::iter::from_fn(move || {
-            let bit = (left != 0).then(|| left.trailing_zeros())?;
-            left &= left - 1;
-            Some(first + k as u32 * WORD + bit)
-        })
-    })
+/// The first `most` marked positions of the tile of `words`, which starts at position `first`, in ascending order.
+pub(crate) fn marked(words: &[u32], first: u32, most: usize) -> Vec<u32> {
+    let total: u32 = words.iter().map(|word| (word & 0xffff).count_ones()).sum();
+    // Eight numbers are written per byte; the next ones overwrite those beyond its marked positions.
+    let mut positions = vec![0; total as usize + 8];
+    simd::run(Marked { words, first, out: &mut positions });
+    positions.truncate(most.min(total as usize));
+    positions
+}
+
+/// The indices of the bits that are set in each byte, followed by zeros.
+static BITS_OF_BYTES: [[u8; 8]; 256] = {
+    let mut all = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut n) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 != 0 {
+                all[byte][n] = bit as u8;
+                n += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    all
+};
+
+/// See [`marked`].
+struct Marked<'l> {
+    words: &'l [u32],
+    first: u32,
+    out: &'l mut [u32],
+}
+
+impl Loop for Marked<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { words, mut first, out } = self;
+        let mut n = 0;
+        for word in words {
+            let [low, high, ..] = word.to_le_bytes();
+            for byte in [low, high] {
+                let to: &mut [u32; 8] = out[n..].first_chunk_mut().expect("bug: more positions than were counted");
+                for (to, &bit) in to.iter_mut().zip(&BITS_OF_BYTES[byte as usize]) {
+                    *to = first.wrapping_add(u32::from(bit));
+                }
+                n += byte.count_ones() as usize;
+                first = first.wrapping_add(8);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::random_encodings::Random;
     use super::*;
+
+    /// The marked positions, bit by bit.
+    fn naive(words: &[u32], first: u32) -> Vec<u32> {
+        let bits = words.iter().flat_map(|word| (0..WORD).map(move |bit| word >> bit & 1 != 0));
+        bits.zip(first..).filter_map(|(is_marked, position)| is_marked.then_some(position)).collect()
+    }
 
     #[test]
     fn runs_are_the_marked_positions() {
@@ -132,7 +182,9 @@ mod tests {
                 })
                 .map(|bits| bits | 5 << 16)
                 .collect();
-            let expected: Vec<u32> = marked(&words, 4096).collect();
+            let expected = naive(&words, 4096);
+            let most = random.below(TILE) as usize;
+            assert_eq!(marked(&words, 4096, most), expected[..most.min(expected.len())]);
             let found = match MarkedPositions::new(&words, 4096, expected.len()) {
                 MarkedPositions::Positions(positions) => positions,
                 MarkedPositions::Runs { ends, firsts } => {
