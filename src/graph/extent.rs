@@ -84,6 +84,11 @@ impl Extent {
         }
     }
 
+    /// `size` elements, all of them live up to the capacity.
+    pub(crate) fn whole_of(size: Size) -> Self {
+        Self { size, whole: true }
+    }
+
     /// The same capacity, with all elements live.
     pub(crate) fn whole(&self) -> Self {
         Self { size: self.size.clone(), whole: true }
@@ -182,7 +187,8 @@ impl Extent {
     fn stored(self) -> Self {
         /// Maximum number of nested operations on a count that each reader recomputes.
         const FEW: u32 = 4;
-        if self.size.host_value().is_some() {
+        // Nothing reads the count of an array that is live up to its capacity.
+        if self.whole || self.size.host_value().is_some() {
             return self;
         }
         let counts = self.size.counts();

@@ -112,7 +112,7 @@ impl RankBitmap {
         let in_tile = last.lt(at.clone()).select(Expr::u32(0), in_tile);
         let rank = Expr::load(&self.node, shift(&at, TILE_WORDS.ilog2())).add(in_tile);
         // The words after the last position have the total as their rank, so that all ranks ascend.
-        let ranks = Node::map(backend, op, Extent::of(words.add(1)).whole(), rank, &[]);
+        let ranks = Node::map(backend, op, Extent::whole_of(words.add(1)), rank, &[]);
         let bitmap = self.clone();
         move |rank| {
             let word = Expr::row_of(&ranks, rank.clone());
@@ -135,7 +135,7 @@ impl RankBitmap {
 impl Node {
     /// Rank bitmap of the positions at which `keep` holds; see [`Recipe::RankBitmap`].
     fn rank_bitmap(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
-        let extent = Extent::of(words_size(count.size())).whole();
+        let extent = Extent::whole_of(words_size(count.size()));
         Self::recorded(backend, name, DType::U32, extent, &[], Recipe::RankBitmap { keep, count })
     }
 

@@ -128,6 +128,7 @@ impl CpuBackend {
         }
         let mut made: Vec<Option<Stored>> = vec![None; plan.computed.len()];
         for (k, step) in plan.steps.iter().enumerate() {
+            debug_assert!(self.is_exact(plan, k, &made), "bug: {} runs before its sizes are exact", step.out.op());
             let links = &plan.links[k];
             let find = |source: &ArraySource| match source {
                 ArraySource::Input(array) => bindings.stored(*array),
@@ -171,6 +172,19 @@ impl CpuBackend {
             }
         }
         Ok(())
+    }
+
+    /// Whether each count in the sizes of a step's results was computed before the step.
+    fn is_exact(&self, plan: &LinkedPlan, step: usize, made: &[Option<Stored>]) -> bool {
+        let outputs = plan.steps[step].outputs();
+        let mut counts = outputs.iter().flat_map(|n| n.extent().size().counts()).collect::<Vec<_>>().into_iter();
+        counts.all(|count| {
+            plan.counts.iter().find(|known| known.slot == *count).is_some_and(|known| match known.source {
+                ArraySource::Input(_) => true,
+                // An array that was computed and freed again has been read.
+                ArraySource::Computed(m) => made[m].is_some() || plan.computed[m].last_step < step,
+            })
+        })
     }
 
     /// Runs one step. Returns its outputs and the conditions that they depend on.

@@ -62,6 +62,12 @@ impl Planner {
         }
         let Dependencies { reads, checks, own_row, sized } = Dependencies::of(&resolved, live.as_ref());
         merge(&mut g.after, sized);
+        if live.is_none() {
+            // No kernel reads these counts, but a backend that allocates exactly needs them before the step.
+            let counts = node.extent().size().counts().into_iter().filter_map(Size::slot_count);
+            let unread = counts.map(|c| c.node.clone()).filter(|n| !reads.contains(n)).collect::<Vec<_>>();
+            merge(&mut g.after, unread);
+        }
         // The row context of a map may be any partition; that of a row primitive is the partition that it iterates
         // over.
         let row_context = match resolved {

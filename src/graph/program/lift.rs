@@ -158,7 +158,7 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId> for Lifter<'_> {
 
     fn extent(&mut self, x: &ExtentDef) -> Extent {
         let size = self.size(&x.size);
-        if x.whole { Extent::of(size).whole() } else { Extent::of(size) }
+        if x.whole { Extent::whole_of(size) } else { Extent::of(size) }
     }
 
     fn size(&mut self, s: &SizeId) -> Size {
