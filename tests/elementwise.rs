@@ -266,3 +266,84 @@ fn an_index_out_of_range_is_reported_for_constant_arrays() {
         fails("positions in a constant", "floormod", zeros.gather(&bad));
     }
 }
+
+/// Drivers simplify comparisons of widened 32-bit integers with 64-bit constants, and some get them wrong.
+#[test]
+fn widened_integers_compare_with_constants() {
+    let numbers = |dtype: DType| -> Vec<i64> {
+        let all = [
+            i64::from(i32::MIN),
+            -32768,
+            -129,
+            -128,
+            -2,
+            -1,
+            0,
+            1,
+            2,
+            127,
+            255,
+            32767,
+            65535,
+            i32::MAX.into(),
+            u32::MAX.into(),
+        ];
+        let (low, high) = match dtype {
+            DType::I8 => (-128, 127),
+            DType::U8 => (0, 255),
+            DType::I16 => (-32768, 32767),
+            DType::U16 => (0, 65535),
+            DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+            _ => (0, u32::MAX.into()),
+        };
+        all.into_iter().filter(|n| (low..=high).contains(n)).collect()
+    };
+    for (name, device) in common::devices() {
+        for dtype in [DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32] {
+            let given = numbers(dtype);
+            let x = HostTensor::dense(&[given.len()], HostValues::I64(given.clone())).to_device(&device).unwrap();
+            let x = x.cast(dtype).unwrap();
+            x.eval().unwrap();
+            for constant in
+                [i64::MIN, -(1 << 32), i32::MIN.into(), -1, 0, 1, 2, 128, i32::MAX.into(), u32::MAX.into(), 1 << 40]
+            {
+                let wide = x.cast(DType::I64).unwrap();
+                let bools =
+                    |f: fn(&i64, &i64) -> bool| HostValues::Bool(given.iter().map(|n| f(n, &constant)).collect());
+                let at = format!("{dtype} beside {constant} on {name}");
+                assert_eq!(read(wide.less(constant)), bools(i64::lt), "less: {at}");
+                assert_eq!(read(wide.less_equal(constant)), bools(i64::le), "less_equal: {at}");
+                assert_eq!(read(wide.greater(constant)), bools(i64::gt), "greater: {at}");
+                assert_eq!(read(wide.greater_equal(constant)), bools(i64::ge), "greater_equal: {at}");
+                assert_eq!(read(wide.equal(constant)), bools(i64::eq), "equal: {at}");
+                assert_eq!(read(wide.not_equal(constant)), bools(i64::ne), "not_equal: {at}");
+                let least = given.iter().map(|&n| n.min(constant)).collect();
+                assert_eq!(read(wide.minimum(constant)), HostValues::I64(least), "minimum: {at}");
+                let most = given.iter().map(|&n| n.max(constant)).collect();
+                assert_eq!(read(wide.maximum(constant)), HostValues::I64(most), "maximum: {at}");
+                let wrapped: Vec<i64> = given.iter().map(|n| n.wrapping_mul(n ^ constant)).collect();
+                let product = wide.multiply(&wide.bitwise_xor(constant).unwrap());
+                assert_eq!(read(product), HostValues::I64(wrapped), "multiply: {at}");
+                if !dtype.is_signed() && constant >= 0 {
+                    let wide = x.cast(DType::U64).unwrap();
+                    let constant = constant as u64;
+                    assert_eq!(read(wide.less_equal(constant)), bools(i64::le), "less_equal: u64 of {at}");
+                    assert_eq!(read(wide.greater(constant)), bools(i64::gt), "greater: u64 of {at}");
+                }
+            }
+            let wide = x.cast(DType::I64).unwrap();
+            let each = |f: &dyn Fn(i64) -> i64| HostValues::I64(given.iter().map(|&n| f(n)).collect());
+            let at = format!("{dtype} on {name}");
+            assert_eq!(read(wide.abs()), each(&i64::abs), "abs: {at}");
+            assert_eq!(read(wide.sign()), each(&i64::signum), "sign: {at}");
+            // No divisor is 0: 2 n + 1.
+            let odd = wide.multiply(2i64).unwrap().add(1i64).unwrap();
+            let quotient = |n: i64| (1000.0 / (2 * n + 1) as f64).floor() as i64;
+            assert_eq!(read(Operand::from(1000i64).floordiv((&odd).into())), each(&quotient), "floordiv: {at}");
+            let bools = HostValues::Bool(given.iter().map(|&n| n != 0).collect());
+            assert_eq!(read(wide.cast(DType::Bool)), bools, "cast to bool: {at}");
+            let floats = HostValues::F32(given.iter().map(|&n| n as f32).collect());
+            assert_eq!(read(wide.cast(DType::F32)), floats, "cast to f32: {at}");
+        }
+    }
+}

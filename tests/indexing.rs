@@ -365,3 +365,33 @@ fn an_index_cannot_reach_another_row() {
         }
     }
 }
+
+/// An index vector of length 0 names the whole tensor.
+#[test]
+fn empty_index_vectors_give_a_copy_each() {
+    let words = HostValues::Str([&b"a"[..], b"", b"bcd"].map(<[u8]>::to_vec).to_vec());
+    let ragged = naive::host::<i32>(&[vec![1, 2], vec![], vec![3]]);
+    for x in [
+        HostTensor::dense(&[2, 3], HostValues::I32((0..6).collect())),
+        HostTensor::dense(&[], HostValues::F32(vec![7.0])),
+        HostTensor::dense(&[3], words.clone()),
+        HostTensor { values: words, ..ragged.clone() },
+        ragged,
+    ] {
+        let copies = |n: usize| Nested::List(vec![nested(&x); n]);
+        let rows = Nested::List(vec![copies(2), copies(0), copies(1)]);
+        for (splits, shape, want) in [
+            (vec![], vec![0], nested(&x)),
+            (vec![], vec![3, 0], copies(3)),
+            (vec![], vec![1, 0], copies(1)),
+            (vec![], vec![2, 2, 0], Nested::List(vec![copies(2); 2])),
+            (vec![vec![0, 2, 2, 3]], vec![3, 0], rows),
+        ] {
+            let empty = HostTensor::dense(&shape, HostValues::I64(Vec::new()));
+            let indices =
+                HostTensor { uniform_row_lengths: vec![None; splits.len()], nested_row_splits: splits, ..empty };
+            let got = everywhere(x.values.dtype(), |d| x.to_device(d)?.gather_nd(&indices.to_device(d)?)?.to_host());
+            assert_eq!(nested(&got), want, "{x:?} at {indices:?}");
+        }
+    }
+}

@@ -3,7 +3,10 @@
 mod common;
 
 use proptest::prelude::*;
-use ragged::{Device, HostTensor, HostValues, RaggedTensor, Str, any_of, max_splits, nonempty, white_space};
+use ragged::{
+    DType, Device, HostTensor, HostValues, Notation, NumberFormat, RaggedTensor, Str, Tensor, any_of, bf16, f16, keep,
+    max_splits, nonempty, white_space,
+};
 
 type Bytes = Vec<u8>;
 
@@ -211,5 +214,156 @@ fn a_long_string_of_white_space_among_short_ones() {
         assert_eq!(got, [&b"a"[..], b"x", b"b", b""], "{}", device.name());
         let got = flat(on(&strings, device).substr_chars(0, 3));
         assert_eq!(got, [&b" a "[..], b"   ", b"\tb", b""], "{}", device.name());
+    }
+}
+
+/// Positions and lengths of every integer type, beside strings of one byte, whose length is a constant of the kernel.
+#[test]
+fn positions_of_every_integer_type() {
+    for device in devices() {
+        let bytes = on(&[b"ab".to_vec(), b"c".to_vec()], device).bytes_split().expect("bytes");
+        for dtype in [DType::I8, DType::U8, DType::I16, DType::U16, DType::I32, DType::U32, DType::I64] {
+            let at = |of: [i64; 3]| {
+                let at = naive_rows(of).to_device(device).and_then(|t| t.cast(dtype)).expect("integers");
+                at.eval().expect("integers");
+                at
+            };
+            let what = format!("{dtype} on {}", device.name());
+            assert_eq!(flat(bytes.substr(&at([0, 0, 0]), 2)), [b"a", b"b", b"c"], "{what}");
+            assert_eq!(flat(bytes.substr(&at([0, 1, 0]), &at([1, 2, 0]))), [&b"a"[..], b"", b""], "{what}");
+            assert_eq!(flat(bytes.substr(0, &at([0, 1, 2]))), [&b""[..], b"b", b"c"], "{what}");
+            assert!(bytes.substr(&at([0, 2, 0]), 1).and_then(|t| t.to_vec()).is_err(), "{what}");
+            if dtype.is_signed() {
+                assert_eq!(flat(bytes.substr(&at([-1, 0, 1]), &at([1, -1, 1]))), [&b"a"[..], b"", b""], "{what}");
+                assert!(bytes.substr(&at([0, -2, 0]), 1).and_then(|t| t.to_vec()).is_err(), "{what}");
+            }
+        }
+    }
+}
+
+/// Two integers and one.
+fn naive_rows(of: [i64; 3]) -> HostTensor {
+    HostTensor {
+        nested_row_splits: vec![vec![0, 2, 3]],
+        uniform_row_lengths: vec![None],
+        inner_shape: vec![3],
+        values: HostValues::I64(of.to_vec()),
+    }
+}
+
+#[test]
+fn positions_of_dense_strings_broadcast() {
+    let dense = |shape: &[usize], of: Vec<i64>, device: &Device| {
+        HostTensor::dense(shape, HostValues::I64(of)).to_device(device).expect("uploaded")
+    };
+    for device in devices() {
+        let words = on(&[b"abcd".to_vec(), b"efghi".to_vec()], device);
+        let column = dense(&[3, 1], vec![0, 1, -1], device);
+        let got = words.substr(&column, 2).expect("recorded");
+        assert_eq!(got.shape(), [Some(3), Some(2)], "{}", device.name());
+        assert_eq!(flat(Ok(got)), [&b"ab"[..], b"ef", b"bc", b"fg", b"d", b"i"], "{}", device.name());
+        let lengths = dense(&[2], vec![1, 3], device);
+        let got = flat(words.substr(&column, &lengths));
+        assert_eq!(got, [&b"a"[..], b"efg", b"b", b"fgh", b"d", b"i"], "{}", device.name());
+        let got = flat(words.substr_chars(1, &column));
+        assert_eq!(got, [&b""[..], b"", b"b", b"f", b"", b""], "{}", device.name());
+        // The strings repeat too: one string at several positions.
+        let one = HostTensor::dense(&[], HostValues::Str(vec![b"xyz".to_vec()])).to_device(device).expect("uploaded");
+        let got = one.substr(&dense(&[4], vec![0, 1, 2, 3], device), 2).and_then(TryInto::try_into);
+        assert_eq!(flat(got), [&b"xy"[..], b"yz", b"z", b""], "{}", device.name());
+        let column = words.reshape([2, 1]).expect("a column");
+        let got = column.substr(&dense(&[1, 3], vec![0, 1, 2], device), &dense(&[2, 1], vec![1, 2], device));
+        assert_eq!(flat(got), [&b"a"[..], b"b", b"c", b"ef", b"fg", b"gh"], "{}", device.name());
+        assert!(words.substr(&dense(&[3], vec![0, 1, 2], device), 1).is_err(), "{}", device.name());
+        // A ragged tensor takes positions of its own layout.
+        let bytes = words.bytes_split().expect("bytes");
+        assert!(bytes.substr(&dense(&[2, 1], vec![0, 0], device), 1).is_err(), "{}", device.name());
+    }
+}
+
+/// The shortest text is at most as long as any other that reads back.
+#[test]
+fn the_shortest_text_of_a_float_reads_back() {
+    let shortest = NumberFormat::default().notation(Notation::Shortest);
+    let cpu = Device::cpu();
+    let texts = |values: HostValues| -> Vec<String> {
+        let x = HostTensor::dense(&[values.len()], values).to_device(&cpu).expect("uploaded");
+        let HostValues::Str(all) = x.as_string_with(&shortest).and_then(|t| t.to_host()).expect("text").values else {
+            panic!("no strings")
+        };
+        all.into_iter().map(|text| String::from_utf8(text).expect("ASCII")).collect()
+    };
+    let bits32 = (0..4000u32).map(|k| f32::from_bits(k.wrapping_mul(0x9e37_79b1)));
+    let some32: Vec<f32> =
+        bits32.chain([1.0 / 3.0, 16_777_216.0, f32::MAX, f32::MIN_POSITIVE, 1e-45, 0.1, 1e10]).collect();
+    let some32: Vec<f32> = some32.into_iter().filter(|x| x.is_finite()).collect();
+    for (x, text) in some32.iter().zip(texts(HostValues::F32(some32.clone()))) {
+        assert_eq!(text.parse::<f32>().expect("a number").to_bits(), x.to_bits(), "{text}");
+    }
+    let bits64 = (0..4000u64).map(|k| f64::from_bits(k.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let some64: Vec<f64> =
+        bits64.chain([1.0 / 3.0, f64::MAX, 5e-324, 0.1, 2f64.powi(60)]).filter(|x| x.is_finite()).collect();
+    for (x, text) in some64.iter().zip(texts(HostValues::F64(some64.clone()))) {
+        assert_eq!(text.parse::<f64>().expect("a number").to_bits(), x.to_bits(), "{text}");
+    }
+    // All of the narrow floats, read as f32.
+    let all16: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).filter(|x| x.is_finite()).collect();
+    for (x, text) in all16.iter().zip(texts(HostValues::F16(all16.clone()))) {
+        assert_eq!(f16::from_f32(text.parse().expect("a number")).to_bits(), x.to_bits(), "{text}");
+        assert!(text.trim_matches(['-', '0', '.']).split('e').next().expect("digits").len() <= 6, "{text}");
+    }
+    let allb16: Vec<bf16> = (0..=u16::MAX).map(bf16::from_bits).filter(|x| x.is_finite()).collect();
+    for (x, text) in allb16.iter().zip(texts(HostValues::BF16(allb16.clone()))) {
+        assert_eq!(bf16::from_f32(text.parse().expect("a number")).to_bits(), x.to_bits(), "{text}");
+    }
+    let given = vec![0.1, 1.0 / 3.0, 16_777_216.0, 100.0, -0.0, 1e-5, 1e30, f32::INFINITY, f32::NAN];
+    let want = ["0.1", "0.33333334", "16777216", "100", "-0", "1e-05", "1e+30", "inf", "nan"];
+    assert_eq!(texts(HostValues::F32(given)), want);
+    assert_eq!(texts(HostValues::F16(vec![f16::from_f32(0.1), f16::MAX])), ["0.1", "65500"]);
+    // With a number of digits it is C's `%g`.
+    let x = RaggedTensor::from_nested([1.0f32 / 3.0, 16_777_216.0], &cpu).expect("uploaded");
+    assert_eq!(flat(x.as_string_with(&shortest.precision(6))), [&b"0.333333"[..], b"1.67772e+07"]);
+}
+
+/// As TensorFlow's `ragged_tensor_to_string`: single quotes, and a backslash before single quotes and backslashes.
+#[test]
+fn the_text_of_ragged_strings_has_single_quotes() {
+    let text = |x: &Tensor| {
+        let t = x.string_format("{}").and_then(|t| t.to_host()).expect("text");
+        let HostValues::Str(all) = t.values else { panic!("no string") };
+        String::from_utf8(all[0].clone()).expect("UTF-8")
+    };
+    let cpu = Device::cpu();
+    let x =
+        RaggedTensor::<Str>::from_nested([vec![vec!["a"], vec!["b", "c"]], vec![vec![], vec!["it's", "a\\b"]]], &cpu);
+    assert_eq!(text(x.expect("uploaded").erased()), r"[[['a'], ['b', 'c']], [[], ['it\'s', 'a\\b']]]");
+    let x = RaggedTensor::from_nested([vec![1.5f32, -2.0], vec![]], &cpu).expect("uploaded");
+    assert_eq!(text(x.erased()), "[[1.500000, -2.000000], []]");
+    let x = RaggedTensor::from_nested([vec![true], vec![false]], &cpu).expect("uploaded");
+    assert_eq!(text(x.erased()), "[[true], [false]]");
+}
+
+/// As `tf.strings.reduce_join` of dense tensors: the axis that is named first is joined first.
+#[test]
+fn joins_of_dense_tensors_follow_the_order_of_the_axes() {
+    let words: Vec<Bytes> = (0..12u8).map(|k| vec![b'a' + k]).collect();
+    for device in devices() {
+        let x = HostTensor::dense(&[2, 2], HostValues::Str(words[..4].to_vec())).to_device(device).expect("uploaded");
+        let join = |x: &Tensor, axes: &[i64], by: &str| flat(x.reduce_join(axes, by).and_then(TryInto::try_into));
+        assert_eq!(join(&x, &[0, 1], ""), [b"acbd"], "{}", device.name());
+        assert_eq!(join(&x, &[1, 0], ""), [b"abcd"], "{}", device.name());
+        assert_eq!(join(&x, &[-2, -1], "+"), [b"a+c+b+d"], "{}", device.name());
+        let deep = HostTensor::dense(&[2, 3, 2], HostValues::Str(words.clone())).to_device(device).expect("uploaded");
+        assert_eq!(join(&deep, &[0, 2], ""), [b"agbh", b"cidj", b"ekfl"], "{}", device.name());
+        assert_eq!(join(&deep, &[2, 0], "-"), [b"a-b-g-h", b"c-d-i-j", b"e-f-k-l"], "{}", device.name());
+        assert_eq!(join(&deep, &[1, 2], ""), [b"acebdf", b"gikhjl"], "{}", device.name());
+        assert_eq!(join(&deep, &[1, 0, 2], ""), [b"acegikbdfhjl"], "{}", device.name());
+        let kept = deep.reduce_join(keep([0, 2]), "").expect("recorded");
+        assert_eq!(kept.shape(), [Some(1), Some(3), Some(1)], "{}", device.name());
+        assert_eq!(flat(kept.try_into()), [b"agbh", b"cidj", b"ekfl"], "{}", device.name());
+        // No strings are joined to one empty string, without separators.
+        let none = HostTensor::dense(&[2, 3, 0], HostValues::Str(Vec::new())).to_device(device).expect("uploaded");
+        assert_eq!(join(&none, &[0, 2], "-"), [b"", b"", b""], "{}", device.name());
+        assert_eq!(join(&none, &[2, 0], "-"), [b"", b"", b""], "{}", device.name());
     }
 }

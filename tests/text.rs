@@ -146,3 +146,73 @@ fn misuse_is_an_error() {
     assert!(numbers.fingerprint64().is_err());
     assert!(numbers.string_split(" ").is_err());
 }
+
+/// Pieces between occurrences of `separator`, found from left to right.
+fn pieces(text: &[u8], separator: &[u8]) -> Vec<Vec<u8>> {
+    let (mut out, mut from, mut at) = (Vec::new(), 0, 0);
+    while at + separator.len() <= text.len() {
+        if text[at..].starts_with(separator) {
+            out.push(text[from..at].to_vec());
+            at += separator.len();
+            from = at;
+        } else {
+            at += 1;
+        }
+    }
+    out.push(text[from..].to_vec());
+    out
+}
+
+/// Long separators of every structure, in texts of occurrences, of parts of the separator, and of what nearly is one.
+#[test]
+fn long_separators() {
+    let mut separators: Vec<Vec<u8>> = Vec::new();
+    for n in [16usize, 17, 33, 100, 1024] {
+        separators.push((0..n).map(|k| b'a' + (k * k % 23) as u8).collect());
+        separators.push(vec![b'a'; n]);
+        separators.push([vec![b'a'; n - 1], b"b".to_vec()].concat());
+        separators.push([b"b".to_vec(), vec![b'a'; n - 1]].concat());
+        separators.push([vec![b'a'; n / 2], b"b".to_vec(), vec![b'c'; n - n / 2 - 1]].concat());
+        separators.push(b"ab".iter().copied().cycle().take(n - n % 2).collect());
+        separators.push(b"abcdefghijk".iter().copied().cycle().take(n - n % 11).collect());
+    }
+    let mut state = 1u32;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % n
+    };
+    for s in separators.iter().filter(|s| s.len() > 1) {
+        let n = s.len();
+        let mut strings =
+            vec![s.clone(), s[1..].to_vec(), s[..n - 1].to_vec(), Vec::new(), s.repeat(3), vec![b'a'; 3 * n]];
+        for _ in 0..12 {
+            let mut text = Vec::new();
+            for _ in 0..8 {
+                let (from, to) = (below(n), below(n) + 1);
+                match below(5) {
+                    0 | 1 => text.extend(s),
+                    2 => text.extend(&s[from.min(to)..from.max(to)]),
+                    3 => {
+                        let start = text.len();
+                        text.extend(s);
+                        text[start + from] ^= 1;
+                    }
+                    _ => text.extend([b'x', b'a', b'b'].iter().take(to)),
+                }
+            }
+            strings.push(text);
+        }
+        let want: Vec<Vec<Vec<u8>>> = strings.iter().map(|text| pieces(text, s)).collect();
+        for (name, device) in common::devices() {
+            let x = HostTensor::dense(&[strings.len()], HostValues::Str(strings.clone())).to_device(&device).unwrap();
+            let what = format!("{name}: {} bytes, {:?}", n, String::from_utf8_lossy(&s[..n.min(40)]));
+            let got = x.string_split(s.as_slice()).and_then(|t| t.to_host()).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let lengths: Vec<u32> = got.nested_row_splits[0].windows(2).map(|w| w[1] - w[0]).collect();
+            assert_eq!(lengths, want.iter().map(|row| row.len() as u32).collect::<Vec<_>>(), "{what}");
+            assert!(got.values == HostValues::Str(want.concat()), "{what}");
+            let some = x.string_split(nonempty(s.as_slice())).and_then(|t| t.to_host()).expect("pieces");
+            let some_want: Vec<Vec<u8>> = want.concat().into_iter().filter(|piece| !piece.is_empty()).collect();
+            assert!(some.values == HostValues::Str(some_want), "{what}: without empty pieces");
+        }
+    }
+}

@@ -78,7 +78,12 @@ impl RankBitmap {
 
     /// Number of kept positions; device-known.
     pub(crate) fn total(&self) -> Extent {
-        Extent::bounded(self.count.size(), Expr::load(&self.node, Expr::size(&self.tiles())))
+        self.total_at_most(self.count.size())
+    }
+
+    /// [`Self::total`] with a smaller upper bound, which must be the same for equal bitmaps.
+    pub(crate) fn total_at_most(&self, bound: impl Into<Size>) -> Extent {
+        Extent::bounded(bound, Expr::load(&self.node, Expr::size(&self.tiles())))
     }
 
     /// Number of tiles of the allocated array, whose capacity may be an upper bound.

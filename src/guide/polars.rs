@@ -190,7 +190,7 @@
 //! | `str.contains("a+")` | [`x.regex_full_match("(?s).*a+.*")`](Tensor::regex_full_match) | matches whole strings; a host step |
 //! | `str.replace_all(p, "${1}")`, `str.replace` | [`x.regex_replace(p, r"\1")`](Tensor::regex_replace), [`regex_replace_first`](Tensor::regex_replace_first) | groups are `\1`; a host step |
 //! | `str.to_integer()`, `cast(pl.Float64)` | [`string_to_number`](Tensor::string_to_number) | no number is an error, never null; floats are a host step |
-//! | `cast(pl.String)` | [`as_string`](Tensor::as_string) | floats have six digits; [`Notation::Shortest`](crate::Notation::Shortest) is Polars' |
+//! | `cast(pl.String)` | [`as_string`](Tensor::as_string) | floats have six digits; those of [`Notation::Shortest`](crate::Notation::Shortest) read back, as Polars' do |
 //! | `hash()` | [`fingerprint64`](Tensor::fingerprint64), [`to_hash_bucket_fast`](Tensor::to_hash_bucket_fast) | of strings; values are fixed for good, where Polars' may change with its version |
 //!
 //! # Missing

@@ -229,7 +229,7 @@
 //! | `tf.concat([x, y], axis)` | [`Tensor::concat(&[&x, &y], axis)`](Tensor::concat), [`RaggedTensor::concat`] | all elements of the list have one Rust type: `x.erased()` beside a [`Tensor`] |
 //! | `tf.ragged.stack`, `tf.stack` | [`Tensor::stack`] | |
 //! | `tf.tile(x, [1, 2])`, `tf.repeat` | [`x.tile(&[1, 2])`](Tensor::tile), [`repeat`](Tensor::repeat) | `repeat` also of ragged tensors, with one number of repeats |
-//! | `tf.split(x, 3, axis)` | [`x.split(3, axis)`](Tensor::split) | uniform dimensions only, in both |
+//! | `tf.split(x, 3, axis)` | [`x.split(3, axis)`](Tensor::split) | uniform dimensions only, and a size of -1 for dense tensors only, in both |
 //! | `tf.reverse(x, [1])` | [`x.reverse(1)`](Tensor::reverse) | |
 //! | `tf.dynamic_partition(x, p, n)` | [`x.dynamic_partition(&p, n)`](Tensor::dynamic_partition) | |
 //!
@@ -260,11 +260,11 @@
 //! |---|---|---|
 //! | `tf.strings.split(x)`, `sep=','` | [`x.string_split(white_space())`](Tensor::string_split), `x.string_split(",")` | the separator is required; [`max_splits`](crate::max_splits), [`nonempty`](crate::nonempty), [`any_of`](crate::any_of) |
 //! | `tf.strings.join([x, y], separator)` | [`Tensor::string_join(&[&x, &y], separator)`](Tensor::string_join) | |
-//! | `tf.strings.reduce_join(x, axis, separator=…)` | [`x.reduce_join(axis, separator)`](Tensor::reduce_join) | the same, also for leading empty strings |
+//! | `tf.strings.reduce_join(x, axis, separator=…)` | [`x.reduce_join(axis, separator)`](Tensor::reduce_join) | the same, also for leading empty strings and the order of axes |
 //! | `tf.strings.ngrams(x, 2, separator=' ', pad_values=…)` | [`x.string_ngrams(padded_with(2, "<", ">"), " ")`](Tensor::string_ngrams) | [`pad_width`](crate::pad_width), [`keep_short`](crate::keep_short) |
-//! | `tf.strings.substr(x, p, n)`, `unit='UTF8_CHAR'` | [`substr`](Tensor::substr), [`substr_chars`](Tensor::substr_chars) | |
+//! | `tf.strings.substr(x, p, n)`, `unit='UTF8_CHAR'` | [`substr`](Tensor::substr), [`substr_chars`](Tensor::substr_chars) | dense arguments broadcast |
 //! | `tf.strings.length`, `upper`, `lower`, `strip` | [`string_length`](Tensor::string_length), [`string_upper`](Tensor::string_upper), [`string_lower`](Tensor::string_lower), [`string_strip`](Tensor::string_strip) | `encoding='utf-8'`: [`string_upper_utf8`](Tensor::string_upper_utf8), a host step |
-//! | `tf.strings.to_number`, `as_string`, `format` | [`string_to_number`](Tensor::string_to_number), [`as_string`](Tensor::as_string), [`string_format`](Tensor::string_format) | floats and `format` are host steps |
+//! | `tf.strings.to_number`, `as_string`, `format` | [`string_to_number`](Tensor::string_to_number), [`as_string`](Tensor::as_string), [`string_format`](Tensor::string_format) | floats and `format` are host steps; `shortest=True` is [`Notation::Shortest`](crate::Notation::Shortest) with precision 6 |
 //! | `tf.strings.regex_replace(x, p, r)` | [`x.regex_replace(p, r)`](Tensor::regex_replace) | a host step; the syntax of the crate `regex`, close to RE2's |
 //! | `tf.strings.unicode_decode(x, 'UTF-8', errors='strict')` | [`x.unicode_decode(strict(Encoding::Utf8))`](Tensor::unicode_decode) | [`ignore_invalid`](crate::ignore_invalid), [`replace_invalid`](crate::replace_invalid) |
 //! | `tf.strings.to_hash_bucket_fast(x, n)` | [`x.to_hash_bucket_fast(n)`](Tensor::to_hash_bucket_fast) | the same hashes, `to_hash_bucket` and `_strong` too |

@@ -15,8 +15,9 @@ impl LoDTensor {
     /// lengths too. Paddle: `sequence_pad`.
     ///
     /// `maxlen` is a length, or `..` for that of the longest sequence, which costs a wait where only the device knows it
-    /// ([`record_async`](crate::record_async) awaits it). `pad_value` is a number or string, or a tensor that broadcasts
-    /// to a row. Any dtype. One map over the result.
+    /// ([`record_async`](crate::record_async) awaits it). `pad_value` is a number or string, or a tensor of the shape of a
+    /// row, Paddle's time step, or that broadcasts to it; a tensor of shape `[1]` fits every row. Any dtype. One map over
+    /// the result.
     ///
     /// # Errors
     /// A tensor without levels; a negative `maxlen`; one below the length of the longest sequence, at the read where
@@ -50,8 +51,16 @@ impl LoDTensor {
             shape[1] = most.into();
             asserts.extend(longest_at_most(OP, self.last_level(OP)?, most, &rows)?);
         }
-        let padded =
-            rows.to_tensor(PaddedShape { padding: pad_value.into(), shape: Some(shape) }).map_err(named(OP))?;
+        let mut padding = pad_value.into();
+        // Paddle's scalar is a tensor of shape [1], and a row without dimensions counts as one number.
+        let scalar;
+        if let (Padding::Tensor(t), []) = (&padding, rows.inner())
+            && t.shape() == [Some(1)]
+        {
+            scalar = t.reshape([0i64; 0])?;
+            padding = Padding::Tensor(&scalar);
+        }
+        let padded = rows.to_tensor(PaddedShape { padding, shape: Some(shape) }).map_err(named(OP))?;
         let padded = self.for_each_sequence(padded.on_condition(OP, &asserts)?)?;
         Ok((padded, rows.row_lengths(1)?.try_into()?))
     }

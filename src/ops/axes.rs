@@ -30,7 +30,7 @@ use crate::tensor::Tensor;
 pub enum Axes {
     /// Every axis: TensorFlow's `axis=None`.
     All,
-    /// These axes, in any order.
+    /// These axes. Their order matters to [`Tensor::transpose`], and to [`Tensor::reduce_join`] of a dense tensor.
     List(Vec<i64>),
 }
 

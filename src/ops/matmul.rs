@@ -28,7 +28,8 @@ impl Tensor {
     /// - Rank 2 by rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged operands must be rectangular.
     /// - A higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where the first
     ///   operand is. This is a product of the flat values; TensorFlow rejects it.
-    /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row. The matrices of each
+    /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row, and are ragged in the
+    ///   result where they are in either operand. The matrices of each
     ///   batch must be rectangular; their sizes may differ between batches. Dense by dense gives dense. With
     ///   parentheses for ragged dimensions, a product with uniform columns on the right, `[.., (k), j]` or
     ///   `[.., k, j]`, gives `[.., (i), j]`. Any other product gives `[.., (i), (j)]`. A number of rows that is common
@@ -105,10 +106,11 @@ impl Tensor {
         } else if self.ragged_rank() + other.ragged_rank() == 0
             || (!transpose_a && !self.inner().is_empty() && other.inner().len() >= 2)
         {
-            self.by_uniform_matrices(call, &pairs, operands)
+            self.by_uniform_matrices(call, &pairs, operands, other)
         } else {
             let width = other.inner().iter().rev().nth(usize::from(transpose_b)).copied();
-            self.by_matrices(call, &pairs, operands, &a, width)
+            let batches = if other.ragged_rank() > self.ragged_rank() { &b } else { &a };
+            self.by_matrices(call, &pairs, operands, &batches[..batches.len() - 2], width)
         }
     }
 
@@ -152,16 +154,18 @@ impl Tensor {
         Self::new(call.backend, partitions, outer, inner, Values::Numbers(product))
     }
 
-    /// Multiplies by matrices of one size: all results have the same number of columns, and the rest of the layout
-    /// stays.
+    /// Multiplies by matrices of one size: all results have the same number of columns. The rest of the layout is that of
+    /// the left operand; the batch dimensions are those of the operand that has more row partitions.
     #[track_caller]
-    fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
+    fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], other: &Self) -> Result<Self> {
         let (m, n) = (&pairs.sizes[0], pairs.sizes[2].as_known().unwrap_or(0));
-        let mut inner = self.inner().to_vec();
+        let batches = if other.ragged_rank() > self.ragged_rank() { other } else { self };
+        let mut inner = batches.inner().to_vec();
         inner.pop();
-        if pairs.left.transposed {
-            inner.pop();
-            inner.push(m.as_known().unwrap_or(0));
+        // Of a left operand with fewer row partitions, the rows are an inner dimension.
+        let rows = self.inner().iter().rev().nth(usize::from(!pairs.left.transposed)).copied();
+        if let (Some(rows), Some(_)) = (rows, inner.pop()) {
+            inner.push(rows);
         }
         inner.push(n);
         let first_row = match &pairs.left.row {
@@ -169,20 +173,20 @@ impl Tensor {
             _ => Expr::index().mul(m.clone()),
         };
         let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
-        let outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
+        let outer = batches.outer().cloned().unwrap_or_else(|| Extent::known(1));
         let product = pairs.product(call, operands, &outer.times(OP, width)?, first_row.mul(Expr::u32(n)))?;
-        Self::new(call.backend, self.partitions().to_vec(), Some(outer), inner, Values::Numbers(product))
+        Self::new(call.backend, batches.partitions().to_vec(), Some(outer), inner, Values::Numbers(product))
     }
 
     /// Multiplies by matrices whose sizes may differ: the rows of the results are a partition, and so are the columns,
-    /// unless all matrices have the inner dimension `width` of columns.
+    /// unless all matrices have the inner dimension `width` of columns. `batches` are the partitions of the batches.
     #[track_caller]
     fn by_matrices(
         &self,
         call: Call<'_>,
         pairs: &Pairs,
         operands: [&Node; 2],
-        dims: &[RowPartition],
+        batches: &[RowPartition],
         width: Option<u32>,
     ) -> Result<Self> {
         let ([m, _, n], backend) = (&pairs.sizes, call.backend);
@@ -195,7 +199,7 @@ impl Tensor {
                 RowPartition::from_lengths(backend, OP, &pairs.left.batches, m.clone(), most)?
             }
         };
-        let mut partitions = dims[..dims.len() - 2].to_vec();
+        let mut partitions = batches.to_vec();
         let all_rows = rows.nvals_extent().clone();
         if let Some(width) = width {
             let start = rows.start(Expr::index()).mul(Expr::u32(width));

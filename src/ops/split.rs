@@ -6,10 +6,14 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "split";
+
+/// The size of the piece that takes the rest of the dimension.
+const REST: i64 = -1;
 
 /// Greatest number of pieces of one size, which an empty dimension does not limit. A piece takes about a kilobyte.
 const MOST_PIECES: u32 = 1 << 20;
@@ -25,7 +29,7 @@ const MOST_PIECES: u32 = 1 << 20;
 pub enum Parts {
     /// This many pieces of one size.
     Equal(i64),
-    /// Pieces of these sizes.
+    /// Pieces of these sizes; of a dense tensor, one may be -1: the rest of the dimension.
     Sizes(Vec<i64>),
 }
 
@@ -51,7 +55,8 @@ impl<I: Integer, const N: usize> From<[I; N]> for Parts {
 }
 
 impl Tensor {
-    /// Splits the tensor along dimension `axis` into pieces of one size or of given sizes, in order.
+    /// Splits the tensor along dimension `axis` into pieces of one size or of given sizes, in order. As in
+    /// TensorFlow, one size of a dense tensor may be -1: that piece takes the rest of the dimension.
     ///
     /// The dimension must be uniform, except for a split into one piece, which is the tensor itself. All other
     /// dimensions stay as they are. A piece costs a map over its values, which fuses into its consumer. Along axis 0
@@ -59,9 +64,9 @@ impl Tensor {
     /// prefix sum. No wait: the device computes the bounds where only it knows the number of rows.
     ///
     /// # Errors
-    /// An axis out of range or ragged; a number of pieces below 1, or a size below 0; sizes that do not add up to the
-    /// dimension's, or a number of pieces that does not divide it (at the read where only the device knows the size);
-    /// more than 2^20 pieces of one size.
+    /// An axis out of range or ragged; a number of pieces below 1, a size below 0, except for one -1 of a dense tensor; sizes
+    /// that do not add up to the dimension's, or exceed it beside a -1, or a number of pieces that does not divide it (at the read
+    /// where only the device knows the size); more than 2^20 pieces of one size.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -69,6 +74,8 @@ impl Tensor {
     /// let halves = x.split(2, 0)?;
     /// assert_eq!(halves[1].to_string(), "<ragged.RaggedTensor [[], [4]]>");
     /// assert_eq!(x.split([1, 3], 0)?[0].to_string(), "<ragged.RaggedTensor [[1, 2]]>");
+    /// let x = RaggedTensor::from_nested([1, 2, 3, 4], &Device::cpu())?;
+    /// assert_eq!(x.split([1, -1], 0)?[1].to_vec()?, [2, 3, 4]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
@@ -88,6 +95,10 @@ impl Tensor {
         };
         let pieces = match &parts {
             Parts::Equal(n) => Pieces::equal(*n, &size)?,
+            Parts::Sizes(sizes) if self.ragged_rank() > 0 && sizes.contains(&REST) => {
+                let what = format!("a size must not be negative, but one of {sizes:?} is; -1 is for dense tensors");
+                return Err(Error::argument(OP, what));
+            }
             Parts::Sizes(sizes) => Pieces::of(sizes, &size)?,
         };
         if axis > 0 {
@@ -158,24 +169,39 @@ impl Pieces {
 
     #[track_caller]
     fn of(sizes: &[i64], whole: &Extent) -> Result<Self> {
-        let mut all = Vec::with_capacity(sizes.len());
-        let mut end = 0u64;
+        let (mut sum, mut rests) = (0u64, 0);
         for &size in sizes {
-            let Ok(size) = u64::try_from(size) else {
-                return Err(Error::argument(OP, format!("a size must not be negative, but is {size}")));
+            match u64::try_from(size) {
+                Ok(size) => sum = sum.saturating_add(size),
+                Err(_) if size == REST => rests += 1,
+                Err(_) => {
+                    let what = format!("a size must be 0 or more, or -1 for the rest, but is {size}");
+                    return Err(Error::argument(OP, what));
+                }
+            }
+        }
+        if rests > 1 {
+            return Err(Error::argument(OP, format!("one size may be -1, but {rests} of {sizes:?} are")));
+        }
+        let given = Extent::known_u64(OP, sum)?;
+        let covers = |size: u32| if rests > 0 { given.capacity() <= size } else { given.capacity() == size };
+        if let Some(size) = whole.as_known().filter(|&size| !covers(size)) {
+            return Err(Error::argument(OP, format!("sizes {sizes:?} add up to {sum}, but the dimension's is {size}")));
+        }
+        let rest = Extent::of(whole.size().sub(given.capacity()));
+        let (mut all, mut start) = (Vec::with_capacity(sizes.len()), Size::Const(0));
+        for &size in sizes {
+            let count = match u64::try_from(size) {
+                Ok(size) => Extent::known_u64(OP, size)?,
+                Err(_) => rest.clone(),
             };
-            let start = Extent::known_u64(OP, end)?.expr();
-            all.push((start, Extent::known_u64(OP, size)?));
-            end = end.saturating_add(size);
+            all.push((Extent::of(start.clone()).expr(), count.clone()));
+            start = start.add(count.size().clone());
         }
-        let sum = Extent::known_u64(OP, end)?;
-        if let Some(size) = whole.as_known().filter(|&size| Some(size) != sum.as_known()) {
-            return Err(Error::argument(OP, format!("sizes {sizes:?} add up to {end}, but the dimension's is {size}")));
-        }
-        let fits = whole
-            .as_known()
-            .is_none()
-            .then(|| (whole.expr().eq(sum.expr()), format!("sizes {sizes:?} must add up to that of the dimension")));
+        let fits = whole.as_known().is_none().then(|| match rests {
+            0 => (whole.expr().eq(given.expr()), format!("sizes {sizes:?} must add up to that of the dimension")),
+            _ => (given.expr().le(whole.expr()), format!("sizes {sizes:?} must not exceed that of the dimension")),
+        });
         Ok(Self { all, fits })
     }
 }

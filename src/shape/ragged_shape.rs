@@ -71,7 +71,9 @@ impl RaggedShape {
     }
 
     /// The shape of flat values of shape `inner_shape` under row partitions, outermost first. `inner_shape[0]` is the
-    /// number of values of the last partition. TensorFlow: `DynamicRaggedShape` of these arguments.
+    /// number of values of the last partition, or -1 for whatever that is. The inverse of
+    /// [`row_partitions`](Self::row_partitions) and [`inner_shape`](Self::inner_shape). TensorFlow: `DynamicRaggedShape` of
+    /// these arguments.
     ///
     /// # Errors
     /// Partitions without an `inner_shape`; a partition whose number of rows is not the number of values of the one
@@ -93,7 +95,10 @@ impl RaggedShape {
         device: &Device,
     ) -> Result<Self> {
         const OP: &str = "RaggedShape::from_row_partitions";
-        let mut out = Self::dense(inner_shape, device)?;
+        let fits_any = !partitions.is_empty() && inner_shape.first().is_some_and(|n| n.saturating_i64() == -1);
+        let size = |(k, n): (usize, &I)| if fits_any && k == 0 { 0 } else { n.saturating_i64() };
+        let sizes: Vec<i64> = inner_shape.iter().enumerate().map(size).collect();
+        let mut out = Self::dense(&sizes, device)?;
         let Some(last) = partitions.last() else { return Ok(out) };
         let Some(outer) = out.outer.take() else {
             let what = "inner_shape is empty, but flat values under row partitions have at least one dimension";
@@ -110,7 +115,9 @@ impl RaggedShape {
             equal(what, pair[1].nrows_extent(), pair[0].nvals_extent())?;
         }
         let what = "the values of the last partition must be as many as inner_shape[0]";
-        equal(what.to_owned(), last.nvals_extent(), &outer)?;
+        if !fits_any {
+            equal(what.to_owned(), last.nvals_extent(), &outer)?;
+        }
         for p in partitions {
             p.check_device(device.backend())?;
         }
@@ -227,20 +234,26 @@ impl RaggedShape {
         out
     }
 
-    /// Dimensions of the flat values after the outermost.
+    /// The shape of the flat values: their number, then the inner dimensions; empty for a scalar. The number is -1 where
+    /// only the device knows it. Never waits. TensorFlow: `inner_shape`.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![[1, 2]], vec![]], &Device::cpu())?;
-    /// assert_eq!(x.ragged_shape().inner_shape(), [2]);
+    /// use ragged::{Device, RaggedShape, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![[1, 2], [3, 4], [5, 6]], vec![]], &device)?;
+    /// let shape = x.ragged_shape();
+    /// assert_eq!(shape.inner_shape(), [3, 2]);
+    /// let again = RaggedShape::from_row_partitions(shape.row_partitions(), &shape.inner_shape(), &device)?;
+    /// assert!(again.equals(shape)?);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    pub fn inner_shape(&self) -> Vec<usize> {
-        self.inner.iter().map(|&d| d as usize).collect()
+    pub fn inner_shape(&self) -> Vec<i64> {
+        let count = self.outer.iter().map(|outer| outer.as_known().map_or(-1, i64::from));
+        count.chain(self.inner.iter().map(|&size| size.into())).collect()
     }
 
-    /// Number of dimensions of the flat values: 1 plus those of [`inner_shape`](Self::inner_shape); 0 for a scalar.
-    /// TensorFlow: `inner_rank`.
+    /// Number of dimensions of the flat values, [`inner_shape`](Self::inner_shape); 0 for a scalar. TensorFlow:
+    /// `inner_rank`.
     pub fn inner_rank(&self) -> usize {
         self.outer.as_ref().map_or(0, |_| 1 + self.inner.len())
     }
@@ -292,7 +305,7 @@ impl RaggedShape {
     /// ```
     /// use ragged::{Device, RaggedShape};
     /// let shape = RaggedShape::dense(&[2, 3, 4], &Device::cpu())?.with_ragged_rank(1)?;
-    /// assert_eq!((shape.ragged_rank(), shape.inner_shape()), (1, vec![4]));
+    /// assert_eq!((shape.ragged_rank(), shape.inner_shape()), (1, vec![6, 4]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]

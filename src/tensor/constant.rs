@@ -15,7 +15,8 @@ pub struct ConstantOptions {
     pub dtype: Option<DType>,
     /// The number of ragged dimensions. Unset: all but the outermost and the inner ones.
     pub ragged_rank: Option<usize>,
-    /// The shape of the inner dimensions.
+    /// The shape of the inner dimensions; of a result without ragged dimensions, of all. Lists without scalars take any
+    /// shape without values.
     pub inner_shape: Option<Vec<usize>>,
 }
 
@@ -192,6 +193,18 @@ struct Parts<'a> {
     scalars: Vec<&'a Nested>,
 }
 
+/// The shape itself, of lists without scalars.
+///
+/// # Errors
+/// A shape that has values.
+#[track_caller]
+fn without_values(shape: &[usize]) -> Result<&[usize]> {
+    if shape.contains(&0) {
+        return Ok(shape);
+    }
+    Err(uneven(format!("the lists have no values, but the shape {shape:?} has")))
+}
+
 #[track_caller]
 fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> {
     let (scalar_depth, max_depth) = value.depths()?;
@@ -226,12 +239,16 @@ fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> 
         None => max_depth < 2 || (inner.is_some() && max_depth < 2 + inner_rank),
     };
     if dense {
-        let shape = value.leading_shape();
-        if inner.is_some_and(|s| s != shape) {
-            return Err(uneven(format!("the values have shape {shape:?}, not {:?}", inner.unwrap_or_default())));
-        }
+        let own = value.leading_shape();
         let mut scalars = Vec::new();
-        value.flatten_as(&shape, &mut scalars)?;
+        value.flatten_as(&own, &mut scalars)?;
+        let shape = match inner {
+            Some(given) if scalar_depth.is_none() => without_values(given)?.to_vec(),
+            Some(given) if given != own => {
+                return Err(uneven(format!("the values have shape {own:?}, not {given:?}")));
+            }
+            _ => own,
+        };
         return Ok(Parts { nested_row_splits: Vec::new(), shape, scalars });
     }
     let ragged_rank = options.ragged_rank.unwrap_or_else(|| match scalar_depth {
@@ -252,17 +269,24 @@ fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> 
         nested_row_splits.push(splits);
         rows = below;
     }
-    let inner = match inner {
-        Some(s) => s.to_vec(),
-        None if options.ragged_rank.is_some() => rows.first().map_or_else(Vec::new, |first| first.leading_shape()),
-        None => Vec::new(),
+    let own = || rows.first().map_or_else(Vec::new, |first| first.leading_shape());
+    let inner_of_rows = match inner {
+        Some(given) if scalar_depth.is_some() => given.to_vec(),
+        None if options.ragged_rank.is_none() => Vec::new(),
+        _ => own(),
     };
     let mut scalars = Vec::new();
     for row in &rows {
-        row.flatten_as(&inner, &mut scalars)?;
+        row.flatten_as(&inner_of_rows, &mut scalars)?;
     }
     let mut shape = vec![rows.len()];
-    shape.extend(inner);
+    match inner {
+        Some(given) if scalar_depth.is_none() => {
+            shape.extend(given);
+            without_values(&shape)?;
+        }
+        _ => shape.extend(inner_of_rows),
+    }
     Ok(Parts { nested_row_splits, shape, scalars })
 }
 

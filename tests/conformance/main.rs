@@ -166,3 +166,27 @@ fn inputs_survive_a_round_trip() {
         }
     }
 }
+
+/// Arguments that no case of the files has: lengths of rows for `from_shape`, and a padding of a number per column.
+#[test]
+fn nested_lengths_and_vectors_of_padding_are_read() {
+    let _guard = exclusive();
+    let cases = [
+        r#"{"id":"lengths","op":"structured.from_shape","inputs":[],"attrs":{"lengths":[2,[1,3]]},"expected":{"struct":{
+            "rank":2,"shape":[2,null],"row_partitions":[[0,1,4]],"nrows":2,"fields":{}},"pyval":[[{}],[{},{},{}]]}}"#,
+        r#"{"id":"padding","op":"lod.sequence_pad","inputs":[{"dtype":"f32","nested_row_splits":[[0,1,3]],
+            "inner_shape":[3,2],"values":[1.0,2.0,3.0,4.0,5.0,6.0]}],"attrs":{"pad_value":[-1.0,-2.0],"maxlen":null},
+            "expected":{"list":[{"dtype":"f32","nested_row_splits":[],"inner_shape":[2,2,2],
+            "values":[1.0,2.0,-1.0,-2.0,3.0,4.0,5.0,6.0]},
+            {"dtype":"i64","nested_row_splits":[],"inner_shape":[2],"values":[1,2]}]}}"#,
+    ];
+    for (text, of) in cases.into_iter().zip(["structured", "lod"]) {
+        let (case, run) = (Case::parse(text).expect("a case"), family(of).expect("a family").run);
+        for (name, device) in common::devices() {
+            match judge(&case, run, &device) {
+                Outcome::Passed { .. } => {}
+                Outcome::Failed(why) | Outcome::Unsupported(why) => panic!("{} on {name}: {why}", case.id),
+            }
+        }
+    }
+}

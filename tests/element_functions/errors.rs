@@ -110,3 +110,44 @@ fn the_checker_compares_both_sides() {
         assert!(matches!(&error, Error::Function { what, .. } if what.contains("for (2147483647)")), "{name}: {error}");
     }
 }
+
+/// Line breaks of WGSL: line feed, vertical tab, form feed, carriage return, both, next line, line and paragraph separator.
+const LINE_BREAKS: [&str; 8] = ["\n", "\u{b}", "\u{c}", "\r", "\r\n", "\u{85}", "\u{2028}", "\u{2029}"];
+
+#[test]
+fn comments_end_at_every_line_break() {
+    for at in LINE_BREAKS {
+        for text in [
+            format!("fn f(x: f32) -> f32 {{ return x // twice{at} * 2.0{at}; }}"),
+            format!("// Twice.{at}fn f(x: f32) -> f32 {{{at}  return x * 2.0; // more{at}}}{at}"),
+            format!("fn f(x: f32) -> f32 {{{at} return /* {at} // {at} */ x{at}* 2.0;{at} }} // an end"),
+        ] {
+            let f = ElementFunction::new("f", &text, |x: f32| x * 2.0).expect("valid");
+            for (name, device) in common::devices() {
+                let got = rows(tensor::<f32>(&[vec![1.0, 2.0]], &device).map_elements(&f));
+                assert_eq!(got, [[2.0, 4.0]], "{text:?} on {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_are_counted_by_every_line_break() {
+    for at in LINE_BREAKS {
+        // A character that the scanner refuses, invalid WGSL, and a signature that differs.
+        for text in [
+            format!("// one{at}/*{at}*/{at}fn f(x: f32) -> f32 {{ return x \u{e4}; }}"),
+            format!("// one{at}/*{at}*/{at}fn f(x: f32) -> f32 {{ return x +; }}"),
+            format!("// one{at}/*{at}*/{at}fn f(x: f32) -> i32 {{ return 1; }}"),
+        ] {
+            let error = ElementFunction::new("f", &text, |x: f32| x).expect_err("invalid");
+            assert!(matches!(error, Error::Wgsl { line: Some(4), .. }), "{text:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_comment_without_an_end_is_refused() {
+    let text = "fn f(x: f32) -> f32 { return x; }\n /* open";
+    assert!(matches!(ElementFunction::new("f", text, |x: f32| x), Err(Error::Wgsl { .. })));
+}

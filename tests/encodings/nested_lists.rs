@@ -38,3 +38,38 @@ fn invalid_constants_are_errors() {
     assert!(refuse(vec![300].into(), Some(DType::U8)).contains("no u8"));
     assert!(refuse(vec![1i64 << 40].into(), Some(DType::I32)).contains("no i32"));
 }
+
+/// As `tf.ragged.constant` of lists without scalars.
+#[test]
+fn nothing_has_the_inner_shape_that_is_given() {
+    let device = Device::cpu();
+    let lists = |text: &str| -> ragged::Nested {
+        match text {
+            "[]" => ragged::Nested::List(vec![]),
+            "[[]]" => ragged::Nested::List(vec![ragged::Nested::List(vec![])]),
+            _ => ragged::Nested::List(vec![ragged::Nested::List(vec![]), ragged::Nested::List(vec![])]),
+        }
+    };
+    for (value, ragged_rank, inner, want) in [
+        ("[]", Some(1), vec![2], "(0, None, 2)"),
+        ("[]", Some(2), vec![2, 3], "(0, None, None, 2, 3)"),
+        ("[]", None, vec![0, 3], "(0, 3)"),
+        ("[]", Some(0), vec![0, 3], "(0, 3)"),
+        ("[]", None, vec![4, 0], "(4, 0)"),
+        ("[[]]", Some(1), vec![3], "(1, None, 3)"),
+        ("[[]]", Some(0), vec![0, 3], "(0, 3)"),
+        ("[[], []]", Some(1), vec![2], "(2, None, 2)"),
+        ("[[], []]", None, vec![2, 0], "(2, 0)"),
+    ] {
+        let options = ConstantOptions { ragged_rank, inner_shape: Some(inner.clone()), dtype: Some(DType::I32) };
+        let x = Tensor::constant(&lists(value), &options, &device).unwrap_or_else(|e| panic!("{value} {inner:?}: {e}"));
+        let shape: Vec<String> = x.shape().iter().map(|n| n.map_or("None".into(), |n: usize| n.to_string())).collect();
+        assert_eq!(format!("({})", shape.join(", ")), want, "{value} with {ragged_rank:?} and {inner:?}");
+        assert_eq!(x.to_host().expect("a read").values.len(), 0);
+    }
+    for (value, ragged_rank, inner) in [("[]", None, vec![2, 3]), ("[]", Some(0), vec![1]), ("[[]]", Some(0), vec![2])]
+    {
+        let options = ConstantOptions { ragged_rank, inner_shape: Some(inner.clone()), dtype: None };
+        assert!(Tensor::constant(&lists(value), &options, &device).is_err(), "{value} as {inner:?}");
+    }
+}

@@ -263,3 +263,29 @@ fn sequences_of_strings() {
         ["a", "bc", "", "a", "bc", "", "a", "bc", "", "def"]
     );
 }
+
+/// The padding of Paddle's `sequence_pad` is a number, or a tensor of the shape of one row.
+#[test]
+fn a_padding_has_the_shape_of_a_row() {
+    let lod = vec![vec![0u32, 2, 2, 3]];
+    for (shape, padding_shape) in
+        [(vec![3, 2], vec![2usize]), (vec![3, 1], vec![1]), (vec![3], vec![1]), (vec![3], vec![])]
+    {
+        let width: usize = shape[1..].iter().product();
+        let values: Vec<f32> = (0..3 * width).map(|k| k as f32).collect();
+        let padding: Vec<f32> = (0..width).map(|k| -1.0 - k as f32).collect();
+        let row = |k: usize| values[k * width..(k + 1) * width].to_vec();
+        let want = [row(0), row(1), padding.clone(), padding.clone(), row(2), padding.clone()].concat();
+        let got = everywhere(|device| {
+            let x = HostTensor {
+                nested_row_splits: lod.clone(),
+                uniform_row_lengths: vec![None],
+                inner_shape: shape.clone(),
+                values: HostValues::F32(values.clone()),
+            };
+            let padding = HostTensor::dense(&padding_shape, HostValues::F32(padding.clone())).to_device(device)?;
+            Ok(LoDTensor::from(x.to_device(device)?).sequence_pad(&padding, ..)?.0)
+        });
+        assert_eq!(got.values, HostValues::F32(want), "{shape:?} padded by {padding_shape:?}");
+    }
+}

@@ -197,3 +197,28 @@ fn uniform_columns_are_an_inner_dimension() {
     let want = host(vec![vec![0, 3, 6]], vec![6, 1], vec![10.0f32, 20.0, 30.0, 400.0, 500.0, 600.0]);
     check::<f32>("uniform columns", (&a, &b), [true, false], common::every_way(), &want);
 }
+
+/// The batches of the result are ragged if those of either operand are.
+#[test]
+fn dense_by_ragged_batches_are_ragged() {
+    let mut random = Random(15);
+    let left: Vec<Matrix<i32>> = (0..4).map(|_| Matrix::random(&mut random, 3, 2)).collect();
+    let right: Vec<Matrix<i32>> = (0..4).map(|_| Matrix::random(&mut random, 2, 5)).collect();
+    let values: Vec<i32> = left.iter().zip(&right).flat_map(|(a, b)| a.times(b)).flatten().collect();
+    let flat = |all: &[Matrix<i32>]| -> Vec<i32> { all.iter().flat_map(|m| m.values.clone()).collect() };
+    let outer = vec![0, 2, 4];
+    let want = host(vec![outer.clone()], vec![4, 3, 5], values);
+    for t in [[false, false], [false, true]] {
+        let a: Vec<Matrix<i32>> = left.iter().map(|m| m.stored(t[0])).collect();
+        let b: Vec<Matrix<i32>> = right.iter().map(|m| m.stored(t[1])).collect();
+        let of = |m: &Matrix<i32>| [m.rows, m.columns];
+        let [dense_a, dense_b] =
+            [(&a, of(&a[0])), (&b, of(&b[0]))].map(|(all, [m, n])| host(vec![], vec![2, 2, m, n], flat(all)));
+        let [ragged_a, ragged_b] =
+            [(&a, of(&a[0])), (&b, of(&b[0]))].map(|(all, [m, n])| host(vec![outer.clone()], vec![4, m, n], flat(all)));
+        let devices = common::devices();
+        check::<i32>("dense by ragged", (&dense_a, &ragged_b), t, &devices, &want);
+        check::<i32>("ragged by ragged", (&ragged_a, &ragged_b), t, &devices, &want);
+        check::<i32>("ragged by dense", (&ragged_a, &dense_b), t, &devices, &want);
+    }
+}

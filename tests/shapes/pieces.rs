@@ -87,3 +87,40 @@ fn elements_may_have_groups_of_their_own() {
         }
     }
 }
+
+/// As in TensorFlow, one size of a dense tensor may be -1: the rest of the dimension. Ragged tensors take none.
+#[test]
+fn one_size_of_a_split_may_be_the_rest() {
+    for (k, shape) in [vec![7], vec![5, 3], vec![0, 2], vec![2, 0, 3], vec![3, 4, 2]].into_iter().enumerate() {
+        let mut random = Random::new(k as u64);
+        let n = shape.iter().product::<usize>() as i32;
+        let x = HostTensor::dense(&shape, HostValues::I32((0..n).collect()));
+        for (axis, &size) in shape.iter().enumerate() {
+            let first = random.below(size as u32 + 1);
+            let last = random.below(size as u32 - first + 1);
+            let given = [i64::from(first), -1, i64::from(last)];
+            for (name, device) in crate::common::devices_and_unfused_cpu() {
+                let rest = size as i64 - given[0] - given[2];
+                let want = on(&x, device).split([given[0], rest, given[2]], axis as i64).expect("sizes");
+                let got = on(&x, device).split(given, axis as i64).expect("a rest");
+                let read = |all: Vec<Tensor>| all.iter().map(|t| t.to_host().expect("a read")).collect::<Vec<_>>();
+                assert_eq!(read(got), read(want), "{given:?} along {axis} of {shape:?} on {name}");
+            }
+        }
+    }
+    for (name, device) in crate::common::devices_and_unfused_cpu() {
+        let x = on(&HostTensor::dense(&[4], HostValues::I32(vec![1, 2, 3, 4])), device);
+        for sizes in [vec![-1i64, -1], vec![-2, 6], vec![5, -1], vec![3, -1, 2]] {
+            assert!(x.split(sizes.as_slice(), 0).is_err(), "{sizes:?} on {name}");
+        }
+        let ragged = x.reshape([2, 2]).and_then(|x| Tensor::from_tensor(&x, 1)).expect("ragged");
+        assert!(ragged.split([1, -1], 0).is_err(), "{name}");
+        // The device alone knows the number of rows.
+        let some = |least: i32| x.boolean_mask(&x.greater(least).expect("a mask")).expect("some");
+        let rest = some(1).split([1, -1], 0).expect("recorded").swap_remove(1).to_host().expect("a read");
+        assert_eq!(rest, HostTensor::dense(&[2], HostValues::I32(vec![3, 4])), "{name}");
+        for part in some(2).split([2, -1, 2], 0).expect("recorded") {
+            assert!(part.to_host().is_err(), "{name}: 2 rows are no 2 and 2");
+        }
+    }
+}

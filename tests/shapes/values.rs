@@ -102,3 +102,32 @@ fn a_shape_broadcast_with_itself_has_each_condition_once() {
         assert!(Tensor::ones(&unlike, DType::I32).and_then(|t| t.to_host()).is_err(), "{name}");
     }
 }
+
+/// The row partitions and the inner shape are the encoding that the constructor takes.
+#[test]
+fn a_shape_is_made_again_of_its_partitions_and_inner_shape() {
+    for x in samples(950, 40) {
+        for (name, device) in backends() {
+            for t in [on(&x, device), unknown(&x, device)] {
+                let shape = t.ragged_shape();
+                let inner: Vec<i64> = shape.inner_shape().into_iter().map(|n| n as i64).collect();
+                assert_eq!(inner.len(), shape.inner_rank(), "{x:?} on {name}");
+                if shape.ragged_rank() == 0 && inner.first() == Some(&-1) {
+                    // A dense shape whose outermost size only the device knows.
+                    assert!(RaggedShape::from_row_partitions(shape.row_partitions(), &inner, device).is_err());
+                    continue;
+                }
+                let made = RaggedShape::from_row_partitions(shape.row_partitions(), &inner, device);
+                let made = made.unwrap_or_else(|e| panic!("{x:?} on {name}: {e}"));
+                assert!(made.equals(shape).expect("a comparison"), "{x:?} on {name}");
+                assert_eq!(made.inner_shape(), shape.inner_shape(), "{x:?} on {name}");
+                assert_eq!((made.rank(), made.ragged_rank()), (shape.rank(), shape.ragged_rank()), "{x:?} on {name}");
+            }
+            let known = on(&x, device).ragged_shape().inner_shape();
+            assert!(
+                known.iter().zip(&x.inner_shape).all(|(&a, &b)| a as i64 == b as i64),
+                "{known:?} of {x:?} on {name}"
+            );
+        }
+    }
+}

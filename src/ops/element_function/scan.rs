@@ -17,7 +17,7 @@ enum Kind {
     /// A name or keyword.
     Word,
     Number,
-    /// White space, or a space or line break in place of a comment.
+    /// A space, or a line feed for a line break, in place of white space or a comment.
     Space,
     /// One character.
     Symbol(char),
@@ -44,7 +44,7 @@ impl<'t> Scanned<'t> {
     /// Scans a text.
     ///
     /// # Errors
-    /// A character outside ASCII, except in comments.
+    /// A character outside ASCII, except white space and in comments; a comment without an end.
     pub(super) fn new(text: &'t str) -> Result<Self, Fault> {
         Ok(Self { tokens: tokens(text)? })
     }
@@ -142,7 +142,7 @@ impl<'t> Scanned<'t> {
         self.tokens.iter().any(|t| t.kind == Kind::Word && matches!(t.text, "for" | "while" | "loop"))
     }
 
-    /// The text without comments, on the same lines. All names that it declares at module scope begin with `prefix`.
+    /// The text without comments, on the same lines, which end with line feeds. All names that it declares at module scope begin with `prefix`.
     ///
     /// A local name that equals one of these is renamed too, which changes nothing. Names after a dot are members of
     /// the results of built-in functions.
@@ -165,25 +165,27 @@ impl<'t> Scanned<'t> {
 fn tokens(text: &str) -> Result<Vec<Token<'_>>, Fault> {
     let (mut out, mut rest, mut line) = (Vec::new(), text, 1);
     while let Some(c) = rest.chars().next() {
-        let comment = comment_len(rest);
+        let comment = comment_len(rest).ok_or_else(|| Fault::at(line, "the comment has no end"))?;
         let (kind, len) = match c {
             _ if comment > 0 => (Kind::Space, comment),
-            c if c.is_ascii_whitespace() => (Kind::Space, 1),
+            c if is_space(c) => (Kind::Space, break_len(rest).max(c.len_utf8())),
             c if c.is_ascii_alphabetic() || c == '_' => (Kind::Word, rest.find(|c| !is_word(c)).unwrap_or(rest.len())),
             c if c.is_ascii_digit() => (Kind::Number, number_len(rest)),
             c if c.is_ascii() && !c.is_ascii_control() => (Kind::Symbol(c), 1),
             c => return Err(Fault::at(line, format!("{c:?} is allowed in comments only"))),
         };
         let (token, after) = rest.split_at(len);
-        let breaks = token.matches('\n').count();
-        if comment > 0 {
+        let breaks = line_breaks(token);
+        if kind == Kind::Space {
             // Tokens beside a comment stay apart, and lines keep their numbers.
-            out.push(Token { text: " ", kind, line });
-            out.extend(std::iter::repeat_n(Token { text: "\n", kind, line }, breaks));
+            if comment > 0 || breaks == 0 {
+                out.push(Token { text: " ", kind, line });
+            }
+            out.extend(std::iter::repeat_n(Token { text: "\n", kind, line }, breaks as usize));
         } else {
             out.push(Token { text: token, kind, line });
         }
-        line += breaks as u32;
+        line += breaks;
         rest = after;
     }
     Ok(out)
@@ -193,13 +195,38 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Length of the comment at the start of the text; 0 if there is none.
-fn comment_len(text: &str) -> usize {
+/// Whether a character is white space of WGSL: `Pattern_White_Space` of Unicode.
+fn is_space(c: char) -> bool {
+    matches!(c, '\t' | ' ' | '\u{200e}' | '\u{200f}') || is_break(c)
+}
+
+/// Whether a character breaks a line of WGSL.
+fn is_break(c: char) -> bool {
+    matches!(c, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Length of the line break at the start of the text, of which a carriage return before a line feed is a part; 0 if
+/// there is none.
+fn break_len(text: &str) -> usize {
+    match text.chars().next() {
+        Some('\r') if text.starts_with("\r\n") => 2,
+        Some(c) if is_break(c) => c.len_utf8(),
+        _ => 0,
+    }
+}
+
+/// Number of line breaks in a text.
+pub(super) fn line_breaks(text: &str) -> u32 {
+    text.chars().filter(|&c| is_break(c)).count() as u32 - text.matches("\r\n").count() as u32
+}
+
+/// Length of the comment at the start of the text; 0 if there is none, `None` if it has no end.
+fn comment_len(text: &str) -> Option<usize> {
     if text.starts_with("//") {
-        return text.find('\n').unwrap_or(text.len());
+        return Some(text.find(is_break).unwrap_or(text.len()));
     }
     if !text.starts_with("/*") {
-        return 0;
+        return Some(0);
     }
     // Block comments nest.
     let (mut depth, mut at) = (0u32, 0);
@@ -215,10 +242,10 @@ fn comment_len(text: &str) -> usize {
             1
         };
         if depth == 0 {
-            break;
+            return Some(at);
         }
     }
-    at
+    None
 }
 
 /// Length of the number at the start of the text, with its suffix.
@@ -264,8 +291,21 @@ mod tests {
         assert_eq!(renamed("fn f/* a /* b\n */ c\n*/(x: u32) -> u32 { return x; } // ä fn"), {
             "fn p_f \n\n(x: u32) -> u32 { return x; }  "
         });
-        assert_eq!(renamed("fn f() -> u32 { return 4 //*\n / 2; /* open"), "fn p_f() -> u32 { return 4  \n / 2;  ");
+        assert_eq!(renamed("fn f() -> u32 { return 4 //*\n / 2; }"), "fn p_f() -> u32 { return 4  \n / 2; }");
+        let fault = Scanned::new("fn f() -> u32 {\r\n/* open /* */ ").expect_err("no end");
+        assert_eq!(fault.line, Some(2));
         assert_eq!(renamed("const a = 4 / /**/ / 2;"), "const p_a = 4 /   / 2;", "no comment is left");
+    }
+
+    #[test]
+    fn lines_end_with_line_feeds() {
+        for at in ["\n", "\u{b}", "\u{c}", "\r", "\r\n", "\u{85}", "\u{2028}", "\u{2029}"] {
+            let text = format!("fn f() -> u32 {{ // one{at}{at}/* {at}*/return 1;{at}}}");
+            assert_eq!(renamed(&text), "fn p_f() -> u32 {  \n\n \nreturn 1;\n}", "{at:?}");
+            assert_eq!(line_breaks(&text), 4, "{at:?}");
+        }
+        assert_eq!(line_breaks("\r\r\n\n\r"), 4);
+        assert_eq!(renamed("fn f()\t->\u{200e}u32 { }"), "fn p_f() -> u32 { }");
     }
 
     #[test]

@@ -6,10 +6,10 @@
 //! of the text, so that they are equal in every process and clash with no other name.
 
 use naga::valid::{Capabilities, ShaderStages, ValidationFlags, Validator};
-use naga::{Module, ScalarKind, TypeInner};
+use naga::{Module, ScalarKind, SourceLocation, TypeInner};
 
 use super::fault::Fault;
-use super::scan::Scanned;
+use super::scan::{Scanned, line_breaks};
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
 use crate::graph::function::WgslFunction;
@@ -32,14 +32,16 @@ pub(super) fn validated(name: &str, text: &str, parameters: &[DType], result: DT
     }
     let scanned = Scanned::new(text)?;
     scanned.check_depth()?;
-    let module = parsed(text)?;
+    // The user's own text first: its errors have the user's names.
+    parsed(text)?;
     scanned.check_declarations()?;
-    check_sizes(&module)?;
-    check_signature(&module, name, text, parameters, result)?;
     let prefix = format!("user_{}_", Digest::of("wgsl", text).short());
     let renamed = format!("{}\n", scanned.with_prefix(&prefix).trim_end());
+    // All else is checked in the text of the kernels, which may differ from the user's by a fault of the scan.
     let module = parsed(&renamed)?;
     check_names(&module, &prefix, scanned.names().len())?;
+    check_sizes(&module)?;
+    check_signature(&module, (&prefix, name), &renamed, parameters, result)?;
     Ok(WgslFunction { text: renamed, entry: format!("{prefix}{name}"), cost: cost(&module, scanned.loops()) })
 }
 
@@ -49,7 +51,7 @@ fn parsed(text: &str) -> Result<Module, Fault> {
         let notes: Vec<&str> = e.labels().map(|(_, note)| note).filter(|note| !note.is_empty()).collect();
         let what =
             if notes.is_empty() { e.message().to_owned() } else { format!("{}: {}", e.message(), notes.join(", ")) };
-        Fault { line: e.location(text).map(|at| at.line_number), what }
+        Fault { line: e.location(text).map(|at| line_of(text, at)), what }
     })?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module).map_err(|e| {
         let mut what = e.as_inner().to_string();
@@ -58,17 +60,22 @@ fn parsed(text: &str) -> Result<Module, Fault> {
             what.push_str(&format!(": {e}"));
             cause = e.source();
         }
-        Fault { line: e.location(text).map(|at| at.line_number), what }
+        Fault { line: e.location(text).map(|at| line_of(text, at)), what }
     })?;
     for (handle, function) in module.functions.iter() {
         if info[handle].available_stages != ShaderStages::all() {
             let name = function.name.as_deref().unwrap_or_default();
             let what =
                 format!("{name} uses barriers, derivatives or other operations that are not functions of elements");
-            return Err(Fault { line: Some(module.functions.get_span(handle).location(text).line_number), what });
+            return Err(Fault::at(line_of(text, module.functions.get_span(handle).location(text)), what));
         }
     }
     Ok(module)
+}
+
+/// The line of a place in the text; naga counts line feeds only.
+fn line_of(text: &str, at: SourceLocation) -> u32 {
+    1 + text.get(..at.offset as usize).map_or(0, line_breaks)
 }
 
 /// Checks that no variable or constant is too large for a kernel.
@@ -92,10 +99,18 @@ fn dtype(module: &Module, ty: naga::Handle<naga::Type>) -> Option<DType> {
     }
 }
 
-fn check_signature(module: &Module, name: &str, text: &str, parameters: &[DType], result: DType) -> Result<(), Fault> {
-    let named = module.functions.iter().find(|(_, f)| f.name.as_deref() == Some(name));
+/// Checks that the text, whose names begin with `prefix`, declares a function `name` of that signature.
+fn check_signature(
+    module: &Module,
+    (prefix, name): (&str, &str),
+    text: &str,
+    parameters: &[DType],
+    result: DType,
+) -> Result<(), Fault> {
+    let own_name = |f: &naga::Function| f.name.as_deref().and_then(|n| n.strip_prefix(prefix)).unwrap_or("").to_owned();
+    let named = module.functions.iter().find(|(_, f)| own_name(f) == name);
     let Some((handle, function)) = named else {
-        let names: Vec<&str> = module.functions.iter().filter_map(|(_, f)| f.name.as_deref()).collect();
+        let names: Vec<String> = module.functions.iter().map(|(_, f)| own_name(f)).collect();
         return Err(Fault::new(format!("the text declares no function {name}; it declares: {}", names.join(", "))));
     };
     let own: Vec<Option<DType>> = function.arguments.iter().map(|a| dtype(module, a.ty)).collect();
@@ -113,7 +128,7 @@ fn check_signature(module: &Module, name: &str, text: &str, parameters: &[DType]
         function.result.as_ref().map_or("nothing", |_| own_result.map_or("another type", DType::name)),
         names(parameters.iter().map(|&d| Some(d)).collect()),
     );
-    Err(Fault::at(module.functions.get_span(handle).location(text).line_number, what))
+    Err(Fault::at(line_of(text, module.functions.get_span(handle).location(text)), what))
 }
 
 /// Checks that a renamed text declares functions and constants with the prefix, and nothing else.

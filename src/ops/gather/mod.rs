@@ -162,7 +162,8 @@ impl Tensor {
             let all = single_row(self.backend(), OP, self.nrows_extent())?;
             below = if self.rank() == 0 { below.inner_to_partitions(0)? } else { below.under(all)? };
         }
-        let taken = below.take_rows(OP, vectors, position, repeats(&indices.count), &asserts)?;
+        let repeats = repeats(&vectors);
+        let taken = below.take_rows(OP, vectors, position, repeats, &asserts)?;
         indices.scalar |= indices.rank == 1;
         indices.above(taken, len > 0 || self.ragged_rank() > 0)
     }

@@ -27,7 +27,8 @@ impl Tensor {
     /// which divides. No wait. Floats: a read and an upload, and one wait.
     ///
     /// # Source
-    /// `tf.strings.as_string`; Polars: `cast(pl.String)`, which writes the shortest text of a float.
+    /// `tf.strings.as_string`; Polars: `cast(pl.String)`, which writes the shortest text of a float that reads back
+    /// ([`Notation::Shortest`](crate::Notation)).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -49,7 +50,8 @@ impl Tensor {
     /// As [`Tensor::as_string`].
     ///
     /// # Source
-    /// `tf.strings.as_string(x, precision, scientific, shortest, width, fill)`.
+    /// `tf.strings.as_string(x, precision, scientific, shortest, width, fill)`; [`Notation::Shortest`](crate::Notation)
+    /// reads back, and with precision 6 is TensorFlow's `shortest`.
     ///
     /// ```
     /// use ragged::{Device, NumberFormat, RaggedTensor};
@@ -81,7 +83,7 @@ impl Tensor {
                     other => return Err(Error::unsupported(OP, other.dtype(), "it needs numbers")),
                 };
                 strings_of(numbers.len(), |i, out| {
-                    out.extend_from_slice(format.float(wide(i)).as_bytes());
+                    out.extend_from_slice(format.float(wide(i), self.dtype()).as_bytes());
                     Ok(())
                 })
             }),

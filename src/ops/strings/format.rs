@@ -1,5 +1,6 @@
 //! A tensor as text.
 
+use super::number_format::NumberFormat;
 use crate::error::{Error, Result};
 use crate::ops::host_step::host_scalar;
 use crate::tensor::{HostTensor, HostValues, Tensor};
@@ -10,8 +11,10 @@ const EDGE: usize = 3;
 impl Tensor {
     /// The template with `{}` replaced by the text of the tensor: a string scalar.
     ///
-    /// Numbers are in brackets by dimension, with commas in between. A list of more than six elements shows three at
-    /// either end.
+    /// Elements are in brackets by dimension, with commas in between. A list of more than six elements shows three at
+    /// either end. Elements of a ragged tensor are written as [`Tensor::as_string`] writes them, strings in single quotes,
+    /// with a backslash before each single quote and backslash. Dense tensors show floats with as many digits as read back,
+    /// and strings in double quotes.
     ///
     /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
@@ -28,6 +31,9 @@ impl Tensor {
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
     /// assert_eq!(x.erased().string_format("x = {}")?.to_string(), "tensor(b'x = [[1, 2], [3]]', shape=(), dtype=str)");
+    /// let x = RaggedTensor::from_nested([vec!["a", "it's"], vec![]], &Device::cpu())?;
+    /// let text = x.erased().string_format("{}")?.to_host()?.values;
+    /// assert_eq!(text, ragged::HostValues::Str(vec![br"[['a', 'it\'s'], []]".to_vec()]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
@@ -37,14 +43,13 @@ impl Tensor {
             return Err(Error::argument(OP, format!("the template {template:?} must contain {{}} once")));
         };
         host_scalar(OP, self, &template, |host| {
-            let text = format!("{before}{}{after}", text(host));
-            Ok(HostValues::Str(vec![text.into_bytes()]))
+            Ok(HostValues::Str(vec![[before.as_bytes(), &text(host), after.as_bytes()].concat()]))
         })
     }
 }
 
 /// The text of the tensor.
-fn text(host: &HostTensor) -> String {
+fn text(host: &HostTensor) -> Vec<u8> {
     // The splits of every dimension but the outermost.
     let mut levels: Vec<Vec<usize>> =
         host.nested_row_splits.iter().map(|splits| splits.iter().map(|&s| s as usize).collect()).collect();
@@ -54,30 +59,32 @@ fn text(host: &HostTensor) -> String {
         count *= dim;
     }
     if host.inner_shape.is_empty() {
-        return value(&host.values, 0);
+        return value(host, 0);
     }
     let rows = levels.first().map_or(count, |splits| splits.len() - 1);
     list(host, &levels, 0..rows)
 }
 
 /// The text of a list of elements of the outermost of `levels`.
-fn list(host: &HostTensor, levels: &[Vec<usize>], elements: std::ops::Range<usize>) -> String {
+fn list(host: &HostTensor, levels: &[Vec<usize>], elements: std::ops::Range<usize>) -> Vec<u8> {
     let one = |i: usize| match levels.split_first() {
-        None => value(&host.values, i),
+        None => value(host, i),
         Some((splits, below)) => list(host, below, splits[i]..splits[i + 1]),
     };
-    let parts: Vec<String> = if elements.len() <= 2 * EDGE {
+    let parts: Vec<Vec<u8>> = if elements.len() <= 2 * EDGE {
         elements.map(one).collect()
     } else {
         let (head, tail) = (elements.start..elements.start + EDGE, elements.end - EDGE..elements.end);
-        head.map(one).chain(["...".to_owned()]).chain(tail.map(one)).collect()
+        head.map(one).chain([b"...".to_vec()]).chain(tail.map(one)).collect()
     };
-    format!("[{}]", parts.join(", "))
+    [&b"["[..], &parts.join(&b", "[..]), b"]"].concat()
 }
 
 /// The text of value `i`.
-fn value(values: &HostValues, i: usize) -> String {
-    match values {
+fn value(host: &HostTensor, i: usize) -> Vec<u8> {
+    let is_ragged = !host.nested_row_splits.is_empty();
+    let fixed = |value: f64| NumberFormat::default().float(value, host.values.dtype());
+    let text = match &host.values {
         HostValues::Bool(v) => v[i].to_string(),
         HostValues::U8(v) => v[i].to_string(),
         HostValues::I8(v) => v[i].to_string(),
@@ -87,10 +94,19 @@ fn value(values: &HostValues, i: usize) -> String {
         HostValues::I32(v) => v[i].to_string(),
         HostValues::U64(v) => v[i].to_string(),
         HostValues::I64(v) => v[i].to_string(),
+        HostValues::F16(v) if is_ragged => fixed(v[i].to_f64()),
+        HostValues::BF16(v) if is_ragged => fixed(v[i].to_f64()),
+        HostValues::F32(v) if is_ragged => fixed(v[i].into()),
+        HostValues::F64(v) if is_ragged => fixed(v[i]),
         HostValues::F16(v) => v[i].to_string(),
         HostValues::BF16(v) => v[i].to_string(),
         HostValues::F32(v) => v[i].to_string(),
         HostValues::F64(v) => v[i].to_string(),
-        HostValues::Str(v) => format!("\"{}\"", String::from_utf8_lossy(&v[i])),
-    }
+        HostValues::Str(v) if is_ragged => {
+            let escapes = v[i].iter().flat_map(|&b| (b == b'\'' || b == b'\\').then_some(b'\\').into_iter().chain([b]));
+            return std::iter::once(b'\'').chain(escapes).chain([b'\'']).collect();
+        }
+        HostValues::Str(v) => return [b"\"", v[i].as_slice(), b"\""].concat(),
+    };
+    text.into_bytes()
 }

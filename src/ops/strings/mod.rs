@@ -7,6 +7,7 @@ mod characters;
 mod format;
 mod join;
 mod length;
+mod needle;
 mod ngrams;
 mod number_format;
 mod reduce_join;

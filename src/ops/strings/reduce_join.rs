@@ -2,7 +2,7 @@
 
 use super::rows_joined::StringRows;
 use crate::element::Str;
-use crate::error::Result;
+use crate::error::{Result, here};
 use crate::ops::axes::Axes;
 use crate::ops::levels::Levels;
 use crate::ops::lines::Lines;
@@ -10,23 +10,24 @@ use crate::ops::options::ReduceAxes;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 impl Tensor {
-    /// Concatenates the strings along the axes, in order, with `separator` in between.
+    /// Concatenates the strings along the axes, with `separator` in between.
     ///
     /// Shapes are those of every reduction ([`Axes`](crate::Axes)): along an axis with ragged dimensions below, the
-    /// strings at the same offset in their rows are joined. An empty row gives an empty string. Several axes of a ragged
-    /// tensor are joined one after the other, the innermost first; all of them (`..`), and adjacent axes of a dense
-    /// tensor, as one sequence in flat order.
+    /// strings at the same offset in their rows are joined. An empty row gives an empty string. All axes (`..`) are joined
+    /// as one sequence in flat order. Several axes of a dense tensor are joined as one sequence too, in the order of the
+    /// axes: along the first one first. Several axes of a ragged tensor are joined one after the other, the innermost first.
     ///
     /// Along the ragged dimensions, and the outermost one, of a ragged tensor, no separator follows leading empty
-    /// strings: `["", "a"]` gives `a`. Along other dimensions, and in flat order, it does: `-a`.
+    /// strings: `["", "a"]` gives `a`. Along other dimensions, and as one sequence, it does: `-a`.
     ///
     /// # Errors
     /// The tensor does not hold strings; an axis out of range, or named twice.
     ///
     /// # Cost
     /// A prefix sum over the strings and a copy of the bytes, per axis or run of adjacent axes. Along the innermost axis and
-    /// without a separator the bytes are shared. An axis with ragged dimensions below adds a sort of positions.
-    /// Waits only as every reduction does.
+    /// without a separator the bytes are shared. An axis with ragged dimensions below adds a sort of positions. Axes of a
+    /// dense tensor that are not adjacent, or not named from the innermost outwards, add a [`Tensor::transpose`]. Waits only
+    /// as every reduction and that does.
     ///
     /// # Source
     /// `tf.strings.reduce_join`, with the same rules for empty strings; `keepdims` is [`keep`](crate::keep). Polars:
@@ -37,6 +38,9 @@ impl Tensor {
     /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec![], vec!["c"]], &Device::cpu())?;
     /// assert_eq!(x.reduce_join(1, "-")?.to_string(), "tensor([b'a-b', b'', b'c'], shape=(3,), dtype=str)");
     /// assert_eq!(x.reduce_join(0, "")?.to_string(), "tensor([b'ac', b'b'], shape=(2,), dtype=str)");
+    /// let x = RaggedTensor::from_nested([["a", "b"], ["c", "d"]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_join([0, 1], "")?.to_vec()?, [b"acbd"]);
+    /// assert_eq!(x.reduce_join([1, 0], "")?.to_vec()?, [b"abcd"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
@@ -45,6 +49,13 @@ impl Tensor {
         let ReduceAxes { axes, keep } = axes.into();
         self.strings(OP)?;
         let backend = self.backend();
+        if let (Axes::List(list), 0) = (&axes, self.ragged_rank()) {
+            axes.resolve(OP, self)?;
+            let order = list.iter().map(|&axis| self.axis(OP, axis)).collect::<Result<Vec<_>>>().map_err(here())?;
+            if !order.windows(2).all(|pair| pair[1] + 1 == pair[0]) {
+                return self.joined_in_order(&order, keep, separator);
+            }
+        }
         let in_flat_order = self.ragged_rank() == 0 || axes == Axes::All || separator.is_empty();
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for axis in axes.resolve(OP, self)? {
@@ -77,6 +88,20 @@ impl Tensor {
             levels = levels.with_ones(self.inner().len())?;
         }
         levels.holding(backend, values)
+    }
+
+    /// Concatenates the strings of a dense tensor along the axes as one sequence, along the first axis first.
+    #[track_caller]
+    fn joined_in_order(&self, order: &[usize], keep: bool, separator: &str) -> Result<Self> {
+        let stay: Vec<usize> = (0..self.rank()).filter(|axis| !order.contains(axis)).collect();
+        // The axes become the innermost dimensions, the first one the innermost.
+        let axes: Vec<usize> = stay.iter().copied().chain(order.iter().rev().copied()).collect();
+        let innermost: Vec<usize> = (stay.len()..self.rank()).rev().collect();
+        let mut joined = self.transpose(axes)?.reduce_join(innermost, separator)?;
+        for axis in (0..self.rank()).filter(|axis| keep && order.contains(axis)) {
+            joined = joined.expand_dims(axis)?;
+        }
+        Ok(joined)
     }
 }
 

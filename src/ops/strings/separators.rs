@@ -1,8 +1,10 @@
 //! Occurrences of separators in strings.
 
+use super::needle::Candidates;
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::ops::options::Separators;
@@ -10,9 +12,6 @@ use crate::shape::RowPartition;
 
 /// Length of the longest separator, in bytes.
 const LONGEST: usize = 1024;
-
-/// Bytes that one expression compares.
-const CHUNK: usize = 16;
 
 /// Whether `byte`, a u8, is one of `bytes`: one or two comparisons per range of adjacent bytes.
 pub(super) fn is_any_of(byte: &Expr, bytes: &[u8]) -> Expr {
@@ -33,6 +32,8 @@ pub(super) fn is_any_of(byte: &Expr, bytes: &[u8]) -> Expr {
 pub(super) struct Occurrences {
     /// Positions at which a separator may begin.
     marks: RankBitmap,
+    /// Number of these positions.
+    total: Extent,
     /// The occurrences among the marked positions that separate; `None` if all do.
     chosen: Option<RankBitmap>,
     /// Length of a separator, in bytes.
@@ -60,15 +61,18 @@ impl Occurrences {
             }
             Separators::AnyOf(set) => {
                 let hit = is_any_of(&Expr::load(bytes, at), set);
-                Ok(Self { marks: RankBitmap::new(backend, op, count, hit), chosen: None, width: 1 })
+                let marks = RankBitmap::new(backend, op, count, hit);
+                Ok(Self { total: marks.total(), marks, chosen: None, width: 1 })
             }
             Separators::String(s) => {
                 let width = checked_width(op, s)?;
                 let step = overlap(op, s)?;
-                let hit = matches(backend, op, (strings, bytes), s);
-                let marks = RankBitmap::new(backend, op, count, hit);
-                let chosen = step.map(|(period, step)| disjoint(backend, op, &marks, period, step));
-                Ok(Self { marks, chosen, width })
+                let mut found = Candidates::of(backend, op, (strings, bytes), s)?;
+                if let Some((period, step)) = step {
+                    found.narrow(is_disjoint(backend, op, &found, period, step), 1);
+                }
+                let (marks, total, chosen) = found.into_marks();
+                Ok(Self { marks, total, chosen, width })
             }
         }
     }
@@ -93,7 +97,7 @@ impl Occurrences {
 
     /// Position of the first byte of each separator.
     pub(super) fn positions(&self, backend: &BackendRef, op: &'static str) -> Node {
-        let at = Node::compact(backend, op, &self.marks, (Expr::index(), 1), self.marks.total());
+        let at = Node::compact(backend, op, &self.marks, (Expr::index(), 1), self.total.clone());
         match &self.chosen {
             None => at,
             Some(chosen) => Node::compact(backend, op, chosen, (Expr::load(&at, Expr::index()), 1), chosen.total()),
@@ -133,46 +137,16 @@ fn overlap(op: &'static str, separator: &[u8]) -> Result<Option<(u32, u32)>> {
     Ok(Some((least as u32, n.div_ceil(least) as u32)))
 }
 
-/// Whether the separator begins at byte `Index` and ends in the same string.
-fn matches(backend: &BackendRef, op: &'static str, (strings, bytes): (&RowPartition, &Node), separator: &[u8]) -> Expr {
-    let at = Expr::index();
-    let equal = |from: usize, part: &[u8]| {
-        let one =
-            |k: usize, &b: &u8| Expr::load(bytes, at.clone().add(Expr::u32((from + k) as u32))).eq(Expr::scalar(b));
-        part.iter().enumerate().map(|(k, b)| one(k, b)).reduce(Expr::and).expect("bug: an empty part")
-    };
-    let mut hit: Option<Expr> = None;
-    for (k, part) in separator.chunks(CHUNK).enumerate() {
-        let these = equal(k * CHUNK, part);
-        hit = Some(match hit {
-            None => these,
-            Some(before) => {
-                let before = Node::map(backend, op, strings.nvals_extent().clone(), before, &[]);
-                Expr::load(&before, at.clone()).and(these)
-            }
-        });
-    }
-    let hit = hit.expect("bug: an empty separator");
-    if separator.len() == 1 {
-        return hit;
-    }
-    let end = strings.start(strings.row_of(at.clone()).add(Expr::u32(1)));
-    let fits = Expr::u32(separator.len() as u32).le(end.sub(at));
-    fits.select(hit, Expr::scalar(false))
-}
-
-/// The first of the occurrences of each run at distance `period`, and every `step`-th one after it: those that a search
-/// from left to right finds.
-fn disjoint(backend: &BackendRef, op: &'static str, marks: &RankBitmap, period: u32, step: u32) -> RankBitmap {
-    let at = Expr::index();
-    let count = marks.total();
-    let positions = Node::compact(backend, op, marks, (at.clone(), 1), count.clone());
-    let position = |k: Expr| Expr::load(&positions, k);
+/// Whether candidate `Index` is the first of the occurrences of its run at distance `period`, or a `step`-th one after
+/// it: one of those that a search from left to right finds.
+fn is_disjoint(backend: &BackendRef, op: &'static str, found: &Candidates<'_>, period: u32, step: u32) -> Expr {
+    let (at, count) = (Expr::index(), found.count());
+    let position = |k: Expr| found.position().at(&k);
     let before = position(at.clone().max(Expr::u32(1)).sub(Expr::u32(1)));
     let follows = position(at.clone()).sub(before).eq(Expr::u32(period));
-    let starts = RankBitmap::new(backend, op, &count, follows.not());
+    let starts = RankBitmap::new(backend, op, count, follows.not());
     let firsts = Node::compact(backend, op, &starts, (at.clone(), 1), starts.total());
     let run = starts.rank(&at.clone().add(Expr::u32(1))).sub(Expr::u32(1));
     let in_run = at.sub(Expr::load(&firsts, run));
-    RankBitmap::new(backend, op, &count, in_run.rem(Expr::u32(step)).eq(Expr::u32(0)))
+    in_run.rem(Expr::u32(step)).eq(Expr::u32(0))
 }

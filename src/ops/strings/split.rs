@@ -28,7 +28,8 @@ impl Tensor {
     /// # Cost
     /// One rank bitmap of the bytes (an eighth of a byte per byte, plus the ranks), two where empty pieces are dropped,
     /// as many compactions, a prefix sum over the pieces, and a copy of the bytes that stay. A separator that overlaps
-    /// itself takes two more bitmaps over its occurrences. The numbers of pieces and bytes stay on the device. No wait.
+    /// itself takes two more bitmaps over its occurrences. A separator of more than 16 bytes takes a few more steps, each
+    /// over at most as many bytes as the text has. The numbers of pieces and bytes stay on the device. No wait.
     ///
     /// # Source
     /// `tf.strings.split`: `sep=None` is `white_space()`, `maxsplit` is `max_splits`, and -1 is no limit.

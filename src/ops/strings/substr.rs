@@ -2,29 +2,32 @@
 
 use super::characters::Characters;
 use super::slices::slices;
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
+use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::ops::elementwise::Site;
 use crate::ops::operand::Operand;
-use crate::shape::same_layout;
+use crate::shape::{Place, RaggedShape, UniformRows, broadcast, same_layout};
 use crate::tensor::{Fill, RaggedTensor, Tensor};
 
 impl Tensor {
-    /// Bytes `pos` to `pos + len` of each string; the layout stays.
+    /// Bytes `pos` to `pos + len` of each string. The layout stays, unless dense strings broadcast.
     ///
     /// A negative `pos` counts from the end of the string. A substring ends at the end of its string at the latest, and
-    /// is empty if `len` is not positive. `pos` and `len` are integers, or tensors of integers, of the strings' layout
-    /// or of rank 0.
+    /// is empty if `len` is not positive. `pos` and `len` are integers, or tensors of integers: of rank 0, of the strings'
+    /// layout, or dense beside dense strings, where all broadcast as in arithmetic ([`Tensor::add`]).
     ///
     /// # Errors
-    /// The tensor does not hold strings; `pos` or `len` is not an integer, or has another layout; at the read: a `pos`
-    /// outside its string. The end of the string is inside.
+    /// The tensor does not hold strings; `pos` or `len` is not an integer, or has a layout that does not fit; at the read: a
+    /// `pos` outside its string. The end of the string is inside.
     ///
     /// # Cost
-    /// Maps over the strings, a prefix sum of the lengths, and a copy of the bytes of the result. No wait.
+    /// Maps over the strings, a prefix sum of the lengths, and a copy of the bytes of the result. No wait. Where strings
+    /// repeat, a GPU may wait for the number of bytes.
     ///
     /// # Source
     /// `tf.strings.substr(x, pos, len)`.
@@ -70,10 +73,11 @@ impl Tensor {
     fn substrings(&self, op: &'static str, pos: Operand<'_>, len: Operand<'_>, by_char: bool) -> Result<Self> {
         let (strings, bytes) = self.strings(op)?;
         let (backend, site) = (self.backend(), Site::new(op));
-        let (row, count) = (Expr::index(), self.count()?);
-        let mut asserts = Vec::new();
-        let pos = self.integer_per_string(op, "pos", pos, &mut asserts)?;
-        let len = self.integer_per_string(op, "len", len, &mut asserts)?;
+        let layout = self.layout_beside(op, [&pos, &len])?;
+        let (at, row, count) = (Expr::index(), layout.places[0].expr(), layout.count.clone());
+        let asserts = &layout.asserts;
+        let pos = integer_per_string(op, "pos", pos, &layout.places[1])?;
+        let len = integer_per_string(op, "len", len, &layout.places[2])?;
         let start = strings.start(row.clone());
         let size = strings.length(row.clone());
         let chars = by_char.then(|| Characters::new(backend, op, (strings, bytes)));
@@ -85,19 +89,19 @@ impl Tensor {
                 None => size.clone(),
                 Some(chars) => {
                     let total = chars.count(&row).add(chars.headless(&row));
-                    Expr::load(&Node::map(backend, op, count.clone(), total, &[]), row.clone())
+                    Expr::load(&Node::map(backend, op, count.clone(), total, &[]), at.clone())
                 }
             };
             // From the front, within the string. A wrapped sum is not within it.
             let from = pos.in_front(&total);
             let inside = pos.is_within(&total);
             let from = site.checked("a position is outside of its string", inside, from);
-            Expr::load(&Node::map(backend, op, count.clone(), from, &[]), row.clone())
+            Expr::load(&Node::map(backend, op, count.clone(), from, &[]), at.clone())
         };
         // A string has at most as many characters as bytes.
         let taken = len.at_most(&size.sub(from.clone()));
         // Stored, since the length reads it too.
-        let stored = |first| Expr::load(&Node::map(backend, op, count.clone(), first, &asserts), row.clone());
+        let stored = |first| Expr::load(&Node::map(backend, op, count.clone(), first, asserts), at.clone());
         let (first, length) = match &chars {
             None => (stored(start.add(from)), taken),
             Some(chars) => {
@@ -107,39 +111,76 @@ impl Tensor {
                 (first, length)
             }
         };
-        let values = slices(backend, op, &count, bytes, (first, length), self.values_ref().bytes_size())?;
-        self.holding(values)
+        let most = match layout.places[0] {
+            Place::Same => self.values_ref().bytes_size(),
+            _ => upper_bound(u64::MAX).into(),
+        };
+        let values = slices(backend, op, &count, bytes, (first, length), most)?;
+        match layout.sizes {
+            None => self.holding(values),
+            Some((outer, inner)) => Self::new(backend, Vec::new(), outer, inner, values),
+        }
     }
 
-    /// An integer argument for each string.
+    /// The layout of the result beside these arguments.
     #[track_caller]
-    fn integer_per_string(
-        &self,
-        op: &'static str,
-        name: &str,
-        argument: Operand<'_>,
-        asserts: &mut Vec<Node>,
-    ) -> Result<PerString> {
-        let dtype = argument.dtype();
-        if !dtype.is_integer() {
-            return Err(Error::unsupported(op, dtype, format!("{name} must be an integer")));
+    fn layout_beside(&self, op: &'static str, arguments: [&Operand<'_>; 2]) -> Result<Layout> {
+        let backend = self.backend();
+        let tensors = || arguments.into_iter().filter_map(|argument| argument.tensor()).filter(|t| t.rank() > 0);
+        for t in arguments.into_iter().filter_map(|argument| argument.tensor()) {
+            Device::check_same(op, backend, t.backend())?;
         }
-        match argument {
-            Operand::Value(fill) => match fill.of_dtype(op, DType::I64)? {
-                Fill::Number(crate::Scalar::I64(v)) => Ok(PerString::All(v)),
-                other => Err(Error::unsupported(op, other.dtype(), format!("{name} must be an integer"))),
-            },
-            Operand::Tensor(t) => {
-                crate::device::Device::check_same(op, self.backend(), t.backend())?;
-                let at = if t.rank() == 0 {
-                    Expr::u32(0)
-                } else {
-                    asserts.extend(same_layout(self.backend(), op, self.ragged_shape(), t.ragged_shape())?);
-                    Expr::index()
-                };
-                Ok(PerString::Each(Expr::load(t.numbers(op)?, at).cast(DType::I64)))
+        let varies = |argument: &Operand<'_>| argument.tensor().is_some_and(|t| t.rank() > 0);
+        if self.ragged_rank() > 0 || tensors().any(|t| t.ragged_rank() > 0) || tensors().next().is_none() {
+            let mut asserts = Vec::new();
+            for t in tensors() {
+                asserts.extend(same_layout(backend, op, self.ragged_shape(), t.ragged_shape())?);
             }
+            let [pos, len] = arguments.map(|argument| if varies(argument) { Place::Same } else { Place::First });
+            return Ok(Layout { places: [Place::Same, pos, len], count: self.count()?, asserts, sizes: None });
         }
+        let layouts: Vec<&RaggedShape> = std::iter::once(self).chain(tensors()).map(Self::ragged_shape).collect();
+        let shared = broadcast(backend, op, &layouts, UniformRows::Once)?;
+        let width = shared.inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
+        let count = shared.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width))?;
+        let mut places = shared.places.into_iter();
+        let mut next = || places.next().unwrap_or(Place::First);
+        let own = next();
+        let [pos, len] = arguments.map(|argument| if varies(argument) { next() } else { Place::First });
+        Ok(Layout {
+            places: [own, pos, len],
+            count,
+            asserts: shared.asserts,
+            sizes: Some((shared.outer, shared.inner)),
+        })
+    }
+}
+
+/// The layout of substrings.
+struct Layout {
+    /// Where a result's string, position and length are.
+    places: [Place; 3],
+    /// Number of results.
+    count: Extent,
+    /// The conditions under which the layouts fit.
+    asserts: Vec<Node>,
+    /// The sizes, if they are not those of the strings.
+    sizes: Option<(Option<Extent>, Vec<u32>)>,
+}
+
+/// An integer argument for each result.
+#[track_caller]
+fn integer_per_string(op: &'static str, name: &str, argument: Operand<'_>, place: &Place) -> Result<PerString> {
+    let dtype = argument.dtype();
+    if !dtype.is_integer() {
+        return Err(Error::unsupported(op, dtype, format!("{name} must be an integer")));
+    }
+    match argument {
+        Operand::Value(fill) => match fill.of_dtype(op, DType::I64)? {
+            Fill::Number(crate::Scalar::I64(v)) => Ok(PerString::All(v)),
+            other => Err(Error::unsupported(op, other.dtype(), format!("{name} must be an integer"))),
+        },
+        Operand::Tensor(t) => Ok(PerString::Each(Expr::load(t.numbers(op)?, place.expr()).cast(DType::I64))),
     }
 }
 

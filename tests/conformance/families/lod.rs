@@ -1,6 +1,6 @@
 //! The `lod` family: Paddle's LoD tensors and sequence operations.
 
-use ragged::{Device, HostTensor, LoDTensor, Padding, Pool, Result, Scalar, Tensor, starting_at};
+use ragged::{DType, Device, HostTensor, HostValues, LoDTensor, Padding, Pool, Result, Scalar, Tensor, starting_at};
 
 use crate::case::{Case, Value};
 use crate::got::Got;
@@ -41,13 +41,19 @@ fn length_lists(case: &Case, i: usize) -> Vec<Vec<i64>> {
     all.iter().map(lengths).collect()
 }
 
+/// The padding of each column of a row, or of all.
+fn padding(case: &Case) -> Vec<f64> {
+    let number = |v: &serde_json::Value| v.as_f64().expect("a number");
+    case.attr("pad_value").and_then(serde_json::Value::as_array).expect("a list").iter().map(number).collect()
+}
+
 /// A tensor in an attribute.
 fn filter(case: &Case, device: &Device) -> Result<Tensor> {
     let v = case.attr("filter").expect("a filter");
     let ints = |key: &str| v[key].as_array().expect("a list").iter().map(|n| n.as_u64().expect("a size") as usize);
     let values = v["values"].as_array().expect("values").iter().map(|x| x.as_f64().expect("a number") as f32);
     let shape: Vec<usize> = ints("inner_shape").collect();
-    HostTensor::dense(&shape, ragged::HostValues::F32(values.collect())).to_device(device)
+    HostTensor::dense(&shape, HostValues::F32(values.collect())).to_device(device)
 }
 
 fn got(x: LoDTensor) -> Got {
@@ -84,9 +90,21 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
             got(lod(0)?.sequence_slice(&offset, &length)?)
         }
         "lod.sequence_pad" => {
-            let values = case.attr("pad_value").and_then(serde_json::Value::as_array).expect("a list");
-            let [value] = values.as_slice() else { panic!("one pad value") };
-            let value = Padding::from(Scalar::from(value.as_f64().expect("a number")));
+            let vector;
+            let value = match padding(case).as_slice() {
+                [value] => Padding::from(Scalar::from(*value)),
+                values => {
+                    let all = values.iter().copied();
+                    let typed = match case.host(0).values.dtype() {
+                        DType::I32 => HostValues::I32(all.map(|v| v as i32).collect()),
+                        DType::I64 => HostValues::I64(all.map(|v| v as i64).collect()),
+                        DType::F64 => HostValues::F64(all.collect()),
+                        _ => HostValues::F32(all.map(|v| v as f32).collect()),
+                    };
+                    vector = HostTensor::dense(&[values.len()], typed).to_device(device)?;
+                    Padding::from(&vector)
+                }
+            };
             let (padded, lengths) = match case.attr_i64("maxlen") {
                 Some(maxlen) => lod(0)?.sequence_pad(value, maxlen)?,
                 None => lod(0)?.sequence_pad(value, ..)?,

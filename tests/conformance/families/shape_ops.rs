@@ -20,7 +20,7 @@ fn ragged_shape(shape: &RaggedShape) -> Result<Got> {
 }
 
 /// The argument of `from_lengths`.
-fn lengths(v: &Json) -> Vec<Lengths> {
+pub fn lengths(v: &Json) -> Vec<Lengths> {
     let int = |v: &Json| v.as_i64().expect("a length");
     let one = |v: &Json| match v.as_array() {
         Some(all) => Lengths::Ragged(all.iter().map(int).collect()),

@@ -122,7 +122,8 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
             return Ok(StructuredTensor::from_fields_and_rank(named(&fields), axis("rank"))?.into());
         }
         "from_shape" => {
-            let shape = RaggedShape::dense(&case.attr_ints("lengths").expect("lengths"), device)?;
+            let lengths = super::shape_ops::lengths(case.attr("lengths").expect("lengths"));
+            let shape = RaggedShape::from_lengths(&lengths, device)?;
             return Ok(StructuredTensor::from_shape(&shape)?.into());
         }
         _ => {}

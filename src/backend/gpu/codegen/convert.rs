@@ -40,12 +40,24 @@ pub(crate) fn cast(m: &mut ModuleBuilder<'_>, from: DType, to: DType, a: &str) -
         }
         (DType::I64 | DType::U64, DType::U8) => format!("u32({} & 0xfflu)", unsigned(from, a)),
         (_, DType::U8) => format!("u32({a}) & 0xffu"),
-        // Widening extends by the signedness of the source; naga 30 uses that of the target.
-        (DType::U8 | DType::U32, DType::I64) => format!("bitcast<i64>(u64({a}))"),
-        (DType::I32, DType::U64) => format!("bitcast<u64>(i64({a}))"),
+        (DType::U8 | DType::U32 | DType::I32, DType::I64 | DType::U64) => widened(m, from, to, a),
         _ if to.is_float() && rounds(from, to) => format!("{}({a})", rounding(m, from, to)),
         _ => format!("{target}({a})"),
     }
+}
+
+/// The integer `a` of 32 bits as one of 64 bits, in a helper whose result is opaque to compilers by an exclusive or with
+/// zero. Mesa 22.3 decides comparisons of a widened number with a 64-bit constant by its 32 bits, and gets them wrong:
+/// `i64(a) <= 1li` is always false. The constant may be a literal, or a widened literal that the driver folds.
+fn widened(m: &mut ModuleBuilder<'_>, from: DType, to: DType, a: &str) -> String {
+    let (source, target) = (value_type(from), if to == DType::I64 { "i64" } else { "u64" });
+    let name = format!("{target}_of_{source}");
+    // Widening extends by the signedness of the source; naga 30 uses that of the target.
+    let bits = if from == DType::I32 { "bitcast<u64>(i64(x))" } else { "u64(x)" };
+    let wide = format!("{bits} ^ u64(rg_zero())");
+    let wide = if to == DType::I64 { format!("bitcast<i64>({wide})") } else { wide };
+    m.helper(format!("fn {name}(x: {source}) -> {target} {{\n    return {wide};\n}}"));
+    format!("{name}({a})")
 }
 
 /// Conversion between a narrow dtype and the dtype of its arithmetic. No other conversion of narrow dtypes is recorded.
