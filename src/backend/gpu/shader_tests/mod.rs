@@ -12,6 +12,8 @@ mod limits;
 mod opcodes;
 mod ops;
 mod primitives;
+#[cfg(target_os = "linux")]
+mod radv;
 mod structure;
 mod twins;
 mod validate;
