@@ -5,7 +5,7 @@ fn rg_rem_f32(x: f32, y: f32) -> f32 {
     let b = bitcast<u32>(y) & 0x7fffffffu;
     // NaN for a zero or NaN divisor, and for an infinite or NaN dividend.
     if (b == 0u || b > 0x7f800000u || a >= 0x7f800000u) {
-        let nan = 0x7fc00000u ^ rg_zero();
+        let nan = 0x7fc00000u | rg_zero();
         return bitcast<f32>(nan);
     }
     if (a < b) {

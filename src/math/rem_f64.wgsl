@@ -5,7 +5,7 @@ fn rg_rem_f64(x: f64, y: f64) -> f64 {
     let b = bitcast<u64>(y) & 0x7ffffffffffffffflu;
     // NaN for a zero or NaN divisor, and for an infinite or NaN dividend.
     if (b == 0lu || b > 0x7ff0000000000000lu || a >= 0x7ff0000000000000lu) {
-        let nan = 0x7ff8000000000000lu ^ u64(rg_zero());
+        let nan = 0x7ff8000000000000lu | u64(rg_zero());
         return bitcast<f64>(nan);
     }
     if (a < b) {

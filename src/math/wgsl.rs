@@ -1,9 +1,9 @@
 //! The register machine: translates a program to a WGSL function.
 //!
 //! Registers hold **bits** as words of 32 or 64; a float operation bitcasts its operands and its result, at no cost.
-//! Every sum and product is XOR-ed with a zero that is known only at run time. This integer operation between any two
-//! float operations prevents a compiler from contracting a product into a sum, reassociating, cancelling a rounding
-//! error or folding a NaN. Selections act on words too, so that no compiler replaces them by `min`.
+//! Every sum and product, and every argument of a function that computes any, is [`opaque`]. This integer operation
+//! between any two float operations prevents a compiler from contracting a product into a sum, reassociating, cancelling
+//! a rounding error or folding a NaN. Selections act on words too, so that no compiler replaces them by `min`.
 //!
 //! Equal expressions share a register (common subexpression elimination); dead instructions are omitted.
 
@@ -27,6 +27,17 @@ struct Recorder {
     instructions: Vec<Instruction>,
     known: HashMap<String, u32>,
     calls: Vec<MathFn>,
+    /// Whether an instruction adds, subtracts or multiplies floats.
+    has_float_arithmetic: bool,
+}
+
+/// The bits of a value, as an expression that compilers cannot equate with `bits`. `zero`: a zero of the type of `bits`
+/// that compilers cannot fold.
+///
+/// The operation is idempotent, so that two in a row keep one. An exclusive or would not do: compilers simplify
+/// `(bits ^ zero) ^ zero` to `bits`.
+pub(crate) fn opaque(bits: &str, zero: &str) -> String {
+    format!("{bits} | {zero}")
 }
 
 thread_local! {
@@ -178,8 +189,9 @@ macro_rules! float_operators {
             type Output = Self;
             #[inline(never)]
             fn $method(self, other: Self) -> Self {
-                let text = format!("bitcast<u{BITS}>(bitcast<f{BITS}>(#) {} bitcast<f{BITS}>(#)) ^ zero", $text);
-                Self(emit(&text, &[self.0, other.0]))
+                let result = format!("bitcast<u{BITS}>(bitcast<f{BITS}>(#) {} bitcast<f{BITS}>(#))", $text);
+                RECORDER.with_borrow_mut(|recorder| recorder.has_float_arithmetic = true);
+                Self(emit(&opaque(&result, "zero"), &[self.0, other.0]))
             }
         }
     )*};
@@ -286,7 +298,13 @@ fn begin(bits: u32, arguments: usize) -> [u32; 2] {
 
 /// Ends a function, which returns the register `result`.
 fn finish(bits: u32, name: &str, arguments: usize, result: u32) -> WgslFunction {
-    let Recorder { instructions, calls, .. } = RECORDER.take();
+    let Recorder { mut instructions, calls, has_float_arithmetic, .. } = RECORDER.take();
+    if has_float_arithmetic {
+        // An argument may be a product, which compilers contract into the function's first sum.
+        for argument in &mut instructions[..arguments] {
+            argument.text = opaque(&argument.text, "zero");
+        }
+    }
 
     let mut needed = vec![false; instructions.len()];
     needed[result as usize] = true;

@@ -101,7 +101,7 @@ fn module(step: &Step, first_slot: u32, p: &Product, is_partial: bool) -> Kernel
         m.value_function(name, e);
     }
     for (name, e) in ["load_left", "load_right"].into_iter().zip(&p.operands) {
-        m.value_function(name, e);
+        m.factor_function(name, e);
     }
     m.sum_of_products(dtype);
     if is_partial {

@@ -53,8 +53,8 @@ fn key_type(dtype: DType) -> &'static str {
 /// The literals 0 and 1 of a float type, and its NaN as an expression that no compiler can fold.
 fn constants(dtype: DType) -> [&'static str; 3] {
     match dtype {
-        DType::F64 => ["0.0lf", "1.0lf", "bitcast<f64>(0x7ff8000000000000lu ^ u64(rg_zero()))"],
-        _ => ["0.0", "1.0", "bitcast<f32>(0x7fc00000u ^ rg_zero())"],
+        DType::F64 => ["0.0lf", "1.0lf", "bitcast<f64>(0x7ff8000000000000lu | u64(rg_zero()))"],
+        _ => ["0.0", "1.0", "bitcast<f32>(0x7fc00000u | rg_zero())"],
     }
 }
 

@@ -1,14 +1,14 @@
 //! The opcodes in WGSL. Bit-identical twin of `backend/cpu/operations.rs`.
 //!
 //! Drivers may contract products into sums, reassociate sums, and simplify as under fast math, which is the default of
-//! Metal and DXC. A `guard_*` therefore separates any two operations of float arithmetic: an exclusive or with a zero
-//! that is opaque to compilers. Guards apply to the operands of expressions, and to the results of reductions, which
-//! are operands of the next combination.
+//! Metal and DXC. A `guard_*` therefore separates any two operations of float arithmetic: an integer operation on the
+//! bits with a zero that is opaque to compilers. Guards apply to the operands of expressions, and to the results of
+//! reductions, which are operands of the next combination. Two guards in a row must not cancel (see [`opaque`]).
 
 use super::{ModuleBuilder, pairs, value_type};
 use crate::dtype::DType;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
-use crate::math::MathFn;
+use crate::math::{MathFn, opaque};
 
 /// The unsigned type of a float's width, as text, with its exponent mask and sign bit.
 fn float_bits(dtype: DType) -> (&'static str, &'static str, &'static str) {
@@ -22,9 +22,8 @@ fn float_bits(dtype: DType) -> (&'static str, &'static str, &'static str) {
 pub(super) fn guard(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String {
     let ty = value_type(dtype);
     let (bits, ..) = float_bits(dtype);
-    m.helper(format!(
-        "fn guard_{ty}(x: {ty}) -> {ty} {{\n    return bitcast<{ty}>(bitcast<{bits}>(x) ^ {bits}(rg_zero()));\n}}"
-    ));
+    let opaque = opaque(&format!("bitcast<{bits}>(x)"), &format!("{bits}(rg_zero())"));
+    m.helper(format!("fn guard_{ty}(x: {ty}) -> {ty} {{\n    return bitcast<{ty}>({opaque});\n}}"));
     format!("guard_{ty}({a})")
 }
 

@@ -135,7 +135,7 @@ fn rounding(m: &mut ModuleBuilder<'_>, from: DType, to: DType) -> String {
         _ => format!(
             "fn {name}(x: f64) -> f32 {{\n    let u = bitcast<u64>(x);\n    \
              let sign = u32(u >> 32u) & 0x80000000u;\n    let a = u & 0x7ffffffffffffffflu;\n    \
-             if (a > 0x7ff0000000000000lu) {{\n        return bitcast<f32>(0x7fc00000u ^ rg_zero());\n    }}\n    \
+             if (a > 0x7ff0000000000000lu) {{\n        return bitcast<f32>(0x7fc00000u | rg_zero());\n    }}\n    \
              let exponent = u32(a >> 52u);\n    if (exponent >= 1151u) {{\n        \
              return bitcast<f32>(sign | 0x7f800000u);\n    }}\n    if (exponent < 872u) {{\n        \
              return bitcast<f32>(sign);\n    }}\n    let digits = (a & 0xffffffffffffflu) | 0x10000000000000lu;\n    \
@@ -166,11 +166,11 @@ fn saturating(m: &mut ModuleBuilder<'_>, from: DType, to: DType) {
     let (below, low, above, high) = match to {
         DType::U8 => ("0.0", "0u", "256.0", "255u"),
         DType::U32 => ("0.0", "0u", "4294967296.0", "0xffffffffu"),
-        DType::I32 => ("-2147483648.0", "bitcast<i32>(0x80000000u ^ rg_zero())", "2147483648.0", "0x7fffffffi"),
+        DType::I32 => ("-2147483648.0", "bitcast<i32>(0x80000000u | rg_zero())", "2147483648.0", "0x7fffffffi"),
         DType::U64 => ("0.0", "0lu", "18446744073709551616.0", "0xfffffffffffffffflu"),
         _ => (
             "-9223372036854775808.0",
-            "bitcast<i64>(0x8000000000000000lu ^ u64(rg_zero()))",
+            "bitcast<i64>(0x8000000000000000lu | u64(rg_zero()))",
             "9223372036854775808.0",
             "0x7fffffffffffffffli",
         ),

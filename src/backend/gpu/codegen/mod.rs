@@ -32,7 +32,7 @@ pub(crate) use types::storage_type;
 pub(crate) use types::{elements_per_word, value_type};
 
 use crate::dtype::DType;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::function::WgslFunction;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
@@ -202,6 +202,15 @@ impl<'a> ModuleBuilder<'a> {
         let ty = value_type(e.dtype());
         writeln!(self.functions, "fn {name}(i: u32, row: u32) -> {ty} {{\n{lines}    return {result};\n}}")
             .expect("a string takes text");
+    }
+
+    /// As [`ModuleBuilder::value_function`], of a value that the template multiplies: guarded, unless it is loaded.
+    pub(crate) fn factor_function(&mut self, name: &str, e: &Expr) {
+        let (lines, result) = emit::Emitter::new(self).function(e);
+        let is_computed = e.dtype().is_float() && !matches!(e.kind(), ExprKind::Load(..));
+        let result = if is_computed { arithmetic::guard(self, e.dtype(), &result) } else { result };
+        let ty = value_type(e.dtype());
+        self.push(&format!("fn {name}(i: u32, row: u32) -> {ty} {{\n{lines}    return {result};\n}}"));
     }
 
     /// Adds `fn name() -> u32`, which evaluates a count.

@@ -61,7 +61,7 @@ const SUM_F32: Reduction<f32, f32> = Reduction {
 
 const SUM_OF_SQUARES: Reduction<f32, f32> = Reduction {
     name: "f32 sum of squares",
-    load: "bitcast<f32>(bitcast<u32>(load_values(i) * load_values(i)) ^ rg_zero())",
+    load: "bitcast<f32>(bitcast<u32>(load_values(i) * load_values(i)) | rg_zero())",
     load_cpu: |x| x * x,
     ..SUM_F32
 };

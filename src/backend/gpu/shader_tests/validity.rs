@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
+use super::guards::unguarded;
 use super::twins::unevaluated;
 use super::validate::{dtypes, limits, needed, validate};
 use crate::backend::gpu::codegen::{Binding, StepModules, StorageArray, elements_per_word, storage_type};
@@ -133,7 +134,7 @@ fn check_memory(name: &str, launch: &Launch, module: &naga::Module) {
 fn every_operation_of_every_recipe_gives_valid_shaders() {
     let backend = unevaluated();
     let cases = Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 });
-    let (mut modules, mut launches) = (HashSet::new(), 0);
+    let (mut modules, mut launches, mut chains) = (HashSet::new(), 0, Vec::new());
     let kinds = cases.iter().flat_map(|case| [(case, Int64Repr::Native), (case, Int64Repr::Pairs)]);
     for ((name, node), longs) in kinds {
         let name = &format!("{name}, {longs:?}");
@@ -162,6 +163,10 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
                 if modules.insert(launch.text().clone()) {
                     lint_text(name, launch.text());
                     lint_floats(name, &module, &info);
+                    let found = unguarded(&module, &info);
+                    if !found.is_empty() {
+                        chains.push(format!("{name}: {found:?}"));
+                    }
                     if longs == Int64Repr::Pairs {
                         lint_pairs(name, &module, &info);
                     }
@@ -174,4 +179,6 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
     }
     println!("{} graphs, {launches} launches, {} modules", cases.len(), modules.len());
     assert!(modules.len() > 500);
+    // Guards between the operations of different functions, which drivers inline.
+    assert!(chains.is_empty(), "{} modules with unguarded float operations:\n{}", chains.len(), chains.join("\n"));
 }

@@ -1,0 +1,45 @@
+//! The modules of all cases, compiled by AMD's driver in Mesa for GPUs that are not there; see `tests/radv`.
+
+use super::cases::{Cases, Sizes};
+use super::twins::unevaluated;
+use super::validate::{dtypes, limits};
+use crate::backend::gpu::codegen::StepModules;
+use crate::backend::gpu::driver_limits::DriverLimits;
+use crate::backend::gpu::lower::lower;
+use crate::dtype::DType;
+use crate::graph::plan::{Int64Repr, plan};
+
+#[path = "../../../../tests/radv/compiler/mod.rs"]
+mod compiler;
+
+#[test]
+fn every_operation_compiles_and_keeps_its_guards() {
+    let Some(manifest) = compiler::manifest() else { return };
+    let mut jobs = compiler::Jobs::new("shader-tests");
+    let backend = unevaluated();
+    for (name, node) in Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 }) {
+        for longs in [Int64Repr::Native, Int64Repr::Pairs] {
+            for step in plan(std::slice::from_ref(&node), limits(longs)).steps {
+                // With pairs there are no 64-bit floats.
+                if longs == Int64Repr::Pairs && dtypes(&step).contains(&DType::F64) {
+                    continue;
+                }
+                let lowered = lower(&step, 3, DriverLimits::Timeout, &mut StepModules::default())
+                    .unwrap_or_else(|e| panic!("{name}: {e}"));
+                for launch in &lowered.launches {
+                    jobs.add(&format!("{name}, {longs:?}"), launch.text());
+                }
+            }
+        }
+    }
+    println!("{} modules, {} different entry points", jobs.modules(), jobs.len());
+    assert!(jobs.modules() > 500, "{} modules", jobs.modules());
+    let child = "backend::gpu::shader_tests::radv::compile_in_this_process";
+    compiler::compile_for_every_family(&jobs, &manifest, child);
+}
+
+#[test]
+#[ignore = "a process per family, which the other test starts"]
+fn compile_in_this_process() {
+    compiler::compile_jobs();
+}
