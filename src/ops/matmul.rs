@@ -28,9 +28,9 @@ impl Tensor {
     /// - Rank 2 by rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged operands must be rectangular.
     /// - A higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where the first
     ///   operand is. This is a product of the flat values; TensorFlow rejects it.
-    /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row, and are ragged in the
-    ///   result where they are in either operand. The matrices of each
-    ///   batch must be rectangular; their sizes may differ between batches. Dense by dense gives dense. With
+    /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row; they are row partitions
+    ///   in the result if they are in either operand. The matrices of each batch must be rectangular; their sizes may
+    ///   differ between batches. Dense by dense gives dense. With
     ///   parentheses for ragged dimensions, a product with uniform columns on the right, `[.., (k), j]` or
     ///   `[.., k, j]`, gives `[.., (i), j]`. Any other product gives `[.., (i), (j)]`. A number of rows that is common
     ///   to all batches becomes a uniform partition, and so does a uniform partition of the right operand's columns.

@@ -46,9 +46,11 @@ pub(crate) fn cast(m: &mut ModuleBuilder<'_>, from: DType, to: DType, a: &str) -
     }
 }
 
-/// The integer `a` of 32 bits as one of 64 bits, in a helper whose result is opaque to compilers by an exclusive or with
-/// zero. Mesa 22.3 decides comparisons of a widened number with a 64-bit constant by its 32 bits, and gets them wrong:
-/// `i64(a) <= 1li` is always false. The constant may be a literal, or a widened literal that the driver folds.
+/// The integer `a` of at most 32 bits as one of 64 bits, made opaque to compilers by an exclusive or with zero.
+///
+/// Mesa 22.3 decides a comparison of a widened number with a 64-bit constant by 32 bits, and gets it wrong:
+/// `i64(a) <= 1li` is always false, and so is `i64(a) < 0li` in an absolute value. A constant may also be a widened literal
+/// that the driver folds.
 fn widened(m: &mut ModuleBuilder<'_>, from: DType, to: DType, a: &str) -> String {
     let (source, target) = (value_type(from), if to == DType::I64 { "i64" } else { "u64" });
     let name = format!("{target}_of_{source}");
