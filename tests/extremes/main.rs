@@ -4,5 +4,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod everywhere;
+mod histograms;
 mod quantiles;
 mod zeros;
