@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod divisions;
 mod everywhere;
 mod histograms;
 mod quantiles;
