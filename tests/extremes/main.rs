@@ -6,5 +6,6 @@ mod common;
 mod divisions;
 mod everywhere;
 mod histograms;
+mod moments;
 mod quantiles;
 mod zeros;
