@@ -8,4 +8,5 @@ mod everywhere;
 mod histograms;
 mod moments;
 mod quantiles;
+mod ranges;
 mod zeros;
