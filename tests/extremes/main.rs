@@ -9,4 +9,5 @@ mod histograms;
 mod moments;
 mod quantiles;
 mod ranges;
+mod sparse;
 mod zeros;
