@@ -10,4 +10,5 @@ mod moments;
 mod quantiles;
 mod ranges;
 mod sparse;
+mod sweep;
 mod zeros;
