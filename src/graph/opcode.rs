@@ -15,7 +15,7 @@ pub(crate) enum UnaryOp {
     Not,
     /// Number of set bits of the u32.
     CountOnes,
-    /// The f32 or f64 as an unsigned integer of the same order, -0 below +0; the greatest one for NaN.
+    /// The f32 or f64 as an unsigned integer of the same order, both zeros as one; the greatest one for NaN.
     SortKey,
     /// Whether the float is NaN (by its bits).
     IsNan,

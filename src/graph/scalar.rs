@@ -150,9 +150,20 @@ impl Scalar {
         if dtype == self.dtype() {
             return Some(self);
         }
-        let value = match self {
-            Self::Bool(_) => return None,
-            _ if dtype == DType::Bool || dtype == DType::Str => return None,
+        match self {
+            Self::Bool(_) => None,
+            _ if dtype == DType::Bool || dtype == DType::Str => None,
+            Self::F16(v) => Self::of_float(dtype, v.to_f64()),
+            Self::BF16(v) => Self::of_float(dtype, v.to_f64()),
+            Self::F32(v) => Self::of_float(dtype, v.into()),
+            Self::F64(v) => Self::of_float(dtype, v),
+            integer => Self::of_integer(dtype, integer.as_i128()?),
+        }
+    }
+
+    /// The value of an integer.
+    pub(crate) fn as_i128(self) -> Option<i128> {
+        Some(match self {
             Self::U8(v) => v.into(),
             Self::I8(v) => v.into(),
             Self::U16(v) => v.into(),
@@ -161,12 +172,8 @@ impl Scalar {
             Self::U32(v) => v.into(),
             Self::I64(v) => v.into(),
             Self::U64(v) => v.into(),
-            Self::F16(v) => return Self::of_float(dtype, v.to_f64()),
-            Self::BF16(v) => return Self::of_float(dtype, v.to_f64()),
-            Self::F32(v) => return Self::of_float(dtype, v.into()),
-            Self::F64(v) => return Self::of_float(dtype, v),
-        };
-        Self::of_integer(dtype, value)
+            _ => return None,
+        })
     }
 
     /// The float as `dtype`: rounded for floats unless that overflows, exact for integers.
@@ -201,7 +208,7 @@ impl Scalar {
     }
 
     /// Whether the value is neither infinite nor NaN.
-    fn is_finite(self) -> bool {
+    pub(crate) fn is_finite(self) -> bool {
         match self {
             Self::F16(v) => v.is_finite(),
             Self::BF16(v) => v.is_finite(),

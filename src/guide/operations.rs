@@ -354,6 +354,7 @@
 //! | [`bincount_weighted`](Tensor::bincount_weighted) | `tf.math.bincount(…, weights=…)` | yes | device, may wait | later |
 //! | [`bincount_sparse`](Tensor::bincount_sparse) | `tf.sparse.bincount` | yes | device, may wait | none |
 //! | [`histogram`](Tensor::histogram) | `tf.histogram_fixed_width` | yes | device | none |
+//! | [`histogram_bins`](Tensor::histogram_bins) | `tf.histogram_fixed_width_bins` | yes | device | none |
 //!
 //! # Strings
 //!

@@ -188,7 +188,7 @@
 //! |---|---|---|
 //! | `x + y`, `x * 2` | `&x + &y`, `&x * 2`; [`add`](Tensor::add), [`multiply`](Tensor::multiply) | the same broadcasting; a number takes the tensor's dtype; different dtypes are an error in both |
 //! | `x / y` of integers | [`truediv`](Tensor::truediv) | f64, or f32 for 8 and 16 bits, as in TensorFlow; typed integers have no `/` |
-//! | `x // y`, `x % y` | [`floordiv`](Tensor::floordiv), `&x % &y` | rounding as in Python; an integer divisor of 0 is an error of the read |
+//! | `x // y`, `x % y` | [`floordiv`](Tensor::floordiv), `&x % &y` | rounding as in Python, of the exact quotient; an integer divisor of 0 is an error of the read |
 //! | `x & y`, `~x` | `&x & &y`, `!&x` | logical on bools; bitwise on integers, which TensorFlow refuses |
 //! | `x == y`, `x < y` | [`x.equal(&y)`](Tensor::equal), [`x.less(&y)`](Tensor::less) | methods, as Rust's operators give one bool; shapes that do not broadcast are an error, not `False` |
 //! | `tf.cast(x, tf.int32)` | [`x.cast(DType::I32)`](Tensor::cast), [`x.cast::<i32>()`](RaggedTensor::cast) | a float outside the range gives its nearest end, NaN gives 0 |
@@ -250,7 +250,7 @@
 //! | `tf.math.unsorted_segment_sum(x, ids, n)` | [`x.unsorted_segment_sum(&ids, n)`](Tensor::unsorted_segment_sum), … | deterministic |
 //! | `tf.math.segment_sum(x, ids)` | [`x.segment_sum(&ids)`](Tensor::segment_sum), … | waits for the number of segments |
 //! | `tf.math.bincount(x, minlength=2, maxlength=8, axis=-1)` | [`x.bincount(-1, 2..=8)`](Tensor::bincount) | the range of [`Bins`](crate::Bins) holds both limits; [`binary`](crate::binary) is `binary_output` |
-//! | `tf.sparse.bincount`, `tf.histogram_fixed_width` | [`bincount_sparse`](Tensor::bincount_sparse), [`histogram`](Tensor::histogram) | values outside a histogram are dropped unless [`clamped`](crate::clamped) |
+//! | `tf.sparse.bincount`, `tf.histogram_fixed_width`, `tf.histogram_fixed_width_bins` | [`bincount_sparse`](Tensor::bincount_sparse), [`histogram`](Tensor::histogram), [`histogram_bins`](Tensor::histogram_bins) | values outside a histogram are dropped unless [`clamped`](crate::clamped) |
 //!
 //! # Strings and hashes
 //!

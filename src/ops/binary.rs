@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use super::division::{by_nonzero, floordiv, floormod, truncatediv};
 use super::elementwise::{Site, Takes, map_together, math, number, rounded_once};
 use super::next_after::next_after;
 use super::operand::{Operand, OperandOf};
@@ -125,10 +126,19 @@ binary_ops! {
     /// The product; integers wrap.
     multiply "tf.math.multiply" F32 [5.0, 2.0] [1.0, 3.0] => F32 [5.0, 6.0], |_, a, b| a.mul(b);
     /// The quotient rounded down, as Python's `//`; an integer divisor of 0 fails at the read.
+    ///
+    /// The exact quotient of floats is rounded: `1.0 // 0.1` is 9 in f64, where TensorFlow rounds the quotient to 10
+    /// first. Beyond 2^24 (f64: 2^53) in magnitude, the result is the quotient rounded to nearest. A divisor of 0 gives
+    /// an infinity or NaN, as a division does, and an infinite dividend stays infinite.
     floordiv "tf.math.floordiv" I32 [7, -7] [2, 2] => I32 [3, -4], floordiv;
     /// The remainder with the divisor's sign, as Python's `%`; an integer divisor of 0 fails at the read.
+    ///
+    /// Of floats, the exact remainder of the dividend, plus the divisor where the signs differ, which rounds once. 0 has
+    /// the divisor's sign too. NaN for a divisor of 0 and for an infinite dividend.
     floormod "tf.math.floormod" I32 [7, -7] [3, 3] => I32 [1, 2], floormod;
     /// The quotient rounded towards zero; an integer divisor of 0 fails at the read.
+    ///
+    /// The exact quotient of floats is rounded, with the limits of [`Tensor::floordiv`].
     truncatediv "tf.truncatediv" I32 [7, -7] [2, 2] => I32 [3, -3], truncatediv;
     /// The remainder with the dividend's sign; an integer divisor of 0 fails at the read.
     truncatemod "tf.truncatemod" I32 [7, -7] [3, 3] => I32 [1, -1],
@@ -172,15 +182,18 @@ binary_ops! {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))
     };
+    /// The quotient, but 0 where the divisor is 0. Dtypes as [`Tensor::truediv`].
+    divide_no_nan "tf.math.divide_no_nan" F32 [1.0, -3.0] [0.0, 2.0] => F32 [0.0, -1.5], |_, a, b| {
+        let to = quotient_dtype(a.dtype());
+        let b = b.cast(to);
+        unless_zero(b.clone(), a.cast(to).quotient(b))
+    };
 }
 
 binary_ops! {
     Floats, "floats", [T: FloatElement] T => T;
     /// The quotient of floats.
     realdiv "tf.realdiv" F32 [1.0, -3.0] [2.0, 2.0] => F32 [0.5, -1.5], |_, a, b| a.quotient(b);
-    /// The quotient, but 0 where the divisor is 0.
-    divide_no_nan "tf.math.divide_no_nan" F32 [1.0, -3.0] [0.0, 2.0] => F32 [0.0, -1.5],
-        |_, a, b| unless_zero(b.clone(), a.quotient(b));
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
     multiply_no_nan "tf.math.multiply_no_nan" F32 [f32::NAN, 3.0] [0.0, 2.0] => F32 [0.0, 6.0],
         |_, a, b| unless_zero(b.clone(), a.mul(b));
@@ -265,52 +278,6 @@ const fn quotient_dtype(dtype: DType) -> DType {
 fn unless_zero(x: Expr, value: Expr) -> Expr {
     let zero = number(x.dtype(), 0.0);
     x.eq(zero.clone()).select(zero, value)
-}
-
-/// `value` with a device-side check that an integer divisor is not 0.
-fn by_nonzero(site: &Site, divisor: Expr, value: Expr) -> Expr {
-    if divisor.dtype().is_float() {
-        return value;
-    }
-    let zero = number(divisor.dtype(), 0.0);
-    site.checked("integer division by zero", divisor.ne(zero), value)
-}
-
-/// Whether the remainder is nonzero and its sign differs from the divisor's: only there does rounding down differ from
-/// rounding towards zero.
-fn crosses_zero(remainder: &Expr, divisor: &Expr) -> Expr {
-    let zero = number(remainder.dtype(), 0.0);
-    let signs = remainder.clone().lt(zero.clone()).ne(divisor.clone().lt(zero.clone()));
-    remainder.clone().ne(zero).and(signs)
-}
-
-fn floordiv(site: &Site, a: Expr, b: Expr) -> Expr {
-    let dtype = a.dtype();
-    let quotient = a.clone().quotient(b.clone());
-    if dtype.is_float() {
-        return math(MathFn::Floor, quotient);
-    }
-    if !dtype.is_signed() {
-        return by_nonzero(site, b, quotient);
-    }
-    let below = crosses_zero(&a.remainder(b.clone()), &b);
-    let one_less = quotient.clone().sub(number(dtype, 1.0));
-    by_nonzero(site, b, below.select(one_less, quotient))
-}
-
-fn floormod(site: &Site, a: Expr, b: Expr) -> Expr {
-    let remainder = a.remainder(b.clone());
-    if !b.dtype().is_signed() {
-        return by_nonzero(site, b, remainder);
-    }
-    let moved = remainder.clone().add(b.clone());
-    let value = crosses_zero(&remainder, &b).select(moved, remainder);
-    by_nonzero(site, b, value)
-}
-
-fn truncatediv(site: &Site, a: Expr, b: Expr) -> Expr {
-    let quotient = a.quotient(b.clone());
-    if b.dtype().is_float() { math(MathFn::Trunc, quotient) } else { by_nonzero(site, b, quotient) }
 }
 
 fn pow(site: &Site, a: Expr, b: Expr) -> Expr {

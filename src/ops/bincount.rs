@@ -8,10 +8,12 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result};
+use crate::graph::backend::Part;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32_if};
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recording::read_now;
 use crate::graph::scalar::Scalar;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
@@ -126,23 +128,65 @@ fn bin(op: &'static str, x: &Tensor) -> Result<Expr> {
     })
 }
 
+/// As [`bin`], for counts that need no counter per bin: u64 for 64-bit integers, u32 otherwise.
+///
+/// # Errors
+/// As [`bin`]. At the read: 2^63 - 1 or more, which no dense shape holds.
+#[track_caller]
+fn sparse_bin(op: &'static str, x: &Tensor) -> Result<Expr> {
+    if !matches!(x.dtype(), DType::I64 | DType::U64) {
+        return bin(op, x);
+    }
+    let value = Expr::load(x.numbers(op)?, Expr::index()).bitcast(DType::U64);
+    let most = i64::MAX.unsigned_abs();
+    let check = Check::new(op, "values must not be negative, and below 2^63 - 1");
+    Ok(value.clone().checked(check, value.lt(Expr::scalar(most))))
+}
+
 impl Bins {
     /// The number of bins for values whose bin is `bin`. Waits for the largest value unless the number is given.
     #[track_caller]
     fn number(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u32> {
+        let next = bin.clone().min(Expr::u32(u32::MAX - 1)).add(Expr::u32(1));
+        let number =
+            self.between(op, x, self.least, |needed| Ok(read_u32_if(x.backend(), op, needed, &[])?.into()), next)?;
+        Ok(Extent::known_u64(op, number)?.capacity())
+    }
+
+    /// As [`Self::number`], of a sparse result: any number, and at least one bin, as in TensorFlow.
+    #[track_caller]
+    fn reach(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u64> {
+        let next = bin.clone().cast(DType::U64).add(Expr::scalar(1u64));
+        let read = |needed| {
+            let needed = Node::map(x.backend(), op, Extent::known(1), needed, &[]);
+            let read = read_now(x.backend(), op, vec![Part::whole(needed)])?;
+            Ok(bytemuck::pod_read_unaligned::<i64>(&read[0]))
+        };
+        self.between(op, x, self.least.max(1), read, next)
+    }
+
+    /// At least `least` bins, and as many as the largest number of `next` says, which `read` reads, up to the limit.
+    #[track_caller]
+    fn between(
+        &self,
+        op: &'static str,
+        x: &Tensor,
+        least: i64,
+        read: impl FnOnce(Expr) -> Result<i64>,
+        next: Expr,
+    ) -> Result<u64> {
         if let Some(bins) = [Some(self.least), self.most].into_iter().flatten().find(|&bins| bins < 0) {
             return Err(Error::argument(op, format!("the number of bins must not be negative, but is {bins}")));
         }
         let most = self.most.unwrap_or(i64::MAX);
-        let mut number = self.least;
         let count = x.count()?;
+        let mut number = least;
         if number < most && count.capacity() > 0 {
-            let next = bin.clone().min(Expr::u32(u32::MAX - 1)).add(Expr::u32(1));
             let rows = (one_row(x.backend(), op, &count)?, Extent::known(1));
             let needed = Node::reduce(x.backend(), op, ReduceOp::Max, rows, count, 1, next)?;
-            number = number.max(read_u32_if(x.backend(), op, Expr::load(&needed, Expr::u32(0)), &[])?.into());
+            number = number.max(read(Expr::load(&needed, Expr::u32(0)))?);
         }
-        Ok(Extent::known_u64(op, number.min(most) as u64)?.capacity())
+        Ok(number.min(most).unsigned_abs())
     }
 }
 
@@ -246,8 +290,8 @@ impl Tensor {
             let what = "the axis must be 0, 1 or .. for a sparse result; merge the dimensions above it (merge_dims)";
             return Err(Error::argument(op, what));
         }
-        let bin = bin(op, self)?;
-        let number = bins.number(op, self, &bin)?;
+        let bin = sparse_bin(op, self)?;
+        let number = bins.reach(op, self, &bin)?;
         let keys = Values::Numbers(Node::map(backend, op, counted.count.clone(), bin, &[]));
         let by_row = counted.outer.is_some();
         let mut keys = match by_row {
@@ -257,8 +301,8 @@ impl Tensor {
             }
             false => Self::new(backend, Vec::new(), Some(counted.count.clone()), Vec::new(), keys)?,
         };
-        if bins.most.is_some() {
-            keys = keys.boolean_mask(&keys.less(Scalar::U32(number))?)?;
+        if let (Some(_), Some(number)) = (bins.most, Scalar::U64(number).converted(keys.dtype())) {
+            keys = keys.boolean_mask(&keys.less(number)?)?;
         }
         let (values, counts) = keys.unique_with_counts(-1)?;
         let counts = if bins.binary { counts.ones_like()? } else { counts };
@@ -268,12 +312,12 @@ impl Tensor {
 
 /// The values that occur, in ascending order: in all, or `[rows, (values)]`.
 pub(crate) struct Occurrences {
-    /// The values, u32.
+    /// The values: u64 for 64-bit integers, u32 otherwise.
     pub(crate) values: Tensor,
     /// How often each occurs, i64.
     pub(crate) counts: Tensor,
     /// The number of bins.
-    pub(crate) bins: u32,
+    pub(crate) bins: u64,
     /// Whether the values are counted by row.
     pub(crate) by_row: bool,
 }

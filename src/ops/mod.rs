@@ -18,6 +18,7 @@ mod concat;
 mod context_windows;
 mod cross;
 mod decimal;
+mod division;
 mod dropout;
 mod dynamic_partition;
 mod element_function;

@@ -23,10 +23,11 @@ fn number_of(op: &'static str, value: impl Into<Scalar>, dtype: DType) -> Result
 }
 
 impl Tensor {
-    /// Leaky ReLU: the value where it is positive, else `alpha` times the value; NaN for NaN. The shape stays.
+    /// Leaky ReLU: the value where it is positive, else `alpha` times the value; NaN for NaN. The shape stays. Floats keep
+    /// their dtype; integers are converted to f32 first, as in TensorFlow.
     ///
     /// # Errors
-    /// A dtype other than floats.
+    /// A tensor of bools or strings.
     ///
     /// # Cost
     /// One map. Nothing is read back.
@@ -44,8 +45,9 @@ impl Tensor {
     #[track_caller]
     pub fn leaky_relu(&self, alpha: f64) -> Result<Self> {
         const OP: &str = "leaky_relu";
-        Takes::Floats.check(OP, self.dtype())?;
+        Takes::Numbers.check(OP, self.dtype())?;
         self.map_numbers(OP, |x| {
+            let x = if x.dtype().is_float() { x } else { x.cast(DType::F32) };
             rounded_once([x], |[x]| {
                 let (zero, alpha) = (number(x.dtype(), 0.0), number(x.dtype(), alpha));
                 zero.lt(x.clone()).select(x.clone(), alpha.mul(x))

@@ -93,11 +93,18 @@ impl Tensor {
         let low = rank.clone().cast(DType::U32).min(last.clone());
         let part = rank.sub(low.clone().cast(wide));
         let (a, b) = (value(low.clone()), value(low.add(one).min(last.clone())));
-        // Interpolates from the nearer end, so that both ends are exact. Equal infinities have no difference.
-        let span = b.clone().sub(a.clone());
-        let from_a = a.clone().add(span.clone().mul(part.clone()));
-        let from_b = b.clone().sub(span.mul(float(1.0).sub(part.clone())));
-        let between = part.clone().lt(float(0.5)).select(from_a, from_b);
+        // Halves of values whose difference overflows. Their scale is exact: one of them has a large exponent.
+        let overflows = b.clone().sub(a.clone()).unary(UnaryOp::IsFinite).not();
+        let [half, twice] = [0.5, 2.0].map(|scale| overflows.clone().select(float(scale), float(1.0)));
+        let (low_end, high_end) = (a.clone().mul(half.clone()), b.clone().mul(half));
+        // Interpolates from the nearer end, so that both ends are exact.
+        let span = high_end.clone().sub(low_end.clone());
+        let from_a = low_end.add(span.clone().mul(part.clone()));
+        let from_b = high_end.sub(span.mul(float(1.0).sub(part.clone())));
+        let between = part.clone().lt(float(0.5)).select(from_a, from_b).mul(twice);
+        // Every place between a number and an infinity is that infinity, between both infinities NaN.
+        let is_infinite = |x: &Expr| x.clone().unary(UnaryOp::IsInf);
+        let between = is_infinite(&a).or(is_infinite(&b)).select(a.clone().add(b.clone()), between);
         let exact = part.eq(float(0.0)).or(a.clone().eq(b));
         let found = exact.select(a, between);
         // NaN sorts last: if any value is NaN, the last one is.
@@ -113,13 +120,13 @@ impl Tensor {
     /// The value at rank `q * (n - 1)` of the sorted values. Several quantiles share one sort and form a new innermost
     /// dimension: three quartiles of `[rows, (values)]` are `[rows, 3]`. Dtype as [`reduce_mean`](Self::reduce_mean):
     /// floats keep theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are computed in f32 and
-    /// rounded once. Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity is
-    /// exactly that infinity. In f32, ranks beyond 2^24 are rounded.
+    /// rounded once. Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity, or
+    /// between a number and an infinity, is that infinity; between -inf and +inf it is NaN. Differences that overflow are
+    /// halved. In f32, ranks beyond 2^24 are rounded.
     ///
     /// Costs a sort of the values and a map over the result; no wait. Same bits on every device.
     ///
-    /// NumPy: `numpy.quantile`, whose result is NaN between two equal infinities, and whose quantiles form the first
-    /// dimension.
+    /// NumPy: `numpy.quantile`, whose result may be NaN beside infinities, and whose quantiles form the first dimension.
     ///
     /// # Errors
     /// `q` outside 0 to 1; `axis` out of range, or several axes; bool or string values; f64 on a device without it.

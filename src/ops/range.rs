@@ -9,6 +9,7 @@ use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::shape::{Place, RaggedShape, RowPartition, UniformRows, broadcast};
@@ -50,7 +51,8 @@ impl Tensor {
     ///
     /// A row of floats has `ceil((limit - start) / delta)` numbers. The k-th number is `start + k * delta`: a product
     /// and a sum, each rounded once. (TensorFlow adds `delta` repeatedly, which accumulates rounding errors.) By
-    /// rounding, the last number may reach the limit. Intermediate integers do not overflow.
+    /// rounding, the last number may reach the limit. Intermediate numbers do not overflow: the range may be as wide as
+    /// the dtype.
     ///
     /// # Errors
     /// No tensor among the arguments; a tensor that is ragged, of rank 2 or more, or of another dtype; different
@@ -133,8 +135,16 @@ impl Tensor {
         let nvals = partition.nvals_extent().clone();
         let row = partition.row_of(Expr::index());
         let place = partition.offset_of(Expr::index()).cast(dtype);
-        let away = if by_one { place } else { place.mul(delta.at(&row)) };
+        let away = if by_one { place.clone() } else { place.clone().mul(delta.at(&row)) };
         let number = if from_zero { away } else { start.at(&row).add(away) };
+        let number = if dtype.is_float() && !by_one {
+            // A product of such a row may overflow, though the sum does not.
+            let [start, limit, delta] = [&start, &limit, &delta].map(|e| halved(&e.at(&row)));
+            let halves = start.clone().add(place.mul(delta));
+            overflows(&start, &limit).select(halves.clone().add(halves), number)
+        } else {
+            number
+        };
         let values = Values::Numbers(Node::map(backend, OP, nvals.clone(), number, &[]));
         Self::new(backend, vec![partition], Some(nvals), Vec::new(), values)
     }
@@ -158,12 +168,34 @@ fn common(a: DType, b: DType) -> Result<DType> {
     })
 }
 
+/// Half of a float.
+fn halved(x: &Expr) -> Expr {
+    x.clone().mul(Expr::scalar(Scalar::from_f64(x.dtype(), 0.5)))
+}
+
+/// Whether the difference of two finite floats overflows, given their halves.
+fn overflows(start: &Expr, limit: &Expr) -> Expr {
+    let way = limit.clone().sub(start.clone()).unary(UnaryOp::Abs);
+    let most = Expr::scalar(Scalar::highest(start.dtype()));
+    way.clone().add(way.clone()).unary(UnaryOp::IsInf).and(way.le(most))
+}
+
 /// Number of numbers in a row. The step is 1 if `delta` is `None`.
 fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: Option<&Expr>) -> Expr {
     const TOO_MANY: &str = "a row has 2^32 numbers or more, or a bound that is not finite";
     if dtype.is_float() {
         let way = limit.clone().sub(start.clone());
-        let steps = delta.map_or(way.clone(), |delta| way.quotient(delta.clone()));
+        let steps = match delta {
+            // An overflow is more than 2^32 steps of 1.
+            None => way,
+            Some(delta) => {
+                let halves = [start, limit, delta].map(halved);
+                let wide = overflows(&halves[0], &halves[1]);
+                let [start, limit, half] = halves;
+                let (way, delta) = (wide.clone().select(limit.sub(start), way), wide.select(half, delta.clone()));
+                way.quotient(delta)
+            }
+        };
         let steps = math(MathFn::Ceil, steps);
         // The cast saturates below 0. NaN fails the comparison.
         let most = Expr::scalar(Scalar::from_f64(dtype, f64::from(u32::MAX)));

@@ -178,7 +178,7 @@ impl Tensor {
     /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
     /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
     /// `[n, (k), (members), …]`. Keys are numbers of any dtype, ordered as in [`Tensor::sort`]: NaN is one key, the last
-    /// one, and -0 and +0 are one key. Empty rows have no groups. The elements may be of any dtype.
+    /// one, and -0 and +0 are one key, with the sign of the first in the row. Empty rows have no groups. The elements may be of any dtype.
     ///
     /// Costs a sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its
     /// consumer where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. Never waits.

@@ -25,8 +25,10 @@ enum SetOp {
 }
 
 impl Tensor {
-    /// Both rows are concatenated and sorted, stably: equal values are contiguous, those of the first tensor first. Each
-    /// group of equal values keeps one element or none, which a comparison of neighbours decides.
+    /// Both rows are concatenated and sorted, stably: equal values are contiguous, in the order of concatenation. Each
+    /// group of equal values keeps one element or none, which a comparison of neighbours decides: the first of this
+    /// tensor's. A union concatenates this tensor's rows first and keeps the first of a group. The others concatenate
+    /// them last: the first of a group is this tensor's if the other row lacks the value.
     #[track_caller]
     fn as_sets(&self, op: &'static str, other: &impl AsRef<Self>, set_op: SetOp) -> Result<Self> {
         let other = other.as_ref();
@@ -37,28 +39,25 @@ impl Tensor {
             return Err(Error::argument(op, "a scalar has no rows"));
         }
         let backend = self.backend();
-        let both = Self::concat(&[self, other], -1)?;
-        let (along, own) = (AxisRows::innermost(op, &both)?, AxisRows::innermost(op, self)?);
+        let both = if set_op == SetOp::Union { [self, other] } else { [other, self] };
+        let both = Self::concat(&both, -1)?;
+        let (along, others) = (AxisRows::innermost(op, &both)?, AxisRows::innermost(op, other)?);
         let sorted = Sorted::new(op, &both, (-1).into(), false)?;
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (rows, count) = (&along.rows, along.rows.nvals_extent());
         let row = rows.row_of(at.clone());
         let is_own = |place: Expr| {
             let from = sorted.order.at(&place);
-            from.sub(rows.start(row.clone())).lt(own.rows.length(row.clone()))
+            others.rows.length(row.clone()).le(from.sub(rows.start(row.clone())))
         };
         let previous = at.clone().max(one.clone()).sub(one.clone());
         let is_first = at.clone().eq(rows.start(row.clone()));
-        let begins = is_first.or(differ(sorted.at(at.clone()), sorted.at(previous)));
-        let next = at.clone().add(one.clone());
-        let is_last = next.clone().eq(rows.start(row.clone().add(one.clone())));
-        let within = next.min(count.expr().max(one.clone()).sub(one));
-        let ends = is_last.clone().or(differ(sorted.at(at.clone()), sorted.at(within.clone())));
+        let begins = is_first.or(differ(sorted.at(at.clone()), sorted.at(previous.clone())));
         let keep = match set_op {
             SetOp::Union => begins,
-            // The last value of the first tensor, followed by one of the second.
-            SetOp::Intersection => is_own(at.clone()).and(ends.not()).and(is_own(within).not()),
-            SetOp::Difference => is_own(at.clone()).and(ends),
+            // The first value of this tensor, after one of the other.
+            SetOp::Intersection => begins.not().and(is_own(at.clone())).and(is_own(previous).not()),
+            SetOp::Difference => begins.and(is_own(at.clone())),
         };
         let marks = RankBitmap::new(backend, op, count, keep);
         let (rows, stay) = if along.axis == 0 {
@@ -80,8 +79,9 @@ impl Tensor {
     /// The distinct values that are in the row of this tensor, of `other`, or of both, in ascending order.
     ///
     /// Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal. Duplicates
-    /// count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0, and the first
-    /// of both in that order, -0, is kept. An empty row is the empty set.
+    /// count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0. Of equal
+    /// values, the first of this tensor's row is kept, or the first of the other's where this one has none. An empty row
+    /// is the empty set.
     ///
     /// Costs a concatenation, a sort, a rank bitmap and a compaction. Never waits. Same bits on every device.
     ///
@@ -107,7 +107,7 @@ impl Tensor {
     }
 
     /// The distinct values that are in the row of this tensor and in that of `other`, in ascending order. As
-    /// [`Tensor::set_union`]; a zero has the sign of the last one in this tensor's row, in the order of a sort.
+    /// [`Tensor::set_union`]: a zero has the sign of the first one in this tensor's row.
     ///
     /// Polars: `list.set_intersection`. NumPy: `intersect1d`. TensorFlow: `tf.sets.intersection`.
     ///
@@ -128,7 +128,7 @@ impl Tensor {
     }
 
     /// The distinct values that are in the row of this tensor and not in that of `other`, in ascending order. As
-    /// [`Tensor::set_union`]; a zero has the sign of the last one in this tensor's row, in the order of a sort.
+    /// [`Tensor::set_union`]: a zero has the sign of the first one in this tensor's row.
     ///
     /// Polars: `list.set_difference`. NumPy: `setdiff1d`. TensorFlow: `tf.sets.difference`.
     ///

@@ -3,6 +3,7 @@
 use super::elementwise::{Takes, math, number};
 use super::options::ReduceAxes;
 use super::reduce::Reduction;
+use crate::dtype::DType;
 use crate::element::FloatElement;
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -29,6 +30,23 @@ fn greatest_and_sum(x: &Expr, r: &Reduction) -> Result<Option<(Expr, Expr)>> {
 fn shifted(x: Expr, r: &Reduction) -> Result<(Expr, Expr)> {
     let (most, sum) = greatest_and_sum(&x, r)?.expect("bug: one axis is one reduction");
     Ok((x.sub(Expr::load(&r.stored(most), r.target())), sum))
+}
+
+/// Powers of 2 by which values are scaled before they are squared and summed: up to 2^32 - 2 of any magnitude.
+struct Magnitudes {
+    /// Norm below which squares lose digits.
+    few: f64,
+    /// Scale of such small values: the least one has a square, and none overflows.
+    up: f64,
+    /// Scale of values whose squares overflow in sum.
+    down: f64,
+}
+
+impl Magnitudes {
+    fn of(float: DType) -> Self {
+        let [few, up, down] = if float == DType::F32 { [-32, 86, -81] } else { [-256, 563, -529] };
+        Self { few: 2f64.powi(few), up: 2f64.powi(up), down: 2f64.powi(down) }
+    }
 }
 
 impl Tensor {
@@ -166,13 +184,16 @@ impl Tensor {
     /// Each value divided by the L2 norm of all values along the axis. The norm counts as at least the square root of
     /// `epsilon`.
     ///
-    /// Shape and dtype stay, empty rows stay empty. All values under one norm are NaN if any of them is.
+    /// Shape and dtype stay, empty rows stay empty. Squares that overflow or underflow are those of scaled values: the
+    /// result is as accurate for 1e30 or 1e-30 as for 1, where TensorFlow gives 0 or infinities. All values under one
+    /// norm are NaN if any of them is. Beside an infinity, numbers become 0 and the infinity NaN.
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.
     ///
     /// # Cost
-    /// One pass, as [`softmax`](Self::softmax). Nothing is read back. Order as for all [reductions](crate::Axes).
+    /// One pass, as [`softmax`](Self::softmax), which sums squares at two scales, or at three for an `epsilon` below 2^-64
+    /// (2^-512 in f64). Nothing is read back. Order as for all [reductions](crate::Axes).
     ///
     /// ```
     /// # use ragged::{Device, RaggedTensor};
@@ -187,9 +208,30 @@ impl Tensor {
         let axis = axis.saturating_i64();
         const OP: &str = "l2_normalize";
         let (x, r) = self.along(OP, axis)?;
-        let squares = r.fold(ReduceOp::Sum, x.clone().mul(x.clone()))?;
-        let length = r.stored(math(MathFn::Sqrt, squares.max(number(x.dtype(), epsilon))));
-        self.map_numbers(OP, |own| x.quotient(Expr::load(&length, r.target())).cast(own.dtype()))
+        let float = x.dtype();
+        let n = |v: f64| number(float, v);
+        // The norm of the values times a power of 2, at least `least`.
+        let norm = |scale: f64, least: Option<f64>| -> Result<Expr> {
+            let scaled = if scale == 1.0 { x.clone() } else { x.clone().mul(n(scale)) };
+            let squares = r.fold(ReduceOp::Sum, scaled.clone().mul(scaled))?;
+            let squares = least.map_or(squares.clone(), |least| squares.max(n(least)));
+            Ok(Expr::load(&r.stored(math(MathFn::Sqrt, squares)), r.target()))
+        };
+        let by = Magnitudes::of(float);
+        let plain = norm(1.0, Some(epsilon))?;
+        let (mut dividend, mut divisor) = (x.clone(), plain.clone());
+        if epsilon < by.few.powi(2) {
+            let few = plain.clone().lt(n(by.few));
+            let up = norm(by.up, Some(epsilon * by.up * by.up))?;
+            (dividend, divisor) = (few.clone().select(x.clone().mul(n(by.up)), dividend), few.select(up, divisor));
+        }
+        if epsilon.is_finite() {
+            let many = plain.unary(UnaryOp::IsInf);
+            let down = norm(by.down, None)?;
+            (dividend, divisor) =
+                (many.clone().select(x.clone().mul(n(by.down)), dividend), many.select(down, divisor));
+        }
+        self.map_numbers(OP, |own| dividend.quotient(divisor).cast(own.dtype()))
     }
 }
 

@@ -82,8 +82,8 @@ impl Sorted {
 impl Tensor {
     /// The same values in ascending or descending order along `axis`.
     ///
-    /// Shape and dtype stay. The sort is stable in both directions: equal values keep their order. false is below true.
-    /// Floats are in total order, -0 before +0; NaN comes last in either direction, like missing values in data frames.
+    /// Shape and dtype stay. The sort is stable in both directions: equal values keep their order, zeros of both signs
+    /// among them. false is below true. NaN comes last in either direction, like missing values in data frames.
     /// Empty rows stay empty. An axis with ragged ones below it sorts aligned values: the k-th values of all rows that
     /// have one, among their positions.
     ///

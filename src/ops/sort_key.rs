@@ -1,4 +1,9 @@
-//! Order-preserving unsigned sort keys of numbers.
+//! Order-preserving unsigned sort keys of numbers, and their equality.
+//!
+//! Floats are keys by value in every operation that orders, groups or counts them (sorts, selections, sets, distinct
+//! values, groups, runs, searches): -0 and +0 are one value, all NaNs are one value, which comes last. Sorts are stable,
+//! so that the first of several zeros in a sorted row is the first in the row. Minima and maxima are not keys: they
+//! distinguish the zeros, -0 below +0.
 
 use crate::dtype::DType;
 use crate::graph::expr::{Expr, ExprKind};
@@ -18,8 +23,8 @@ pub(crate) fn sort_key(x: &Expr, descending: bool) -> Vec<(Expr, u32)> {
 
 /// A number's sort key, u32 or u64, and its number of significant low bits.
 ///
-/// Ascending keys are ascending numbers, or descending ones if `descending`. Floats are in total order, -0 before +0,
-/// except that all NaNs are equal and come last in either direction.
+/// Ascending keys are ascending numbers, or descending ones if `descending`. Equal keys are equal numbers in the sense of
+/// [`differ`]. NaN comes last in either direction.
 pub(crate) fn whole_sort_key(x: &Expr, descending: bool) -> (Expr, u32) {
     let dtype = x.dtype();
     if dtype.size() < 8 {

@@ -12,8 +12,8 @@ impl Tensor {
     /// The `k` greatest values along `axis`, in descending order, and their indices along it (i64).
     ///
     /// Both have the tensor's shape, except for the axis. A row of fewer than `k` values gives all of them: a ragged
-    /// axis has rows of up to `k`, a uniform one has size `min(k, size)`. Of equal values the first come first. NaN is
-    /// taken only if a row has fewer than `k` numbers. Empty rows stay empty. Same bits on every device.
+    /// axis has rows of up to `k`, a uniform one has size `min(k, size)`. Of equal values the first come first, and -0
+    /// equals +0. NaN is taken only if a row has fewer than `k` numbers. Empty rows stay empty. Same bits on every device.
     ///
     /// Up to 16 values are selected: one pass over the values, in one kernel, or two where rows may be longer than 512;
     /// no sort. More values cost a [`Tensor::sort`]. Either is followed by a gather of the kept values, with a prefix sum

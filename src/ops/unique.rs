@@ -87,7 +87,7 @@ impl Tensor {
     ///
     /// `axis` must be the innermost. Same dtype. The axis becomes ragged; a dense tensor of rank 1 stays dense, with a
     /// size that only the device knows. Values are ordered as in [`Tensor::sort`]. -0 and +0 are one value, of which
-    /// the result holds the first; NaN is one value, which comes last. Empty rows stay empty. For the distinct values
+    /// the result holds the first in the row; NaN is one value, which comes last. Empty rows stay empty. For the distinct values
     /// of a whole tensor, take its `flat_values` first.
     ///
     /// Costs a sort, two maps and a prefix sum over the values, and a map over the result; no wait. Same bits on every

@@ -13,8 +13,12 @@ use crate::tensor::{RaggedTensor, Tensor, Values};
 impl Tensor {
     /// The nonzero counts of [`Tensor::bincount`] along axis 0 or 1, as a sparse tensor sorted by row and value.
     ///
+    /// No bin takes memory: integers may be as large as 2^63 - 2. The result has at least one bin, also of no values,
+    /// unless fewer are asked for.
+    ///
     /// # Errors
-    /// As [`Tensor::bincount`]; an axis above 1.
+    /// As [`Tensor::bincount`], except for the number of bins; an axis above 1. At the read: floats and integers of 32 bits
+    /// as there; integers of 64 bits above 2^63 - 2.
     ///
     /// # Cost
     /// A sort of the values, the distinct values of each row, and the wait of [`Tensor::bincount`]; another wait where
@@ -41,9 +45,9 @@ impl Tensor {
         let (coordinates, dense_shape) = match values.partitions() {
             [rows] if by_row => {
                 let nrows = self.nrows_extent().on_host(backend, OP)?;
-                (vec![rows.row_of(Expr::index()), value], vec![nrows.into(), bins.into()])
+                (vec![rows.row_of(Expr::index()), value], vec![nrows.into(), bins])
             }
-            _ => (vec![value], vec![bins.into()]),
+            _ => (vec![value], vec![bins]),
         };
         let indices = indices_of(backend, OP, &found, &coordinates, &[])?;
         let times = Expr::load(counts.numbers(OP)?, Expr::index()).cast(DType::I32);

@@ -141,8 +141,9 @@ pub(super) fn unary(op: UnaryOp, dtype: DType, a: AnyOperand<'_>, out: &mut [u8]
         },
         UnaryOp::CountOnes => map1(a, u32::count_ones, out),
         UnaryOp::SortKey => match dtype {
-            DType::F64 => map1(a, |x: f64| (x.key() ^ i64::MIN) as u64, out),
-            _ => map1(a, |x: f32| (x.key() ^ i32::MIN) as u32, out),
+            // A sum with 0 is +0 for both zeros.
+            DType::F64 => map1(a, |x: f64| ((x + 0.0).key() ^ i64::MIN) as u64, out),
+            _ => map1(a, |x: f32| ((x + 0.0).key() ^ i32::MIN) as u32, out),
         },
         UnaryOp::IsNan => floats!(is_nan),
         UnaryOp::IsInf => floats!(is_infinite),

@@ -98,6 +98,8 @@ impl Tensor {
     ///
     /// Floats keep their dtype; f16 and bf16 round the mean once. Integers of 8 and 16 bits give f32, wider ones f64;
     /// sums of integers are exact. Several axes give the sum over all of them divided by the count over all of them.
+    /// Floats are summed in their dtype, f16 and bf16 in f32: the mean is infinite or NaN where a partial sum overflows,
+    /// as of two values of 3e38, although the mean is in range. Scale such values down first.
     /// Shapes, order and cost as for all [reductions](crate::Axes): the division is an epilogue of the sum.
     ///
     /// # Errors
@@ -138,7 +140,8 @@ impl Tensor {
     /// axes take one pass, which other reductions over the same rows share ([`eval`](crate::eval)). The pass merges
     /// counts, means and deviations of parts (Chan, Golub and LeVeque 1979), and keeps the rounding error of each mean.
     /// Axes that are not adjacent take two passes, or three for floats and 64-bit integers. NaN if any value is not
-    /// finite. Dtype as [`reduce_mean`](Self::reduce_mean).
+    /// finite. Dtype as [`reduce_mean`](Self::reduce_mean). Infinite where the variance exceeds the dtype; f16 and bf16
+    /// are computed in f32 and rounded once.
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).
@@ -167,7 +170,10 @@ impl Tensor {
 
     /// The population standard deviation of the values over the axes; NaN where there are none (`tf.math.reduce_std`).
     ///
-    /// The square root of [`reduce_variance`](Self::reduce_variance); dtype, shapes and cost are the same.
+    /// The square root of [`reduce_variance`](Self::reduce_variance); dtype, shapes and cost are the same. The squares
+    /// of the deviations must be in the range of the dtype (f32 for f16 and bf16): deviations above 1.8e19 in f32 or
+    /// 1.3e154 in f64 give infinity, those below 1e-19 or 1e-154 lose digits, and the least give 0. Scale such values by a
+    /// power of 2 first, which is exact.
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).

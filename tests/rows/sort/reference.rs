@@ -7,7 +7,7 @@ use ragged::{DType, HostTensor, HostValues, Tensor};
 use crate::common;
 use crate::nest::Random;
 
-/// Order of two values, with NaN after all numbers.
+/// Order of two values, with NaN after all numbers, and zeros of both signs equal.
 pub fn compare(v: &HostValues, a: usize, b: usize, descending: bool) -> Ordering {
     macro_rules! floats {
         ($v:expr) => {{
@@ -16,8 +16,8 @@ pub fn compare(v: &HostValues, a: usize, b: usize, descending: bool) -> Ordering
                 (true, true) => Ordering::Equal,
                 (true, false) => Ordering::Greater,
                 (false, true) => Ordering::Less,
-                _ if descending => b.total_cmp(&a),
-                _ => a.total_cmp(&b),
+                _ if descending => b.partial_cmp(&a).expect("numbers"),
+                _ => a.partial_cmp(&b).expect("numbers"),
             }
         }};
     }

@@ -87,9 +87,9 @@ fn sort_key(m: &mut ModuleBuilder<'_>, dtype: DType, a: &str) -> String {
         _ => (bits, "key"),
     };
     m.helper(format!(
-        "/// The bits of the float as an unsigned integer of the same order, NaN above all.\n\
+        "/// The bits of the float as an unsigned integer of the same order: both zeros as one, NaN above all.\n\
          fn sort_key_{ty}(x: {ty}) -> {result} {{\n    let b = bitcast<{bits}>(x);\n    \
-         let of_number = select(b | {sign}, ~b, (b & {sign}) != {bits}(0));\n    \
+         let of_number = select(b | {sign}, ~b, b > {sign});\n    \
          let key = select(of_number, ~{bits}(0), (b & ~{sign}) > {exponent});\n    return {key};\n}}"
     ));
     format!("sort_key_{ty}({a})")

@@ -129,8 +129,10 @@ fn rounding(m: &mut ModuleBuilder<'_>, from: DType, to: DType) -> String {
             let magnitude = rounding(m, DType::U64, DType::F32);
             format!(
                 "fn {name}(x: i64) -> f32 {{\n    let u = bitcast<u64>(x);\n    \
-                 let size = bitcast<u32>({magnitude}(select(u, 0lu - u, x < 0li)));\n    \
-                 return bitcast<f32>(size | (u32(u >> 32u) & 0x80000000u));\n}}"
+                 // Tested by its word: Mesa 22 miscompiles comparisons of widened integers with 64-bit literals.\n    \
+                 let sign = u32(u >> 32u) & 0x80000000u;\n    \
+                 let size = bitcast<u32>({magnitude}(select(u, 0lu - u, sign != 0u)));\n    \
+                 return bitcast<f32>(size | sign);\n}}"
             )
         }
         // F64 to F32 by integer operations, since drivers may flush subnormal results.
