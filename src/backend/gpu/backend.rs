@@ -195,10 +195,11 @@ impl Backend for GpuBackend {
     }
     fn numerics(&self) -> Result<Numerics> {
         if let Some(known) = self.numerics.get() {
+            self.runtime.probe()?;
             return Ok(*known);
         }
         // Two threads may both run the probe; the first result is kept.
-        let found = probe::numerics(&self.runtime)?;
+        let found = probe::numerics(&self.runtime).map_err(|e| self.runtime.with_cause(e))?;
         Ok(*self.numerics.get_or_init(|| found))
     }
     fn fail_allocations(&self, count: u32) {
