@@ -59,6 +59,7 @@ use options::CpuOptions;
 use pool::Pool;
 
 use crate::dtype::DType;
+use crate::environment;
 use crate::error::Result;
 use crate::graph::backend::{Backend, BackendRef, BoxedRead, Elements, Part, ReadBytes, Status, StepCost, Wait};
 use crate::graph::expr::Check;
@@ -292,6 +293,7 @@ impl Backend for CpuBackend {
         }
         loop {
             let (program, bindings) = trace(nodes);
+        environment::is_portable()?;
             let mut plan = self.plan(program, &bindings);
             // An array that another thread has stored in the meantime is an input of the next program.
             if plan.matches(&bindings) {
