@@ -14,7 +14,7 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::host_memory;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::{Backend, BackendRef, BoxedRead, Part, StepCost, Wait};
+use crate::graph::backend::{Backend, BackendRef, BoxedRead, CountedMemory, Part, StepCost, Wait};
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, LastCounts, PlanCache, PlanLimits, Step};
@@ -118,7 +118,7 @@ impl Backend for GpuBackend {
             _ => Ok(()),
         }
     }
-    fn reserve_host(&self, op: &str, bytes: u64) -> Result<Box<dyn Any + Send>> {
+    fn reserve_host(&self, op: &str, bytes: u64) -> Result<CountedMemory> {
         Ok(Box::new(host_memory::reserve(op, bytes, || ())?))
     }
     fn max_bytes(&self) -> u64 {

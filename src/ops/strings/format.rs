@@ -1,7 +1,8 @@
 //! A tensor as text.
 
+use crate::backend::host_memory::GrowingBytes;
 use crate::error::{Error, Result};
-use crate::ops::host_step::host_scalar;
+use crate::ops::host_step::host_string;
 use crate::tensor::{HostTensor, HostValues, Tensor};
 
 /// Elements that an abbreviated list shows at either end.
@@ -16,7 +17,7 @@ impl Tensor {
     /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
-    /// A template without exactly one `{}`; a GPU whose options do not allow host steps.
+    /// A template without exactly one `{}`; a GPU whose options do not allow host steps; no host memory for the text.
     ///
     /// # Cost
     /// A read of the tensor, an upload, and one wait.
@@ -36,61 +37,59 @@ impl Tensor {
         let Some((before, after)) = template.split_once("{}").filter(|(_, after)| !after.contains("{}")) else {
             return Err(Error::argument(OP, format!("the template {template:?} must contain {{}} once")));
         };
-        host_scalar(OP, self, &template, |host| {
-            let text = format!("{before}{}{after}", text(host));
-            Ok(HostValues::Str(vec![text.into_bytes()]))
+        host_string(OP, self, &template, |host, out| {
+            out.push(before.as_bytes())?;
+            element(out, host, 0, 0)?;
+            out.push(after.as_bytes())
         })
     }
 }
 
-/// The text of the tensor.
-fn text(host: &HostTensor) -> String {
-    // The splits of every dimension but the outermost.
-    let mut levels: Vec<Vec<usize>> =
-        host.nested_row_splits.iter().map(|splits| splits.iter().map(|&s| s as usize).collect()).collect();
-    let mut count = host.inner_shape.first().copied().unwrap_or(1);
-    for &dim in host.inner_shape.iter().skip(1) {
-        levels.push((0..=count).map(|i| i * dim).collect());
-        count *= dim;
+/// Appends the text of the element at position `at` of dimension `dim - 1`.
+fn element(out: &mut GrowingBytes<'_>, host: &HostTensor, dim: usize, at: usize) -> Result<()> {
+    if dim == host.rank() {
+        return value(out, &host.values, at);
     }
-    if host.inner_shape.is_empty() {
-        return value(&host.values, 0);
+    let all = host.children(dim, at);
+    let hidden = if all.len() > 2 * EDGE { all.start + EDGE..all.end - EDGE } else { all.end..all.end };
+    out.push(b"[")?;
+    for child in (all.start..hidden.start).chain(hidden.end..all.end) {
+        if child == hidden.end {
+            out.push(b", ...")?;
+        }
+        if child > all.start {
+            out.push(b", ")?;
+        }
+        element(out, host, dim + 1, child)?;
     }
-    let rows = levels.first().map_or(count, |splits| splits.len() - 1);
-    list(host, &levels, 0..rows)
+    out.push(b"]")
 }
 
-/// The text of a list of elements of the outermost of `levels`.
-fn list(host: &HostTensor, levels: &[Vec<usize>], elements: std::ops::Range<usize>) -> String {
-    let one = |i: usize| match levels.split_first() {
-        None => value(&host.values, i),
-        Some((splits, below)) => list(host, below, splits[i]..splits[i + 1]),
-    };
-    let parts: Vec<String> = if elements.len() <= 2 * EDGE {
-        elements.map(one).collect()
-    } else {
-        let (head, tail) = (elements.start..elements.start + EDGE, elements.end - EDGE..elements.end);
-        head.map(one).chain(["...".to_owned()]).chain(tail.map(one)).collect()
-    };
-    format!("[{}]", parts.join(", "))
-}
-
-/// The text of value `i`.
-fn value(values: &HostValues, i: usize) -> String {
+/// Appends the text of value `i`.
+fn value(out: &mut GrowingBytes<'_>, values: &HostValues, i: usize) -> Result<()> {
     match values {
-        HostValues::Bool(v) => v[i].to_string(),
-        HostValues::U8(v) => v[i].to_string(),
-        HostValues::I8(v) => v[i].to_string(),
-        HostValues::U16(v) => v[i].to_string(),
-        HostValues::I16(v) => v[i].to_string(),
-        HostValues::U32(v) => v[i].to_string(),
-        HostValues::I32(v) => v[i].to_string(),
-        HostValues::U64(v) => v[i].to_string(),
-        HostValues::I64(v) => v[i].to_string(),
-        HostValues::F16(v) => v[i].to_string(),
-        HostValues::BF16(v) => v[i].to_string(),
-        HostValues::F32(v) => v[i].to_string(),
-        HostValues::F64(v) => v[i].to_string(),
-        HostValues::Str(v) => format!("\"{}\"", String::from_utf8_lossy(&v[i])),
+        HostValues::Bool(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::U8(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::I8(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::U16(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::I16(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::U32(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::I32(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::U64(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::I64(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::F16(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::BF16(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::F32(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::F64(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::Str(v) => {
+            out.push(b"\"")?;
+            for chunk in v[i].utf8_chunks() {
+                out.push(chunk.valid().as_bytes())?;
+                if !chunk.invalid().is_empty() {
+                    out.push("\u{fffd}".as_bytes())?;
+                }
+            }
+            out.push(b"\"")
+        }
     }
 }
