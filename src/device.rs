@@ -314,8 +314,8 @@ impl Device {
         self.0.stats()
     }
 
-    /// Blocks until all evaluated tensors have been computed: for measurements, or before the process uses the GPU
-    /// otherwise. Reads wait by themselves.
+    /// Blocks until all evaluated tensors have been computed, and what the program submitted before: for measurements,
+    /// or before the process uses the GPU otherwise. Reads wait by themselves.
     ///
     /// # Errors
     /// A failure since the last read; a lost device.

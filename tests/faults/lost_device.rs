@@ -56,7 +56,9 @@ const CALLS: [Call; 12] = [
     ("async read", |_, x, _| pollster::block_on(x.add(x)?.to_host_async()).map(drop)),
     ("eval", |_, x, _| x.multiply(x)?.eval()),
     ("check", |_, x, _| x.subtract(x)?.check()),
-    ("wrap", |device, _, buffer| Tensor::from_wgpu_buffer(buffer, DType::F32, &[4], device).map(drop)),
+    ("read of a buffer", |device, _, buffer| {
+        Tensor::from_wgpu_buffer(buffer, DType::F32, &[4], device)?.add(1f32)?.to_host().map(drop)
+    }),
     ("from_wgpu", |device, _, _| {
         let (gpu, queue) = device.as_wgpu().expect("a GPU");
         Device::from_wgpu(gpu, queue, &DeviceOptions::default()).map(drop)

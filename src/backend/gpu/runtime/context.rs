@@ -95,7 +95,8 @@ impl Runtime {
     /// Wraps a device that the user opened, with any features and limits. Leaves the device's callbacks unchanged.
     ///
     /// # Errors
-    /// [`Error::Argument`] with the required limits that the device lacks, or if the queue belongs to another device.
+    /// [`Error::Argument`] with the required limits that the device lacks, or if the queue belongs to another device;
+    /// [`Error::DeviceLost`].
     pub(crate) fn from_user(device: wgpu::Device, queue: wgpu::Queue, options: &DeviceOptions) -> Result<Arc<Self>> {
         let info = AdapterSummary::of(&device.adapter_info());
         check_min_limits(&device.limits(), &info.name)?;
@@ -105,6 +106,7 @@ impl Runtime {
             let encoder = shared.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             shared.queue.submit([encoder.finish()]);
         })?;
+        shared.probe()?;
         Ok(Self::with_shared(shared, info, features, options))
     }
 
