@@ -1,8 +1,8 @@
 //! Devices: the backends on which tensors live and are computed.
 //!
-//! The only file that reads environment variables: `RAGGED_DEVICE` names the device of [`Device::best`],
-//! `RAGGED_DUMP_WGSL` a folder into which every generated kernel is written, and `RAGGED_CHECKED_SHADERS=1` injects all
-//! of wgpu's checks into every kernel. The last two apply to devices opened without options.
+//! The environment variable `RAGGED_DEVICE` names the device of [`Device::best`]. `RAGGED_DUMP_WGSL` names a folder into
+//! which every generated kernel is written, and `RAGGED_CHECKED_SHADERS=1` injects all of wgpu's checks into every
+//! kernel; these two apply to devices opened without options.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,6 +12,7 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::cpu::options::CpuOptions;
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
+use crate::environment;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::numerics::Numerics;
@@ -61,12 +62,20 @@ fn shared(k: usize, adapter: &Adapter) -> Result<Device> {
     if let Some((_, found)) = opened.iter().find(|(at, _)| *at == k) {
         return found.clone();
     }
-    let mut options =
-        DeviceOptions { dump_wgsl: std::env::var_os("RAGGED_DUMP_WGSL").map(Into::into), ..Default::default() };
-    options.checked_shaders |= std::env::var("RAGGED_CHECKED_SHADERS").is_ok_and(|v| v == "1");
-    let device = open(adapter, &options, true);
+    let device = of_environment().and_then(|options| open(adapter, &options, true));
     opened.push((k, device.clone()));
     device
+}
+
+/// The options that environment variables set.
+///
+/// # Errors
+/// A variable has a value that is not allowed.
+#[track_caller]
+fn of_environment() -> Result<DeviceOptions> {
+    let mut options = DeviceOptions { dump_wgsl: environment::path(environment::DUMP_WGSL)?, ..Default::default() };
+    options.checked_shaders |= environment::flag(environment::CHECKED_SHADERS)?;
+    Ok(options)
 }
 
 impl Device {
@@ -130,7 +139,7 @@ impl Device {
     ///   submissions.
     /// - Callbacks of the wgpu device run in whichever thread polls it: one of the program's, or one of this crate's.
     /// - The device's error and loss callbacks stay the program's own. Errors of this crate's commands are caught and
-    ///   returned. A loss is [`Error::DeviceLost`] at the next read, [`Device::wait`] or
+    ///   returned. A loss is [`Error::DeviceLost`] at the next upload, read, [`Device::wait`] or
     ///   [`Tensor::check`](crate::Tensor::check).
     ///
     /// # Errors
@@ -176,12 +185,13 @@ impl Device {
     /// software adapter is slower than the CPU backend, and is selected only by name.
     ///
     /// # Errors
-    /// `RAGGED_DEVICE` names no available device: nothing is selected in its place. The driver of the first real GPU
-    /// refuses.
+    /// `RAGGED_DEVICE` names no available device, is blank, or is not UTF-8: nothing is selected in its place. The driver
+    /// of the first real GPU refuses. Another variable for devices has a value that is not allowed.
     #[track_caller]
     pub fn best() -> Result<Self> {
-        match std::env::var("RAGGED_DEVICE") {
-            Ok(name) if !name.is_empty() && name != "best" => return Self::named(&name),
+        let allowed = format!("best, gpu, or a part of one of these names: {}", Self::names().join(", "));
+        match environment::text(environment::DEVICE, &allowed)? {
+            Some(name) if name != "best" => return Self::named(&name),
             _ => {}
         }
         let real = adapters().into_iter().enumerate().find(|(_, a)| a.summary.kind != AdapterKind::Software);
@@ -191,7 +201,7 @@ impl Device {
     /// Finds a device by name: `cpu`, `gpu` (the first adapter), `best`, or any part of an adapter's name in any case.
     ///
     /// # Errors
-    /// No device has that name; the message lists the available ones.
+    /// No device has that name, or the name is blank; the message lists the available ones.
     #[track_caller]
     pub fn named(name: &str) -> Result<Self> {
         match name.to_ascii_lowercase().as_str() {
@@ -202,7 +212,7 @@ impl Device {
                 let found = adapters()
                     .into_iter()
                     .enumerate()
-                    .find(|(_, a)| !lower.is_empty() && a.summary.name.to_ascii_lowercase().contains(lower));
+                    .find(|(_, a)| !lower.trim().is_empty() && a.summary.name.to_ascii_lowercase().contains(lower));
                 found.map_or_else(|| Err(no_device(name)), |(k, a)| shared(k, &a))
             }
         }
@@ -304,8 +314,8 @@ impl Device {
         self.0.stats()
     }
 
-    /// Blocks until all evaluated tensors have been computed: for measurements, or before the process uses the GPU
-    /// otherwise. Reads wait by themselves.
+    /// Blocks until all evaluated tensors have been computed, and what the program submitted before: for measurements,
+    /// or before the process uses the GPU otherwise. Reads wait by themselves.
     ///
     /// # Errors
     /// A failure since the last read; a lost device.

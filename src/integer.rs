@@ -7,6 +7,11 @@ use crate::error::{Error, Result, here};
 pub trait Integer: sealed::Sealed + Copy {
     /// The value as an i64, saturated at `i64::MAX`.
     fn saturating_i64(self) -> i64;
+    /// The values as they are, if they are i64.
+    #[doc(hidden)]
+    fn as_i64s(_: &[Self]) -> Option<&[i64]> {
+        None
+    }
 }
 
 mod sealed {
@@ -23,7 +28,17 @@ macro_rules! integer {
         }
     )*};
 }
-integer!(i8, u8, i16, u16, i32, u32, i64, u64, i128, u128, isize, usize);
+integer!(i8, u8, i16, u16, i32, u32, u64, i128, u128, isize, usize);
+
+impl sealed::Sealed for i64 {}
+impl Integer for i64 {
+    fn saturating_i64(self) -> i64 {
+        self
+    }
+    fn as_i64s(all: &[Self]) -> Option<&[i64]> {
+        Some(all)
+    }
+}
 
 /// The argument `name` as a size or count.
 ///

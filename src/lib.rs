@@ -159,12 +159,16 @@
 //! `RAGGED_DUMP_WGSL` names a folder into which every generated kernel is written.
 //! `RAGGED_PORTABLE=1` turns processor-specific loops of the CPU backend off; the results have the same bits.
 //! `RAGGED_CHECKED_SHADERS=1` keeps all of wgpu's checks in kernels: [`DeviceOptions::checked_shaders`].
+//!
+//! Any other value, such as a blank one, is an error of the first call that depends on it: the choice of a device, or a
+//! computation on the CPU. The last two variables may also be 0.
 #![forbid(unsafe_op_in_unsafe_fn)]
 
 mod backend;
 mod device;
 mod dtype;
 mod element;
+mod environment;
 mod error;
 mod explain;
 mod graph;

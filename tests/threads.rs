@@ -10,6 +10,9 @@ use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, keep
 
 const THREADS: usize = 8;
 
+/// Rounds per thread of the stress of one device.
+const ROUNDS: usize = 150;
+
 /// Rows of 0 to 8 numbers.
 fn rows(nrows: u32, seed: i32) -> HostTensor {
     seeded_rows(nrows, 9, seed)
@@ -174,4 +177,50 @@ fn commands_of_the_program_in_between() {
             assert!(outcomes.iter().all(|outcome| outcome.is_ok()), "{label}");
         });
     }
+}
+
+#[test]
+fn submissions_waits_uploads_and_drops_of_many_threads_on_core_limits() {
+    let options = DeviceOptions::default().core_limits(true);
+    let Some(device) = common::gpu_with(&options) else { return };
+    let (gpu, _) = device.as_wgpu().expect("a GPU");
+    let host = rows(64, 3);
+    let x = host.to_device(&device).expect("uploads");
+    let want = |k: i32| -> Result<HostTensor> { host.to_device(&Device::cpu())?.multiply(k)?.reduce_sum(1)?.to_host() };
+    let want: Vec<HostTensor> = (0..4).map(|k| want(k).expect("computes")).collect();
+    thread::scope(|scope| {
+        for t in 0..THREADS {
+            let (device, x, host, want) = (&device, &x, &host, &want);
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    let k = (t + round) % want.len();
+                    let sums = |x: &Tensor| x.multiply(k as i32)?.reduce_sum(1);
+                    let got = match (t + round / 4) % 5 {
+                        // A read, and a wait of its own.
+                        0 => sums(x).and_then(|y| y.to_host()),
+                        // An upload, whose tensors are dropped while work of other threads is in flight.
+                        1 => host.to_device(device).and_then(|x| sums(&x)?.to_host()),
+                        // Work that is submitted and dropped without a read, then a read by the polling thread.
+                        2 => sums(x).and_then(|y| {
+                            x.add(round as i32)?.eval()?;
+                            pollster::block_on(y.to_host_async())
+                        }),
+                        3 => sums(x).and_then(|y| {
+                            y.eval()?;
+                            device.wait()?;
+                            y.to_host()
+                        }),
+                        // The program polls and waits too.
+                        _ => {
+                            gpu.poll(wgpu::PollType::Poll).expect("polls");
+                            gpu.poll(wgpu::PollType::wait_indefinitely()).expect("waits");
+                            sums(x).and_then(|y| y.to_host())
+                        }
+                    };
+                    assert_eq!(got.expect("computes"), want[k], "thread {t}, round {round}");
+                }
+            });
+        }
+    });
+    device.wait().expect("the device is not lost");
 }

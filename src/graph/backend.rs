@@ -77,6 +77,9 @@ pub(crate) enum Wait {
     Polled,
 }
 
+/// Host memory that a device counts until this value is dropped.
+pub(crate) type CountedMemory = Box<dyn Any + Send + Sync>;
+
 /// A future of the bytes of each part that is read.
 pub(crate) type BoxedRead<'a> = Pin<Box<dyn Future<Output = Result<Vec<ReadBytes>>> + Send + 'a>>;
 
@@ -110,7 +113,7 @@ pub(crate) trait Backend: Debug + Send + Sync {
     ///
     /// # Errors
     /// The backend's budget or the machine's available memory does not suffice.
-    fn reserve_host(&self, op: &str, bytes: u64) -> Result<Box<dyn Any + Send>>;
+    fn reserve_host(&self, op: &str, bytes: u64) -> Result<CountedMemory>;
     /// Element `at` of a stored array of u32, if it is available without waiting and the array's conditions hold.
     fn try_read_u32(&self, _stored: &Stored, _at: u32) -> Option<u32> {
         None

@@ -2,7 +2,7 @@
 
 use super::{LoDTensor, named};
 use crate::error::{Error, Result, here};
-use crate::ops::Index;
+use crate::ops::{Index, counted_tensors};
 use crate::tensor::{HostTensor, Tensor};
 
 impl LoDTensor {
@@ -50,7 +50,7 @@ impl LoDTensor {
     /// knows it.
     ///
     /// # Errors
-    /// A tensor without levels.
+    /// A tensor without levels; more than 2^20 sequences; no host memory for their tensors.
     ///
     /// ```
     /// use ragged::{Device, LoDTensor};
@@ -65,6 +65,7 @@ impl LoDTensor {
         const OP: &str = "LoDTensor::to_list";
         self.last_level(OP)?;
         let count = self.tensor().nrows_extent().on_host(self.tensor().backend(), OP)?;
+        let _counted = counted_tensors(OP, self.tensor(), count.into(), 0)?;
         (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect::<Result<_>>().map_err(here())
     }
 

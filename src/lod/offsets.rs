@@ -3,18 +3,35 @@
 use std::future::Future;
 
 use super::LoDTensor;
+use crate::backend::host_memory::counted_vec;
 use crate::error::{Error, Result};
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{HostTensor, HostValues, RaggedTensor, to_host, to_host_async};
 
-/// The offsets of a level, where the host knows them.
-fn known(level: &RowPartition) -> Option<Vec<i64>> {
-    match (level.host_splits(), level.uniform_length(), level.nrows()) {
-        (Some(splits), ..) => Some(splits.iter().map(|&at| at.into()).collect()),
-        (None, Some(length), Some(nrows)) => Some((0..=nrows as i64).map(|row| row * i64::from(length)).collect()),
-        _ => None,
+/// The offsets of all levels, where the host knows them.
+///
+/// # Errors
+/// No memory for them.
+#[track_caller]
+fn known(x: &LoDTensor) -> Result<Option<Vec<Vec<i64>>>> {
+    const OP: &str = "LoDTensor::lod";
+    let (mut all, mut counts) = (Vec::new(), Vec::new());
+    for level in x.tensor().partitions() {
+        let len = match (level.host_splits(), level.uniform_length().and(level.nrows())) {
+            (Some(splits), _) => splits.len(),
+            (None, Some(nrows)) => nrows + 1,
+            (None, None) => return Ok(None),
+        };
+        let (mut offsets, counted) = counted_vec(x.tensor().backend(), OP, len)?;
+        match (level.host_splits(), level.uniform_length()) {
+            (Some(splits), _) => offsets.extend(splits.iter().map(|&at| i64::from(at))),
+            (None, length) => offsets.extend((0..len as i64).map(|row| row * i64::from(length.unwrap_or(0)))),
+        }
+        all.push(offsets);
+        counts.push(counted);
     }
+    Ok(Some(all))
 }
 
 /// The integers of the offsets that were read.
@@ -27,8 +44,14 @@ fn of_reads(levels: Vec<HostTensor>) -> Vec<Vec<i64>> {
 }
 
 /// The differences of successive offsets.
-fn lengths(lod: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
-    lod.iter().map(|offsets| offsets.windows(2).map(|pair| pair[1] - pair[0]).collect()).collect()
+fn lengths(mut lod: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
+    for offsets in &mut lod {
+        for row in 1..offsets.len() {
+            offsets[row - 1] = offsets[row] - offsets[row - 1];
+        }
+        offsets.pop();
+    }
+    lod
 }
 
 impl LoDTensor {
@@ -48,7 +71,7 @@ impl LoDTensor {
     /// ```
     #[track_caller]
     pub fn lod(&self) -> Result<Vec<Vec<i64>>> {
-        match self.tensor().partitions().iter().map(known).collect() {
+        match known(self)? {
             Some(known) => Ok(known),
             None => to_host(&self.tensor().nested_row_splits()?).map(of_reads),
         }
@@ -66,9 +89,9 @@ impl LoDTensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn lod_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
-        let x = self.clone();
+        let (x, known) = (self.clone(), known(self));
         async move {
-            match x.tensor().partitions().iter().map(known).collect() {
+            match known? {
                 Some(known) => Ok(known),
                 None => to_host_async(&x.tensor().nested_row_splits()?).await.map(of_reads),
             }

@@ -1,6 +1,7 @@
 //! Sequences of rows of another width.
 
 use super::LoDTensor;
+use crate::backend::host_memory::counted_vec;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -63,7 +64,9 @@ fn rescaled(
     }
     if let Some(splits) = level.host_splits() {
         let at = |&at: &u32| (u64::from(at) * u64::from(old) / u64::from(new)) as u32;
-        return RowPartition::from_host_splits(x.backend(), splits.iter().map(at).collect());
+        let (mut scaled, _counted) = counted_vec(x.backend(), op, splits.len())?;
+        scaled.extend(splits.iter().map(at));
+        return RowPartition::from_host_splits(x.backend(), scaled);
     }
     let start = level.start(Expr::index()).mul(Expr::u32(old)).div(Expr::u32(new));
     let scaled = RowPartition::from_starts(x.backend(), op, level.nrows_extent(), &start, rows.size(), &[])?;
@@ -79,9 +82,13 @@ fn multiples(op: &'static str, level: &RowPartition, (old, new): (u32, u32), x: 
     if old % new == 0 {
         return Ok(None);
     }
+    let of_one;
     let splits = match (level.host_splits(), level.uniform_length()) {
-        (Some(splits), _) => splits.to_vec(),
-        (None, Some(length)) if level.nrows_extent().as_known() != Some(0) => vec![0, length],
+        (Some(splits), _) => splits,
+        (None, Some(length)) if level.nrows_extent().as_known() != Some(0) => {
+            of_one = [0, length];
+            &of_one
+        }
         (None, Some(_)) => return Ok(None),
         (None, None) => {
             let check = Check::new(op, format!("a sequence has a number of numbers that is no multiple of {new}"));

@@ -3,6 +3,7 @@
 use super::by_key::ByKey;
 use super::gather::in_range;
 use super::rows::Repeats;
+use super::tensor_list::counted_tensors;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
@@ -55,7 +56,7 @@ impl Tensor {
     /// Only the device knows the size of each group, and nothing waits for it. Dense tensors give dense ones.
     ///
     /// # Errors
-    /// As [`Tensor::stack_dynamic_partitions`].
+    /// As [`Tensor::stack_dynamic_partitions`]; more than 2^20 groups; no host memory for their tensors.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -72,6 +73,7 @@ impl Tensor {
     pub fn dynamic_partition(&self, partitions: &impl AsRef<Self>, num_partitions: impl Integer) -> Result<Vec<Self>> {
         const OP: &str = "dynamic_partition";
         let num_partitions = size_u32(OP, "num_partitions", num_partitions)?;
+        let _counted = counted_tensors(OP, self, num_partitions.into(), 1)?;
         let Groups { sorted, rows } = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
         (0..num_partitions)
             .map(|k| {

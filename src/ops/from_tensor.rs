@@ -245,7 +245,7 @@ impl Tensor {
         let mut kept: Vec<RowPartition> = Vec::with_capacity(levels);
         let mut place = Expr::index();
         for lengths in nested_lengths {
-            let splits = Encoding::Lengths.splits(OP, lengths, None)?;
+            let (splits, _counted) = Encoding::Lengths.splits(OP, backend, lengths, None)?;
             kept.push(RowPartition::from_host_splits(backend, splits)?);
         }
         let count = kept.last().map_or_else(|| Extent::known(0), |p| p.nvals_extent().clone());

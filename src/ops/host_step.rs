@@ -6,11 +6,14 @@
 
 use std::hash::Hash;
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result, here};
-use crate::graph::backend::Part;
+use crate::backend::host_memory::{GrowingBytes, counted_vec};
+use crate::error::{Error, Result, caller, here};
+use crate::graph::backend::{BackendRef, CountedMemory, Part};
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
@@ -34,10 +37,6 @@ pub(crate) enum HostFlat {
 }
 
 impl HostStrings {
-    fn of(strings: &[Vec<u8>]) -> Result<Self> {
-        joined(vec![(strings.iter().map(Vec::len).collect(), strings.concat())])
-    }
-
     /// Number of strings.
     fn len(&self) -> usize {
         self.splits.len().saturating_sub(1)
@@ -46,53 +45,127 @@ impl HostStrings {
     fn get(&self, i: usize) -> &[u8] {
         &self.bytes[self.splits[i] as usize..self.splits[i + 1] as usize]
     }
+}
+
+/// Host memory of the results of a host step. The device counts it before it is written, until the step is dropped:
+/// after the upload.
+pub(crate) struct StepMemory<'a> {
+    op: &'static str,
+    backend: &'a BackendRef,
+    counted: Mutex<Vec<CountedMemory>>,
+}
+
+impl<'a> StepMemory<'a> {
+    fn new(op: &'static str, backend: &'a BackendRef) -> Self {
+        Self { op, backend, counted: Mutex::default() }
+    }
+
+    fn hold(&self, counted: impl IntoIterator<Item = CountedMemory>) {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner).extend(counted);
+    }
+
+    fn vec<T>(&self, n: usize) -> Result<Vec<T>> {
+        let (out, counted) = counted_vec(self.backend, self.op, n)?;
+        self.hold([counted]);
+        Ok(out)
+    }
 
     /// The strings that `f` appends to its second argument for each string, computed on all cores.
-    pub(crate) fn map(&self, f: impl Fn(&[u8], &mut Vec<u8>) -> Result<()> + Sync) -> Result<HostFlat> {
-        strings_of(self.len(), |i, out| f(self.get(i), out))
+    ///
+    /// # Errors
+    /// As [`Self::strings`].
+    pub(crate) fn map(
+        &self,
+        strings: &HostStrings,
+        f: impl Fn(&[u8], &mut GrowingBytes<'_>) -> Result<()> + Sync,
+    ) -> Result<HostFlat> {
+        self.strings(strings.len(), |i, out| f(strings.get(i), out))
     }
 
     /// The value of `f` for each string, computed on all cores.
-    pub(crate) fn numbers<T: Send>(&self, f: impl Fn(&[u8]) -> Result<T> + Sync) -> Result<Vec<T>> {
-        (0..self.len()).into_par_iter().with_min_len(TASK).map(|i| f(self.get(i))).collect()
+    ///
+    /// # Errors
+    /// Those of `f`; no memory for the values.
+    pub(crate) fn numbers<T: Clone + Default + Send>(
+        &self,
+        strings: &HostStrings,
+        f: impl Fn(&[u8]) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let mut out = self.vec(strings.len())?;
+        out.resize(strings.len(), T::default());
+        out.par_chunks_mut(TASK).enumerate().try_for_each(|(task, values)| {
+            let strings = (task * TASK..).map(|i| strings.get(i));
+            values.iter_mut().zip(strings).try_for_each(|(value, string)| f(string).map(|found| *value = found))
+        })?;
+        Ok(out)
     }
-}
 
-/// `count` strings, of which `f` appends number `i` to its second argument, computed on all cores.
-pub(crate) fn strings_of(count: usize, f: impl Fn(usize, &mut Vec<u8>) -> Result<()> + Sync) -> Result<HostFlat> {
-    let task = |range: Range<usize>| -> Result<(Vec<usize>, Vec<u8>)> {
-        let (mut lengths, mut bytes) = (Vec::with_capacity(range.len()), Vec::new());
-        for i in range {
-            let before = bytes.len();
-            f(i, &mut bytes)?;
-            lengths.push(bytes.len() - before);
-        }
-        Ok((lengths, bytes))
-    };
-    let tasks = (0..count.div_ceil(TASK)).into_par_iter();
-    let parts = tasks.map(|k| task(k * TASK..count.min((k + 1) * TASK))).collect::<Result<Vec<_>>>()?;
-    Ok(HostFlat::Strings(joined(parts)?))
-}
-
-/// All strings, from the lengths and bytes of consecutive parts.
-///
-/// # Errors
-/// 2^32 - 1 bytes or more.
-fn joined(parts: Vec<(Vec<usize>, Vec<u8>)>) -> Result<HostStrings> {
-    let total: usize = parts.iter().map(|(_, bytes)| bytes.len()).sum();
-    Extent::known_u64("a string tensor", total as u64)?;
-    let count: usize = parts.iter().map(|(lengths, _)| lengths.len()).sum();
-    let mut out = HostStrings { splits: Vec::with_capacity(count + 1), bytes: Vec::with_capacity(total) };
-    let mut end = 0usize;
-    out.splits.push(0);
-    for (lengths, bytes) in parts {
-        for n in lengths {
-            end += n;
-            out.splits.push(end as u32);
-        }
-        out.bytes.extend_from_slice(&bytes);
+    /// `count` strings, of which `f` appends number `i` to its second argument, computed on all cores.
+    ///
+    /// # Errors
+    /// Those of `f`; 2^32 - 1 bytes or more; no memory for them.
+    pub(crate) fn strings(
+        &self,
+        count: usize,
+        f: impl Fn(usize, &mut GrowingBytes<'_>) -> Result<()> + Sync,
+    ) -> Result<HostFlat> {
+        let total = AtomicU64::new(0);
+        let task = |range: Range<usize>| {
+            let (mut lengths, counted) = counted_vec::<u32>(self.backend, self.op, range.len())?;
+            let mut bytes = GrowingBytes::new(self.op, self.backend, &total);
+            for i in range {
+                let before = bytes.len();
+                f(i, &mut bytes)?;
+                lengths.push((bytes.len() - before) as u32);
+            }
+            Ok((lengths, bytes, counted))
+        };
+        let tasks = (0..count.div_ceil(TASK)).into_par_iter();
+        let parts = tasks.map(|k| task(k * TASK..count.min((k + 1) * TASK))).collect::<Result<Vec<_>>>()?;
+        Ok(HostFlat::Strings(self.joined(count, parts)?))
     }
-    Ok(out)
+
+    /// `count` strings, from the lengths and bytes of consecutive parts.
+    ///
+    /// # Errors
+    /// 2^32 - 1 bytes or more; no memory for them.
+    fn joined(&self, count: usize, mut parts: Vec<(Vec<u32>, GrowingBytes<'_>, CountedMemory)>) -> Result<HostStrings> {
+        let total: usize = parts.iter().map(|(_, bytes, _)| bytes.len()).sum();
+        Extent::known_u64(self.op, total as u64)?;
+        let mut splits = self.vec(count + 1)?;
+        let mut end = 0;
+        splits.push(end);
+        splits.extend(parts.iter().flat_map(|(lengths, ..)| lengths).map(|len| {
+            end += len;
+            end
+        }));
+        let bytes = if let [_] = parts.as_slice()
+            && let Some((_, bytes, _)) = parts.pop()
+        {
+            let (bytes, counted) = bytes.into_parts();
+            self.hold(counted);
+            bytes
+        } else {
+            let mut out = self.vec(total)?;
+            // Each part is freed once it is copied.
+            parts.into_iter().for_each(|(_, bytes, _)| out.extend_from_slice(&bytes.into_parts().0));
+            out
+        };
+        Ok(HostStrings { splits, bytes })
+    }
+
+    /// The strings of a read.
+    fn flat(&self, strings: &[Vec<u8>]) -> Result<HostStrings> {
+        let total: usize = strings.iter().map(Vec::len).sum();
+        Extent::known_u64(self.op, total as u64)?;
+        let (mut splits, mut bytes) = (self.vec(strings.len() + 1)?, self.vec(total)?);
+        splits.push(0);
+        for string in strings {
+            bytes.extend_from_slice(string);
+            splits.push(bytes.len() as u32);
+        }
+        Ok(HostStrings { splits, bytes })
+    }
 }
 
 /// Refuses a host step that the device's options do not allow.
@@ -119,11 +192,11 @@ pub(crate) fn host_strings(
     op: &'static str,
     x: &Tensor,
     arguments: &impl Hash,
-    step: impl FnOnce(&HostStrings) -> Result<HostFlat>,
+    step: impl FnOnce(&StepMemory<'_>, &HostStrings) -> Result<HostFlat>,
 ) -> Result<Tensor> {
     x.strings(op)?;
-    run(op, x, arguments, |flat| match flat {
-        HostFlat::Strings(strings) => step(strings),
+    run(op, x, arguments, |memory, flat| match flat {
+        HostFlat::Strings(strings) => step(memory, strings),
         HostFlat::Numbers(_) => unreachable!("bug: numbers of a tensor of strings"),
     })
 }
@@ -134,39 +207,45 @@ pub(crate) fn host_numbers(
     op: &'static str,
     x: &Tensor,
     arguments: &impl Hash,
-    step: impl FnOnce(&HostValues) -> Result<HostFlat>,
+    step: impl FnOnce(&StepMemory<'_>, &HostValues) -> Result<HostFlat>,
 ) -> Result<Tensor> {
     x.numbers(op)?;
-    run(op, x, arguments, |flat| match flat {
-        HostFlat::Numbers(numbers) => step(numbers),
+    run(op, x, arguments, |memory, flat| match flat {
+        HostFlat::Numbers(numbers) => step(memory, numbers),
         HostFlat::Strings(_) => unreachable!("bug: strings of a tensor of numbers"),
     })
 }
 
-/// Computes a scalar from the whole tensor.
+/// Computes one string, which `step` appends to its second argument, from the whole tensor.
 #[track_caller]
-pub(crate) fn host_scalar(
+pub(crate) fn host_string(
     op: &'static str,
     x: &Tensor,
     arguments: &impl Hash,
-    step: impl FnOnce(&HostTensor) -> Result<HostValues>,
+    step: impl FnOnce(&HostTensor, &mut GrowingBytes<'_>) -> Result<()>,
 ) -> Result<Tensor> {
     allow(op, x)?;
     let key = Digest::of(op, (x.identity(), arguments));
-    made_once(key, || {
-        let read = read_whole(op, x)?;
+    let made = made_once(key, || {
+        let mut assembly = Assembly::new(op, x.backend());
+        let read = read_whole(op, x, &mut assembly)?;
         x.backend().count_host_step();
-        HostTensor::dense(&[], step(&read)?).to_device(&x.device())
-    })
+        let total = AtomicU64::new(0);
+        let mut text = GrowingBytes::new(op, x.backend(), &total);
+        step(&read, &mut text)?;
+        let (bytes, _counted) = text.into_parts();
+        HostTensor::dense(&[], HostValues::Str(vec![bytes])).to_device(&x.device())
+    });
+    made.map_err(here())
 }
 
 /// Reads the tensor: one wait.
-fn read_whole(op: &'static str, x: &Tensor) -> Result<HostTensor> {
+fn read_whole(op: &'static str, x: &Tensor, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
     let parts = x.parts_to_read();
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
     let mut read = read_now(x.backend(), op, parts.into_iter().flatten().collect())?.into_iter();
     let mut arrays = asked.into_iter().map(|asked| if asked { read.next() } else { None });
-    x.of_bytes(&mut arrays, &mut Assembly::new(op, x.backend())).map_err(here())
+    x.of_bytes(&mut arrays, assembly).map_err(here())
 }
 
 #[track_caller]
@@ -174,16 +253,16 @@ fn run(
     op: &'static str,
     x: &Tensor,
     arguments: &impl Hash,
-    step: impl FnOnce(&HostFlat) -> Result<HostFlat>,
+    step: impl FnOnce(&StepMemory<'_>, &HostFlat) -> Result<HostFlat>,
 ) -> Result<Tensor> {
     allow(op, x)?;
     if x.count()?.as_known().is_none() {
         return run_whole(op, x, arguments, step);
     }
-    let (backend, device) = (x.backend(), x.device());
+    let (backend, device, call) = (x.backend(), x.device(), caller());
     let nodes = x.values_ref().nodes(backend)?;
     let key = Digest::of(op, (nodes.iter().map(|n| n.digest()).collect::<Vec<_>>(), arguments));
-    let values = made_once(key, || {
+    let made = made_once(key, || {
         let mut read = read_now(backend, op, nodes.iter().cloned().map(Part::whole).collect())?.into_iter();
         let mut next = || read.next().unwrap_or_default();
         let mut assembly = Assembly::new(op, backend);
@@ -194,12 +273,13 @@ fn run(
             }
         };
         backend.count_host_step();
-        match step(&flat)? {
+        let memory = StepMemory::new(op, backend);
+        match step(&memory, &flat)? {
             HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(&device, splits, &bytes),
             HostFlat::Numbers(numbers) => numbers.upload(&device),
         }
-    })?;
-    x.holding(values)
+    });
+    x.holding(made.map_err(|e| e.at(call))?)
 }
 
 /// As [`run`], for a tensor with sizes that only the device knows: uploads the layout too.
@@ -208,22 +288,24 @@ fn run_whole(
     op: &'static str,
     x: &Tensor,
     arguments: &impl Hash,
-    step: impl FnOnce(&HostFlat) -> Result<HostFlat>,
+    step: impl FnOnce(&StepMemory<'_>, &HostFlat) -> Result<HostFlat>,
 ) -> Result<Tensor> {
     let key = Digest::of(op, (x.identity(), arguments));
-    made_once(key, || {
-        let mut whole = read_whole(op, x)?;
+    let made = made_once(key, || {
+        let (mut read, memory) = (Assembly::new(op, x.backend()), StepMemory::new(op, x.backend()));
+        let mut whole = read_whole(op, x, &mut read)?;
         x.backend().count_host_step();
         let flat = match std::mem::replace(&mut whole.values, HostValues::Bool(Vec::new())) {
-            HostValues::Str(strings) => HostFlat::Strings(HostStrings::of(&strings)?),
+            HostValues::Str(strings) => HostFlat::Strings(memory.flat(&strings)?),
             numbers => HostFlat::Numbers(numbers),
         };
-        whole.values = match step(&flat)? {
-            HostFlat::Strings(s) => HostValues::Str((0..s.len()).map(|i| s.get(i).to_vec()).collect()),
+        whole.values = match step(&memory, &flat)? {
+            HostFlat::Strings(HostStrings { splits, bytes }) => read.strings(&splits, &bytes.into())?,
             HostFlat::Numbers(numbers) => numbers,
         };
         whole.to_device(&x.device())
-    })
+    });
+    made.map_err(here())
 }
 
 impl Tensor {

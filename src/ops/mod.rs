@@ -84,6 +84,7 @@ mod split;
 mod squeeze;
 mod string_pairs;
 mod strings;
+mod tensor_list;
 mod tile;
 mod to_tensor;
 mod top_k;
@@ -117,6 +118,7 @@ pub(crate) use rows::Repeats;
 pub(crate) use segment::Aggregate;
 pub use split::Parts;
 pub use strings::{Notation, NumberFormat, Pad};
+pub(crate) use tensor_list::counted_tensors;
 pub use unicode::{
     Base64, Encoding, InvalidText, TextEncoding, ignore_invalid, replace_controls, replace_invalid, strict,
 };

@@ -1,8 +1,9 @@
 //! Splits a tensor into pieces along a uniform dimension.
 
 use super::index::Index;
+use super::tensor_list::counted_tensors;
 use crate::element::Element;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -14,9 +15,6 @@ const OP: &str = "split";
 
 /// The size of the piece that takes the rest of the dimension.
 const REST: i64 = -1;
-
-/// Greatest number of pieces of one size, which an empty dimension does not limit. A piece takes about a kilobyte.
-const MOST_PIECES: u32 = 1 << 20;
 
 /// Pieces into which a dimension is split.
 ///
@@ -64,9 +62,9 @@ impl Tensor {
     /// prefix sum. No wait: the device computes the bounds where only it knows the number of rows.
     ///
     /// # Errors
-    /// An axis out of range or ragged; a number of pieces below 1, a size below 0, except for one -1 of a dense tensor; sizes
-    /// that do not add up to the dimension's, or exceed it beside a -1, or a number of pieces that does not divide it (at the read
-    /// where only the device knows the size); more than 2^20 pieces of one size.
+    /// An axis out of range or ragged; a number of pieces below 1; a size below 0, except for one -1 of a dense tensor;
+    /// sizes that do not add up to the dimension's, or exceed it beside a -1, or a number of pieces that does not divide
+    /// it (at the read where only the device knows the size); more than 2^20 pieces; no host memory for them.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -93,6 +91,11 @@ impl Tensor {
                 format!("dimension {axis} of a tensor of shape {} is ragged: its rows differ", self.shape_text());
             return Err(Error::argument(OP, what));
         };
+        let number = match &parts {
+            Parts::Equal(n) => u64::try_from(*n).unwrap_or(0),
+            Parts::Sizes(sizes) => sizes.len() as u64,
+        };
+        let _counted = counted_tensors(OP, self, number, 0)?;
         let pieces = match &parts {
             Parts::Equal(n) => Pieces::equal(*n, &size)?,
             Parts::Sizes(sizes) if self.ragged_rank() > 0 && sizes.contains(&REST) => {
@@ -145,16 +148,6 @@ impl Pieces {
         let Some(n) = u32::try_from(n).ok().filter(|&n| n > 0) else {
             return Err(Error::argument(OP, format!("the number of pieces must be 1 or more, but is {n}")));
         };
-        if n > MOST_PIECES {
-            return Err(Error::Limit {
-                what: OP.into(),
-                requested: n.into(),
-                unit: "pieces",
-                limit: MOST_PIECES.into(),
-                whose: "a list of tensors".into(),
-                location: caller(),
-            });
-        }
         if let Some(size) = size.as_known().filter(|size| size % n != 0) {
             return Err(Error::argument(OP, format!("a dimension of size {size} has no {n} pieces of one size")));
         }

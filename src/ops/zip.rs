@@ -1,6 +1,7 @@
 //! Several tensors of one layout as columns of one tensor, and back.
 
 use super::index::Index;
+use super::tensor_list::counted_tensors;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
@@ -82,7 +83,8 @@ impl Tensor {
     /// Awkward: `ak.unzip`, of records. TensorFlow: `tf.unstack(x, axis=-1)`.
     ///
     /// # Errors
-    /// A scalar; an innermost dimension that is ragged, or whose size only the device knows.
+    /// A scalar; an innermost dimension that is ragged, or whose size only the device knows; more than 2^20 columns; no
+    /// host memory for their tensors.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -100,6 +102,7 @@ impl Tensor {
                 format!("the innermost dimension of {} must be uniform; convert it with to_tensor", self.shape_text());
             return Err(Error::argument(OP, what));
         };
+        let _counted = counted_tensors(OP, self, width as u64, 0)?;
         (0..width as i64).map(|column| self.slice([Index::Ellipsis, Index::At(column)])).collect()
     }
 }

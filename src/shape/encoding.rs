@@ -1,8 +1,13 @@
 //! Host-side conversion of row encodings to splits, validated or trusted.
 
 use super::RowPartition;
+use crate::backend::host_memory::counted_vec;
 use crate::error::{Error, Result, caller};
+use crate::graph::backend::{BackendRef, CountedMemory};
 use crate::graph::extent::Extent;
+
+/// Splits, and the count of their memory, which lasts until they are uploaded.
+pub(crate) type CountedSplits = (Vec<u32>, CountedMemory);
 
 /// The meaning of a list of integers that encodes rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,14 +36,32 @@ impl Encoding {
     /// Validates the integers and converts them to splits of `nvals` values, where that number is known.
     ///
     /// # Errors
+    /// The first entry that violates the encoding; more than 2^32 - 2 rows or values; no memory for the splits.
+    #[track_caller]
+    pub(crate) fn splits(
+        self,
+        op: &'static str,
+        backend: &BackendRef,
+        given: &[i64],
+        nvals: Option<u64>,
+    ) -> Result<CountedSplits> {
+        let total = self.validate(op, given, nvals)?;
+        self.trusted_splits(op, backend, given, nvals.unwrap_or(total))
+    }
+
+    /// Validates the integers for `nvals` values, where that number is known. Returns the number of values that they
+    /// imply.
+    ///
+    /// # Errors
     /// The first entry that violates the encoding; more than 2^32 - 2 rows or values.
     #[track_caller]
-    pub(crate) fn splits(self, op: &'static str, given: &[i64], nvals: Option<u64>) -> Result<Vec<u32>> {
+    pub(crate) fn validate(self, op: &'static str, given: &[i64], nvals: Option<u64>) -> Result<u64> {
         let name = self.name();
         let call = caller();
         let broken = |what: String| Err(Error::partition(op, format!("{name} {what}")).at(call));
         if self == Self::Splits {
-            return RowPartition::validate_splits(op, given, nvals);
+            RowPartition::validate_splits(op, given, nvals)?;
+            return Ok(given.last().map_or(0, |&last| last as u64));
         }
         Extent::known_u64(op, given.len() as u64 + 1)?;
         if given.is_empty() && self != Self::Lengths && nvals.is_some_and(|n| n > 0) {
@@ -81,15 +104,25 @@ impl Encoding {
             }
             _ => {}
         }
-        Ok(self.trusted_splits(given, nvals.unwrap_or(total)))
+        Ok(total)
     }
 
     /// Converts the integers to splits without validation. An entry that violates the encoding is clamped, so that the
     /// result is always a valid partition of `nvals` values.
-    pub(crate) fn trusted_splits(self, given: &[i64], nvals: u64) -> Vec<u32> {
+    ///
+    /// # Errors
+    /// No memory for the splits.
+    #[track_caller]
+    pub(crate) fn trusted_splits(
+        self,
+        op: &'static str,
+        backend: &BackendRef,
+        given: &[i64],
+        nvals: u64,
+    ) -> Result<CountedSplits> {
         let last = nvals.min(u64::from(u32::MAX) - 1) as i64;
         let rows = if self == Self::Splits { given.len().saturating_sub(1) } else { given.len() };
-        let mut splits = Vec::with_capacity(rows + 1);
+        let (mut splits, counted) = counted_vec(backend, op, rows + 1)?;
         let mut end = 0i64;
         splits.push(0);
         for r in 0..rows {
@@ -102,16 +135,22 @@ impl Encoding {
             end = if r + 1 == rows { last } else { next.clamp(end, last) };
             splits.push(end as u32);
         }
-        splits
+        Ok((splits, counted))
     }
 }
 
 /// Validates sorted row ids, one per value, and converts them to splits.
 ///
 /// # Errors
-/// The first id that is negative, below the one before it, or not below `nrows`; more rows than a tensor can have.
+/// The first id that is negative, below the one before it, or not below `nrows`; more rows than a tensor can have; no memory
+/// for the splits.
 #[track_caller]
-pub(crate) fn splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>) -> Result<Vec<u32>> {
+pub(crate) fn splits_of_rowids(
+    op: &'static str,
+    backend: &BackendRef,
+    ids: &[i64],
+    nrows: Option<i64>,
+) -> Result<CountedSplits> {
     let nrows = match nrows {
         Some(n) if n < 0 => return Err(Error::partition(op, format!("nrows must not be negative, but is {n}"))),
         Some(n) => n,
@@ -130,15 +169,20 @@ pub(crate) fn splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>
         let what = format!("value_rowids[{i}] is {}, but there are {nrows} rows", ids[i]);
         return Err(Error::partition(op, what));
     }
-    trusted_splits_of_rowids(op, ids, Some(nrows))
+    trusted_splits_of_rowids(op, backend, ids, Some(nrows))
 }
 
 /// Converts row ids that the caller guarantees to splits; an id out of range is clamped to the nearest row.
 ///
 /// # Errors
-/// More rows than a tensor can have; values without rows.
+/// More rows than a tensor can have; values without rows; no memory for the splits.
 #[track_caller]
-pub(crate) fn trusted_splits_of_rowids(op: &'static str, ids: &[i64], nrows: Option<i64>) -> Result<Vec<u32>> {
+pub(crate) fn trusted_splits_of_rowids(
+    op: &'static str,
+    backend: &BackendRef,
+    ids: &[i64],
+    nrows: Option<i64>,
+) -> Result<CountedSplits> {
     let nrows = nrows.unwrap_or_else(|| ids.last().map_or(0, |&last| last.saturating_add(1))).max(0) as u64;
     let rows = Extent::known_u64(op, nrows)?.capacity() as usize;
     Extent::known_u64(op, nrows + 1)?;
@@ -146,10 +190,7 @@ pub(crate) fn trusted_splits_of_rowids(op: &'static str, ids: &[i64], nrows: Opt
     if rows == 0 && !ids.is_empty() {
         return Err(Error::partition(op, format!("there are {} values, but no rows", ids.len())));
     }
-    let mut splits = Vec::new();
-    let call = caller();
-    let no_memory = |_| Error::partition(op, format!("the host has no memory for the splits of {rows} rows")).at(call);
-    splits.try_reserve_exact(rows + 1).map_err(no_memory)?;
+    let (mut splits, counted) = counted_vec(backend, op, rows + 1)?;
     splits.resize(rows + 1, 0u32);
     for &id in ids {
         splits[id.clamp(0, rows as i64 - 1) as usize + 1] += 1;
@@ -157,5 +198,5 @@ pub(crate) fn trusted_splits_of_rowids(op: &'static str, ids: &[i64], nrows: Opt
     for r in 0..rows {
         splits[r + 1] += splits[r];
     }
-    Ok(splits)
+    Ok((splits, counted))
 }

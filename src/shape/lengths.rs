@@ -211,7 +211,7 @@ impl RowPartition {
     /// Uploads the partition with these row lengths.
     #[track_caller]
     fn from_row_lengths_on(op: &'static str, lengths: &[i64], device: &Device) -> Result<Self> {
-        let splits = super::Encoding::Lengths.splits(op, lengths, None)?;
+        let (splits, _counted) = super::Encoding::Lengths.splits(op, device.backend(), lengths, None)?;
         let p = Self::from_host_splits(device.backend(), splits)?;
         debug_assert!(matches!(p.rows(), Rows::Splits(_)), "bug: a ragged dimension by type");
         Ok(p)

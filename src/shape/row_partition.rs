@@ -28,7 +28,7 @@ pub struct RowPartition {
     nrows: Extent,
     nvals: Extent,
     /// The splits, where they were uploaded from the host.
-    host: Option<Arc<[u32]>>,
+    host: Option<Arc<Vec<u32>>>,
     /// Lengths of the shortest and of the longest row, where known on the host.
     lengths: Option<(u32, u32)>,
 }
@@ -49,7 +49,7 @@ impl RowPartition {
             nrows: Extent::of(node.extent().size().sub(1)),
             nvals,
             rows: Rows::Splits(node),
-            host: Some(splits.into()),
+            host: Some(Arc::new(splits)),
             lengths: Some(lengths.unwrap_or((0, 0))),
         })
     }
@@ -161,8 +161,8 @@ impl RowPartition {
         &self.nvals
     }
     /// The splits, where the host has them.
-    pub(crate) fn host_splits(&self) -> Option<&Arc<[u32]>> {
-        self.host.as_ref()
+    pub(crate) fn host_splits(&self) -> Option<&[u32]> {
+        self.host.as_deref().map(Vec::as_slice)
     }
     /// Entry `at` of the splits as an input size identified by their node, where the host has the splits.
     pub(crate) fn known_split(&self, at: u32) -> Option<Size> {
@@ -316,20 +316,25 @@ impl RowPartition {
         }
     }
 
-    /// Validates splits by TensorFlow's rules, and narrows them to u32.
+    /// Validates splits by TensorFlow's rules.
     ///
     /// # Errors
     /// Empty `splits`; `splits[0] != 0`; `splits[r + 1] < splits[r]`; `splits[nrows] != nvals`; more than 2^32 - 2.
     #[track_caller]
-    pub(crate) fn validate_splits(op: &'static str, splits: &[i64], nvals: Option<u64>) -> Result<Vec<u32>> {
-        let Some((&first, &last)) = splits.first().zip(splits.last()) else {
+    pub(crate) fn validate_splits<I: Copy + Into<i64>>(
+        op: &'static str,
+        splits: &[I],
+        nvals: Option<u64>,
+    ) -> Result<()> {
+        let split = |at: usize| splits.get(at).copied().map(Into::into);
+        let Some((first, last)) = split(0).zip(split(splits.len().wrapping_sub(1))) else {
             return Err(Error::partition(op, "row_splits must have at least one entry, but is empty"));
         };
         if first != 0 {
             return Err(Error::partition(op, format!("row_splits must start at 0, but row_splits[0] is {first}")));
         }
-        if let Some(r) = splits.windows(2).position(|w| w[1] < w[0]) {
-            let (a, b) = (splits[r], splits[r + 1]);
+        if let Some(r) = splits.windows(2).position(|w| w[1].into() < w[0].into()) {
+            let (a, b): (i64, i64) = (splits[r].into(), splits[r + 1].into());
             return Err(Error::partition(
                 op,
                 format!("row_splits must not decrease, but row_splits[{}] = {b} is below row_splits[{r}] = {a}", r + 1),
@@ -342,7 +347,7 @@ impl RowPartition {
         }
         Extent::known_u64(op, last as u64)?;
         Extent::known_u64(op, splits.len() as u64)?;
-        Ok(splits.iter().map(|&s| s as u32).collect())
+        Ok(())
     }
 }
 

@@ -3,12 +3,10 @@
 use super::SparseTensor;
 use super::coordinates::{Coordinates, indices_of};
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::integer::{Integer, non_negative};
-
-/// Maximum number of parts of a split.
-const MOST_PARTS: u64 = 1 << 20;
+use crate::ops::counted_tensors;
 
 impl SparseTensor {
     /// The part of the tensor that begins at `start` and has `size` elements along each dimension, or fewer where the
@@ -78,7 +76,8 @@ impl SparseTensor {
     /// Where the size is no multiple of `parts`, the first parts are larger by 1.
     ///
     /// # Errors
-    /// `axis` out of range; `parts` below 1 or above the size of the dimension. At the read: coordinates outside of the
+    /// `axis` out of range; `parts` below 1 or above the size of the dimension; more than 2^20 parts; no
+    /// host memory for them. At the read: coordinates outside of the
     /// dense shape.
     ///
     /// # Cost
@@ -107,16 +106,8 @@ impl SparseTensor {
                 return Err(Error::argument(OP, what));
             }
         };
-        if parts > MOST_PARTS {
-            return Err(Error::Limit {
-                what: OP.into(),
-                requested: parts,
-                unit: "parts",
-                limit: MOST_PARTS,
-                whose: "a list of tensors".into(),
-                location: caller(),
-            });
-        }
+        // Coordinates, and the positions and the number of the entries of a part.
+        let _counted = counted_tensors(OP, &self.values, parts, 3)?;
         let (least, longer) = (whole / parts, whole % parts);
         let (mut start, mut size) = (vec![0; self.rank()], self.dense_shape.clone());
         let part = |k: u64| {

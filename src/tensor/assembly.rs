@@ -1,12 +1,11 @@
 //! Assembly of the results of reads in host memory: counted before they are written, and allocated without aborting.
 
-use std::any::Any;
-
 use super::HostValues;
 use super::host_vec::{decode, room};
+use crate::backend::host_memory::counted_allocations;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::{BackendRef, ReadBytes};
+use crate::graph::backend::{BackendRef, CountedMemory, ReadBytes};
 
 /// Bytes of a string in a result, besides its content: its `Vec`, and the allocator's header and rounding.
 const STRING_BYTES: u64 = size_of::<Vec<u8>>() as u64 + 16;
@@ -15,7 +14,7 @@ const STRING_BYTES: u64 = size_of::<Vec<u8>>() as u64 + 16;
 pub(crate) struct Assembly<'a> {
     op: &'static str,
     backend: &'a BackendRef,
-    reserved: Vec<Box<dyn Any + Send>>,
+    reserved: Vec<CountedMemory>,
 }
 
 impl<'a> Assembly<'a> {
@@ -33,6 +32,16 @@ impl<'a> Assembly<'a> {
         if bytes > 0 {
             self.reserved.push(self.backend.reserve_host(self.op, bytes)?);
         }
+        Ok(())
+    }
+
+    /// Counts further bytes of the result, which many small allocations are about to take.
+    ///
+    /// # Errors
+    /// As [`Self::reserve`]; the allocator refuses the memory.
+    #[track_caller]
+    pub(crate) fn reserve_allocations(&mut self, bytes: u64) -> Result<()> {
+        self.reserved.push(counted_allocations(self.backend, self.op, bytes)?);
         Ok(())
     }
 
@@ -88,9 +97,9 @@ impl<'a> Assembly<'a> {
     /// # Errors
     /// As [`Self::splits`].
     #[track_caller]
-    pub(super) fn strings(&mut self, splits: &[u32], bytes: &ReadBytes) -> Result<HostValues> {
+    pub(crate) fn strings(&mut self, splits: &[u32], bytes: &ReadBytes) -> Result<HostValues> {
         let n = splits.len().saturating_sub(1);
-        self.reserve(STRING_BYTES * n as u64 + bytes.len() as u64)?;
+        self.reserve_allocations(STRING_BYTES * n as u64 + bytes.len() as u64)?;
         let mut out: Vec<Vec<u8>> = Vec::new();
         room(&mut out, n)?;
         for w in splits.windows(2) {

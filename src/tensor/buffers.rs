@@ -53,7 +53,7 @@ impl DeviceBuffer {
 
     /// The wgpu buffer. Usage: `STORAGE | COPY_SRC | COPY_DST`, unless the program created it.
     pub fn buffer(&self) -> &wgpu::Buffer {
-        self.array.as_wgpu()
+        self.array.expose()
     }
     /// Byte offset of the array in the buffer.
     pub fn offset(&self) -> u64 {

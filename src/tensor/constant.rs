@@ -1,6 +1,7 @@
 //! Tensors from nested lists: inference of depth, splits and dtype.
 
 use super::{HostValues, Nested, Tensor, Values};
+use crate::backend::host_memory::{counted_allocations, counted_vec};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
@@ -316,6 +317,10 @@ impl Tensor {
             Some(d) => d,
             None => inferred(&scalars)?,
         };
+        let text = |s: &&Nested| if let Nested::Str(s) = s { s.len() as u64 + 16 } else { 0 };
+        let item = if dtype == DType::Str { size_of::<Vec<u8>>() } else { dtype.size() };
+        let bytes = (scalars.len() * item) as u64 + scalars.iter().map(text).sum::<u64>();
+        let _counted = counted_allocations(device.backend(), OP, bytes)?;
         of_parts(OP, nested_row_splits, &shape, &typed(&scalars, dtype)?, device)
     }
 }
@@ -334,7 +339,9 @@ pub(crate) fn of_parts(
     for splits in nested {
         Extent::known_u64(op, splits.len() as u64)?;
         Extent::known_u64(op, splits.last().copied().unwrap_or(0))?;
-        partitions.push(RowPartition::from_host_splits(backend, splits.into_iter().map(|s| s as u32).collect())?);
+        let (mut narrow, _counted) = counted_vec(backend, op, splits.len())?;
+        narrow.extend(splits.into_iter().map(|s| s as u32));
+        partitions.push(RowPartition::from_host_splits(backend, narrow)?);
     }
     let dims = shape
         .iter()

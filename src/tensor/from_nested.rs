@@ -2,9 +2,11 @@
 
 use super::constant::of_parts;
 use super::{Assembly, HostTensor, RaggedTensor};
+use crate::backend::host_memory::{counted_allocations, counted_vec};
 use crate::device::Device;
 use crate::element::{Element, Number, Str};
 use crate::error::{Error, Result, caller, here};
+use crate::graph::extent::Extent;
 
 /// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[Vec<T>]`, `[[T; 2]; 3]`, ...; `&str` and `String`
 /// for byte strings. Arrays whose elements are values or such arrays are uniform dimensions.
@@ -19,6 +21,11 @@ pub trait IntoNested<T: Element> {
     fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>);
     /// Number of elements of the list; 1 for a value.
     fn size(&self) -> usize;
+    /// Number of values, and the bytes that flattening takes besides them.
+    #[doc(hidden)]
+    fn measure(&self) -> (u64, u64) {
+        (0, 0)
+    }
 }
 
 // One implementation for all numbers, so that the element type of a literal is known from its use.
@@ -35,6 +42,9 @@ impl<T: Number + Element<Host = T>> IntoNested<T> for T {
     }
     fn size(&self) -> usize {
         1
+    }
+    fn measure(&self) -> (u64, u64) {
+        (1, 0)
     }
 }
 
@@ -53,6 +63,9 @@ macro_rules! string {
             }
             fn size(&self) -> usize {
                 1
+            }
+            fn measure(&self) -> (u64, u64) {
+                (1, self.len() as u64 + 16)
             }
         }
     )*};
@@ -74,6 +87,15 @@ fn flatten_list<T: Element, N: IntoNested<T>>(list: &[N], splits: &mut [Vec<u64>
             own.push(own.last().copied().unwrap_or(0) + size);
         }
     }
+}
+
+/// Bytes per list of its split, as it is flattened.
+const LIST_BYTES: u64 = 32;
+
+/// The measure of a list.
+fn measure_list<T: Element, N: IntoNested<T>>(list: &[N]) -> (u64, u64) {
+    let splits = if N::DEPTH == 0 { 0 } else { LIST_BYTES * list.len() as u64 };
+    list.iter().map(N::measure).fold((0, splits), |(n, bytes), (more, further)| (n + more, bytes + further))
 }
 
 /// The lengths that the type fixes of the innermost lists in a list of `N`.
@@ -98,6 +120,9 @@ macro_rules! list {
             fn size(&self) -> usize {
                 self.len()
             }
+            fn measure(&self) -> (u64, u64) {
+                measure_list(self)
+            }
         }
     )*};
 }
@@ -119,6 +144,9 @@ macro_rules! array {
             }
             fn size(&self) -> usize {
                 M
+            }
+            fn measure(&self) -> (u64, u64) {
+                measure_list(self.as_slice())
             }
         }
     )*};
@@ -162,7 +190,7 @@ impl<T: Element> RaggedTensor<T> {
     /// ragged tensor of points.
     ///
     /// # Errors
-    /// More than the device can hold.
+    /// More than the device can hold; no host memory for the flat values.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -176,9 +204,13 @@ impl<T: Element> RaggedTensor<T> {
     /// ```
     #[track_caller]
     pub fn from_nested<N: IntoNested<T>>(rows: N, device: &Device) -> Result<Self> {
+        const OP: &str = "from_nested";
         let inner = N::inner_shape();
         let mut splits = vec![vec![0]; N::DEPTH.saturating_sub(1 + inner.len())];
-        let mut values = Vec::new();
+        let (n, further) = rows.measure();
+        let n = Extent::known_u64(OP, n)?.capacity() as usize;
+        let (mut values, _counted) = counted_vec(device.backend(), OP, n)?;
+        let _further = counted_allocations(device.backend(), OP, further)?;
         rows.flatten(&mut splits, &mut values);
         let mut shape = Vec::new();
         if N::DEPTH > 0 {
@@ -186,7 +218,7 @@ impl<T: Element> RaggedTensor<T> {
             shape.push(lists);
             shape.extend(inner);
         }
-        of_parts("from_nested", splits, &shape, &T::wrap(values), device)?.try_into()
+        of_parts(OP, splits, &shape, &T::wrap(values), device)?.try_into()
     }
 
     /// Reads the tensor as nested vectors, as deep as its rank. Waits like [`Tensor::to_host`](crate::Tensor::to_host).
@@ -224,7 +256,8 @@ impl<T: Element> RaggedTensor<T> {
         let values = T::values(&host.values).expect("bug: a tensor of another dtype than its type says");
         let mut assembly = Assembly::new("to_nested_vec", self.backend());
         let lists = host.lists().saturating_mul(size_of::<Vec<T::Host>>() as u64);
-        assembly.reserve(lists.saturating_add(size_of_val(values) as u64).saturating_add(host.text_bytes()))?;
+        assembly
+            .reserve_allocations(lists.saturating_add(size_of_val(values) as u64).saturating_add(host.text_bytes()))?;
         Ok(N::build(host, values, 0, 0))
     }
 }

@@ -4,6 +4,7 @@ use half::{bf16, f16};
 
 use super::host_vec::{decode, extend};
 use super::{Tensor, Values, upload};
+use crate::backend::host_memory::counted_vec;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
@@ -263,8 +264,7 @@ impl HostTensor {
                 Some(next) => (next.len() as u64).saturating_sub(1),
                 None => self.inner_shape.first().copied().unwrap_or(0) as u64,
             };
-            let wide: Vec<i64> = splits.iter().map(|&s| i64::from(s)).collect();
-            let splits = RowPartition::validate_splits(OP, &wide, Some(below))?;
+            RowPartition::validate_splits(OP, splits, Some(below))?;
             let uniform = self.uniform_row_lengths.get(k).copied().flatten();
             partitions.push(match uniform {
                 Some(len) => {
@@ -276,7 +276,11 @@ impl HostTensor {
                     }
                     p
                 }
-                None => RowPartition::from_host_splits(device.backend(), splits)?,
+                None => {
+                    let (mut own, _counted) = counted_vec(device.backend(), OP, splits.len())?;
+                    own.extend_from_slice(splits);
+                    RowPartition::from_host_splits(device.backend(), own)?
+                }
             });
         }
         let outer = dims.first().map(|&d| values.rows(self.nested_row_splits.len(), d));

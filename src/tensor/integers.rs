@@ -30,7 +30,10 @@ pub(crate) enum Source<'a> {
 
 impl<'a, I: Integer> From<&'a [I]> for Integers<'a> {
     fn from(all: &'a [I]) -> Self {
-        Self(Source::Host(all.iter().map(|v| v.saturating_i64()).collect()))
+        Self(Source::Host(match I::as_i64s(all) {
+            Some(all) => Cow::Borrowed(all),
+            None => all.iter().map(|v| v.saturating_i64()).collect(),
+        }))
     }
 }
 impl<'a, I: Integer> From<&'a &[I]> for Integers<'a> {

@@ -91,9 +91,7 @@ impl Tensor {
     /// one [`Nested`], and strings are copied.
     pub(super) fn nested_from(&self, host: &HostTensor) -> Result<Nested> {
         let mut assembly = Assembly::new("to_nested", self.backend());
-        let lists_and_values = host.lists().saturating_add(host.values.len() as u64);
-        assembly
-            .reserve(lists_and_values.saturating_mul(size_of::<Nested>() as u64).saturating_add(host.text_bytes()))?;
+        assembly.reserve_allocations(host.nested_bytes(size_of::<Nested>() as u64))?;
         Ok(host.to_nested())
     }
 }
@@ -165,6 +163,12 @@ impl HostTensor {
             0 if below.contains(&0) => usize::MAX,
             width => self.values.len() / width.max(1),
         }
+    }
+
+    /// Bytes of the tensor's nested lists, of which each value and each row takes `item` bytes.
+    pub(crate) fn nested_bytes(&self, item: u64) -> u64 {
+        let items = self.lists().saturating_add(self.values.len() as u64);
+        items.saturating_mul(item).saturating_add(self.text_bytes())
     }
 
     /// Number of lists that hold lists or values, in the tensor's nested lists.

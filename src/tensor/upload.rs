@@ -1,8 +1,7 @@
 //! Uploads flat values from host memory to a device, with one copy.
 
-use std::borrow::Cow;
-
 use super::Values;
+use crate::backend::host_memory::counted_vec;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
@@ -31,23 +30,30 @@ pub(super) fn numbers(device: &Device, dtype: DType, bytes: &[u8]) -> Result<Val
 pub(super) fn strings<'a>(device: &Device, strings: impl ExactSizeIterator<Item = &'a [u8]> + Clone) -> Result<Values> {
     supported(device, DType::Str)?;
     Extent::known_u64("a tensor", strings.len() as u64)?;
-    let mut splits = Vec::with_capacity(strings.len() + 1);
-    let mut total = 0u64;
-    splits.push(0);
-    for s in strings.clone() {
-        total += s.len() as u64;
-        splits.push(total as u32);
-    }
+    let backend = device.backend();
+    let total: u64 = strings.clone().map(|s| s.len() as u64).sum();
     check_bytes(device, "a string tensor", total)?;
     let len = Extent::known_u64("a string tensor", total)?.capacity();
+    let (mut splits, _counted) = counted_vec(backend, "an upload", strings.len() + 1)?;
+    let mut end = 0;
+    splits.push(end);
+    splits.extend(strings.clone().map(|s| {
+        end += s.len() as u32;
+        end
+    }));
     let mut all = strings.clone();
-    let bytes: Cow<'_, [u8]> = match (all.next(), all.len()) {
-        (Some(one), 0) => one.into(),
-        _ => strings.collect::<Vec<_>>().concat().into(),
+    let joined;
+    let (bytes, _counted): (&[u8], _) = match (all.next(), all.len()) {
+        (Some(one), 0) => (one, None),
+        _ => {
+            let (mut out, counted) = counted_vec(backend, "an upload", total as usize)?;
+            strings.for_each(|s| out.extend_from_slice(s));
+            joined = out;
+            (&joined, Some(counted))
+        }
     };
-    let backend = device.backend();
     let partition = RowPartition::from_host_splits(backend, splits)?;
-    let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, &bytes).map_err(here())?);
+    let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, bytes).map_err(here())?);
     Ok(Values::Strings { strings: partition, bytes })
 }
 

@@ -1,6 +1,6 @@
 //! A lost device is an error of every operation on it.
 
-use ragged::{Device, DeviceOptions, Error, HostTensor, Result};
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, RaggedTensor, Result, Tensor, wgpu};
 
 use crate::common::gpu_with;
 use crate::operations::{KERNELS, OF_STRINGS, rows, strings};
@@ -39,4 +39,71 @@ fn a_lost_device_is_an_error_of_every_operation_on_it() {
     // Another device of the same adapter still works.
     let other = gpu_with(&DeviceOptions::default()).expect("opens again");
     assert_eq!(host.to_device(&other).and_then(|x| x.to_host()).expect("reads"), host);
+}
+
+/// A call that must fail on a lost device, and its name.
+type Call = (&'static str, fn(&Device, &Tensor, &wgpu::Buffer) -> Result<()>);
+
+/// Calls that use the device; each is the first one after a loss.
+const CALLS: [Call; 12] = [
+    ("wait", |device, _, _| device.wait()),
+    ("numerics", |device, _, _| device.numerics().map(drop)),
+    ("upload", |device, _, _| RaggedTensor::from_nested(vec![1], device).map(drop)),
+    ("upload of rows", |device, _, _| RaggedTensor::from_nested([vec![1], vec![]], device).map(drop)),
+    ("upload and read", |device, _, _| RaggedTensor::from_nested(vec![1], device)?.add(1)?.to_vec().map(drop)),
+    ("read", |_, x, _| x.to_host().map(drop)),
+    ("read of a computation", |_, x, _| x.add(x)?.to_host().map(drop)),
+    ("async read", |_, x, _| pollster::block_on(x.add(x)?.to_host_async()).map(drop)),
+    ("eval", |_, x, _| x.multiply(x)?.eval()),
+    ("check", |_, x, _| x.subtract(x)?.check()),
+    ("read of a buffer", |device, _, buffer| {
+        Tensor::from_wgpu_buffer(buffer, DType::F32, &[4], device)?.add(1f32)?.to_host().map(drop)
+    }),
+    ("from_wgpu", |device, _, _| {
+        let (gpu, queue) = device.as_wgpu().expect("a GPU");
+        Device::from_wgpu(gpu, queue, &DeviceOptions::default()).map(drop)
+    }),
+];
+
+/// A device, of this crate or of the program, and a tensor and a buffer on it.
+fn device_of(is_users: bool) -> Option<(Device, Tensor, wgpu::Buffer)> {
+    let mut device = gpu_with(&DeviceOptions::default())?;
+    if is_users {
+        let (gpu, queue) = device.as_wgpu().expect("a GPU");
+        device = Device::from_wgpu(gpu, queue, &DeviceOptions::default()).expect("wraps");
+    }
+    let x = rows(10, 5).to_device(&device).expect("uploads");
+    device.numerics().expect("probes");
+    x.eval().expect("computes");
+    device.wait().expect("waits");
+    let descriptor =
+        wgpu::BufferDescriptor { label: None, size: 16, usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false };
+    let buffer = device.as_wgpu().expect("a GPU").0.create_buffer(&descriptor);
+    Some((device, x, buffer))
+}
+
+#[test]
+fn the_first_call_after_a_loss_reports_it() {
+    for is_users in [false, true] {
+        for in_flight in [false, true] {
+            for (name, call) in CALLS {
+                let Some((device, x, buffer)) = device_of(is_users) else { return };
+                if in_flight {
+                    x.add(7).and_then(|y| y.eval()).expect("computes");
+                }
+                device.as_wgpu().expect("a GPU").0.destroy();
+                // A submission without a wait is dropped in silence, unless a callback has reported the loss.
+                if name == "eval" && (is_users || in_flight) {
+                    let _ = call(&device, &x, &buffer);
+                    assert!(matches!(device.wait(), Err(Error::DeviceLost { .. })), "after eval");
+                }
+                for round in ["first", "second"] {
+                    let outcome = call(&device, &x, &buffer);
+                    let case = format!("{name}, {round} call, in flight: {in_flight}, of the program: {is_users}");
+                    assert!(matches!(outcome, Err(Error::DeviceLost { .. })), "{case}: {outcome:?}");
+                }
+                assert!(matches!(device.wait(), Err(Error::DeviceLost { .. })), "{name}");
+            }
+        }
+    }
 }

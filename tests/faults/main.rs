@@ -4,6 +4,7 @@
 mod common;
 
 mod conditions;
+mod destroyed_buffer;
 mod limits;
 mod lost_device;
 mod operations;

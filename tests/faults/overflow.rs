@@ -48,7 +48,7 @@ fn splits_into_too_many_empty_pieces_are_errors() {
     let none = HostTensor::dense(&[0, 0], HostValues::F32(Vec::new())).to_device(&device).expect("no values");
     for axis in [0, 1] {
         let outcome = none.split(1 << 30, axis);
-        assert!(matches!(outcome, Err(Error::Limit { unit: "pieces", .. })), "{axis}");
+        assert!(matches!(outcome, Err(Error::Limit { unit: "tensors", .. })), "{axis}");
         assert_eq!(none.split(3, axis).expect("empty pieces").len(), 3);
     }
 }

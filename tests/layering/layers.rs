@@ -9,7 +9,7 @@ use crate::source::{code, files, read, src};
 const LAYERS: [&[&str]; 14] = [
     &["dtype", "trace"],
     &["error", "numerics", "stats", "tuning"],
-    &["integer"],
+    &["environment", "integer"],
     &["math"],
     &["graph"],
     &["backend", "explain"],

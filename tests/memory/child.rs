@@ -28,6 +28,33 @@ pub fn output(name: &str, limit: &str) -> String {
     output
 }
 
+/// Runs the test `name` of this binary in a child process without further limits. Whether this is the parent, which is
+/// then done.
+pub fn ran_in_child(name: &str) -> bool {
+    if !is_child() {
+        output(name, "true");
+    }
+    !is_child()
+}
+
+/// Fails unless the outcome is an error of a limit that names the line of the call, and unless the peak of this
+/// process's memory grew by at most `most` bytes meanwhile.
+#[track_caller]
+pub fn refused_within<T>(what: &str, most: u64, work: impl FnOnce() -> ragged::Result<T>) -> ragged::Error {
+    let before = status("VmHWM");
+    let outcome = work();
+    let grown = status("VmHWM") - before;
+    let error = match outcome {
+        Err(error @ ragged::Error::Limit { .. }) => error,
+        Err(other) => panic!("{what}: {other}"),
+        Ok(_) => panic!("{what}: no error"),
+    };
+    println!("{what}: {error}; the peak grew by {grown} bytes");
+    assert!(grown <= most, "{what}: the peak grew by {grown} bytes; {error}");
+    assert!(error.location().is_some_and(|at| at.file().contains("tests")), "{what}: {error}");
+    error
+}
+
 /// A line of `/proc/self/status`, in bytes.
 pub fn status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux has this file");

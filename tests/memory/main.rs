@@ -7,6 +7,12 @@ mod budget;
 #[cfg(target_os = "linux")]
 mod child;
 #[cfg(target_os = "linux")]
+mod host_results;
+#[cfg(target_os = "linux")]
+mod host_splits;
+#[cfg(target_os = "linux")]
 mod limits;
+#[cfg(target_os = "linux")]
+mod lists_of_tensors;
 #[cfg(target_os = "linux")]
 mod peak;

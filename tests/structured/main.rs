@@ -1,10 +1,12 @@
 //! Records of named fields: the reference of `tf.experimental.StructuredTensor` (`reference.rs`), construction and
-//! operations (`operations.rs`), round trips of random records (`round_trips.rs`), bad input (`bad_input.rs`).
+//! operations (`operations.rs`), round trips of random records (`round_trips.rs`), bad input (`bad_input.rs`), JSON text
+//! (`json_text.rs`).
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod bad_input;
+mod json_text;
 mod operations;
 mod reference;
 mod round_trips;

@@ -59,8 +59,11 @@ use options::CpuOptions;
 use pool::Pool;
 
 use crate::dtype::DType;
+use crate::environment;
 use crate::error::Result;
-use crate::graph::backend::{Backend, BackendRef, BoxedRead, Elements, Part, ReadBytes, Status, StepCost, Wait};
+use crate::graph::backend::{
+    Backend, BackendRef, BoxedRead, CountedMemory, Elements, Part, ReadBytes, Status, StepCost, Wait,
+};
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{ArraySource, Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Step};
@@ -293,7 +296,7 @@ impl Backend for CpuBackend {
     fn upload(&self, dtype: DType, bytes: &[u8]) -> Result<Arc<dyn Any + Send + Sync>> {
         Ok(Arc::new(Array::from_bytes(&self.pool, dtype, bytes)?))
     }
-    fn reserve_host(&self, op: &str, bytes: u64) -> Result<Box<dyn Any + Send>> {
+    fn reserve_host(&self, op: &str, bytes: u64) -> Result<CountedMemory> {
         Ok(Box::new(self.pool.reserve_host(op, bytes)?))
     }
     fn try_read_u32(&self, stored: &Stored, at: u32) -> Option<u32> {
@@ -309,6 +312,7 @@ impl Backend for CpuBackend {
         if nodes.iter().all(|n| n.stored().is_some()) {
             return Ok(());
         }
+        environment::is_portable()?;
         loop {
             let (program, bindings) = trace(nodes);
             let mut plan = self.plan(program, &bindings);

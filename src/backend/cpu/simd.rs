@@ -3,6 +3,9 @@
 //! Both versions of a loop perform the same operations in the same order. Fused multiply-adds are not used, because
 //! they round once instead of twice. AVX2 pays for values in the L1 or L2 cache.
 
+#[cfg(target_arch = "x86_64")]
+use crate::environment;
+
 /// A loop to be compiled for AVX2 as well. Functions that `run` calls must be small or `#[inline(always)]`: code that
 /// is not inlined is not compiled for AVX2.
 pub(crate) trait Loop {
@@ -17,7 +20,8 @@ pub(crate) trait Loop {
 pub(super) fn has_avx2() -> bool {
     static HAS_AVX2: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *HAS_AVX2.get_or_init(|| {
-        let is_portable = std::env::var_os("RAGGED_PORTABLE").is_some_and(|value| value != "0");
+        // `CpuBackend` reports a value that is not allowed.
+        let is_portable = environment::is_portable().unwrap_or(true);
         !is_portable && std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
     })
 }

@@ -14,7 +14,7 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::host_memory;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::{Backend, BackendRef, BoxedRead, Part, StepCost, Wait};
+use crate::graph::backend::{Backend, BackendRef, BoxedRead, CountedMemory, Part, StepCost, Wait};
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, LastCounts, PlanCache, PlanLimits, Step};
@@ -118,7 +118,7 @@ impl Backend for GpuBackend {
             _ => Ok(()),
         }
     }
-    fn reserve_host(&self, op: &str, bytes: u64) -> Result<Box<dyn Any + Send>> {
+    fn reserve_host(&self, op: &str, bytes: u64) -> Result<CountedMemory> {
         Ok(Box::new(host_memory::reserve(op, bytes, || ())?))
     }
     fn max_bytes(&self) -> u64 {
@@ -195,10 +195,11 @@ impl Backend for GpuBackend {
     }
     fn numerics(&self) -> Result<Numerics> {
         if let Some(known) = self.numerics.get() {
+            self.runtime.probe()?;
             return Ok(*known);
         }
         // Two threads may both run the probe; the first result is kept.
-        let found = probe::numerics(&self.runtime)?;
+        let found = probe::numerics(&self.runtime).map_err(|e| self.runtime.with_cause(e))?;
         Ok(*self.numerics.get_or_init(|| found))
     }
     fn fail_allocations(&self, count: u32) {

@@ -6,11 +6,14 @@
 //! since; all others are two atomic operations.
 
 mod available;
+mod counted;
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result, caller};
+
+pub(crate) use counted::{GrowingBytes, counted_allocations, counted_vec};
 
 /// Fraction of the available memory that is left to the system and to other parts of the process.
 const MARGIN: u64 = 32;

@@ -110,7 +110,8 @@ impl<S: ElementSignature> ElementFunction<S> {
     ///
     /// # Errors
     /// [`Error::Wgsl`], with the line: WGSL that is invalid or declares anything else; no function of that name; a
-    /// signature that differs from the Rust function's.
+    /// signature that differs from the Rust function's; a value of more than 8192 bytes, or variables of more than 8192
+    /// bytes in all functions together.
     ///
     /// # Cost
     /// Parses and validates the text, once per function. Calls parse nothing.

@@ -82,9 +82,17 @@ fn line_of(text: &str, at: SourceLocation) -> u32 {
 fn check_sizes(module: &Module) -> Result<(), Fault> {
     let size = |inner: &TypeInner| inner.try_size(module.to_ctx()).unwrap_or(u32::MAX);
     match module.types.iter().find(|(_, ty)| size(&ty.inner) > MAX_TYPE) {
-        None => Ok(()),
-        Some(_) => Err(Fault::new(format!("a value takes more than {MAX_TYPE} bytes"))),
+        None => {}
+        Some(_) => return Err(Fault::new(format!("a value takes more than {MAX_TYPE} bytes"))),
     }
+    // A call is inlined, so that the variables of all functions may exist at once in each invocation.
+    let variables = module.functions.iter().flat_map(|(_, function)| function.local_variables.iter());
+    let bytes: u64 = variables.map(|(_, variable)| u64::from(size(&module.types[variable.ty].inner))).sum();
+    if bytes > u64::from(MAX_TYPE) {
+        let what = format!("the variables of all functions take {bytes} bytes; {MAX_TYPE} are allowed");
+        return Err(Fault::new(what));
+    }
+    Ok(())
 }
 
 /// The dtype of a WGSL type.
@@ -227,6 +235,18 @@ mod tests {
         assert!(fault(&many).what.contains("declarations"));
         let large = "fn f(x: f32) -> f32 { var a = array<f32, 100000000>(); return a[0] + x; }";
         assert!(fault(large).what.contains("8192 bytes"));
+        // 8000 bytes per variable, in one function or in two.
+        let var = |k: u32| format!("var a{k} = array<f32, 2000>(); a{k}[u32(x)] = x;");
+        let two = format!("fn f(x: f32) -> f32 {{ {} {} return a0[1] + a1[1]; }}", var(0), var(1));
+        assert!(fault(&two).what.contains("16000 bytes; 8192 are allowed"));
+        let apart = format!(
+            "fn g(x: f32) -> f32 {{ {} return a0[1]; }}\nfn f(x: f32) -> f32 {{ {} return g(x) + a1[1]; }}",
+            var(0),
+            var(1)
+        );
+        assert!(fault(&apart).what.contains("16000 bytes"));
+        let one = format!("fn f(x: f32) -> f32 {{ {} return a0[1]; }}", var(0));
+        assert!(validated("f", &one, F32, DType::F32).is_ok());
         assert!(fault(&" ".repeat(MAX_LEN + 1)).what.contains("bytes"));
     }
 

@@ -9,7 +9,7 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
-use crate::ops::host_step::{host_numbers, strings_of};
+use crate::ops::host_step::host_numbers;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, HostValues, Pick, RaggedTensor, Tensor, Values};
 
@@ -20,7 +20,7 @@ impl Tensor {
     /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
-    /// Floats on a GPU whose options do not allow host steps.
+    /// Floats on a GPU whose options do not allow host steps; no host memory for the texts of floats.
     ///
     /// # Cost
     /// Integers and bools: a map and a prefix sum over the numbers, and a map over the bytes of the result, each of
@@ -74,7 +74,7 @@ impl Tensor {
                 self.holding(Values::rearranged(self.backend(), OP, &count, &pick, bound, &[])?)
             }
             dtype if dtype.is_integer() => self.decimal(OP, format),
-            _ => host_numbers(OP, self, format, |numbers| {
+            _ => host_numbers(OP, self, format, |memory, numbers| {
                 let wide: Box<dyn Fn(usize) -> f64 + Sync> = match numbers {
                     HostValues::F16(v) => Box::new(|i| v[i].to_f64()),
                     HostValues::BF16(v) => Box::new(|i| v[i].to_f64()),
@@ -82,10 +82,7 @@ impl Tensor {
                     HostValues::F64(v) => Box::new(|i| v[i]),
                     other => return Err(Error::unsupported(OP, other.dtype(), "it needs numbers")),
                 };
-                strings_of(numbers.len(), |i, out| {
-                    out.extend_from_slice(format.float(wide(i), self.dtype()).as_bytes());
-                    Ok(())
-                })
+                memory.strings(numbers.len(), |i, out| out.push(format.float(wide(i), self.dtype()).as_bytes()))
             }),
         }
     }

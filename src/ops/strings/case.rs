@@ -4,11 +4,14 @@ use crate::element::Str;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
-use crate::ops::host_step::{HostStrings, host_strings};
+use crate::ops::host_step::host_strings;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 /// The bit that tells ASCII lower case from upper case.
 const CASE_BIT: u8 = 0x20;
+
+/// Bytes of a string above which the memory of its converted text is counted before the conversion.
+const LONG: usize = 64 << 10;
 
 impl Tensor {
     /// Each string in upper case: ASCII letters are converted, all other bytes stay. The layout stays.
@@ -109,10 +112,11 @@ impl Tensor {
 
     #[track_caller]
     fn recased(&self, op: &'static str, convert: fn(&str) -> String) -> Result<Self> {
-        host_strings(op, self, &(), |strings: &HostStrings| {
-            strings.map(|s, out| {
-                out.extend_from_slice(convert(&String::from_utf8_lossy(s)).as_bytes());
-                Ok(())
+        host_strings(op, self, &(), |memory, strings| {
+            memory.map(strings, |s, out| {
+                // Replaced invalid bytes take three bytes each, and so does the converted text at most.
+                let _scratch = if s.len() > LONG { Some(out.scratch(6 * s.len() as u64)?) } else { None };
+                out.push(convert(&String::from_utf8_lossy(s)).as_bytes())
             })
         })
     }

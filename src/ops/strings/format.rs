@@ -1,8 +1,9 @@
 //! A tensor as text.
 
 use super::number_format::NumberFormat;
+use crate::backend::host_memory::GrowingBytes;
 use crate::error::{Error, Result};
-use crate::ops::host_step::host_scalar;
+use crate::ops::host_step::host_string;
 use crate::tensor::{HostTensor, HostValues, Tensor};
 
 /// Elements that an abbreviated list shows at either end.
@@ -19,7 +20,7 @@ impl Tensor {
     /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
-    /// A template without exactly one `{}`; a GPU whose options do not allow host steps.
+    /// A template without exactly one `{}`; a GPU whose options do not allow host steps; no host memory for the text.
     ///
     /// # Cost
     /// A read of the tensor, an upload, and one wait.
@@ -42,71 +43,74 @@ impl Tensor {
         let Some((before, after)) = template.split_once("{}").filter(|(_, after)| !after.contains("{}")) else {
             return Err(Error::argument(OP, format!("the template {template:?} must contain {{}} once")));
         };
-        host_scalar(OP, self, &template, |host| {
-            Ok(HostValues::Str(vec![[before.as_bytes(), &text(host), after.as_bytes()].concat()]))
+        host_string(OP, self, &template, |host, out| {
+            out.push(before.as_bytes())?;
+            element(out, host, 0, 0)?;
+            out.push(after.as_bytes())
         })
     }
 }
 
-/// The text of the tensor.
-fn text(host: &HostTensor) -> Vec<u8> {
-    // The splits of every dimension but the outermost.
-    let mut levels: Vec<Vec<usize>> =
-        host.nested_row_splits.iter().map(|splits| splits.iter().map(|&s| s as usize).collect()).collect();
-    let mut count = host.inner_shape.first().copied().unwrap_or(1);
-    for &dim in host.inner_shape.iter().skip(1) {
-        levels.push((0..=count).map(|i| i * dim).collect());
-        count *= dim;
+/// Appends the text of the element at position `at` of dimension `dim - 1`.
+fn element(out: &mut GrowingBytes<'_>, host: &HostTensor, dim: usize, at: usize) -> Result<()> {
+    if dim == host.rank() {
+        return value(out, host, at);
     }
-    if host.inner_shape.is_empty() {
-        return value(host, 0);
-    }
-    let rows = levels.first().map_or(count, |splits| splits.len() - 1);
-    list(host, &levels, 0..rows)
-}
-
-/// The text of a list of elements of the outermost of `levels`.
-fn list(host: &HostTensor, levels: &[Vec<usize>], elements: std::ops::Range<usize>) -> Vec<u8> {
-    let one = |i: usize| match levels.split_first() {
-        None => value(host, i),
-        Some((splits, below)) => list(host, below, splits[i]..splits[i + 1]),
-    };
-    let parts: Vec<Vec<u8>> = if elements.len() <= 2 * EDGE {
-        elements.map(one).collect()
-    } else {
-        let (head, tail) = (elements.start..elements.start + EDGE, elements.end - EDGE..elements.end);
-        head.map(one).chain([b"...".to_vec()]).chain(tail.map(one)).collect()
-    };
-    [&b"["[..], &parts.join(&b", "[..]), b"]"].concat()
-}
-
-/// The text of value `i`.
-fn value(host: &HostTensor, i: usize) -> Vec<u8> {
-    let is_ragged = !host.nested_row_splits.is_empty();
-    let fixed = |value: f64| NumberFormat::default().float(value, host.values.dtype());
-    let text = match &host.values {
-        HostValues::Bool(v) => v[i].to_string(),
-        HostValues::U8(v) => v[i].to_string(),
-        HostValues::I8(v) => v[i].to_string(),
-        HostValues::U16(v) => v[i].to_string(),
-        HostValues::I16(v) => v[i].to_string(),
-        HostValues::U32(v) => v[i].to_string(),
-        HostValues::I32(v) => v[i].to_string(),
-        HostValues::U64(v) => v[i].to_string(),
-        HostValues::I64(v) => v[i].to_string(),
-        HostValues::F16(v) if is_ragged => fixed(v[i].to_f64()),
-        HostValues::BF16(v) if is_ragged => fixed(v[i].to_f64()),
-        HostValues::F32(v) if is_ragged => fixed(v[i].into()),
-        HostValues::F64(v) if is_ragged => fixed(v[i]),
-        HostValues::F16(v) => v[i].to_string(),
-        HostValues::BF16(v) => v[i].to_string(),
-        HostValues::F32(v) => v[i].to_string(),
-        HostValues::F64(v) => v[i].to_string(),
-        HostValues::Str(v) if is_ragged => {
-            let escapes = v[i].iter().flat_map(|&b| (b == b'\'' || b == b'\\').then_some(b'\\').into_iter().chain([b]));
-            return std::iter::once(b'\'').chain(escapes).chain([b'\'']).collect();
+    let all = host.children(dim, at);
+    let hidden = if all.len() > 2 * EDGE { all.start + EDGE..all.end - EDGE } else { all.end..all.end };
+    out.push(b"[")?;
+    for child in (all.start..hidden.start).chain(hidden.end..all.end) {
+        if child == hidden.end {
+            out.push(b", ...")?;
         }
-        HostValues::Str(v) => return [b"\"", v[i].as_slice(), b"\""].concat(),
-    };
-    text.into_bytes()
+        if child > all.start {
+            out.push(b", ")?;
+        }
+        element(out, host, dim + 1, child)?;
+    }
+    out.push(b"]")
+}
+
+/// Appends the text of value `i`: as TensorFlow prints it, which depends on whether the tensor is ragged.
+fn value(out: &mut GrowingBytes<'_>, host: &HostTensor, i: usize) -> Result<()> {
+    let is_ragged = !host.nested_row_splits.is_empty();
+    let values = &host.values;
+    let fixed = |value: f64| NumberFormat::default().float(value, values.dtype());
+    match values {
+        HostValues::Bool(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::U8(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::I8(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::U16(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::I16(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::U32(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::I32(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::U64(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::I64(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::F16(v) if is_ragged => out.push(fixed(v[i].to_f64()).as_bytes()),
+        HostValues::BF16(v) if is_ragged => out.push(fixed(v[i].to_f64()).as_bytes()),
+        HostValues::F32(v) if is_ragged => out.push(fixed(v[i].into()).as_bytes()),
+        HostValues::F64(v) if is_ragged => out.push(fixed(v[i]).as_bytes()),
+        HostValues::F16(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::BF16(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::F32(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::F64(v) => out.push_text(format_args!("{}", v[i])),
+        HostValues::Str(v) if is_ragged => {
+            out.push(b"'")?;
+            for part in v[i].split_inclusive(|b| matches!(b, b'\'' | b'\\')) {
+                match part.split_last() {
+                    Some((last @ (b'\'' | b'\\'), before)) => {
+                        out.push(before)?;
+                        out.push(&[b'\\', *last])?;
+                    }
+                    _ => out.push(part)?,
+                }
+            }
+            out.push(b"'")
+        }
+        HostValues::Str(v) => {
+            out.push(b"\"")?;
+            out.push(&v[i])?;
+            out.push(b"\"")
+        }
+    }
 }

@@ -4,7 +4,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::element::Str;
 use crate::error::{Error, Result};
-use crate::ops::host_step::{HostFlat, HostStrings, host_strings};
+use crate::ops::host_step::{HostFlat, host_strings};
 use crate::tensor::{HostValues, RaggedTensor, Tensor};
 
 /// Most bytes of a compiled expression.
@@ -90,8 +90,8 @@ impl Tensor {
         const OP: &str = "regex_full_match";
         compiled(OP, pattern, pattern)?;
         let whole = compiled(OP, pattern, &format!(r"\A(?:{pattern})\z"))?;
-        host_strings(OP, self, &pattern, |strings: &HostStrings| {
-            Ok(HostFlat::Numbers(HostValues::Bool(strings.numbers(|s| Ok(whole.is_match(s)))?)))
+        host_strings(OP, self, &pattern, |memory, strings| {
+            Ok(HostFlat::Numbers(HostValues::Bool(memory.numbers(strings, |s| Ok(whole.is_match(s)))?)))
         })
     }
 
@@ -104,7 +104,7 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::regex_full_match`]; a replacement that names a group that the pattern does not have, or with another
-    /// character after a backslash; 2^32 - 1 bytes or more.
+    /// character after a backslash; 2^32 - 1 bytes or more; no host memory for the result.
     ///
     /// # Cost
     /// As [`Tensor::regex_full_match`].
@@ -147,22 +147,21 @@ impl Tensor {
     fn matches_replaced(&self, op: &'static str, pattern: &str, rewrite: &str, most: usize) -> Result<Self> {
         let regex = compiled(op, pattern, pattern)?;
         let parts = parts(op, rewrite, regex.captures_len())?;
-        host_strings(op, self, &(pattern, rewrite), |strings: &HostStrings| {
-            strings.map(|s, out| {
+        host_strings(op, self, &(pattern, rewrite), |memory, strings| {
+            memory.map(strings, |s, out| {
                 let mut end = 0;
                 for found in regex.captures_iter(s).take(most) {
                     let whole = found.get(0).map_or(0..0, |m| m.range());
-                    out.extend_from_slice(&s[end..whole.start]);
+                    out.push(&s[end..whole.start])?;
                     for part in &parts {
                         match part {
-                            Part::Text(text) => out.extend_from_slice(text),
-                            Part::Group(k) => out.extend_from_slice(found.get(*k).map_or(b"", |m| m.as_bytes())),
+                            Part::Text(text) => out.push(text)?,
+                            Part::Group(k) => out.push(found.get(*k).map_or(b"", |m| m.as_bytes()))?,
                         }
                     }
                     end = whole.end;
                 }
-                out.extend_from_slice(&s[end..]);
-                Ok(())
+                out.push(&s[end..])
             })
         })
     }

@@ -8,7 +8,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::ops::by_key::reduce_rows;
 use crate::ops::elementwise::Site;
-use crate::ops::host_step::{HostFlat, HostStrings, host_strings};
+use crate::ops::host_step::{HostFlat, host_strings};
 use crate::tensor::{HostValues, RaggedTensor, Tensor};
 
 /// Digits whose value always fits in 64 bits.
@@ -55,7 +55,7 @@ impl Tensor {
     }
 
     #[track_caller]
-    fn floats<T: std::str::FromStr + Send>(
+    fn floats<T: std::str::FromStr + Clone + Default + Send>(
         &self,
         op: &'static str,
         name: &str,
@@ -70,7 +70,7 @@ impl Tensor {
                 Error::argument(op, format!("{text:?} is not a number of {name}"))
             })
         };
-        host_strings(op, self, &name, |strings: &HostStrings| Ok(HostFlat::Numbers(wrap(strings.numbers(parsed)?))))
+        host_strings(op, self, &name, |memory, strings| Ok(HostFlat::Numbers(wrap(memory.numbers(strings, parsed)?))))
     }
 
     #[track_caller]

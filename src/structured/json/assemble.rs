@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::column::{Column, Data, Numbers};
+use crate::backend::host_memory::counted_allocations;
 use crate::device::Device;
 use crate::error::Result;
 use crate::graph::digest::Digest;
@@ -76,7 +77,11 @@ impl Column {
         let values = match self.data {
             Data::Unknown => HostValues::F32(Vec::new()).upload(device)?,
             Data::Bool(v) => HostValues::Bool(v).upload(device)?,
-            Data::Numbers(v) => typed(v, dtypes).upload(device)?,
+            Data::Numbers(v) => {
+                let _counted =
+                    counted_allocations(device.backend(), "records", 8 * (v.ints.len() + v.floats.len()) as u64)?;
+                typed(v, dtypes).upload(device)?
+            }
             Data::Typed(v) => v.upload(device)?,
             Data::Str(v) => {
                 // An error if the device does not support strings.

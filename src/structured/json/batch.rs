@@ -6,14 +6,20 @@ use memchr::memchr;
 use rayon::prelude::*;
 
 use super::column::{Column, TOO_MANY};
+use super::growth::Growth;
 use super::misfit::Misfit;
 use super::text::{Line, Unfit, parse_line};
 use super::visit::Rules;
+use crate::error::{Error, Result};
 
 /// Misfits that are kept for the report.
 pub(super) const KEPT: usize = 100;
 /// Text that is worth a task of its own.
 const PIECE_BYTES: usize = 64 << 10;
+/// Text after which the memory of the columns is counted again.
+const COUNTED_BYTES: usize = 256 << 10;
+/// Most bytes of values per byte of text: integers of one digit, in a list.
+const MOST_PER_BYTE: u64 = 4;
 
 /// What a batch gave besides its records.
 #[derive(Debug, Default)]
@@ -26,6 +32,8 @@ pub(super) struct Outcome {
     pub misfits: Vec<Misfit>,
     /// The line at which parsing ended.
     pub failure: Option<Misfit>,
+    /// The refusal of memory, at which parsing ended too.
+    pub refused: Option<Error>,
 }
 
 impl Outcome {
@@ -36,8 +44,14 @@ impl Outcome {
         self.misfits.extend(other.misfits.into_iter().map(moved));
         self.misfits.truncate(KEPT);
         self.failure = other.failure.map(moved);
+        self.refused = other.refused;
         self.lines += other.lines;
         self.skipped += other.skipped;
+    }
+
+    /// Whether parsing ended at a line that does not fit, or without memory.
+    fn has_ended(&self) -> bool {
+        self.failure.is_some() || self.refused.is_some()
     }
 }
 
@@ -51,40 +65,47 @@ pub(super) struct Parsing {
 
 impl Parsing {
     /// Appends the records of the lines of `text` to the column, as if line by line.
-    pub(super) fn parse(self, text: &[u8], column: &mut Column) -> Outcome {
+    pub(super) fn parse(self, text: &[u8], column: &mut Column, growth: &mut Growth<'_>) -> Outcome {
         let before = column.len();
-        self.parse_in_pieces(text, column).unwrap_or_else(|| {
+        self.parse_in_pieces(text, column, growth).unwrap_or_else(|| {
             // The pieces disagree on types that no record had shown before. The order of the lines decides.
             column.truncate(before);
-            self.parse_in_order(text, column)
+            self.parse_in_order(text, column, growth)
         })
     }
 
     /// Parses the pieces in parallel, each into columns of its own. None if the result could depend on the division.
-    fn parse_in_pieces(self, text: &[u8], column: &mut Column) -> Option<Outcome> {
+    fn parse_in_pieces(self, text: &[u8], column: &mut Column, growth: &mut Growth<'_>) -> Option<Outcome> {
         let tasks = rayon::current_num_threads().min(text.len() / PIECE_BYTES);
         if tasks < 2 {
             return None;
         }
-        let (mut outcome, text) = self.parse_first(text, column);
-        if outcome.failure.is_some() {
+        let (mut outcome, text) = self.parse_first(text, column, growth);
+        if outcome.has_ended() {
             return Some(outcome);
         }
         let is_complete = column.is_complete();
-        let parts: Vec<(Column, Outcome)> = pieces(text, tasks)
+        let (shared, known) = (&*growth, &*column);
+        let parts: Vec<(Column, Outcome, Growth<'_>)> = pieces(text, tasks)
             .into_par_iter()
             .map(|piece| {
-                let mut own = column.emptied();
-                let outcome = self.parse_in_order(piece, &mut own);
-                (own, outcome)
+                let (mut own, mut growth) = (known.emptied(), shared.sibling());
+                let outcome = self.parse_in_order(piece, &mut own, &mut growth);
+                (own, outcome, growth)
             })
             .collect();
-        let is_clean = |part: &Outcome| part.misfits.is_empty() && part.failure.is_none();
-        if !is_complete && !parts.iter().all(|(_, part)| is_clean(part)) {
+        let is_clean = |part: &Outcome| part.misfits.is_empty() && !part.has_ended();
+        if !is_complete && !parts.iter().all(|(_, part, _)| is_clean(part)) {
             return None;
         }
-        for (own, part) in parts {
+        for (own, part, _counted) in parts {
             outcome.extend(part);
+            if let Err(refused) = growth.up_to(column.bytes() + own.bytes()) {
+                outcome.refused = Some(refused);
+            }
+            if outcome.refused.is_some() {
+                break;
+            }
             column.append(own).ok()?;
             if outcome.failure.is_some() {
                 break;
@@ -94,21 +115,39 @@ impl Parsing {
     }
 
     /// Parses lines up to the first record of all, which names the fields, unless they are known. Returns the rest.
-    fn parse_first<'a>(self, text: &'a [u8], column: &mut Column) -> (Outcome, &'a [u8]) {
+    fn parse_first<'a>(self, text: &'a [u8], column: &mut Column, growth: &mut Growth<'_>) -> (Outcome, &'a [u8]) {
         let (mut outcome, mut rest) = (Outcome::default(), text);
-        while column.len() == 0 && !column.pinned && !rest.is_empty() && outcome.failure.is_none() {
+        while column.len() == 0 && !column.pinned && !rest.is_empty() && !outcome.has_ended() {
             let end = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-            outcome.extend(self.parse_in_order(&rest[..end], column));
+            outcome.extend(self.parse_in_order(&rest[..end], column, growth));
             rest = &rest[end..];
         }
         (outcome, rest)
     }
 
     /// Parses line by line.
-    fn parse_in_order(self, text: &[u8], column: &mut Column) -> Outcome {
-        let checked = std::str::from_utf8(text).ok();
+    fn parse_in_order(self, text: &[u8], column: &mut Column, growth: &mut Growth<'_>) -> Outcome {
         let mut out = Outcome::default();
+        out.refused = self.parse_counted(text, column, growth, &mut out).err();
+        out
+    }
+
+    /// Parses line by line, and counts the memory of the column in steps.
+    ///
+    /// # Errors
+    /// No memory for the column.
+    fn parse_counted(self, text: &[u8], column: &mut Column, growth: &mut Growth<'_>, out: &mut Outcome) -> Result<()> {
+        let checked = std::str::from_utf8(text).ok();
+        let mut counted = 0;
         for range in lines(text) {
+            if range.end - counted > COUNTED_BYTES {
+                growth.up_to(column.bytes())?;
+                counted = range.start;
+            }
+            let _of_line = match range.len() {
+                0..=COUNTED_BYTES => None,
+                long => Some(growth.more(MOST_PER_BYTE * long as u64)?),
+            };
             out.lines += 1;
             let line = match checked {
                 Some(text) => Line::Text(text[range].trim_ascii()),
@@ -131,7 +170,7 @@ impl Parsing {
                 out.misfits.push(misfit);
             }
         }
-        out
+        growth.up_to(column.bytes())
     }
 }
 

@@ -10,6 +10,7 @@ use memchr::{memchr, memrchr};
 use super::assemble::{Dims, Dtypes};
 use super::batch::Parsing;
 use super::column::{Column, Data};
+use super::growth::Growth;
 use super::json_type::JsonType;
 use super::misfit::Misfit;
 use super::visit::Rules;
@@ -30,7 +31,8 @@ const OP: &str = "JsonLines";
 /// A line does not fit if it is not valid JSON, if a field is missing, unknown, null or given twice, or if a value has another
 /// type. That is an error with the line and the path, unless such lines are [skipped](Self::skip_misfits). An integer
 /// of more than 64 bits does not fit, nor does text that is nested deeper than 128 levels. Integers beyond 2^53 are
-/// rounded in a field that also holds floats, and integers beyond 2^24 in a field of f32.
+/// rounded in a field that also holds floats, and integers beyond 2^24 in a field of f32. `-0` is the integer 0, and
+/// `-0.0` a float.
 ///
 /// ```
 /// use ragged::{Device, JsonLines};
@@ -142,12 +144,14 @@ impl<R: Read> JsonLines<R> {
     ///
     /// # Errors
     /// A line that does not fit, with its number and the path; text without a record and without a schema; a failed
-    /// read; more values than the device can hold; a dtype that it lacks, such as f64: give a schema with another one.
+    /// read; more values than the device can hold, or than host memory can; a dtype that the device lacks, such as f64:
+    /// give a schema with another one.
     #[track_caller]
     pub fn read(&mut self, device: &Device) -> Result<StructuredTensor> {
         let call = caller();
         let mut column = self.column().map_err(here())?;
-        while self.next_batch(&mut column).map_err(|e| e.at(call))? {}
+        let mut growth = Growth::new(OP, device.backend());
+        while self.next_batch(&mut column, &mut growth).map_err(|e| e.at(call))? {}
         self.schema = JsonType::of(&column);
         records(column, device).map_err(|e| e.at(call))
     }
@@ -185,23 +189,29 @@ impl<R: Read> JsonLines<R> {
 
     /// Appends the records of the next batch of text to the column; false at the end of the text.
     #[track_caller]
-    fn next_batch(&mut self, column: &mut Column) -> Result<bool> {
-        let len = self.fill().map_err(here())?;
+    fn next_batch(&mut self, column: &mut Column, growth: &mut Growth<'_>) -> Result<bool> {
+        let mut of_text = growth.sibling();
+        let len = self.fill(&mut of_text).map_err(here())?;
         if len == 0 {
             return Ok(false);
         }
         let bom: &[u8] = b"\xef\xbb\xbf";
         let start = if self.lines == 0 && self.text.starts_with(bom) { bom.len() } else { 0 };
-        let outcome = self.parsing.parse(&self.text[start..len], column);
+        let outcome = self.parsing.parse(&self.text[start..len], column, growth);
         let before = self.lines;
         let moved = |m: Misfit| Misfit { line: m.line + before, ..m };
         self.lines += outcome.lines;
         self.skipped += outcome.skipped;
         let room = super::batch::KEPT - self.misfits.len();
         self.misfits.extend(outcome.misfits.into_iter().take(room).map(moved));
-        if let Some(Misfit { line, path, what }) = outcome.failure.map(moved) {
+        if outcome.failure.is_some() || outcome.refused.is_some() {
             self.at_end = true;
             self.text = Vec::new();
+        }
+        if let Some(refused) = outcome.refused {
+            return Err(refused);
+        }
+        if let Some(Misfit { line, path, what }) = outcome.failure.map(moved) {
             return Err(Error::Record { op: OP, line: Some(line), path, what, location: caller() });
         }
         self.text.drain(..len);
@@ -209,9 +219,10 @@ impl<R: Read> JsonLines<R> {
     }
 
     /// Reads until the text holds a batch of whole lines, or the rest; returns its length.
-    fn fill(&mut self) -> Result<usize> {
+    fn fill(&mut self, growth: &mut Growth<'_>) -> Result<usize> {
         const CHUNK: usize = 64 << 10;
         let mut searched = self.batch_bytes;
+        growth.up_to(self.text.len() as u64)?;
         loop {
             if let Some(first) = self.text.get(..self.batch_bytes) {
                 let later = || memchr(b'\n', &self.text[searched..]).map(|at| searched + at);
@@ -223,13 +234,37 @@ impl<R: Read> JsonLines<R> {
             if self.at_end {
                 return Ok(self.text.len());
             }
-            let want = self.batch_bytes.saturating_sub(self.text.len()).max(CHUNK);
-            match (&mut self.reader).take(want as u64).read_to_end(&mut self.text) {
+            // The text at most doubles in one step, so that a short text takes little memory.
+            let left = self.batch_bytes.saturating_sub(self.text.len());
+            let want = if left == 0 { self.text.len() } else { left.min(self.text.len()) }.max(CHUNK);
+            growth.up_to((self.text.len() + want) as u64)?;
+            let mut reader = Bounded { reader: &mut self.reader, left: want };
+            match reader.read_to_end(&mut self.text) {
                 Ok(0) => self.at_end = true,
                 Ok(_) => {}
                 Err(e) => return Err(io_error(&format!("after line {} the text cannot be read: {e}", self.lines))),
             }
         }
+    }
+}
+
+/// A reader of at most `left` more bytes.
+struct Bounded<'a, R> {
+    reader: &'a mut R,
+    left: usize,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let most = into.len().min(self.left);
+        let read = self.reader.read(&mut into[..most])?;
+        if read > most {
+            // The standard library's adapters panic, since they rely on the contract of `Read`.
+            let what = format!("the reader returned {read} bytes for a buffer of {most}");
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
+        }
+        self.left -= read;
+        Ok(read)
     }
 }
 
@@ -258,8 +293,9 @@ pub struct Batches<'a, R> {
 impl<R: Read> Batches<'_, R> {
     fn batch(&mut self) -> Result<Option<StructuredTensor>> {
         let mut column = self.lines.column()?;
+        let mut growth = Growth::new(OP, self.device.backend());
         loop {
-            if !self.lines.next_batch(&mut column)? {
+            if !self.lines.next_batch(&mut column, &mut growth)? {
                 return Ok(None);
             }
             if column.len() > 0 {

@@ -11,6 +11,7 @@ mod assemble;
 mod batch;
 mod column;
 mod from_serialize;
+mod growth;
 mod huge;
 mod json_type;
 mod lines;

@@ -3,7 +3,7 @@
 use serde::de::DeserializeSeed as _;
 
 use super::column::Column;
-use super::huge::big_integers;
+use super::huge::floated_integers;
 use super::visit::{Context, Place, Rules};
 
 /// One line: checked text, which spares a check per string, or bytes.
@@ -30,10 +30,10 @@ pub(super) fn parse_line(line: Line<'_>, column: &mut Column, rules: Rules) -> R
     if !context.is_suspect() {
         return Err(failed);
     }
-    // A number beyond 64 bits: a float, or an integer, which the parser has rounded to one.
+    // A number beyond 64 bits or a negative zero: a float, or an integer, which the parser reads as one.
     let integers = match line {
-        Line::Text(text) => big_integers(text.as_bytes()),
-        Line::Bytes(bytes) => big_integers(bytes),
+        Line::Text(text) => floated_integers(text.as_bytes()),
+        Line::Bytes(bytes) => floated_integers(bytes),
     };
     column.truncate(before);
     parse(line, column, &Context::new(rules, Some(integers)))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
+use crate::backend::host_memory::counted_allocations;
 use crate::error::{Error, Result, caller};
 use crate::structured::{FieldValue, StructuredTensor};
 use crate::tensor::{HostTensor, Nested, Tensor, to_host};
@@ -27,8 +28,8 @@ impl FieldValue {
     /// [`from_serialize`](Self::from_serialize) takes it back. TensorFlow: `StructuredTensor.to_pyval`.
     ///
     /// # Errors
-    /// With the path: NaN and infinities, byte strings that are no UTF-8, all of which JSON lacks. As
-    /// [`to_host`](crate::to_host).
+    /// With the path: NaN and infinities, byte strings that are no UTF-8, all of which JSON lacks. No host memory for the
+    /// values. As [`to_host`](crate::to_host).
     #[track_caller]
     pub fn to_value(&self) -> Result<Value> {
         let call = caller();
@@ -36,6 +37,7 @@ impl FieldValue {
         collect(self, &mut tensors).map_err(|e| e.at(call))?;
         let mut read = to_host(tensors).map_err(|e| e.at(call))?.into_iter();
         let host = host_field(self, &mut read);
+        let _counted = counted_allocations(self.device().backend(), OP, host.json_bytes()).map_err(|e| e.at(call))?;
         host.value(0, 0).map_err(|Unfit { path, what }| {
             let path = path.into_iter().rev().collect::<Vec<_>>().join(".");
             Error::Record { op: OP, line: None, path, what, location: call }
@@ -132,7 +134,25 @@ struct Unfit {
     what: String,
 }
 
+/// Bytes per object of JSON and per name in it: a node of a tree has room for eleven names.
+const OBJECT_BYTES: u64 = 704;
+
 impl HostField {
+    /// Bytes of all values as JSON: an upper bound, with the allocator's rounding.
+    fn json_bytes(&self) -> u64 {
+        let value = size_of::<Value>() as u64;
+        match self {
+            Self::Tensor(tensor) => tensor.nested_bytes(value),
+            Self::Records { records, fields } => {
+                let objects = fields.iter().map(|(name, _)| name.len() as u64 + 16).sum::<u64>()
+                    + (fields.len() as u64).div_ceil(5) * OBJECT_BYTES;
+                let all =
+                    (records.values.len() as u64).saturating_mul(objects).saturating_add(records.nested_bytes(value));
+                fields.iter().fold(all, |sum, (_, field)| sum.saturating_add(field.json_bytes()))
+            }
+        }
+    }
+
     /// The element at position `at` of dimension `dim - 1`.
     fn value(&self, dim: usize, at: usize) -> Result<Value, Unfit> {
         let (shape, is_element) = match self {

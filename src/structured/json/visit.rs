@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::column::{Column, RecordColumn, Refusal, Slot};
-use super::huge::BEYOND_64_BITS;
+use super::huge::{BEYOND_64_BITS, FloatedIntegers};
 use super::misfit::{Segment, Trail};
 
 /// Options of parsing.
@@ -20,8 +20,9 @@ pub(super) struct Rules {
 /// State of the parse of one line.
 pub(super) struct Context {
     rules: Rules,
-    /// The numbers beyond 64 bits that are refused; none: all of them.
-    refused: Option<Vec<f64>>,
+    /// The integers of the line that the parser reads as floats, where they have been searched for. Before that, each
+    /// number that may be one ends the parse.
+    floated: Option<FloatedIntegers>,
     /// Reason of the error, if the text itself is well-formed.
     reason: RefCell<Option<Refusal>>,
     trail: RefCell<Trail>,
@@ -29,12 +30,12 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(rules: Rules, refused: Option<Vec<f64>>) -> Self {
+    pub(super) fn new(rules: Rules, floated: Option<FloatedIntegers>) -> Self {
         let (reason, trail) = (RefCell::default(), RefCell::default());
-        Self { rules, refused, reason, trail, suspect: Cell::new(false) }
+        Self { rules, floated, reason, trail, suspect: Cell::new(false) }
     }
 
-    /// Whether the error is about a number that may be an integer beyond 64 bits.
+    /// Whether the error is about a number that may be an integer that the parser reads as a float.
     pub(super) fn is_suspect(&self) -> bool {
         self.suspect.get()
     }
@@ -122,7 +123,20 @@ impl<'de> Visitor<'de> for Place<'_> {
     #[inline]
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
         self.check_line()?;
-        if value.abs() >= BEYOND_64_BITS && self.context.refused.as_ref().is_none_or(|all| all.contains(&value)) {
+        if value == 0.0 && value.is_sign_negative() && self.column.takes_integers() {
+            match &self.context.floated {
+                None => {
+                    self.context.suspect.set(true);
+                    return Err(self.context.fail("a negative zero".into()));
+                }
+                Some(floated) if floated.zeros => {
+                    let pushed = self.column.push_i64(0);
+                    return self.done(pushed);
+                }
+                Some(_) => {}
+            }
+        }
+        if value.abs() >= BEYOND_64_BITS && self.context.floated.as_ref().is_none_or(|all| all.big.contains(&value)) {
             self.context.suspect.set(true);
             return Err(self
                 .context

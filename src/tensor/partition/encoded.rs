@@ -29,7 +29,7 @@ pub(crate) fn encoded(
     }
     if let (Some(nvals), Some(None)) = (nvals, known) {
         if m.trust == Trust::Check {
-            encoding.splits(m.op, given, None)?;
+            encoding.validate(m.op, given, None)?;
         }
         // The number of values is known on the device only, so the last rule is checked there.
         let uploaded = HostValues::I64(given.to_vec()).upload(&Device::of(m.backend))?;
@@ -38,16 +38,16 @@ pub(crate) fn encoded(
         return on_device(m, encoding, &t, Some(nvals));
     }
     let nvals = known.flatten();
-    let splits = match m.trust {
-        Trust::Check => encoding.splits(m.op, given, nvals)?,
+    let (splits, _counted) = match m.trust {
+        Trust::Check => encoding.splits(m.op, m.backend, given, nvals)?,
         Trust::Vouched => {
             let total = nvals.unwrap_or_else(|| match encoding {
                 Encoding::Lengths => given.iter().fold(0, |sum: u64, &l| sum.saturating_add(l.max(0) as u64)),
                 _ => given.last().map_or(0, |&last| last.max(0) as u64),
             });
             Extent::known_u64(m.op, total)?;
-            let splits = encoding.trusted_splits(given, total);
-            if splits.len() == 1 && total > 0 {
+            let splits = encoding.trusted_splits(m.op, m.backend, given, total)?;
+            if splits.0.len() == 1 && total > 0 {
                 return Err(Error::partition(m.op, format!("there are {total} values, but no rows")));
             }
             splits
@@ -66,7 +66,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
     let len = ints.count.expr();
     let nrows = match encoding {
         Encoding::Splits if ints.count.as_known() == Some(0) => {
-            return Err(RowPartition::validate_splits(m.op, &[], None).unwrap_err());
+            return Err(RowPartition::validate_splits::<i64>(m.op, &[], None).unwrap_err());
         }
         Encoding::Splits => Extent::bounded(ints.count.size().sub(1), len.clone().max(one.clone()).sub(one.clone())),
         _ => ints.count.clone(),

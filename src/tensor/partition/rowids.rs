@@ -35,9 +35,9 @@ pub(crate) fn from_rowids(
     if rows < u64::from(u32::MAX) - 1 {
         m.fits(4 * (rows + 1))?;
     }
-    let splits = match m.trust {
-        Trust::Check => splits_of_rowids(m.op, ids, nrows)?,
-        Trust::Vouched => trusted_splits_of_rowids(m.op, ids, nrows)?,
+    let (splits, _counted) = match m.trust {
+        Trust::Check => splits_of_rowids(m.op, m.backend, ids, nrows)?,
+        Trust::Vouched => trusted_splits_of_rowids(m.op, m.backend, ids, nrows)?,
     };
     let p = RowPartition::from_host_splits(m.backend, splits)?;
     match nvals {

@@ -1,6 +1,14 @@
 //! Handles of device buffers.
 
-use std::{fmt, num::NonZeroU64, ops::Range, sync::Arc};
+use std::{
+    fmt,
+    num::NonZeroU64,
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
 
 use super::{
     context::Runtime,
@@ -27,12 +35,15 @@ struct Inner {
     id: u64,
     capacity: u64,
     bytes: u64,
+    /// Whether the program has the wgpu buffer: see [`Buffer::expose`].
+    is_exposed: AtomicBool,
     pool: Arc<Pool>,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Some(allocation) = self.allocation.take() {
+        if let Some(mut allocation) = self.allocation.take() {
+            allocation.is_exposed |= self.is_exposed.load(Relaxed);
             self.pool.shared().counters.buffer_given_back(self.bytes);
             self.pool.release(allocation);
         } else {
@@ -67,6 +78,12 @@ impl Buffer {
 
     /// The wgpu buffer. A caller that records commands with it must keep this handle until their submission.
     pub(crate) fn as_wgpu(&self) -> &wgpu::Buffer {
+        &self.inner.wgpu
+    }
+
+    /// The wgpu buffer, for the program. The pool checks before each reuse that the program has not destroyed it.
+    pub(crate) fn expose(&self) -> &wgpu::Buffer {
+        self.inner.is_exposed.store(true, Relaxed);
         &self.inner.wgpu
     }
 
@@ -164,7 +181,8 @@ impl Runtime {
     fn in_allocation(&self, allocation: Allocation, bytes: u64) -> Buffer {
         self.shared().counters.buffer_taken(bytes);
         let (wgpu, id, capacity) = (allocation.buffer.clone(), allocation.id, allocation.capacity);
-        let inner = Inner { allocation: Some(allocation), wgpu, id, capacity, bytes, pool: Arc::clone(self.pool()) };
+        let (is_exposed, pool) = (AtomicBool::new(false), Arc::clone(self.pool()));
+        let inner = Inner { allocation: Some(allocation), wgpu, id, capacity, bytes, is_exposed, pool };
         Buffer { inner: Arc::new(inner) }
     }
 
@@ -207,32 +225,11 @@ impl Runtime {
                 location: crate::error::caller(),
             });
         }
-        self.shared().check_user_object(op, || {
-            let device = self.device();
-            let entry = wgpu::BindGroupLayoutEntry {
-                binding: 0,
-                visibility: wgpu::ShaderStages::COMPUTE,
-                ty: wgpu::BindingType::Buffer {
-                    ty: wgpu::BufferBindingType::Storage { read_only: true },
-                    has_dynamic_offset: false,
-                    min_binding_size: None,
-                },
-                count: None,
-            };
-            let layout = wgpu::BindGroupLayoutDescriptor { label: None, entries: &[entry] };
-            let layout = device.create_bind_group_layout(&layout);
-            let size = wgpu::BufferSize::new(4);
-            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
-            let entry = wgpu::BindGroupEntry { binding: 0, resource };
-            drop(device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &layout,
-                entries: &[entry],
-            }));
-        })?;
+        self.shared().check_user_object(op, || self.shared().bind(buffer))?;
         let (wgpu, pool) = (buffer.clone(), Arc::clone(self.pool()));
         pool.adopt(&wgpu);
-        let inner = Inner { allocation: None, wgpu, id: fresh_id(), capacity: size, bytes, pool };
+        let (id, is_exposed) = (fresh_id(), AtomicBool::new(true));
+        let inner = Inner { allocation: None, wgpu, id, capacity: size, bytes, is_exposed, pool };
         Ok(Buffer { inner: Arc::new(inner) })
     }
 

@@ -95,7 +95,8 @@ impl Runtime {
     /// Wraps a device that the user opened, with any features and limits. Leaves the device's callbacks unchanged.
     ///
     /// # Errors
-    /// [`Error::Argument`] with the required limits that the device lacks, or if the queue belongs to another device.
+    /// [`Error::Argument`] with the required limits that the device lacks, or if the queue belongs to another device;
+    /// [`Error::DeviceLost`].
     pub(crate) fn from_user(device: wgpu::Device, queue: wgpu::Queue, options: &DeviceOptions) -> Result<Arc<Self>> {
         let info = AdapterSummary::of(&device.adapter_info());
         check_min_limits(&device.limits(), &info.name)?;
@@ -105,6 +106,7 @@ impl Runtime {
             let encoder = shared.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             shared.queue.submit([encoder.finish()]);
         })?;
+        shared.probe()?;
         Ok(Self::with_shared(shared, info, features, options))
     }
 
@@ -187,13 +189,19 @@ impl Runtime {
         self.shared.health.alive()
     }
 
+    /// Fails if the device is lost, even if no callback has reported the loss. Waits for submitted work.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub(crate) fn probe(&self) -> Result<()> {
+        self.shared.probe()
+    }
+
     /// Replaces an error by [`Error::DeviceLost`] if the device is lost. On a lost device wgpu returns invalid objects,
     /// whose errors it reports later.
     pub(crate) fn with_cause(&self, error: Error) -> Error {
-        if matches!(error, Error::Gpu { .. }) {
-            self.shared.probe();
-        }
-        self.shared.health.alive().err().unwrap_or(error)
+        let probed = if matches!(error, Error::Gpu { .. }) { self.shared.probe() } else { self.shared.health.alive() };
+        probed.err().unwrap_or(error)
     }
 
     /// Saves the driver's pipeline cache to its folder, if the device was opened with one.
@@ -201,6 +209,11 @@ impl Runtime {
     /// # Errors
     /// [`Error::Gpu`] if the file cannot be written; [`Error::DeviceLost`].
     pub(crate) fn save_pipeline_cache(&self) -> Result<()> {
+        self.shared.probe()?;
+        self.save_live_pipeline_cache()
+    }
+
+    fn save_live_pipeline_cache(&self) -> Result<()> {
         let Some(cache) = &self.pipeline_cache else { return Ok(()) };
         self.health().alive()?;
         let saved = cache.save();
@@ -234,7 +247,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         // A drop cannot report the error; without the file the next process recompiles its kernels.
-        let _ = self.save_pipeline_cache();
+        let _ = self.save_live_pipeline_cache();
     }
 }
 

@@ -34,6 +34,8 @@ pub(super) struct Allocation {
     /// The size of the wgpu buffer: a multiple of 16.
     pub(super) capacity: u64,
     pub(super) usage: Use,
+    /// Whether the program has had the wgpu buffer, and may have destroyed it.
+    pub(super) is_exposed: bool,
 }
 
 /// An id that is unique in this process.

@@ -70,7 +70,10 @@ impl Pool {
             free.count_in_use(capacity);
             Some(allocation)
         };
-        let allocations: Vec<Option<Allocation>> = wanted.map(&mut again).collect();
+        let taken: Vec<Option<Allocation>> = wanted.map(&mut again).collect();
+        drop(free);
+        let allocations: Vec<Option<Allocation>> =
+            taken.into_iter().map(|taken| taken.and_then(|allocation| self.if_usable(allocation))).collect();
         Counters::add(&self.shared.counters.pool_hits, allocations.iter().flatten().count() as u64);
         allocations
     }
@@ -92,13 +95,14 @@ impl Pool {
             });
         }
         let counters = &self.shared.counters;
+        while let Some(allocation) = self.take(usage, capacity) {
+            if let Some(usable) = self.if_usable(allocation) {
+                Counters::add(&counters.pool_hits, 1);
+                return Ok(usable);
+            }
+        }
         let surplus = {
             let mut free = lock(&self.free);
-            if let Some(allocation) = free.take(usage, capacity) {
-                free.count_in_use(capacity);
-                Counters::add(&counters.pool_hits, 1);
-                return Ok(allocation);
-            }
             match usage {
                 Use::Storage => free.reserve(capacity, self.budget.unwrap_or(u64::MAX)),
                 Use::ReadBack => Some(Vec::new()),
@@ -124,6 +128,28 @@ impl Pool {
         self.shared.health.alive()?;
         lock(&self.free).count_in_use(capacity);
         Ok(allocation)
+    }
+
+    fn take(&self, usage: Use, capacity: u64) -> Option<Allocation> {
+        let mut free = lock(&self.free);
+        let allocation = free.take(usage, capacity)?;
+        free.count_in_use(capacity);
+        Some(allocation)
+    }
+
+    /// The allocation, which is counted as in use, unless the program has destroyed its buffer. Only a buffer that the
+    /// program has had is checked.
+    fn if_usable(&self, allocation: Allocation) -> Option<Allocation> {
+        let shared = &self.shared;
+        let is_destroyed = allocation.is_exposed
+            && shared.scoped(|| shared.bind(&allocation.buffer)).is_err()
+            // On a lost device every buffer is invalid.
+            && shared.health.alive().is_ok();
+        if is_destroyed {
+            self.discard(allocation);
+            return None;
+        }
+        Some(allocation)
     }
 
     /// Fails if buffers of these sizes, in addition to those in use, would exceed the budget. Allocates nothing.
@@ -185,7 +211,7 @@ impl Pool {
         let descriptor =
             wgpu::BufferDescriptor { label: None, size: capacity, usage: usage.flags(), mapped_at_creation: false };
         let buffer = self.shared.scoped(|| self.shared.device.create_buffer(&descriptor))?;
-        Ok(Allocation { buffer, id: fresh_id(), capacity, usage })
+        Ok(Allocation { buffer, id: fresh_id(), capacity, usage, is_exposed: false })
     }
 
     /// Returns an allocation to the pool.

@@ -175,6 +175,10 @@ impl Pending {
 
     /// Blocks until the bytes have arrived.
     pub(crate) fn wait(self) -> Result<Vec<ReadBytes>> {
+        if self.stages.is_empty() {
+            // Without bytes to wait for, only a probe detects a loss.
+            self.shared.probe()?;
+        }
         if let Some(submitted) = self.submitted.as_ref().filter(|_| !self.stages.is_empty()) {
             Counters::add(&self.shared.counters.waits, 1);
             self.shared.wait_for(&submitted.index)?;
@@ -189,11 +193,8 @@ impl Pending {
     fn unload(self) -> Result<Vec<ReadBytes>> {
         let outcome = Progress::outcome(&lock(&self.progress.state));
         if outcome != Some(true) {
-            // The device-lost callback may still be pending. For a user's device, the probe detects a loss.
-            self.shared.poll_once();
-            self.shared.health.alive()?;
-            self.shared.probe();
-            self.shared.health.alive()?;
+            // The device-lost callback may still be pending, or belong to the program.
+            self.shared.probe()?;
             return Err(bug("a read", "the buffer could not be mapped"));
         }
         self.shared.health.alive()?;

@@ -3,7 +3,6 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-    time::Duration,
 };
 
 use super::stats::Counters;
@@ -48,12 +47,7 @@ pub(super) struct Shared {
     pub(super) queue: wgpu::Queue,
     pub(super) health: Arc<Health>,
     pub(super) counters: Counters,
-    /// Whether the user opened the device. The runtime then has no callbacks, and no callback reports a loss.
-    is_users: bool,
 }
-
-/// Timeout of one wait, after which the health is checked again.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Shared {
     /// Wraps a device that this crate opened, and sets its callbacks.
@@ -69,13 +63,13 @@ impl Shared {
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| {
             eprintln!("ragged: a wgpu call of the program's own on this device failed: {error}");
         }));
-        Self { device, queue, health, counters: Counters::default(), is_users: false }
+        Self { device, queue, health, counters: Counters::default() }
     }
 
     /// Wraps a user's device. Leaves its callbacks unchanged, since wgpu keeps one of each kind. A loss is detected
     /// when the device accepts no more commands.
     pub(super) fn of_user(device: wgpu::Device, queue: wgpu::Queue) -> Self {
-        Self { device, queue, health: Arc::default(), counters: Counters::default(), is_users: true }
+        Self { device, queue, health: Arc::default(), counters: Counters::default() }
     }
 
     /// Runs `f`, whose wgpu calls fail if a user's object does not belong to this device.
@@ -86,21 +80,30 @@ impl Shared {
     pub(super) fn check_user_object(&self, op: &'static str, f: impl FnOnce()) -> Result<()> {
         let what = match catch_unwind(AssertUnwindSafe(|| self.scoped(f))) {
             Ok(Ok(())) => return self.health.alive(),
-            Ok(Err(error)) => error.to_string(),
+            Ok(Err(error)) => {
+                self.probe()?;
+                error.to_string()
+            }
             Err(_) => "the object belongs to another wgpu instance; pass one made on the same wgpu device".into(),
         };
         Err(Error::Argument { op, what, location: crate::error::caller() })
     }
 
-    /// Detects the loss of a user's device, which no callback reports, by an empty submission. Waits, and runs the
-    /// user's callbacks: must not be called with a lock held.
-    pub(super) fn probe(&self) {
-        if !self.is_users {
-            return;
+    /// Detects a loss that no callback has reported: that of a user's device, and a destruction while nothing polls the
+    /// device. Waits, and runs the user's callbacks: must not be called with a lock held.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub(super) fn probe(&self) -> Result<()> {
+        self.health.alive()?;
+        // Reports the reason of a loss, if nothing is in flight.
+        self.poll_once();
+        self.health.alive()?;
+        // A lost device drops submissions, and a wait for a dropped one fails at once.
+        match self.scoped(|| self.queue.submit([])) {
+            Ok(index) => self.wait_for(&index),
+            Err(_) => self.health.alive(),
         }
-        let index = self.queue.submit([]);
-        // `Health` records the outcome.
-        let _ = self.wait_for(&index);
     }
 
     fn poll(&self, how: wgpu::PollType) -> Result<(), wgpu::PollError> {
@@ -123,28 +126,54 @@ impl Shared {
     }
 
     /// Waits until a submission has finished, and runs pending callbacks.
+    ///
+    /// # Why no timeout
+    /// wgpu-core 30 asserts that a wait which finds the queue empty has seen its submission finish. A wait that times out
+    /// reads the device's progress first and the list of submissions afterwards; if another thread's poll retires the
+    /// submission in between, the assertion fails, and the panic loses the callbacks of finished reads. A wait without a
+    /// timeout ends only once its submission has finished, or with an error if the device is lost.
     pub(super) fn wait_for(&self, submission: &wgpu::SubmissionIndex) -> Result<()> {
         let _span = span!("wait");
-        loop {
-            self.health.alive()?;
-            let submission_index = Some(submission.clone());
-            match self.poll(wgpu::PollType::Wait { submission_index, timeout: Some(WAIT_TIMEOUT) }) {
-                Err(wgpu::PollError::Timeout) => continue,
-                Err(wgpu::PollError::WrongSubmissionIndex(..)) => {
-                    // A lost device drops submissions. The reason, if any, is reported by a poll.
-                    self.poll_once();
-                    self.health.lose("the device accepts no more commands".into());
-                    return self.health.alive();
-                }
-                Ok(()) => return self.health.alive(),
-            }
+        self.health.alive()?;
+        let submission_index = Some(submission.clone());
+        if let Err(wgpu::PollError::WrongSubmissionIndex(..)) =
+            self.poll(wgpu::PollType::Wait { submission_index, timeout: None })
+        {
+            // A lost device drops submissions. The reason, if any, is reported by a poll.
+            self.poll_once();
+            self.health.lose("the device accepts no more commands".into());
         }
+        self.health.alive()
     }
 
     /// Waits until the device is idle, so that released memory is free.
     pub(super) fn wait_idle(&self) {
-        // A timeout or a loss surfaces at the next use of the device.
-        let _ = self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(WAIT_TIMEOUT) });
+        // A loss surfaces at the next use of the device. Without a timeout: see `wait_for`.
+        let _ = self.poll(wgpu::PollType::Wait { submission_index: None, timeout: None });
+    }
+
+    /// Binds the buffer to nothing: a wgpu error if it is destroyed, or belongs to another device.
+    pub(super) fn bind(&self, buffer: &wgpu::Buffer) {
+        let entry = wgpu::BindGroupLayoutEntry {
+            binding: 0,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only: true },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        let layout = wgpu::BindGroupLayoutDescriptor { label: None, entries: &[entry] };
+        let layout = self.device.create_bind_group_layout(&layout);
+        let size = wgpu::BufferSize::new(4);
+        let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
+        let entry = wgpu::BindGroupEntry { binding: 0, resource };
+        drop(self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &layout,
+            entries: &[entry],
+        }));
     }
 
     /// Runs `f` and returns its value, or the first error that wgpu reported on this thread meanwhile.

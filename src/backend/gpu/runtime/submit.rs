@@ -25,11 +25,14 @@ impl Runtime {
         let validated = self.validate(commands)?;
         if !validated.list.is_empty() {
             self.run(&validated, |_| (), |_| ())?;
+            // wgpu drops the submission to a destroyed device without an error, and reports the loss in a poll.
+            self.shared().poll_once();
         }
-        Ok(())
+        self.health().alive()
     }
 
-    /// Blocks until all submitted work has finished; counted as a wait unless nothing is in flight.
+    /// Blocks until all submitted work has finished; counted as a wait unless nothing is in flight. Detects a loss even
+    /// then.
     ///
     /// # Errors
     /// [`Error::DeviceLost`].
@@ -40,7 +43,7 @@ impl Runtime {
             most = last.number;
             self.await_submitted(&last)?;
         }
-        self.health().alive()
+        self.shared().probe()
     }
 
     /// Blocks until a submission has finished; counted as a wait.

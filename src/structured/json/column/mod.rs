@@ -94,6 +94,29 @@ impl Column {
         }
     }
 
+    /// Whether an integer would stay one: the column holds no floats yet.
+    pub(super) fn takes_integers(&self) -> bool {
+        match &self.data {
+            Data::Unknown => true,
+            Data::Numbers(v) => v.floats.is_empty(),
+            Data::Typed(v) => v.dtype().is_integer(),
+            _ => false,
+        }
+    }
+
+    /// Bytes of all values.
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.data {
+            Data::Unknown => 0,
+            Data::Bool(v) => v.len() as u64,
+            Data::Numbers(v) => 8 * v.len() as u64,
+            Data::Str(v) => 4 * v.splits.len() as u64 + v.bytes.len() as u64,
+            Data::Typed(v) => (v.len() * v.dtype().size()) as u64,
+            Data::List(v) => 4 * v.splits.len() as u64 + v.child.bytes(),
+            Data::Record(v) => v.columns.iter().map(Self::bytes).sum(),
+        }
+    }
+
     /// The refusal of a value that is described by `given`.
     #[cold]
     fn refused(&self, given: impl fmt::Display) -> Refusal {

@@ -74,3 +74,11 @@ fn handles_cross_threads() {
     std::thread::sleep(Duration::from_millis(1));
     assert_eq!(runtime.stats().buffer_bytes, 0);
 }
+
+#[test]
+fn no_wait_has_a_timeout() {
+    // See `Shared::wait_for`: a wait that times out while another thread polls makes wgpu-core panic.
+    for text in [include_str!("../shared.rs"), include_str!("../poller.rs"), include_str!("../readback.rs")] {
+        assert!(!text.contains("timeout: Some"), "a wait with a timeout");
+    }
+}

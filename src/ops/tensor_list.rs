@@ -1,0 +1,33 @@
+//! Limits of operations whose result is a list of tensors.
+
+use crate::backend::host_memory::counted_allocations;
+use crate::error::{Error, Result, caller};
+use crate::graph::backend::CountedMemory;
+use crate::tensor::{Tensor, Values};
+
+/// Greatest number of tensors in a list.
+pub(crate) const MOST_TENSORS: u64 = 1 << 20;
+
+/// Bytes per tensor of its recorded arrays: flat values, and each row partition.
+const ARRAY_BYTES: u64 = 1 << 10;
+
+/// Counts the memory of a list of `n` tensors like `x`, each with `further` arrays, before it is recorded.
+///
+/// # Errors
+/// More than [`MOST_TENSORS`]; no memory for them.
+#[track_caller]
+pub(crate) fn counted_tensors(op: &'static str, x: &Tensor, n: u64, further: u64) -> Result<CountedMemory> {
+    if n > MOST_TENSORS {
+        return Err(Error::Limit {
+            what: op.into(),
+            requested: n,
+            unit: "tensors",
+            limit: MOST_TENSORS,
+            whose: "a list of tensors".into(),
+            location: caller(),
+        });
+    }
+    let of_strings = u64::from(matches!(x.values_ref(), Values::Strings { .. }));
+    let arrays = 1 + x.partitions().len() as u64 + of_strings + further;
+    counted_allocations(x.backend(), op, n * arrays * ARRAY_BYTES)
+}
