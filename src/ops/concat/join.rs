@@ -24,19 +24,19 @@ const MOST_OPERANDS: usize = 8;
 const MOST_ARRAYS: usize = 3;
 
 /// A distinct operand, with all its dimensions as partitions.
-struct Source<'a> {
-    tensor: &'a Tensor,
-    levels: Vec<RowPartition>,
+pub(super) struct Source<'a> {
+    pub(super) tensor: &'a Tensor,
+    pub(super) levels: Vec<RowPartition>,
 }
 
 /// Operands that are joined in one step.
 pub(super) struct Join<'a> {
-    backend: &'a BackendRef,
-    op: &'static str,
-    sources: Vec<Source<'a>>,
+    pub(super) backend: &'a BackendRef,
+    pub(super) op: &'static str,
+    pub(super) sources: Vec<Source<'a>>,
     /// The index of each operand's source.
     operands: Vec<usize>,
-    asserts: Vec<Node>,
+    pub(super) asserts: Vec<Node>,
 }
 
 impl<'a> Join<'a> {
@@ -64,6 +64,16 @@ impl<'a> Join<'a> {
         Ok(Some(Self { backend: all[0].backend(), op, sources, operands, asserts: Vec::new() }))
     }
 
+    /// Operands that are joined in any number: each is a source.
+    pub(super) fn of_all(op: &'static str, all: &'a [Tensor]) -> Result<Self> {
+        let source = |tensor: &'a Tensor| -> Result<Source<'a>> {
+            let levels = tensor.inner_to_partitions(tensor.inner().len())?.partitions().to_vec();
+            Ok(Source { tensor, levels })
+        };
+        let sources = all.iter().map(source).collect::<Result<_>>()?;
+        Ok(Self { backend: all[0].backend(), op, sources, operands: (0..all.len()).collect(), asserts: Vec::new() })
+    }
+
     fn first(&self) -> &Source<'a> {
         &self.sources[0]
     }
@@ -75,7 +85,7 @@ impl<'a> Join<'a> {
     }
 
     /// The partitions of all operands at a level.
-    fn of_operands(&self, level: usize) -> impl DoubleEndedIterator<Item = &RowPartition> + Clone {
+    pub(super) fn of_operands(&self, level: usize) -> impl DoubleEndedIterator<Item = &RowPartition> + Clone {
         self.operands.iter().map(move |&source| &self.sources[source].levels[level])
     }
 
@@ -86,7 +96,7 @@ impl<'a> Join<'a> {
 
     /// Number of values below a level, of all operands together.
     #[track_caller]
-    fn nvals(&self, level: usize) -> Result<Extent> {
+    pub(super) fn nvals(&self, level: usize) -> Result<Extent> {
         Extent::sum(self.op, self.of_operands(level).map(RowPartition::nvals_extent))
     }
 
@@ -100,7 +110,7 @@ impl<'a> Join<'a> {
     /// Fails unless all sources have the same number of rows and, above `axis`, rows of equal lengths. Comparisons that
     /// only the device can make become conditions.
     #[track_caller]
-    fn check_outer(&mut self, axis: usize) -> Result<()> {
+    pub(super) fn check_outer(&mut self, axis: usize) -> Result<()> {
         for other in 1..self.sources.len() {
             let (x, y) = (&self.sources[0], &self.sources[other]);
             let check = Check::new(self.op, "the tensors have different numbers of rows");
@@ -127,7 +137,7 @@ impl<'a> Join<'a> {
 
     /// Fails if an inner dimension other than `axis` differs.
     #[track_caller]
-    fn check_inner(&self, axis: usize) -> Result<()> {
+    pub(super) fn check_inner(&self, axis: usize) -> Result<()> {
         let first = self.first();
         for (other, source) in self.sources.iter().enumerate().skip(1) {
             for dim in first.tensor.ragged_rank()..first.levels.len() {
@@ -142,7 +152,7 @@ impl<'a> Join<'a> {
     }
 
     /// Bounds on the row lengths of all sources at the level: shortest and longest.
-    fn bounds(&self, level: usize) -> Option<(u32, u32)> {
+    pub(super) fn bounds(&self, level: usize) -> Option<(u32, u32)> {
         let lengths: Option<Vec<(u32, u32)>> = self.of_sources(level).map(RowPartition::known_lengths).collect();
         lengths?.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
@@ -350,14 +360,14 @@ impl<'a> Join<'a> {
     }
 
     /// The row length of all sources at the level, if they agree.
-    fn uniform_length(&self, level: usize) -> Option<u32> {
+    pub(super) fn uniform_length(&self, level: usize) -> Option<u32> {
         let len = self.first().levels[level].uniform_length()?;
         self.of_sources(level).all(|p| p.uniform_length() == Some(len)).then_some(len)
     }
 
     /// The uniform partition of `count` rows, if the rows of all sources have one length.
     #[track_caller]
-    fn uniform(&self, level: usize, count: &Extent) -> Result<Option<RowPartition>> {
+    pub(super) fn uniform(&self, level: usize, count: &Extent) -> Result<Option<RowPartition>> {
         let Rows::Uniform(len) = self.first().levels[level].rows() else { return Ok(None) };
         let is_same = |p: &RowPartition| matches!(p.rows(), Rows::Uniform(other) if other == len);
         if !self.of_sources(level).all(is_same) {
