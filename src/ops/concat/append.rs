@@ -49,6 +49,16 @@ pub(crate) fn append_values(
 }
 
 impl<'a> Join<'a> {
+    /// A join of any number of operands: each is a source.
+    pub(super) fn of_all(op: &'static str, all: &'a [Tensor]) -> Result<Self> {
+        let source = |tensor: &'a Tensor| -> Result<Source<'a>> {
+            let levels = tensor.inner_to_partitions(tensor.inner().len())?.partitions().to_vec();
+            Ok(Source { tensor, levels })
+        };
+        let sources = all.iter().map(source).collect::<Result<_>>()?;
+        Ok(Self { backend: all[0].backend(), op, sources, operands: (0..all.len()).collect(), asserts: Vec::new() })
+    }
+
     /// Joins the operands along `axis`, any number of them.
     #[track_caller]
     pub(super) fn along_appended(mut self, axis: usize) -> Result<Tensor> {

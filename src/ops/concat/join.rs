@@ -35,7 +35,7 @@ pub(super) struct Join<'a> {
     pub(super) op: &'static str,
     pub(super) sources: Vec<Source<'a>>,
     /// The index of each operand's source.
-    operands: Vec<usize>,
+    pub(super) operands: Vec<usize>,
     pub(super) asserts: Vec<Node>,
 }
 
@@ -62,16 +62,6 @@ impl<'a> Join<'a> {
             sources.push(source);
         }
         Ok(Some(Self { backend: all[0].backend(), op, sources, operands, asserts: Vec::new() }))
-    }
-
-    /// Operands that are joined in any number: each is a source.
-    pub(super) fn of_all(op: &'static str, all: &'a [Tensor]) -> Result<Self> {
-        let source = |tensor: &'a Tensor| -> Result<Source<'a>> {
-            let levels = tensor.inner_to_partitions(tensor.inner().len())?.partitions().to_vec();
-            Ok(Source { tensor, levels })
-        };
-        let sources = all.iter().map(source).collect::<Result<_>>()?;
-        Ok(Self { backend: all[0].backend(), op, sources, operands: (0..all.len()).collect(), asserts: Vec::new() })
     }
 
     fn first(&self) -> &Source<'a> {
