@@ -5,7 +5,7 @@ mod common;
 
 use common::outcome::{bits, outcome};
 use ragged::{
-    CrossInput, DType, Device, DeviceOptions, HostTensor, LoDTensor, RaggedTensor, Result, SparseTensor,
+    CpuOptions, CrossInput, DType, Device, DeviceOptions, HostTensor, LoDTensor, RaggedTensor, Result, SparseTensor,
     StructuredTensor, Tensor, Tuning, s,
 };
 
@@ -187,5 +187,38 @@ fn dispatches_are_linear_in_the_number_of_operands() {
         let (few, many) = (dispatches(op, 32, &device), dispatches(op, 100, &device));
         let each = (many - few) as f64 / 68.0;
         assert!(each <= most, "{name}: {few} dispatches for 32 operands, {many} for 100");
+    }
+}
+
+/// A CPU device of its own, whose statistics no other test changes.
+fn own_cpu() -> Device {
+    Device::cpu_with(&CpuOptions::default())
+}
+
+#[test]
+fn few_plans_serve_any_number_of_operands() {
+    for op in ["concat of rows", "concat within rows", "concat of strings"] {
+        let device = own_cpu();
+        let op = OPS.iter().find(|known| known.0 == op).expect("listed");
+        let mut made = 0;
+        for count in [9, 10, 12, 13, 16, 17, 24, 25, 32, 33, 48, 49, 64, 65, 96, 97, 100] {
+            let results = op.1(count, &device).expect(op.0);
+            let before = device.stats().plans;
+            results.iter().for_each(|t| drop(t.to_host()));
+            made += device.stats().plans - before;
+        }
+        // 12, 16, 24, 32, 48, 64, 96 and 128 operands.
+        assert!(made <= 8, "{}: {made} plans for 9 to 100 operands", op.0);
+    }
+}
+
+#[test]
+fn a_thousand_operands_take_a_few_steps() {
+    let device = own_cpu();
+    for (name, most) in [("concat of rows", 4), ("concat within rows", 8), ("stack of tensors", 8), ("string_join", 10)]
+    {
+        let op = OPS.iter().find(|known| known.0 == name).expect("listed");
+        let count = dispatches(op, 1000, &device);
+        assert!(count <= most, "{name}: {count} steps");
     }
 }

@@ -7,6 +7,9 @@
 //! The number of parts is rounded up to a class by empty parts, and the number of values of a part is a parameter, so
 //! that few plans serve any number of parts.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use super::backend::BackendRef;
 use super::digest::{Digest, DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
@@ -39,7 +42,7 @@ impl Node {
         parts: Vec<(Expr, Extent)>,
         asserts: &[Self],
     ) -> Result<Self> {
-        let total = Extent::sum(op, parts.iter().map(|(_, count)| count))?;
+        let total = total(op, parts.iter().map(|(_, count)| count))?;
         let dtype = parts.first().map_or(DType::U32, |(value, _)| value.dtype());
         if parts.len() <= MOST_SELECTED {
             let parts: Vec<Part> = parts.into_iter().map(|(value, count)| Part { value, live: count.expr() }).collect();
@@ -51,19 +54,13 @@ impl Node {
             let count = parameter(&value, count, k);
             all.push((value, count));
         }
-        let mut sources = DigestMap::default();
+        let mut emptied = Emptied::default();
         for k in n..class(n) {
-            let value = emptied(backend, &all[n - 1].0, &mut sources)?;
+            emptied.nodes.clear();
+            let value = emptied.part(backend, &all[n - 1].0)?;
             let count = parameter(&value, Extent::known(0), k);
             all.push((value, count));
         }
-        let total = match total.as_known() {
-            Some(sum) => {
-                let parts: Vec<Digest> = all.iter().map(|(_, count)| count.size().digest()).collect();
-                Extent::input(Digest::of("appended", parts), sum)
-            }
-            None => total,
-        };
         Ok(Self::recorded(backend, op, dtype, total, asserts, Recipe::Append { parts: all.into() }))
     }
 }
@@ -71,33 +68,71 @@ impl Node {
 /// The count of part `k` as a parameter of the program, if the host knows it.
 fn parameter(value: &Expr, count: Extent, k: usize) -> Extent {
     match count.as_known() {
-        Some(n) => Extent::input(Digest::of("part", (value.digest(), k)), n),
+        Some(n) => Extent::input(Digest::of("part", (value.digest(), k, count.size().digest())), n),
         None => count,
     }
 }
 
-/// The expression with empty arrays in place of the stored arrays that it reads, for a part without values. `data` holds
-/// the storage of empty arrays.
-fn emptied(backend: &BackendRef, e: &Expr, data: &mut DigestMap<super::node::Stored>) -> Result<Expr> {
-    let operands: Vec<Expr> = e.operands().map(|o| emptied(backend, o, data)).collect::<Result<_>>()?;
-    let mut empty = |node: &Node| -> Result<Node> {
+/// Total number of values of operands: a parameter of the program if the host knows it, so that the program does not
+/// depend on the number of operands.
+///
+/// # Errors
+/// More values than the largest array has.
+#[track_caller]
+pub(crate) fn total<'a>(op: &'static str, counts: impl Iterator<Item = &'a Extent> + Clone) -> Result<Extent> {
+    let sum = Extent::sum(op, counts.clone())?;
+    Ok(match sum.as_known() {
+        Some(n) if counts.clone().count() > MOST_SELECTED => {
+            let all: Vec<Digest> = counts.map(|count| count.size().digest()).collect();
+            Extent::input(Digest::of("total", all), n)
+        }
+        _ => sum,
+    })
+}
+
+/// Makes empty parts.
+#[derive(Default)]
+struct Emptied {
+    /// Storage of an empty array of each dtype.
+    data: Vec<(DType, Arc<dyn Any + Send + Sync>)>,
+    /// The empty array for each array of the part.
+    nodes: DigestMap<Node>,
+}
+
+impl Emptied {
+    /// The expression with empty arrays in place of the stored arrays that it reads.
+    fn part(&mut self, backend: &BackendRef, e: &Expr) -> Result<Expr> {
+        let operands: Vec<Expr> = e.operands().map(|o| self.part(backend, o)).collect::<Result<_>>()?;
+        Ok(match (e.kind(), operands.as_slice()) {
+            (ExprKind::Load(node, _), [at]) => Expr::load(&self.node(backend, node)?, at.clone()),
+            (ExprKind::RowOf(node, _), [at]) => Expr::row_of(&self.node(backend, node)?, at.clone()),
+            (ExprKind::Within(node, ..), [row, offset]) => {
+                Expr::within(&self.node(backend, node)?, row.clone(), offset.clone())
+            }
+            _ => e.with_operands(operands.into_iter()),
+        })
+    }
+
+    fn node(&mut self, backend: &BackendRef, node: &Node) -> Result<Node> {
         if node.stored().is_none() {
             return Ok(node.clone());
         }
-        let key = Digest::of("empty", node.dtype());
-        if let Some(known) = data.get(&key) {
-            return Ok(Node::source(backend, node.dtype(), 0, known.data.clone()));
+        if let Some(known) = self.nodes.get(&node.digest()) {
+            return Ok(known.clone());
         }
-        let uploaded = backend.upload(node.dtype(), &[])?;
-        data.insert(key, super::node::Stored { data: uploaded.clone(), status: [].into(), len: 0 });
-        Ok(Node::source(backend, node.dtype(), 0, uploaded))
-    };
-    Ok(match (e.kind(), operands.as_slice()) {
-        (ExprKind::Load(node, _), [at]) => Expr::load(&empty(node)?, at.clone()),
-        (ExprKind::RowOf(node, _), [at]) => Expr::row_of(&empty(node)?, at.clone()),
-        (ExprKind::Within(node, ..), [row, offset]) => Expr::within(&empty(node)?, row.clone(), offset.clone()),
-        _ => e.with_operands(operands.into_iter()),
-    })
+        let dtype = node.dtype();
+        let data = match self.data.iter().find(|(of, _)| *of == dtype) {
+            Some((_, data)) => data.clone(),
+            None => {
+                let data = backend.upload(dtype, &[])?;
+                self.data.push((dtype, data.clone()));
+                data
+            }
+        };
+        let empty = Node::source(backend, dtype, 0, data);
+        self.nodes.insert(node.digest(), empty.clone());
+        Ok(empty)
+    }
 }
 
 /// A part of a map.

@@ -60,7 +60,10 @@ impl Tensor {
         let Ok(width) = u32::try_from(all.len()) else {
             return Err(Error::argument(OP, "there are 2^32 tensors or more"));
         };
-        let count = first.count()?.times(OP, width.into())?;
+        let count = match all.len() {
+            ..=MOST_SELECTED => first.count()?.times(OP, width.into())?,
+            n => first.count()?.times_size(OP, &number_of_operands(n))?,
+        };
         let values = if all.len() <= MOST_SELECTED {
             let (element, column) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
             let mut pick = Pick::From(all[all.len() - 1].values_ref(), element.clone());

@@ -3,6 +3,7 @@
 
 use super::join::{Join, Source};
 use crate::error::Result;
+use crate::graph::append::total;
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
@@ -40,11 +41,11 @@ pub(crate) fn append_values(
             bytes.push((numbers(of), strings.nvals_extent().clone()));
         }
     }
-    let count = Extent::sum(op, all.iter().map(|(_, count)| count))?;
-    let total = Extent::sum(op, bytes.iter().map(|(_, count)| count))?;
+    let count = total(op, all.iter().map(|(_, count)| count))?;
+    let nbytes = total(op, bytes.iter().map(|(_, count)| count))?;
     let lengths = Node::append(backend, op, lengths, asserts)?;
     let length = Expr::load(&lengths, Expr::index());
-    let strings = RowPartition::from_lengths(backend, op, &count, length, total.size())?.with_nvals(total);
+    let strings = RowPartition::from_lengths(backend, op, &count, length, nbytes.size())?.with_nvals(nbytes);
     Ok(Values::Strings { strings, bytes: Node::append(backend, op, bytes, &[])? })
 }
 
@@ -115,7 +116,13 @@ impl<'a> Join<'a> {
                 _ => source.tensor.nrows_extent(),
             })
             .collect();
-        Extent::sum(self.op, rows.iter())
+        total(self.op, rows.iter())
+    }
+
+    /// Number of values below the level, of all operands together.
+    #[track_caller]
+    fn nvals_of_all(&self, level: usize) -> Result<Extent> {
+        total(self.op, self.of_operands(level).map(RowPartition::nvals_extent))
     }
 
     /// The partitions from level `first` on, of the rows of all operands, and the number of their values. Ends before
@@ -131,7 +138,7 @@ impl<'a> Join<'a> {
             let part = match self.uniform(level, &count)? {
                 Some(part) => part,
                 None => {
-                    let nvals = self.nvals(level)?;
+                    let nvals = self.nvals_of_all(level)?;
                     let length = |p: &RowPartition| (p.length(Expr::index()), p.nrows_extent().clone());
                     let lengths = self.of_operands(level).map(length).collect();
                     let lengths = Node::append(self.backend, self.op, lengths, &[])?;
@@ -166,7 +173,7 @@ impl<'a> Join<'a> {
             let taken = match p.uniform_length() {
                 Some(len) => RowPartition::uniform(len, count)?,
                 None => {
-                    let (length, nvals) = (p.length(Expr::load(&from, Expr::index())), self.nvals(level + k)?);
+                    let (length, nvals) = (p.length(Expr::load(&from, Expr::index())), self.nvals_of_all(level + k)?);
                     RowPartition::from_lengths(self.backend, self.op, &count, length, nvals.size())?
                         .with_nvals(nvals)
                         .with_lengths(self.bounds(level + k))
@@ -198,7 +205,7 @@ impl<'a> Join<'a> {
                     self.of_operands(level).map(RowPartition::known_lengths).collect();
                 let sum = |(a, b): (u32, u32), (c, d): (u32, u32)| (a.saturating_add(c), b.saturating_add(d));
                 let lengths = lengths.and_then(|lengths| lengths.into_iter().reduce(sum));
-                let nvals = self.nvals(level)?;
+                let nvals = self.nvals_of_all(level)?;
                 RowPartition::from_starts(self.backend, self.op, &nrows, &start, nvals.size(), &self.asserts)?
                     .with_nvals(nvals)
                     .with_lengths(lengths)

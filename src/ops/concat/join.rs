@@ -86,7 +86,7 @@ impl<'a> Join<'a> {
 
     /// Number of values below a level, of all operands together.
     #[track_caller]
-    pub(super) fn nvals(&self, level: usize) -> Result<Extent> {
+    fn nvals(&self, level: usize) -> Result<Extent> {
         Extent::sum(self.op, self.of_operands(level).map(RowPartition::nvals_extent))
     }
 
