@@ -7,7 +7,7 @@ use super::step::{HashedStrings, PlanLimits, Step};
 /// status block.
 fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
     match recipe {
-        Recipe::Map { .. } | Recipe::Assert { .. } => 1,
+        Recipe::Map { .. } | Recipe::Append { .. } | Recipe::Assert { .. } => 1,
         // The output, and one binding per window of the scratch state of long strings.
         Recipe::Hash { op, on, longest, .. } => {
             let strings = HashedStrings { op: *op, nbytes: on.nvals.capacity(), longest: longest.value() };
@@ -64,9 +64,28 @@ pub(super) fn fits<'a>(
 }
 
 impl Step {
+    /// The bindings of the status block.
+    fn status(&self) -> u32 {
+        u32::from(!self.checks.is_empty() || matches!(self.recipe, Recipe::Assert { .. }))
+    }
+
+    /// Number of arrays that a kernel of the step binds, each counted once regardless of its size.
+    pub(super) fn bound_arrays(&self) -> u32 {
+        own_buffers(&self.recipe, self.limits) + self.status() - 1 + (self.outputs().len() + self.reads.len()) as u32
+    }
+
+    /// As [`Self::bound_arrays`], without the arrays that only the expressions read.
+    pub(super) fn other_arrays(&self) -> u32 {
+        let array = self.recipe.array();
+        self.bound_arrays() - self.value_reads().iter().filter(|n| Some(*n) != array).count() as u32
+    }
+
     /// Whether a kernel can bind what it reads and writes.
-    pub(super) fn fits(&self) -> bool {
-        let status = u32::from(!self.checks.is_empty() || matches!(self.recipe, Recipe::Assert { .. }));
+    pub(in crate::graph) fn fits(&self) -> bool {
+        if self.limits.reads_any_number && matches!(self.recipe, Recipe::Append { .. }) {
+            return true;
+        }
+        let status = self.status();
         let at_own = self.at_own_position();
         let is_bound_once = |n: &Node| at_own.contains(&n.digest());
         fits(&self.recipe, self.outputs().into_iter(), self.reads.iter(), &is_bound_once, status, self.limits)

@@ -31,6 +31,8 @@ pub(crate) struct PlanLimits {
     /// Maximum number of storage buffers that a kernel binds: at least `arrays`. The surplus serves windows of large
     /// arrays.
     pub(crate) bindings: u32,
+    /// Whether a kernel can read more arrays than `arrays`, which is then the number up to which fusion pays.
+    pub(crate) reads_any_number: bool,
     /// Bytes per binding; a larger array takes several bindings.
     pub(crate) max_binding: u64,
     /// Whether fusion is enabled. Disabled only to test that fusion changes no bits.
@@ -64,7 +66,16 @@ impl PlanLimits {
     pub(crate) const fn of_core_webgpu(int64: Int64Repr) -> Self {
         let tuning = Tuning::DEFAULT;
         let hash_state_bytes = |_, _| 0;
-        Self { arrays: 8, bindings: 8, max_binding: 128 << 20, fuse: true, int64, hash_state_bytes, tuning }
+        Self {
+            arrays: 8,
+            bindings: 8,
+            reads_any_number: false,
+            max_binding: 128 << 20,
+            fuse: true,
+            int64,
+            hash_state_bytes,
+            tuning,
+        }
     }
 }
 
@@ -208,6 +219,7 @@ impl Dependencies {
         // Kernels that iterate over splits stop at the last split and read no live count.
         let stops_at_splits = recipe.domain().is_some_and(|on| matches!(on.rows, Rows::Splits(_)));
         let read = if stops_at_splits { &[] } else { &live_counts[..] };
+        let mut seen: DigestSet = out.reads.iter().map(Node::digest).collect();
         for e in recipe.exprs().into_iter().chain(read) {
             for_each_expr(e, &mut |e| {
                 if let ExprKind::Checked(check, ..) = e.kind()
@@ -216,7 +228,7 @@ impl Dependencies {
                     out.checks.push(check.clone());
                 }
                 if let Some(n) = e.node()
-                    && !out.reads.contains(n)
+                    && seen.insert(n.digest())
                 {
                     out.reads.push(n.clone());
                 }

@@ -41,6 +41,7 @@ impl Traffic {
 /// The main expression of the recipe, and the number of positions at which it is evaluated.
 fn domain(step: &Step) -> (&Expr, u64) {
     match &step.recipe {
+        Recipe::Append { parts } => (&parts[0].0, u64::from(parts[0].1.capacity())),
         Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity())),
         Recipe::Assert { ok, count, .. } => (ok, u64::from(count.capacity())),
         Recipe::Reduce { on, value, .. } | Recipe::RowScan { on, value, .. } => {
@@ -107,6 +108,9 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
     }
     if let Recipe::TileFold { key, .. } = &step.recipe {
         values.push((key, positions));
+    }
+    if let Recipe::Append { parts } = &step.recipe {
+        values.extend(parts[1..].iter().map(|(value, count)| (value, u64::from(count.capacity()))));
     }
     // Epilogues and the map read reduced values from registers.
     let mut in_registers: Vec<&Node> = Vec::new();

@@ -1,13 +1,18 @@
 //! Several tensors of one layout as columns of one tensor, and back.
 
+use super::concat::{append_values, number_of_operands};
 use super::index::Index;
 use super::tensor_list::counted_tensors;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
 use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+
+/// Maximum number of tensors between which one map selects, by a comparison with the number of each.
+const MOST_SELECTED: usize = 8;
 
 impl Tensor {
     /// Tensors of one layout as the columns of one tensor: `zip(&[a, b])[i][j] = [a[i][j], b[i][j]]`.
@@ -15,7 +20,8 @@ impl Tensor {
     /// The result has the row partitions of the tensors, and a new, innermost dimension with one element per tensor. All
     /// have one dtype. [`Tensor::stack`] along the last axis gives the same values, with a ragged last dimension.
     ///
-    /// Costs one map over the values, which fuses into its consumer; strings add a prefix sum. Never waits.
+    /// Costs one map over the values, which fuses into its consumer, after a copy of the values if there are more than
+    /// 8 tensors; strings add a prefix sum. Never waits.
     ///
     /// Awkward: `ak.zip`, of records. Python: `zip`.
     ///
@@ -55,15 +61,29 @@ impl Tensor {
         let Ok(width) = u32::try_from(all.len()) else {
             return Err(Error::argument(OP, "there are 2^32 tensors or more"));
         };
-        let (element, column) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
-        let mut pick = Pick::From(all[all.len() - 1].values_ref(), element.clone());
-        for (k, x) in all.iter().enumerate().rev().skip(1) {
-            let own = Pick::From(x.values_ref(), element.clone());
-            pick = Pick::either(column.clone().eq(Expr::u32(k as u32)), own, pick);
-        }
-        let count = first.count()?.times(OP, width.into())?;
-        let bound = BytesBound::at_most(all.iter().map(|x| x.values_ref().bytes_capacity()).sum());
-        let values = Values::rearranged(first.backend(), OP, &count, &pick, bound, &asserts)?;
+        let count = match all.len() {
+            ..=MOST_SELECTED => first.count()?.times(OP, width.into())?,
+            n => first.count()?.times_size(OP, &number_of_operands(n))?,
+        };
+        let values = if all.len() <= MOST_SELECTED {
+            let (element, column) = (Expr::index().div(Expr::u32(width)), Expr::index().rem(Expr::u32(width)));
+            let mut pick = Pick::From(all[all.len() - 1].values_ref(), element.clone());
+            for (k, x) in all.iter().enumerate().rev().skip(1) {
+                let own = Pick::From(x.values_ref(), element.clone());
+                pick = Pick::either(column.clone().eq(Expr::u32(k as u32)), own, pick);
+            }
+            let bound = BytesBound::at_most(all.iter().map(|x| x.values_ref().bytes_capacity()).sum());
+            Values::rearranged(first.backend(), OP, &count, &pick, bound, &asserts)?
+        } else {
+            let each = first.count()?;
+            let parts: Vec<(&Values, Extent)> = all.iter().map(|x| (x.values_ref(), each.clone())).collect();
+            let appended = append_values(first.backend(), OP, &parts, &asserts)?;
+            let n = Expr::size(&number_of_operands(all.len()));
+            let (element, column) = (Expr::index().div(n.clone()), Expr::index().rem(n));
+            let pick = Pick::From(&appended, column.mul(each.expr()).add(element));
+            let bound = BytesBound::AtMost(appended.bytes_size());
+            Values::rearranged(first.backend(), OP, &count, &pick, bound, &asserts)?
+        };
         let mut inner = first.inner().to_vec();
         let outer = match first.outer() {
             Some(outer) => {

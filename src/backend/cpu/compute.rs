@@ -4,8 +4,8 @@ use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::eval::Block;
 use super::{
-    CpuBackend, compact, histogram, map, matmul, rank_bitmap, row_hash, row_kernel, row_scan, row_sort, scan, sort,
-    tile_fold, top_k,
+    CpuBackend, append, compact, histogram, map, matmul, rank_bitmap, row_hash, row_kernel, row_scan, row_sort, scan,
+    sort, tile_fold, top_k,
 };
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
@@ -32,6 +32,7 @@ impl CpuBackend {
         // Elements of `out` beyond the results must be zero; reused memory is not.
         match &step.recipe {
             Recipe::Map { value, .. } => map::map(inputs, value, n, &mut out),
+            Recipe::Append { parts } => append::append(inputs, parts, &mut out),
             Recipe::Assert { ok, count: positions, check } => map::assert(inputs, ok, check, count(positions)),
             Recipe::Reduce { .. } => unreachable!("bug: a row reduction without a pass"),
             Recipe::Product(p) => matmul::products(inputs, op, p, count(&p.batches), &mut out)?,

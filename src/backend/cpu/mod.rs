@@ -4,6 +4,7 @@
 //! named after the WGSL kernel of the same primitive.
 
 pub mod accumulate;
+mod append;
 mod arithmetic;
 pub(crate) mod array;
 mod block_scan;
@@ -286,6 +287,7 @@ impl Backend for CpuBackend {
         PlanLimits {
             arrays: 12,
             bindings: 12,
+            reads_any_number: true,
             max_binding: u64::MAX,
             fuse: !self.unfused,
             int64: Int64Repr::Native,

@@ -129,6 +129,7 @@ impl Backend for GpuBackend {
         PlanLimits {
             arrays: limits.storage_buffers.min(self.tuning.max_buffers),
             bindings: limits.storage_buffers,
+            reads_any_number: false,
             max_binding: limits.max_binding,
             fuse: self.fuse,
             int64: if self.runtime.has_int64() { Int64Repr::Native } else { Int64Repr::Pairs },

@@ -29,6 +29,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules:
             };
             Ok(map::lower(step, first_slot, value, &extent, modules))
         }
+        Recipe::Append { .. } => unreachable!("bug: parts that no map selects from"),
         Recipe::Assert { ok, count, .. } => Ok(map::lower(step, first_slot, ok, count, modules)),
         Recipe::Reduce { .. } => row_reduce::lower(step, first_slot, modules),
         Recipe::Product(p) => Ok(matmul::lower(step, (first_slot, driver), p, modules)),

@@ -67,6 +67,8 @@ impl Legalizer<'_> {
             Recipe::Map { value, whole } => {
                 Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole }
             }
+            // The planner made a map of it.
+            Recipe::Append { parts } => Recipe::Append { parts },
             Recipe::Assert { ok, count, check } => {
                 let (ok, count) = (self.legalized(&ok, count.capacity()), self.count(&count));
                 Recipe::Assert { ok, count, check }

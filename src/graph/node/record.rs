@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::{NodeData, Product, Recipe, RowDomain, Rows, intern};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::digest::Digest;
+use crate::graph::digest::{Digest, DigestSet};
 use crate::graph::expr::{Check, ExprKind};
 use crate::graph::opcode::{HashOp, ReduceOp};
 use crate::graph::reducer::{Empty, Reducer};
@@ -34,13 +34,8 @@ impl Node {
     ) -> Self {
         // The digest depends on the set of conditions. The list keeps the order of recording, which is the same for
         // every batch.
-        let mut conditions: Vec<Self> = Vec::with_capacity(asserts.len());
-        for assert in asserts {
-            if !conditions.contains(assert) {
-                conditions.push(assert.clone());
-            }
-        }
-        let asserts = conditions;
+        let mut seen = DigestSet::default();
+        let asserts: Vec<Self> = asserts.iter().filter(|assert| seen.insert(assert.digest())).cloned().collect();
         let mut which: Vec<Digest> = asserts.iter().map(Self::digest).collect();
         which.sort_unstable();
         let digest = Digest::of("node", (backend.id(), dtype, &extent, &which, &recipe));

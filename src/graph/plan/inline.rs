@@ -50,7 +50,7 @@ impl Planner {
         if self.roots.contains(&n.digest()) {
             return Err(FusionBarrier::Requested);
         }
-        if g.stored.contains(&n.digest()) {
+        if g.stored.contains(&n.digest()) || self.added.contains(&n.digest()) {
             return Err(FusionBarrier::StorageBuffers);
         }
         // A condition of an array must hold for all elements: a read of any element fails otherwise. Fusion must not

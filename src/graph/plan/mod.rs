@@ -8,12 +8,16 @@ mod cache;
 mod inline;
 mod last_counts;
 mod linked;
+mod narrow;
 mod resolve;
 
 pub(crate) use cache::PlanCache;
 pub(crate) use last_counts::{CountKey, LastCounts};
 pub(crate) use linked::{ArraySource, LinkedPlan, StepLinks};
 
+use std::borrow::Cow;
+
+use super::append;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::Expr;
 use super::legalize;
@@ -23,6 +27,9 @@ pub(crate) use super::step::{HashedStrings, Int64Repr, Plan, PlanLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
 
+/// Number of maps that are stored, one by one, before a recipe with too many arrays of its own is narrowed.
+const MAX_ATTEMPTS: usize = 8;
+
 /// Plans the evaluation of `roots`, which are distinct and unevaluated.
 pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     let _span = span!("plan", arrays = roots.len());
@@ -31,6 +38,7 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
         uses: DigestMap::default(),
         roots: roots.iter().map(Node::digest).collect(),
         done: DigestSet::default(),
+        added: DigestSet::default(),
         steps: Vec::new(),
     };
     planner.count_uses(roots);
@@ -50,6 +58,8 @@ struct Planner {
     uses: DigestMap<u32>,
     roots: DigestSet,
     done: DigestSet,
+    /// Maps that the planner added, which are stored so that their readers fit the limits.
+    added: DigestSet,
     steps: Vec<Step>,
 }
 
@@ -89,7 +99,13 @@ impl Planner {
         }
         // Another thread may have evaluated the node meanwhile.
         let Some(recipe) = node.recipe() else { return };
-        let step = self.fitting_step(node, &recipe);
+        let step = match &*recipe {
+            Recipe::Append { parts } if !self.limits.reads_any_number => {
+                let map = append::as_map(node, parts, self.limits, &mut self.added);
+                self.fitting_step(node, &map)
+            }
+            recipe => self.fitting_step(node, recipe),
+        };
         for n in step.reads.iter().chain(&step.after) {
             self.require(n);
         }
@@ -101,16 +117,32 @@ impl Planner {
     }
 
     /// Resolves the recipe's expressions. Maps are stored instead of inlined, one by one, until the step fits the
-    /// limits.
-    fn fitting_step(&self, node: &Node, recipe: &Recipe) -> Step {
+    /// limits. A recipe that itself reads more arrays than a kernel can bind is narrowed.
+    fn fitting_step(&mut self, node: &Node, recipe: &Recipe) -> Step {
         let mut stored = DigestSet::default();
+        let mut recipe = Cow::Borrowed(recipe);
+        let mut attempts = 0;
         loop {
-            let (step, inlined) = self.resolve_recipe(node, recipe, &stored);
+            let (step, inlined) = self.resolve_recipe(node, &recipe, &stored);
             if step.fits() {
                 return step;
             }
             // Store the map that reads the largest number of arrays, which replaces these by one array.
             let widest = inlined.iter().filter(|n| !stored.contains(&n.digest())).max_by_key(|n| width(n));
+            attempts += 1;
+            if matches!(recipe, Cow::Borrowed(_))
+                && !self.limits.reads_any_number
+                && step.bound_arrays() > self.limits.bindings
+                && (attempts >= MAX_ATTEMPTS || widest.is_none_or(|n| width(n) <= 1))
+            {
+                let read: DigestSet = recipe.exprs().into_iter().flat_map(arrays).collect();
+                let free = self.limits.arrays.min(self.limits.bindings).saturating_sub(step.other_arrays());
+                if read.len() > free as usize {
+                    recipe = Cow::Owned(narrow::narrowed(node, &recipe, free, self.limits, &mut self.added));
+                    stored.clear();
+                    continue;
+                }
+            }
             match widest {
                 Some(n) => stored.insert(n.digest()),
                 None => return step,

@@ -27,7 +27,8 @@ impl Recipe {
             Self::Scan { .. } | Self::Sort { .. } | Self::RowSort { .. } => Evaluation::Twice,
             Self::Product(_) => Evaluation::Repeatedly,
             Self::Hash { .. } => Evaluation::ManySites,
-            Self::RankBitmap { .. }
+            Self::Append { .. }
+            | Self::RankBitmap { .. }
             | Self::Compact { .. }
             | Self::Histogram { .. }
             | Self::TopK { .. }
@@ -48,7 +49,11 @@ impl Recipe {
             | Self::Histogram { count, .. }
             | Self::TileFold { count, .. }
             | Self::Assert { count, .. } => Some(count.clone()),
-            Self::Map { whole: true, .. } | Self::Product(_) | Self::Hash { .. } | Self::Compact { .. } => None,
+            Self::Map { whole: true, .. }
+            | Self::Append { .. }
+            | Self::Product(_)
+            | Self::Hash { .. }
+            | Self::Compact { .. } => None,
         }
     }
 }

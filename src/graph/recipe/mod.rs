@@ -29,6 +29,11 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// are searched up to the capacity.
         whole: bool,
     },
+    /// The values of all parts, one part after another: see [`super::append`].
+    Append {
+        /// The value of an element of each part, by its position in the part, and the number of elements.
+        parts: Box<[(E, X)]>,
+    },
     /// Row reduction: `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j`
     /// ascending. `value` is an expression in the flat position `j * inner + d`.
     Reduce {
@@ -162,6 +167,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
     pub(crate) fn family(&self) -> &'static str {
         match self {
             Self::Map { .. } => "map",
+            Self::Append { .. } => "append",
             Self::Reduce { .. } => "row_reduce",
             Self::Product(_) => "matmul",
             Self::Scan { .. } => "scan",

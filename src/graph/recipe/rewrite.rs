@@ -28,6 +28,10 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
     pub(crate) fn visit<'a>(&'a self, f: &mut impl FnMut(Reference<'a, E, A, X, S>)) {
         match self {
             Self::Map { value, whole: _ } => f(Reference::Expr(value)),
+            Self::Append { parts } => {
+                parts.iter().for_each(|(_, count)| f(Reference::Extent(count)));
+                parts.iter().for_each(|(value, _)| f(Reference::Expr(value)));
+            }
             Self::Reduce { reducer: _, on, value } | Self::RowScan { op: _, on, value } => {
                 on.visit(f);
                 f(Reference::Expr(value));
@@ -73,6 +77,11 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
     pub(crate) fn map<R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> Recipe<R::Expr, R::Array, R::Extent, R::Size> {
         match self {
             Self::Map { value, whole } => Recipe::Map { value: r.expr(value), whole: *whole },
+            Self::Append { parts } => {
+                let counts: Vec<R::Extent> = parts.iter().map(|(_, count)| r.extent(count)).collect();
+                let values = parts.iter().map(|(value, _)| r.expr(value));
+                Recipe::Append { parts: values.zip(counts).collect() }
+            }
             Self::Reduce { reducer, on, value } => {
                 let on = on.map(r);
                 Recipe::Reduce { reducer: *reducer, on, value: r.expr(value) }

@@ -24,19 +24,19 @@ const MOST_OPERANDS: usize = 8;
 const MOST_ARRAYS: usize = 3;
 
 /// A distinct operand, with all its dimensions as partitions.
-struct Source<'a> {
-    tensor: &'a Tensor,
-    levels: Vec<RowPartition>,
+pub(super) struct Source<'a> {
+    pub(super) tensor: &'a Tensor,
+    pub(super) levels: Vec<RowPartition>,
 }
 
 /// Operands that are joined in one step.
 pub(super) struct Join<'a> {
-    backend: &'a BackendRef,
-    op: &'static str,
-    sources: Vec<Source<'a>>,
+    pub(super) backend: &'a BackendRef,
+    pub(super) op: &'static str,
+    pub(super) sources: Vec<Source<'a>>,
     /// The index of each operand's source.
-    operands: Vec<usize>,
-    asserts: Vec<Node>,
+    pub(super) operands: Vec<usize>,
+    pub(super) asserts: Vec<Node>,
 }
 
 impl<'a> Join<'a> {
@@ -75,7 +75,7 @@ impl<'a> Join<'a> {
     }
 
     /// The partitions of all operands at a level.
-    fn of_operands(&self, level: usize) -> impl DoubleEndedIterator<Item = &RowPartition> + Clone {
+    pub(super) fn of_operands(&self, level: usize) -> impl DoubleEndedIterator<Item = &RowPartition> + Clone {
         self.operands.iter().map(move |&source| &self.sources[source].levels[level])
     }
 
@@ -100,7 +100,7 @@ impl<'a> Join<'a> {
     /// Fails unless all sources have the same number of rows and, above `axis`, rows of equal lengths. Comparisons that
     /// only the device can make become conditions.
     #[track_caller]
-    fn check_outer(&mut self, axis: usize) -> Result<()> {
+    pub(super) fn check_outer(&mut self, axis: usize) -> Result<()> {
         for other in 1..self.sources.len() {
             let (x, y) = (&self.sources[0], &self.sources[other]);
             let check = Check::new(self.op, "the tensors have different numbers of rows");
@@ -127,7 +127,7 @@ impl<'a> Join<'a> {
 
     /// Fails if an inner dimension other than `axis` differs.
     #[track_caller]
-    fn check_inner(&self, axis: usize) -> Result<()> {
+    pub(super) fn check_inner(&self, axis: usize) -> Result<()> {
         let first = self.first();
         for (other, source) in self.sources.iter().enumerate().skip(1) {
             for dim in first.tensor.ragged_rank()..first.levels.len() {
@@ -142,7 +142,7 @@ impl<'a> Join<'a> {
     }
 
     /// Bounds on the row lengths of all sources at the level: shortest and longest.
-    fn bounds(&self, level: usize) -> Option<(u32, u32)> {
+    pub(super) fn bounds(&self, level: usize) -> Option<(u32, u32)> {
         let lengths: Option<Vec<(u32, u32)>> = self.of_sources(level).map(RowPartition::known_lengths).collect();
         lengths?.into_iter().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
@@ -350,14 +350,14 @@ impl<'a> Join<'a> {
     }
 
     /// The row length of all sources at the level, if they agree.
-    fn uniform_length(&self, level: usize) -> Option<u32> {
+    pub(super) fn uniform_length(&self, level: usize) -> Option<u32> {
         let len = self.first().levels[level].uniform_length()?;
         self.of_sources(level).all(|p| p.uniform_length() == Some(len)).then_some(len)
     }
 
     /// The uniform partition of `count` rows, if the rows of all sources have one length.
     #[track_caller]
-    fn uniform(&self, level: usize, count: &Extent) -> Result<Option<RowPartition>> {
+    pub(super) fn uniform(&self, level: usize, count: &Extent) -> Result<Option<RowPartition>> {
         let Rows::Uniform(len) = self.first().levels[level].rows() else { return Ok(None) };
         let is_same = |p: &RowPartition| matches!(p.rows(), Rows::Uniform(other) if other == len);
         if !self.of_sources(level).all(is_same) {

@@ -1,8 +1,9 @@
 //! Concatenation and stacking.
 //!
-//! A kernel can bind only few arrays, so that many distinct tensors are joined pairwise, in a balanced tree. The result
-//! does not depend on the grouping.
+//! Few distinct tensors are joined by selecting between them, so that the result fuses into its consumers. More are
+//! appended first: see [`append`].
 
+mod append;
 mod join;
 mod pieces;
 
@@ -12,6 +13,7 @@ use std::borrow::Borrow;
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::tensor::{RaggedTensor, Tensor};
+pub(super) use append::{append_values, number_of_operands};
 use join::Join;
 
 /// Joins all tensors along `axis`. All must have that axis, one dtype and one number of row partitions.
@@ -23,9 +25,7 @@ fn join_all(op: &'static str, all: &[Tensor], axis: usize) -> Result<Tensor> {
     if let Some(join) = Join::new(op, all)? {
         return join.along(axis);
     }
-    let (left, right) = all.split_at(all.len() / 2);
-    let halves = [join_all(op, left, axis)?, join_all(op, right, axis)?];
-    Join::new(op, &halves)?.expect("bug: a pair is joined in one step").along(axis)
+    Join::of_all(op, all)?.along_appended(axis)
 }
 
 /// Fails unless the list has a tensor and all tensors have the rank, dtype and device of the first.

@@ -1,10 +1,15 @@
 //! Elementwise concatenation of byte strings.
 
+use std::borrow::Cow;
+
+use super::rows_joined::StringRows;
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::ops::concat::{append_values, number_of_operands};
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
@@ -39,11 +44,47 @@ impl Tensor {
             return Err(Error::argument(OP, "there must be at least one tensor"));
         };
         first.strings(OP)?;
-        let mut out = (*first).clone();
-        for next in rest {
-            out = out.joined(OP, next, separator.as_bytes())?;
+        match rest {
+            [] => Ok((*first).clone()),
+            [other] => first.joined(OP, other, separator.as_bytes()),
+            _ => Self::joined_all(OP, tensors, separator.as_bytes()),
         }
-        Ok(out)
+    }
+
+    /// The strings of all tensors, with the separator between those of the same position: the strings of one tensor after
+    /// another are appended, and joined as rows.
+    #[track_caller]
+    fn joined_all(op: &'static str, all: &[&Self], separator: &[u8]) -> Result<Self> {
+        let layout = all.iter().find(|x| x.rank() > 0).unwrap_or(&all[0]);
+        let (backend, count) = (layout.backend(), layout.count()?);
+        let mut asserts = Vec::new();
+        let mut alike: Vec<Cow<'_, Self>> = Vec::with_capacity(all.len());
+        for x in all {
+            crate::device::Device::check_same(op, backend, x.backend())?;
+            x.strings(op)?;
+            if x.rank() == 0 && layout.rank() > 0 {
+                alike.push(Cow::Owned(x.like_rows_of(op, layout)?));
+                continue;
+            }
+            asserts.extend(same_layout(backend, op, layout.ragged_shape(), x.ragged_shape())?);
+            alike.push(Cow::Borrowed(x));
+        }
+        let parts: Vec<(&Values, Extent)> = alike.iter().map(|x| (x.values_ref(), count.clone())).collect();
+        let Values::Strings { strings, bytes } = append_values(backend, op, &parts, &asserts)? else {
+            unreachable!("bug: strings that are numbers");
+        };
+        let n = number_of_operands(all.len());
+        let (row, operand) = (Expr::index().div(Expr::size(&n)), Expr::index().rem(Expr::size(&n)));
+        let nplaces = count.times_size(op, &n)?;
+        let rows = StringRows {
+            rows: &Rows::Uniform(n),
+            nrows: &count,
+            nplaces: &nplaces,
+            string: &operand.mul(count.expr()).add(row),
+            skips_leading_empty: false,
+            asserts: &asserts,
+        };
+        layout.holding(rows.joined(backend, op, (&strings, &bytes), separator)?)
     }
 
     /// The strings of both tensors, concatenated with the separator in between.

@@ -1,0 +1,38 @@
+//! Appended arrays, part by part.
+
+use super::array::Array;
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::eval::Block;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::extent::Extent;
+
+/// Positions per evaluated block.
+const BLOCK: usize = 8192;
+
+/// Fills `out` with the values of all parts, one part after another.
+pub(super) fn append(inputs: &Inputs, parts: &[(Expr, Extent)], out: &mut Array) {
+    let size = out.dtype().size();
+    let mut rest = out.bytes_mut();
+    for (value, count) in parts {
+        // An earlier condition failed if the parts exceed the result.
+        let bytes = (count.capacity() as usize * size).min(rest.len());
+        let (part, after) = std::mem::take(&mut rest).split_at_mut(bytes);
+        rest = after;
+        if part.is_empty() {
+            continue;
+        }
+        match value.kind() {
+            ExprKind::Load(node, at) if at.is_index() && inputs.array(node).bytes().len() >= part.len() => {
+                part.copy_from_slice(&inputs.array(node).bytes()[..part.len()]);
+            }
+            _ => {
+                let expr = CompiledExpr::new(inputs, value);
+                for (k, block) in part.chunks_mut(BLOCK * size).enumerate() {
+                    let n = block.len() / size;
+                    Block::consecutive(&expr, (k * BLOCK) as u32, n).store(value.dtype(), block);
+                }
+            }
+        }
+    }
+    rest.fill(0);
+}

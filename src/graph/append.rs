@@ -1,0 +1,217 @@
+//! Appended arrays: the values of any number of parts, one part after another.
+//!
+//! The CPU backend copies part by part. On other backends the planner turns the recipe into a balanced tree of maps, each
+//! of which selects between as many parts as a kernel can bind: `n` parts take about `n / 5` kernels on the smallest
+//! device, and each value moves once per level of the tree.
+//!
+//! The number of parts is rounded up to a class by empty parts, and the number of values of a part is a parameter, so
+//! that few plans serve any number of parts.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::backend::BackendRef;
+use super::digest::{Digest, DigestMap, DigestSet};
+use super::expr::{Expr, ExprKind};
+use super::extent::Extent;
+use super::node::{Node, Recipe};
+use super::step::PlanLimits;
+use super::walk::arrays;
+use crate::dtype::DType;
+use crate::error::Result;
+
+/// Maximum number of parts that one map selects from when recorded, so that it fuses into its consumers.
+const MOST_SELECTED: usize = 3;
+
+/// Number of parts of a recipe for `n` parts: a power of two, or three quarters of one.
+fn class(n: usize) -> usize {
+    let power = n.next_power_of_two();
+    if n <= power / 4 * 3 { power / 4 * 3 } else { power }
+}
+
+impl Node {
+    /// The values of all parts, one part after another. A part is an expression in its own position, and its number of
+    /// values.
+    ///
+    /// # Errors
+    /// More values than the largest array has; on upload of the empty parts.
+    #[track_caller]
+    pub(crate) fn append(
+        backend: &BackendRef,
+        op: &'static str,
+        parts: Vec<(Expr, Extent)>,
+        asserts: &[Self],
+    ) -> Result<Self> {
+        let total = total(op, parts.iter().map(|(_, count)| count))?;
+        let dtype = parts.first().map_or(DType::U32, |(value, _)| value.dtype());
+        if parts.len() <= MOST_SELECTED {
+            let parts: Vec<Part> = parts.into_iter().map(|(value, count)| Part { value, live: count.expr() }).collect();
+            return Ok(Self::map(backend, op, total, selected(&parts), asserts));
+        }
+        let n = parts.len();
+        let mut all: Vec<(Expr, Extent)> = Vec::with_capacity(class(n));
+        for (k, (value, count)) in parts.into_iter().enumerate() {
+            let count = parameter(&value, count, k);
+            all.push((value, count));
+        }
+        let mut emptied = Emptied::default();
+        for k in n..class(n) {
+            emptied.nodes.clear();
+            let value = emptied.part(backend, &all[n - 1].0)?;
+            let count = parameter(&value, Extent::known(0), k);
+            all.push((value, count));
+        }
+        Ok(Self::recorded(backend, op, dtype, total, asserts, Recipe::Append { parts: all.into() }))
+    }
+}
+
+/// The count of part `k` as a parameter of the program, if the host knows it.
+fn parameter(value: &Expr, count: Extent, k: usize) -> Extent {
+    match count.as_known() {
+        Some(n) => Extent::input(Digest::of("part", (value.digest(), k, count.size().digest())), n),
+        None => count,
+    }
+}
+
+/// Total number of values of operands: a parameter of the program if the host knows it, so that the program does not
+/// depend on the number of operands.
+///
+/// # Errors
+/// More values than the largest array has.
+#[track_caller]
+pub(crate) fn total<'a>(op: &'static str, counts: impl Iterator<Item = &'a Extent> + Clone) -> Result<Extent> {
+    let sum = Extent::sum(op, counts.clone())?;
+    Ok(match sum.as_known() {
+        Some(n) if counts.clone().count() > MOST_SELECTED => {
+            let all: Vec<Digest> = counts.map(|count| count.size().digest()).collect();
+            Extent::input(Digest::of("total", all), n)
+        }
+        _ => sum,
+    })
+}
+
+/// Makes empty parts.
+#[derive(Default)]
+struct Emptied {
+    /// Storage of an empty array of each dtype.
+    data: Vec<(DType, Arc<dyn Any + Send + Sync>)>,
+    /// The empty array for each array of the part.
+    nodes: DigestMap<Node>,
+}
+
+impl Emptied {
+    /// The expression with empty arrays in place of the stored arrays that it reads.
+    fn part(&mut self, backend: &BackendRef, e: &Expr) -> Result<Expr> {
+        let operands: Vec<Expr> = e.operands().map(|o| self.part(backend, o)).collect::<Result<_>>()?;
+        Ok(match (e.kind(), operands.as_slice()) {
+            (ExprKind::Load(node, _), [at]) => Expr::load(&self.node(backend, node)?, at.clone()),
+            (ExprKind::RowOf(node, _), [at]) => Expr::row_of(&self.node(backend, node)?, at.clone()),
+            (ExprKind::Within(node, ..), [row, offset]) => {
+                Expr::within(&self.node(backend, node)?, row.clone(), offset.clone())
+            }
+            _ => e.with_operands(operands.into_iter()),
+        })
+    }
+
+    fn node(&mut self, backend: &BackendRef, node: &Node) -> Result<Node> {
+        if node.stored().is_none() {
+            return Ok(node.clone());
+        }
+        if let Some(known) = self.nodes.get(&node.digest()) {
+            return Ok(known.clone());
+        }
+        let dtype = node.dtype();
+        let data = match self.data.iter().find(|(of, _)| *of == dtype) {
+            Some((_, data)) => data.clone(),
+            None => {
+                let data = backend.upload(dtype, &[])?;
+                self.data.push((dtype, data.clone()));
+                data
+            }
+        };
+        let empty = Node::source(backend, dtype, 0, data);
+        self.nodes.insert(node.digest(), empty.clone());
+        Ok(empty)
+    }
+}
+
+/// A part of a map.
+#[derive(Clone)]
+struct Part {
+    /// The value, by the position in the part.
+    value: Expr,
+    /// The number of values.
+    live: Expr,
+}
+
+/// The value at a position of all parts together.
+fn selected(parts: &[Part]) -> Expr {
+    let Some((last, earlier)) = parts.split_last() else { return Expr::u32(0) };
+    let mut starts = vec![Expr::u32(0)];
+    for (k, part) in earlier.iter().enumerate() {
+        let start = if k == 0 { part.live.clone() } else { starts[k].clone().add(part.live.clone()) };
+        starts.push(start);
+    }
+    let at = |part: &Part, k: usize| match k {
+        0 => part.value.clone(),
+        _ => part.value.at(&Expr::index().sub(starts[k].clone())),
+    };
+    let rest = at(last, earlier.len());
+    earlier
+        .iter()
+        .enumerate()
+        .rev()
+        .fold(rest, |rest, (k, part)| Expr::index().lt(starts[k + 1].clone()).select(at(part, k), rest))
+}
+
+/// The recipe of `out` as a map over the results of further maps, which are added to `stored`, and which the planner must
+/// not inline.
+pub(super) fn as_map(out: &Node, parts: &[(Expr, Extent)], limits: PlanLimits, stored: &mut DigestSet) -> Recipe {
+    let (backend, op) = (out.backend(), out.op());
+    let widest = parts.iter().map(|(value, count)| arrays(value).len() + usize::from(count.live().is_some())).max();
+    // Excludes the output, the status block and the count of the result.
+    let free = limits.arrays.min(limits.bindings).saturating_sub(3) as usize;
+    let arity = (free / widest.unwrap_or(1).max(1)).max(2);
+    let mut map = |extent: Extent, value: Expr| {
+        let dtype = value.dtype();
+        let node = Node::recorded(backend, op, dtype, extent, &[], Recipe::Map { value, whole: true });
+        stored.insert(node.digest());
+        node
+    };
+    let mut level: Vec<(Part, Extent)> =
+        parts.iter().map(|(value, count)| (Part { value: value.clone(), live: count.expr() }, count.whole())).collect();
+    while level.len() > arity {
+        let mut above = Vec::with_capacity(level.len().div_ceil(arity));
+        for group in level.chunks(arity) {
+            if let [one] = group {
+                above.push(one.clone());
+                continue;
+            }
+            let parts: Vec<Part> = group.iter().map(|(part, _)| part.clone()).collect();
+            let size = group[1..].iter().fold(group[0].1.size().clone(), |sum, (_, count)| sum.add(count.size()));
+            let extent = Extent::of(size).whole();
+            let counts = parts.iter().map(|part| part.live.clone());
+            let mut live = counts.reduce(Expr::add).unwrap_or_else(|| Expr::u32(0));
+            if live.reads() {
+                live = Expr::load(&map(Extent::known(1), live), Expr::u32(0));
+            }
+            let node = map(extent.clone(), selected(&parts));
+            above.push((Part { value: Expr::load(&node, Expr::index()), live }, extent));
+        }
+        level = above;
+    }
+    let parts: Vec<Part> = level.into_iter().map(|(part, _)| part).collect();
+    Recipe::Map { value: selected(&parts), whole: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_classes_hold_any_number_of_parts() {
+        let classes: std::collections::BTreeSet<usize> = (2..=1024).map(class).collect();
+        assert!((2..=4096).all(|n| class(n) >= n && 2 * class(n) <= 3 * n), "at most half as many again");
+        assert_eq!(classes.len(), 19);
+    }
+}

@@ -1,0 +1,372 @@
+//! Narrowing: splits the expressions of a recipe that read more arrays than a kernel can bind.
+//!
+//! Subexpressions become maps of their own, over the positions at which the recipe's kernel evaluates the expression,
+//! and the recipe loads their results. The order of evaluation stays, so that results keep their bits. An expression
+//! over `n` arrays becomes about `n / 5` kernels on the smallest device.
+
+use crate::graph::conditions::{conditions, unconditional};
+use crate::graph::digest::{Digest, DigestSet};
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Recipe};
+use crate::graph::recipe::Rewrite;
+use crate::graph::scalar::Scalar;
+use crate::graph::size::Size;
+use crate::graph::step::PlanLimits;
+use crate::graph::walk::arrays;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The recipe of `out` with narrowed expressions. `free` is the number of arrays that its kernel can bind for the
+/// expressions. The maps that it reads in addition are inserted into `added`.
+pub(super) fn narrowed(out: &Node, recipe: &Recipe, free: u32, limits: PlanLimits, added: &mut DigestSet) -> Recipe {
+    let mut all = Narrowing {
+        target: out,
+        limits,
+        free: free.max(1) as usize,
+        domains: domains(recipe, out.extent()),
+        next: 0,
+        is_whole: matches!(recipe, Recipe::Map { whole: true, .. }),
+        is_map: matches!(recipe, Recipe::Map { .. } | Recipe::Assert { .. }),
+        always: recipe.evaluated_at(out.extent()).is_some(),
+        added,
+    };
+    let mut recipe = recipe.map(&mut all);
+    if !all.is_map {
+        // Several expressions share the bindings of one kernel: the widest are stored as a whole.
+        loop {
+            let mut read = DigestSet::default();
+            recipe.exprs().into_iter().for_each(|e| read.extend(arrays(e)));
+            let widest = recipe.exprs().into_iter().map(|e| (arrays(e).len(), e.digest())).max_by_key(|(n, _)| *n);
+            match widest {
+                Some((n, widest)) if n > 1 && read.len() > all.free => {
+                    all.next = 0;
+                    recipe = recipe.map(&mut WholeExpr { narrowing: &mut all, widest });
+                }
+                _ => break,
+            }
+        }
+    }
+    recipe
+}
+
+/// The positions at which the kernel of the recipe evaluates each of its expressions, in the order of [`Recipe::map`].
+fn domains(recipe: &Recipe, out: &Extent) -> Vec<Extent> {
+    let inner = |count: &Extent, inner: u32| count.times("a row", u64::from(inner)).unwrap_or_else(|_| count.clone());
+    match recipe {
+        Recipe::Map { .. } => vec![out.clone()],
+        Recipe::Append { parts } => parts.iter().map(|(_, count)| count.clone()).collect(),
+        Recipe::Reduce { on, .. } | Recipe::RowScan { on, .. } => vec![inner(&on.nvals, on.inner)],
+        Recipe::RowSort { on, .. } | Recipe::TopK { on, .. } | Recipe::Hash { on, .. } => vec![on.nvals.clone()],
+        Recipe::Scan { count, .. }
+        | Recipe::Sort { count, .. }
+        | Recipe::RankBitmap { count, .. }
+        | Recipe::Histogram { count, .. }
+        | Recipe::Assert { count, .. } => vec![count.clone()],
+        Recipe::TileFold { count, .. } => vec![count.clone(); 2],
+        Recipe::Compact { count, inner: width, .. } => vec![inner(count, *width)],
+        Recipe::Product(p) => {
+            let operands = p.capacities.iter().map(|size| Extent::of(size.clone()));
+            operands.chain(std::iter::repeat_n(p.batches.clone(), 6)).collect()
+        }
+    }
+}
+
+struct Narrowing<'a> {
+    target: &'a Node,
+    limits: PlanLimits,
+    /// Number of arrays that the recipe's kernel can bind for its expressions.
+    free: usize,
+    /// The domain of each expression, in order.
+    domains: Vec<Extent>,
+    /// Index of the next expression.
+    next: usize,
+    /// Whether elements beyond the live ones are computed too.
+    is_whole: bool,
+    /// Whether the recipe's kernel is a map.
+    is_map: bool,
+    /// Whether the kernel evaluates its expressions at every position.
+    always: bool,
+    /// The maps that were added.
+    added: &'a mut DigestSet,
+}
+
+impl Narrowing<'_> {
+    fn next_domain(&mut self) -> Extent {
+        let domain = self.domains[self.next.min(self.domains.len() - 1)].clone();
+        self.next += 1;
+        domain
+    }
+
+    fn narrow(&mut self, e: &Expr) -> Expr {
+        let domain = self.next_domain();
+        // Excludes the output and the live count; for checks, the status block and the condition of a branch.
+        let own = 1 + u32::from(domain.live().is_some()) + 2 * u32::from(e.has_conditions());
+        let most = self.limits.arrays.min(self.limits.bindings).saturating_sub(own) as usize;
+        let most = if self.is_map { most.min(self.free) } else { most }.max(3);
+        let mut within = Within { all: self, domain, most, memo: HashMap::new() };
+        within.narrowed(e, &Path::Always).0
+    }
+}
+
+impl Rewrite<Expr, Node, Extent, Size> for Narrowing<'_> {
+    type Expr = Expr;
+    type Array = Node;
+    type Extent = Extent;
+    type Size = Size;
+    fn expr(&mut self, e: &Expr) -> Expr {
+        self.narrow(e)
+    }
+    fn array(&mut self, a: &Node) -> Node {
+        a.clone()
+    }
+    fn extent(&mut self, x: &Extent) -> Extent {
+        x.clone()
+    }
+    fn size(&mut self, s: &Size) -> Size {
+        s.clone()
+    }
+}
+
+/// Stores one expression of a recipe as a whole.
+struct WholeExpr<'a, 'n> {
+    narrowing: &'a mut Narrowing<'n>,
+    widest: Digest,
+}
+
+impl Rewrite<Expr, Node, Extent, Size> for WholeExpr<'_, '_> {
+    type Expr = Expr;
+    type Array = Node;
+    type Extent = Extent;
+    type Size = Size;
+    fn expr(&mut self, e: &Expr) -> Expr {
+        let domain = self.narrowing.next_domain();
+        if e.digest() != self.widest {
+            return e.clone();
+        }
+        let mut within = Within { all: self.narrowing, domain, most: 0, memo: HashMap::new() };
+        within.stored(e, &Path::Always)
+    }
+    fn array(&mut self, a: &Node) -> Node {
+        a.clone()
+    }
+    fn extent(&mut self, x: &Extent) -> Extent {
+        x.clone()
+    }
+    fn size(&mut self, s: &Size) -> Size {
+        s.clone()
+    }
+}
+
+/// The branches of selects that lead to a subexpression.
+#[derive(Clone)]
+enum Path {
+    /// None: evaluated wherever the expression is.
+    Always,
+    /// Evaluated where the condition holds.
+    Where(Expr),
+}
+
+impl Path {
+    fn and(&self, condition: Expr) -> Self {
+        Self::Where(match self {
+            Self::Always => condition,
+            Self::Where(outer) => outer.clone().and(condition),
+        })
+    }
+
+    fn digest(&self) -> Option<Digest> {
+        match self {
+            Self::Always => None,
+            Self::Where(condition) => Some(condition.digest()),
+        }
+    }
+}
+
+/// The narrowed expression, with the arrays that it reads.
+type Narrowed = (Expr, Rc<DigestSet>);
+
+/// Narrows the subexpressions over one domain.
+struct Within<'a, 'n> {
+    all: &'a mut Narrowing<'n>,
+    domain: Extent,
+    /// Maximum number of arrays that an expression may read.
+    most: usize,
+    /// Narrowed expressions, by the original expression and, for one with conditions, its path.
+    memo: HashMap<(Digest, Option<Digest>), Narrowed>,
+}
+
+impl Within<'_, '_> {
+    /// The expression with subexpressions stored until it reads at most [`Self::most`] arrays.
+    fn narrowed(&mut self, e: &Expr, path: &Path) -> Narrowed {
+        let key = (e.digest(), if e.has_conditions() { path.digest() } else { None });
+        if let Some(known) = self.memo.get(&key) {
+            return known.clone();
+        }
+        let mut operands: Vec<Narrowed> = Vec::new();
+        for (k, operand) in e.operands().enumerate() {
+            let narrowed = match (e.kind(), k) {
+                (ExprKind::Select(..), 1 | 2) if operand.has_conditions() => {
+                    let taken = unconditional(&operands[0].0);
+                    let path = path.and(if k == 1 { taken } else { taken.not() });
+                    self.narrowed(operand, &path)
+                }
+                _ => self.narrowed(operand, path),
+            };
+            operands.push(narrowed);
+        }
+        let mut read = union(e, &operands);
+        while read.len() > self.most {
+            let Some(widest) = (0..operands.len()).max_by_key(|&k| operands[k].1.len()) else { break };
+            let wide = operands[widest].1.len();
+            // The path of the operand, not of the whole.
+            let path = match (e.kind(), widest) {
+                (ExprKind::Select(..), 1) => path.and(unconditional(&operands[0].0)),
+                (ExprKind::Select(..), 2) => path.and(unconditional(&operands[0].0).not()),
+                _ => path.clone(),
+            };
+            let stored = self.stored(&operands[widest].0.clone(), &path);
+            let arrays = arrays(&stored);
+            if arrays.len() >= wide {
+                break;
+            }
+            operands[widest] = (stored, Rc::new(arrays));
+            read = union(e, &operands);
+        }
+        let out = (e.with_operands(operands.into_iter().map(|(e, _)| e)), Rc::new(read));
+        self.memo.insert(key, out.clone());
+        out
+    }
+
+    /// Stores the values of `e`, and returns an expression that loads them. The conditions are checked by the stored
+    /// map at the positions of the path, or by the reader if the kernel may skip positions.
+    fn stored(&mut self, e: &Expr, path: &Path) -> Expr {
+        if !e.has_conditions() {
+            return self.map(e);
+        }
+        if !self.all.always {
+            let value = self.map(&unconditional(e));
+            let conditions: Vec<_> = conditions(e).into_iter().rev().collect();
+            return conditions.into_iter().fold(value, |value, (check, ok)| {
+                let ok = if arrays(&ok).len() > 1 { self.map(&ok) } else { ok };
+                value.checked(check, ok)
+            });
+        }
+        match path {
+            Path::Always => self.map(e),
+            Path::Where(condition) => {
+                let condition = if condition.reads() { self.map(condition) } else { condition.clone() };
+                let unused = Expr::scalar(Scalar::lowest(e.dtype()));
+                self.map(&condition.select(e.clone(), unused))
+            }
+        }
+    }
+
+    /// A load from a map of `e`.
+    fn map(&mut self, e: &Expr) -> Expr {
+        let (backend, op) = (self.all.target.backend(), self.all.target.op());
+        // One element, if all are equal. Conditions report positions of the domain.
+        let is_constant = !e.has_index() && !e.has_conditions();
+        let extent = if is_constant { Extent::known(1) } else { self.domain.clone() };
+        let recipe = Recipe::Map { value: e.clone(), whole: self.all.is_whole && !is_constant };
+        let node = Node::recorded(backend, op, e.dtype(), extent, &[], recipe);
+        self.all.added.insert(node.digest());
+        Expr::load(&node, if is_constant { Expr::u32(0) } else { Expr::index() })
+    }
+}
+
+/// The arrays that the operation reads with these operands.
+fn union(e: &Expr, operands: &[Narrowed]) -> DigestSet {
+    let mut out: DigestSet = e.node().map(Node::digest).into_iter().collect();
+    operands.iter().for_each(|(_, read)| out.extend(read.iter().copied()));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::backend::cpu::CpuBackend;
+    use crate::dtype::DType;
+    use crate::graph::backend::BackendRef;
+    use crate::graph::expr::Check;
+    use crate::graph::node::Rows;
+    use crate::graph::opcode::ReduceOp;
+    use crate::graph::plan::{Int64Repr, Step, plan};
+
+    const N: u32 = 1000;
+
+    fn source(backend: &BackendRef, len: u32) -> Node {
+        Node::source(backend, DType::U32, len, Arc::new(()))
+    }
+
+    /// The steps that compute the node on the smallest device, all of which fit.
+    fn steps(node: &Node) -> Vec<Step> {
+        let steps = plan(std::slice::from_ref(node), PlanLimits::of_core_webgpu(Int64Repr::Native)).steps;
+        assert!(steps.iter().all(Step::fits), "{steps:?}");
+        steps
+    }
+
+    #[test]
+    fn a_sum_of_many_arrays_is_a_chain_of_kernels() {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let load = |_| Expr::load(&source(&backend, N), Expr::index());
+        for (n, want) in [(6, 1), (7, 1), (8, 2), (12, 2), (13, 2), (14, 3), (100, 17)] {
+            let sum = (0..n).map(load).reduce(Expr::add).expect("one or more");
+            let node = Node::map(&backend, "test", Extent::known(N), sum, &[]);
+            assert_eq!(steps(&node).len(), want, "{n} arrays");
+        }
+    }
+
+    #[test]
+    fn every_primitive_takes_any_number_of_arrays() {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let sum = || (0..20).map(|_| Expr::load(&source(&backend, N), Expr::index())).reduce(Expr::add).expect("some");
+        let rows = || (Rows::Splits(source(&backend, 11)), Extent::known(10));
+        let all = Extent::known(N);
+        let small = "small";
+        let bitmap = |keep: Expr| {
+            Node::recorded(
+                &backend,
+                small,
+                DType::U32,
+                all.clone(),
+                &[],
+                Recipe::RankBitmap { keep, count: all.clone() },
+            )
+        };
+        let nodes = [
+            Node::reduce(&backend, small, ReduceOp::Sum, rows(), all.clone(), 1, sum()).expect(small),
+            Node::row_scan(&backend, small, ReduceOp::Sum, rows(), all.clone(), 1, sum()).expect(small),
+            Node::scan(&backend, small, all.clone(), sum()).expect(small),
+            Node::sort(&backend, small, all.clone(), sum(), 32),
+            Node::row_sort(&backend, small, rows(), all.clone(), (sum(), 32), 100),
+            Node::top_k(&backend, small, rows(), all.clone(), (sum(), 3), 100).expect(small),
+            Node::histogram(&backend, small, all.clone(), sum(), Extent::known(9)),
+            Node::tile_fold(&backend, small, ReduceOp::Sum, all.clone(), (sum(), 9), sum()).expect(small),
+            bitmap(sum().eq(Expr::u32(1))),
+            Node::assert(&backend, all.clone(), sum().eq(Expr::u32(1)), Check::new("test", "1")),
+            Node::splits(&backend, small, &Extent::known(10), &sum(), &[]).expect(small),
+        ];
+        for node in nodes {
+            assert!(steps(&node).len() > 3, "{node:?}");
+        }
+    }
+
+    #[test]
+    fn conditions_of_a_branch_stay_conditional() {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let load = || Expr::load(&source(&backend, N), Expr::index());
+        let check = Check::new("test", "it is even");
+        let even = |x: Expr| x.clone().checked(check.clone(), x.rem(Expr::u32(2)).eq(Expr::u32(0)));
+        let choose = |rest: Expr, _| load().lt(load()).select(even(load()), rest);
+        let value = (0..8).fold(Expr::u32(0), choose);
+        let all = steps(&Node::map(&backend, "test", Extent::known(N), value, &[]));
+        for step in &all {
+            let Recipe::Map { value, .. } = &step.recipe else { panic!("{step:?}") };
+            assert!(crate::graph::conditions::always_checked(value).is_empty(), "{value:?}");
+        }
+        assert!(all.iter().any(|step| !step.checks.is_empty()));
+    }
+}
