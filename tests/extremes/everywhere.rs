@@ -6,8 +6,13 @@ use crate::common;
 
 /// The result of `run`, after a check that all devices with these dtypes give equal bits, up to the payload of NaN.
 pub fn everywhere(dtypes: &[DType], run: impl Fn(&Device) -> Result<Tensor>) -> HostValues {
+    on_each(common::devices_and_unfused_cpu(), dtypes, run)
+}
+
+/// [`everywhere`] on these devices.
+fn on_each(devices: &[(String, Device)], dtypes: &[DType], run: impl Fn(&Device) -> Result<Tensor>) -> HostValues {
     let mut found: Option<(String, HostValues)> = None;
-    for (name, device) in common::devices_and_unfused_cpu() {
+    for (name, device) in devices {
         if dtypes.iter().any(|&dtype| !common::has(device, dtype)) {
             continue;
         }
@@ -23,6 +28,12 @@ pub fn everywhere(dtypes: &[DType], run: impl Fn(&Device) -> Result<Tensor>) -> 
 /// [`everywhere`] of a result with elements of type `T`.
 pub fn values<T: Element>(run: impl Fn(&Device) -> Result<Tensor>) -> Vec<T::Host> {
     let got = everywhere(&[T::DTYPE], run);
+    T::values(&got).unwrap_or_else(|| panic!("{} where {} belongs", got.dtype(), T::DTYPE)).to_vec()
+}
+
+/// [`values`], also with 64-bit integers as pairs of words, for an operation on values of the dtype `of`.
+pub fn values_every_way<T: Element>(of: DType, run: impl Fn(&Device) -> Result<Tensor>) -> Vec<T::Host> {
+    let got = on_each(common::every_way(), &[T::DTYPE, of], run);
     T::values(&got).unwrap_or_else(|| panic!("{} where {} belongs", got.dtype(), T::DTYPE)).to_vec()
 }
 

@@ -1,8 +1,8 @@
 //! Histograms whose range is wider than the greatest float, and of integers that floats cannot represent.
 
-use ragged::{Device, HistogramRange, RaggedTensor, clamped};
+use ragged::{DType, Device, HistogramRange, RaggedTensor, clamped};
 
-use crate::everywhere::{Float, rows, values};
+use crate::everywhere::{Float, rows, values, values_every_way};
 
 fn counts<T: Float>(x: &[f64], range: impl Into<HistogramRange> + Clone, bins: u32) -> Vec<i32> {
     values::<i32>(|d| rows::<T>(&[x], d)?.erased().histogram(.., range.clone(), bins))
@@ -26,7 +26,9 @@ fn ranges_wider_than_the_greatest_float() {
 #[test]
 fn integers_that_floats_cannot_represent() {
     let signed = |x: &[i64], range: HistogramRange, bins: u32| {
-        values::<i32>(|d| RaggedTensor::<i64>::from_nested(x.to_vec(), d)?.erased().histogram(.., range.clone(), bins))
+        values_every_way::<i32>(DType::F64, |d| {
+            RaggedTensor::<i64>::from_nested(x.to_vec(), d)?.erased().histogram(.., range, bins)
+        })
     };
     let most = 1i64 << 62;
     assert_eq!(signed(&[most, most + 1], (most..most + 2).into(), 2), [1, 1]);
@@ -40,7 +42,7 @@ fn integers_that_floats_cannot_represent() {
     assert_eq!(signed(&ends, (i64::MIN..i64::MAX).into(), 2), [3, 3]);
     assert_eq!(signed(&ends, (-1e300..1e300).into(), 2), [3, 4]);
     let most = u64::MAX;
-    let got = values::<i32>(|d| {
+    let got = values_every_way::<i32>(DType::F64, |d| {
         let x = RaggedTensor::<u64>::from_nested([most - 4, most - 3, most - 2, most - 1, most], d)?;
         x.erased().histogram(.., most - 4..=most, 4)
     });

@@ -2,12 +2,12 @@
 
 use ragged::{Bins, Device, RaggedTensor, binary};
 
-use crate::common::devices_and_unfused_cpu;
+use crate::common::every_way;
 
 #[test]
 fn sparse_counts_of_numbers_beyond_32_bits() {
     let big = 5_000_000_000i64;
-    for (name, device) in devices_and_unfused_cpu() {
+    for (name, device) in every_way() {
         let x = RaggedTensor::<i64>::from_nested([vec![big, 3, big], vec![], vec![big + 1, u32::MAX.into()]], device);
         let counts = x.and_then(|x| x.bincount_sparse(1, ..)).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(counts.dense_shape(), [3, big as u64 + 2], "{name}");
@@ -32,7 +32,7 @@ fn sparse_counts_of_numbers_beyond_32_bits() {
 /// As TensorFlow's, whose greatest number of no values is 0.
 #[test]
 fn sparse_counts_of_no_values_have_one_bin() {
-    for (name, device) in devices_and_unfused_cpu() {
+    for (name, device) in every_way() {
         let none = RaggedTensor::<i64>::from_nested(vec![vec![0i64; 0], vec![]], device).expect("valid");
         let counts = none.bincount_sparse(.., ..).expect("recorded");
         assert_eq!(counts.dense_shape(), [1], "{name}");
