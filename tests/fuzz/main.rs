@@ -9,6 +9,7 @@ mod common;
 
 mod batches;
 mod elementwise;
+mod history;
 mod indexing;
 mod masks;
 mod op;

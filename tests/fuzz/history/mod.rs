@@ -1,0 +1,78 @@
+//! Sizes and histories: tensors of device-known size give the same results whatever was recorded, evaluated, read, printed or
+//! dropped before, at sizes around the thresholds of both backends.
+//!
+//! `pairs`: two operations on one source, with an event between them. `program`: random programs with random actions.
+//! `threads`: threads that share tensors.
+
+mod material;
+mod outcome;
+mod pairs;
+mod source;
+mod step;
+mod twin;
+
+use std::collections::BTreeMap;
+
+use ragged::{Device, DeviceOptions, Tuning};
+
+use crate::{common, each_case};
+use material::{Lengths, Material};
+use pairs::{Pairs, count, fresh, materials, tiny};
+
+/// Coprime to the number of pairs: consecutive cases differ in all parts.
+const STRIDE: u64 = 2_654_435_761;
+
+/// Runs pairs of the materials; all of them in `count(materials)` cases.
+fn run_pairs(label: &str, device: Device, materials: &[Material], cases: u64) {
+    let mut pairs = Pairs::new(device);
+    let (mut wrong, mut by_event) = (Vec::new(), BTreeMap::<String, (u64, u64)>::new());
+    let total = count(materials);
+    each_case(cases, |seed| {
+        let pair = pairs.pair(seed.wrapping_mul(STRIDE) % total, materials);
+        let fault = pairs.run(&pair);
+        let entry = by_event.entry(format!("{:?}, again {}", pair.event, pair.again)).or_default();
+        entry.1 += 1;
+        if let Some(fault) = fault {
+            entry.0 += 1;
+            wrong.push(format!("seed {seed}, {pair:?}\n    {fault}"));
+        }
+    });
+    for (event, (wrong, all)) in &by_event {
+        println!("{label}: {event}: {wrong} of {all} pairs are wrong");
+    }
+    wrong.extend(pairs.faults.iter().map(|fault| format!("on a fresh device: {fault}")));
+    let most = crate::number("RAGGED_FUZZ_SHOWN").unwrap_or(12) as usize;
+    assert!(wrong.is_empty(), "{label}: {} faults\n{}", wrong.len(), wrong[..wrong.len().min(most)].join("\n"));
+}
+
+#[test]
+fn pairs_of_operations_are_independent_of_what_happened_between_them() {
+    run_pairs("cpu, 9 values", fresh(), &[tiny()], 8_000);
+}
+
+#[test]
+fn pairs_at_thresholds_are_independent_of_what_happened_between_them() {
+    let mut all = materials(0, 1);
+    all.extend([1, 2, 16, 257].map(|size| Material { size, lengths: Lengths::Short, seed: size as u64 }));
+    all.extend([2048, 16_385].map(|size| Material { size, lengths: Lengths::Edges, seed: size as u64 }));
+    run_pairs("cpu, up to 16,385 values", fresh(), &all, 2_000);
+    // Above the bytes below which the CPU keeps all intermediate arrays.
+    let large = [Lengths::Uniform(20), Lengths::Descending, Lengths::Skewed];
+    let large: Vec<_> =
+        large.iter().zip(70_000..).map(|(&lengths, seed)| Material { size: 140_000, lengths, seed }).collect();
+    run_pairs("cpu, 140,000 values", fresh(), &large, 100);
+}
+
+#[test]
+fn pairs_on_gpus_are_independent_of_what_happened_between_them() {
+    if common::gpus().is_empty() {
+        return;
+    }
+    let staged = DeviceOptions::default().tuning(Tuning::default().stage_bytes(4 << 10));
+    let ways = [("stages of 4 KiB", staged), ("windows", DeviceOptions::default().max_binding(64 << 10))];
+    let mut all = vec![tiny()];
+    all.extend([257, 2049, 9000].map(|size| Material { size, lengths: Lengths::Uniform(20), seed: size as u64 }));
+    for (label, options) in ways {
+        run_pairs(label, Device::gpu_with(&options).expect("the first adapter opens twice"), &all, 60);
+    }
+}
