@@ -4,11 +4,17 @@
 //! `pairs`: two operations on one source, with an event between them. `program`: random programs with random actions.
 //! `threads`: threads that share tensors.
 
+mod action;
+mod campaign;
+mod judges;
 mod material;
 mod outcome;
 mod pairs;
+mod program;
+mod rows;
 mod source;
 mod step;
+mod threads;
 mod twin;
 
 use std::collections::BTreeMap;
@@ -16,8 +22,11 @@ use std::collections::BTreeMap;
 use ragged::{Device, DeviceOptions, Tuning};
 
 use crate::{common, each_case};
+use campaign::Campaign;
+use judges::fresh;
 use material::{Lengths, Material};
-use pairs::{Pairs, count, fresh, materials, tiny};
+use pairs::{Pairs, count, materials, tiny};
+use program::{Bounds, Program};
 
 /// Coprime to the number of pairs: consecutive cases differ in all parts.
 const STRIDE: u64 = 2_654_435_761;
@@ -75,4 +84,47 @@ fn pairs_on_gpus_are_independent_of_what_happened_between_them() {
     for (label, options) in ways {
         run_pairs(label, Device::gpu_with(&options).expect("the first adapter opens twice"), &all, 60);
     }
+}
+
+/// Runs random programs with random histories.
+fn run_programs(label: &str, mut campaign: Campaign, cases: u64) {
+    let mut faults = Vec::new();
+    each_case(cases, |seed| faults.extend(campaign.run(seed)));
+    println!("{label}: {:?}, {} programs are wrong", campaign.figures, faults.len());
+    let most = crate::number("RAGGED_FUZZ_SHOWN").unwrap_or(12) as usize;
+    assert!(faults.is_empty(), "{label}: {} faults\n{}", faults.len(), faults[..faults.len().min(most)].join("\n"));
+}
+
+#[test]
+fn programs_are_independent_of_their_history() {
+    let bounds = Bounds { largest: material::LARGEST, steps: 9, random_steps: true, has_f64: true };
+    run_programs("cpu", Campaign::new(fresh, bounds), 150);
+}
+
+#[test]
+fn threads_that_share_a_source_get_what_one_gets() {
+    let materials = [tiny()];
+    let (mut pairs, mut faults) = (Pairs::new(fresh()), Vec::new());
+    let total = count(&materials);
+    each_case(300, |seed| {
+        let pair = pairs.pair(seed.wrapping_mul(STRIDE) % total, &materials);
+        faults.extend(
+            threads::run_pair(&mut pairs, &pair, 40).map(|fault| format!("seed {seed}, {pair:?}\n    {fault}")),
+        );
+    });
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults[..faults.len().min(12)].join("\n"));
+}
+
+#[test]
+fn threads_that_share_a_program_get_what_one_gets() {
+    let bounds = Bounds { largest: 3000, steps: 9, random_steps: true, has_f64: true };
+    let mut faults = Vec::new();
+    each_case(60, |seed| {
+        let program = Program::random(seed, bounds);
+        let mut random = crate::random::Random(seed);
+        let leaves = program.leaves(&fresh());
+        let fault = threads::run_program(&program, &leaves, &mut random, true);
+        faults.extend(fault.map(|fault| format!("seed {seed}: {fault}\n{}", program.text(|_| true))));
+    });
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults[..faults.len().min(12)].join("\n"));
 }

@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ragged::{CpuOptions, Device, HostTensor, Result, Tensor};
+use ragged::{Device, HostTensor, Result, Tensor};
 
+use super::judges::{differs, fresh};
 use super::material::{LENGTHS, Leaves, Lengths, Material};
 use super::outcome::Outcome;
 use super::source::{SOURCES, Source};
@@ -64,11 +65,6 @@ impl Event {
     }
 }
 
-/// A device that has seen nothing.
-pub fn fresh() -> Device {
-    Device::cpu_with(&CpuOptions::default())
-}
-
 /// A pair of operations.
 #[derive(Clone, Copy)]
 pub struct Pair {
@@ -96,7 +92,7 @@ impl std::fmt::Debug for Pair {
 pub struct Pairs {
     pub device: Device,
     /// Whether the device is of the reference's kind, whose shapes know the same sizes.
-    knows_all: bool,
+    pub knows_all: bool,
     references: HashMap<(u64, &'static str, &'static str), Outcome>,
     dtypes: HashMap<(u64, &'static str), ragged::DType>,
     /// Faults that do not need a history.
@@ -130,7 +126,7 @@ impl Pairs {
 
     /// What an operation gives on a device that has seen nothing else. Compared with the naive twin and with the same
     /// operation on a source that was uploaded.
-    fn reference(&mut self, pair: &Pair, step: &'static Step) -> Outcome {
+    pub fn reference(&mut self, pair: &Pair, step: &'static Step) -> Outcome {
         let key = (pair.material.seed, pair.source.name, step.name);
         if let Some(found) = self.references.get(&key) {
             return found.clone();
@@ -210,19 +206,6 @@ fn isolated(pair: &Pair, step: &Step) -> Option<Outcome> {
         Ok::<_, ragged::Error>(Outcome::of((step.run)(&x, &x)))
     };
     catch_unwind(AssertUnwindSafe(run)).ok()?.ok()
-}
-
-/// How a result of an isolated operation differs from the one of a tensor of device-known size.
-pub fn differs(isolated: &Outcome, got: &Outcome) -> Option<String> {
-    match (isolated, got) {
-        (Outcome::Read(a), Outcome::Read(b)) if a.shape.len() == b.shape.len() && a.ragged_rank == b.ragged_rank => {
-            (a.digest != b.digest).then(|| format!("{got}, not the isolated {isolated}"))
-        }
-        (Outcome::Read(_), Outcome::Refused(ragged::Error::Limit { .. })) => {
-            Some(format!("{got}, though the result is small: {isolated}"))
-        }
-        _ => None,
-    }
 }
 
 /// Materials of a size, with each kind of row lengths.
