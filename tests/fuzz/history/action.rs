@@ -119,7 +119,7 @@ impl<'a> Replay<'a> {
             (Ok(x), Outcome::Read(seen)) => {
                 if x.ragged_rank() != seen.ragged_rank || !may_be_same(&x.shape(), &seen.shape) {
                     return Err(format!(
-                        "{k} is recorded as {:?}, ragged rank {}, not {want}",
+                        "[rank] {k} is recorded as {:?}, ragged rank {}, not {want}",
                         x.shape(),
                         x.ragged_rank()
                     ));
@@ -127,9 +127,9 @@ impl<'a> Replay<'a> {
                 Ok(Some(x))
             }
             (Ok(x), Outcome::Failed(_)) => Ok(Some(x)),
-            (Ok(x), _) => Err(format!("{k} is recorded as {:?}, not {want}", x.shape())),
-            (Err(e), Outcome::Refused(_)) if Outcome::Refused(e.clone()).is(want, false) => Ok(None),
-            (Err(e), _) => Err(format!("{k} is refused: {e}\n    not {want}")),
+            (Ok(x), _) => Err(format!("[success] {k} is recorded as {:?}, not {want}", x.shape())),
+            (Err(e), Outcome::Refused(_)) if Outcome::Refused(e.clone()).difference(want, false).is_none() => Ok(None),
+            (Err(e), _) => Err(format!("[success] {k} is refused: {e}\n    not {want}")),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'a> Replay<'a> {
     fn read(&self, k: usize, x: &Tensor) -> Result<(), Fault> {
         let got = Outcome::of_read(x, x.to_host().as_ref());
         let want = &self.program.wants[k];
-        if got.is(want, self.knows_all) { Ok(()) } else { Err(format!("{k} is read as {got}\n    not {want}")) }
+        got.fault(want, self.knows_all).map_or(Ok(()), |fault| Err(format!("{k} is read as {fault}")))
     }
 
     /// The wanted host tensor, if the node can be read.
@@ -205,8 +205,8 @@ impl<'a> Replay<'a> {
         let readable = nodes.iter().all(|&k| self.host(k).is_some());
         // An error where a result is wanted, or the reverse.
         let is_expected = |what: &str, error: Option<ragged::Error>, may_fail: bool| match error {
-            None if may_fail => Err(format!("{what} of {nodes:?} succeeds, not {}", self.program.wants[k])),
-            Some(e) if !may_fail => Err(format!("{what} of {nodes:?} fails: {e}")),
+            None if may_fail => Err(format!("[success] {what} of {nodes:?} succeeds, not {}", self.program.wants[k])),
+            Some(e) if !may_fail => Err(format!("[success] {what} of {nodes:?} fails: {e}")),
             _ => Ok(()),
         };
         match action {
@@ -221,7 +221,7 @@ impl<'a> Replay<'a> {
                     if got.contains(&want) {
                         Ok(())
                     } else {
-                        Err(format!("{k} is printed as {got:.300}\n    not {want:.300}"))
+                        Err(format!("[values] {k} is printed as {got:.300}\n    not {want:.300}"))
                     }
                 }
                 _ => self.read(k, x),
@@ -232,11 +232,7 @@ impl<'a> Replay<'a> {
                 Ok(_) if !readable => is_expected("a read", None, true),
                 Ok(hosts) => [k, j].into_iter().zip(&found).zip(&hosts).try_for_each(|((k, x), host)| {
                     let (got, want) = (Outcome::of_read(x, Ok(host)), &self.program.wants[k]);
-                    if got.is(want, self.knows_all) {
-                        Ok(())
-                    } else {
-                        Err(format!("{k} is read as {got}\n    not {want}"))
-                    }
+                    got.fault(want, self.knows_all).map_or(Ok(()), |fault| Err(format!("{k} is read as {fault}")))
                 }),
             },
             Action::ReadRows(_, part, count) => {
@@ -249,15 +245,17 @@ impl<'a> Replay<'a> {
                 let want = rows_of(host, rows.clone());
                 match got {
                     Ok(got) if digest(&got) == digest(&want) => Ok(()),
-                    Ok(got) => Err(format!("rows {rows:?} of {k} are {}\n    not {}", text(&got), text(&want))),
-                    Err(e) => Err(format!("rows {rows:?} of {k}: {e}\n    not {}", text(&want))),
+                    Ok(got) => {
+                        Err(format!("[values] rows {rows:?} of {k} are {}\n    not {}", text(&got), text(&want)))
+                    }
+                    Err(e) => Err(format!("[success] rows {rows:?} of {k}: {e}\n    not {}", text(&want))),
                 }
             }
             Action::Shape(_) => {
                 let shape = x.shape();
                 match &self.program.wants[k] {
                     Outcome::Read(seen) if !may_be_same(&shape, &seen.shape) => {
-                        Err(format!("{k} has the shape {shape:?}, not {:?}", seen.shape))
+                        Err(format!("[shape] {k} has the shape {shape:?}, not {:?}", seen.shape))
                     }
                     _ => Ok(()),
                 }

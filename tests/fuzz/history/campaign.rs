@@ -53,7 +53,7 @@ impl Campaign {
     pub fn run(&mut self, seed: u64) -> Option<String> {
         let bounds = self.bounds;
         let Ok(program) = catch_unwind(AssertUnwindSafe(|| Program::random(seed, bounds))) else {
-            return Some(format!("seed {seed}: panic on a device without a history"));
+            return Some(format!("seed {seed}: [panic] on a device without a history"));
         };
         self.figures.programs += 1;
         self.figures.nodes += program.nodes.len() as u64;
@@ -149,7 +149,7 @@ pub fn replay(
         match catch_unwind(AssertUnwindSafe(|| replay.act(action))) {
             Ok(Ok(())) => {}
             Ok(Err(fault)) => return Err(format!("action {at}, {action:?}: {fault}")),
-            Err(_) => return Err(format!("action {at}, {action:?}: panic")),
+            Err(_) => return Err(format!("action {at}, {action:?}: [panic]")),
         }
     }
     Ok(replay.into_tensors())

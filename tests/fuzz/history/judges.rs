@@ -14,10 +14,10 @@ pub fn fresh() -> Device {
 pub fn differs(isolated: &Outcome, got: &Outcome) -> Option<String> {
     match (isolated, got) {
         (Outcome::Read(a), Outcome::Read(b)) if a.shape.len() == b.shape.len() && a.ragged_rank == b.ragged_rank => {
-            (a.digest != b.digest).then(|| format!("{got}, not the isolated {isolated}"))
+            (a.digest != b.digest).then(|| format!("[isolated] {got}, not the isolated {isolated}"))
         }
         (Outcome::Read(_), Outcome::Refused(Error::Limit { .. })) => {
-            Some(format!("{got}, though the result is small: {isolated}"))
+            Some(format!("[refused by a bound] {got}, though the result is small: {isolated}"))
         }
         _ => None,
     }

@@ -25,6 +25,7 @@ use crate::{common, each_case};
 use campaign::Campaign;
 use judges::fresh;
 use material::{Lengths, Material};
+use outcome::summary;
 use pairs::{Pairs, count, materials, tiny};
 use program::{Bounds, Program};
 
@@ -50,8 +51,7 @@ fn run_pairs(label: &str, device: Device, materials: &[Material], cases: u64) {
         println!("{label}: {event}: {wrong} of {all} pairs are wrong");
     }
     wrong.extend(pairs.faults.iter().map(|fault| format!("on a fresh device: {fault}")));
-    let most = crate::number("RAGGED_FUZZ_SHOWN").unwrap_or(12) as usize;
-    assert!(wrong.is_empty(), "{label}: {} faults\n{}", wrong.len(), wrong[..wrong.len().min(most)].join("\n"));
+    assert!(wrong.is_empty(), "{label}: {}", summary(&wrong));
 }
 
 #[test]
@@ -91,8 +91,7 @@ fn run_programs(label: &str, mut campaign: Campaign, cases: u64) {
     let mut faults = Vec::new();
     each_case(cases, |seed| faults.extend(campaign.run(seed)));
     println!("{label}: {:?}, {} programs are wrong", campaign.figures, faults.len());
-    let most = crate::number("RAGGED_FUZZ_SHOWN").unwrap_or(12) as usize;
-    assert!(faults.is_empty(), "{label}: {} faults\n{}", faults.len(), faults[..faults.len().min(most)].join("\n"));
+    assert!(faults.is_empty(), "{label}: {}", summary(&faults));
 }
 
 #[test]
@@ -112,7 +111,7 @@ fn threads_that_share_a_source_get_what_one_gets() {
             threads::run_pair(&mut pairs, &pair, 40).map(|fault| format!("seed {seed}, {pair:?}\n    {fault}")),
         );
     });
-    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults[..faults.len().min(12)].join("\n"));
+    assert!(faults.is_empty(), "{}", summary(&faults));
 }
 
 #[test]
@@ -126,5 +125,5 @@ fn threads_that_share_a_program_get_what_one_gets() {
         let fault = threads::run_program(&program, &leaves, &mut random, true);
         faults.extend(fault.map(|fault| format!("seed {seed}: {fault}\n{}", program.text(|_| true))));
     });
-    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults[..faults.len().min(12)].join("\n"));
+    assert!(faults.is_empty(), "{}", summary(&faults));
 }

@@ -46,25 +46,55 @@ impl Outcome {
         }
     }
 
-    /// Whether the outcome is the wanted one. Of several failed conditions, any may be reported. Sizes that are known
-    /// in both must agree. `knows_all`: every size that the wanted shape knows must be known, as on two devices of one
-    /// kind; a history may make more sizes known.
-    pub fn is(&self, want: &Self, knows_all: bool) -> bool {
+    /// How the outcome differs from the wanted one, as a class of faults. Of several failed conditions, any may be
+    /// reported. Sizes that are known in both must agree. `knows_all`: every size that the wanted shape knows must be
+    /// known, as on two devices of one kind; a history may make more sizes known.
+    pub fn difference(&self, want: &Self, knows_all: bool) -> Option<&'static str> {
         match (self, want) {
-            (Self::Absent, Self::Absent) => true,
+            (Self::Absent, Self::Absent) => None,
             (Self::Refused(a), Self::Refused(b)) | (Self::Failed(a), Self::Failed(b)) => {
-                std::mem::discriminant(a) == std::mem::discriminant(b)
+                (std::mem::discriminant(a) != std::mem::discriminant(b)).then_some("kind of error")
             }
             (Self::Read(a), Self::Read(b)) => {
                 let knows = |(a, b): (&Option<usize>, &Option<usize>)| a.is_some() || b.is_none();
-                a.digest == b.digest
-                    && a.ragged_rank == b.ragged_rank
-                    && may_be_same(&a.shape, &b.shape)
-                    && (!knows_all || a.shape.iter().zip(&b.shape).all(knows))
+                if a.ragged_rank != b.ragged_rank || a.shape.len() != b.shape.len() {
+                    Some("rank")
+                } else if a.digest != b.digest {
+                    Some("values")
+                } else if !may_be_same(&a.shape, &b.shape) {
+                    Some("shape")
+                } else if knows_all && !a.shape.iter().zip(&b.shape).all(knows) {
+                    Some("unknown sizes")
+                } else {
+                    None
+                }
             }
-            _ => false,
+            _ => Some("success"),
         }
     }
+
+    /// The text of a difference, which begins with its class in brackets.
+    pub fn fault(&self, want: &Self, knows_all: bool) -> Option<String> {
+        self.difference(want, knows_all).map(|class| format!("[{class}] {self}\n    not {want}"))
+    }
+}
+
+/// A summary of faults: the number of each class, which is in brackets in their text, and the first ones of each.
+pub fn summary(faults: &[String]) -> String {
+    let shown = crate::number("RAGGED_FUZZ_SHOWN").unwrap_or(3);
+    let mut classes = std::collections::BTreeMap::<&str, (u64, String)>::new();
+    for fault in faults {
+        let class = fault.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(class, _)| class);
+        let (count, text) = classes.entry(class).or_default();
+        *count += 1;
+        if *count <= shown {
+            text.push_str(fault);
+            text.push('\n');
+        }
+    }
+    let counts: Vec<String> = classes.iter().map(|(class, (count, _))| format!("{class}: {count}")).collect();
+    let texts: String = classes.values().map(|(_, text)| text.as_str()).collect();
+    format!("{} faults ({})\n{texts}", faults.len(), counts.join(", "))
 }
 
 /// Whether the shapes agree in all sizes that are known in both.

@@ -82,7 +82,7 @@ impl std::fmt::Debug for Pair {
         let source = if self.again { "recorded again" } else { "shared" };
         write!(
             f,
-            "{:?}: source `{}`, first `{}` {:?}, source {source}, second `{}`",
+            "{:?}, source `{}`, first `{}` {:?}, source {source}, second `{}`",
             self.material, self.source.name, self.first.name, self.event, self.second.name
         )
     }
@@ -145,7 +145,7 @@ impl Pairs {
         let (outcome, host) = match catch_unwind(AssertUnwindSafe(run)) {
             Ok(found) => found,
             Err(_) => {
-                self.faults.push(format!("{name}: panic on a fresh device"));
+                self.faults.push(format!("[panic] {name} on a fresh device"));
                 (Outcome::Absent, None)
             }
         };
@@ -154,7 +154,7 @@ impl Pairs {
         if let (Some(want), Some(host)) = (want, &host)
             && Twin::of(host).is_some_and(|got| got != want)
         {
-            self.faults.push(format!("{name}: {outcome}, not the naive {want:.60?}"));
+            self.faults.push(format!("[naive twin] {name}: {outcome}, not the naive {want:.60?}"));
         }
         if let Some(text) = isolated(pair, step).and_then(|isolated| differs(&isolated, &outcome)) {
             self.faults.push(format!("{name}: {text}"));
@@ -176,17 +176,17 @@ impl Pairs {
             };
             let x = if pair.again { (pair.source.build)(&leaves)? } else { x };
             let got = Outcome::of((pair.second.run)(&x, &x));
-            if !got.is(&wants[1], knows_all) {
-                return Ok(Some(format!("second: {got}\n    not {}", wants[1])));
+            if let Some(fault) = got.fault(&wants[1], knows_all) {
+                return Ok(Some(format!("second {fault}")));
             }
             let Some(first) = first else { return Ok(None) };
             let got = Outcome::of(Ok(first));
-            Ok((!got.is(&wants[0], knows_all)).then(|| format!("first: {got}\n    not {}", wants[0])))
+            Ok(got.fault(&wants[0], knows_all).map(|fault| format!("first {fault}")))
         }));
         match got {
             Ok(Ok(text)) => text,
-            Ok(Err(e)) => Some(format!("the source is refused: {e}")),
-            Err(_) => Some("panic".to_owned()),
+            Ok(Err(e)) => Some(format!("[success] the source is refused: {e}")),
+            Err(_) => Some("[panic]".to_owned()),
         }
     }
 }

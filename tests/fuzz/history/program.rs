@@ -216,7 +216,7 @@ impl Generation {
             if let (Some(want), Some(got)) = (&twins[k], got)
                 && *want != got
             {
-                program.faults.push(format!("{k} isolated: {}, not the naive {want:.80?}", isolated[k].1));
+                program.faults.push(format!("[naive twin] {k} isolated: {}, not the naive {want:.80?}", isolated[k].1));
             }
         }
         let (wants, hosts) = read_together(&mut program);
@@ -229,7 +229,7 @@ impl Generation {
             } else if let Some(text) = differs(&isolated[k].1, want) {
                 program.faults.push(format!("{k} on a fresh device: {text}"));
             } else {
-                differs_in_layout[k] = !want.is(&isolated[k].1, false);
+                differs_in_layout[k] = want.difference(&isolated[k].1, false).is_some();
             }
         }
         (program.wants, program.hosts) = (wants, hosts);
@@ -267,7 +267,7 @@ fn read_together(program: &mut Program) -> (Vec<Outcome>, Vec<Option<HostTensor>
                     readable[failed.0] = false;
                     continue;
                 }
-                program.faults.push(format!("a read of all nodes failed, and no read of one: {e}"));
+                program.faults.push(format!("[success] a read of all nodes failed, and no read of one: {e}"));
             }
         }
         let mut outcomes = Vec::new();

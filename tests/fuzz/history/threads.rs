@@ -29,9 +29,11 @@ pub fn run_pair(pairs: &mut Pairs, pair: &Pair, rounds: usize) -> Option<String>
                 Outcome::of(x.and_then(|x| (step.run)(&x, &x)))
             };
             let fault = match catch_unwind(AssertUnwindSafe(read)) {
-                Ok(got) if got.is(want, knows_all) => continue,
-                Ok(got) => format!("`{}` of round {round} is {got}\n    not {want}", step.name),
-                Err(_) => format!("`{}` of round {round}: panic", step.name),
+                Ok(got) => match got.fault(want, knows_all) {
+                    Some(fault) => format!("`{}` of round {round}: {fault}", step.name),
+                    None => continue,
+                },
+                Err(_) => format!("[panic] `{}` of round {round}", step.name),
             };
             // The other thread waits for as many rounds.
             (round + 1..rounds).for_each(|_| drop(barrier.wait()));
@@ -68,7 +70,7 @@ pub fn run_program(program: &Program, leaves: &[Leaves], random: &mut Random, kn
         barrier.wait();
         actions.iter().find_map(|&action| match catch_unwind(AssertUnwindSafe(|| replay.act(action))) {
             Ok(result) => result.err().map(|fault| format!("{action:?}: {fault}")),
-            Err(_) => Some(format!("{action:?}: panic")),
+            Err(_) => Some(format!("[panic] {action:?}")),
         })
     };
     thread::scope(|scope| {
