@@ -202,7 +202,7 @@ impl Explain {
                 is_output: step.outputs().iter().any(|n| requested.contains(&n.digest())),
                 rows: step.recipe.domain().map(|on| u64::from(on.nrows.capacity())),
                 elements: u64::from(extent.capacity()),
-                is_bound: extent.as_known().is_none(),
+                is_bound: extent.host_value().is_none(),
                 dispatches: cost.dispatches,
                 limits: cost.limits,
                 bytes_read: moved.read,

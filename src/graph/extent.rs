@@ -60,17 +60,26 @@ impl Extent {
         match (live.as_size(), live.kind()) {
             (Some(n), _) if n.host_value().is_some_and(|n| n <= capacity.value()) => Self::of(n),
             (Some(n), _) => Self::of(n.min(&capacity)),
-            _ if capacity.host_value() == Some(0) => Self::known(0),
-            (None, ExprKind::Load(node, at)) if at.as_size().is_some() => {
-                let at = at.as_size().unwrap_or(Size::Const(0));
+            _ if capacity.as_known() == Some(0) => Self::known(0),
+            (None, ExprKind::Load(node, at)) if fixed_index(at).is_some() => {
+                let at = fixed_index(at).unwrap_or(Size::Const(0));
                 Self { size: Size::count(node.clone(), at, capacity), whole: false }
             }
             _ => {
                 let mut backend = None;
                 for_each_node(&live, &mut |n| backend = backend.take().or_else(|| Some(n.backend().clone())));
-                let Some(backend) = backend else { unreachable!("bug: a count of sizes that no arithmetic folds") };
-                let node = Node::map(&backend, "count", Self::known(1), live, &[]);
-                Self { size: Size::count(node, Size::Const(0), capacity), whole: false }
+                let size = match backend {
+                    Some(backend) => {
+                        let node = Node::map(&backend, "count", Self::known(1), live, &[]);
+                        Size::count(node, Size::Const(0), capacity)
+                    }
+                    // Arithmetic over counts that the host has read.
+                    None => {
+                        let value = live.with_read_sizes().as_u32().expect("bug: a count of sizes that does not fold");
+                        Size::read_count(live.digest(), value.min(capacity.value()))
+                    }
+                };
+                Self { size, whole: false }
             }
         }
     }
@@ -95,12 +104,18 @@ impl Extent {
         self.size.value()
     }
 
-    /// The count, if the host knows it.
+    /// The count, if the size contains none that the device computes; independent of what was read. Decides types,
+    /// layouts and errors.
     pub(crate) fn as_known(&self) -> Option<u32> {
-        if self.whole { Some(self.size.value()) } else { self.size.host_value() }
+        self.size.as_known()
     }
 
-    /// Whether both counts are provably equal: equal symbolic sizes, or equal host-known values.
+    /// The count, if the host knows it, possibly because it was read.
+    pub(crate) fn host_value(&self) -> Option<u32> {
+        self.size.host_value()
+    }
+
+    /// Whether both counts are provably equal: equal symbolic sizes, or equal known values.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self == other || self.as_known().is_some() && self.as_known() == other.as_known()
     }
@@ -195,8 +210,8 @@ impl Extent {
         match self.live() {
             None => Count::Known(self.capacity()),
             Some(live) => match live.kind() {
-                ExprKind::Load(node, at) if at.as_size().is_some() => {
-                    Count::At(node.clone(), at.as_size().unwrap_or(Size::Const(0)), self.capacity())
+                ExprKind::Load(node, at) if fixed_index(at).is_some() => {
+                    Count::At(node.clone(), fixed_index(at).unwrap_or(Size::Const(0)), self.capacity())
                 }
                 // A kernel of one element computes any other count.
                 _ => {
@@ -212,6 +227,11 @@ impl Extent {
     pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
         self.live().map_or(Ok(self.capacity()), |live| read_u32(backend, op, live))
     }
+}
+
+/// The index as a size, if it contains no count: see the first of the [invariants](super::size#invariants).
+fn fixed_index(at: &Expr) -> Option<Size> {
+    at.as_size().filter(|size| !size.contains_count())
 }
 
 /// Clamps an upper bound to the largest capacity of an array. A larger count fails the overflow check of the scan that
@@ -247,8 +267,8 @@ pub(crate) fn read_u32(backend: &BackendRef, op: &'static str, e: Expr) -> Resul
 pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asserts: &[Node]) -> Result<u32> {
     let part = match e.kind() {
         // An element of an array is read in place.
-        ExprKind::Load(node, at) if asserts.is_empty() && at.as_size().is_some() => {
-            Part::at(node.clone(), at.as_size().unwrap_or(Size::Const(0)))
+        ExprKind::Load(node, at) if asserts.is_empty() && fixed_index(at).is_some() => {
+            Part::at(node.clone(), fixed_index(at).unwrap_or(Size::Const(0)))
         }
         _ => Part::whole(Node::map(backend, op, Extent::known(1), e, asserts)),
     };

@@ -33,6 +33,7 @@ pub(crate) mod expr;
 pub(crate) mod extent;
 pub(crate) mod function;
 pub(crate) mod fusion_barrier;
+mod interned;
 mod legalize;
 pub(crate) mod many_dispatches;
 pub(crate) mod node;

@@ -130,7 +130,9 @@ impl LoDTensor {
 fn longest_at_most(op: &'static str, level: &RowPartition, most: u32, x: &Tensor) -> Result<Option<Node>> {
     let longer = match (level.host_splits(), level.uniform_length()) {
         (Some(splits), _) => splits.windows(2).map(|pair| pair[1] - pair[0]).enumerate().find(|(_, n)| *n > most),
-        (None, Some(length)) if level.nrows() != Some(0) => Some((0, length)).filter(|(_, n)| *n > most),
+        (None, Some(length)) if level.nrows_extent().as_known() != Some(0) => {
+            Some((0, length)).filter(|(_, n)| *n > most)
+        }
         _ => None,
     };
     if let Some((sequence, length)) = longer {

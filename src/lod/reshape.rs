@@ -81,7 +81,7 @@ fn multiples(op: &'static str, level: &RowPartition, (old, new): (u32, u32), x: 
     }
     let splits = match (level.host_splits(), level.uniform_length()) {
         (Some(splits), _) => splits.to_vec(),
-        (None, Some(length)) if level.nrows() != Some(0) => vec![0, length],
+        (None, Some(length)) if level.nrows_extent().as_known() != Some(0) => vec![0, length],
         (None, Some(_)) => return Ok(None),
         (None, None) => {
             let check = Check::new(op, format!("a sequence has a number of numbers that is no multiple of {new}"));

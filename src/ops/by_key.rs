@@ -50,7 +50,7 @@ impl ByKey {
         nkeys: &Extent,
     ) -> Result<Self> {
         let key = Node::map(backend, op, count.clone(), key.min(nkeys.expr()), &[]);
-        if count.capacity() == 0 || nkeys.capacity() == 0 {
+        if count.as_known() == Some(0) || nkeys.as_known() == Some(0) {
             let none = Extent::known(0);
             return Ok(Self {
                 order: key.clone(),
@@ -72,9 +72,8 @@ impl ByKey {
         let bound = at.eq(Expr::u32(0)).select(Expr::u32(0), bound);
         let bounds = Node::map(backend, op, count.whole().plus(op, &Extent::known(2))?, bound, &[]);
         let start = Expr::row_of(&bounds, Expr::index().min(nkeys.expr()));
-        let splits = Node::map(backend, op, nkeys.whole().plus(op, &Extent::known(1))?, start, &[]);
-        let total = Expr::load(&splits, Expr::size(nkeys.size()));
-        let nvals = Extent::bounded(count.size(), total);
+        let splits = Node::splits(backend, op, nkeys, &start, &[])?;
+        let nvals = Extent::bounded(count.size(), splits.last_entry());
         Ok(Self { key, order, rows: Rows::Splits(splits), nkeys: nkeys.clone(), nvals, tiled: None })
     }
 

@@ -4,13 +4,13 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
-use crate::graph::expr::Expr;
+use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::scalar::Scalar;
 use crate::integer::{Integer, size_u32};
-use crate::shape::{Encoding, RowPartition};
+use crate::shape::{Agreement, Encoding, RowPartition};
 use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTensor, Source, Tensor, Values};
 
 const OP: &str = "from_tensor";
@@ -138,8 +138,8 @@ impl Tensor {
     /// Lengths below 0 count as 0, and lengths above the row length as the row length. A scan and a map, no wait.
     ///
     /// # Errors
-    /// As [`Tensor::from_tensor`]; another number of lengths than of rows, which fails at the call even where only the
-    /// device knows these numbers.
+    /// As [`Tensor::from_tensor`]; another number of lengths than of rows, at the read where only the device knows these
+    /// numbers.
     ///
     /// ```
     /// use ragged::{Device, HostTensor, HostValues, Tensor};
@@ -177,9 +177,12 @@ impl Tensor {
         let (1, 0, Some(count)) = (lengths.rank(), lengths.ragged_rank(), lengths.outer()) else {
             return Err(misfit("lengths must be a vector"));
         };
-        if !count.is_same(&rows.rows) {
-            return Err(misfit("there must be one length for each row"));
-        }
+        const ONE_EACH: &str = "there must be one length for each row";
+        let asserts = match count.agrees(&rows.rows) {
+            Agreement::Yes => Vec::new(),
+            Agreement::No(_) => return Err(misfit(ONE_EACH)),
+            Agreement::If(of, ok) => vec![Node::assert(dense.backend(), of, ok, Check::new(OP, ONE_EACH))],
+        };
         let (given, width) = (Expr::load(lengths.numbers(OP)?, Expr::index()), Expr::u32(rows.width));
         let length = match lengths.dtype() {
             DType::I64 => {
@@ -190,7 +193,8 @@ impl Tensor {
             DType::U32 => given.min(width),
             other => return Err(Error::unsupported(OP, other, "lengths must be i32, u32 or i64")),
         };
-        rows.cut(dense, length)
+        let length = Node::map(dense.backend(), OP, rows.rows.clone(), length, &asserts);
+        rows.cut(dense, Expr::load(&length, Expr::index()))
     }
 
     /// Converts a dense tensor to a ragged one and truncates the rows of several dimensions. `nested_lengths[0]` holds

@@ -302,7 +302,7 @@ impl Pairs {
         let ([rows, _], [_, columns]) = (self.left.totals(), self.right.totals());
         let cut = Cut::new(extent.capacity().into(), rows, columns, batches.capacity().into());
         let [m, _, n] = &self.sizes;
-        let known = |e: &Expr| e.as_size().filter(|size| size.host_value().is_some());
+        let known = |e: &Expr| e.as_size().filter(|size| size.as_known().is_some());
         let (tiles, tile_capacity) = match (known(m), known(n)) {
             (Some(m), Some(n)) => {
                 let side = |size: &Size| size.add(cut.tile - 1).div(cut.tile);

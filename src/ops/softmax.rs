@@ -40,16 +40,16 @@ impl Tensor {
         Ok((x, Reduction::new(op, self, &ReduceAxes::from(axis))?))
     }
 
-    /// The tensor of these numbers in this layout. As in TensorFlow, rows that the host knows to hold no values become
-    /// one row along the outermost axis.
+    /// The tensor of these numbers in this layout. As in TensorFlow, rows that are known to hold no values become one row
+    /// along the outermost axis.
     #[track_caller]
     fn normalized(&self, op: &'static str, axis: i64, value: Expr) -> Result<Self> {
         let out = self.map_numbers(op, |x| value.cast(x.dtype()))?;
         match out.partitions() {
             [first, below @ ..]
                 if self.axis(op, axis)? == 0
-                    && first.nvals() == Some(0)
-                    && first.nrows() != Some(1)
+                    && first.nvals_extent().as_known() == Some(0)
+                    && first.nrows_extent().as_known() != Some(1)
                     && matches!(first.rows(), Rows::Splits(_)) =>
             {
                 let mut partitions = vec![RowPartition::from_host_splits(self.backend(), vec![0, 0])?];
@@ -66,7 +66,7 @@ impl Tensor {
     ///
     /// Along an axis with ragged ones below it, the values at the same offset in their rows form a group, where
     /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. Along axis 0, rows that hold no values at all become one
-    /// empty row where the host knows it, as in TensorFlow. The maximum is subtracted first,
+    /// empty row, as in TensorFlow, unless the device computes their number. The maximum is subtracted first,
     /// so that nothing overflows; -inf gives 0. All values of a group are NaN if any of them is NaN or +inf, or if all
     /// are -inf; other groups are unaffected.
     ///

@@ -149,9 +149,10 @@ impl Pieces {
         }
         let by = Expr::u32(n);
         let each = size.part(n);
-        let fits = size.live().map(|size| {
-            (size.clone().rem(by).eq(Expr::u32(0)), format!("the dimension's size must be a multiple of {n}"))
-        });
+        let fits = size
+            .as_known()
+            .is_none()
+            .then(|| (size.expr().rem(by).eq(Expr::u32(0)), format!("the dimension's size must be a multiple of {n}")));
         Ok(Self { all: (0..n).map(|k| (each.expr().mul(Expr::u32(k)), each.clone())).collect(), fits })
     }
 
@@ -172,8 +173,9 @@ impl Pieces {
             return Err(Error::argument(OP, format!("sizes {sizes:?} add up to {end}, but the dimension's is {size}")));
         }
         let fits = whole
-            .live()
-            .map(|size| (size.clone().eq(sum.expr()), format!("sizes {sizes:?} must add up to that of the dimension")));
+            .as_known()
+            .is_none()
+            .then(|| (whole.expr().eq(sum.expr()), format!("sizes {sizes:?} must add up to that of the dimension")));
         Ok(Self { all, fits })
     }
 }

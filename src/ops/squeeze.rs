@@ -36,7 +36,9 @@ impl Tensor {
         let axes = match axes.into() {
             Axes::All => {
                 let sizes = self.shape();
-                (0..self.rank()).filter(|&d| sizes[d] == Some(1)).collect()
+                // A size that only the device computes is not 1 by type, even where the host has read it.
+                let first = self.nrows_extent().as_known();
+                (0..self.rank()).filter(|&d| if d == 0 { first == Some(1) } else { sizes[d] == Some(1) }).collect()
             }
             axes => axes.resolve(OP, self)?,
         };
@@ -84,7 +86,8 @@ impl Tensor {
     /// Checks that every row of a partition has one element. Adds a condition where only the device can tell.
     #[track_caller]
     fn one_each(&self, axis: usize, p: &RowPartition, asserts: &mut Vec<Node>) -> Result<()> {
-        if p.known_lengths() == Some((1, 1)) || (p.nrows() == Some(0) && p.uniform_length().is_none()) {
+        if p.known_lengths() == Some((1, 1)) || (p.nrows_extent().as_known() == Some(0) && p.uniform_length().is_none())
+        {
             return Ok(());
         }
         if let Some(len) = p.uniform_length() {

@@ -73,7 +73,7 @@ impl Tensor {
     /// Every dimension is as large as its longest row ([`Tensor::bounding_shape`]), unless [`shaped`](crate::shaped)
     /// gives its size. The outermost dimension is padded and cropped too. The dtype is the tensor's. Costs one map over the result. Waits only for a size that is not given
     /// and that the host does not know, which [`record_async`](crate::record_async) awaits. (Without any rows, uniform
-    /// dimensions become 0 too, as in TensorFlow, but only where the host knows that there are none.)
+    /// dimensions become 0 too, as in TensorFlow, unless the device computes the number of rows.)
     ///
     /// # Errors
     /// A number that the dtype cannot represent; a tensor as padding of another dtype or that does not broadcast to the inner dimensions; a shape of another rank or with

@@ -19,7 +19,8 @@ impl Tensor {
     /// The result has as many rows as the longest row has elements. What is below the elements moves with them. Any
     /// dtype. A row's elements lose their row index where a shorter row comes before it: transposing twice gives the
     /// tensor back if no row is longer than the one before it, and the tensor has no empty rows. Uniform rows give
-    /// uniform rows, the transposed matrix.
+    /// uniform rows, the transposed matrix; where the device computes their number, read or not, the rows of the result
+    /// are ragged.
     ///
     /// Costs a stable sort of the elements by their position in the row, and a gather; uniform rows are index arithmetic.
     /// Never waits.

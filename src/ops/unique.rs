@@ -57,8 +57,7 @@ impl Runs {
         let (at, one) = (Expr::index(), Expr::u32(1));
         let capacity = lines.count().size();
         let (parts, found) = if last == 0 {
-            let total = Expr::load(&self.before, Expr::size(capacity));
-            (Vec::new(), Extent::bounded(capacity, total))
+            (Vec::new(), Extent::bounded(capacity, self.before.last_entry()))
         } else {
             let mut parts = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
             parts.pop();

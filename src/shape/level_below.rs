@@ -31,7 +31,7 @@ pub(crate) fn level_below(
     let longest = source.known_lengths().map(|(_, longest)| longest);
     let most = Size::from(upper_bound(u64::MAX));
     let bound = match repeats {
-        _ if nvals.host_value() == Some(0) => Size::from(0),
+        _ if nvals.as_known() == Some(0) => Size::from(0),
         Repeats::Never => longest.map_or_else(|| nvals.clone(), |longest| count.size().mul(longest).min(nvals)),
         Repeats::Maybe => longest.map_or_else(|| most.clone(), |longest| count.size().mul(longest).min(&most)),
     };

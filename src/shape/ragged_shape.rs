@@ -155,7 +155,7 @@ impl RaggedShape {
     /// The device arrays that hold the sizes unknown to the host.
     pub(crate) fn counts(&self) -> Vec<Node> {
         let levels = self.partitions.iter().flat_map(|p| [p.nrows_extent(), p.nvals_extent()]);
-        let unknown = levels.chain(&self.outer).filter(|x| x.as_known().is_none());
+        let unknown = levels.chain(&self.outer).filter(|x| x.host_value().is_none());
         let sizes = unknown.flat_map(|x| x.size().counts());
         let mut out: Vec<Node> = Vec::new();
         for node in sizes.filter_map(Size::count_node) {
@@ -198,7 +198,7 @@ impl RaggedShape {
         if self.outer.is_none() {
             return Vec::new();
         }
-        let mut out = vec![self.nrows_extent().as_known().map(|n| n as usize)];
+        let mut out = vec![self.nrows_extent().host_value().map(|n| n as usize)];
         out.extend(self.partitions.iter().map(|p| p.uniform_row_length()));
         out.extend(self.inner.iter().map(|&d| Some(d as usize)));
         out

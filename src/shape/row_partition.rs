@@ -73,7 +73,7 @@ impl RowPartition {
         length: Expr,
         capacity: impl Into<Size>,
     ) -> Result<Self> {
-        if let Some(len) = length.as_size().filter(|len| len.host_value().is_some()) {
+        if let Some(len) = length.as_size().filter(|len| len.as_known().is_some()) {
             return Self::uniform_but_ragged(backend, op, nrows, &len);
         }
         // A separate node lets an expensive length be stored instead of computed twice.
@@ -108,8 +108,8 @@ impl RowPartition {
 
     /// The partition of a node of valid splits, whose entries beyond the actual rows repeat the last split.
     pub(crate) fn from_splits_node(splits: Node, nrows: Extent, capacity: impl Into<Size>) -> Self {
-        let total = Expr::load(&splits, Expr::size(nrows.size()));
-        let nvals = if nrows.capacity() == 0 { Extent::known(0) } else { Extent::bounded(capacity, total) };
+        let total = splits.last_entry();
+        let nvals = if nrows.as_known() == Some(0) { Extent::known(0) } else { Extent::bounded(capacity, total) };
         Self { rows: Rows::Splits(splits), nrows, nvals, host: None, lengths: None }
     }
 
@@ -187,7 +187,7 @@ impl RowPartition {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn nrows(&self) -> Option<usize> {
-        self.nrows.as_known().map(|n| n as usize)
+        self.nrows.host_value().map(|n| n as usize)
     }
     /// The number of values, if the host knows it.
     ///
@@ -198,7 +198,7 @@ impl RowPartition {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn nvals(&self) -> Option<usize> {
-        self.nvals.as_known().map(|n| n as usize)
+        self.nvals.host_value().map(|n| n as usize)
     }
     /// The length of every row, if this is a uniform partition.
     ///
@@ -289,6 +289,18 @@ impl RowPartition {
         match &self.rows {
             Rows::Uniform(len) => row.mul(Expr::size(len)).add(offset),
             Rows::Splits(node) => Expr::within(node, row, offset),
+        }
+    }
+
+    /// The splits to read, an array of `nrows + 1` live entries; none where the rows are uniform. The array of the
+    /// partition may have more live entries than rows.
+    pub(crate) fn live_splits(&self, backend: &BackendRef) -> Option<Node> {
+        let Rows::Splits(splits) = &self.rows else { return None };
+        match self.nrows.plus("row_splits", &Extent::known(1)) {
+            Ok(entries) if !splits.extent().is_same(&entries) => {
+                Some(Node::map(backend, "row_splits", entries, Expr::load(splits, Expr::index()), &[]))
+            }
+            _ => Some(splits.clone()),
         }
     }
 

@@ -71,7 +71,7 @@ impl DeviceBuffer {
     /// Number of elements, if the host knows it. Otherwise the array has room for [`DeviceBuffer::capacity`] elements,
     /// and the last entry of the splits above is the number of elements.
     pub fn len(&self) -> Option<u32> {
-        self.extent.as_known()
+        self.extent.host_value()
     }
     /// Whether the array is known on the host to have no elements.
     pub fn is_empty(&self) -> bool {

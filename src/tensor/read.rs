@@ -45,11 +45,10 @@ fn size_of(size: &Extent, read: Arrays<'_>) -> u32 {
 
 /// The part to read for the splits of a partition; none where the host knows them.
 fn splits_part(p: &RowPartition, backend: &BackendRef) -> Option<Part> {
-    match p.rows() {
-        _ if p.host_splits().is_some() => None,
-        Rows::Splits(node) => Some(Part::whole(node.clone())),
-        Rows::Uniform(_) => size_part(p.nrows_extent(), backend),
+    if p.host_splits().is_some() {
+        return None;
     }
+    p.live_splits(backend).map(Part::whole).or_else(|| size_part(p.nrows_extent(), backend))
 }
 
 /// Decodes the splits whose [`splits_part`] is the next array.
@@ -88,7 +87,7 @@ pub(super) fn known_bytes<'a>(
     parts: &[Option<Part>],
 ) -> Result<Assembly<'a>> {
     let bytes = |part: &Part| match part.elements {
-        Elements::All => part.node.extent().as_known().map_or(0, |n| u64::from(n) * part.node.dtype().size() as u64),
+        Elements::All => part.node.extent().host_value().map_or(0, |n| u64::from(n) * part.node.dtype().size() as u64),
         _ => 0,
     };
     let mut assembly = Assembly::new(op, backend);

@@ -122,7 +122,7 @@ impl CpuBackend {
             if let ArraySource::Input(array) = count.source
                 && let Some(stored) = bindings.stored(array)
             {
-                let value = word(stored, count.at.value()).filter(|_| holds(&stored.status)).unwrap_or(0);
+                let value = if holds(&stored.status) { word(stored, count.at.value()) } else { 0 };
                 count.slot.set(value.min(bindings.sizes[count.number].1));
             }
         }
@@ -148,8 +148,10 @@ impl CpuBackend {
                     // allocation: the arrays of that size inherit the condition, and reading them returns the error.
                     // The host does not record such a count.
                     let is_valid = holds(&status);
-                    let value = made[m].as_ref().and_then(|stored| word(stored, count.at.value()));
-                    let value = value.filter(|_| is_valid).unwrap_or(0).min(bound);
+                    let value =
+                        made[m].as_ref().filter(|_| is_valid).map_or(0, |stored| word(stored, count.at.value()));
+                    debug_assert!(value <= bound, "bug: a count of {value} exceeds its bound {bound}");
+                    let value = value.min(bound);
                     count.slot.set(value);
                     if is_valid {
                         bindings.set_count(count.number, value);
@@ -225,9 +227,11 @@ impl CpuBackend {
     }
 }
 
-/// Element `at` of a stored u32 array, if in range.
-fn word(stored: &Stored, at: u32) -> Option<u32> {
-    array_of(stored).slice::<u32>().get(at as usize).copied()
+/// Element `at` of a stored u32 array, which holds a count: see the [invariants](crate::graph::size#invariants).
+fn word(stored: &Stored, at: u32) -> u32 {
+    let array = array_of(stored);
+    let words = array.slice::<u32>();
+    *words.get(at as usize).unwrap_or_else(|| panic!("bug: a count at {at} of an array of {}", words.len()))
 }
 
 /// Whether all conditions hold.
@@ -278,7 +282,7 @@ impl Backend for CpuBackend {
         Ok(Box::new(self.pool.reserve_host(op, bytes)?))
     }
     fn try_read_u32(&self, stored: &Stored, at: u32) -> Option<u32> {
-        if holds(&stored.status) { word(stored, at) } else { None }
+        holds(&stored.status).then(|| word(stored, at))
     }
     fn placeholder(&self) -> BackendRef {
         self.placeholder.get_or_init(|| Arc::new(Self::new(u64::MAX, true))).clone()

@@ -97,8 +97,9 @@ impl GpuBackend {
         }
         // Counts. The length of an array is its capacity at evaluation, even if its count is host-known by now.
         let index = |node: &Node, at: &Size| {
-            let at = at.value_given(&|n| recorded.computed_len(n));
-            at.min(recorded.stored(node).len.saturating_sub(1))
+            let (at, len) = (at.value_given(&|n| recorded.computed_len(n)), recorded.stored(node).len);
+            debug_assert!(at < len, "bug: a count at {at} of an array of {len}");
+            at.min(len.saturating_sub(1))
         };
         let mut count_reads: Vec<(Digest, u32)> = Vec::new();
         let mut live_counts: Vec<PartLen> = Vec::with_capacity(parts.len());
@@ -189,7 +190,7 @@ impl GpuBackend {
     /// Whether the array is read at its capacity, together with its count. Otherwise a second read takes the live
     /// elements once the count is host-known.
     pub(super) fn at_capacity(&self, n: &Node, bytes: u64) -> bool {
-        n.extent().as_known().is_some() || bytes <= self.tuning.read_at_capacity
+        n.extent().host_value().is_some() || bytes <= self.tuning.read_at_capacity
     }
 
     async fn finish(&self, pending: Pending, wait: Wait) -> Result<Vec<ReadBytes>> {

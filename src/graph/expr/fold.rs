@@ -52,6 +52,11 @@ fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
         return None;
     }
     let (x, y) = (a.host_value()?, b.host_value()?);
+    // The result of a comparison decides types, which do not depend on counts that were read.
+    let is_comparison = matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le);
+    if is_comparison && (a.contains_count() || b.contains_count()) {
+        return None;
+    }
     let fits = |n: Option<u32>| n.is_some();
     let op = match op {
         BinaryOp::Add if fits(x.checked_add(y)) => SizeOp::Add,

@@ -177,10 +177,10 @@ impl Expr {
             _ => None,
         }
     }
-    /// The value of a u32 constant or of a host-known size. A caller that branches on the value makes it part of the
+    /// The value of a u32 constant or of a size without counts. A caller that branches on the value makes it part of the
     /// program: recordings that branch differently are different programs.
     pub(crate) fn as_known(&self) -> Option<u32> {
-        self.as_size()?.host_value()
+        self.as_size()?.as_known()
     }
     /// The size, if the expression is a u32 constant or a size.
     pub(crate) fn as_size(&self) -> Option<Size> {

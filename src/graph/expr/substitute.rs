@@ -38,6 +38,15 @@ impl Expr {
         }
     }
 
+    /// The expression with sizes that the host has read replaced by their values.
+    pub(crate) fn with_read_sizes(&self) -> Self {
+        if let Some(value) = self.as_size().and_then(|size| size.host_value()) {
+            return Self::u32(value);
+        }
+        let operands: Vec<Self> = self.operands().map(Self::with_read_sizes).collect();
+        self.with_operands(operands.into_iter())
+    }
+
     /// The expression at another position: `Index` replaced by `position` throughout.
     pub(crate) fn at(&self, position: &Self) -> Self {
         fn go(e: &Expr, p: &Expr, memo: &mut DigestMap<Expr>) -> Expr {

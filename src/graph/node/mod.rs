@@ -8,13 +8,14 @@ mod inputs;
 mod record;
 
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use super::Node;
 pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
 pub(crate) use super::stored::Stored;
 
-use super::digest::{Digest, DigestMap};
+use super::digest::Digest;
+use super::interned::Interner;
 use super::row_lengths::{self, KnownLengths};
 use super::{BackendRef, Expr, Extent};
 use crate::dtype::DType;
@@ -59,25 +60,14 @@ impl Hash for Node {
     }
 }
 
-/// All live nodes by digest. The lock is held only for a look-up or an insertion.
-static INTERNED: LazyLock<Mutex<DigestMap<Weak<NodeData>>>> = LazyLock::new(Mutex::default);
+static INTERNED: Interner<NodeData> = Interner::new();
 fn intern(digest: Digest, make: impl FnOnce() -> NodeData) -> Node {
-    let mut table = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = table.get(&digest).and_then(Weak::upgrade) {
-        return Node(found);
-    }
-    let node = Arc::new(make());
-    table.insert(digest, Arc::downgrade(&node));
-    Node(node)
+    Node(INTERNED.get_or_insert(digest, make))
 }
 
 impl Drop for NodeData {
     fn drop(&mut self) {
-        // An equal node may have replaced this entry since; keep its entry.
-        let mut table = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
-        if table.get(&self.digest).is_some_and(|w| w.strong_count() == 0) {
-            table.remove(&self.digest);
-        }
+        INTERNED.remove_dropped(self.digest);
     }
 }
 
@@ -163,6 +153,13 @@ impl Node {
     }
     /// Sets the result on the first call, and drops the recipe.
     pub(crate) fn set_stored(&self, stored: Stored) {
+        debug_assert!(
+            !stored.status.is_empty() || self.extent().host_value().is_none_or(|live| live <= stored.len),
+            "bug: {} of {:?} elements are stored: {}",
+            stored.len,
+            self.extent().host_value(),
+            self.op()
+        );
         let _ = self.0.stored.set(stored);
         let dropped = self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(dropped);

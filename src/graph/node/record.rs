@@ -104,6 +104,12 @@ impl Node {
         Ok(Self::recorded(backend, op, DType::U32, entries, asserts, recipe))
     }
 
+    /// The last entry of splits or of a scan: the total. Entries beyond the live rows repeat it, so the index is the
+    /// allocated length less 1, whatever the number of rows turns out to be.
+    pub(crate) fn last_entry(&self) -> Expr {
+        Expr::load(self, Expr::size(&Size::len(self).sub(1)))
+    }
+
     /// The reduction of each row; see [`Recipe::Reduce`].
     pub(crate) fn reduce(
         backend: &BackendRef,

@@ -33,6 +33,12 @@ impl DeviceCount {
         Self { bound, bounded_by: Mutex::new(bounded_by), location: Mutex::new(Some(location)), exact: OnceLock::new() }
     }
 
+    /// A count of that value.
+    pub(super) fn read(value: u32) -> Self {
+        let (bounded_by, location) = (Mutex::default(), Mutex::default());
+        Self { bound: value, bounded_by, location, exact: OnceLock::from(value) }
+    }
+
     /// The value, once the host knows it.
     pub(crate) fn exact(&self) -> Option<u32> {
         self.exact.get().copied()
@@ -56,7 +62,9 @@ impl DeviceCount {
 
     /// Sets the exact value, and releases the array.
     pub(crate) fn set_exact(&self, value: u32) {
-        let _ = self.exact.set(value.min(self.bound()));
+        debug_assert!(value <= self.bound(), "bug: a count of {value} exceeds its bound {}", self.bound());
+        let known = *self.exact.get_or_init(|| value.min(self.bound()));
+        debug_assert_eq!(known, value, "bug: a count was read twice, with different values");
         let released = (lock(&self.location).take(), lock(&self.bounded_by).take());
         drop(released);
     }

@@ -13,6 +13,27 @@
 //!
 //! A count is an element of a stored array, never a nested expression, which bounds the cost of reading it. The array
 //! is released once the value is host-known.
+//!
+//! # Invariants
+//! What a size, its count, the capacity of an extent and a stored array are to each other, before and after evaluation,
+//! whichever tensors share them:
+//!
+//! 1. **The index of a count contains no count**: constants, inputs and lengths of arrays as allocated only. A total is
+//!    the last entry of its array ([`Node::last_entry`]), since the entries beyond the live rows repeat it. Asserted in
+//!    [`Size::count`].
+//! 2. **Equal counts are one object**, with one exact value: counts are interned, as nodes are. Whoever reads a count
+//!    makes it known to every size that contains it. Asserted in [`DeviceCount::set_exact`]: a second value equals the
+//!    first.
+//! 3. **Types do not depend on reads.** What decides a type, an error or a layout is [`Size::as_known`], which the kind of
+//!    a size determines: a count is device-known, read or not. [`Size::host_value`], which includes counts that were
+//!    read, decides allocations, the shape shown to the user, and whether a read waits.
+//! 4. **A stored array holds at least the live elements**, and at most the capacity at its evaluation: `Stored::len`,
+//!    asserted in [`Node::set_stored`]. How many of them are live follows from the extent of the reader, never from the
+//!    length of the array: the splits of `nrows` rows are their first `nrows + 1` entries.
+//! 5. **A count lies inside of its array.** An index out of range is a bug, never 0; a count is 0 only where one of the
+//!    conditions of its array failed, and the host does not record that value. Asserted where backends read counts.
+//! 6. **A bound is no need.** Limits apply to known sizes when they are recorded, and to exact sizes when they run; an
+//!    upper bound saturates.
 
 mod construct;
 mod count;
@@ -28,6 +49,10 @@ pub(crate) use op::SizeOp;
 
 use super::Node;
 use super::digest::Digest;
+use super::interned::Interner;
+
+/// All live counts.
+static COUNTS: Interner<Symbol> = Interner::new();
 
 /// A size other than a constant.
 #[derive(Debug)]
@@ -57,6 +82,14 @@ pub(crate) enum SizeKind {
     Len(Node),
     /// Arithmetic.
     Op(SizeOp, Size, Size),
+}
+
+impl Drop for Symbol {
+    fn drop(&mut self) {
+        if matches!(self.kind, SizeKind::Count(_)) {
+            COUNTS.remove_dropped(self.digest);
+        }
+    }
 }
 
 impl From<u32> for Size {
@@ -150,7 +183,22 @@ impl Size {
         }
     }
 
-    /// The value, if the host knows it.
+    /// The value, if the size contains no count: known before anything is computed, and independent of what was read.
+    pub(crate) fn as_known(&self) -> Option<u32> {
+        if self.contains_count() { None } else { self.host_value() }
+    }
+
+    /// Whether the size contains a count, host-known or not.
+    pub(crate) fn contains_count(&self) -> bool {
+        match self.kind() {
+            Some(SizeKind::Count(_) | SizeKind::Slot { count: Some(_), .. }) => true,
+            Some(SizeKind::Op(_, a, b)) => a.contains_count() || b.contains_count(),
+            _ => false,
+        }
+    }
+
+    /// The value, if the host knows it, possibly because it was read: for allocations and for what is shown, never for
+    /// a type.
     pub(crate) fn host_value(&self) -> Option<u32> {
         match self.kind() {
             None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Slot { count: None, .. }) => {

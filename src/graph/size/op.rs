@@ -50,7 +50,9 @@ impl Size {
             && !b.varies()
             && let (Some(x), Some(y)) = (a.host_value(), b.host_value())
         {
-            return Self::symbol(digest, 0, SizeKind::Input(op.apply(x, y)));
+            let value = op.apply(x, y);
+            let counts = a.contains_count() || b.contains_count();
+            return if counts { Self::read_count(digest, value) } else { Self::input(digest, value) };
         }
         Self::symbol(digest, depth, SizeKind::Op(op, a.clone(), b.clone()))
     }

@@ -15,11 +15,11 @@ use crate::tensor::{Tensor, Values, positions};
 
 impl Tensor {
     /// Length of the longest row of each partition. Waits once, and only if the host does not know all of them. A
-    /// uniform partition counts with its row length where the host does not know its number of rows.
+    /// uniform partition counts with its row length where only the device computes its number of rows, read or not.
     #[track_caller]
     pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
         let backend = self.backend();
-        let size = |p: &RowPartition| match (p.uniform_length(), p.nrows()) {
+        let size = |p: &RowPartition| match (p.uniform_length(), p.nrows_extent().as_known()) {
             (Some(len), None) => Ok(Extent::known(len)),
             _ => longest(backend, op, p),
         };

@@ -246,7 +246,8 @@ impl<'a> Walk<'a> {
             if let (From::Run(start), Some((shortest, _))) = (&self.from, p.known_lengths()) {
                 let all = start.as_u32() == Some(0) && self.count.is_same(p.nrows_extent());
                 let lost = span.loss(shortest).filter(|_| all);
-                if let (Some(lost), Some(_), Some(_)) = (lost, p.nrows(), p.nvals()) {
+                if let (Some(lost), Some(_), Some(_)) = (lost, p.nrows_extent().as_known(), p.nvals_extent().as_known())
+                {
                     let nvals = p.nvals_extent().size().sub(p.nrows_extent().size().mul(lost));
                     taken = taken.with_nvals(Extent::of(nvals));
                 }

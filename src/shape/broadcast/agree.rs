@@ -76,7 +76,7 @@ impl Walk<'_> {
         (b, len): (usize, u32),
         d: usize,
     ) -> Result<()> {
-        if p.known_lengths() == Some((len, len)) || p.nrows() == Some(0) {
+        if p.known_lengths() == Some((len, len)) || p.nrows_extent().as_known() == Some(0) {
             return Ok(());
         }
         let Some(splits) = p.host_splits() else {

@@ -88,7 +88,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
         }
     };
     let sums = Node::scan(m.backend, m.op, nrows.clone(), length)?;
-    let total = Expr::load(&sums, Expr::size(nrows.size()));
+    let total = sums.last_entry();
     let mut asserts = Vec::new();
     if m.trust == Trust::Check {
         let all = |count: &Extent, ok, what: &str| m.condition(count.clone(), ok, format!("{name} {what}"));
@@ -136,7 +136,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
     let splits = Node::splits(m.backend, m.op, &nrows, &splits, &asserts)?;
     let nvals = match nvals {
         Some(n) => n.clone(),
-        None => Extent::bounded(upper_bound(u64::MAX), Expr::load(&splits, Expr::size(nrows.size()))),
+        None => Extent::bounded(upper_bound(u64::MAX), splits.last_entry()),
     };
     Ok(RowPartition::from_splits_node(splits, nrows, nvals.size()).with_nvals(nvals))
 }
