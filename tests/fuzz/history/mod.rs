@@ -19,7 +19,7 @@ mod twin;
 
 use std::collections::BTreeMap;
 
-use ragged::{Device, DeviceOptions, Tuning};
+use ragged::{DType, Device, DeviceOptions, Tuning};
 
 use crate::{common, each_case};
 use campaign::Campaign;
@@ -126,4 +126,19 @@ fn threads_that_share_a_program_get_what_one_gets() {
         faults.extend(fault.map(|fault| format!("seed {seed}: {fault}\n{}", program.text(|_| true))));
     });
     assert!(faults.is_empty(), "{}", summary(&faults));
+}
+
+#[test]
+fn programs_on_gpus_are_independent_of_their_history() {
+    if common::gpus().is_empty() {
+        return;
+    }
+    // Stages of 4 KiB: sizes become exact in the middle of a read.
+    let staged = || {
+        let options = DeviceOptions::default().tuning(Tuning::default().stage_bytes(4 << 10));
+        Device::gpu_with(&options).expect("the first adapter opens twice")
+    };
+    let has_f64 = common::has(&staged(), DType::F64);
+    let bounds = Bounds { largest: 3000, steps: 5, random_steps: false, has_f64 };
+    run_programs("gpu, stages of 4 KiB", Campaign::new(staged, bounds), 12);
 }

@@ -81,10 +81,9 @@ pub fn transposed(rows: &[Vec<i64>]) -> Rows<i64> {
     out
 }
 
-/// The distinct values, in order of their first occurrence.
+/// The distinct values in ascending order.
 pub fn unique(row: &[i64]) -> Vec<i64> {
-    let mut seen = std::collections::HashSet::new();
-    row.iter().copied().filter(|&v| seen.insert(v)).collect()
+    row.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
 /// The stable order of a row's values.
