@@ -81,8 +81,7 @@ impl Campaign {
 
     fn on_fresh(&self, program: &Program, actions: &[Action], pool: usize) -> Option<String> {
         let leaves = program.leaves(&if self.device.is_cpu() { fresh() } else { (self.open)() });
-        let knows_all = self.device.is_cpu();
-        self.pools[pool].install(|| replay(program, &leaves, actions, knows_all)).err()
+        self.pools[pool].install(|| replay(program, &leaves, actions)).err()
     }
 
     fn on_shared(&mut self, program: &Program, actions: &[Action], pool: usize) -> Option<String> {
@@ -90,8 +89,7 @@ impl Campaign {
             |leaves: &Vec<Leaves>| leaves.iter().map(|leaves| leaves.material).eq(program.materials.iter().copied());
         let found = self.leaves.iter().position(same);
         let leaves = found.and_then(|at| self.leaves.remove(at)).unwrap_or_else(|| program.leaves(&self.device));
-        let knows_all = self.device.is_cpu();
-        let result = self.pools[pool].install(|| replay(program, &leaves, actions, knows_all));
+        let result = self.pools[pool].install(|| replay(program, &leaves, actions));
         self.leaves.push_back(leaves);
         let small = self.leaves.len() > 32 || program.materials.iter().any(|m| m.size > 20_000);
         if small {
@@ -138,13 +136,8 @@ impl Campaign {
 }
 
 /// Does the actions: the tensors that are left, or the first fault.
-pub fn replay(
-    program: &Program,
-    leaves: &[Leaves],
-    actions: &[Action],
-    knows_all: bool,
-) -> Result<Vec<(usize, Tensor)>, String> {
-    let mut replay = Replay::new(program, leaves, knows_all);
+pub fn replay(program: &Program, leaves: &[Leaves], actions: &[Action]) -> Result<Vec<(usize, Tensor)>, String> {
+    let mut replay = Replay::new(program, leaves);
     for (at, &action) in actions.iter().enumerate() {
         match catch_unwind(AssertUnwindSafe(|| replay.act(action))) {
             Ok(Ok(())) => {}

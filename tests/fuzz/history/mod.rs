@@ -122,7 +122,7 @@ fn threads_that_share_a_program_get_what_one_gets() {
         let program = Program::random(seed, bounds);
         let mut random = crate::random::Random(seed);
         let leaves = program.leaves(&fresh());
-        let fault = threads::run_program(&program, &leaves, &mut random, true);
+        let fault = threads::run_program(&program, &leaves, &mut random);
         faults.extend(fault.map(|fault| format!("seed {seed}: {fault}\n{}", program.text(|_| true))));
     });
     assert!(faults.is_empty(), "{}", summary(&faults));

@@ -49,10 +49,10 @@ pub fn run_pair(pairs: &mut Pairs, pair: &Pair, rounds: usize) -> Option<String>
 }
 
 /// Threads that do random actions on the nodes of one program, of which some tensors are shared.
-pub fn run_program(program: &Program, leaves: &[Leaves], random: &mut Random, knows_all: bool) -> Option<String> {
+pub fn run_program(program: &Program, leaves: &[Leaves], random: &mut Random) -> Option<String> {
     const THREADS: usize = 3;
     let nodes = program.nodes.len();
-    let mut first = Replay::new(program, leaves, knows_all);
+    let mut first = Replay::new(program, leaves);
     // Recorded before the threads start, and neither evaluated nor read.
     for k in 0..nodes {
         if random.once_in(2)
@@ -65,7 +65,7 @@ pub fn run_program(program: &Program, leaves: &[Leaves], random: &mut Random, kn
     let actions: Vec<_> = (0..THREADS).map(|_| Action::sequence(random, nodes)).collect();
     let barrier = Barrier::new(THREADS);
     let work = |actions: &[Action]| -> Option<String> {
-        let mut replay = Replay::new(program, leaves, knows_all);
+        let mut replay = Replay::new(program, leaves);
         shared.iter().for_each(|(k, x)| replay.share(*k, x.clone()));
         barrier.wait();
         actions.iter().find_map(|&action| match catch_unwind(AssertUnwindSafe(|| replay.act(action))) {
