@@ -7,8 +7,8 @@ use std::thread;
 
 use common::{devices, devices_and_unfused_cpu, gpu_with};
 use ragged::{
-    DType, Device, DeviceOptions, Encoding, Fill, HostTensor, HostValues, Operand, RaggedTensor, Result, Str, Tensor,
-    Tuning, s,
+    DType, Device, DeviceOptions, Encoding, Fill, HostTensor, HostValues, Operand, RaggedTensor, Result, SparseTensor,
+    Str, Tensor, Tuning, s,
 };
 
 fn text_of(bytes: &[u8], device: &Device) -> RaggedTensor<Str> {
@@ -190,7 +190,7 @@ fn outcome(
 #[test]
 fn types_do_not_depend_on_reads() {
     type Op = fn(&Tensor) -> Result<Tensor>;
-    let ops: [(&str, Op); 12] = [
+    let ops: [(&str, Op); 15] = [
         ("transpose_rows", |x| x.transpose_rows()),
         ("transpose", |x| x.transpose_rows()?.transpose([1, 0])),
         ("squeeze", |x| x.slice(s![.., 0])?.squeeze(..)),
@@ -204,6 +204,14 @@ fn types_do_not_depend_on_reads() {
         ("windows", |x| x.sliding_windows(3, 1)?.to_tensor(0)),
         ("reduce_sum", |x| x.reduce_sum(0)),
         ("range", |x| x.slice(s![.., 0])?.range()?.to_tensor(0)),
+        ("columns", |x| Ok(x.slice(s![.., 0])?.unzip()?.remove(0))),
+        ("padding", |x| {
+            let rows = Tensor::stack(&[x, x], 0)?.to_tensor(0)?;
+            Tensor::from_tensor_with_padding(&rows, &x.slice(s![.., 0])?, 1)
+        }),
+        ("add_dense", |x| {
+            SparseTensor::from_entries(&[[0, 1], [1, 0]], [10i64, 20], [2, 2], &x.device())?.add_dense(x)
+        }),
         ("lengths", |x| Tensor::from_tensor_with_lengths(&x, &x.slice(s![.., 0])?.minimum(1i64)?, 1)),
     ];
     let mut differences = Vec::new();

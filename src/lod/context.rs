@@ -47,7 +47,13 @@ impl LoDTensor {
             ));
         }
         let width = rows.inner().iter().map(|&d| i64::from(d)).sum::<i64>().saturating_mul(context.size);
-        if filter.rank() != 2 || filter.ragged_rank() > 0 || filter.shape()[0] != usize::try_from(width).ok() {
+        // The product checks the number of rows where the device computes it.
+        let fits = filter.ragged_rank() == 0
+            && match filter.ragged_shape().known_sizes()[..] {
+                [rows, _] => rows.is_none_or(|rows| i64::try_from(rows) == Ok(width)),
+                _ => false,
+            };
+        if !fits {
             let what = format!(
                 "the filter must be [{width}, out], a row for each of {} rows of {} numbers",
                 context.size,

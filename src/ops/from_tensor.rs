@@ -10,7 +10,7 @@ use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::scalar::Scalar;
 use crate::integer::{Integer, size_u32};
-use crate::shape::{Agreement, Encoding, RowPartition};
+use crate::shape::{Encoding, RowPartition};
 use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTensor, Source, Tensor, Values};
 
 const OP: &str = "from_tensor";
@@ -53,10 +53,14 @@ impl DenseRows {
         self.inner.iter().product()
     }
 
-    /// Truncates each row to its first `length` elements, an expression in the row.
+    /// Truncates each row to its first `length` elements, an expression in the row, under the conditions `asserts`.
     #[track_caller]
-    fn cut(self, t: &Tensor, length: Expr) -> Result<Tensor> {
+    fn cut(self, t: &Tensor, length: Expr, asserts: &[Node]) -> Result<Tensor> {
         let backend = t.backend();
+        let length = match asserts {
+            [] => length,
+            asserts => Expr::load(&Node::map(backend, OP, self.rows.clone(), length, asserts), Expr::index()),
+        };
         let capacity = self.rows.times(OP, self.width.into())?.size().clone();
         let p = RowPartition::from_lengths(backend, OP, &self.rows, length, capacity)?;
         let width = self.number_width();
@@ -178,11 +182,9 @@ impl Tensor {
             return Err(misfit("lengths must be a vector"));
         };
         const ONE_EACH: &str = "there must be one length for each row";
-        let asserts = match count.agrees(&rows.rows) {
-            Agreement::Yes => Vec::new(),
-            Agreement::No(_) => return Err(misfit(ONE_EACH)),
-            Agreement::If(of, ok) => vec![Node::assert(dense.backend(), of, ok, Check::new(OP, ONE_EACH))],
-        };
+        let check = Check::new(OP, ONE_EACH);
+        let asserts = count.agrees(&rows.rows).condition(dense.backend(), check, |_| misfit(ONE_EACH))?;
+        let asserts: Vec<Node> = asserts.into_iter().collect();
         let (given, width) = (Expr::load(lengths.numbers(OP)?, Expr::index()), Expr::u32(rows.width));
         let length = match lengths.dtype() {
             DType::I64 => {
@@ -193,8 +195,7 @@ impl Tensor {
             DType::U32 => given.min(width),
             other => return Err(Error::unsupported(OP, other, "lengths must be i32, u32 or i64")),
         };
-        let length = Node::map(dense.backend(), OP, rows.rows.clone(), length, &asserts);
-        rows.cut(dense, Expr::load(&length, Expr::index()))
+        rows.cut(dense, length, &asserts)
     }
 
     /// Converts a dense tensor to a ragged one and truncates the rows of several dimensions. `nested_lengths[0]` holds
@@ -301,7 +302,7 @@ impl Tensor {
             return Err(Error::DTypes { op: OP, lhs: dense.dtype(), rhs: padding.dtype(), location: caller() });
         }
         let shape: Vec<Option<usize>> = rows.inner.iter().map(|&d| Some(d as usize)).collect();
-        if padding.ragged_rank() > 0 || padding.shape() != shape {
+        let Some(asserts) = padding.ragged_shape().has_sizes(OP, &shape) else {
             return Err(Error::Shape {
                 op: OP,
                 lhs: dense.shape_text(),
@@ -309,13 +310,13 @@ impl Tensor {
                 what: format!("the padding must have the shape of an element, {:?}", rows.inner),
                 location: caller(),
             });
-        }
+        };
         let (width, numbers) = (rows.width, rows.number_width());
         let per_row = u64::from(width) * u64::from(numbers);
         let per_row = Extent::known_u64(OP, per_row)?.capacity();
         if per_row == 0 {
             // Elements without numbers equal any padding.
-            return rows.cut(dense, Expr::u32(0));
+            return rows.cut(dense, Expr::u32(0), &asserts);
         }
         let at = Expr::index().rem(Expr::u32(numbers));
         let differs = differs(dense, padding.values_ref(), at)?;
@@ -323,7 +324,7 @@ impl Tensor {
         let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
         let shape = (Rows::Uniform(per_row.into()), rows.rows.clone());
         let kept = Node::reduce(dense.backend(), OP, ReduceOp::Max, shape, dense.count()?, 1, value)?;
-        rows.cut(dense, Expr::load(&kept, Expr::index()))
+        rows.cut(dense, Expr::load(&kept, Expr::index()), &asserts)
     }
 }
 

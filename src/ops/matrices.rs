@@ -8,7 +8,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::Extent;
+use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::Size;
@@ -307,13 +307,14 @@ impl Pairs {
             (Some(m), Some(n)) => {
                 let side = |size: &Size| size.add(cut.tile - 1).div(cut.tile);
                 let each = side(&m).mul(side(&n));
-                let all = u64::from(each.value()) * u64::from(batches.capacity());
-                Extent::known_u64(call.op, all)?;
+                if let Some(batches) = batches.as_known() {
+                    Extent::known_u64(call.op, u64::from(each.value()) * u64::from(batches))?;
+                }
                 let all = each.mul(batches.size());
                 (Rows::Uniform(each), all)
             }
             _ => {
-                let most = Extent::known_u64(call.op, cut.most)?.capacity();
+                let most = upper_bound(cut.most);
                 let each = cut.side(m).mul(cut.side(n));
                 let p = RowPartition::from_lengths(backend, call.op, batches, each, most)?;
                 let identity = Digest::of("tiles", (operands.map(Node::digest), most));

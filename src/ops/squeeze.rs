@@ -35,10 +35,8 @@ impl Tensor {
     pub fn squeeze(&self, axes: impl Into<Axes>) -> Result<Self> {
         let axes = match axes.into() {
             Axes::All => {
-                let sizes = self.shape();
-                // A size that only the device computes is not 1 by type, even where the host has read it.
-                let first = self.nrows_extent().as_known();
-                (0..self.rank()).filter(|&d| if d == 0 { first == Some(1) } else { sizes[d] == Some(1) }).collect()
+                let sizes = self.ragged_shape().known_sizes();
+                (0..self.rank()).filter(|&d| sizes[d] == Some(1)).collect()
             }
             axes => axes.resolve(OP, self)?,
         };

@@ -95,7 +95,7 @@ impl Tensor {
     #[track_caller]
     pub fn unzip(&self) -> Result<Vec<Self>> {
         const OP: &str = "unzip";
-        let Some(&Some(width)) = self.shape().last() else {
+        let Some(&Some(width)) = self.ragged_shape().known_sizes().last() else {
             let what =
                 format!("the innermost dimension of {} must be uniform; convert it with to_tensor", self.shape_text());
             return Err(Error::argument(OP, what));

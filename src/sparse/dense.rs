@@ -67,7 +67,8 @@ impl SparseTensor {
     /// Elements without an entry are those of `dense`, bit for bit. Integers wrap.
     ///
     /// # Errors
-    /// Another shape, dtype or device; bools or byte strings; further as [`to_dense`](Self::to_dense).
+    /// Another shape, at the read where only the device knows the number of rows; another dtype or device; bools or byte
+    /// strings; further as [`to_dense`](Self::to_dense).
     ///
     /// # Cost
     /// That of [`to_dense`](Self::to_dense). No wait.
@@ -95,12 +96,13 @@ impl SparseTensor {
         }
         let (value, own) = (self.values.numbers(OP)?, Expr::load(dense.numbers(OP)?, Expr::index()));
         let sizes: Vec<Option<usize>> = self.dense_shape.iter().map(|&d| usize::try_from(d).ok()).collect();
-        if dense.ragged_rank() > 0 || dense.shape() != sizes {
+        let Some(own_conditions) = dense.ragged_shape().has_sizes(OP, &sizes) else {
             let what = "the dense tensor must have the dense shape".into();
             let lhs = format!("{:?}", self.dense_shape);
             return Err(Error::Shape { op: OP, lhs, rhs: dense.shape_text(), what, location: caller() });
-        }
-        let Lookup { dims, found, entry, conditions } = self.lookup(OP)?;
+        };
+        let Lookup { dims, found, entry, mut conditions } = self.lookup(OP)?;
+        conditions.extend(own_conditions);
         let sum = found.select(own.clone().add(Expr::load(value, entry)), own);
         let values = Values::Numbers(Node::map(self.backend(), OP, dims.total().clone(), sum, &conditions));
         dims.tensor(self.backend(), values)

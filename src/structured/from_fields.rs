@@ -194,7 +194,7 @@ fn common_shape(op: &'static str, fields: &Fields, rank: usize) -> Result<Ragged
 /// The shape, on the condition that it has the given sizes; negative ones match any.
 #[track_caller]
 fn with_sizes(op: &'static str, mut shape: RaggedShape, sizes: &[i64]) -> Result<RaggedShape> {
-    let own = shape.sizes();
+    let own = shape.known_sizes();
     let differ = |dim: usize, size: i64| Error::Shape {
         op,
         lhs: format!("{sizes:?}"),

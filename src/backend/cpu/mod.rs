@@ -216,7 +216,8 @@ impl CpuBackend {
                 Elements::All => 0..array.len(),
                 Elements::Range(range) => range.start as usize..range.end as usize,
                 Elements::At(at) => {
-                    let at = (at.value() as usize).min(array.len().saturating_sub(1));
+                    let at = at.value() as usize;
+                    assert!(at < array.len(), "bug: a count at {at} of an array of {}", array.len());
                     at..at + 1
                 }
             };

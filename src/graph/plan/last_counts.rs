@@ -6,18 +6,17 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::graph::digest::IdentityHasher;
-use crate::graph::program::{Bindings, Program, SizeId, trace};
+use crate::graph::program::{Bindings, CountPlace, Program, SizeId, trace};
 
 /// Maximum number of remembered counts.
 const CAPACITY: usize = 1024;
 
-/// Identity of a count: the program that computes the array of the count, and the index in the array. Independent of
-/// the other outputs of a program.
+/// Identity of a count: the program that computes the array of the count, and its place in the array. Independent
+/// of the other outputs of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CountKey {
     program: Program,
-    /// `None` for an index that is not a constant.
-    at: Option<u32>,
+    place: CountPlace,
 }
 
 impl Hash for CountKey {
@@ -30,9 +29,9 @@ impl Hash for CountKey {
 impl CountKey {
     /// The key of a count of the program that the host does not know.
     pub(crate) fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
-        let (array, at) = program.count_location(count)?;
+        let (array, place) = program.count_location(count)?;
         let node = bindings.node(array).clone();
-        Some(Self { program: trace(&[node]).0, at })
+        Some(Self { program: trace(&[node]).0, place })
     }
 }
 

@@ -79,6 +79,16 @@ pub(crate) enum SizeDef {
     Op(SizeOp, SizeId, SizeId),
 }
 
+/// The place of a count in its array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CountPlace {
+    At(u32),
+    /// The last entry.
+    Last,
+    /// Any other index.
+    Computed,
+}
+
 /// Number of elements of an array: see [`Extent`](super::extent::Extent).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ExtentDef {
@@ -184,13 +194,20 @@ impl Program {
         out
     }
 
-    /// The array that holds a count, with the index if that is a constant.
-    pub(crate) fn count_location(&self, count: SizeId) -> Option<(ArrayId, Option<u32>)> {
+    /// The array that holds a count, and its place there.
+    pub(crate) fn count_location(&self, count: SizeId) -> Option<(ArrayId, CountPlace)> {
         let SizeDef::Count { array, at } = self.sizes[count.index()] else { return None };
-        match self.sizes[at.index()] {
-            SizeDef::Const(at) => Some((array, Some(at))),
-            _ => Some((array, None)),
-        }
+        let size = |id: SizeId| &self.sizes[id.index()];
+        let place = match size(at) {
+            SizeDef::Const(at) => CountPlace::At(*at),
+            SizeDef::Op(SizeOp::Sub, len, one)
+                if (size(*len), size(*one)) == (&SizeDef::Len(array), &SizeDef::Const(1)) =>
+            {
+                CountPlace::Last
+            }
+            _ => CountPlace::Computed,
+        };
+        Some((array, place))
     }
 
     /// The direct inputs of an array.

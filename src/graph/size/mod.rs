@@ -254,6 +254,49 @@ mod tests {
         assert_eq!(Size::from(3).mul(4), Size::from(12));
     }
 
+    /// An array of one word, which holds a count.
+    fn counted(value: u32) -> Node {
+        let device = crate::Device::cpu();
+        let backend = device.backend();
+        let data = backend.upload(crate::dtype::DType::U32, bytemuck::bytes_of(&value)).expect("uploaded");
+        Node::source(backend, crate::dtype::DType::U32, 1, data)
+    }
+
+    #[test]
+    fn equal_counts_are_one_object() {
+        let array = counted(5);
+        let count = |bound: u32| Size::count(array.clone(), Size::Const(0), Size::Const(bound));
+        let (a, b) = (count(9), count(9).add(1));
+        let Some(SizeKind::Count(of_a)) = a.kind() else { panic!("a count") };
+        of_a.set_exact(5);
+        assert_eq!((a.host_value(), b.host_value(), count(7).host_value()), (Some(5), Some(6), Some(5)));
+        drop((a, b));
+        assert_eq!(count(7).host_value(), None, "a dropped count is forgotten");
+    }
+
+    #[test]
+    fn a_count_that_was_read_decides_no_type() {
+        let array = counted(1);
+        let count = Size::count(array, Size::Const(0), Size::Const(9));
+        let deep = (0..2 * MAX_DEPTH).fold(count.clone(), |sum, k| sum.add(input(k, 1)));
+        let Some(SizeKind::Count(of_count)) = count.kind() else { panic!("a count") };
+        of_count.set_exact(1);
+        let deep_after = (0..2 * MAX_DEPTH).fold(count.clone(), |sum, k| sum.add(input(k, 1)));
+        for size in [&count, &count.add(1), &count.min(1), &deep, &deep_after] {
+            assert_eq!(size.as_known(), None);
+            assert!(size.contains_count());
+        }
+        assert_eq!((count.host_value(), deep_after.host_value()), (Some(1), Some(1 + 2 * MAX_DEPTH)));
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "bug: the index of a count contains a count")]
+    fn the_index_of_a_count_contains_no_count() {
+        let index = Size::count(counted(0), Size::Const(0), Size::Const(1));
+        let _ = Size::count(counted(3), index, Size::Const(9));
+    }
+
     #[test]
     fn long_chains_stay_flat() {
         let mut sum = input(0, 1);

@@ -65,7 +65,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
     let (i, one) = (Expr::index(), Expr::u32(1));
     let len = ints.count.expr();
     let nrows = match encoding {
-        Encoding::Splits if ints.count.capacity() == 0 => {
+        Encoding::Splits if ints.count.as_known() == Some(0) => {
             return Err(RowPartition::validate_splits(m.op, &[], None).unwrap_err());
         }
         Encoding::Splits => Extent::bounded(ints.count.size().sub(1), len.clone().max(one.clone()).sub(one.clone())),
