@@ -26,7 +26,7 @@ use campaign::Campaign;
 use judges::fresh;
 use material::{Lengths, Material};
 use outcome::summary;
-use pairs::{Pairs, count, materials, tiny};
+use pairs::{Pairs, count, materials, once_wrong, tiny};
 use program::{Bounds, Program};
 
 /// Coprime to the number of pairs: consecutive cases differ in all parts.
@@ -59,6 +59,38 @@ fn pairs_of_operations_are_independent_of_what_happened_between_them() {
     run_pairs("cpu, 9 values", fresh(), &[tiny()], 8_000);
 }
 
+/// Runs the pairs that were once wrong.
+fn run_once_wrong(label: &str, device: Device, materials: &[Material]) {
+    let mut pairs = Pairs::new(device);
+    let mut wrong = Vec::new();
+    for pair in materials.iter().flat_map(|&material| once_wrong(material)) {
+        wrong.extend(pairs.run(&pair).map(|fault| format!("{pair:?}\n    {fault}")));
+    }
+    wrong.extend(pairs.faults.iter().map(|fault| format!("on a fresh device: {fault}")));
+    assert!(wrong.is_empty(), "{label}: {}", summary(&wrong));
+}
+
+#[test]
+fn pairs_that_were_wrong_are_right() {
+    let large = |lengths, seed| Material { size: 140_000, lengths, seed };
+    let one = Material { size: 1, lengths: Lengths::Short, seed: 1 };
+    run_once_wrong("cpu", fresh(), &[tiny(), one, large(Lengths::Uniform(20), 7), large(Lengths::Uniform(1), 8)]);
+}
+
+#[test]
+fn pairs_that_were_wrong_are_right_on_gpus() {
+    if common::gpus().is_empty() {
+        return;
+    }
+    let staged = DeviceOptions::default().tuning(Tuning::default().stage_bytes(4 << 10));
+    let device = Device::gpu_with(&staged).expect("the first adapter opens twice");
+    run_once_wrong(
+        "gpu, stages of 4 KiB",
+        device,
+        &[tiny(), Material { size: 9000, lengths: Lengths::Uniform(20), seed: 3 }],
+    );
+}
+
 #[test]
 fn pairs_at_thresholds_are_independent_of_what_happened_between_them() {
     let mut all = materials(0, 1);
@@ -82,7 +114,7 @@ fn pairs_on_gpus_are_independent_of_what_happened_between_them() {
     let mut all = vec![tiny()];
     all.extend([257, 2049, 9000].map(|size| Material { size, lengths: Lengths::Uniform(20), seed: size as u64 }));
     for (label, options) in ways {
-        run_pairs(label, Device::gpu_with(&options).expect("the first adapter opens twice"), &all, 60);
+        run_pairs(label, Device::gpu_with(&options).expect("the first adapter opens twice"), &all, 25);
     }
 }
 
@@ -140,5 +172,5 @@ fn programs_on_gpus_are_independent_of_their_history() {
     };
     let has_f64 = common::has(&staged(), DType::F64);
     let bounds = Bounds { largest: 3000, steps: 5, random_steps: false, has_f64 };
-    run_programs("gpu, stages of 4 KiB", Campaign::new(staged, bounds), 12);
+    run_programs("gpu, stages of 4 KiB", Campaign::new(staged, bounds), 8);
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ragged::{Device, HostTensor, Result, Tensor};
+use ragged::{DType, Device, HostTensor, Result, Tensor};
 
 use super::judges::{differs, fresh};
 use super::material::{LENGTHS, Leaves, Lengths, Material};
@@ -94,7 +94,7 @@ pub struct Pairs {
     /// Whether the device is of the reference's kind, whose shapes know the same sizes.
     pub knows_all: bool,
     references: HashMap<(u64, &'static str, &'static str), Outcome>,
-    dtypes: HashMap<(u64, &'static str), ragged::DType>,
+    dtypes: HashMap<(u64, &'static str), DType>,
     /// Faults that do not need a history.
     pub faults: Vec<String>,
 }
@@ -220,4 +220,38 @@ pub fn materials(size: usize, kinds: usize) -> Vec<Material> {
 /// Nine values in rows of 3, 2 and 1.
 pub fn tiny() -> Material {
     Material { size: 9, lengths: Lengths::Descending, seed: 1 }
+}
+
+/// Pairs that were once wrong: source, first operation, event, whether the source is recorded again, second operation.
+const ONCE_WRONG: [(&str, &str, Event, bool, &str); 18] = [
+    ("lines", "itself", Event::Printed, true, "unicode_decode"),
+    ("lines", "itself", Event::Printed, true, "string_upper"),
+    ("ranges", "tails less heads", Event::Read, true, "tails less heads"),
+    ("ranges", "tails 1..", Event::Evaluated, false, "heads ..-1"),
+    ("groups", "heads ..-7", Event::Printed, false, "tails 7.."),
+    ("groups", "heads ..-7", Event::EvaluatedAndDropped, false, "tails 7.."),
+    ("groups", "heads ..-1", Event::Printed, false, "tails less heads"),
+    ("masked rows", "indices of the top 2", Event::RowRead, false, "top 2"),
+    ("masked rows", "segment_max of the top's indices", Event::Recorded, false, "itself"),
+    ("codes of lines", "runs", Event::Recorded, true, "tails 7.."),
+    ("codes of lines", "heads ..-7", Event::Recorded, false, "sum of windows of 8"),
+    ("pairs of positions", "itself", Event::Printed, false, "transpose_rows"),
+    ("pairs of positions", "itself", Event::Read, false, "transpose"),
+    ("masked vector", "itself", Event::Read, false, "squeeze"),
+    ("masked vector", "itself", Event::Read, false, "broadcast_to"),
+    ("masked vector", "itself", Event::Read, false, "unzip"),
+    ("masked values", "itself", Event::Recorded, false, "transpose_rows twice"),
+    ("ranges", "itself", Event::Recorded, false, "sum of columns"),
+];
+
+/// The pairs that were once wrong, for a material.
+pub fn once_wrong(material: Material) -> Vec<Pair> {
+    let all: Vec<_> = steps(DType::Str).into_iter().chain(steps(DType::I32)).collect();
+    let step = |name: &str| *all.iter().find(|step| step.name == name).expect("a step has the name");
+    let source = |name: &str| SOURCES.iter().find(|source| source.name == name).expect("a source has the name");
+    let pair = |&(from, first, event, again, second): &(_, _, Event, bool, _)| {
+        let (source, first, second) = (source(from), step(first), step(second));
+        Pair { material, source, first, event, again, second }
+    };
+    ONCE_WRONG.iter().map(pair).collect()
 }
