@@ -93,8 +93,8 @@ pub struct Pairs {
     pub device: Device,
     /// Whether the device is of the reference's kind, whose shapes know the same sizes.
     pub knows_all: bool,
-    references: HashMap<(u64, &'static str, &'static str), Outcome>,
-    dtypes: HashMap<(u64, &'static str), DType>,
+    references: HashMap<(String, &'static str, &'static str), Outcome>,
+    dtypes: HashMap<(String, &'static str), DType>,
     /// Faults that do not need a history.
     pub faults: Vec<String>,
 }
@@ -117,7 +117,7 @@ impl Pairs {
         let (event, again) = (EVENTS[digit(EVENTS.len())], digit(2) == 1);
         let dtype = *self
             .dtypes
-            .entry((material.seed, source.name))
+            .entry((format!("{material:?}"), source.name))
             .or_insert_with(|| (source.build)(&Leaves::new(material, &fresh())).expect("a source is recorded").dtype());
         let all = steps(dtype);
         let (first, second) = (all[digit(MOST_STEPS) % all.len()], all[digit(MOST_STEPS) % all.len()]);
@@ -127,7 +127,7 @@ impl Pairs {
     /// What an operation gives on a device that has seen nothing else. Compared with the naive twin and with the same
     /// operation on a source that was uploaded.
     pub fn reference(&mut self, pair: &Pair, step: &'static Step) -> Outcome {
-        let key = (pair.material.seed, pair.source.name, step.name);
+        let key = (format!("{:?}", pair.material), pair.source.name, step.name);
         if let Some(found) = self.references.get(&key) {
             return found.clone();
         }
