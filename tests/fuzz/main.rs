@@ -1,5 +1,5 @@
 //! Random chains of operations on random ragged tensors, and operations on random batches of rows: CPU and GPU, fused
-//! or not, must agree bit for bit, including errors.
+//! or not, must agree bit for bit, including errors. `history`: results are independent of what happened before.
 //!
 //! A case is a seed, which failures print. `RAGGED_FUZZ_SEED` runs a single seed, or the first of `RAGGED_FUZZ_CASES`
 //! seeds.
@@ -9,6 +9,7 @@ mod common;
 
 mod batches;
 mod elementwise;
+mod history;
 mod indexing;
 mod masks;
 mod op;

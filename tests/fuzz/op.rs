@@ -6,7 +6,7 @@ use crate::random::Random;
 use crate::{elementwise, indexing, masks, ordering, products, reductions, rows, shapes, strings};
 
 /// The function of a step, on two tensors of the pool.
-type Run = dyn Fn(&Tensor, &Tensor) -> Result<Tensor>;
+type Run = dyn Fn(&Tensor, &Tensor) -> Result<Tensor> + Send + Sync;
 
 /// A step of a chain with its arguments, to be applied on every device.
 pub struct Op {
@@ -15,7 +15,7 @@ pub struct Op {
 }
 
 /// A step with a name.
-pub fn op(name: impl Into<String>, run: impl Fn(&Tensor, &Tensor) -> Result<Tensor> + 'static) -> Op {
+pub fn op(name: impl Into<String>, run: impl Fn(&Tensor, &Tensor) -> Result<Tensor> + Send + Sync + 'static) -> Op {
     Op { name: name.into(), run: Box::new(run) }
 }
 
