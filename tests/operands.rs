@@ -197,7 +197,15 @@ fn own_cpu() -> Device {
 
 #[test]
 fn few_plans_serve_any_number_of_operands() {
-    for op in ["concat of rows", "concat within rows", "concat of strings"] {
+    for op in [
+        "concat of rows",
+        "concat within rows",
+        "concat of strings",
+        "stack of tensors",
+        "stack of rows",
+        "string_join",
+        "zip",
+    ] {
         let device = own_cpu();
         let op = OPS.iter().find(|known| known.0 == op).expect("listed");
         let mut made = 0;

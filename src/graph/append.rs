@@ -15,6 +15,7 @@ use super::digest::{Digest, DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
 use super::extent::Extent;
 use super::node::{Node, Recipe};
+use super::size::{Size, SizeKind};
 use super::step::PlanLimits;
 use super::walk::arrays;
 use crate::dtype::DType;
@@ -57,7 +58,8 @@ impl Node {
         let mut emptied = Emptied::default();
         for k in n..class(n) {
             emptied.nodes.clear();
-            let value = emptied.part(backend, &all[n - 1].0)?;
+            emptied.part = k;
+            let value = emptied.emptied(backend, &all[n - 1].0)?;
             let count = parameter(&value, Extent::known(0), k);
             all.push((value, count));
         }
@@ -95,21 +97,34 @@ pub(crate) fn total<'a>(op: &'static str, counts: impl Iterator<Item = &'a Exten
 struct Emptied {
     /// Storage of an empty array of each dtype.
     data: Vec<(DType, Arc<dyn Any + Send + Sync>)>,
+    /// Index of the part.
+    part: usize,
     /// The empty array for each array of the part.
     nodes: DigestMap<Node>,
 }
 
 impl Emptied {
     /// The expression with empty arrays in place of the stored arrays that it reads.
-    fn part(&mut self, backend: &BackendRef, e: &Expr) -> Result<Expr> {
-        let operands: Vec<Expr> = e.operands().map(|o| self.part(backend, o)).collect::<Result<_>>()?;
+    fn emptied(&mut self, backend: &BackendRef, e: &Expr) -> Result<Expr> {
+        let operands: Vec<Expr> = e.operands().map(|o| self.emptied(backend, o)).collect::<Result<_>>()?;
         Ok(match (e.kind(), operands.as_slice()) {
             (ExprKind::Load(node, _), [at]) => Expr::load(&self.node(backend, node)?, at.clone()),
             (ExprKind::RowOf(node, _), [at]) => Expr::row_of(&self.node(backend, node)?, at.clone()),
             (ExprKind::Within(node, ..), [row, offset]) => {
                 Expr::within(&self.node(backend, node)?, row.clone(), offset.clone())
             }
+            (ExprKind::Size(size), _) => Expr::size(&self.size(backend, size)?),
             _ => e.with_operands(operands.into_iter()),
+        })
+    }
+
+    /// A size of the same form, which is 0.
+    fn size(&mut self, backend: &BackendRef, size: &Size) -> Result<Size> {
+        Ok(match size.kind() {
+            Some(SizeKind::Input(_)) => Size::input(Digest::of("empty part", (self.part, size.digest())), 0),
+            Some(SizeKind::Len(node)) => Size::len(&self.node(backend, node)?),
+            Some(SizeKind::Op(op, a, b)) => Size::op(*op, &self.size(backend, a)?, &self.size(backend, b)?),
+            _ => size.clone(),
         })
     }
 
