@@ -66,6 +66,7 @@ impl Function {
     ///
     /// # Errors
     /// [`Error::Function`] if the Rust function panics. The results are unspecified then.
+    #[track_caller]
     pub(crate) fn apply(&self, arguments: &[&[u32]], results: &mut [u32]) -> Result<()> {
         // The words stay valid after a panic, whichever of them were written.
         catch_unwind(AssertUnwindSafe(|| (self.0.rust)(arguments, results))).map_err(|panic| {
@@ -102,7 +103,7 @@ impl Function {
                     *result = one(arguments[0][k], arguments[1][k]);
                 }
             }),
-            location: Location::caller(),
+            location: caller(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Conversion from and to lists of sequences.
 
 use super::{LoDTensor, named};
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result, here, on_behalf};
 use crate::ops::Index;
 use crate::tensor::{HostTensor, Tensor};
 
@@ -65,7 +65,7 @@ impl LoDTensor {
         const OP: &str = "LoDTensor::to_list";
         self.last_level(OP)?;
         let count = self.tensor().nrows_extent().on_host(self.tensor().backend(), OP)?;
-        (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect::<Result<_>>().map_err(here())
+        on_behalf(|| (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect())
     }
 
     /// Reads the data and the levels, with one wait. [`Tensor::to_host`], whose `nested_row_splits` are the offsets.

@@ -75,6 +75,7 @@ impl Counted {
     ///
     /// # Errors
     /// 2^32 - 1 counters or more.
+    #[track_caller]
     pub(super) fn counts(&self, x: &Tensor, bin: &Expr, bins: u32, binary: bool) -> Result<Tensor> {
         let (backend, op) = (x.backend(), self.op);
         let counters = self.groups.times(op, bins.into())?;
@@ -90,6 +91,7 @@ impl Counted {
     }
 
     /// The result of these numbers, `bins` per group.
+    #[track_caller]
     fn tensor(&self, x: &Tensor, numbers: Node, bins: u32) -> Result<Tensor> {
         let (mut outer, mut inner) = (self.outer.clone(), self.inner.clone());
         match outer {

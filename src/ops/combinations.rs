@@ -10,7 +10,7 @@ use super::rows::Repeats;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, on_behalf};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
@@ -56,6 +56,7 @@ impl Prefixes {
 
     /// Extends each prefix by `times` members, an expression in the prefix: `member`, and those that follow it. A row of
     /// the tensor has at most `longest` of the longer prefixes. Returns the level too.
+    #[track_caller]
     fn extended(
         self,
         backend: &BackendRef,
@@ -76,6 +77,7 @@ impl Prefixes {
         Ok((Self { members, start: level.start(self.start), count, longest }, level))
     }
 
+    #[track_caller]
     fn finished(self, backend: &BackendRef, op: &'static str, nrows: &Extent) -> Result<Tuples> {
         let rows = RowPartition::from_starts(backend, op, nrows, &self.start, self.count.size(), &[])?;
         let rows = rows.with_nvals(self.count).with_lengths(self.longest.map(|longest| (0, longest)));
@@ -94,6 +96,7 @@ fn binomial(n: u32, k: u32) -> u32 {
 }
 
 /// All combinations of `k` elements of each row, in lexicographic order of their positions.
+#[track_caller]
 fn combinations(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: u32) -> Result<Tuples> {
     let (at, one) = (Expr::index(), Expr::u32(1));
     let nrows = rows.nrows_extent();
@@ -115,6 +118,7 @@ fn combinations(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: 
 }
 
 /// All tuples of one element of each of the partitions, row by row, in lexicographic order of their positions.
+#[track_caller]
 fn product(backend: &BackendRef, op: &'static str, all: &[&RowPartition]) -> Result<Tuples> {
     let at = Expr::index();
     let first = all[0];
@@ -141,6 +145,7 @@ enum Give {
 
 impl Tuples {
     /// Member `k` as a tensor, taken from the elements of `of`, below the partitions above `under`.
+    #[track_caller]
     fn member(&self, op: &'static str, k: usize, of: &AxisRows, under: &AxisRows, give: Give) -> Result<Tensor> {
         let (count, element) = (self.rows.nvals_extent(), self.members[k].clone());
         let elements = match give {
@@ -260,7 +265,7 @@ impl Tensor {
         let member = |(k, of): (usize, &AxisRows)| {
             tuples.member(OP, k, of, &factors[0], Give::Elements)?.on_condition(OP, &asserts)
         };
-        factors.iter().enumerate().map(member).collect()
+        on_behalf(|| factors.iter().enumerate().map(member).collect())
     }
 }
 

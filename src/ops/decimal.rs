@@ -13,6 +13,7 @@ use crate::tensor::Values;
 
 /// The integers of an array as decimal text, with a minus sign where they are negative. Records a map and a prefix sum
 /// over the integers, and a map over the bytes.
+#[track_caller]
 pub(super) fn text(backend: &BackendRef, op: &'static str, numbers: &Node, count: &Extent) -> Result<Values> {
     let (at, one, zero) = (Expr::index(), Expr::u32(1), Expr::u32(0));
     let (value, dtype) = (Expr::load(numbers, at.clone()), numbers.dtype());

@@ -34,6 +34,7 @@ pub(crate) enum HostFlat {
 }
 
 impl HostStrings {
+    #[track_caller]
     fn of(strings: &[Vec<u8>]) -> Result<Self> {
         joined(vec![(strings.iter().map(Vec::len).collect(), strings.concat())])
     }
@@ -48,17 +49,20 @@ impl HostStrings {
     }
 
     /// The strings that `f` appends to its second argument for each string, computed on all cores.
+    #[track_caller]
     pub(crate) fn map(&self, f: impl Fn(&[u8], &mut Vec<u8>) -> Result<()> + Sync) -> Result<HostFlat> {
         strings_of(self.len(), |i, out| f(self.get(i), out))
     }
 
     /// The value of `f` for each string, computed on all cores.
+    #[track_caller]
     pub(crate) fn numbers<T: Send>(&self, f: impl Fn(&[u8]) -> Result<T> + Sync) -> Result<Vec<T>> {
         (0..self.len()).into_par_iter().with_min_len(TASK).map(|i| f(self.get(i))).collect()
     }
 }
 
 /// `count` strings, of which `f` appends number `i` to its second argument, computed on all cores.
+#[track_caller]
 pub(crate) fn strings_of(count: usize, f: impl Fn(usize, &mut Vec<u8>) -> Result<()> + Sync) -> Result<HostFlat> {
     let task = |range: Range<usize>| -> Result<(Vec<usize>, Vec<u8>)> {
         let (mut lengths, mut bytes) = (Vec::with_capacity(range.len()), Vec::new());
@@ -78,6 +82,7 @@ pub(crate) fn strings_of(count: usize, f: impl Fn(usize, &mut Vec<u8>) -> Result
 ///
 /// # Errors
 /// 2^32 - 1 bytes or more.
+#[track_caller]
 fn joined(parts: Vec<(Vec<usize>, Vec<u8>)>) -> Result<HostStrings> {
     let total: usize = parts.iter().map(|(_, bytes)| bytes.len()).sum();
     Extent::known_u64("a string tensor", total as u64)?;
@@ -161,6 +166,7 @@ pub(crate) fn host_scalar(
 }
 
 /// Reads the tensor: one wait.
+#[track_caller]
 fn read_whole(op: &'static str, x: &Tensor) -> Result<HostTensor> {
     let parts = x.parts_to_read();
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();

@@ -120,7 +120,7 @@ impl Tensor {
             let outside = dims[..dims.len() - 2].to_vec();
             RaggedShape::of_parts(OP, self.backend(), outside, Some(outer), Vec::new(), Vec::new())
         };
-        same_layout(self.backend(), OP, &batches(a)?, &batches(b)?)
+        same_layout(self.backend(), OP, &batches(a).map_err(here())?, &batches(b).map_err(here())?)
             .map_err(|e| match e {
                 Error::Shape { op, what, .. } => {
                     let (lhs, rhs) = (self.shape_text(), other.shape_text());

@@ -130,6 +130,7 @@ macro_rules! number_before_integers {
 
 /// Conversion of a result of run-time dtype to the type of the left operand.
 trait OfDynamic: Sized {
+    #[track_caller]
     fn of_dynamic(result: Tensor) -> Result<Self>;
 }
 impl OfDynamic for Tensor {

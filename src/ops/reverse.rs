@@ -3,7 +3,7 @@
 use super::axes::Axes;
 use super::rows::Repeats;
 use crate::element::Element;
-use crate::error::Result;
+use crate::error::{Result, on_behalf};
 use crate::graph::expr::Expr;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
@@ -35,7 +35,7 @@ impl Tensor {
     pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
         const OP: &str = "reverse";
         let axes = axes.into().resolve(OP, self)?;
-        axes.into_iter().try_fold(self.clone(), |x, axis| x.reverse_axis(OP, axis))
+        on_behalf(|| axes.into_iter().try_fold(self.clone(), |x, axis| x.reverse_axis(OP, axis)))
     }
 
     #[track_caller]

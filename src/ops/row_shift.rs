@@ -8,7 +8,7 @@ use super::operand::Operand;
 use super::rows::Repeats;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Element};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::integer::Integer;
@@ -28,6 +28,7 @@ pub(super) fn fill_value(op: &'static str, fill: Operand<'_>, dtype: DType) -> R
 fn distance(op: &'static str, by: i64) -> Result<u32> {
     u32::try_from(by.unsigned_abs())
         .map_err(|_| Error::argument(op, format!("the distance must be below 2^32 in magnitude, but is {by}")))
+        .map_err(here())
 }
 
 impl Tensor {
@@ -60,7 +61,8 @@ impl Tensor {
             index.push(Index::Slice { start, stop, step: 1 });
             self.slice(index)
         };
-        part(Some(1), None)?.subtract(&part(None, Some(-1))?)
+        let (next, own) = on_behalf(|| Ok((part(Some(1), None)?, part(None, Some(-1))?)))?;
+        next.subtract(&own)
     }
 
     /// Each row along `axis`, moved by `by` positions to the back (or by `-by` to the front), with `fill` in the

@@ -3,7 +3,7 @@
 use super::index::Index;
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, on_behalf};
 use crate::graph::expr::Expr;
 use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
@@ -100,7 +100,8 @@ impl Tensor {
                 format!("the innermost dimension of {} must be uniform; convert it with to_tensor", self.shape_text());
             return Err(Error::argument(OP, what));
         };
-        (0..width as i64).map(|column| self.slice([Index::Ellipsis, Index::At(column)])).collect()
+        let column = |column| self.slice([Index::Ellipsis, Index::At(column)]);
+        on_behalf(|| (0..width as i64).map(column).collect())
     }
 }
 

@@ -257,7 +257,7 @@ impl RaggedShape {
     pub(crate) fn count(&self, op: &'static str) -> Result<Extent> {
         let width = self.inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
         let width = if self.inner.contains(&0) { 0 } else { width };
-        self.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width))
+        self.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width)).map_err(here())
     }
 
     /// Converts the shape to `ragged_rank` row partitions: inner dimensions become uniform partitions, or uniform

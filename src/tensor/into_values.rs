@@ -25,6 +25,7 @@ pub trait IntoValues<T: Element> {
     ///
     /// # Errors
     /// More than the device can hold; a tensor on another device.
+    #[track_caller]
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>>;
 }
 

@@ -89,6 +89,7 @@ impl Tensor {
     }
 
     /// Integers in decimal.
+    #[track_caller]
     fn decimal(&self, op: &'static str, format: &NumberFormat) -> Result<Self> {
         let (backend, count, dtype) = (self.backend(), self.count()?, self.dtype());
         let (at, one, zero) = (Expr::index(), Expr::u32(1), Expr::u32(0));

@@ -92,6 +92,7 @@ impl Tensor {
     }
 
     /// Broadcasts this scalar to the shape of `layout`.
+    #[track_caller]
     fn like_rows_of(&self, op: &'static str, layout: &Self) -> Result<Self> {
         let pick = Pick::From(self.values_ref(), Expr::u32(0));
         let count = layout.count()?;

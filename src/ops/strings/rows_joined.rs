@@ -31,6 +31,7 @@ impl StringRows<'_> {
     ///
     /// A prefix sum over the strings, and one map over the bytes of the result. Where every place is its own string and
     /// the separator is empty, the bytes are shared instead.
+    #[track_caller]
     pub(super) fn joined(
         &self,
         backend: &BackendRef,

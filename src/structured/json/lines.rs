@@ -69,6 +69,7 @@ impl JsonLines<File> {
     }
 }
 
+#[track_caller]
 fn io_error(what: &str) -> Error {
     Error::Io { op: OP, what: what.into(), location: caller() }
 }
@@ -209,6 +210,7 @@ impl<R: Read> JsonLines<R> {
     }
 
     /// Reads until the text holds a batch of whole lines, or the rest; returns its length.
+    #[track_caller]
     fn fill(&mut self) -> Result<usize> {
         const CHUNK: usize = 64 << 10;
         let mut searched = self.batch_bytes;
@@ -234,6 +236,7 @@ impl<R: Read> JsonLines<R> {
 }
 
 /// Uploads a column of records.
+#[track_caller]
 fn records(column: Column, device: &Device) -> Result<StructuredTensor> {
     if let Data::Unknown = column.data {
         return Err(Error::argument(OP, "the text holds no record, and no schema is given"));
@@ -256,6 +259,7 @@ pub struct Batches<'a, R> {
 }
 
 impl<R: Read> Batches<'_, R> {
+    #[track_caller]
     fn batch(&mut self) -> Result<Option<StructuredTensor>> {
         let mut column = self.lines.column()?;
         loop {
