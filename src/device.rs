@@ -12,7 +12,7 @@ use crate::backend::cpu::CpuBackend;
 use crate::backend::cpu::options::CpuOptions;
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::graph::backend::BackendRef;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -232,9 +232,12 @@ impl Device {
     /// assert_eq!((name.as_str(), cpu?), ("cpu", ragged::Device::cpu()));
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn each() -> Vec<(String, Result<Self>)> {
         let mut out = vec![("cpu".to_owned(), Ok(Self::cpu()))];
-        out.extend(adapters().iter().enumerate().map(|(k, a)| (a.summary.name.clone(), shared(k, a))));
+        let all = adapters();
+        let named = all.iter().enumerate().map(|(k, a)| (a.summary.name.clone(), shared(k, a)));
+        on_behalf(|| out.extend(named));
         out
     }
 

@@ -68,6 +68,7 @@ impl Function {
     /// [`Error::Function`] if the Rust function panics. The results are unspecified then.
     #[track_caller]
     pub(crate) fn apply(&self, arguments: &[&[u32]], results: &mut [u32]) -> Result<()> {
+        let call = caller();
         // The words stay valid after a panic, whichever of them were written.
         catch_unwind(AssertUnwindSafe(|| (self.0.rust)(arguments, results))).map_err(|panic| {
             let text = panic.downcast_ref::<&str>().copied();
@@ -76,7 +77,7 @@ impl Function {
             Error::Function {
                 function: self.0.name.clone(),
                 what: format!("the Rust function, defined at {file}:{line}, panicked: {text}"),
-                location: caller(),
+                location: call,
             }
         })
     }

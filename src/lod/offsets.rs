@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::LoDTensor;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{HostTensor, HostValues, RaggedTensor, to_host, to_host_async};
@@ -65,12 +65,19 @@ impl LoDTensor {
     /// assert_eq!(pollster::block_on(x.sequence_reverse()?.lod_async())?, [[0, 2, 2, 3]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn lod_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
-        let x = self.clone();
+        let (x, here) = (self.clone(), here());
         async move {
             match x.tensor().partitions().iter().map(known).collect() {
                 Some(known) => Ok(known),
-                None => to_host_async(&x.tensor().nested_row_splits()?).await.map(of_reads),
+                None => {
+                    let splits = x.tensor().nested_row_splits();
+                    match splits {
+                        Ok(splits) => to_host_async(&splits).await.map(of_reads).map_err(here),
+                        Err(error) => Err(here(error)),
+                    }
+                }
             }
         }
     }
@@ -98,6 +105,7 @@ impl LoDTensor {
     ///
     /// # Errors
     /// As [`LoDTensor::lod`].
+    #[track_caller]
     pub fn recursive_sequence_lengths_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
         let lod = self.lod_async();
         async move { lod.await.map(lengths) }

@@ -3,6 +3,7 @@
 use super::{LoDTensor, named};
 use crate::dtype::DType;
 use crate::error::{Error, Result, here, on_behalf};
+use crate::ops::IntoOperand;
 use crate::ops::Operand;
 use crate::tensor::{Fill, Tensor};
 
@@ -47,7 +48,7 @@ impl LoDTensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> Result<Self> {
         const OP: &str = "sequence_pool";
         let (rows, pad_value) = (self.sequences(OP)?, pad_value.into());
         if pad_value.tensor().is_some() {

@@ -13,6 +13,7 @@ use crate::graph::extent::{Extent, read_u32_if};
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::scalar::Scalar;
+use crate::ops::IntoAxes;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
@@ -176,7 +177,7 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.math.bincount`, whose `axis` is 0, -1 or `None`. NumPy: `bincount`.
     #[track_caller]
-    pub fn bincount(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<Self> {
+    pub fn bincount(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Self> {
         const OP: &str = "bincount";
         let (counted, bins) = (Counted::new(OP, self, &axis.into())?, bins.into());
         let bin = bin(OP, self)?;
@@ -211,7 +212,7 @@ impl Tensor {
     pub fn bincount_weighted(
         &self,
         weights: &impl AsRef<Self>,
-        axis: impl Into<Axes>,
+        axis: impl IntoAxes,
         bins: impl Into<Bins>,
     ) -> Result<Self> {
         const OP: &str = "bincount_weighted";
@@ -286,7 +287,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::bincount`].
     #[track_caller]
-    pub fn bincount(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<RaggedTensor<i32>> {
+    pub fn bincount(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<RaggedTensor<i32>> {
         self.erased().bincount(axis, bins)?.try_into()
     }
 
@@ -298,7 +299,7 @@ impl<T: Number> RaggedTensor<T> {
     pub fn bincount_weighted<W: Arithmetic>(
         &self,
         weights: &RaggedTensor<W>,
-        axis: impl Into<Axes>,
+        axis: impl IntoAxes,
         bins: impl Into<Bins>,
     ) -> Result<RaggedTensor<W>> {
         self.erased().bincount_weighted(weights, axis, bins)?.try_into()

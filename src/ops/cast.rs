@@ -33,6 +33,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.cast`.
+    #[doc(alias = "astype")]
     #[track_caller]
     pub fn cast(&self, dtype: DType) -> Result<Self> {
         const OP: &str = "cast";

@@ -1,6 +1,5 @@
 //! Histograms: the number of values in each of several bins of equal width.
 
-use super::axes::Axes;
 use super::bincount::Counted;
 use super::options::HistogramRange;
 use crate::dtype::DType;
@@ -11,6 +10,7 @@ use crate::graph::extent::Extent;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::integer::{Integer, non_negative};
+use crate::ops::IntoAxes;
 use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "histogram";
@@ -78,12 +78,7 @@ impl Tensor {
     ///
     /// NumPy: `histogram`, with `low..=high`. TensorFlow: `tf.histogram_fixed_width`, with `clamped(low..high)`.
     #[track_caller]
-    pub fn histogram(
-        &self,
-        axis: impl Into<Axes>,
-        range: impl Into<HistogramRange>,
-        bins: impl Integer,
-    ) -> Result<Self> {
+    pub fn histogram(&self, axis: impl IntoAxes, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Self> {
         let (range, bins) = (range.into(), non_negative(OP, "bins", bins)?);
         let bins = Extent::known_u64(OP, bins)?.capacity();
         if bins == 0 {
@@ -122,7 +117,7 @@ impl<T: Number> RaggedTensor<T> {
     #[track_caller]
     pub fn histogram(
         &self,
-        axis: impl Into<Axes>,
+        axis: impl IntoAxes,
         range: impl Into<HistogramRange>,
         bins: impl Integer,
     ) -> Result<RaggedTensor<i32>> {

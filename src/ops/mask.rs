@@ -52,6 +52,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.ragged.boolean_mask`.
+    #[doc(alias = "filter")]
     #[track_caller]
     pub fn boolean_mask(&self, mask: &impl AsRef<Self>) -> Result<Self> {
         const OP: &str = "boolean_mask";

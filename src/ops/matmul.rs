@@ -115,6 +115,7 @@ impl Tensor {
     /// Conditions that all dimensions but the two innermost are equal.
     #[track_caller]
     fn same_batches(&self, other: &Self, a: &[RowPartition], b: &[RowPartition]) -> Result<Vec<Node>> {
+        let location = caller();
         let batches = |dims: &[RowPartition]| {
             let outer = dims[dims.len() - 2].nrows_extent().clone();
             let outside = dims[..dims.len() - 2].to_vec();
@@ -124,7 +125,7 @@ impl Tensor {
             .map_err(|e| match e {
                 Error::Shape { op, what, .. } => {
                     let (lhs, rhs) = (self.shape_text(), other.shape_text());
-                    Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}"), location: caller() }
+                    Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}"), location }
                 }
                 e => e,
             })

@@ -12,6 +12,7 @@ use crate::error::{Error, Result, here, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::integer::Integer;
+use crate::ops::IntoOperand;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 /// The number that a fill value is, or an error for a tensor.
@@ -85,7 +86,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn shift<'a>(&self, by: impl Integer, fill: impl Into<Operand<'a>>, axis: impl Integer) -> Result<Self> {
+    pub fn shift<'a>(&self, by: impl Integer, fill: impl IntoOperand<'a>, axis: impl Integer) -> Result<Self> {
         const OP: &str = "shift";
         let by = by.saturating_i64();
         let fill = fill_value(OP, fill.into(), self.dtype())?;
@@ -192,7 +193,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::shift`].
     #[track_caller]
-    pub fn shift<'a>(&self, by: impl Integer, fill: impl Into<Operand<'a>>, axis: impl Integer) -> Result<Self> {
+    pub fn shift<'a>(&self, by: impl Integer, fill: impl IntoOperand<'a>, axis: impl Integer) -> Result<Self> {
         self.erased().shift(by, fill, axis)?.try_into()
     }
 

@@ -56,9 +56,10 @@ impl Wanted<'_> {
         if self.shape.rank() == 0 {
             return Ok(out);
         }
+        let location = caller();
         let error = |what: String| {
             let (lhs, rhs) = (self.shape.to_string(), own.to_string());
-            Error::Shape { op: self.op, lhs, rhs, what, location: caller() }
+            Error::Shape { op: self.op, lhs, rhs, what, location }
         };
         let check = Check::new(self.op, format!("the rows of field {name:?} must be those of the records"));
         let rows = self.shape.nrows_extent().agrees(&own.nrows_extent());

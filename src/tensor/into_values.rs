@@ -145,6 +145,6 @@ impl<T: Element> RaggedTensor<T> {
         {
             return Ok(values);
         }
-        values.reshape(shape)
+        values.reshape(shape).map_err(|e| e.of("dense"))
     }
 }

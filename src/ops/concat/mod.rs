@@ -99,6 +99,7 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("cat", "concatenate"))]
     #[track_caller]
     pub fn concat(all: &[impl AsRef<Self>], axis: impl Integer) -> Result<Self> {
         const OP: &str = "concat";

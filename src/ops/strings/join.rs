@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::shape::{RowPartition, same_layout};
@@ -80,7 +80,7 @@ impl Tensor {
             [] => from_b.clone(),
             [one] => Expr::scalar(*one),
             many => {
-                let data = backend.upload(DType::U8, many)?;
+                let data = backend.upload(DType::U8, many).map_err(here())?;
                 let node = Node::source(backend, DType::U8, between, data);
                 Expr::load(&node, offset.clone().sub(first_len.clone()))
             }

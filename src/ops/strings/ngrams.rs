@@ -277,7 +277,7 @@ fn ended(
     let between = match separator {
         [one] => Expr::scalar(*one),
         many => {
-            let data = backend.upload(DType::U8, many)?;
+            let data = backend.upload(DType::U8, many).map_err(here())?;
             let node = Node::source(backend, DType::U8, many.len() as u32, data);
             Expr::load(&node, offset.clone().sub(length.clone()))
         }

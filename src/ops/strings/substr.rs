@@ -7,6 +7,7 @@ use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::ops::IntoOperand;
 use crate::ops::elementwise::Site;
 use crate::ops::operand::Operand;
 use crate::shape::same_layout;
@@ -37,7 +38,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn substr<'a>(&self, pos: impl Into<Operand<'a>>, len: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn substr<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
         self.substrings("substr", pos.into(), len.into(), false)
     }
 
@@ -62,7 +63,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn substr_chars<'a>(&self, pos: impl Into<Operand<'a>>, len: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn substr_chars<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
         self.substrings("substr_chars", pos.into(), len.into(), true)
     }
 
@@ -202,7 +203,7 @@ impl RaggedTensor<Str> {
     /// # Errors
     /// As [`Tensor::substr`].
     #[track_caller]
-    pub fn substr<'a>(&self, pos: impl Into<Operand<'a>>, len: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn substr<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
         self.erased().substr(pos, len)?.try_into()
     }
 
@@ -211,7 +212,7 @@ impl RaggedTensor<Str> {
     /// # Errors
     /// As [`Tensor::substr`].
     #[track_caller]
-    pub fn substr_chars<'a>(&self, pos: impl Into<Operand<'a>>, len: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn substr_chars<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
         self.erased().substr_chars(pos, len)?.try_into()
     }
 }

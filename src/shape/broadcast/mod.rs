@@ -15,7 +15,6 @@ mod levels;
 mod number;
 mod walk;
 
-
 use super::{RaggedShape, RowPartition};
 use crate::device::Device;
 use crate::error::{Result, caller, here};
