@@ -1,7 +1,6 @@
 //! Axes of a reduction, and whether they stay.
 
 use crate::error::{Error, Result};
-use crate::ops::IntoReduceAxes;
 use crate::ops::axes::Axes;
 use crate::tensor::Tensor;
 
@@ -29,7 +28,7 @@ impl<A: Into<Axes>> From<A> for ReduceAxes {
 /// assert_eq!(centred.to_vec()?, [-1.0, 1.0, 0.0]);
 /// # Ok::<(), ragged::Error>(())
 /// ```
-pub fn keep(axes: impl IntoReduceAxes) -> ReduceAxes {
+pub fn keep(axes: impl Into<ReduceAxes>) -> ReduceAxes {
     ReduceAxes { keep: true, ..axes.into() }
 }
 
