@@ -13,7 +13,7 @@ use crate::backend::cpu::options::CpuOptions;
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
 use crate::environment;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::graph::backend::BackendRef;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -242,9 +242,12 @@ impl Device {
     /// assert_eq!((name.as_str(), cpu?), ("cpu", ragged::Device::cpu()));
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn each() -> Vec<(String, Result<Self>)> {
         let mut out = vec![("cpu".to_owned(), Ok(Self::cpu()))];
-        out.extend(adapters().iter().enumerate().map(|(k, a)| (a.summary.name.clone(), shared(k, a))));
+        let all = adapters();
+        let named = all.iter().enumerate().map(|(k, a)| (a.summary.name.clone(), shared(k, a)));
+        on_behalf(|| out.extend(named));
         out
     }
 
@@ -321,7 +324,7 @@ impl Device {
     /// A failure since the last read; a lost device.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
-        self.0.wait()
+        self.0.wait().map_err(here())
     }
 
     /// Writes the driver's compiled kernels to the folder of [`DeviceOptions::pipeline_cache`], as dropping the device
@@ -337,7 +340,11 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn save_pipeline_cache(&self) -> Result<()> {
-        self.0.as_any().downcast_ref::<GpuBackend>().map_or(Ok(()), |gpu| gpu.runtime().save_pipeline_cache())
+        self.0
+            .as_any()
+            .downcast_ref::<GpuBackend>()
+            .map_or(Ok(()), |gpu| gpu.runtime().save_pipeline_cache())
+            .map_err(here())
     }
 
     /// Float behaviour of the device where specifications leave it open. Measured on the device once, with a wait; the
@@ -347,7 +354,7 @@ impl Device {
     /// The device refuses, or is lost.
     #[track_caller]
     pub fn numerics(&self) -> Result<Numerics> {
-        self.0.numerics()
+        self.0.numerics().map_err(here())
     }
 
     /// For fault tests: makes the next `count` device allocations fail as if memory were exhausted, after the pool was

@@ -24,6 +24,11 @@ pub trait Element: sealed::Sealed + Send + Sync + 'static {
 }
 
 /// An element type of numbers, including bools.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no number",
+    label = "expected numbers or bools",
+    note = "strings are no numbers: `x.to_hash_bucket_fast(n)` and `x.fingerprint64()` make keys of them"
+)]
 pub trait Number: Element + Copy + bytemuck::NoUninit + Into<crate::graph::scalar::Scalar> {}
 
 /// An element type that sums and products are defined for: integers and floats.

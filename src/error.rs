@@ -1,10 +1,12 @@
 //! The crate's error type, and the meaning of each variant.
 
+mod call;
 mod place;
 
 use std::fmt;
 use std::panic::Location;
 
+pub(crate) use call::{caller, here, on_behalf};
 use place::{At, LineOf, RecordAt};
 
 use crate::dtype::DType;
@@ -270,20 +272,6 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
-}
-
-/// Where the user called the operation: the caller of the outermost function with `#[track_caller]`.
-#[track_caller]
-pub(crate) fn caller() -> &'static Location<'static> {
-    Location::caller()
-}
-
-/// Function that gives an error, made in a closure, the line of the user's call: closures do not pass their caller's
-/// location on. Use as `.map_err(here())`.
-#[track_caller]
-pub(crate) fn here() -> impl FnOnce(Error) -> Error {
-    let call = Location::caller();
-    move |error| error.at(call)
 }
 
 impl Error {

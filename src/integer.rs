@@ -4,6 +4,12 @@ use crate::error::{Error, Result, here};
 
 /// An integer type of the host: axes, indices, sizes and counts are arguments of any such type. A value beyond `i64`
 /// counts as `i64::MAX`, which is out of range everywhere.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no integer",
+    label = "expected an integer",
+    note = "axes are an integer, a list of integers, or `..` for all axes: `x.reduce_sum(..)`",
+    note = "indices, sizes and counts are integers of any type, such as `2` or `n as i64`"
+)]
 pub trait Integer: sealed::Sealed + Copy {
     /// The value as an i64, saturated at `i64::MAX`.
     fn saturating_i64(self) -> i64;

@@ -203,12 +203,12 @@ pub use numerics::{FloatNumerics, Numerics};
 pub use ops::{
     Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, ElementClosure,
     ElementFunction, ElementSignature, Ellipsis, Encoding, Factor, GatherIndices, HashBuckets, HistogramRange, Index,
-    InvalidText, LookupIds, MaxLength, NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad,
-    PaddedShape, Padding, Parts, Quantiles, ReduceAxes, Row, RowOperand, ScanAxis, Seed, SegmentIds, Separator,
-    Separators, SortAxis, Sought, TextEncoding, Transposed, WgslElement, along, any_of, batched, binary, clamped,
-    descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default, pad_width,
-    padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted,
-    white_space,
+    IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, InvalidText, LookupIds, MaxLength,
+    NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles,
+    ReduceAxes, Row, RowOperand, ScanAxis, Seed, SegmentIds, Separator, Separators, SliceItems, SortAxis, Sought,
+    TextEncoding, Transposed, WgslElement, along, any_of, batched, binary, clamped, descending, exclusive,
+    ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default, pad_width, padded_with,
+    replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space,
 };
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::{ConcatAxis, SparseTensor, expanding};

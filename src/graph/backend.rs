@@ -1,7 +1,7 @@
 //! Interface of backends to the graph: store arrays, evaluate them, and read them back.
 
 use std::any::Any;
-use std::fmt::Debug;
+use std::fmt;
 use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
@@ -84,7 +84,7 @@ pub(crate) type CountedMemory = Box<dyn Any + Send + Sync>;
 pub(crate) type BoxedRead<'a> = Pin<Box<dyn Future<Output = Result<Vec<ReadBytes>>> + Send + 'a>>;
 
 /// An executor of graphs.
-pub(crate) trait Backend: Debug + Send + Sync {
+pub(crate) trait Backend: Send + Sync {
     /// Distinguishes devices within the process.
     fn id(&self) -> u64;
     /// The name shown to users, by which the device can also be selected.
@@ -154,4 +154,11 @@ pub(crate) trait Backend: Debug + Send + Sync {
     fn lose(&self) {}
     /// The backend as [`Any`], for downcasts to its type.
     fn as_any(&self) -> &dyn Any;
+}
+
+/// The device's name: what a backend holds grows with its work.
+impl fmt::Debug for dyn Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }

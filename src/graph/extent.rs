@@ -9,7 +9,7 @@ use super::recording::read_now;
 use super::size::SizeKind;
 use super::walk::for_each_node;
 use super::{BackendRef, Expr, Node, Size};
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, here};
 
 /// Location of a count.
 #[derive(Debug, Clone)]
@@ -231,7 +231,7 @@ impl Extent {
     /// The count on the host; waits once if only the device knows it.
     #[track_caller]
     pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
-        self.live().map_or(Ok(self.capacity()), |live| read_u32(backend, op, live))
+        self.live().map_or(Ok(self.capacity()), |live| read_u32(backend, op, live)).map_err(here())
     }
 }
 

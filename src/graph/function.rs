@@ -66,7 +66,9 @@ impl Function {
     ///
     /// # Errors
     /// [`Error::Function`] if the Rust function panics. The results are unspecified then.
+    #[track_caller]
     pub(crate) fn apply(&self, arguments: &[&[u32]], results: &mut [u32]) -> Result<()> {
+        let call = caller();
         // The words stay valid after a panic, whichever of them were written.
         catch_unwind(AssertUnwindSafe(|| (self.0.rust)(arguments, results))).map_err(|panic| {
             let text = panic.downcast_ref::<&str>().copied();
@@ -75,7 +77,7 @@ impl Function {
             Error::Function {
                 function: self.0.name.clone(),
                 what: format!("the Rust function, defined at {file}:{line}, panicked: {text}"),
-                location: caller(),
+                location: call,
             }
         })
     }
@@ -102,7 +104,7 @@ impl Function {
                     *result = one(arguments[0][k], arguments[1][k]);
                 }
             }),
-            location: Location::caller(),
+            location: caller(),
         })
     }
 }

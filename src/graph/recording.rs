@@ -77,6 +77,7 @@ pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>)
 
 /// The result of `make`, which uploads data. Under [`record_async`] a repeated recording gets the result of the first one,
 /// since each upload is a new array. `key` identifies what is made.
+#[track_caller]
 pub(crate) fn made_once<T: Clone + Send + 'static>(key: Digest, make: impl FnOnce() -> Result<T>) -> Result<T> {
     let found = RECORDING.with_borrow(|recording| {
         let (_, made) = recording.as_ref()?.made.iter().find(|(of, _)| *of == key)?;
@@ -85,7 +86,7 @@ pub(crate) fn made_once<T: Clone + Send + 'static>(key: Digest, make: impl FnOnc
     if let Some(found) = found {
         return Ok(found);
     }
-    let made = make()?;
+    let made = make().map_err(here())?;
     RECORDING.with_borrow_mut(|recording| {
         if let Some(recording) = recording {
             recording.made.push((key, Box::new(made.clone())));

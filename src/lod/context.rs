@@ -3,6 +3,7 @@
 use super::{LoDTensor, named};
 use crate::error::{Error, Result, caller};
 use crate::integer::Integer;
+use crate::ops::IntoOperand;
 use crate::ops::{Context, Operand};
 use crate::tensor::{Fill, Tensor};
 
@@ -86,7 +87,7 @@ impl LoDTensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn sequence_enumerate<'a>(&self, win_size: impl Integer, pad_value: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn sequence_enumerate<'a>(&self, win_size: impl Integer, pad_value: impl IntoOperand<'a>) -> Result<Self> {
         const OP: &str = "sequence_enumerate";
         let rows = self.sequences(OP)?;
         let Operand::Value(pad_value) = pad_value.into().of_dtype(OP, rows.dtype())? else {

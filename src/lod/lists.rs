@@ -1,7 +1,7 @@
 //! Conversion from and to lists of sequences.
 
 use super::{LoDTensor, named};
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result, here, on_behalf};
 use crate::ops::{Index, counted_tensors};
 use crate::tensor::{HostTensor, Tensor};
 
@@ -66,7 +66,7 @@ impl LoDTensor {
         self.last_level(OP)?;
         let count = self.tensor().nrows_extent().on_host(self.tensor().backend(), OP)?;
         let _counted = counted_tensors(OP, self.tensor(), count.into(), 0)?;
-        (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect::<Result<_>>().map_err(here())
+        on_behalf(|| (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect())
     }
 
     /// Reads the data and the levels, with one wait. [`Tensor::to_host`], whose `nested_row_splits` are the offsets.

@@ -30,7 +30,7 @@ pub use pool::Pool;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::extent::Extent;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -173,7 +173,7 @@ impl LoDTensor {
     /// The tensor below these levels.
     #[track_caller]
     fn under(levels: &[RowPartition], below: Tensor) -> Result<Self> {
-        Ok(levels.iter().rev().try_fold(below, |below, level| below.under(level.clone()))?.into())
+        Ok(levels.iter().rev().try_fold(below, |below, level| below.under(level.clone())).map_err(here())?.into())
     }
 
     /// The number of rows of the data.

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::LoDTensor;
 use crate::backend::host_memory::counted_vec;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{HostTensor, HostValues, RaggedTensor, to_host, to_host_async};
@@ -88,12 +88,19 @@ impl LoDTensor {
     /// assert_eq!(pollster::block_on(x.sequence_reverse()?.lod_async())?, [[0, 2, 2, 3]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[track_caller]
     pub fn lod_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
-        let (x, known) = (self.clone(), known(self));
+        let (x, known, here) = (self.clone(), known(self), here());
         async move {
             match known? {
                 Some(known) => Ok(known),
-                None => to_host_async(&x.tensor().nested_row_splits()?).await.map(of_reads),
+                None => {
+                    let splits = x.tensor().nested_row_splits();
+                    match splits {
+                        Ok(splits) => to_host_async(&splits).await.map(of_reads).map_err(here),
+                        Err(error) => Err(here(error)),
+                    }
+                }
             }
         }
     }
@@ -121,6 +128,7 @@ impl LoDTensor {
     ///
     /// # Errors
     /// As [`LoDTensor::lod`].
+    #[track_caller]
     pub fn recursive_sequence_lengths_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
         let lod = self.lod_async();
         async move { lod.await.map(lengths) }

@@ -2,7 +2,8 @@
 
 use super::{LoDTensor, named};
 use crate::dtype::DType;
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result, here, on_behalf};
+use crate::ops::IntoOperand;
 use crate::ops::Operand;
 use crate::tensor::{Fill, Tensor};
 
@@ -47,7 +48,7 @@ impl LoDTensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> Result<Self> {
         const OP: &str = "sequence_pool";
         let (rows, pad_value) = (self.sequences(OP)?, pad_value.into());
         if pad_value.tensor().is_some() {
@@ -60,7 +61,7 @@ impl LoDTensor {
             Pool::Sum => rows.reduce_sum(1),
             Pool::Max => rows.reduce_max(1),
             Pool::Min => rows.reduce_min(1),
-            Pool::Sqrt => root_of_lengths(OP, &rows).and_then(|root| rows.reduce_sum(1)?.truediv(&root)),
+            Pool::Sqrt => on_behalf(|| root_of_lengths(OP, &rows).and_then(|root| rows.reduce_sum(1)?.truediv(&root))),
         };
         let pooled = pooled.map_err(named(OP)).map_err(here())?;
         let filled = lengths_beside(&rows, &pooled)?.greater(0)?.select(&pooled, pad_value).map_err(named(OP))?;
@@ -108,7 +109,7 @@ impl LoDTensor {
 /// The lengths of the rows, with a dimension of size 1 for each inner dimension of `pooled`.
 #[track_caller]
 fn lengths_beside(rows: &Tensor, pooled: &Tensor) -> Result<Tensor> {
-    (1..pooled.rank()).try_fold(rows.row_lengths(1)?, |lengths, _| lengths.expand_dims(-1))
+    (1..pooled.rank()).try_fold(rows.row_lengths(1)?, |lengths, _| lengths.expand_dims(-1)).map_err(here())
 }
 
 /// The square roots of the lengths of the rows, in the dtype of these.
@@ -120,6 +121,7 @@ fn root_of_lengths(op: &'static str, rows: &Tensor) -> Result<Tensor> {
     }
     // In f16, a length above 65504 would be infinite.
     let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
-    let lengths = (2..rows.rank()).try_fold(rows.row_lengths(1)?, |lengths, _| lengths.expand_dims(-1))?;
+    let lengths =
+        (2..rows.rank()).try_fold(rows.row_lengths(1)?, |lengths, _| lengths.expand_dims(-1)).map_err(here())?;
     lengths.cast(wide)?.sqrt()?.cast(dtype)
 }

@@ -1,7 +1,6 @@
 //! Indices of minima and maxima, and counts of nonzero values.
 
 use super::levels::Levels;
-use super::options::ReduceAxes;
 use super::reduce::Reduction;
 use crate::dtype::DType;
 use crate::element::Number;
@@ -11,6 +10,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
+use crate::ops::IntoReduceAxes;
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
@@ -133,7 +133,7 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn count_nonzero(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn count_nonzero(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         const OP: &str = "count_nonzero";
         let x = Expr::load(self.numbers(OP)?, Expr::index());
         let r = Reduction::new(OP, self, &axis.into())?;
@@ -166,7 +166,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::count_nonzero`].
     #[track_caller]
-    pub fn count_nonzero(&self, axis: impl Into<ReduceAxes>) -> Result<RaggedTensor<i64>> {
+    pub fn count_nonzero(&self, axis: impl IntoReduceAxes) -> Result<RaggedTensor<i64>> {
         self.erased().count_nonzero(axis)?.try_into()
     }
 }

@@ -1,7 +1,7 @@
 //! A tensor as rows of elements along one axis, for operations that resize or rearrange these rows.
 
 use super::slice::single_row;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -113,7 +113,7 @@ impl AxisRows {
             let outer = x.above.last().map_or(x.rows.nrows_extent(), |p| p.nvals_extent()).clone();
             RaggedShape::of_parts(self.op, x.elements.backend(), x.above.clone(), Some(outer), Vec::new(), Vec::new())
         };
-        same_layout(self.elements.backend(), self.op, &shape(self)?, &shape(other)?)
+        same_layout(self.elements.backend(), self.op, &shape(self).map_err(here())?, &shape(other).map_err(here())?)
     }
 
     /// The conditions under which the dimensions down to the axis are those of `other`.
@@ -125,6 +125,6 @@ impl AxisRows {
             let outer = x.rows.nvals_extent().clone();
             RaggedShape::of_parts(self.op, x.elements.backend(), parts, Some(outer), Vec::new(), Vec::new())
         };
-        same_layout(self.elements.backend(), self.op, &shape(self)?, &shape(other)?)
+        same_layout(self.elements.backend(), self.op, &shape(self).map_err(here())?, &shape(other).map_err(here())?)
     }
 }

@@ -5,15 +5,16 @@ use std::borrow::Borrow;
 use super::division::{by_nonzero, floordiv, floormod, truncatediv};
 use super::elementwise::{Site, Takes, map_together, math, number, rounded_once};
 use super::next_after::next_after;
-use super::operand::{Operand, OperandOf};
+use super::operand::Operand;
 use super::string_pairs;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Number, Str};
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::math::MathFn;
+use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -34,7 +35,7 @@ fn binary(
     let [a, b] = operands;
     let [a, b] = Operand::of_one_dtype(op, a, b)?;
     if let (DType::Str, Some(strings)) = (a.dtype(), strings) {
-        return strings(op, a, b);
+        return on_behalf(|| strings(op, a, b));
     }
     takes.check(op, a.dtype())?;
     map_together(op, &[a, b], |mut numbers| {
@@ -87,7 +88,7 @@ macro_rules! binary_ops {
             ///
             #[doc = concat!("TensorFlow: `", $tf, "`.")]
             #[track_caller]
-            pub fn $name<'a>(&'a self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
+            pub fn $name<'a>(&'a self, other: impl IntoOperand<'a>) -> Result<Tensor> {
                 Operand::from(self).$name(other.into())
             }
         )+}
@@ -112,7 +113,7 @@ macro_rules! binary_ops {
             /// # Errors
             /// Operands on different devices; shapes that do not broadcast.
             #[track_caller]
-            pub fn $name<'a>(&'a self, other: impl Into<OperandOf<'a, $elem>>) -> Result<RaggedTensor<$out>> {
+            pub fn $name<'a>(&'a self, other: impl IntoOperandOf<'a, $elem>) -> Result<RaggedTensor<$out>> {
                 RaggedTensor::try_from(self.erased().$name(other.into().erased(stringify!($name))?)?)
             }
         )+}
@@ -169,7 +170,7 @@ impl RaggedTensor<Str> {
     /// # Errors
     /// Operands on different devices; shapes that do not broadcast; more than 2^32 - 2 bytes.
     #[track_caller]
-    pub fn add<'a>(&'a self, other: impl Into<OperandOf<'a, Str>>) -> Result<Self> {
+    pub fn add<'a>(&'a self, other: impl IntoOperandOf<'a, Str>) -> Result<Self> {
         Self::try_from(self.erased().add(other.into().erased("add")?)?)
     }
 }

@@ -15,6 +15,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recording::read_now;
 use crate::graph::scalar::Scalar;
+use crate::ops::IntoAxes;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
@@ -77,6 +78,7 @@ impl Counted {
     ///
     /// # Errors
     /// 2^32 - 1 counters or more.
+    #[track_caller]
     pub(super) fn counts(&self, x: &Tensor, bin: &Expr, bins: u32, binary: bool) -> Result<Tensor> {
         let (backend, op) = (x.backend(), self.op);
         let counters = self.groups.times(op, bins.into())?;
@@ -92,6 +94,7 @@ impl Counted {
     }
 
     /// The result of these numbers, `bins` per group.
+    #[track_caller]
     fn tensor(&self, x: &Tensor, numbers: Node, bins: u32) -> Result<Tensor> {
         let (mut outer, mut inner) = (self.outer.clone(), self.inner.clone());
         match outer {
@@ -218,7 +221,7 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.math.bincount`, whose `axis` is 0, -1 or `None`. NumPy: `bincount`.
     #[track_caller]
-    pub fn bincount(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<Self> {
+    pub fn bincount(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Self> {
         const OP: &str = "bincount";
         let (counted, bins) = (Counted::new(OP, self, &axis.into())?, bins.into());
         let bin = bin(OP, self)?;
@@ -253,7 +256,7 @@ impl Tensor {
     pub fn bincount_weighted(
         &self,
         weights: &impl AsRef<Self>,
-        axis: impl Into<Axes>,
+        axis: impl IntoAxes,
         bins: impl Into<Bins>,
     ) -> Result<Self> {
         const OP: &str = "bincount_weighted";
@@ -328,7 +331,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::bincount`].
     #[track_caller]
-    pub fn bincount(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<RaggedTensor<i32>> {
+    pub fn bincount(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<RaggedTensor<i32>> {
         self.erased().bincount(axis, bins)?.try_into()
     }
 
@@ -340,7 +343,7 @@ impl<T: Number> RaggedTensor<T> {
     pub fn bincount_weighted<W: Arithmetic>(
         &self,
         weights: &RaggedTensor<W>,
-        axis: impl Into<Axes>,
+        axis: impl IntoAxes,
         bins: impl Into<Bins>,
     ) -> Result<RaggedTensor<W>> {
         self.erased().bincount_weighted(weights, axis, bins)?.try_into()

@@ -64,9 +64,10 @@ impl Tensor {
     pub(super) fn repeated_to(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
         let backend = self.backend();
         Device::check_same(op, backend, &shape.backend)?;
+        let location = caller();
         let is_larger = || {
             let what = "the first one is larger".into();
-            Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what, location: caller() }
+            Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what, location }
         };
         // Checked first, so that nothing is computed for shapes that cannot match.
         if self.rank() > shape.rank() {

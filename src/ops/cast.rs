@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::elementwise::{Takes, number};
 use crate::dtype::DType;
 use crate::element::{Element, Number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
@@ -33,6 +33,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.cast`.
+    #[doc(alias = "astype")]
     #[track_caller]
     pub fn cast(&self, dtype: DType) -> Result<Self> {
         const OP: &str = "cast";
@@ -150,7 +151,8 @@ impl Tensor {
             bits = bits.or(part.binary(BinaryOp::Shl, shift));
         }
         let width = inner.iter().map(|&d| u64::from(d)).product();
-        let count = outer.as_ref().map_or(Ok(crate::graph::extent::Extent::known(1)), |o| o.times(op, width))?;
+        let count =
+            outer.as_ref().map_or(Ok(crate::graph::extent::Extent::known(1)), |o| o.times(op, width)).map_err(here())?;
         let values = Values::Numbers(Node::map(self.backend(), op, count, bits.bitcast(dtype), &[]));
         Self::new(self.backend(), self.partitions().to_vec(), outer, inner, values)
     }

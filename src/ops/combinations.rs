@@ -10,7 +10,7 @@ use super::rows::Repeats;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, on_behalf};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
@@ -56,6 +56,7 @@ impl Prefixes {
 
     /// Extends each prefix by `times` members, an expression in the prefix: `member`, and those that follow it. A row of
     /// the tensor has at most `longest` of the longer prefixes. Returns the level too.
+    #[track_caller]
     fn extended(
         self,
         backend: &BackendRef,
@@ -76,6 +77,7 @@ impl Prefixes {
         Ok((Self { members, start: level.start(self.start), count, longest }, level))
     }
 
+    #[track_caller]
     fn finished(self, backend: &BackendRef, op: &'static str, nrows: &Extent) -> Result<Tuples> {
         let rows = RowPartition::from_starts(backend, op, nrows, &self.start, self.count.size(), &[])?;
         let rows = rows.with_nvals(self.count).with_lengths(self.longest.map(|longest| (0, longest)));
@@ -84,17 +86,31 @@ impl Prefixes {
 }
 
 /// The number of combinations of `k` out of `n`, saturating.
-fn binomial(n: u32, k: u32) -> u32 {
+fn binomial(n: u32, k: u32) -> u64 {
     let exact = (0..k).try_fold(1u128, |c, i| Some(c.checked_mul(n.checked_sub(i)?.into())? / u128::from(i + 1)));
     match exact {
-        Some(c) => u32::try_from(c).unwrap_or(u32::MAX),
+        Some(c) => u64::try_from(c).unwrap_or(u64::MAX),
         None if n < k => 0,
-        None => u32::MAX,
+        None => u64::MAX,
     }
 }
 
+/// The number of combinations of `k` elements of each row, saturating, if the host knows the lengths of the rows.
+fn known_count(rows: &RowPartition, k: u32) -> Option<u64> {
+    if let (Some(nrows), Some(length)) = (rows.nrows_extent().as_known(), rows.uniform_length()) {
+        return Some(binomial(length, k).saturating_mul(nrows.into()));
+    }
+    let lengths = rows.host_splits()?.windows(2).map(|pair| pair[1] - pair[0]);
+    Some(lengths.fold(0, |sum, length| sum.saturating_add(binomial(length, k))))
+}
+
 /// All combinations of `k` elements of each row, in lexicographic order of their positions.
+#[track_caller]
 fn combinations(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: u32) -> Result<Tuples> {
+    if let Some(count) = known_count(rows, k) {
+        // Every prefix has a completion: no level has more entries than the result.
+        Extent::known_u64(op, count)?;
+    }
     let (at, one) = (Expr::index(), Expr::u32(1));
     let nrows = rows.nrows_extent();
     let lengths = rows.known_lengths().map(|(_, longest)| longest);
@@ -105,7 +121,7 @@ fn combinations(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: 
         // An element is reserved for the last member so far, and for each member after the next one.
         let reserved = Expr::u32(k - taken);
         let times = left.clone().max(reserved.clone()).sub(reserved);
-        let longest = lengths.map(|n| binomial(n.saturating_sub(k - taken - 1), taken + 1));
+        let longest = lengths.map(|n| binomial(n.saturating_sub(k - taken - 1), taken + 1).min(u32::MAX.into()) as u32);
         let next = prefixes.members[taken as usize - 1].clone().add(one.clone());
         let (longer, level) = prefixes.extended(backend, op, (times, &next), (nrows, longest))?;
         prefixes = longer;
@@ -115,6 +131,7 @@ fn combinations(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: 
 }
 
 /// All tuples of one element of each of the partitions, row by row, in lexicographic order of their positions.
+#[track_caller]
 fn product(backend: &BackendRef, op: &'static str, all: &[&RowPartition]) -> Result<Tuples> {
     let at = Expr::index();
     let first = all[0];
@@ -141,6 +158,7 @@ enum Give {
 
 impl Tuples {
     /// Member `k` as a tensor, taken from the elements of `of`, below the partitions above `under`.
+    #[track_caller]
     fn member(&self, op: &'static str, k: usize, of: &AxisRows, under: &AxisRows, give: Give) -> Result<Tensor> {
         let (count, element) = (self.rows.nvals_extent(), self.members[k].clone());
         let elements = match give {
@@ -159,13 +177,14 @@ impl Tuples {
 impl Tensor {
     #[track_caller]
     fn member_tensors(&self, op: &'static str, k: impl Integer, axis: impl Integer, give: Give) -> Result<Vec<Self>> {
-        let k = size_u32(op, "k", k)?;
+        let given = k.saturating_i64();
+        let k = size_u32(op, "k", given)?;
         if !(1..=MOST).contains(&k) {
-            return Err(Error::argument(op, format!("k must be 1 to {MOST}, but is {k}")));
+            return Err(Error::argument(op, format!("k must be 1 to {MOST}, but is {given}")));
         }
         let of = AxisRows::new(op, self, axis.saturating_i64())?;
         let tuples = combinations(self.backend(), op, &of.rows, k)?;
-        (0..k as usize).map(|member| tuples.member(op, member, &of, &of, give)).collect()
+        on_behalf(|| (0..k as usize).map(|member| tuples.member(op, member, &of, &of, give)).collect())
     }
 
     /// All combinations of `k` elements of each row along `axis`: `k` tensors, one for each member of the combinations.
@@ -260,7 +279,7 @@ impl Tensor {
         let member = |(k, of): (usize, &AxisRows)| {
             tuples.member(OP, k, of, &factors[0], Give::Elements)?.on_condition(OP, &asserts)
         };
-        factors.iter().enumerate().map(member).collect()
+        on_behalf(|| factors.iter().enumerate().map(member).collect())
     }
 }
 

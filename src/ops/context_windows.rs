@@ -1,13 +1,13 @@
 //! The window of elements around each element of a row.
 
 use super::axis_rows::AxisRows;
-use super::operand::{Operand, OperandOf};
 use super::options::Context;
 use super::row_shift::fill_value;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::integer::{Integer, size_u32};
+use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
@@ -38,7 +38,7 @@ impl Tensor {
     pub fn context_windows<'a>(
         &self,
         context: impl Into<Context>,
-        fill: impl Into<Operand<'a>>,
+        fill: impl IntoOperand<'a>,
         axis: impl Integer,
     ) -> Result<Self> {
         const OP: &str = "context_windows";
@@ -104,7 +104,7 @@ impl<T: Element> RaggedTensor<T> {
     pub fn context_windows<'a>(
         &self,
         context: impl Into<Context>,
-        fill: impl Into<OperandOf<'a, T>>,
+        fill: impl IntoOperandOf<'a, T>,
         axis: impl Integer,
     ) -> Result<Self> {
         self.erased().context_windows(context, fill.into().erased("context_windows")?, axis)?.try_into()

@@ -115,7 +115,7 @@ impl Crosses {
         let ([backend, others @ ..], [first, ..]) = (backends.as_slice(), columns.as_slice()) else {
             return Err(Error::argument(op, "there must be at least one input"));
         };
-        others.iter().try_for_each(|other| Device::check_same(op, backend, other))?;
+        others.iter().try_for_each(|other| Device::check_same(op, backend, other)).map_err(here())?;
         let nrows = first.rows.nrows_extent().clone();
         let mut asserts = Vec::new();
         for (k, column) in columns.iter().enumerate().skip(1) {
@@ -153,6 +153,7 @@ impl Crosses {
         self.rows.nvals_extent()
     }
 
+    #[track_caller]
     fn tensor(&self, values: Values) -> Result<Tensor> {
         Tensor::new(&self.backend, vec![self.rows.clone()], Some(self.count().clone()), Vec::new(), values)
     }

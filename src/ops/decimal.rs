@@ -1,7 +1,7 @@
 //! Integers as decimal text.
 
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -13,6 +13,7 @@ use crate::tensor::Values;
 
 /// The integers of an array as decimal text, with a minus sign where they are negative. Records a map and a prefix sum
 /// over the integers, and a map over the bytes.
+#[track_caller]
 pub(super) fn text(backend: &BackendRef, op: &'static str, numbers: &Node, count: &Extent) -> Result<Values> {
     let (at, one, zero) = (Expr::index(), Expr::u32(1), Expr::u32(0));
     let (value, dtype) = (Expr::load(numbers, at.clone()), numbers.dtype());
@@ -27,8 +28,10 @@ pub(super) fn text(backend: &BackendRef, op: &'static str, numbers: &Node, count
     };
     let powers: Vec<u64> = (0..if unsigned == DType::U64 { 20 } else { 10 }).map(|k| 10u64.pow(k)).collect();
     let data = match unsigned {
-        DType::U64 => backend.upload(unsigned, bytemuck::cast_slice(&powers))?,
-        _ => backend.upload(unsigned, bytemuck::cast_slice(&powers.iter().map(|&p| p as u32).collect::<Vec<_>>()))?,
+        DType::U64 => backend.upload(unsigned, bytemuck::cast_slice(&powers)).map_err(here())?,
+        _ => backend
+            .upload(unsigned, bytemuck::cast_slice(&powers.iter().map(|&p| p as u32).collect::<Vec<_>>()))
+            .map_err(here())?,
     };
     let table = Node::source(backend, unsigned, powers.len() as u32, data);
     let number = |n: u64| if unsigned == DType::U64 { Expr::scalar(n) } else { Expr::u32(n as u32) };

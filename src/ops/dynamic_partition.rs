@@ -7,7 +7,7 @@ use super::tensor_list::counted_tensors;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, on_behalf};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
@@ -75,12 +75,11 @@ impl Tensor {
         let num_partitions = size_u32(OP, "num_partitions", num_partitions)?;
         let _counted = counted_tensors(OP, self, num_partitions.into(), 1)?;
         let Groups { sorted, rows } = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
-        (0..num_partitions)
-            .map(|k| {
-                let (start, len) = (rows.start(Expr::u32(k)), rows.length(Expr::u32(k)));
-                sorted.rows_from(&start, Extent::bounded(rows.nvals_extent().size(), len))
-            })
-            .collect()
+        let part = |k| {
+            let (start, len) = (rows.start(Expr::u32(k)), rows.length(Expr::u32(k)));
+            sorted.rows_from(&start, Extent::bounded(rows.nvals_extent().size(), len))
+        };
+        on_behalf(|| (0..num_partitions).map(part).collect())
     }
 }
 
@@ -102,9 +101,10 @@ impl Groups {
             return Self::new(op, &data.expand_dims(0)?, &partitions.expand_dims(0)?, num);
         }
         let last = partitions.rank() - 1;
+        let location = caller();
         let misfit = |what: &str| {
             let (lhs, rhs) = (data.shape_text(), partitions.shape_text());
-            Error::Shape { op, lhs, rhs, what: what.into(), location: caller() }
+            Error::Shape { op, lhs, rhs, what: what.into(), location }
         };
         if last >= data.rank() {
             return Err(misfit("there are more dimensions of partitions than of the tensor"));

@@ -27,7 +27,7 @@ pub(crate) struct Site {
 impl Site {
     #[track_caller]
     pub(crate) fn new(op: &'static str) -> Self {
-        Self { op, location: Location::caller() }
+        Self { op, location: caller() }
     }
 
     /// `value` with a device-side check that `ok` holds.

@@ -107,9 +107,10 @@ impl Tensor {
     #[track_caller]
     fn default_row(&self, op: &'static str, default_id: Option<i64>) -> Result<Option<u32>> {
         let size = u64::from(self.nrows_extent().capacity());
+        let location = caller();
         let narrow = |index: i64| match u32::try_from(index) {
             Ok(id) if u64::from(id) < size => Ok(id),
-            _ => Err(Error::Index { op, index, size, at: None, location: caller() }),
+            _ => Err(Error::Index { op, index, size, at: None, location }),
         };
         default_id.map(narrow).transpose()
     }

@@ -28,6 +28,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.expand_dims`.
+    #[doc(alias = "unsqueeze")]
     #[track_caller]
     pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
         let axis = axis.saturating_i64();

@@ -1,6 +1,6 @@
 //! Tensors filled with one value, and dimension sizes as tensors.
 
-use super::operand::{Operand, OperandOf};
+use super::operand::Operand;
 use crate::dtype::DType;
 use crate::element::{Element, Number};
 use crate::error::{Error, Result, here};
@@ -9,6 +9,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
+use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::RaggedShape;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
@@ -32,7 +33,7 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.fill`.
     #[track_caller]
-    pub fn fill<'a>(shape: &RaggedShape, value: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn fill<'a>(shape: &RaggedShape, value: impl IntoOperand<'a>) -> Result<Self> {
         const OP: &str = "fill";
         match value.into() {
             Operand::Tensor(t) if t.rank() == 0 => t.repeated_to(OP, shape),
@@ -145,7 +146,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::fill`].
     #[track_caller]
-    pub fn fill<'a>(shape: &RaggedShape, value: impl Into<OperandOf<'a, T>>) -> Result<Self> {
+    pub fn fill<'a>(shape: &RaggedShape, value: impl IntoOperandOf<'a, T>) -> Result<Self> {
         Tensor::fill(shape, value.into().erased("fill")?)?.try_into()
     }
 

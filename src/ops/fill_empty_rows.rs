@@ -1,11 +1,12 @@
 //! Fills empty rows with a default element.
 
-use super::operand::{Operand, OperandOf};
+use super::operand::Operand;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
@@ -32,7 +33,7 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.raw_ops.RaggedFillEmptyRows`.
     #[track_caller]
-    pub fn fill_empty_rows<'a>(&self, default: impl Into<Operand<'a>>) -> Result<(Self, Self)> {
+    pub fn fill_empty_rows<'a>(&self, default: impl IntoOperand<'a>) -> Result<(Self, Self)> {
         const OP: &str = "fill_empty_rows";
         let (default, backend) = (default.into().of_dtype(OP, self.dtype())?, self.backend());
         let Some((rows, above)) = self.partitions().split_last() else {
@@ -88,7 +89,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::fill_empty_rows`].
     #[track_caller]
-    pub fn fill_empty_rows<'a>(&self, default: impl Into<OperandOf<'a, T>>) -> Result<(Self, RaggedTensor<bool>)> {
+    pub fn fill_empty_rows<'a>(&self, default: impl IntoOperandOf<'a, T>) -> Result<(Self, RaggedTensor<bool>)> {
         let (filled, empty) = self.erased().fill_empty_rows(default.into().erased("fill_empty_rows")?)?;
         Ok((filled.try_into()?, empty.try_into()?))
     }

@@ -1,6 +1,5 @@
 //! Histograms: the number of values in each of several bins of equal width.
 
-use super::axes::Axes;
 use super::bincount::Counted;
 use super::next_after::next_after;
 use super::options::HistogramRange;
@@ -13,6 +12,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::integer::{Integer, non_negative};
+use crate::ops::IntoAxes;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// The float type in which values of the dtype are compared with the bounds of bins.
@@ -228,12 +228,7 @@ impl Tensor {
     ///
     /// NumPy: `histogram`, with `low..=high`. TensorFlow: `tf.histogram_fixed_width`, with `clamped(low..high)`.
     #[track_caller]
-    pub fn histogram(
-        &self,
-        axis: impl Into<Axes>,
-        range: impl Into<HistogramRange>,
-        bins: impl Integer,
-    ) -> Result<Self> {
+    pub fn histogram(&self, axis: impl IntoAxes, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Self> {
         const OP: &str = "histogram";
         let (range, bins) = (range.into(), bin_count(OP, bins)?);
         let bin = self.bin_in(OP, &range, bins)?;
@@ -281,7 +276,7 @@ impl<T: Number> RaggedTensor<T> {
     #[track_caller]
     pub fn histogram(
         &self,
-        axis: impl Into<Axes>,
+        axis: impl IntoAxes,
         range: impl Into<HistogramRange>,
         bins: impl Integer,
     ) -> Result<RaggedTensor<i32>> {

@@ -74,6 +74,7 @@ impl<'a> StepMemory<'a> {
     ///
     /// # Errors
     /// As [`Self::strings`].
+    #[track_caller]
     pub(crate) fn map(
         &self,
         strings: &HostStrings,
@@ -86,6 +87,7 @@ impl<'a> StepMemory<'a> {
     ///
     /// # Errors
     /// Those of `f`; no memory for the values.
+    #[track_caller]
     pub(crate) fn numbers<T: Clone + Default + Send>(
         &self,
         strings: &HostStrings,
@@ -104,6 +106,7 @@ impl<'a> StepMemory<'a> {
     ///
     /// # Errors
     /// Those of `f`; 2^32 - 1 bytes or more; no memory for them.
+    #[track_caller]
     pub(crate) fn strings(
         &self,
         count: usize,
@@ -129,6 +132,7 @@ impl<'a> StepMemory<'a> {
     ///
     /// # Errors
     /// 2^32 - 1 bytes or more; no memory for them.
+    #[track_caller]
     fn joined(&self, count: usize, mut parts: Vec<(Vec<u32>, GrowingBytes<'_>, CountedMemory)>) -> Result<HostStrings> {
         let total: usize = parts.iter().map(|(_, bytes, _)| bytes.len()).sum();
         Extent::known_u64(self.op, total as u64)?;
@@ -155,6 +159,7 @@ impl<'a> StepMemory<'a> {
     }
 
     /// The strings of a read.
+    #[track_caller]
     fn flat(&self, strings: &[Vec<u8>]) -> Result<HostStrings> {
         let total: usize = strings.iter().map(Vec::len).sum();
         Extent::known_u64(self.op, total as u64)?;
@@ -240,6 +245,7 @@ pub(crate) fn host_string(
 }
 
 /// Reads the tensor: one wait.
+#[track_caller]
 fn read_whole(op: &'static str, x: &Tensor, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
     let parts = x.parts_to_read();
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();

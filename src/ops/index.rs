@@ -24,6 +24,37 @@ pub enum Index {
     Ellipsis,
 }
 
+/// The items of a slice: those of [`s!`](crate::s), or any list of [`Index`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no slice of a tensor",
+    label = "expected the items of a slice",
+    note = "write `x.slice(s![0..2])`: the macro `ragged::s` takes one item per dimension, such as `s![0..2, .., -1]`"
+)]
+pub trait SliceItems {
+    /// One item per dimension.
+    fn items(&self) -> &[Index];
+}
+impl SliceItems for [Index] {
+    fn items(&self) -> &[Index] {
+        self
+    }
+}
+impl<const N: usize> SliceItems for [Index; N] {
+    fn items(&self) -> &[Index] {
+        self
+    }
+}
+impl SliceItems for Vec<Index> {
+    fn items(&self) -> &[Index] {
+        self
+    }
+}
+impl<I: SliceItems + ?Sized> SliceItems for &I {
+    fn items(&self) -> &[Index] {
+        (**self).items()
+    }
+}
+
 /// In [`s!`](crate::s), a new dimension of size 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewAxis;

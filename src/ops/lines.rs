@@ -77,6 +77,7 @@ impl Lines {
     }
 
     /// The lines of the elements of each key, with `width` numbers per element. A number has no place yet.
+    #[track_caller]
     pub(crate) fn of_keys(backend: &BackendRef, op: &'static str, keys: &ByKey, width: u32) -> Result<Self> {
         let mut this = Self::of_rows(backend, op, keys.rows(), width)?;
         // So far numbers refer to the elements in key order.

@@ -79,6 +79,7 @@ impl Tensor {
     #[track_caller]
     fn beside(&self, other: &Self) -> Result<Self> {
         crate::device::Device::check_same(OP, self.backend(), other.backend())?;
+        let location = caller();
         let check = Check::new(OP, "the tensors have different numbers of rows");
         let rows = self.nrows_extent().agrees(&other.nrows_extent());
         let condition = rows.condition(self.backend(), check, |(a, b)| Error::Shape {
@@ -86,7 +87,7 @@ impl Tensor {
             lhs: self.shape_text(),
             rhs: other.shape_text(),
             what: format!("{a} rows on the left, {b} on the right"),
-            location: caller(),
+            location,
         })?;
         other.on_condition(OP, condition.as_slice())
     }

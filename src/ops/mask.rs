@@ -4,7 +4,7 @@ use super::rows::Repeats;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -52,6 +52,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.ragged.boolean_mask`.
+    #[doc(alias = "filter")]
     #[track_caller]
     pub fn boolean_mask(&self, mask: &impl AsRef<Self>) -> Result<Self> {
         const OP: &str = "boolean_mask";
@@ -113,7 +114,7 @@ impl Tensor {
     /// The tensor below its first `levels` partitions.
     #[track_caller]
     fn below(&self, levels: usize) -> Result<Self> {
-        (0..levels).try_fold(self.clone(), |x, _| x.values_below())
+        (0..levels).try_fold(self.clone(), |x, _| x.values_below()).map_err(here())
     }
 
     /// The first `levels` partitions of `x`, for each of whose elements this mask has a flag; the number of these

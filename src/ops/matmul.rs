@@ -117,16 +117,17 @@ impl Tensor {
     /// Conditions that all dimensions but the two innermost are equal.
     #[track_caller]
     fn same_batches(&self, other: &Self, a: &[RowPartition], b: &[RowPartition]) -> Result<Vec<Node>> {
+        let location = caller();
         let batches = |dims: &[RowPartition]| {
             let outer = dims[dims.len() - 2].nrows_extent().clone();
             let outside = dims[..dims.len() - 2].to_vec();
             RaggedShape::of_parts(OP, self.backend(), outside, Some(outer), Vec::new(), Vec::new())
         };
-        same_layout(self.backend(), OP, &batches(a)?, &batches(b)?)
+        same_layout(self.backend(), OP, &batches(a).map_err(here())?, &batches(b).map_err(here())?)
             .map_err(|e| match e {
                 Error::Shape { op, what, .. } => {
                     let (lhs, rhs) = (self.shape_text(), other.shape_text());
-                    Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}"), location: caller() }
+                    Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}"), location }
                 }
                 e => e,
             })

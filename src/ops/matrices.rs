@@ -26,10 +26,11 @@ pub(super) struct Call<'a> {
 impl<'a> Call<'a> {
     #[track_caller]
     pub(super) fn new(backend: &'a BackendRef, op: &'static str) -> Self {
-        Self { backend, op, location: Location::caller() }
+        Self { backend, op, location: caller() }
     }
 
     /// A condition that only the device can see.
+    #[track_caller]
     pub(super) fn assert(&self, count: &Extent, ok: Expr, what: String) -> Node {
         let check = Check { op: self.op, what, location: self.location, is_of_index: false };
         Node::assert(self.backend, count.clone(), ok, Arc::new(check))

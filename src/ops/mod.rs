@@ -101,14 +101,15 @@ pub(crate) use by_key::{ByKey, one_row, reduce_rows};
 pub use cross::{CrossInput, HashBuckets, keyed};
 pub use element_function::{ElementClosure, ElementFunction, ElementSignature, WgslElement};
 pub use embedding_sparse::Combiner;
-pub use index::{Ellipsis, Index, NewAxis};
+pub use index::{Ellipsis, Index, NewAxis, SliceItems};
 pub(crate) use mask::kept_positions;
 pub use operand::{Operand, OperandOf};
 pub use options::{
-    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, LookupIds, MaxLength, Ngrams,
-    PaddedShape, Padding, ReduceAxes, ScanAxis, Seed, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed,
-    along, any_of, batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default,
-    pad_width, padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
+    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, IntoAxes, IntoGatherIndices,
+    IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, MaxLength, Ngrams, PaddedShape, Padding, ReduceAxes,
+    ScanAxis, Seed, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed, along, any_of, batched, binary,
+    clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with,
+    reversed, right_of, shaped, starting_at, weighted, white_space,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;

@@ -43,10 +43,11 @@ impl<T: Element> RaggedTensor<T> {
     /// ```
     #[track_caller]
     pub fn to_ndarray<'a>(&self, padding: impl Into<PaddedShape<'a>>) -> Result<ArrayD<T::Host>> {
-        let host = self.to_tensor(padding)?.erased().to_host()?;
+        const OP: &str = "to_ndarray";
+        let host = self.to_tensor(padding).map_err(|e| e.of(OP))?.erased().to_host()?;
         let values = T::unwrap(host.values).expect("bug: a tensor of another dtype than its type says");
         ArrayD::from_shape_vec(IxDyn(&host.inner_shape), values)
-            .map_err(|e| Error::argument("to_ndarray", e.to_string()))
+            .map_err(|e| Error::argument(OP, e.to_string()))
             .map_err(here())
     }
 }

@@ -1,6 +1,5 @@
 //! Euclidean norms over any axes.
 
-use super::options::ReduceAxes;
 use super::reduce::{Reduction, mean_dtype};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -8,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
+use crate::ops::IntoReduceAxes;
 use crate::tensor::Tensor;
 
 impl Tensor {
@@ -37,7 +37,7 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn reduce_euclidean_norm(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_euclidean_norm(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         const OP: &str = "reduce_euclidean_norm";
         let float = mean_dtype(OP, self.dtype())?;
         let r = Reduction::new(OP, self, &axis.into())?;

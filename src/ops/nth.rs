@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::integer::Integer;
-use crate::ops::operand::{Operand, OperandOf};
+use crate::ops::operand::Operand;
+use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 /// Element `index` of each row, counted from the end if negative.
@@ -92,7 +93,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn nth_or<'a>(&self, index: impl Integer, default: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperand<'a>) -> Result<Self> {
         const OP: &str = "nth_or";
         let Operand::Value(default) = default.into().of_dtype(OP, self.dtype())? else {
             return Err(Error::argument(OP, "the default must be a number or a string, not a tensor"));
@@ -159,7 +160,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::nth_or`].
     #[track_caller]
-    pub fn nth_or<'a>(&self, index: impl Integer, default: impl Into<OperandOf<'a, T>>) -> Result<Self> {
+    pub fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperandOf<'a, T>) -> Result<Self> {
         self.erased().nth_or(index, default.into().erased("nth_or")?)?.try_into()
     }
 

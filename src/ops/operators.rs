@@ -62,7 +62,7 @@ macro_rules! operator {
             #[track_caller]
             fn $method(self, rhs: N) -> Self::Output {
                 let $a = Operand::Tensor(self.as_ref());
-                let $b = Operand::from(rhs).of_dtype(stringify!($method), $a.dtype())?;
+                let $b = Operand::from(rhs).of_dtype(operation(stringify!($method), $a.dtype()), $a.dtype())?;
                 <$own>::of_dynamic($result?)
             }
         }
@@ -90,7 +90,7 @@ macro_rules! number_first {
             #[track_caller]
             fn $method(self, rhs: &$own) -> Self::Output {
                 let $b = Operand::Tensor(rhs.as_ref());
-                let $a = Operand::from(self).of_dtype(stringify!($method), $b.dtype())?;
+                let $a = Operand::from(self).of_dtype(operation(stringify!($method), $b.dtype()), $b.dtype())?;
                 <$own>::of_dynamic($result?)
             }
         }
@@ -128,8 +128,26 @@ macro_rules! number_before_integers {
     };
 }
 
+/// The operation that an operator's method is: errors name one operation alike, however it is called.
+fn operation(method: &'static str, dtype: DType) -> &'static str {
+    let (of_bools, of_numbers) = match method {
+        "sub" => ("subtract", "subtract"),
+        "mul" => ("multiply", "multiply"),
+        "div" => ("truediv", "truediv"),
+        "rem" => ("floormod", "floormod"),
+        "bitand" => ("logical_and", "bitwise_and"),
+        "bitor" => ("logical_or", "bitwise_or"),
+        "bitxor" => ("logical_xor", "bitwise_xor"),
+        "shl" => ("left_shift", "left_shift"),
+        "shr" => ("right_shift", "right_shift"),
+        other => (other, other),
+    };
+    if dtype == DType::Bool { of_bools } else { of_numbers }
+}
+
 /// Conversion of a result of run-time dtype to the type of the left operand.
 trait OfDynamic: Sized {
+    #[track_caller]
     fn of_dynamic(result: Tensor) -> Result<Self>;
 }
 impl OfDynamic for Tensor {

@@ -132,6 +132,7 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.clip_by_value`, for bounds that are numbers.
+    #[doc(alias("clamp", "clip"))]
     #[track_caller]
     pub fn clip_by_value(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<Self> {
         const OP: &str = "clip_by_value";

@@ -9,6 +9,7 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
+use crate::ops::IntoReduceAxes;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// Quantiles to compute: one, or several, which form a new innermost dimension.
@@ -140,7 +141,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes) -> Result<Self> {
         self.quantile_named("quantile", &q.into(), &axis.into())
     }
 
@@ -157,7 +158,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn median(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn median(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         self.quantile_named("median", &Quantiles::One(0.5), &axis.into())
     }
 }
@@ -168,7 +169,7 @@ impl<T: Averaged> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::quantile`].
     #[track_caller]
-    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl Into<ReduceAxes>) -> Result<RaggedTensor<T::Mean>> {
+    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes) -> Result<RaggedTensor<T::Mean>> {
         self.erased().quantile(q, axis)?.try_into()
     }
 
@@ -177,7 +178,7 @@ impl<T: Averaged> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::median`].
     #[track_caller]
-    pub fn median(&self, axis: impl Into<ReduceAxes>) -> Result<RaggedTensor<T::Mean>> {
+    pub fn median(&self, axis: impl IntoReduceAxes) -> Result<RaggedTensor<T::Mean>> {
         self.erased().median(axis)?.try_into()
     }
 }

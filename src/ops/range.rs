@@ -1,7 +1,7 @@
 //! Rows of evenly spaced numbers.
 
 use super::elementwise::{Site, math};
-use super::operand::{Operand, OperandOf};
+use super::operand::Operand;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Number;
@@ -12,6 +12,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
+use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::{Place, RaggedShape, RowPartition, UniformRows, broadcast};
 use crate::tensor::{Fill, RaggedTensor, Tensor, Values};
 
@@ -78,9 +79,9 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn ranges<'a>(
-        starts: impl Into<Operand<'a>>,
-        limits: impl Into<Operand<'a>>,
-        deltas: impl Into<Operand<'a>>,
+        starts: impl IntoOperand<'a>,
+        limits: impl IntoOperand<'a>,
+        deltas: impl IntoOperand<'a>,
     ) -> Result<Self> {
         let site = Site::new(OP);
         let operands = [starts.into(), limits.into(), deltas.into()];
@@ -242,9 +243,9 @@ impl<T: Number> RaggedTensor<T> {
     /// As [`Tensor::ranges`].
     #[track_caller]
     pub fn ranges<'a>(
-        starts: impl Into<OperandOf<'a, T>>,
-        limits: impl Into<OperandOf<'a, T>>,
-        deltas: impl Into<OperandOf<'a, T>>,
+        starts: impl IntoOperandOf<'a, T>,
+        limits: impl IntoOperandOf<'a, T>,
+        deltas: impl IntoOperandOf<'a, T>,
     ) -> Result<Self> {
         Tensor::ranges(starts.into().erased(OP)?, limits.into().erased(OP)?, deltas.into().erased(OP)?)?.try_into()
     }

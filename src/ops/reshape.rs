@@ -65,7 +65,8 @@ impl<'a> NewShape<'a> {
                 .map_err(|_| Error::argument(op, format!("a size must not be negative, but is {n}")))
                 .map_err(here())
         };
-        RaggedShape::dense(&sizes.iter().map(size).collect::<Result<Vec<_>>>().map_err(here())?, device).map(Cow::Owned)
+        let sizes = sizes.iter().map(size).collect::<Result<Vec<_>>>().map_err(here())?;
+        RaggedShape::of_sizes(op, &sizes, device).map(Cow::Owned)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Reversal of dimensions.
 
-use super::axes::Axes;
 use super::rows::Repeats;
 use crate::element::Element;
-use crate::error::Result;
+use crate::error::{Result, on_behalf};
 use crate::graph::expr::Expr;
+use crate::ops::IntoAxes;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
@@ -32,10 +32,10 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn reverse(&self, axes: impl IntoAxes) -> Result<Self> {
         const OP: &str = "reverse";
         let axes = axes.into().resolve(OP, self)?;
-        axes.into_iter().try_fold(self.clone(), |x, axis| x.reverse_axis(OP, axis))
+        on_behalf(|| axes.into_iter().try_fold(self.clone(), |x, axis| x.reverse_axis(OP, axis)))
     }
 
     #[track_caller]
@@ -75,7 +75,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::reverse`].
     #[track_caller]
-    pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn reverse(&self, axes: impl IntoAxes) -> Result<Self> {
         self.erased().reverse(axes)?.try_into()
     }
 }

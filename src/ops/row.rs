@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::{Axes, Index, Operand};
 use crate::dtype::DType;
 use crate::element::{Element, Number};
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
@@ -218,7 +218,7 @@ impl Row {
     ) -> Result<Self> {
         let rank = self.rank().max(other.rank());
         let (own, rows) = (self.lifted(rank)?, self.rows_of(op, other, rank)?);
-        self.with(apply(Operand::Tensor(&own), other.or_rows(rows.as_ref()))?)
+        self.with(on_behalf(|| apply(Operand::Tensor(&own), other.or_rows(rows.as_ref())))?)
     }
 
     /// If the operand is a row, the tensor of all rows, each extended to `rank` dimensions. Fails if the row belongs to
@@ -290,12 +290,14 @@ operator! {
 
 impl Neg for &Row {
     type Output = Result<Row>;
+    #[track_caller]
     fn neg(self) -> Self::Output {
         self.negative()
     }
 }
 impl Not for &Row {
     type Output = Result<Row>;
+    #[track_caller]
     fn not(self) -> Self::Output {
         if self.dtype() == DType::Bool { self.logical_not() } else { self.bitwise_invert() }
     }

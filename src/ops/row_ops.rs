@@ -1,10 +1,11 @@
 //! Operations of [`Tensor`] on a [`Row`], with axes counted in the row.
 
 use super::options::{ReduceAxes, ScanAxis, SortAxis, batched};
-use super::{Axes, ElementFunction, Index, Quantiles, Row, RowOperand, WgslElement};
+use super::{ElementFunction, Index, Quantiles, Row, RowOperand, SliceItems, WgslElement};
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 use crate::integer::Integer;
+use crate::ops::{IntoAxes, IntoReduceAxes};
 use crate::tensor::Tensor;
 
 /// Elementwise unary operations.
@@ -60,7 +61,7 @@ macro_rules! reductions {
             /// # Errors
             /// As the operation of [`Tensor`].
             #[track_caller]
-            pub fn $name(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+            pub fn $name(&self, axis: impl IntoReduceAxes) -> Result<Self> {
                 let ReduceAxes { axes, keep } = axis.into();
                 let axes = self.axes(stringify!($name), axes)?;
                 self.with(self.all.$name(ReduceAxes { axes, keep })?)
@@ -142,7 +143,7 @@ impl Row {
     /// # Errors
     /// As the operation of [`Tensor`].
     #[track_caller]
-    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes) -> Result<Self> {
         let ReduceAxes { axes, keep } = axis.into();
         let axes = self.axes("quantile", axes)?;
         self.with(self.all.quantile(q, ReduceAxes { axes, keep })?)
@@ -199,9 +200,9 @@ impl Row {
     /// # Errors
     /// As the operation of [`Tensor`].
     #[track_caller]
-    pub fn slice(&self, index: impl AsRef<[Index]>) -> Result<Self> {
+    pub fn slice(&self, index: impl SliceItems) -> Result<Self> {
         let mut items = vec![Index::ALL];
-        items.extend_from_slice(index.as_ref());
+        items.extend_from_slice(index.items());
         self.with(self.all.slice(items)?)
     }
 
@@ -239,7 +240,7 @@ impl Row {
     /// # Errors
     /// As the operation of [`Tensor`].
     #[track_caller]
-    pub fn reverse(&self, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn reverse(&self, axes: impl IntoAxes) -> Result<Self> {
         self.with(self.all.reverse(self.axes("reverse", axes.into())?)?)
     }
 

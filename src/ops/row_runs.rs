@@ -29,6 +29,7 @@ struct Runs {
 
 impl Runs {
     /// The runs of `rows` that begin where `begins` holds, an expression in the element, and at the start of each row.
+    #[track_caller]
     fn new(
         backend: &BackendRef,
         op: &'static str,
@@ -63,6 +64,7 @@ impl Runs {
     }
 
     /// A tensor of one number per run, below the partitions above the axis.
+    #[track_caller]
     fn tensor(&self, op: &'static str, along: &AxisRows, value: Expr) -> Result<Tensor> {
         let (backend, count) = (along.elements.backend(), self.count().clone());
         let values = Values::Numbers(Node::map(backend, op, count.clone(), value, &[]));
@@ -70,6 +72,7 @@ impl Runs {
     }
 
     /// `elements` below the partition into runs and the partitions above the axis.
+    #[track_caller]
     fn over(&self, along: &AxisRows, elements: &Tensor) -> Result<Tensor> {
         let mut parts = along.partitions(self.rows.clone());
         parts.push(self.members.clone());

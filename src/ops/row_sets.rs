@@ -11,6 +11,7 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::integer::Integer;
+use crate::ops::IntoOperand;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
@@ -171,7 +172,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn contains<'a>(&self, item: impl Into<Operand<'a>>, axis: impl Integer) -> Result<Self> {
+    pub fn contains<'a>(&self, item: impl IntoOperand<'a>, axis: impl Integer) -> Result<Self> {
         const OP: &str = "contains";
         let axis = self.axis(OP, axis.saturating_i64())?;
         let item = item.into().of_dtype(OP, self.dtype())?;
@@ -230,7 +231,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::contains`].
     #[track_caller]
-    pub fn contains<'a>(&self, item: impl Into<Operand<'a>>, axis: impl Integer) -> Result<RaggedTensor<bool>> {
+    pub fn contains<'a>(&self, item: impl IntoOperand<'a>, axis: impl Integer) -> Result<RaggedTensor<bool>> {
         self.erased().contains(item, axis)?.try_into()
     }
 }

@@ -8,10 +8,11 @@ use super::operand::Operand;
 use super::rows::Repeats;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Element};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::integer::Integer;
+use crate::ops::IntoOperand;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 /// The number that a fill value is, or an error for a tensor.
@@ -28,6 +29,7 @@ pub(super) fn fill_value(op: &'static str, fill: Operand<'_>, dtype: DType) -> R
 fn distance(op: &'static str, by: i64) -> Result<u32> {
     u32::try_from(by.unsigned_abs())
         .map_err(|_| Error::argument(op, format!("the distance must be below 2^32 in magnitude, but is {by}")))
+        .map_err(here())
 }
 
 impl Tensor {
@@ -60,7 +62,8 @@ impl Tensor {
             index.push(Index::Slice { start, stop, step: 1 });
             self.slice(index)
         };
-        part(Some(1), None)?.subtract(&part(None, Some(-1))?)
+        let (next, own) = on_behalf(|| Ok((part(Some(1), None)?, part(None, Some(-1))?)))?;
+        next.subtract(&own)
     }
 
     /// Each row along `axis`, moved by `by` positions to the back (or by `-by` to the front), with `fill` in the
@@ -83,7 +86,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn shift<'a>(&self, by: impl Integer, fill: impl Into<Operand<'a>>, axis: impl Integer) -> Result<Self> {
+    pub fn shift<'a>(&self, by: impl Integer, fill: impl IntoOperand<'a>, axis: impl Integer) -> Result<Self> {
         const OP: &str = "shift";
         let by = by.saturating_i64();
         let fill = fill_value(OP, fill.into(), self.dtype())?;
@@ -190,7 +193,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::shift`].
     #[track_caller]
-    pub fn shift<'a>(&self, by: impl Integer, fill: impl Into<Operand<'a>>, axis: impl Integer) -> Result<Self> {
+    pub fn shift<'a>(&self, by: impl Integer, fill: impl IntoOperand<'a>, axis: impl Integer) -> Result<Self> {
         self.erased().shift(by, fill, axis)?.try_into()
     }
 

@@ -1,7 +1,6 @@
 //! Sliding windows over rows, and rows padded to a minimum length.
 
 use super::axis_rows::AxisRows;
-use super::operand::Operand;
 use super::row_shift::fill_value;
 use super::rows::Repeats;
 use crate::element::Element;
@@ -9,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::upper_bound;
 use crate::integer::{Integer, size_u32};
+use crate::ops::IntoOperand;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
@@ -87,7 +87,7 @@ impl Tensor {
     pub fn pad_rows<'a>(
         &self,
         min_length: impl Integer,
-        fill: impl Into<Operand<'a>>,
+        fill: impl IntoOperand<'a>,
         axis: impl Integer,
     ) -> Result<Self> {
         const OP: &str = "pad_rows";
@@ -135,7 +135,7 @@ impl<T: Element> RaggedTensor<T> {
     pub fn pad_rows<'a>(
         &self,
         min_length: impl Integer,
-        fill: impl Into<Operand<'a>>,
+        fill: impl IntoOperand<'a>,
         axis: impl Integer,
     ) -> Result<Self> {
         self.erased().pad_rows(min_length, fill, axis)?.try_into()

@@ -3,7 +3,7 @@
 use super::concat::rows_of_both;
 use super::elementwise::Takes;
 use super::mask::kept_positions;
-use super::operand::{Operand, OperandOf};
+use super::operand::Operand;
 use super::rows::Repeats;
 use crate::device::Device;
 use crate::dtype::DType;
@@ -13,6 +13,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
@@ -58,8 +59,9 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.where(condition, x, y)`.
+    #[doc(alias = "where")]
     #[track_caller]
-    pub fn select<'a>(&self, x: impl Into<Operand<'a>>, y: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn select<'a>(&self, x: impl IntoOperand<'a>, y: impl IntoOperand<'a>) -> Result<Self> {
         const OP: &str = "select";
         Takes::Bools.check(OP, self.dtype())?;
         let [x, y] = Operand::of_one_dtype(OP, x.into(), y.into())?;
@@ -124,13 +126,14 @@ impl Tensor {
         if self.rank() != 1 {
             return Err(Error::argument(OP, format!("the condition must be a vector, not {}", self.shape_text())));
         }
+        let location = caller();
         let rows = self.nrows_extent();
         let both = rows_of_both(OP, x, y)?;
         let mut asserts = Vec::new();
         for t in [x, y] {
             let differ = |(n, m)| {
                 let what = format!("{n} bools choose among {m} rows");
-                Error::Shape { op: OP, lhs: self.shape_text(), rhs: t.shape_text(), what, location: caller() }
+                Error::Shape { op: OP, lhs: self.shape_text(), rhs: t.shape_text(), what, location }
             };
             let check = Check::new(OP, "there are not as many rows as bools");
             asserts.extend(rows.agrees(&t.nrows_extent()).condition(backend, check, differ)?);
@@ -209,8 +212,8 @@ impl RaggedTensor<bool> {
     #[track_caller]
     pub fn select<'a, T: Element>(
         &self,
-        x: impl Into<OperandOf<'a, T>>,
-        y: impl Into<OperandOf<'a, T>>,
+        x: impl IntoOperandOf<'a, T>,
+        y: impl IntoOperandOf<'a, T>,
     ) -> Result<RaggedTensor<T>> {
         self.erased().select(x.into().erased("select")?, y.into().erased("select")?)?.try_into()
     }

@@ -12,6 +12,7 @@ use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::reducer::{Empty, Reducer};
 use crate::integer::Integer;
 use crate::math::MathFn;
+use crate::ops::IntoReduceAxes;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -162,7 +163,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn reduce_logsumexp(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_logsumexp(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         const OP: &str = "reduce_logsumexp";
         Takes::Floats.check(OP, self.dtype())?;
         let x = Expr::load(self.numbers(OP)?, Expr::index()).cast(self.dtype().accumulator());
@@ -250,6 +251,6 @@ macro_rules! forward {
     };
 }
 forward!(
-    softmax(axis: i64), log_softmax(axis: i64), reduce_logsumexp(axis: impl Into<ReduceAxes>),
+    softmax(axis: i64), log_softmax(axis: i64), reduce_logsumexp(axis: impl IntoReduceAxes),
     l2_normalize(axis: i64, epsilon: f64)
 );

@@ -3,7 +3,7 @@
 use super::index::Index;
 use super::tensor_list::counted_tensors;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, on_behalf};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -106,22 +106,20 @@ impl Tensor {
         };
         if axis > 0 {
             let mut key = vec![Index::Slice { start: None, stop: None, step: 1 }; axis + 1];
-            return pieces
-                .all
-                .iter()
-                .map(|(start, count)| {
-                    // The host knows the sizes of all uniform dimensions below the outermost.
-                    let start = i64::from(start.as_u32().unwrap_or(0));
-                    let stop = start + i64::from(count.capacity());
-                    key[axis] = Index::Slice { start: Some(start), stop: Some(stop), step: 1 };
-                    self.slice(&key)
-                })
-                .collect();
+            let part = |(start, count): &(Expr, Extent)| {
+                // The host knows the sizes of all uniform dimensions below the outermost.
+                let start = i64::from(start.as_u32().unwrap_or(0));
+                let stop = start + i64::from(count.capacity());
+                key[axis] = Index::Slice { start: Some(start), stop: Some(stop), step: 1 };
+                self.slice(&key)
+            };
+            return on_behalf(|| pieces.all.iter().map(part).collect());
         }
-        let asserts =
-            pieces.fits.map(|(ok, what)| Node::assert(self.backend(), Extent::known(1), ok, Check::new(OP, what)));
+        let assert = |(ok, what)| Node::assert(self.backend(), Extent::known(1), ok, Check::new(OP, what));
+        let asserts = on_behalf(|| pieces.fits.map(assert));
         let whole = self.on_condition(OP, asserts.as_slice())?;
-        pieces.all.iter().map(|(start, count)| whole.rows_from(start, count.clone())).collect()
+        let parts = pieces.all.iter().map(|(start, count)| whole.rows_from(start, count.clone()));
+        on_behalf(|| parts.collect())
     }
 
     /// The size of a uniform dimension; `None` for a ragged one.

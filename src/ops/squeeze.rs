@@ -7,6 +7,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::ops::IntoAxes;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -32,7 +33,7 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.squeeze`, which requires explicit axes for ragged tensors.
     #[track_caller]
-    pub fn squeeze(&self, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn squeeze(&self, axes: impl IntoAxes) -> Result<Self> {
         let axes = match axes.into() {
             Axes::All => {
                 let sizes = self.ragged_shape().known_sizes();
@@ -121,7 +122,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::squeeze`].
     #[track_caller]
-    pub fn squeeze(&self, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn squeeze(&self, axes: impl IntoAxes) -> Result<Self> {
         self.erased().squeeze(axes)?.try_into()
     }
 }

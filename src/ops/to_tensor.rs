@@ -86,6 +86,7 @@ impl Tensor {
     /// assert_eq!(y.to_string(), "tensor([[1, 2, 3], [0, 0, 0], [4, 0, 0]], shape=(3, 3), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[doc(alias("pad", "to_padded"))]
     #[track_caller]
     pub fn to_tensor<'a>(&self, padding: impl Into<PaddedShape<'a>>) -> Result<Self> {
         const OP: &str = "to_tensor";

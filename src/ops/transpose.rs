@@ -5,6 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::ops::IntoAxes;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 const OP: &str = "transpose";
@@ -33,8 +34,9 @@ impl Tensor {
     /// assert_eq!(points.transpose([0, 1, 3, 2])?.to_vec()?, [1, 3, 2, 4]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    #[doc(alias = "permute")]
     #[track_caller]
-    pub fn transpose(&self, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn transpose(&self, axes: impl IntoAxes) -> Result<Self> {
         let rank = self.rank();
         // The first uniform dimension.
         let first = if self.ragged_rank() == 0 { 0 } else { 1 + self.ragged_rank() };
@@ -98,7 +100,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::transpose`].
     #[track_caller]
-    pub fn transpose(&self, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn transpose(&self, axes: impl IntoAxes) -> Result<Self> {
         self.erased().transpose(axes)?.try_into()
     }
 }

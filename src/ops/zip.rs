@@ -5,7 +5,7 @@ use super::index::Index;
 use super::tensor_list::counted_tensors;
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::shape::{RaggedShape, same_layout};
@@ -123,7 +123,8 @@ impl Tensor {
             return Err(Error::argument(OP, what));
         };
         let _counted = counted_tensors(OP, self, width as u64, 0)?;
-        (0..width as i64).map(|column| self.slice([Index::Ellipsis, Index::At(column)])).collect()
+        let column = |column| self.slice([Index::Ellipsis, Index::At(column)]);
+        on_behalf(|| (0..width as i64).map(column).collect())
     }
 }
 

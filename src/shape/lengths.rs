@@ -8,6 +8,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::recording::read_now;
+use crate::integer::non_negative;
 
 /// The row lengths of one dimension.
 ///
@@ -67,13 +68,11 @@ impl RaggedShape {
     #[track_caller]
     pub fn from_lengths(lengths: &[Lengths], device: &Device) -> Result<Self> {
         const OP: &str = "RaggedShape::from_lengths";
-        let size = |len: i64| match u64::try_from(len) {
-            Ok(n) => Extent::known_u64(OP, n),
-            Err(_) => Err(Error::argument(OP, format!("a length must not be negative, but is {len}"))),
-        };
         let (first, below) = match lengths.split_first() {
-            None => return Self::dense(&[] as &[u32], device),
-            Some((Lengths::Uniform(rows), below)) => (size(*rows)?, below),
+            None => return Self::of_sizes(OP, &[] as &[u32], device),
+            Some((Lengths::Uniform(rows), below)) => {
+                (Extent::known_u64(OP, non_negative(OP, "a length", *rows)?)?, below)
+            }
             Some((Lengths::Ragged(all), _)) => {
                 let what = format!("dimension 0 has one length, the number of rows, but {} are given", all.len());
                 return Err(Error::argument(OP, what));
@@ -85,10 +84,13 @@ impl RaggedShape {
         for (k, lengths) in below.iter().enumerate() {
             let p = match lengths {
                 Lengths::Uniform(len) if k >= ragged_rank => {
-                    inner.push(size(*len)?.capacity());
+                    inner.push(Extent::known_u64(OP, non_negative(OP, "a length", *len)?)?.capacity());
                     continue;
                 }
-                Lengths::Uniform(len) => RowPartition::uniform(size(*len)?.capacity(), count.clone())?,
+                Lengths::Uniform(len) => RowPartition::uniform(
+                    Extent::known_u64(OP, non_negative(OP, "a length", *len)?)?.capacity(),
+                    count.clone(),
+                )?,
                 Lengths::Ragged(all) => {
                     if Some(all.len()) != count.as_known().map(|n| n as usize) {
                         let (d, rows) = (k + 1, count.capacity());

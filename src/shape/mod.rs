@@ -8,6 +8,7 @@
 
 mod agreement;
 mod broadcast;
+mod display;
 mod encoding;
 mod lengths;
 mod level_below;

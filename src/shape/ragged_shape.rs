@@ -1,7 +1,6 @@
 //! The shape of a tensor: the layout of its elements, independent of their values.
 
 use crate::integer::{Integer, non_negative};
-use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
 use super::RowPartition;
@@ -37,7 +36,7 @@ use crate::graph::size::Size;
 /// ```
 ///
 /// Source: TensorFlow's `DynamicRaggedShape`.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RaggedShape {
     pub(crate) backend: BackendRef,
     pub(crate) partitions: Vec<RowPartition>,
@@ -63,11 +62,16 @@ impl RaggedShape {
     /// ```
     #[track_caller]
     pub fn dense<I: Integer>(sizes: &[I], device: &Device) -> Result<Self> {
-        const OP: &str = "RaggedShape::dense";
-        let known = |&n: &I| Ok(Extent::known_u64(OP, non_negative(OP, "a size", n)?)?.capacity());
+        Self::of_sizes("RaggedShape::dense", sizes, device)
+    }
+
+    /// As [`RaggedShape::dense`], for the operation `op`.
+    #[track_caller]
+    pub(crate) fn of_sizes<I: Integer>(op: &'static str, sizes: &[I], device: &Device) -> Result<Self> {
+        let known = |&n: &I| Ok(Extent::known_u64(op, non_negative(op, "a size", n)?)?.capacity());
         let mut dims = sizes.iter().map(known).collect::<Result<Vec<u32>>>().map_err(here())?.into_iter();
         let (outer, inner) = (dims.next().map(Extent::known), dims.collect());
-        Self::of_parts(OP, device.backend(), Vec::new(), outer, inner, Vec::new())
+        Self::of_parts(op, device.backend(), Vec::new(), outer, inner, Vec::new())
     }
 
     /// The shape of flat values of shape `inner_shape` under row partitions, outermost first. `inner_shape[0]` is the
@@ -98,25 +102,26 @@ impl RaggedShape {
         let fits_any = !partitions.is_empty() && inner_shape.first().is_some_and(|n| n.saturating_i64() == -1);
         let size = |(k, n): (usize, &I)| if fits_any && k == 0 { 0 } else { n.saturating_i64() };
         let sizes: Vec<i64> = inner_shape.iter().enumerate().map(size).collect();
-        let mut out = Self::dense(&sizes, device)?;
+        let mut out = Self::of_sizes(OP, &sizes, device)?;
         let Some(last) = partitions.last() else { return Ok(out) };
         let Some(outer) = out.outer.take() else {
             let what = "inner_shape is empty, but flat values under row partitions have at least one dimension";
             return Err(Error::argument(OP, what));
         };
         let mut conditions = Vec::new();
-        let mut equal = |what: String, a: &Extent, b: &Extent| {
-            let differ = |(a, b)| Error::partition(OP, format!("{what}, but they are {a} and {b}"));
-            conditions.extend(a.agrees(b).condition(device.backend(), Check::new(OP, what.clone()), differ)?);
-            Ok(())
-        };
+        let mut equal = Vec::new();
         for (k, pair) in partitions.windows(2).enumerate() {
             let what = format!("the rows of partition {} must be as many as the values of partition {k}", k + 1);
-            equal(what, pair[1].nrows_extent(), pair[0].nvals_extent())?;
+            equal.push((what, pair[1].nrows_extent(), pair[0].nvals_extent()));
         }
         let what = "the values of the last partition must be as many as inner_shape[0]";
         if !fits_any {
-            equal(what.to_owned(), last.nvals_extent(), &outer)?;
+            equal.push((what.to_owned(), last.nvals_extent(), &outer));
+        }
+        for (what, a, b) in equal {
+            let check = Check::new(OP, what.clone());
+            let differ = |(a, b)| Error::partition(OP, format!("{what}, but they are {a} and {b}"));
+            conditions.extend(a.agrees(b).condition(device.backend(), check, differ)?);
         }
         for p in partitions {
             p.check_device(device.backend())?;
@@ -293,7 +298,7 @@ impl RaggedShape {
     pub(crate) fn count(&self, op: &'static str) -> Result<Extent> {
         let width = self.inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
         let width = if self.inner.contains(&0) { 0 } else { width };
-        self.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width))
+        self.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width)).map_err(here())
     }
 
     /// Converts the shape to `ragged_rank` row partitions: inner dimensions become uniform partitions, or uniform
@@ -403,20 +408,5 @@ impl RaggedShape {
     pub(crate) fn nrows_extent(&self) -> Extent {
         let first = self.partitions.first().map(RowPartition::nrows_extent);
         first.or(self.outer.as_ref()).cloned().unwrap_or_else(|| Extent::known(1))
-    }
-}
-
-impl fmt::Display for RaggedShape {
-    /// The static shape in TensorFlow's notation: `[3, None, 2]`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        for (k, size) in self.sizes().into_iter().enumerate() {
-            let comma = if k == 0 { "" } else { ", " };
-            match size {
-                Some(size) => write!(f, "{comma}{size}")?,
-                None => write!(f, "{comma}None")?,
-            }
-        }
-        f.write_str("]")
     }
 }

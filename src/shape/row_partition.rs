@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
@@ -22,7 +22,7 @@ use crate::graph::size::Size;
 /// The splits are the canonical encoding and live on the device as u32; lengths, starts, limits and row ids are derived
 /// there. A uniform partition stores the length of its rows and no splits. Every partition is valid: its splits start
 /// at 0, never decrease and end at the number of values.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RowPartition {
     rows: Rows,
     nrows: Extent,
@@ -37,7 +37,7 @@ impl RowPartition {
     /// Uploads splits that the caller has validated or guarantees.
     #[track_caller]
     pub(crate) fn from_host_splits(backend: &BackendRef, splits: Vec<u32>) -> Result<Self> {
-        let data = backend.upload(DType::U32, bytemuck::cast_slice(&splits))?;
+        let data = backend.upload(DType::U32, bytemuck::cast_slice(&splits)).map_err(here())?;
         let lengths = splits.windows(2).fold(None, |seen: Option<(u32, u32)>, w| {
             let len = w[1].wrapping_sub(w[0]);
             Some(seen.map_or((len, len), |(a, b)| (a.min(len), b.max(len))))

@@ -7,7 +7,8 @@ use crate::element::Number;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
-use crate::ops::{Axes, Bins, Occurrences};
+use crate::ops::IntoAxes;
+use crate::ops::{Bins, Occurrences};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 impl Tensor {
@@ -36,7 +37,7 @@ impl Tensor {
     ///
     /// TensorFlow: `tf.sparse.bincount`.
     #[track_caller]
-    pub fn bincount_sparse(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<SparseTensor> {
+    pub fn bincount_sparse(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<SparseTensor> {
         const OP: &str = "bincount_sparse";
         let backend = self.backend();
         let Occurrences { values, counts, bins, by_row } = self.occurrences(OP, &axis.into(), bins.into())?;
@@ -63,7 +64,7 @@ impl<T: Number> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::bincount_sparse`].
     #[track_caller]
-    pub fn bincount_sparse(&self, axis: impl Into<Axes>, bins: impl Into<Bins>) -> Result<SparseTensor> {
+    pub fn bincount_sparse(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<SparseTensor> {
         self.erased().bincount_sparse(axis, bins)
     }
 }

@@ -12,6 +12,7 @@ use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::scalar::Scalar;
 use crate::integer::{Integer, non_negative};
+use crate::ops::IntoOperand;
 use crate::ops::{Operand, kept_positions};
 use crate::shape::Repeats;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
@@ -218,7 +219,7 @@ impl Tensor {
     pub fn sparse_to_dense<'a, I: Integer>(
         &self,
         output_shape: &[I],
-        values: impl Into<Operand<'a>>,
+        values: impl IntoOperand<'a>,
         default: impl Into<Fill>,
     ) -> Result<Self> {
         const OP: &str = "sparse_to_dense";

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
-use crate::ops::{ByKey, Operand};
+use crate::ops::ByKey;
+use crate::ops::IntoOperand;
 use crate::shape::{Repeats, RowPartition};
 use crate::tensor::Tensor;
 
@@ -40,7 +41,7 @@ impl SparseTensor {
     ///
     /// TensorFlow: `tf.sparse.fill_empty_rows`.
     #[track_caller]
-    pub fn fill_empty_rows<'a>(&self, default: impl Into<Operand<'a>>) -> Result<(Self, Tensor)> {
+    pub fn fill_empty_rows<'a>(&self, default: impl IntoOperand<'a>) -> Result<(Self, Tensor)> {
         const OP: &str = "fill_empty_rows";
         let Some(&nrows) = self.dense_shape.first() else {
             return Err(Error::argument(OP, "a scalar has no rows"));

@@ -8,6 +8,7 @@ use super::{Order, SparseTensor};
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::ops::IntoReduceAxes;
 use crate::ops::{Aggregate, Axes, ByKey, ReduceAxes};
 use crate::tensor::{Tensor, Values};
 
@@ -44,7 +45,7 @@ impl SparseTensor {
     ///
     /// TensorFlow: `tf.sparse.reduce_sum`.
     #[track_caller]
-    pub fn reduce_sum(&self, axes: impl Into<ReduceAxes>) -> Result<Tensor> {
+    pub fn reduce_sum(&self, axes: impl IntoReduceAxes) -> Result<Tensor> {
         self.reduce("sparse.reduce_sum", &axes.into(), Aggregate::Sum)
     }
 
@@ -64,7 +65,7 @@ impl SparseTensor {
     ///
     /// TensorFlow: `tf.sparse.reduce_max`.
     #[track_caller]
-    pub fn reduce_max(&self, axes: impl Into<ReduceAxes>) -> Result<Tensor> {
+    pub fn reduce_max(&self, axes: impl IntoReduceAxes) -> Result<Tensor> {
         self.reduce("sparse.reduce_max", &axes.into(), Aggregate::Max)
     }
 
@@ -90,7 +91,7 @@ impl SparseTensor {
     ///
     /// TensorFlow: `tf.sparse.reduce_sum` with `output_is_sparse`.
     #[track_caller]
-    pub fn reduce_sum_sparse(&self, axes: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_sum_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
         self.reduce_sparse("sparse.reduce_sum", &axes.into(), Aggregate::Sum)
     }
 
@@ -109,7 +110,7 @@ impl SparseTensor {
     ///
     /// TensorFlow: `tf.sparse.reduce_max` with `output_is_sparse`.
     #[track_caller]
-    pub fn reduce_max_sparse(&self, axes: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_max_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
         self.reduce_sparse("sparse.reduce_max", &axes.into(), Aggregate::Max)
     }
 

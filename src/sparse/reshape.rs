@@ -183,6 +183,7 @@ fn elements(op: &'static str, dense_shape: &[u64]) -> Result<u64> {
     if dense_shape.contains(&0) {
         return Ok(0);
     }
+    let location = caller();
     let product = dense_shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d));
     product.filter(|&n| n <= i64::MAX as u64).ok_or_else(|| Error::Limit {
         what: op.into(),
@@ -190,7 +191,7 @@ fn elements(op: &'static str, dense_shape: &[u64]) -> Result<u64> {
         unit: "elements",
         limit: i64::MAX as u64,
         whose: "a dense shape".into(),
-        location: caller(),
+        location,
     })
 }
 

@@ -4,6 +4,7 @@ use super::coordinates::{Coordinates, indices_of};
 use super::{Order, SparseTensor};
 use crate::error::{Error, Result, here};
 use crate::ops::Axes;
+use crate::ops::IntoAxes;
 
 impl SparseTensor {
     /// The tensor with its dimensions in another order: dimension `k` of the result is dimension `axes[k]` of this
@@ -26,7 +27,7 @@ impl SparseTensor {
     ///
     /// TensorFlow: `tf.sparse.transpose`.
     #[track_caller]
-    pub fn transpose(&self, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn transpose(&self, axes: impl IntoAxes) -> Result<Self> {
         const OP: &str = "sparse.transpose";
         let rank = self.rank();
         let moved: Vec<usize> = match axes.into() {

@@ -56,17 +56,18 @@ impl Wanted<'_> {
         if self.shape.rank() == 0 {
             return Ok(out);
         }
+        let location = caller();
         let error = |what: String| {
             let (lhs, rhs) = (self.shape.to_string(), own.to_string());
-            Error::Shape { op: self.op, lhs, rhs, what, location: caller() }
+            Error::Shape { op: self.op, lhs, rhs, what, location }
         };
-        let check = || Check::new(self.op, format!("the rows of field {name:?} must be those of the records"));
+        let check = Check::new(self.op, format!("the rows of field {name:?} must be those of the records"));
         let rows = self.shape.nrows_extent().agrees(&own.nrows_extent());
         let differ = |(a, b)| error(format!("there are {a} records, but field {name:?} has {b} rows"));
-        out.extend(rows.condition(&self.shape.backend, check(), differ)?);
+        out.extend(rows.condition(&self.shape.backend, check.clone(), differ)?);
         for (a, b) in self.shape.partitions.iter().zip(&own.partitions) {
             let differ = |rows| error(format!("field {name:?} has other rows than the records: {rows}"));
-            out.extend(a.agrees(b).condition(&self.shape.backend, check(), differ)?);
+            out.extend(a.agrees(b).condition(&self.shape.backend, check.clone(), differ)?);
         }
         Ok(out)
     }

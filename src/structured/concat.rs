@@ -2,7 +2,7 @@
 
 use super::each::shape_of_records;
 use super::{FieldValue, StructuredTensor};
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::integer::Integer;
 use crate::tensor::Tensor;
 
@@ -36,6 +36,7 @@ impl StructuredTensor {
     }
 
     /// [`StructuredTensor::concat`] of a resolved axis; the list is not empty.
+    #[track_caller]
     fn joined(all: &[&Self], axis: usize) -> Result<Self> {
         let first = all[0];
         for other in all {
@@ -50,7 +51,7 @@ impl StructuredTensor {
                 }
             }
         }
-        let skeletons: Vec<Tensor> = all.iter().map(|one| one.skeleton()).collect::<Result<_>>()?;
+        let skeletons: Vec<Tensor> = all.iter().map(|one| one.skeleton()).collect::<Result<_>>().map_err(here())?;
         let mut shape = shape_of_records(&Tensor::concat(&skeletons, axis)?)?;
         shape.conditions = all.iter().flat_map(|one| one.shape.conditions.clone()).collect();
         let join = |name: &str| -> Result<FieldValue> {
@@ -71,7 +72,7 @@ impl StructuredTensor {
             }
         };
         let fields = first.fields.keys().map(|name| Ok((name.clone(), join(name)?)));
-        Ok(Self { shape, fields: fields.collect::<Result<_>>()? })
+        Ok(Self { shape, fields: on_behalf(|| fields.collect::<Result<_>>())? })
     }
 }
 

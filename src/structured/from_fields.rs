@@ -195,12 +195,13 @@ fn common_shape(op: &'static str, fields: &Fields, rank: usize) -> Result<Ragged
 #[track_caller]
 fn with_sizes(op: &'static str, mut shape: RaggedShape, sizes: &[i64]) -> Result<RaggedShape> {
     let own = shape.known_sizes();
+    let location = caller();
     let differ = |dim: usize, size: i64| Error::Shape {
         op,
         lhs: format!("{sizes:?}"),
         rhs: shape.to_string(),
         what: format!("dimension {dim} of the records is given as {size}"),
-        location: caller(),
+        location,
     };
     let mut conditions = Vec::new();
     for (dim, &size) in sizes.iter().enumerate().filter(|(_, size)| **size >= 0) {

@@ -3,6 +3,7 @@
 use super::StructuredTensor;
 use crate::error::{Error, Result, here};
 use crate::ops::GatherIndices;
+use crate::ops::IntoGatherIndices;
 
 impl StructuredTensor {
     /// The records at `indices` along the outermost dimension, or the one of [`along`](crate::along)`(&indices, axis)`;
@@ -25,7 +26,7 @@ impl StructuredTensor {
     ///
     /// [`Tensor::gather`]: crate::Tensor::gather
     #[track_caller]
-    pub fn gather<'a>(&self, indices: impl Into<GatherIndices<'a>>) -> Result<Self> {
+    pub fn gather<'a>(&self, indices: impl IntoGatherIndices<'a>) -> Result<Self> {
         const OP: &str = "gather";
         let GatherIndices { indices, axis, batch_dims } = indices.into();
         if self.rank() == 0 {

@@ -1,7 +1,7 @@
 //! Indexing and slicing of records and of their fields.
 
 use super::{FieldValue, Key, StructuredTensor};
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result, here, on_behalf};
 use crate::ops::Index;
 
 const OP: &str = "get";
@@ -39,6 +39,7 @@ impl StructuredTensor {
         self.selected(keys.as_ref()).map_err(here())
     }
 
+    #[track_caller]
     fn selected(&self, keys: &[Key]) -> Result<FieldValue> {
         let at = keys.iter().position(|key| matches!(key, Key::Field(_)));
         let (items, rest) = keys.split_at(at.unwrap_or(keys.len()));
@@ -46,7 +47,7 @@ impl StructuredTensor {
             && *first == Key::Index(Index::ALL)
         {
             let fields = self.fields.iter().map(|(name, field)| Ok((name.clone(), field.get(rest)?)));
-            return Ok(Self { shape: self.shape.clone(), fields: fields.collect::<Result<_>>()? }.into());
+            return Ok(Self { shape: self.shape.clone(), fields: on_behalf(|| fields.collect::<Result<_>>())? }.into());
         }
         let (items, covered) = self.items(items)?;
         let Some((Key::Field(name), rest)) = rest.split_first() else {
@@ -74,6 +75,7 @@ impl StructuredTensor {
 
     /// The items with an ellipsis replaced by items for the dimensions of the records, and the number of dimensions
     /// that they cover.
+    #[track_caller]
     fn items(&self, keys: &[Key]) -> Result<(Vec<Index>, usize)> {
         let given: Vec<Index> =
             keys.iter().filter_map(|key| if let Key::Index(i) = key { Some(*i) } else { None }).collect();

@@ -48,6 +48,7 @@ impl StructuredTensor {
 }
 
 /// The value with dimensions `first` to `last` merged.
+#[track_caller]
 fn merged(value: &FieldValue, first: usize, last: usize) -> Result<FieldValue> {
     Ok(match value {
         FieldValue::Tensor(tensor) => tensor.merge_dims(first, last)?.into(),

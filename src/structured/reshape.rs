@@ -59,10 +59,11 @@ impl StructuredTensor {
         }
         let there = self.shape.nrows_extent();
         let check = Check::new(OP, "the partition must have as many values as there are records");
+        let location = caller();
         let differ = |(a, b)| Error::Partition {
             op: OP,
             what: format!("the partition has {a} values, but there are {b} records"),
-            location: caller(),
+            location,
         };
         let conditions = rows.nvals_extent().agrees(&there).condition(&self.shape.backend, check, differ)?;
         let conditions: Vec<_> = conditions.into_iter().collect();

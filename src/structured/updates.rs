@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::agreement::Wanted;
 use super::from_fields::check_name;
 use super::{FieldPath, FieldValue, StructuredTensor};
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result, here, on_behalf};
 
 const OP: &str = "with_updates";
 
@@ -99,7 +99,7 @@ impl StructuredTensor {
             }
         }
         let update = |out: Self, Update { path, action }: Update<'a>| out.updated(path.names(), &path, action);
-        updates.into_iter().try_fold(self.clone(), update).map_err(here())?.of_limited_depth(OP)
+        on_behalf(|| updates.into_iter().try_fold(self.clone(), update))?.of_limited_depth(OP)
     }
 
     /// The records with the value at a path set.
@@ -109,6 +109,7 @@ impl StructuredTensor {
     }
 
     /// The records with one update, at the rest `below` of the path `whole`.
+    #[track_caller]
     fn updated(&self, below: &[Arc<str>], whole: &FieldPath, action: Action<'_>) -> Result<Self> {
         let Some((name, below)) = below.split_first() else {
             return Err(Error::argument(OP, "a path needs at least one name, but is empty"));

@@ -150,12 +150,17 @@ impl Tensor {
         }
         let size = |&d: &usize| Ok(Extent::known_u64(OP, d as u64)?.capacity());
         let dims: Vec<u32> = shape.iter().map(size).collect::<Result<_>>().map_err(here())?;
-        let count = dims.iter().try_fold(Extent::known(1), |n, &d| n.times(OP, d.into()))?.capacity();
+        let count = dims.iter().try_fold(Extent::known(1), |n, &d| n.times(OP, d.into())).map_err(here())?.capacity();
         let bytes = u64::from(count) * dtype.size() as u64;
         let values = Values::Numbers(match count {
             // An empty buffer cannot be bound.
-            0 => Node::source(backend, dtype, 0, backend.upload(dtype, &[])?),
-            _ => Node::borrowed_source(backend, dtype, count, Arc::new(gpu.runtime().adopt(OP, buffer, bytes)?)),
+            0 => Node::source(backend, dtype, 0, backend.upload(dtype, &[]).map_err(here())?),
+            _ => Node::borrowed_source(
+                backend,
+                dtype,
+                count,
+                Arc::new(gpu.runtime().adopt(OP, buffer, bytes).map_err(here())?),
+            ),
         });
         let outer = dims.first().map(|&d| Extent::known(d));
         Self::new(backend, Vec::new(), outer, dims.into_iter().skip(1).collect(), values)

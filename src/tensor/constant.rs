@@ -121,7 +121,7 @@ fn typed(scalars: &[&Nested], dtype: DType) -> Result<HostValues> {
     #[track_caller]
     fn each<T>(scalars: &[&Nested], dtype: DType, one: impl Fn(&Nested) -> Option<T>) -> Result<Vec<T>> {
         let convert = |s: &&Nested| one(s).ok_or_else(|| uneven(format!("{s} is no {dtype}")));
-        scalars.iter().map(convert).collect()
+        scalars.iter().map(convert).collect::<Result<_>>().map_err(here())
     }
     /// Converts integers that fit the type or its signed counterpart, reinterpreted in two's complement.
     macro_rules! int {

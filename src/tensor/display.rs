@@ -167,7 +167,7 @@ impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = match self.to_host() {
             Ok(host) => host,
-            Err(e) => return write!(f, "<ragged.RaggedTensor: {e}>"),
+            Err(e) => return write!(f, "<ragged.RaggedTensor without values, since computing them failed: {e}>"),
         };
         if self.ragged_rank() > 0 {
             return write!(f, "<ragged.RaggedTensor {host}>");

@@ -252,6 +252,7 @@ impl<T: Element> RaggedTensor<T> {
     }
 
     /// Converts the tensor's read to nested vectors, whose memory is counted first.
+    #[track_caller]
     pub(super) fn nested_vec_from<N: FromNested<T>>(&self, host: &HostTensor) -> Result<N> {
         let values = T::values(&host.values).expect("bug: a tensor of another dtype than its type says");
         let mut assembly = Assembly::new("to_nested_vec", self.backend());

@@ -25,6 +25,7 @@ pub trait IntoValues<T: Element> {
     ///
     /// # Errors
     /// More than the device can hold; a tensor on another device.
+    #[track_caller]
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>>;
 }
 
@@ -144,6 +145,6 @@ impl<T: Element> RaggedTensor<T> {
         {
             return Ok(values);
         }
-        values.reshape(shape)
+        values.reshape(shape).map_err(|e| e.of("dense"))
     }
 }

@@ -89,6 +89,7 @@ impl Tensor {
 
     /// Converts the tensor's read to nested lists, whose memory is counted first: each value and each row takes that of
     /// one [`Nested`], and strings are copied.
+    #[track_caller]
     pub(super) fn nested_from(&self, host: &HostTensor) -> Result<Nested> {
         let mut assembly = Assembly::new("to_nested", self.backend());
         assembly.reserve_allocations(host.nested_bytes(size_of::<Nested>() as u64))?;

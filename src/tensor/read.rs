@@ -52,6 +52,7 @@ fn splits_part(p: &RowPartition, backend: &BackendRef) -> Option<Part> {
 }
 
 /// Decodes the splits whose [`splits_part`] is the next array.
+#[track_caller]
 fn splits_of(p: &RowPartition, read: Arrays<'_>, assembly: &mut Assembly<'_>) -> Result<Vec<u32>> {
     match (p.host_splits(), p.rows()) {
         (Some(splits), _) => {
@@ -81,6 +82,7 @@ pub(super) async fn read_parts(
 
 /// Counts the bytes of a result whose sizes the host knows, so that a result that is too large is an error before
 /// anything is computed.
+#[track_caller]
 pub(super) fn known_bytes<'a>(
     op: &'static str,
     backend: &'a BackendRef,
@@ -126,6 +128,7 @@ impl Tensor {
     ///
     /// # Errors
     /// The host lacks the memory for the result.
+    #[track_caller]
     pub(crate) fn of_bytes(&self, read: Arrays<'_>, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
         let splits = self.partitions().iter().map(|p| splits_of(p, read, assembly));
         let nested_row_splits = splits.collect::<Result<_>>()?;

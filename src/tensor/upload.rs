@@ -83,6 +83,7 @@ impl Values {
     ///
     /// # Errors
     /// More bytes than the device can hold.
+    #[track_caller]
     pub(crate) fn upload_strings(device: &Device, splits: Vec<u32>, bytes: &[u8]) -> Result<Self> {
         check_bytes(device, "a string tensor", bytes.len() as u64)?;
         let len = Extent::known_u64("a string tensor", bytes.len() as u64)?.capacity();

@@ -76,7 +76,7 @@ use crate::trace::span;
 use crate::tuning::Tuning;
 
 /// The backend that computes on the host's processor.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct CpuBackend {
     /// Counters of [`Stats`].
     dispatches: AtomicU64,

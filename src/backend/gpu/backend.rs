@@ -23,7 +23,6 @@ use crate::stats::Stats;
 use crate::tuning::Tuning;
 
 /// The graph backend of one GPU.
-#[derive(Debug)]
 pub(crate) struct GpuBackend {
     pub(super) runtime: Arc<Runtime>,
     id: u64,

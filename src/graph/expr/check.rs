@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, caller};
 
 /// A device-side condition, with the error for the user if it does not hold.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -21,16 +21,17 @@ impl Check {
     /// A condition of the operation `op`, with the source location of the operation's caller.
     #[track_caller]
     pub(crate) fn new(op: &'static str, what: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { op, what: what.into(), location: std::panic::Location::caller(), is_of_index: false })
+        Arc::new(Self { op, what: what.into(), location: caller(), is_of_index: false })
     }
 
     /// As [`Check::new`], of a condition that compares an index of the user with a size.
     #[track_caller]
     pub(crate) fn of_index(op: &'static str, what: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { op, what: what.into(), location: std::panic::Location::caller(), is_of_index: true })
+        Arc::new(Self { op, what: what.into(), location: caller(), is_of_index: true })
     }
 
     /// The condition that the total of a scan fits in u32.
+    #[track_caller]
     pub(crate) fn overflow(op: &'static str) -> Arc<Self> {
         Self::new(op, "the sizes of the rows add up to 2^32 or more")
     }

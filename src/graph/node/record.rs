@@ -83,6 +83,7 @@ impl Node {
 
     /// Splits of `nrows` rows: entry `i` is `start` at `i`, and entries beyond the live rows repeat the last live
     /// entry, up to the capacity. `start` at the number of rows must be the number of values.
+    #[track_caller]
     pub(crate) fn splits(
         backend: &BackendRef,
         op: &'static str,
@@ -106,6 +107,7 @@ impl Node {
     }
 
     /// The reduction of each row; see [`Recipe::Reduce`].
+    #[track_caller]
     pub(crate) fn reduce(
         backend: &BackendRef,
         name: &'static str,
@@ -141,12 +143,14 @@ impl Node {
     }
 
     /// Exclusive prefix sums, with the total at the end; see [`Recipe::Scan`].
+    #[track_caller]
     pub(crate) fn scan(backend: &BackendRef, op: &'static str, count: Extent, value: Expr) -> Result<Self> {
         let extent = count.plus("an exclusive scan", &Extent::known(1))?;
         Ok(Self::recorded(backend, op, DType::U32, extent, &[], Recipe::Scan { value, count }))
     }
 
     /// The inclusive scan of each row; see [`Recipe::RowScan`].
+    #[track_caller]
     pub(crate) fn row_scan(
         backend: &BackendRef,
         name: &'static str,
@@ -207,6 +211,7 @@ impl Node {
     ///
     /// # Errors
     /// 2^32 - 1 results or more.
+    #[track_caller]
     pub(crate) fn top_k(
         backend: &BackendRef,
         op: &'static str,
@@ -226,6 +231,7 @@ impl Node {
     ///
     /// # Errors
     /// 2^32 - 1 results or more.
+    #[track_caller]
     pub(crate) fn tile_fold(
         backend: &BackendRef,
         name: &'static str,

@@ -177,7 +177,7 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn nested_row_splits(&self) -> Result<Vec<Self>> {
-        self.partitions().iter().map(|p| p.row_splits_on(self.backend())).collect()
+        self.partitions().iter().map(|p| p.row_splits_on(self.backend())).collect::<Result<_>>().map_err(here())
     }
 
     /// The row lengths of every partition, outermost first, as dense vectors. `tf.RaggedTensor.nested_row_lengths`.
@@ -191,7 +191,7 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn nested_row_lengths(&self) -> Result<Vec<Self>> {
-        self.partitions().iter().map(|p| p.row_lengths_on(self.backend())).collect()
+        self.partitions().iter().map(|p| p.row_lengths_on(self.backend())).collect::<Result<_>>().map_err(here())
     }
 
     /// [`Tensor::value_rowids`] of every partition, outermost first. `tf.RaggedTensor.nested_value_rowids`.
@@ -205,7 +205,7 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn nested_value_rowids(&self) -> Result<Vec<Self>> {
-        self.partitions().iter().map(|p| p.value_rowids_on(self.backend())).collect()
+        self.partitions().iter().map(|p| p.value_rowids_on(self.backend())).collect::<Result<_>>().map_err(here())
     }
 
     /// Row length of the outermost dimension, if its partition is uniform. `tf.RaggedTensor.uniform_row_length`.
@@ -272,6 +272,7 @@ impl Tensor {
             return Err(Error::argument(op, "values must have rank 1 or more, but are a scalar"));
         }
         let asserts = Making::new(self.backend(), op, Trust::Check).same_count(nvals, &values.nrows_extent())?;
-        partitions.iter().rev().try_fold(values.on_condition(op, &asserts)?, |below, p| below.under(p.clone()))
+        let below = values.on_condition(op, &asserts)?;
+        partitions.iter().rev().try_fold(below, |below, p| below.under(p.clone())).map_err(here())
     }
 }

@@ -8,6 +8,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recording::read_now;
 use crate::integer::Integer;
+use crate::ops::IntoAxes;
 use crate::ops::axes::Axes;
 use crate::ops::levels::longest;
 use crate::shape::RowPartition;
@@ -124,7 +125,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn bounding_shape_of(&self, axes: impl Into<Axes>) -> Result<Self> {
+    pub fn bounding_shape_of(&self, axes: impl IntoAxes) -> Result<Self> {
         const OP: &str = "bounding_shape";
         let axes = match axes.into() {
             Axes::All => (0..self.rank() as i64).collect(),

@@ -11,7 +11,7 @@ use crate::integer::Integer;
 use std::borrow::Borrow;
 
 use crate::device::Device;
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::tensor::{RaggedTensor, Tensor};
 pub(super) use append::{append_values, number_of_operands};
 use join::Join;
@@ -99,6 +99,7 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("cat", "concatenate"))]
     #[track_caller]
     pub fn concat(all: &[impl AsRef<Self>], axis: impl Integer) -> Result<Self> {
         const OP: &str = "concat";
@@ -156,7 +157,7 @@ impl Tensor {
             let t = if rank == 0 { (*t).clone() } else { t.inner_to_partitions(ragged - t.ragged_rank())? };
             t.with_new_axis(OP, axis)
         });
-        join_all(OP, &deep.collect::<Result<Vec<_>>>().map_err(here())?, axis)
+        join_all(OP, &on_behalf(|| deep.collect::<Result<Vec<_>>>())?, axis)
     }
 }
 

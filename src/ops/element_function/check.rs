@@ -109,6 +109,7 @@ fn equal(dtype: DType, a: u32, b: u32, flushes: bool) -> bool {
 }
 
 /// One column of words per argument.
+#[track_caller]
 fn arguments(dtypes: &[DType], flushes: bool) -> Result<Vec<Vec<u32>>> {
     let mut columns = special_lists(dtypes);
     for (k, (column, &dtype)) in columns.iter_mut().zip(dtypes).enumerate() {
@@ -187,6 +188,7 @@ fn special(dtype: DType) -> Vec<u32> {
 }
 
 /// Two pseudo-random words per list, for argument `k`.
+#[track_caller]
 fn random_words(k: u32) -> Result<[Vec<u32>; 2]> {
     let cpu = Device::cpu();
     let count = Extent::known(RANDOM as u32);

@@ -15,11 +15,12 @@ use fault::Fault;
 pub use signature::{ElementClosure, ElementSignature, WgslElement};
 
 use super::elementwise::map_of_any_dtypes;
-use super::operand::{Operand, OperandOf};
+use super::operand::Operand;
 use crate::error::{Error, Result, caller};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::function::{Function, FunctionData};
+use crate::ops::IntoOperandOf;
 use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "map_elements";
@@ -196,7 +197,7 @@ macro_rules! calls {
             /// # Cost
             /// One map over the result, fused with its producers and consumers. Nothing is read back.
             #[track_caller]
-            pub fn call<'a>(&self, $($name: impl Into<OperandOf<'a, $t>>),+) -> Result<RaggedTensor<R>> {
+            pub fn call<'a>(&self, $($name: impl IntoOperandOf<'a, $t>),+) -> Result<RaggedTensor<R>> {
                 record(&self.function, &[$($name.into().erased(OP)?),+])?.try_into()
             }
         }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::ops::IntoGatherIndices;
 use crate::ops::options::{GatherIndices, batched};
 use crate::ops::slice::single_row;
 use crate::shape::RowPartition;
@@ -55,8 +56,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("take", "index_select"))]
     #[track_caller]
-    pub fn gather<'a>(&self, indices: impl Into<GatherIndices<'a>>) -> Result<Self> {
+    pub fn gather<'a>(&self, indices: impl IntoGatherIndices<'a>) -> Result<Self> {
         const OP: &str = "gather";
         let GatherIndices { indices, axis, batch_dims } = indices.into();
         let batch = if batch_dims < 0 { batch_dims + indices.rank() as i64 } else { batch_dims };
@@ -182,7 +184,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::gather`].
     #[track_caller]
-    pub fn gather<'a>(&self, indices: impl Into<GatherIndices<'a>>) -> Result<Self> {
+    pub fn gather<'a>(&self, indices: impl IntoGatherIndices<'a>) -> Result<Self> {
         self.erased().gather(indices)?.try_into()
     }
 

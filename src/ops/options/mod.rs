@@ -2,6 +2,7 @@
 //!
 //! The crate's documentation describes the pattern.
 
+mod arguments;
 mod bins;
 mod gather;
 mod lookup;
@@ -17,6 +18,7 @@ mod separator;
 mod sequence;
 mod sort;
 
+pub use arguments::{IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes};
 pub use bins::{Bins, HistogramRange, binary, clamped};
 pub use gather::{Along, Batched, Depth, GatherIndices, along, batched};
 pub use lookup::{LookupIds, or_default, weighted};

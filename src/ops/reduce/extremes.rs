@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
+use crate::ops::IntoReduceAxes;
 use crate::ops::axes::Axes;
 use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
@@ -89,8 +90,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "min")]
     #[track_caller]
-    pub fn reduce_min(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_min(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         self.reduce_extreme("reduce_min", ReduceOp::Min, &axis.into())
     }
 
@@ -116,8 +118,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "max")]
     #[track_caller]
-    pub fn reduce_max(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_max(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         self.reduce_extreme("reduce_max", ReduceOp::Max, &axis.into())
     }
 }

@@ -9,7 +9,7 @@ use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
-use crate::ops::options::ReduceAxes;
+use crate::ops::IntoReduceAxes;
 use crate::tensor::Tensor;
 
 /// Float dtype of the mean of values of `dtype`.
@@ -121,8 +121,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("mean", "average"))]
     #[track_caller]
-    pub fn reduce_mean(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_mean(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         let axes = axis.into();
         mean_dtype("reduce_mean", self.dtype())?;
         let r = Reduction::new("reduce_mean", self, &axes)?;
@@ -161,8 +162,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("var", "variance"))]
     #[track_caller]
-    pub fn reduce_variance(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_variance(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         let dtype = mean_dtype("reduce_variance", self.dtype())?;
         let r = Reduction::new("reduce_variance", self, &axis.into())?;
         r.tensor(self.variance_of(&r)?.cast(dtype))
@@ -193,8 +195,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "std")]
     #[track_caller]
-    pub fn reduce_std(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_std(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         let dtype = mean_dtype("reduce_std", self.dtype())?;
         let r = Reduction::new("reduce_std", self, &axis.into())?;
         r.tensor(self.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)).cast(dtype))

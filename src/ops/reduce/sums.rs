@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
+use crate::ops::IntoReduceAxes;
 use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
 
@@ -44,8 +45,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "sum")]
     #[track_caller]
-    pub fn reduce_sum(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_sum(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         self.reduce_arithmetic("reduce_sum", ReduceOp::Sum, &axis.into())
     }
 
@@ -71,8 +73,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("prod", "product"))]
     #[track_caller]
-    pub fn reduce_prod(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_prod(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         self.reduce_arithmetic("reduce_prod", ReduceOp::Prod, &axis.into())
     }
 }

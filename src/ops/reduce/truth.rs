@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
+use crate::ops::IntoReduceAxes;
 use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
 
@@ -40,8 +41,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "all")]
     #[track_caller]
-    pub fn reduce_all(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_all(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         self.reduce_truth("reduce_all", ReduceOp::Min, &axis.into())
     }
 
@@ -67,8 +69,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "any")]
     #[track_caller]
-    pub fn reduce_any(&self, axis: impl Into<ReduceAxes>) -> Result<Self> {
+    pub fn reduce_any(&self, axis: impl IntoReduceAxes) -> Result<Self> {
         self.reduce_truth("reduce_any", ReduceOp::Max, &axis.into())
     }
 }

@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use crate::element::Number;
 use crate::error::Result;
-use crate::ops::options::ReduceAxes;
+use crate::ops::IntoReduceAxes;
 use crate::tensor::RaggedTensor;
 
 /// An element type with a mean.
@@ -34,7 +34,7 @@ macro_rules! forward {
             /// # Errors
             #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
             #[track_caller]
-            pub fn $name(&self, axis: impl Into<ReduceAxes>) -> Result<RaggedTensor<$out>> {
+            pub fn $name(&self, axis: impl IntoReduceAxes) -> Result<RaggedTensor<$out>> {
                 self.erased().$name(axis)?.try_into()
             }
         )*}

@@ -87,13 +87,14 @@ fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> 
 /// check.
 #[track_caller]
 fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
+    let location = caller();
     let misfit = |what: &str| {
         Err(Error::Shape {
             op,
             lhs: data.shape_text(),
             rhs: ids.shape_text(),
             what: format!("the ids {what}"),
-            location: caller(),
+            location,
         })
     };
     if data.backend().id() != ids.backend().id() {

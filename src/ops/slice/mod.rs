@@ -3,7 +3,7 @@
 mod runs;
 mod walk;
 
-use super::index::Index;
+use super::index::{Index, SliceItems};
 use super::span::Span;
 use crate::dtype::DType;
 use crate::element::Element;
@@ -76,10 +76,10 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn slice(&self, index: impl AsRef<[Index]>) -> Result<Self> {
+    pub fn slice(&self, index: impl SliceItems) -> Result<Self> {
         let mut keys = Vec::with_capacity(self.rank());
         let mut left = self.rank();
-        let items = index.as_ref();
+        let items = index.items();
         for (k, item) in items.iter().enumerate() {
             match *item {
                 Index::NewAxis => {
@@ -208,7 +208,7 @@ impl<T: Element> RaggedTensor<T> {
     /// # Errors
     /// As [`Tensor::slice`].
     #[track_caller]
-    pub fn slice(&self, index: impl AsRef<[Index]>) -> Result<Self> {
+    pub fn slice(&self, index: impl SliceItems) -> Result<Self> {
         self.erased().slice(index)?.try_into()
     }
 

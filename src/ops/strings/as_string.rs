@@ -4,7 +4,7 @@ use super::number_format::{NumberFormat, Pad};
 use crate::dtype::DType;
 use crate::element::Number;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
@@ -88,6 +88,7 @@ impl Tensor {
     }
 
     /// Integers in decimal.
+    #[track_caller]
     fn decimal(&self, op: &'static str, format: &NumberFormat) -> Result<Self> {
         let (backend, count, dtype) = (self.backend(), self.count()?, self.dtype());
         let (at, one, zero) = (Expr::index(), Expr::u32(1), Expr::u32(0));
@@ -104,10 +105,10 @@ impl Tensor {
         let most_digits = if unsigned == DType::U64 { 20u32 } else { 10 };
         let powers: Vec<u64> = (0..most_digits).map(|k| 10u64.pow(k)).collect();
         let data = match unsigned {
-            DType::U64 => backend.upload(unsigned, bytemuck::cast_slice(&powers))?,
+            DType::U64 => backend.upload(unsigned, bytemuck::cast_slice(&powers)).map_err(here())?,
             _ => {
                 let narrow: Vec<u32> = powers.iter().map(|&p| p as u32).collect();
-                backend.upload(unsigned, bytemuck::cast_slice(&narrow))?
+                backend.upload(unsigned, bytemuck::cast_slice(&narrow)).map_err(here())?
             }
         };
         let table = Node::source(backend, unsigned, most_digits, data);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::rows_joined::StringRows;
 use crate::dtype::DType;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
@@ -121,7 +121,7 @@ impl Tensor {
             [] => from_b.clone(),
             [one] => Expr::scalar(*one),
             many => {
-                let data = backend.upload(DType::U8, many)?;
+                let data = backend.upload(DType::U8, many).map_err(here())?;
                 let node = Node::source(backend, DType::U8, between, data);
                 Expr::load(&node, offset.clone().sub(first_len.clone()))
             }
@@ -133,6 +133,7 @@ impl Tensor {
     }
 
     /// Broadcasts this scalar to the shape of `layout`.
+    #[track_caller]
     fn like_rows_of(&self, op: &'static str, layout: &Self) -> Result<Self> {
         let pick = Pick::From(self.values_ref(), Expr::u32(0));
         let count = layout.count()?;

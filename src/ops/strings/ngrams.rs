@@ -3,7 +3,7 @@
 use super::slices::slices;
 use crate::dtype::DType;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -117,7 +117,7 @@ impl Windows {
         if ngrams.widths.is_empty() {
             return Err(Error::argument(op, "there must be at least one width"));
         }
-        let most = ngrams.pad_width.map(|n| size("pad_width", 0, n)).transpose()?;
+        let most = ngrams.pad_width.map(|n| size("pad_width", 0, n)).transpose().map_err(here())?;
         if most.is_some() && ngrams.padding.is_none() {
             return Err(Error::argument(op, "pad_width needs a padding: give one with padded_with"));
         }
@@ -126,7 +126,7 @@ impl Windows {
             Some(_) => most.unwrap_or(MOST).min(width - 1),
         };
         let widths = ngrams.widths.iter().map(|&n| size("the width", 1, n).map(|n| (n, padding(n))));
-        let widths = widths.collect::<Result<Vec<_>>>()?;
+        let widths = widths.collect::<Result<Vec<_>>>().map_err(here())?;
         // A padding of one less than each width leaves no row without windows.
         let short = ngrams.keep_short.then(|| if ngrams.padding.is_some() { most.unwrap_or(0) } else { 0 });
         let stored = widths.iter().map(|&(_, p)| p).chain(short).max().unwrap_or(0);
@@ -165,12 +165,14 @@ impl Windows {
     }
 
     /// Number of strings of all rows with their padding.
+    #[track_caller]
     fn padded(&self, rows: &RowPartition) -> Result<Extent> {
         let padding = rows.nrows_extent().times("n-grams", 2 * u64::from(self.stored))?;
         rows.nvals_extent().plus("n-grams", &padding)
     }
 
     /// The strings with the padding around each row, and the rows.
+    #[track_caller]
     fn with_padding(
         &self,
         backend: &BackendRef,
@@ -201,6 +203,7 @@ impl Windows {
     }
 
     /// The n-grams.
+    #[track_caller]
     fn joined(
         &self,
         backend: &BackendRef,
@@ -252,6 +255,7 @@ impl Windows {
 }
 
 /// `count` strings, each followed by the separator.
+#[track_caller]
 fn ended(
     backend: &BackendRef,
     op: &'static str,
@@ -273,7 +277,7 @@ fn ended(
     let between = match separator {
         [one] => Expr::scalar(*one),
         many => {
-            let data = backend.upload(DType::U8, many)?;
+            let data = backend.upload(DType::U8, many).map_err(here())?;
             let node = Node::source(backend, DType::U8, many.len() as u32, data);
             Expr::load(&node, offset.clone().sub(length.clone()))
         }

@@ -3,6 +3,7 @@
 use super::rows_joined::StringRows;
 use crate::element::Str;
 use crate::error::{Result, here};
+use crate::ops::IntoReduceAxes;
 use crate::ops::axes::Axes;
 use crate::ops::levels::Levels;
 use crate::ops::lines::Lines;
@@ -44,7 +45,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn reduce_join(&self, axes: impl Into<ReduceAxes>, separator: &str) -> Result<Self> {
+    pub fn reduce_join(&self, axes: impl IntoReduceAxes, separator: &str) -> Result<Self> {
         const OP: &str = "reduce_join";
         let ReduceAxes { axes, keep } = axes.into();
         self.strings(OP)?;
@@ -111,7 +112,7 @@ impl RaggedTensor<Str> {
     /// # Errors
     /// As [`Tensor::reduce_join`].
     #[track_caller]
-    pub fn reduce_join(&self, axes: impl Into<ReduceAxes>, separator: &str) -> Result<Self> {
+    pub fn reduce_join(&self, axes: impl IntoReduceAxes, separator: &str) -> Result<Self> {
         self.erased().reduce_join(axes, separator)?.try_into()
     }
 }

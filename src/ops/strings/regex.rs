@@ -3,7 +3,7 @@
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::ops::host_step::{HostFlat, host_strings};
 use crate::tensor::{HostValues, RaggedTensor, Tensor};
 
@@ -14,7 +14,7 @@ const MOST: usize = 1 << 24;
 #[track_caller]
 fn compiled(op: &'static str, pattern: &str, text: &str) -> Result<Regex> {
     let refused = |e| Error::argument(op, format!("the pattern {pattern:?} is not a regular expression: {e}"));
-    RegexBuilder::new(text).size_limit(MOST).build().map_err(refused)
+    RegexBuilder::new(text).size_limit(MOST).build().map_err(refused).map_err(here())
 }
 
 /// Part of a replacement.

@@ -1,7 +1,7 @@
 //! Concatenation of the strings of each row.
 
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -31,6 +31,7 @@ impl StringRows<'_> {
     ///
     /// A prefix sum over the strings, and one map over the bytes of the result. Where every place is its own string and
     /// the separator is empty, the bytes are shared instead.
+    #[track_caller]
     pub(super) fn joined(
         &self,
         backend: &BackendRef,
@@ -81,7 +82,7 @@ impl StringRows<'_> {
                 let between = match separator {
                     [one] => Expr::scalar(*one),
                     many => {
-                        let data = backend.upload(DType::U8, many)?;
+                        let data = backend.upload(DType::U8, many).map_err(here())?;
                         let node = Node::source(backend, DType::U8, many.len() as u32, data);
                         Expr::load(&node, offset.clone().sub(length.clone()))
                     }

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
+use crate::ops::IntoOperand;
 use crate::ops::elementwise::Site;
 use crate::ops::operand::Operand;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast, same_layout};
@@ -40,7 +41,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn substr<'a>(&self, pos: impl Into<Operand<'a>>, len: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn substr<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
         self.substrings("substr", pos.into(), len.into(), false)
     }
 
@@ -65,7 +66,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn substr_chars<'a>(&self, pos: impl Into<Operand<'a>>, len: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn substr_chars<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
         self.substrings("substr_chars", pos.into(), len.into(), true)
     }
 
@@ -243,7 +244,7 @@ impl RaggedTensor<Str> {
     /// # Errors
     /// As [`Tensor::substr`].
     #[track_caller]
-    pub fn substr<'a>(&self, pos: impl Into<Operand<'a>>, len: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn substr<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
         self.erased().substr(pos, len)?.try_into()
     }
 
@@ -252,7 +253,7 @@ impl RaggedTensor<Str> {
     /// # Errors
     /// As [`Tensor::substr`].
     #[track_caller]
-    pub fn substr_chars<'a>(&self, pos: impl Into<Operand<'a>>, len: impl Into<Operand<'a>>) -> Result<Self> {
+    pub fn substr_chars<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
         self.erased().substr_chars(pos, len)?.try_into()
     }
 }

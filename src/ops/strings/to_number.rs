@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Str};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
@@ -96,7 +96,7 @@ impl Tensor {
         let power = row_end.sub(at.clone()).sub(one);
         let small = power.clone().lt(Expr::u32(DIGITS));
         let powers: Vec<u64> = (0..DIGITS).map(|k| 10u64.pow(k)).collect();
-        let data = backend.upload(DType::U64, bytemuck::cast_slice(&powers))?;
+        let data = backend.upload(DType::U64, bytemuck::cast_slice(&powers)).map_err(here())?;
         let powers = Node::source(backend, DType::U64, DIGITS, data);
         let value = Expr::load(&powers, power.min(Expr::u32(DIGITS - 1))).mul(digit.clone().cast(DType::U64));
         let value = inside.clone().and(small.clone()).select(value, Expr::scalar(0u64));

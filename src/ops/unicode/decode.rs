@@ -55,6 +55,7 @@ impl Characters {
     }
 
     /// A value per character below the strings of `x`.
+    #[track_caller]
     pub(super) fn tensor(&self, x: &Tensor, values: Values) -> Result<Tensor> {
         let count = Some(self.count().clone());
         if x.rank() == 0 {
@@ -75,6 +76,7 @@ impl Characters {
     }
 
     /// The code points; i32.
+    #[track_caller]
     pub(super) fn code_points(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
         let code = Expr::load(&self.codes, Expr::index()).cast(DType::I32);
         self.tensor(x, Values::Numbers(Node::map(x.backend(), op, self.count().clone(), code, &[])))

@@ -23,6 +23,7 @@ pub(super) struct Encoded {
 
 impl Encoded {
     /// Encodes `count` code points, of which `codes` has the valid ones, or [`NOTHING`].
+    #[track_caller]
     pub(super) fn new(
         backend: &BackendRef,
         op: &'static str,
@@ -42,6 +43,7 @@ impl Encoded {
     }
 
     /// The partition of the bytes into strings, of which `strings` is the partition of the characters.
+    #[track_caller]
     pub(super) fn strings(
         &self,
         backend: &BackendRef,

@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
                         Dim::Uniform(n) if above[k] != Place::Same && repeat == UniformRows::Once => {
                             let what = format!(
                                 "dimension {d} is ragged in one of them, and of size {} below a repeated dimension in \
-                                 the other; for one value per row give it size 1 (keepdims, expand_dims)",
+                                 the other; for one value per row give it size 1 (keep, expand_dims)",
                                 n.capacity()
                             );
                             return Err(self.mismatch(first, k, what));

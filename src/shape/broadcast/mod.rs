@@ -15,11 +15,9 @@ mod levels;
 mod number;
 mod walk;
 
-use std::panic::Location;
-
 use super::{RaggedShape, RowPartition};
 use crate::device::Device;
-use crate::error::{Result, here};
+use crate::error::{Result, caller, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -80,7 +78,7 @@ pub(crate) fn broadcast(
     layouts: &[&RaggedShape],
     repeat: UniformRows,
 ) -> Result<Broadcast> {
-    let location = Location::caller();
+    let location = caller();
     let rank = layouts.iter().map(|l| l.rank()).max().unwrap_or(0);
     if rank == 0 {
         let places = vec![Place::Same; layouts.len()];
@@ -122,7 +120,7 @@ pub(crate) fn same_layout(
     a: &RaggedShape,
     b: &RaggedShape,
 ) -> Result<Vec<Node>> {
-    let location = Location::caller();
+    let location = caller();
     let layouts = [a, b];
     let rank = a.rank();
     let mut walk = Walk { backend, op, location, layouts: &layouts, rank, rows: Vec::new(), asserts: Vec::new() };

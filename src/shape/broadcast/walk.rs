@@ -73,6 +73,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Records a device-side check that `ok` holds at every position below `count`.
+    #[track_caller]
     pub(super) fn assert(&mut self, a: usize, b: usize, count: Extent, ok: Expr, d: usize) {
         let (a, b) = (self.layouts[a.min(b)].to_string(), self.layouts[a.max(b)].to_string());
         let what = format!("shapes {a} and {b} have different sizes along dimension {d}, of which none is 1");

@@ -71,6 +71,7 @@ impl JsonLines<File> {
     }
 }
 
+#[track_caller]
 fn io_error(what: &str) -> Error {
     Error::Io { op: OP, what: what.into(), location: caller() }
 }
@@ -219,6 +220,7 @@ impl<R: Read> JsonLines<R> {
     }
 
     /// Reads until the text holds a batch of whole lines, or the rest; returns its length.
+    #[track_caller]
     fn fill(&mut self, growth: &mut Growth<'_>) -> Result<usize> {
         const CHUNK: usize = 64 << 10;
         let mut searched = self.batch_bytes;
@@ -269,6 +271,7 @@ impl<R: Read> Read for Bounded<'_, R> {
 }
 
 /// Uploads a column of records.
+#[track_caller]
 fn records(column: Column, device: &Device) -> Result<StructuredTensor> {
     if let Data::Unknown = column.data {
         return Err(Error::argument(OP, "the text holds no record, and no schema is given"));
@@ -291,6 +294,7 @@ pub struct Batches<'a, R> {
 }
 
 impl<R: Read> Batches<'_, R> {
+    #[track_caller]
     fn batch(&mut self) -> Result<Option<StructuredTensor>> {
         let mut column = self.lines.column()?;
         let mut growth = Growth::new(OP, self.device.backend());

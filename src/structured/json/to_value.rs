@@ -105,6 +105,7 @@ impl StructuredTensor {
 }
 
 /// Adds the tensors to read, in the order of [`host_field`].
+#[track_caller]
 fn collect(field: &FieldValue, out: &mut Vec<Tensor>) -> Result<()> {
     match field {
         FieldValue::Tensor(tensor) => out.push(tensor.clone()),

@@ -91,12 +91,16 @@ impl Tensor {
         const OP: &str = "from_row_partitions";
         let flat_values = flat_values.as_ref();
         let m = Making::new(flat_values.backend(), OP, Trust::Check);
-        partitions.iter().rev().try_fold(flat_values.clone(), |values, p| {
-            if let Rows::Splits(node) = p.rows() {
-                Device::check_same(OP, node.backend(), m.backend)?;
-            }
-            let asserts = m.same_count(p.nvals_extent(), &values.divisible(OP)?)?;
-            values.on_condition(OP, &asserts)?.under(p.clone())
-        })
+        partitions
+            .iter()
+            .rev()
+            .try_fold(flat_values.clone(), |values, p| {
+                if let Rows::Splits(node) = p.rows() {
+                    Device::check_same(OP, node.backend(), m.backend)?;
+                }
+                let asserts = m.same_count(p.nvals_extent(), &values.divisible(OP)?)?;
+                values.on_condition(OP, &asserts)?.under(p.clone())
+            })
+            .map_err(here())
     }
 }

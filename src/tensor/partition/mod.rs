@@ -45,10 +45,11 @@ impl<'a> Making<'a> {
     /// The context of a factory, with the location of its caller.
     #[track_caller]
     pub(crate) fn new(backend: &'a BackendRef, op: &'static str, trust: Trust) -> Self {
-        Self { backend, op, trust, location: Location::caller() }
+        Self { backend, op, trust, location: caller() }
     }
 
     /// A device-side check that `ok` holds at all of `count` positions.
+    #[track_caller]
     pub(crate) fn condition(self, count: Extent, ok: Expr, what: String) -> Node {
         let check = Check { op: self.op, what, location: self.location, is_of_index: false };
         Node::assert(self.backend, count, ok, Arc::new(check))

@@ -2,7 +2,7 @@
 
 use super::device_ints::DeviceInts;
 use super::{Making, Trust};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
@@ -87,7 +87,7 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
     if let Some(n) = nrows.filter(|&n| n < 0) {
         return Err(Error::partition(m.op, format!("nrows must not be negative, but is {n}")));
     }
-    let nrows = nrows.map(|n| Extent::known_u64(m.op, n as u64)).transpose()?;
+    let nrows = nrows.map(|n| Extent::known_u64(m.op, n as u64)).transpose().map_err(here())?;
     // Ids stay below u32::MAX - 1, so that an id plus 1 never equals the sentinel.
     let ints = DeviceInts::new(m, name, t, u32::MAX - 3)?;
     let (i, one, len) = (Expr::index(), Expr::u32(1), ints.count.expr());

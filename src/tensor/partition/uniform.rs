@@ -1,7 +1,7 @@
 //! Uniform partitions, with rows of one length.
 
 use super::Making;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
@@ -23,7 +23,7 @@ pub(crate) fn uniform(
         return wrong(format!("nrows must not be negative, but is {n}"));
     }
     let per_row = Extent::known_u64(m.op, len as u64)?.capacity();
-    let given = nrows.map(|n| Extent::known_u64(m.op, n as u64)).transpose()?;
+    let given = nrows.map(|n| Extent::known_u64(m.op, n as u64)).transpose().map_err(here())?;
     let rows = match (&given, per_row) {
         (Some(n), _) => n.clone(),
         (None, 0) => Extent::known(0),

@@ -1,55 +1,13 @@
-//! Errors: every one names the line of the call that failed, and prints as its message.
-
-mod common;
+//! Misuse of tensors of numbers: reductions, rows, indexing, layouts, construction.
 
 use ragged::{
-    Axes, Combiner, DType, Device, DeviceOptions, Error, Operand, RaggedShape, RaggedTensor, Result, RowPartition,
-    SparseTensor, Tensor, along, batched, descending, eval, s, shaped, weighted, with_nrows,
+    Axes, Combiner, DType, Device, Operand, RaggedShape, RaggedTensor, RowPartition, SparseTensor, Tensor, along,
+    batched, descending, eval, s, shaped, weighted, with_nrows,
 };
 
-type Misuse = fn(&Subjects) -> Result<()>;
+use crate::{Misuse, no, read};
 
-/// Tensors that the calls of [`MISUSES`] misuse.
-struct Subjects {
-    /// Rows of 2, 0 and 1 numbers.
-    x: RaggedTensor<f32>,
-    /// The same values as a tensor of run-time dtype.
-    t: Tensor,
-    ints: RaggedTensor<i32>,
-    words: Tensor,
-    flags: RaggedTensor<bool>,
-    dense: RaggedTensor<f32>,
-    other_rows: RaggedTensor<f32>,
-    device: Device,
-}
-
-impl Subjects {
-    fn new(device: &Device) -> Result<Self> {
-        let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![], vec![3.0]], device)?;
-        Ok(Self {
-            t: x.erased().clone(),
-            x,
-            ints: RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], device)?,
-            words: RaggedTensor::from_nested([vec!["a b", "c"], vec![], vec!["d"]], device)?.into_erased(),
-            flags: RaggedTensor::from_nested([vec![true, false], vec![], vec![true]], device)?,
-            dense: RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0]], device)?,
-            other_rows: RaggedTensor::from_nested([vec![1.0f32], vec![2.0], vec![3.0]], device)?,
-            device: device.clone(),
-        })
-    }
-}
-
-/// Discards a result.
-fn no<T>(result: Result<T>) -> Result<()> {
-    result.map(|_| ())
-}
-
-/// Reads a result, so that conditions on the device are checked.
-fn read(result: Result<Tensor>) -> Result<()> {
-    no(result?.to_host())
-}
-
-const MISUSES: &[(&str, Misuse)] = &[
+pub const MISUSES: &[(&str, Misuse)] = &[
     ("reduce_sum", |s| no(s.x.reduce_sum(5))),
     ("reduce_sum of strings", |s| no(s.words.reduce_sum(1))),
     ("reduce_mean", |s| no(s.t.reduce_mean([1, 1]))),
@@ -167,101 +125,3 @@ const MISUSES: &[(&str, Misuse)] = &[
     ("a size above the limit", |s| no(s.x.tile(&[1i64 << 40, 1]))),
     ("bounding_shape_of", |s| no(s.t.bounding_shape_of(Axes::from(3)))),
 ];
-
-/// The line that each error names is in this file: no error names a line of the crate.
-#[test]
-fn errors_name_the_line_of_the_call() {
-    let subjects = Subjects::new(&Device::cpu()).expect("valid tensors");
-    let mut wrong = Vec::new();
-    for (name, misuse) in MISUSES {
-        match misuse(&subjects) {
-            Ok(()) => wrong.push(format!("{name}: no error")),
-            Err(e) => match e.location() {
-                Some(location) if location.file().ends_with("tests/errors.rs") => {}
-                location => wrong.push(format!("{name}: {location:?}: {e}")),
-            },
-        }
-    }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MISUSES.len(), wrong.join("\n"));
-}
-
-#[test]
-fn errors_print_their_message() {
-    let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu()).expect("valid");
-    let (e, line) = (x.reduce_sum(2).unwrap_err(), line!());
-    let message =
-        format!("reduce_sum: axis 2 is out of range for rank 2 (allowed: -2 to 1), at tests/errors.rs:{line}");
-    assert_eq!((e.to_string(), format!("{e:?}")), (message.clone(), message));
-}
-
-/// Shape errors name the first difference, with both values.
-#[test]
-fn shape_errors_name_both_values() {
-    let subjects = Subjects::new(&Device::cpu()).expect("valid tensors");
-    let e = subjects.x.add(&subjects.other_rows).unwrap_err();
-    assert!(matches!(e, Error::Shape { .. }), "{e}");
-    assert!(e.to_string().contains("row 0 has 2 elements on the left, 1 on the right"), "{e}");
-}
-
-#[test]
-fn errors_on_the_device_name_the_line_that_recorded_them() {
-    for (name, device) in common::devices() {
-        let table = RaggedTensor::from_nested([1.0f32, 2.0, 3.0], &device).expect("valid");
-        let ids = RaggedTensor::from_nested([0, 7], &device).expect("valid");
-        let (gathered, line) = (table.gather(&ids).expect("recorded"), line!());
-        let e = gathered.to_vec().unwrap_err();
-        let location = e.location().expect("a location");
-        assert!(location.file().ends_with("errors.rs") && location.line() == line, "{name}: {e}");
-    }
-}
-
-/// Limits of a device, found while kernels run, name the read.
-#[test]
-fn limits_of_a_device_name_the_line_of_the_read() {
-    let Some(device) = common::gpu_with(&DeviceOptions::default().max_memory(1 << 20)) else { return };
-    let x = RaggedTensor::from_nested(vec![1.0f32; 1000], &device).expect("fits");
-    let large = x.tile(&[1000]).expect("recorded");
-    for (e, line) in [(large.eval().unwrap_err(), line!()), (large.to_vec().unwrap_err(), line!())] {
-        assert!(matches!(e, Error::Limit { .. }), "{e}");
-        let location = e.location().expect("a location");
-        assert!(location.file().ends_with("errors.rs") && location.line() == line, "{e}");
-    }
-}
-
-/// A check that fails on the device names the integers that it compares, from whichever read evaluates it.
-#[test]
-fn checks_name_the_compared_values() {
-    for (name, device) in common::devices() {
-        let x = RaggedTensor::from_nested([vec![1, 5, 7], vec![2, 6], vec![]], &device).expect("valid");
-        // Rows whose lengths only the device knows: [[5, 7], [6], []] and [[1], [2, 6], []].
-        let large = x.boolean_mask(&x.greater(4).expect("recorded")).expect("recorded");
-        let other = x.boolean_mask(&x.not_equal(5).expect("recorded")).expect("recorded");
-        let other = other.boolean_mask(&other.not_equal(7).expect("recorded")).expect("recorded");
-        let ids = RaggedTensor::from_nested([0, -4, 7], &device).expect("valid");
-        let square = large.slice(s![..2]).and_then(|m| m.expand_dims(0)).expect("recorded");
-        let text = |of: Result<Tensor>| match of.and_then(|t| t.to_host()) {
-            Ok(values) => format!("no error: {values:?}"),
-            Err(e) => e.to_string(),
-        };
-        let parts = RaggedTensor::from_nested([0, 5, 1, 0, 1], &device).expect("valid");
-        let partitioned = x.flat_values().and_then(|values| values.dynamic_partition(&parts, 2));
-        let failed: [(Result<Tensor>, &str); 9] = [
-            (partitioned.map(|all| all[0].clone().into()), "not below 2: 5 for size 2 (first at position 1)"),
-            (
-                x.flat_values().and_then(|values| values.gather(&ids)).map(Into::into),
-                "an index is out of range: -4 for size 5 (first at position 1)",
-            ),
-            (x.gather(&ids).map(Into::into), "an index is out of range: -4 for size 3 (first at position 1)"),
-            (large.nth(1).map(Into::into), "a row has no element 1: 1 for size 1 (first at position 1)"),
-            (large.nth(-2).map(Into::into), "a row has no element -2: 2 exceeds 1 (first at position 1)"),
-            (large.add(&other).map(Into::into), "of which none is 1: 2 and 1"),
-            (large.reshape_like(&x).map(Into::into), "3 and 5"),
-            (large.squeeze(1).map(Into::into), "dimension 1 must have size 1: 2 and 1 (first at position 0)"),
-            (square.matmul(&square).map(Into::into), "differ in length: 2 and 1 (first at position 0)"),
-        ];
-        for (of, says) in failed {
-            let message = text(of);
-            assert!(message.contains(says), "{name}: {message}, without {says}");
-        }
-    }
-}

@@ -1,0 +1,39 @@
+//! Programs that must not compile: each line with a comment `says: TEXT` is an error whose diagnosis has the text.
+//! `compile_errors.rs` compiles the file.
+
+use ragged::{Device, RaggedTensor, Result, Str, keep, s};
+
+fn operands(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<Str>) -> Result<()> {
+    x.add(x.reduce_sum(keep(1))?)?; // says: write `&x` for a tensor `x`
+    x.add(x.reduce_sum(keep(1)))?; // says: with `?` and `&`
+    words.substr(0, words.string_length()? - 2)?; // says: write `&x.reduce_sum(1)?`
+    let _ = i + x; // says: cannot add `&RaggedTensor<f32>` to `&RaggedTensor<i32>`
+    x.group_by_key(words)?; // says: `x.to_hash_bucket_fast(n)`
+    Ok(())
+}
+
+fn indices(x: &RaggedTensor<f32>) -> Result<()> {
+    x.gather(&[0, 2])?; // says: `RaggedTensor::from_nested([0, 2], &x.device())?`
+    x.slice(0..2)?; // says: write `x.slice(s![0..2])`
+    x.reduce_sum(None)?; // says: `..` for all axes
+    x.reduce_sum(1.0)?; // says: axes are an integer
+    Ok(())
+}
+
+fn text(text: &[u8], device: &Device) -> Result<RaggedTensor<Str>> {
+    RaggedTensor::from_nested([text], device) // says: expected `RaggedTensor<Str>`, found `RaggedTensor<u8>`
+}
+
+/// What the notes say compiles.
+fn notes(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<Str>) -> Result<()> {
+    x.add(&x.reduce_sum(keep(1))?)?;
+    words.substr(0, &(words.string_length()? - 2)?)?;
+    let _ = i.cast::<f32>()? + x;
+    x.group_by_key(&words.to_hash_bucket_fast(1000)?)?;
+    x.gather(&RaggedTensor::from_nested([0, 2], &x.device())?)?;
+    x.slice(s![0..2])?;
+    x.reduce_sum(..)?;
+    Ok(())
+}
+
+fn main() {}

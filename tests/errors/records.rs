@@ -1,0 +1,206 @@
+//! Misuse of shapes, sparse tensors, records, LoD tensors, construction, reads and devices.
+
+use pollster::block_on;
+use ragged::{
+    ConstantOptions, CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoDTensor, Nested, Pool,
+    RaggedShape, RaggedTensor, RowPartition, SparseTensor, StructuredTensor, Tensor, Update, keys, record_async, s,
+    to_host, to_host_async, to_vecs,
+};
+
+use crate::{Misuse, no, read};
+
+pub const SHAPES: &[(&str, Misuse)] = &[
+    ("RaggedShape::dense", |s| no(RaggedShape::dense(&[-1], &s.device))),
+    ("from_row_partitions: partitions", |s| {
+        let (a, b) =
+            (RowPartition::from_row_lengths([1, 1], &s.device)?, RowPartition::from_row_lengths([5, 3], &s.device)?);
+        no(RaggedShape::from_row_partitions(&[a, b.clone(), b], &[10], &s.device))
+    }),
+    ("from_row_partitions: inner shape", |s| no(RaggedShape::from_row_partitions(s.x.partitions(), &[9], &s.device))),
+    ("from_row_partitions of a tensor", |s| no(Tensor::from_row_partitions(&s.dense, s.x.partitions()))),
+    ("from_lengths", |s| no(RaggedShape::from_lengths(&[Lengths::from(-1)], &s.device))),
+    ("from_lengths of rows", |s| no(RaggedShape::from_lengths(&[2.into(), [2, -1].into()], &s.device))),
+    ("is_uniform", |s| no(s.x.ragged_shape().is_uniform(7))),
+    ("with_ragged_rank", |s| no(s.x.ragged_shape().with_ragged_rank(0))),
+    ("slice of a shape", |s| no(s.x.ragged_shape().slice(1..))),
+    ("broadcast", |s| no(s.x.ragged_shape().broadcast(s.other_rows.ragged_shape()))),
+    ("equals", |s| no(s.x.ragged_shape().equals(s.x.to_device(&Device::cpu_unfused())?.ragged_shape()))),
+    ("offsets_in_rows", |s| no(s.x.partitions()[0].offsets_in_rows(&Device::cpu_unfused()))),
+    ("broadcast_like", |s| no(s.x.broadcast_like(&s.other_rows))),
+    ("partition of starts", |s| no(RowPartition::from_row_starts([1, 0], 2, &s.device))),
+    ("partition of limits", |s| no(RowPartition::from_row_limits([1, 0], &s.device))),
+    ("partition of splits", |s| no(RowPartition::from_row_splits([1, 0], &s.device))),
+    ("partition of ids", |s| no(RowPartition::from_value_rowids([1, 0], &s.device))),
+    ("partition of a uniform length", |s| no(RowPartition::from_uniform_row_length(2, 3, &s.device))),
+];
+
+/// Encodings of the wrong number of values.
+macro_rules! encodings {
+    ($($name:ident $nested:ident $unchecked:ident $nested_unchecked:ident;)+) => {
+        &[$(
+            (stringify!($name), |s| no(Tensor::$name(&s.words, [7, 3]))),
+            (stringify!($nested), |s| no(Tensor::$nested(&s.words, [[7, 3]]))),
+            (stringify!($unchecked), |s| no(Tensor::$unchecked(&s.words.slice(s![0, 0])?, [0, 1]))),
+            (stringify!($nested_unchecked), |s| no(Tensor::$nested_unchecked(&s.words.slice(s![0, 0])?, [[0, 1]]))),
+        )+]
+    };
+}
+pub const ENCODINGS: &[(&str, Misuse)] = encodings! {
+    from_row_splits from_nested_row_splits from_row_splits_unchecked from_nested_row_splits_unchecked;
+    from_row_lengths from_nested_row_lengths from_row_lengths_unchecked from_nested_row_lengths_unchecked;
+    from_value_rowids from_nested_value_rowids from_value_rowids_unchecked from_nested_value_rowids_unchecked;
+};
+
+pub const CONSTRUCTION: &[(&str, Misuse)] = &[
+    ("from_row_starts", |s| no(Tensor::from_row_starts(&s.dense, [1, 0]))),
+    ("from_row_starts_unchecked", |s| no(Tensor::from_row_starts_unchecked(&s.words.slice(s![0, 0])?, [0]))),
+    ("from_row_limits", |s| no(Tensor::from_row_limits(&s.dense, [1, 0]))),
+    ("from_row_limits_unchecked", |s| no(Tensor::from_row_limits_unchecked(&s.words.slice(s![0, 0])?, [1]))),
+    ("from_uniform_row_length", |s| no(Tensor::from_uniform_row_length(&s.dense, 3))),
+    ("from_uniform_row_length_unchecked", |s| {
+        no(Tensor::from_uniform_row_length_unchecked(&s.words.slice(s![0, 0])?, 1))
+    }),
+    ("row ids beyond memory", |_| {
+        let small = Device::cpu_with(&CpuOptions::default().max_memory(1 << 20));
+        no(RaggedTensor::from_value_rowids(vec![1f32; 3], &[0i64, 0, 1 << 22], &small))
+    }),
+    ("an upload beyond the budget", |_| {
+        let small = Device::cpu_with(&CpuOptions::default().max_memory(1 << 20));
+        no(RaggedTensor::from_nested(vec![1f32; 1 << 20], &small))
+    }),
+    ("constant", |s| {
+        no(Tensor::constant(
+            &Nested::List(vec![1.into(), Nested::List(vec![])]),
+            &ConstantOptions::default(),
+            &s.device,
+        ))
+    }),
+    ("from_nested", |s| {
+        no(LoDTensor::from_nested(vec![vec![[1], [2]], vec![]], &Device::cpu_unfused()).and(s.x.item()))
+    }),
+    ("from_ndarray, to_ndarray", |s| no(s.x.to_ndarray(ragged::shaped(0.0, [1])))),
+    ("from_tensor_with_nested_lengths", |s| no(Tensor::from_tensor_with_nested_lengths(&s.dense, &[&[1, 2, 3]]))),
+    ("from_tensor_with_padding", |s| no(Tensor::from_tensor_with_padding(&s.dense, &s.words, 1))),
+    ("zeros_like, ones_like", |s| no(s.words.ones_like())),
+    ("fill_rows", |s| no(s.dense.erased().slice(s![0, 0])?.fill_rows(1, 0))),
+    ("nested_row_splits", |s| no(s.dense.row_splits())),
+    ("row_starts", |s| no(s.dense.row_starts())),
+    ("row_limits", |s| no(s.dense.row_limits())),
+    ("value_rowids", |s| no(s.dense.value_rowids())),
+    ("nrows", |s| no(s.dense.slice(s![0, 0])?.nrows())),
+];
+
+pub const SPARSE: &[(&str, Misuse)] = &[
+    ("from_entries", |s| no(SparseTensor::from_entries(&[[0, 7]], [1], [3, 5], &s.device))),
+    ("SparseTensor::new", |s| {
+        no(SparseTensor::new(&RaggedTensor::from_nested([[0i64, 0]], &s.device)?, &s.x, &[-1, 1]))
+    }),
+    ("add", |s| no(s.sparse.add(&s.other_sparse))),
+    ("maximum", |s| no(s.sparse.maximum(&s.other_sparse))),
+    ("minimum", |s| no(s.sparse.minimum(&s.other_sparse))),
+    ("softmax", |s| no(s.sparse.softmax())),
+    ("matmul", |s| no(s.sparse.matmul(&s.dense))),
+    ("transpose", |s| no(s.sparse.transpose([0, 0]))),
+    ("fill_empty_rows", |s| no(s.sparse.fill_empty_rows(0.5))),
+    ("slice", |s| no(s.sparse.slice(&[-1, 0], &[1, 1]))),
+    ("split", |s| no(s.sparse.split(2, 7))),
+    ("SparseTensor::concat", |s| no(SparseTensor::concat(&[&s.sparse, &s.other_sparse], 0))),
+    ("to_dense", |s| no(s.sparse.to_dense("x"))),
+    ("add_dense", |s| no(s.sparse.add_dense(&s.dense))),
+    ("from_dense", |s| no(SparseTensor::from_dense(&s.x))),
+    ("sparse_to_dense", |s| no(s.words.sparse_to_dense(&[3], 1, 0))),
+    ("eye", |s| no(SparseTensor::eye(-1, 2, DType::I32, &s.device))),
+    ("to_indicator", |s| no(s.sparse.to_indicator(-1))),
+    ("retain", |s| no(s.sparse.retain(&s.flags))),
+    ("mask", |s| no(s.sparse.mask(&s.x))),
+    ("map_values", |s| no(s.sparse.map_values(|_| Ok(s.t.clone())))),
+    ("reduce_sum", |s| no(s.sparse.reduce_sum(7))),
+    ("reduce_max", |s| no(s.sparse.reduce_max(7))),
+    ("reduce_sum_sparse", |s| no(s.sparse.reduce_sum_sparse(7))),
+    ("reduce_max_sparse", |s| no(s.sparse.reduce_max_sparse(7))),
+    ("reshape", |s| no(s.sparse.reshape(&[7]))),
+    ("reset_shape", |s| no(s.sparse.reset_shape(&[1, 1]))),
+    ("expand_dims", |s| no(s.sparse.expand_dims(7))),
+    ("from_sparse", |s| no(Tensor::from_sparse(&s.sparse.expand_dims(0)?))),
+    ("to_sparse", |s| no(s.x.erased().slice(s![0, 0])?.to_sparse())),
+    ("to_ragged", |s| no(s.sparse.expand_dims(0)?.to_ragged())),
+    ("values_by_row", |s| no(s.sparse.reduce_sum_sparse([0, 1]).and_then(|x| x.values_by_row()))),
+    ("bincount_sparse", |s| no(s.words.bincount_sparse(1, 3))),
+];
+
+pub const RECORDS: &[(&str, Misuse)] = &[
+    ("from_fields", |s| no(StructuredTensor::from_fields([("a", &s.x)], [7]))),
+    ("from_fields of other rows", |s| no(StructuredTensor::from_fields([("a", &s.x), ("b", &s.other_rows)], [-1, -1]))),
+    ("from_fields_and_rank", |s| no(StructuredTensor::from_fields_and_rank([("a", &s.x)], 7))),
+    ("field_value", |s| no(s.records.field_value("z"))),
+    ("get", |s| no(s.records.get(keys![9]))),
+    ("get below a field", |s| no(s.records.get([Key::Field("a".into()), Key::Index(9.into())]))),
+    ("get of a field's value", |s| no(s.records.field_value("a")?.get(keys![9]))),
+    ("tensor", |s| no(FieldValue::from(s.records.clone()).tensor())),
+    ("records", |s| no(FieldValue::from(&s.x).records())),
+    ("gather", |s| no(s.records.gather(&s.x))),
+    ("gather, on the device", |s| {
+        let far = RaggedTensor::from_nested([9], &s.device)?.add(0)?;
+        read(s.records.gather(&far)?.field_value("a")?.tensor())
+    }),
+    ("StructuredTensor::concat", |s| no(StructuredTensor::concat(&[&s.records, &s.records], 7))),
+    ("merge_dims", |s| no(s.records.merge_dims(0, 7))),
+    ("StructuredTensor::expand_dims", |s| no(s.records.expand_dims(9))),
+    ("partition_outer_dimension", |s| no(s.records.partition_outer_dimension(&s.other_rows.partitions()[0].clone()))),
+    ("promote", |s| no(s.records.promote("a", "b"))),
+    ("with_updates", |s| no(s.records.with_updates([Update::remove("z")]))),
+    ("from_serialize", |s| no(StructuredTensor::from_serialize(&[1, 2], &s.device))),
+    ("to_value", |s| {
+        let x = RaggedTensor::from_nested([f32::NAN], &s.device)?;
+        no(StructuredTensor::from_fields([("a", &x)], [1])?.to_value())
+    }),
+    ("deserialize", |s| no(s.records.deserialize::<Vec<u8>>())),
+    ("JsonLines::open", |_| no(JsonLines::open("no such file"))),
+    ("JsonLines::read", |s| no(JsonLines::new(&b"[1"[..]).read(&s.device))),
+];
+
+pub const LOD: &[(&str, Misuse)] = &[
+    ("LoDTensor::from_lengths", |s| no(LoDTensor::from_lengths(&s.dense, [[7]]))),
+    ("from_lod", |s| no(LoDTensor::from_lod(&s.dense, [[0, 7]]))),
+    ("with_lod", |s| no(s.lod.with_lod([[0, 7]]))),
+    ("sequence_concat", |_| no(LoDTensor::sequence_concat(&[] as &[LoDTensor]))),
+    ("sequence_conv", |s| no(s.lod.sequence_conv(&s.x, 3))),
+    ("sequence_enumerate", |s| no(s.lod.sequence_enumerate(0, 0))),
+    ("sequence_expand", |s| no(s.lod.sequence_expand(&s.lod, 7))),
+    ("sequence_expand_as", |s| no(s.lod.sequence_expand_as(&LoDTensor::from_lengths(&s.dense, [[2]])?))),
+    ("from_list", |s| no(LoDTensor::from_list(&[s.t.slice(s![0, 0])?]))),
+    ("offsets", |s| no(s.lod.offsets(7))),
+    ("sequence_pad", |s| no(s.lod.sequence_pad("x", 1))),
+    ("sequence_unpad", |s| no(s.lod.sequence_unpad([1, 2, 3]))),
+    ("sequence_pool", |s| no(s.lod.sequence_pool(Pool::Sum, "x"))),
+    ("sequence_reshape", |s| no(s.lod.sequence_reshape(0))),
+    ("sequence_scatter", |s| no(s.lod.sequence_scatter(&s.lod, &s.lod))),
+    ("sequence_slice", |s| no(s.lod.sequence_slice([9, 9], [9, 9]))),
+    ("sequence_softmax", |s| no(s.lod.sequence_softmax())),
+];
+
+pub const READS: &[(&str, Misuse)] = &[
+    ("eval", |s| read(s.failing())),
+    ("check", |s| s.failing()?.check()),
+    ("check_async", |s| block_on(s.failing()?.check_async())),
+    ("to_host_async", |s| no(block_on(s.failing()?.to_host_async()))),
+    ("to_nested", |s| no(s.failing()?.to_nested())),
+    ("to_nested_async", |s| no(block_on(s.failing()?.to_nested_async()))),
+    ("to_device", |s| no(s.failing()?.to_device(&Device::cpu_unfused()))),
+    ("to_device_async", |s| no(block_on(s.failing()?.to_device_async(&Device::cpu_unfused())))),
+    ("to_vec", |s| no(RaggedTensor::<i32>::try_from(s.failing()?)?.to_vec())),
+    ("to_vec_async", |s| no(block_on(RaggedTensor::<i32>::try_from(s.failing()?)?.to_vec_async()))),
+    ("to_nested_vec_async", |s| no(block_on(s.x.to_nested_vec_async::<Vec<f32>>()))),
+    ("row_to_host", |s| no(s.t.row_to_host(9))),
+    ("row_to_host_async", |s| no(block_on(s.t.row_to_host_async(9)))),
+    ("rows_to_host", |s| no(s.t.rows_to_host(1..9))),
+    ("rows_to_host_async", |s| no(block_on(s.t.rows_to_host_async(1..9)))),
+    ("row_to_vec_async", |s| no(block_on(s.x.row_to_vec_async(9)))),
+    ("to_host of several", |s| no(to_host([&s.failing()?]))),
+    ("to_host_async of several", |s| no(block_on(to_host_async([&s.failing()?])))),
+    ("to_vecs", |s| no(to_vecs((&s.x, &RaggedTensor::<i32>::try_from(s.failing()?)?)))),
+    ("explain", |s| no(ragged::explain([&s.t, &s.t.to_device(&Device::cpu_unfused())?]))),
+    ("record_async", |s| no(block_on(record_async(|| s.x.to_tensor("x"))))),
+    ("values_buffer", |s| no(s.t.values_buffer())),
+    ("splits_buffer", |s| no(s.x.partitions()[0].splits_buffer(&s.device))),
+];
