@@ -76,8 +76,8 @@ impl Tensor {
     /// rank; dense ones become ragged if any tensor is ragged. Dimensions before `axis` must be equal; ragged
     /// dimensions below may differ. Equal uniform dimensions stay uniform. Dense tensors give a dense result.
     ///
-    /// Costs a map over the values per halving of the list, a map over the rows for the splits, and a scan per ragged
-    /// dimension below `axis` (none for axis 0). Never waits.
+    /// Costs a map over the values and a map over the rows for the splits. More than two distinct tensors, or more than 8,
+    /// are appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
     ///
     /// # Errors
     /// An empty list; `axis` out of range; different ranks, dtypes or devices; different numbers of rows, inner

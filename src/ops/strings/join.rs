@@ -23,8 +23,8 @@ impl Tensor {
     /// No tensors; a tensor that does not hold strings; layouts that differ; different devices.
     ///
     /// # Cost
-    /// A prefix sum over the strings and a map over the bytes for two inputs, and as much again for each further input.
-    /// A consumer of the bytes that fuses the map, such as a hash, avoids storing the joined bytes. No wait.
+    /// A prefix sum over the strings and a map over the bytes; for more than two inputs, after a copy of all strings. A
+    /// consumer of the bytes that fuses the map, such as a hash, avoids storing the joined bytes. No wait.
     ///
     /// # Source
     /// `tf.strings.join`.
