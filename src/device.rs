@@ -4,7 +4,8 @@
 //! which every generated kernel is written, and `RAGGED_CHECKED_SHADERS=1` injects all of wgpu's checks into every
 //! kernel; these two apply to devices opened without options.
 
-use std::fmt;
+mod identity;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -13,7 +14,7 @@ use crate::backend::cpu::options::CpuOptions;
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
 use crate::environment;
-use crate::error::{Error, Result, caller, here, on_behalf};
+use crate::error::{Error, Result, here, on_behalf};
 use crate::graph::backend::BackendRef;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -369,39 +370,9 @@ impl Device {
     pub fn lose(&self) {
         self.0.lose();
     }
-
-    pub(crate) fn backend(&self) -> &BackendRef {
-        &self.0
-    }
-
-    pub(crate) fn of(backend: &BackendRef) -> Self {
-        Self(backend.clone())
-    }
-
-    /// Fails unless both operands of `op` live on one device.
-    #[track_caller]
-    pub(crate) fn check_same(op: &'static str, a: &BackendRef, b: &BackendRef) -> Result<()> {
-        if a.id() == b.id() {
-            return Ok(());
-        }
-        Err(Error::Devices { op, lhs: a.name().into(), rhs: b.name().into(), location: caller() })
-    }
 }
 
 #[track_caller]
 fn no_device(name: &str) -> Error {
     Error::NoDevice { name: name.into(), available: Device::names().join(", ") }
-}
-
-impl PartialEq for Device {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.id() == other.0.id()
-    }
-}
-impl Eq for Device {}
-
-impl fmt::Debug for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Device({})", self.name())
-    }
 }

@@ -27,6 +27,7 @@ pub trait Element: sealed::Sealed + Send + Sync + 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no number",
     label = "expected numbers or bools",
+    note = "tensors of two dtypes: cast one of them, `&x.cast::<f32>()? + &y`",
     note = "strings are no numbers: `x.to_hash_bucket_fast(n)` and `x.fingerprint64()` make keys of them"
 )]
 pub trait Number: Element + Copy + bytemuck::NoUninit + Into<crate::graph::scalar::Scalar> {}

@@ -10,6 +10,7 @@ mod agreement;
 mod broadcast;
 mod display;
 mod encoding;
+mod known_sizes;
 mod lengths;
 mod level_below;
 mod ragged_shape;

@@ -7,7 +7,7 @@ fn operands(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<S
     x.add(x.reduce_sum(keep(1))?)?; // says: write `&x` for a tensor `x`
     x.add(x.reduce_sum(keep(1)))?; // says: with `?` and `&`
     words.substr(0, words.string_length()? - 2)?; // says: write `&x.reduce_sum(1)?`
-    let _ = i + x; // says: cannot add `&RaggedTensor<f32>` to `&RaggedTensor<i32>`
+    let _ = i + x; // says: cast one of them, `&x.cast::<f32>()? + &y`
     x.group_by_key(words)?; // says: `x.to_hash_bucket_fast(n)`
     Ok(())
 }
@@ -21,7 +21,7 @@ fn indices(x: &RaggedTensor<f32>) -> Result<()> {
 }
 
 fn text(text: &[u8], device: &Device) -> Result<RaggedTensor<Str>> {
-    RaggedTensor::from_nested([text], device) // says: expected `RaggedTensor<Str>`, found `RaggedTensor<u8>`
+    RaggedTensor::from_nested([text], device) // says: found `Result<RaggedTensor<u8>, Error>`
 }
 
 /// What the notes say compiles.

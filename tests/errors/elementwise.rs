@@ -70,6 +70,7 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("dropout", |s| no(s.x.dropout(1.5, ragged::Seed(1)))),
     ("quantile", |s| no(s.words.quantile(0.5, 1))),
     ("histogram", |s| no(s.x.histogram(1, 1.0..0.0, 4))),
+    ("histogram_bins", |s| no(s.x.histogram_bins(1.0..0.0, 4))),
     ("bincount", |s| no(s.words.bincount(1, 3))),
     ("bincount_weighted", |s| no(s.ints.erased().bincount_weighted(&s.words, 1, 3))),
     ("map_elements", |s| {

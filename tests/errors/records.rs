@@ -62,7 +62,7 @@ pub const CONSTRUCTION: &[(&str, Misuse)] = &[
     }),
     ("row ids beyond memory", |_| {
         let small = Device::cpu_with(&CpuOptions::default().max_memory(1 << 20));
-        no(RaggedTensor::from_value_rowids(vec![1f32; 3], &[0i64, 0, 1 << 22], &small))
+        no(RaggedTensor::from_value_rowids(vec![1f32; 3], [0i64, 0, 1 << 22], &small))
     }),
     ("an upload beyond the budget", |_| {
         let small = Device::cpu_with(&CpuOptions::default().max_memory(1 << 20));

@@ -36,7 +36,9 @@ pub fn run_pair(pairs: &mut Pairs, pair: &Pair, rounds: usize) -> Option<String>
                 Err(_) => format!("[panic] `{}` of round {round}", step.name),
             };
             // The other thread waits for as many rounds.
-            (round + 1..rounds).for_each(|_| drop(barrier.wait()));
+            (round + 1..rounds).for_each(|_| {
+                barrier.wait();
+            });
             return Some(fault);
         }
         None

@@ -81,8 +81,10 @@ impl Driver {
                 robust_buffer_access2: found_robustness.robust_buffer_access2,
                 ..Default::default()
             };
-            let mut executable = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
-            executable.pipeline_executable_info = vk::TRUE;
+            let mut executable = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR {
+                pipeline_executable_info: vk::TRUE,
+                ..Default::default()
+            };
             let mut names = vec![khr::pipeline_executable_properties::NAME.as_ptr()];
             let mut info =
                 vk::DeviceCreateInfo::default().push_next(&mut executable).push_next(&mut v12).push_next(&mut v13);

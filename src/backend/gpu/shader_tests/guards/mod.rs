@@ -114,9 +114,10 @@ fn selected(module: &Module, inner: &TypeInner, index: u32) -> Range<usize> {
     };
     match inner {
         TypeInner::Struct { members: all, .. } => {
-            let sizes = all.iter().map(|m| members(module, m.ty));
-            let start = sizes.clone().take(index as usize).sum();
-            start..start + sizes.skip(index as usize).next().expect("a member")
+            let index = index as usize;
+            let mut sizes = all.iter().map(|m| members(module, m.ty));
+            let start = sizes.clone().take(index).sum();
+            start..start + sizes.nth(index).expect("a member")
         }
         other => 0..members_of(module, other),
     }
