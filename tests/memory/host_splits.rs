@@ -17,8 +17,8 @@ fn splits_are_counted_before_they_are_built() -> Result<()> {
     let values = vec![1f32; 3];
     // One id implies 2^28 rows.
     let ids = [0i64, 0, 1 << 28];
-    refused_within("row ids", MOST, || RaggedTensor::from_value_rowids(&values, &ids, &device));
-    refused_within("unchecked row ids", MOST, || RaggedTensor::from_value_rowids_unchecked(&values, &ids, &device));
+    refused_within("row ids", MOST, || RaggedTensor::from_value_rowids(&values, ids, &device));
+    refused_within("unchecked row ids", MOST, || RaggedTensor::from_value_rowids_unchecked(&values, ids, &device));
     refused_within("a number of rows", MOST, || {
         RaggedTensor::from_value_rowids(&values, ragged::with_nrows(&[0i64, 0, 1], 1 << 28), &device)
     });
@@ -32,7 +32,7 @@ fn splits_are_counted_before_they_are_built() -> Result<()> {
     let narrow = vec![0i32; 1 << 21];
     refused_within("narrow lengths", MOST + (16 << 20), || RowPartition::from_row_lengths(&narrow, &device));
     refused_within("to_device", MOST, || host.to_device(&device));
-    let x = RaggedTensor::from_value_rowids(&values, &[0i64, 0, 100], &device)?;
+    let x = RaggedTensor::from_value_rowids(&values, [0i64, 0, 100], &device)?;
     assert_eq!(x.reduce_sum(1)?.to_vec()?[100], 1.0);
     Ok(())
 }

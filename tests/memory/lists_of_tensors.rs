@@ -15,7 +15,7 @@ fn many_tensors_are_counted_before_they_are_made() -> Result<()> {
     }
     let device = Device::cpu_with(&CpuOptions::default().max_memory(64 * MIB));
     let x = RaggedTensor::dense(vec![1u8; MANY], &[1, MANY], &device)?;
-    let column = x.reshape(&[MANY as i64])?;
+    let column = x.reshape([MANY as i64])?;
     let sizes = vec![1i64; MANY];
     let groups = RaggedTensor::dense(vec![0i32; MANY], &[MANY], &device)?;
     refused_within("unzip", 8 * MIB, || x.unzip());
@@ -40,7 +40,7 @@ fn more_tensors_than_a_list_holds_are_an_error() -> Result<()> {
     let device = Device::cpu();
     let n = 1 << 24;
     let x = RaggedTensor::dense(vec![1u8; n], &[1, n], &device)?;
-    let column = x.reshape(&[n as i64])?;
+    let column = x.reshape([n as i64])?;
     let groups = RaggedTensor::dense(vec![0i32; n], &[n], &device)?;
     let sizes = vec![1i64; n];
     let most = |error: Error| assert!(matches!(error, Error::Limit { limit: 1_048_576, .. }), "{error}");

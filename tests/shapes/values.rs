@@ -110,7 +110,7 @@ fn a_shape_is_made_again_of_its_partitions_and_inner_shape() {
         for (name, device) in backends() {
             for t in [on(&x, device), unknown(&x, device)] {
                 let shape = t.ragged_shape();
-                let inner: Vec<i64> = shape.inner_shape().into_iter().map(|n| n as i64).collect();
+                let inner = shape.inner_shape();
                 assert_eq!(inner.len(), shape.inner_rank(), "{x:?} on {name}");
                 if shape.ragged_rank() == 0 && inner.first() == Some(&-1) {
                     // A dense shape whose outermost size only the device knows.
@@ -124,10 +124,7 @@ fn a_shape_is_made_again_of_its_partitions_and_inner_shape() {
                 assert_eq!((made.rank(), made.ragged_rank()), (shape.rank(), shape.ragged_rank()), "{x:?} on {name}");
             }
             let known = on(&x, device).ragged_shape().inner_shape();
-            assert!(
-                known.iter().zip(&x.inner_shape).all(|(&a, &b)| a as i64 == b as i64),
-                "{known:?} of {x:?} on {name}"
-            );
+            assert!(known.iter().zip(&x.inner_shape).all(|(&a, &b)| a == b as i64), "{known:?} of {x:?} on {name}");
         }
     }
 }
