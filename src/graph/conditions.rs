@@ -50,6 +50,7 @@ pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
         if let ExprKind::Checked(check, ok, _) = e.kind() {
             out.push((check.clone(), unconditional(ok)));
         }
+        #[expect(clippy::mutable_key_type, reason = "weak references are no part of a check's identity")]
         let mut seen = HashSet::new();
         out.retain(|(check, ok)| seen.insert((check.clone(), ok.digest())));
         memo.insert(e.digest(), out.clone());

@@ -60,6 +60,9 @@ impl Diagnosis {
     async fn explain(self, error: Error, wait: Wait) -> Error {
         let Error::Check { op, what, at, location } = &error else { return error };
         let is_this = |check: &Check| check.op == *op && check.what == *what && check.location == *location;
+        if let Some(text) = self.string(&is_this, *at, wait).await {
+            return Error::Check { op, what: format!("{what}: {text}"), at: *at, location };
+        }
         let Some(comparison) = self.comparison(&is_this) else { return error };
         let place = Expr::u32(u32::try_from(*at).unwrap_or(u32::MAX));
         let number = |e: &Expr| {
@@ -82,19 +85,54 @@ impl Diagnosis {
 
     /// The comparison in the condition of a check, as expressions in the position.
     fn comparison(&self, is_this: &impl Fn(&Check) -> bool) -> Option<Comparison> {
+        self.find(is_this, &mut |check, ok| Comparison::of(check, ok))
+    }
+
+    /// The string that the condition of a check is about, in quotes: its first bytes.
+    async fn string(&self, is_this: &impl Fn(&Check) -> bool, at: u64, wait: Wait) -> Option<String> {
+        /// Maximum number of bytes that are shown, and that are read.
+        const SHOWN: usize = 64;
+        const READ: u32 = 4096;
+        let (splits, bytes, accepts) = self.find(is_this, &mut |check, _| {
+            let of = check.strings.as_ref()?;
+            let splits = of.splits.as_ref().map(|splits| splits.upgrade()).map_err(|len| len.value());
+            Some((splits, of.bytes.upgrade()?, of.accepts))
+        })?;
+        let at = u32::try_from(at).ok()?;
+        let (start, end) = match splits {
+            Ok(splits) => {
+                let part = Part::of(splits?, at..at.checked_add(2)?);
+                let read = self.backend.read_parts(vec![part], wait).await.ok()?;
+                let ends: Vec<u32> = bytemuck::pod_collect_to_vec(read.first()?);
+                (*ends.first()?, *ends.get(1)?)
+            }
+            Err(len) => (at.checked_mul(len)?, at.checked_add(1)?.checked_mul(len)?),
+        };
+        let end = end.min(start.saturating_add(READ));
+        let read = self.backend.read_parts(vec![Part::of(bytes, start..end)], wait).await.ok()?;
+        let string: &[u8] = read.first()?;
+        if accepts(string) {
+            return None;
+        }
+        let shown = String::from_utf8_lossy(&string[..string.len().min(SHOWN)]);
+        Some(format!("{shown:?}{}", if string.len() > SHOWN { "…" } else { "" }))
+    }
+
+    /// The first result of `f` for a check that is sought and its condition.
+    fn find<T>(&self, is_this: &impl Fn(&Check) -> bool, f: &mut dyn FnMut(&Check, &Expr) -> Option<T>) -> Option<T> {
         let mut found = None;
         for recipe in &self.recipes {
             if let Recipe::Assert { ok, check, .. } = &**recipe
                 && is_this(check)
             {
-                found = found.or_else(|| Comparison::of(check, ok));
+                found = found.or_else(|| f(check, ok));
             }
             for e in recipe.exprs() {
                 for_each_expr(e, &mut |e| {
                     if let ExprKind::Checked(check, ok, _) = e.kind()
                         && is_this(check)
                     {
-                        found = found.take().or_else(|| Comparison::of(check, ok));
+                        found = found.take().or_else(|| f(check, ok));
                     }
                 });
             }

@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::{Check, CheckedStrings, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
@@ -32,10 +32,13 @@ impl Site {
 
     /// `value` with a device-side check that `ok` holds.
     pub(crate) fn checked(&self, what: &str, ok: Expr, value: Expr) -> Expr {
-        value.checked(
-            Arc::new(Check { op: self.op, what: what.into(), location: self.location, is_of_index: false }),
-            ok,
-        )
+        self.checked_strings(what, ok, value, None)
+    }
+
+    /// As [`Self::checked`], of a condition about strings.
+    pub(crate) fn checked_strings(&self, what: &str, ok: Expr, value: Expr, strings: Option<CheckedStrings>) -> Expr {
+        let check = Check { op: self.op, what: what.into(), location: self.location, is_of_index: false, strings };
+        value.checked(Arc::new(check), ok)
     }
 }
 

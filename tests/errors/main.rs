@@ -226,7 +226,8 @@ fn checks_name_the_compared_values() {
 fn messages_name_the_call_and_its_arguments() {
     let s = Subjects::new(&Device::cpu()).expect("valid tensors");
     let long = RaggedTensor::from_nested(vec![(0..100_000).collect::<Vec<i32>>()], &s.device).expect("valid");
-    let failed: [(Result<()>, &str); 11] = [
+    let numbers = || RaggedTensor::from_nested(["12", "1x", " 3 "], &s.device).expect("valid");
+    let failed: [(Result<()>, &str); 14] = [
         (no(&s.ints * 0.5), "multiply: "),
         (no(0.5 - s.ints.erased()), "subtract: "),
         (no(&s.flags.erased().clone() & 3), "logical_and: "),
@@ -240,6 +241,12 @@ fn messages_name_the_call_and_its_arguments() {
             no(RaggedShape::from_row_partitions(s.x.partitions(), &[-2], &s.device)),
             "RaggedShape::from_row_partitions: ",
         ),
+        (
+            no(numbers().string_to_number::<i32>().and_then(|x| x.to_vec())),
+            "not a number of i32: \"1x\" (first at position 1)",
+        ),
+        (no(numbers().string_to_number::<i8>().and_then(|x| x.reduce_sum(..)?.to_vec())), "not a number of i8"),
+        (no(numbers().bytes_split().and_then(|x| x.string_to_number::<i64>()?.to_vec())), "not a number of i64: \"x\""),
         (no(Err::<(), _>(s.failing().expect("recorded").to_host().unwrap_err())), "floordiv: "),
     ];
     for (result, says) in failed {

@@ -1,8 +1,11 @@
 //! Device-side conditions.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::error::{Error, Result, caller};
+use crate::graph::Size;
+use crate::graph::node::WeakNode;
 
 /// A device-side condition, with the error for the user if it does not hold.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -15,19 +18,42 @@ pub(crate) struct Check {
     pub(crate) location: &'static std::panic::Location<'static>,
     /// Whether the condition compares an index of the user with a size. The error of a failed read then names both.
     pub(crate) is_of_index: bool,
+    /// The strings of which the condition is about the one at its position. The error of a failed read then shows it.
+    pub(crate) strings: Option<CheckedStrings>,
+}
+
+/// Strings that a condition is about. Keeps no array alive; not part of a check's identity, so that batches share plans.
+#[derive(Debug)]
+pub(crate) struct CheckedStrings {
+    /// The splits, with the length of a string where all have one.
+    pub(crate) splits: std::result::Result<WeakNode, Size>,
+    pub(crate) bytes: WeakNode,
+    /// Whether the condition holds for a string. A string for which it holds is not shown: the position then counts
+    /// another domain, that of a kernel into which the condition was fused.
+    pub(crate) accepts: fn(&[u8]) -> bool,
+}
+
+impl PartialEq for CheckedStrings {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+impl Eq for CheckedStrings {}
+impl Hash for CheckedStrings {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 impl Check {
     /// A condition of the operation `op`, with the source location of the operation's caller.
     #[track_caller]
     pub(crate) fn new(op: &'static str, what: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { op, what: what.into(), location: caller(), is_of_index: false })
+        Arc::new(Self { op, what: what.into(), location: caller(), is_of_index: false, strings: None })
     }
 
     /// As [`Check::new`], of a condition that compares an index of the user with a size.
     #[track_caller]
     pub(crate) fn of_index(op: &'static str, what: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { op, what: what.into(), location: caller(), is_of_index: true })
+        Arc::new(Self { op, what: what.into(), location: caller(), is_of_index: true, strings: None })
     }
 
     /// The condition that the total of a scan fits in u32.

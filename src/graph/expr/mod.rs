@@ -14,7 +14,7 @@ mod substitute;
 use std::sync::Arc;
 
 pub(crate) use super::Expr;
-pub(crate) use check::Check;
+pub(crate) use check::{Check, CheckedStrings};
 pub(crate) use kind::ExprKind;
 
 use super::digest::Digest;

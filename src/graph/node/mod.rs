@@ -8,7 +8,7 @@ mod inputs;
 mod record;
 
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 pub(crate) use super::Node;
 pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
@@ -71,7 +71,22 @@ impl Drop for NodeData {
     }
 }
 
+/// A node that is not kept alive.
+#[derive(Debug, Clone)]
+pub(crate) struct WeakNode(Weak<NodeData>);
+
+impl WeakNode {
+    /// The node, while something else keeps it.
+    pub(crate) fn upgrade(&self) -> Option<Node> {
+        self.0.upgrade().map(Node)
+    }
+}
+
 impl Node {
+    /// The node, without keeping it alive.
+    pub(crate) fn downgrade(&self) -> WeakNode {
+        WeakNode(Arc::downgrade(&self.0))
+    }
     pub(crate) fn digest(&self) -> Digest {
         self.0.digest
     }

@@ -1,10 +1,12 @@
 //! Numbers from text.
 
+use std::str::FromStr;
+
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Str};
 use crate::error::{Error, Result, here};
-use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::expr::{CheckedStrings, Expr};
+use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
 use crate::ops::by_key::reduce_rows;
 use crate::ops::elementwise::Site;
@@ -13,6 +15,16 @@ use crate::tensor::{HostValues, RaggedTensor, Tensor};
 
 /// Digits whose value always fits in 64 bits.
 const DIGITS: u32 = 19;
+
+/// The number that a string denotes, with white space around it.
+fn parse<T: FromStr>(s: &[u8]) -> Option<T> {
+    let text = std::str::from_utf8(s).ok()?;
+    text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b').parse().ok()
+}
+
+fn is_number<T: FromStr>(s: &[u8]) -> bool {
+    parse::<T>(s).is_some()
+}
 
 impl Tensor {
     /// The number that each string denotes. The layout stays.
@@ -55,17 +67,14 @@ impl Tensor {
     }
 
     #[track_caller]
-    fn floats<T: std::str::FromStr + Clone + Default + Send>(
+    fn floats<T: FromStr + Clone + Default + Send>(
         &self,
         op: &'static str,
         name: &str,
         wrap: fn(Vec<T>) -> HostValues,
     ) -> Result<Self> {
         let parsed = |s: &[u8]| {
-            let text =
-                std::str::from_utf8(s).ok().map(|s| s.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b'));
-            let number = text.and_then(|s| s.parse().ok());
-            number.ok_or_else(|| {
+            parse(s).ok_or_else(|| {
                 let text = String::from_utf8_lossy(&s[..s.len().min(64)]);
                 Error::argument(op, format!("{text:?} is not a number of {name}"))
             })
@@ -119,7 +128,24 @@ impl Tensor {
         let ok = digits.lt(end).and(misfit.eq(Expr::u32(0))).and(value.clone().le(most));
         let value = value.cast(DType::I64);
         let value = negative.select(Expr::scalar(0i64).sub(value.clone()), value).cast(dtype);
-        let value = site.checked(&format!("a string is not a number of {dtype}"), ok, value);
+        let shown = CheckedStrings {
+            splits: match strings.rows() {
+                Rows::Splits(splits) => Ok(splits.downgrade()),
+                Rows::Uniform(len) => Err(len.clone()),
+            },
+            bytes: bytes.downgrade(),
+            accepts: match dtype {
+                DType::I8 => is_number::<i8>,
+                DType::I16 => is_number::<i16>,
+                DType::I32 => is_number::<i32>,
+                DType::U8 => is_number::<u8>,
+                DType::U16 => is_number::<u16>,
+                DType::U32 => is_number::<u32>,
+                _ => is_number::<i64>,
+            },
+        };
+        let what = format!("a string is not a number of {dtype}");
+        let value = site.checked_strings(&what, ok, value, Some(shown));
         self.with_value_node(Node::map(backend, op, count, value, &[]))
     }
 }
