@@ -1,6 +1,8 @@
 //! Compile errors say what to write instead.
 //!
-//! `compile_fail.rs` is compiled beside the library that this test is linked to, so that nothing is built again.
+//! `compile_fail.rs` is compiled beside the library that this test is linked to, so that nothing is built again, and the
+//! notes are compared, not the whole diagnosis, which differs by the version of the compiler. Measured: 0.5 s; the crate
+//! `trybuild`, which checks the dependencies again in a folder of its own, takes 102 s of processor time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
