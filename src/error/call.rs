@@ -17,11 +17,15 @@ thread_local! {
 /// The folder of this crate's sources, as in the locations of its lines.
 const SOURCES: &str = file!().split_at(file!().len() - "error/call.rs".len()).0;
 
+/// The start of the paths of the standard library, which calls functions that are passed to it by name.
+const STANDARD_LIBRARY: &str = "/rustc/";
+
 /// Where the user called the operation: the caller of the outermost function with `#[track_caller]`.
 #[track_caller]
 pub(crate) fn caller() -> &'static Location<'static> {
     let direct = Location::caller();
-    CALL.get().filter(|_| direct.file().starts_with(SOURCES)).unwrap_or(direct)
+    let is_users = ![SOURCES, STANDARD_LIBRARY].iter().any(|path| direct.file().starts_with(path));
+    CALL.get().filter(|_| !is_users).unwrap_or(direct)
 }
 
 /// Function that gives an error, made in a closure, the line of the user's call. Use as `.map_err(here())`.
