@@ -209,7 +209,8 @@ fn f32_of_u64(v: U64) -> f32 {
     let drop = 32u - countLeadingZeros(v.y);
     let kept = shr64(v, drop).x;
     let rest = v.x << (32u - drop);
-    return f32_of_word(kept | u32(rest != 0u)) * bitcast<f32>((127u + drop) << 23u);
+    // Times 2^drop, in the exponent: a product would follow the sum of the halves without a guard.
+    return bitcast<f32>(bitcast<u32>(f32_of_word(kept | u32(rest != 0u))) + (drop << 23u));
 }
 
 fn f32_of_i64(v: I64) -> f32 {

@@ -122,7 +122,9 @@ fn rounding(m: &mut ModuleBuilder<'_>, from: DType, to: DType) -> String {
                  return {half}(u32(x & 0xfffffffflu));\n    }}\n    let drop = 32u - countLeadingZeros(high);\n    \
                  let kept = u32((x >> drop) & 0xfffffffflu);\n    \
                  let rest = x & ((1lu << drop) - 1lu);\n    \
-                 return {half}(kept | select(0u, 1u, rest != 0lu)) * bitcast<f32>((127u + drop) << 23u);\n}}"
+                 // Times 2^drop, in the exponent: a product would follow the sum of the halves without a guard.\n    \
+                 let rounded = {half}(kept | select(0u, 1u, rest != 0lu));\n    \
+                 return bitcast<f32>(bitcast<u32>(rounded) + (drop << 23u));\n}}"
             )
         }
         (DType::I64, _) => {
