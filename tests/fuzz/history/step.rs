@@ -208,7 +208,7 @@ const SHAPES: &[Step] = &[
     step("broadcast of maxima", |x, _| x.reduce_max(keep(-1))?.broadcast_like(x)),
     step("broadcast_to", |x, _| x.broadcast_to([3i64])),
     step("its sum, three times, plus it", |x, _| x.reduce_sum(..)?.broadcast_to([3i64])?.add(x)),
-    step("unzip, zipped", |x, _| Tensor::zip(&x.unzip()?)),
+    step("unzip", |x, _| Tensor::zip(&x.unzip()?)),
     step("fill_empty_rows", |x, _| Ok(x.fill_empty_rows(zero(x))?.0)),
     step("reshape_like", |x, _| x.flat_values()?.reshape([-1])?.reshape_like(x)),
     step("dynamic_partition", |x, _| Ok(x.dynamic_partition(&x.row_lengths(1)?.floormod(2i64)?, 2)?.swap_remove(1))),
