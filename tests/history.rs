@@ -249,6 +249,9 @@ fn windows_that_no_row_is_long_enough_for_keep_their_length() {
 #[test]
 fn transposed_rows_have_no_rows_beyond_the_longest() {
     for (name, device) in devices_and_unfused_cpu() {
+        let none = RaggedTensor::from_nested(vec![vec![0i64; 0], vec![]], device).and_then(|x| x.transpose_rows());
+        let host = none.and_then(|x| x.to_host()).expect("read");
+        assert_eq!((host.nested_row_splits, host.uniform_row_lengths), (vec![vec![0]], vec![None]), "{name}");
         let x = RaggedTensor::from_nested(vec![vec![1i64, 2, 3, 4], vec![5], vec![6, 7, 8]], device).expect("uploaded");
         let kept = x.boolean_mask(&x.greater(1).expect("recorded")).expect("recorded");
         let columns = kept.transpose_rows().expect("recorded");

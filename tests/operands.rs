@@ -118,9 +118,10 @@ const OPS: &[Op] = &[
         let some: Vec<Tensor> = all.iter().map(|x| all[0].floordiv(&(x + 1)?)).collect::<Result<_>>()?;
         Ok(vec![Tensor::add_n(&some)?])
     }),
+    // The second value of the first operand is 11.
     ("a sum of failing quotients", |n, d| {
         let all = alike_as(n, DType::I32, d)?;
-        let some: Vec<Tensor> = all.iter().map(|x| all[0].floordiv(&(x - 5)?)).collect::<Result<_>>()?;
+        let some: Vec<Tensor> = all.iter().map(|x| all[0].floordiv(&(x - 11)?)).collect::<Result<_>>()?;
         Ok(vec![Tensor::add_n(&some)?])
     }),
     // Checks in branches that other operands select.

@@ -52,7 +52,8 @@ impl Tensor {
                 let by = ByKey::new(backend, OP, &count, rows.offset_of(at.clone()), &longest(backend, OP, rows)?)?;
                 let (columns, ncolumns, _) = by.rows();
                 let columns = match columns {
-                    Rows::Uniform(len) => RowPartition::uniform(len.clone(), ncolumns.clone())?,
+                    // There are no elements, so no rows: ragged like all other results.
+                    Rows::Uniform(_) => RowPartition::from_host_splits(backend, vec![0])?,
                     Rows::Splits(splits) => {
                         RowPartition::from_splits_node(splits.clone(), ncolumns.clone(), count.size().clone())
                     }

@@ -197,7 +197,8 @@ const SHAPES: &[Step] = &[
     twinned("transpose_rows", |x, _| x.transpose_rows(), |x, _| x.all_rows(transposed)),
     twinned(
         "transpose_rows twice",
-        |x, _| x.transpose_rows()?.transpose_rows(),
+        // Without columns the number of rows is lost, unless the result is dense, which depends on who computed it.
+        |x, _| if x.shape().get(1) == Some(&Some(0)) { Ok(x.clone()) } else { x.transpose_rows()?.transpose_rows() },
         |x, _| x.all_rows(|r| transposed(&transposed(r))),
     ),
     step("transpose", |x, _| x.transpose_rows()?.transpose([1, 0])),
