@@ -69,6 +69,10 @@ pub(crate) type BackendRef = Arc<dyn backend::Backend>;
 #[derive(Clone)]
 pub(crate) struct Node(Arc<node::NodeData>);
 
+/// A node that is not kept alive.
+#[derive(Debug, Clone)]
+pub(crate) struct WeakNode(std::sync::Weak<node::NodeData>);
+
 /// A scalar expression: the value of one element as a function of its position. Cheap to clone, immutable, compared by
 /// structure.
 #[derive(Debug, Clone)]

@@ -4,8 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::error::{Error, Result, caller};
-use crate::graph::Size;
-use crate::graph::node::WeakNode;
+use crate::graph::{Size, WeakNode};
 
 /// A device-side condition, with the error for the user if it does not hold.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ mod inputs;
 mod record;
 
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use super::Node;
 pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
@@ -17,7 +17,7 @@ pub(crate) use super::stored::Stored;
 use super::digest::Digest;
 use super::interned::Interner;
 use super::row_lengths::{self, KnownLengths};
-use super::{BackendRef, Expr, Extent};
+use super::{BackendRef, Expr, Extent, WeakNode};
 use crate::dtype::DType;
 
 /// Contents of a [`Node`].
@@ -70,10 +70,6 @@ impl Drop for NodeData {
         INTERNED.remove_dropped(self.digest);
     }
 }
-
-/// A node that is not kept alive.
-#[derive(Debug, Clone)]
-pub(crate) struct WeakNode(Weak<NodeData>);
 
 impl WeakNode {
     /// The node, while something else keeps it.
