@@ -14,8 +14,10 @@ use crate::tensor::Tensor;
 ///   of all rows that have one, and a result row is as long as the longest row that contributes to it. An empty list of
 ///   axes gives the tensor itself. The result is dense where no ragged dimension remains.
 /// - *Order.* Adjacent axes are reduced as one sequence in flat order, in the canonical order of row reductions: a
-///   row's result has the same bits on every backend and in every batch. Non-adjacent axes are reduced one run of
-///   adjacent axes after another, the innermost run first.
+///   row's result has the same bits on every backend and in every batch. That order depends on the number of values and
+///   on the sizes of the uniform dimensions below, if all are uniform: the last bits of a float may differ between
+///   equal values in a uniform and in a ragged dimension. Non-adjacent axes are reduced one run of adjacent axes after
+///   another, the innermost run first.
 /// - *Cost.* One pass over the values. An axis with ragged axes below adds a sort of positions, and one more sort per
 ///   further ragged level. `keepdims` on axis 0 of one ragged dimension waits where only the device knows the longest
 ///   row; [`record_async`](crate::record_async) awaits it.

@@ -50,6 +50,10 @@ const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
 pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
     let Recipe::RowScan { op, on, value } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, inner } = on;
+    // A read in between may have found that there are no rows, of which values were expected.
+    if nrows.capacity() == 0 || *inner == 0 {
+        return Ok(Lowered::default());
+    }
     let grid = grid(nvals.capacity(), nrows.capacity(), *inner);
     let Some(mut grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
         return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row scan"));

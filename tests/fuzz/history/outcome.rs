@@ -73,6 +73,14 @@ impl Outcome {
         }
     }
 
+    /// Whether the shapes know the same sizes below the outermost one.
+    pub fn has_uniform_lengths_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Read(a), Self::Read(b)) => a.shape.get(1..) == b.shape.get(1..),
+            _ => true,
+        }
+    }
+
     /// The text of a difference, which begins with its class in brackets.
     pub fn fault(&self, want: &Self, knows_all: bool) -> Option<String> {
         self.difference(want, knows_all).map(|class| format!("[{class}] {self}\n    not {want}"))

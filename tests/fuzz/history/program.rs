@@ -220,16 +220,20 @@ impl Generation {
             }
         }
         let (wants, hosts) = read_together(&mut program);
-        // Whether the layout differs from the one of the isolated operations: host-known sizes decide more.
-        let mut differs_in_layout = vec![false; wants.len()];
+        // Whether the layout differs from the one of the isolated operations: host-known sizes decide more. Where only
+        // the uniform lengths do, the canonical order of floats may be another one, and nothing else.
+        let (mut differs_in_layout, mut differs_in_order) = (vec![false; wants.len()], vec![false; wants.len()]);
         for (k, want) in wants.iter().enumerate() {
-            let [a, b] = program.nodes[k].operands().unwrap_or([k, k]);
-            if differs_in_layout[a] || differs_in_layout[b] {
+            let operands: Vec<usize> = program.nodes[k].operands().into_iter().flatten().collect();
+            let is_float = hosts[k].as_ref().is_some_and(|host| host.values.dtype().is_float());
+            differs_in_order[k] = operands.iter().any(|&of| differs_in_order[of]);
+            if operands.iter().any(|&of| differs_in_layout[of]) || is_float && differs_in_order[k] {
                 differs_in_layout[k] = true;
             } else if let Some(text) = differs(&isolated[k].1, want) {
                 program.faults.push(format!("{k} on a fresh device: {text}"));
             } else {
                 differs_in_layout[k] = want.difference(&isolated[k].1, false).is_some();
+                differs_in_order[k] |= !want.has_uniform_lengths_of(&isolated[k].1);
             }
         }
         (program.wants, program.hosts) = (wants, hosts);
