@@ -5,7 +5,7 @@
 //!     cargo bench -- --test                runs everything once
 //!     cargo bench -- row_reduce/pareto     measures the benchmarks whose names contain the text
 
-#[path = "../src/bin/ragged-bench/rows.rs"]
+#[path = "../crates/ragged-bench/src/rows.rs"]
 mod rows;
 
 use std::hint::black_box;

@@ -4,9 +4,9 @@
 //! order, so that the results must be equal bit for bit.
 
 mod common;
-#[path = "../src/bin/ragged-bench/embed.rs"]
+#[path = "../crates/ragged-bench/src/embed.rs"]
 mod embed;
-#[path = "../src/bin/ragged-bench/rows.rs"]
+#[path = "../crates/ragged-bench/src/rows.rs"]
 #[allow(dead_code, reason = "only the values are used here")]
 mod rows;
 
@@ -44,7 +44,7 @@ const WIDTH: usize = 4;
 const TEST_BYTES: usize = 64 << 10;
 
 /// The default text: files of the repository, and files in folders with these extensions.
-const OWN: [&str; 7] = ["README.md", "CHANGELOG.md", "src", "shaders", "tests", "examples", "benches"];
+const OWN: [&str; 8] = ["README.md", "CHANGELOG.md", "src", "crates", "shaders", "tests", "examples", "benches"];
 const ENDINGS: [&str; 3] = ["md", "rs", "wgsl"];
 
 /// The text files at or below the path, sorted by name.

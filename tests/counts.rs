@@ -2,15 +2,15 @@
 //! byte of the lower bound, waits, submissions, compilations, buffers. The rows are those of `ragged-bench` too.
 
 mod common;
-#[path = "../src/bin/ragged-bench/inputs.rs"]
+#[path = "../crates/ragged-bench/src/inputs.rs"]
 mod inputs;
-#[path = "../src/bin/ragged-bench/least.rs"]
+#[path = "../crates/ragged-bench/src/least.rs"]
 mod least;
-#[path = "../src/bin/ragged-bench/length_file.rs"]
+#[path = "../crates/ragged-bench/src/length_file.rs"]
 mod length_file;
-#[path = "../src/bin/ragged-bench/rows.rs"]
+#[path = "../crates/ragged-bench/src/rows.rs"]
 mod rows;
-#[path = "../src/bin/ragged-bench/workloads.rs"]
+#[path = "../crates/ragged-bench/src/workloads.rs"]
 mod workloads;
 
 use std::sync::{Mutex, MutexGuard};

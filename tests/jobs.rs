@@ -2,7 +2,7 @@
 
 mod common;
 
-#[path = "../src/bin/ragged-bench/jobs/cases.rs"]
+#[path = "../crates/ragged-bench/src/jobs/cases.rs"]
 mod cases;
 
 use cases::ALL;

@@ -5,7 +5,7 @@
 
 Requires NumPy and a CUDA device. A library that is not installed, or finds no device, is reported on standard error and
 skipped; without any library the script fails. Times are medians from the call to the end of the work. The rows are those of
-src/bin/ragged-bench/rows.rs.
+crates/ragged-bench/src/rows.rs.
 """
 import argparse, json, pathlib, statistics, sys, time
 

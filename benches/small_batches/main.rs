@@ -7,7 +7,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../../src/bin/ragged-bench/rows.rs"]
+#[path = "../../crates/ragged-bench/src/rows.rs"]
 #[allow(dead_code, reason = "only the numbers are used here")]
 mod rows;
 

@@ -8,20 +8,16 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
 use crate::paths::{Import, Paths};
-use crate::source::{code, files, read, src};
+use crate::source::{code, crates, files, read};
 
 /// Path of a module: the crate, then the names of the modules down to it.
 type ModulePath = Vec<String>;
 
-/// Path of the module in a file of `src`.
-fn module_of(inside: &Path) -> ModulePath {
-    let mut path: Vec<String> =
-        inside.with_extension("").components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
-    if path.first().is_some_and(|first| first == "bin") {
-        path.remove(0);
-    } else {
-        path.insert(0, "ragged".to_owned());
-    }
+/// Path of the module in a file of the folder `src` of a crate.
+fn module_of(krate: &str, inside: &Path) -> ModulePath {
+    let names = inside.with_extension("");
+    let names = names.components().map(|c| c.as_os_str().to_string_lossy().into_owned());
+    let mut path: Vec<String> = std::iter::once(krate.to_owned()).chain(names).collect();
     if path.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
         path.pop();
     }
@@ -173,12 +169,18 @@ fn chain<'a>(before: &BTreeMap<&'a ModulePath, &'a ModulePath>, start: &'a Modul
 
 #[test]
 fn files_do_not_import_each_other() {
-    let src = src();
-    let module = |file: &std::path::PathBuf| {
-        let inside = file.strip_prefix(&src).expect("a file of src");
-        (module_of(inside), Module { file: inside.display().to_string(), paths: Paths::of(&code(&read(file))) })
-    };
-    let cycles = cycles(&Modules(files(&src).iter().map(module).collect()));
+    let mut modules = BTreeMap::new();
+    for (krate, src) in crates() {
+        let module = |file: &std::path::PathBuf| {
+            let inside = file.strip_prefix(&src).expect("a file of src");
+            let name = format!("{krate}: {}", inside.display());
+            (module_of(&krate, inside), Module { file: name, paths: Paths::of(&code(&read(file))) })
+        };
+        let before = modules.len();
+        modules.extend(files(&src).iter().map(module));
+        assert!(modules.len() > before, "no file in {krate}");
+    }
+    let cycles = cycles(&Modules(modules));
     assert!(cycles.is_empty(), "{} import cycles:\n{}", cycles.len(), cycles.join("\n\n"));
 }
 

@@ -20,7 +20,7 @@ const LAYERS: [&[&str]; 14] = [
     &["ops"],
     &["sparse", "structured"],
     &["lod"],
-    &["bin", "guide"],
+    &["guide"],
 ];
 
 /// Exceptions: file of the importer, imported module, reason.

@@ -1,5 +1,6 @@
-//! Structure and documentation of the crate: imports point downwards only, and no files import each other; files are
-//! short; the table of operations is complete, public functions have examples, and errors name the line of the call.
+//! Structure and documentation of the crates: imports point downwards only, and no files import each other; files are
+//! short; the table of operations is complete, public functions have examples, errors name the line of the call, and
+//! each crate has the lints of the workspace.
 //!
 //! All checks read the source text. Unit tests are exempt from all but the length: they may build what they test with
 //! anything.
@@ -9,6 +10,7 @@ mod errors;
 mod examples;
 mod functions;
 mod layers;
+mod manifests;
 mod operations;
 mod paths;
 mod sizes;

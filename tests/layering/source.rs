@@ -1,10 +1,20 @@
-//! The files of the crate, and those of `src` without comments and unit tests.
+//! The files of the crates, and those of `src` without comments and unit tests.
 
 use std::path::{Path, PathBuf};
 
-/// The folder `src`.
+/// The folder `src` of the library.
 pub fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The crates: their names, and their folders `src`.
+pub fn crates() -> Vec<(String, PathBuf)> {
+    let members = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let entries = std::fs::read_dir(&members).unwrap_or_else(|e| panic!("{}: {e}", members.display()));
+    let member =
+        |path: PathBuf| (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), path.join("src"));
+    let members = entries.map(|e| e.expect("an entry").path()).filter(|path| path.is_dir()).map(member);
+    std::iter::once(("ragged".to_owned(), src())).chain(members).collect()
 }
 
 /// Text of a file.

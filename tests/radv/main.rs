@@ -20,16 +20,16 @@ mod families;
 #[allow(dead_code, reason = "the suite itself uses the rest")]
 mod got;
 
-#[path = "../../src/bin/ragged-bench/inputs.rs"]
+#[path = "../../crates/ragged-bench/src/inputs.rs"]
 #[allow(dead_code, reason = "the benchmark uses the rest")]
 mod inputs;
-#[path = "../../src/bin/ragged-bench/least.rs"]
+#[path = "../../crates/ragged-bench/src/least.rs"]
 #[allow(dead_code, reason = "the benchmark uses the rest")]
 mod least;
-#[path = "../../src/bin/ragged-bench/rows.rs"]
+#[path = "../../crates/ragged-bench/src/rows.rs"]
 #[allow(dead_code, reason = "the benchmark uses the rest")]
 mod rows;
-#[path = "../../src/bin/ragged-bench/workloads.rs"]
+#[path = "../../crates/ragged-bench/src/workloads.rs"]
 #[allow(dead_code, reason = "the benchmark uses the rest")]
 mod workloads;
 

@@ -3,7 +3,7 @@
 //   ./cub [--values N] [--repeat R] [--row-lengths FILE]
 //
 // Times are medians from the call to the end of the work; gpu_ms is by the device's clock. Temporary storage is allocated
-// before. The rows are those of src/bin/ragged-bench/rows.rs.
+// before. The rows are those of crates/ragged-bench/src/rows.rs.
 
 #include <algorithm>
 #include <chrono>

@@ -7,21 +7,21 @@ mod record;
 mod table;
 
 // The rows and operations of `ragged-bench`.
-#[path = "../../../src/bin/ragged-bench/count.rs"]
+#[path = "../../../crates/ragged-bench/src/count.rs"]
 mod count;
-#[path = "../../../src/bin/ragged-bench/inputs.rs"]
+#[path = "../../../crates/ragged-bench/src/inputs.rs"]
 mod inputs;
-#[path = "../../../src/bin/ragged-bench/least.rs"]
+#[path = "../../../crates/ragged-bench/src/least.rs"]
 mod least;
-#[path = "../../../src/bin/ragged-bench/length_file.rs"]
+#[path = "../../../crates/ragged-bench/src/length_file.rs"]
 mod length_file;
 #[allow(dead_code, reason = "the benchmark needs more of it")]
-#[path = "../../../src/bin/ragged-bench/lengths.rs"]
+#[path = "../../../crates/ragged-bench/src/lengths.rs"]
 mod lengths;
-#[path = "../../../src/bin/ragged-bench/rows.rs"]
+#[path = "../../../crates/ragged-bench/src/rows.rs"]
 mod rows;
 #[allow(dead_code, reason = "only the benchmark's table uses the lower bounds on bytes")]
-#[path = "../../../src/bin/ragged-bench/workloads.rs"]
+#[path = "../../../crates/ragged-bench/src/workloads.rs"]
 mod workloads;
 
 use std::fs::{self, File};

@@ -12,7 +12,7 @@ use super::harness::{BindingType, Harness, Kernel, whole};
 use super::litmus;
 use crate::median::median;
 
-const STEP: &str = include_str!("../../../../shaders/bench/step.wgsl");
+const STEP: &str = include_str!("../../shaders/step.wgsl");
 
 /// Dispatches per pass, where one would be too short for the clock.
 const MANY: u32 = 1000;

@@ -7,7 +7,7 @@ use ragged::{Device, RaggedTensor, Tensor, wgpu};
 
 use super::harness::{BindingType, Harness, whole};
 
-const BOUND: &str = include_str!("../../../../shaders/bench/bound.wgsl");
+const BOUND: &str = include_str!("../../shaders/bound.wgsl");
 
 /// Dispatches of a large submission. A further dispatch costs the difference to a submission of one dispatch, per
 /// additional dispatch.

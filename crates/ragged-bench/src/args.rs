@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(asked(&["--dist", "giant,empty"])?, (2, 14));
         assert_eq!(asked(&["--sweep"])?, (30, 1));
         assert_eq!(asked(&["--sweep", "--op", "max,sort"])?, (30, 2));
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/row_lengths/wikitext2_line_words.txt");
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/row_lengths/wikitext2_line_words.txt");
         assert_eq!(asked(&["--row-lengths", file, "--dist", "giant"])?, (2, 14));
         assert!(asked(&["--row-lengths", "no such file"]).is_err());
         assert_eq!(asked(&["--dist", "giant,giant", "--op", "sum,sum"])?, (1, 1), "once is enough");

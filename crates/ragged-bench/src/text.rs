@@ -32,11 +32,12 @@ impl Text {
 }
 
 /// The repository's own text: files and folders, with the extensions to read.
-const OWN: [(&str, &[&str]); 8] = [
+const OWN: [(&str, &[&str]); 9] = [
     ("README.md", &["md"]),
     ("CHANGELOG.md", &["md"]),
     ("docs", &["md"]),
     ("src", &["rs"]),
+    ("crates", &["rs", "wgsl"]),
     ("shaders", &["wgsl", "md"]),
     ("tests", &["rs", "md"]),
     ("examples", &["rs"]),
@@ -73,12 +74,12 @@ pub fn read(inputs: &[PathBuf]) -> Result<Text> {
     Ok(text)
 }
 
-/// The root of this repository: the current folder, an ancestor of it, or cargo's package folder.
+/// The root of this repository: the current folder, cargo's package folder, or an ancestor of them.
 fn repository() -> Option<PathBuf> {
-    let is_root = |p: &Path| p.join("shaders").is_dir() && p.join("src/bin/ragged-bench").is_dir();
-    let here = std::env::current_dir().ok();
-    let above = here.as_deref().into_iter().flat_map(Path::ancestors).map(Path::to_path_buf);
-    above.chain(std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from)).find(|p| is_root(p))
+    let is_root = |p: &Path| p.join("shaders").is_dir() && p.join("crates/ragged-bench").is_dir();
+    let (here, package) = (std::env::current_dir().ok(), std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from));
+    let mut above = [&here, &package].into_iter().flatten().flat_map(|folder| folder.ancestors());
+    above.find(|p| is_root(p)).map(Path::to_path_buf)
 }
 
 /// Appends the file, or the text files below the folder with one of the extensions, sorted by name within a folder.

@@ -13,7 +13,7 @@ use ragged::wgpu;
 use super::adapter;
 use super::harness::{BindingType, Harness, whole};
 
-const SOURCE: &str = include_str!("../../../../shaders/bench/litmus.wgsl");
+const SOURCE: &str = include_str!("../../shaders/litmus.wgsl");
 
 /// Workgroups per round, all of which except the first receive a message; and number of rounds.
 const GROUPS: u32 = 1024;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::harness::{self, BindingType, Harness, Kernel, grid};
 use crate::median::median;
 
-const SOURCE: &str = include_str!("../../../../shaders/bench/bandwidth.wgsl");
+const SOURCE: &str = include_str!("../../shaders/bandwidth.wgsl");
 
 /// Elements per invocation.
 const EACH: u64 = 4;

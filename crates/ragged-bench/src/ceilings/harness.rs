@@ -85,7 +85,7 @@ impl<'a> Harness<'a> {
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some("ceilings"), source };
         self.scoped(|| match is_checked {
             true => self.device.create_shader_module(descriptor),
-            // SAFETY: the texts are `bandwidth`, `step` and `bound` of `shaders/bench/`. Their loops have four
+            // SAFETY: the texts are `bandwidth`, `step` and `bound` of `shaders/`. Their loops have four
             // iterations, they contain no division, and they compare each index with the given number of elements,
             // which is that of the bound arrays.
             false => unsafe {
