@@ -273,6 +273,11 @@ fn a_bound_is_not_refused_as_if_it_were_the_size() {
         assert_eq!(show(|x| x.transpose_rows()), "<ragged.RaggedTensor [[0, 0], [1], [2]]>", "{name}");
         let union = show(|x| x.set_union(&x.reverse(1)?));
         assert_eq!(union, "<ragged.RaggedTensor [[0, 1, 2], [0]]>", "{name}");
+        let wide = x().and_then(|x| x.transpose_rows()?.transpose_rows()).expect("recorded");
+        let by_length = wide.row_lengths(1).and_then(|n| wide.unsorted_segment_max(&n.floormod(3i64)?, 3));
+        let by_length = by_length.expect("recorded");
+        assert!(by_length.explain().is_ok_and(|e| !e.kernels.is_empty()), "{name}: {:?}", by_length.explain().err());
+        assert_eq!(by_length.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [0], []]>", "{name}");
         let strings = RaggedTensor::from_nested(vec![vec!["ab c", "d"], vec!["e"]], device).expect("uploaded");
         let shifted = strings.erased().shift(1, Operand::Value(Fill::zero(DType::Str)), 1).expect("recorded");
         let most = shifted.unicode_decode(Encoding::Utf8).and_then(|codes| codes.cummax(1)).expect("recorded");

@@ -5,8 +5,9 @@
 //! and read first, all independent ones in one wait, and the rest is planned with exact sizes. Bounds never compound:
 //! if one bound depends on another count, that count is read first.
 
+use super::digest::DigestMap;
 use super::program::{Bindings, Program, SizeId};
-use super::size::Size;
+use super::size::{Size, SizeKind};
 
 /// The counts to read before the outputs of the program are computed: the wasteful counts that depend on no other
 /// wasteful count. A count is wasteful if an array at its bound takes more than `most` bytes and more than twice the
@@ -35,8 +36,25 @@ pub(crate) fn predict_waits(program: &Program, bindings: &mut Bindings, most: u6
             estimated.push(count);
         }
         program.recompute(&mut bindings.sizes);
+        tighten(program, bindings);
     }
     0
+}
+
+/// Lowers the bounds of counts that follow from other counts, as a run finds them after each stage.
+fn tighten(program: &Program, bindings: &mut Bindings) {
+    let mut values: DigestMap<u32> = bindings.sizes.iter().map(|(size, value)| (size.digest(), *value)).collect();
+    // Most counts are numbered after those that bound them; the bound of any other one stays a bound.
+    for count in program.counts() {
+        let (size, value) = &mut bindings.sizes[count.index()];
+        if let Some(SizeKind::Count(known)) = size.kind()
+            && let Some(bound) = known.bounded_by()
+        {
+            *value = bound.value_with(&values).min(*value);
+            values.insert(size.digest(), *value);
+        }
+    }
+    program.recompute(&mut bindings.sizes);
 }
 
 /// The counts that depend on no other element of `counts`.

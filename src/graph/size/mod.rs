@@ -48,7 +48,7 @@ pub(crate) use count::{DeviceCount, SlotCount};
 pub(crate) use op::SizeOp;
 
 use super::Node;
-use super::digest::Digest;
+use super::digest::{Digest, DigestMap};
 use super::interned::Interner;
 
 /// All live counts.
@@ -180,6 +180,15 @@ impl Size {
             Some(SizeKind::Len(node)) => len(node).unwrap_or_else(|| self.value()),
             Some(SizeKind::Op(op, a, b)) => op.apply(a.value_given(len), b.value_given(len)),
             _ => self.value(),
+        }
+    }
+
+    /// As [`Self::value`], with the sizes of those digests replaced.
+    pub(in crate::graph) fn value_with(&self, values: &DigestMap<u32>) -> u32 {
+        match (values.get(&self.digest()), self.kind()) {
+            (Some(value), _) => *value,
+            (None, Some(SizeKind::Op(op, a, b))) => op.apply(a.value_with(values), b.value_with(values)),
+            (None, _) => self.value(),
         }
     }
 

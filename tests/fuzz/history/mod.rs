@@ -165,9 +165,9 @@ fn programs_on_gpus_are_independent_of_their_history() {
     if common::gpus().is_empty() {
         return;
     }
-    // Stages of 4 KiB: sizes become exact in the middle of a read.
+    // Stages of 4 KiB: sizes become exact in the middle of a read. Host steps, as on the CPU.
     let staged = || {
-        let options = DeviceOptions::default().tuning(Tuning::default().stage_bytes(4 << 10));
+        let options = DeviceOptions::default().tuning(Tuning::default().stage_bytes(4 << 10)).host_steps(true);
         Device::gpu_with(&options).expect("the first adapter opens twice")
     };
     let has_f64 = common::has(&staged(), DType::F64);
