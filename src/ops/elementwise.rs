@@ -75,6 +75,11 @@ pub(crate) fn number(dtype: DType, v: f64) -> Expr {
     Expr::scalar(Scalar::from_f64(dtype, v))
 }
 
+/// The number `v` of the user, in that dtype: a parameter.
+pub(crate) fn parameter(dtype: DType, v: f64) -> Expr {
+    Expr::number(Scalar::from_f64(dtype, v))
+}
+
 /// Applies a function of `crate::math`.
 pub(crate) fn math(f: MathFn, x: Expr) -> Expr {
     x.unary(UnaryOp::Math(f))
@@ -186,7 +191,7 @@ fn map_all(
     for (operand, place) in operands.iter().zip(&together.places) {
         numbers.push(match operand {
             Operand::Tensor(t) => Expr::load(t.numbers(op)?, place.expr()),
-            Operand::Value(Fill::Number(s)) => Expr::scalar(*s),
+            Operand::Value(Fill::Number(s)) => Expr::number(*s),
             Operand::Value(Fill::String(_)) => return Err(Error::unsupported(op, DType::Str, "")),
         });
     }

@@ -163,6 +163,7 @@ impl<'a> CompiledExpr<'a> {
         let mut at = |e: &Expr| self.compile(inputs, e, compiled);
         let op = match e.kind() {
             ExprKind::Scalar(s) => Op::Scalar(*s),
+            ExprKind::Param(p) => Op::Scalar(p.value()),
             ExprKind::Size(size) => Op::Scalar(Scalar::U32(size.value())),
             ExprKind::Index => Op::Index,
             ExprKind::Load(node, i) => Op::Load(inputs.array(node), node.dtype(), at(i)),

@@ -1,14 +1,16 @@
 //! Tracing: turns a recording into its program and the bindings of this run.
 
-use super::{ArrayDef, ArrayId, ExprDef, ExprId, ExtentDef, Program, SizeDef, SizeId};
+use super::{ArrayDef, ArrayId, ExprDef, ExprId, ExtentDef, Program, ScalarId, SizeDef, SizeId};
 use crate::graph::digest::DigestMap;
-use crate::graph::expr::Expr;
+use crate::graph::expr::{Expr, RewriteExpr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::recipe::Rewrite;
+use crate::graph::scalar::Scalar;
+use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::{Size, SizeKind};
 
-/// Inputs and sizes of one run of a program.
+/// Inputs, sizes and scalars of one run of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Bindings {
     /// The recorded node of each array, with the result of an input.
@@ -16,6 +18,8 @@ pub(crate) struct Bindings {
     /// The recorded size of each size in the program, with its value; for a count that only the device knows, an upper
     /// bound.
     pub(crate) sizes: Vec<(Size, u32)>,
+    /// The value of each scalar parameter.
+    pub(crate) scalars: Vec<Scalar>,
 }
 
 impl Bindings {
@@ -147,6 +151,9 @@ impl Tracer {
 
     /// The number of an expression, after its operands.
     fn expr_id(&mut self, e: &Expr) -> ExprId {
+        if e.as_param().is_some() {
+            return self.define(e);
+        }
         if let Some(&known) = self.exprs.get(&e.digest()) {
             return known;
         }
@@ -158,7 +165,7 @@ impl Tracer {
                 if !self.exprs.contains_key(&e.digest()) {
                     stack.push((e, true));
                     let first = stack.len();
-                    stack.extend(e.operands().map(|o| (o, false)));
+                    stack.extend(e.operands().filter(|o| o.as_param().is_none()).map(|o| (o, false)));
                     stack[first..].reverse();
                 }
                 continue;
@@ -167,12 +174,18 @@ impl Tracer {
             if self.exprs.contains_key(&e.digest()) {
                 continue;
             }
-            let kind = e.kind().map::<Extent, _>(self);
-            last = ExprId(self.program.exprs.len() as u32);
-            self.program.exprs.push(ExprDef { kind, dtype: e.dtype() });
+            last = self.define(e);
             self.exprs.insert(e.digest(), last);
         }
         last
+    }
+
+    /// Adds an expression whose operands are numbered, except scalar parameters, which are numbered at each use.
+    fn define(&mut self, e: &Expr) -> ExprId {
+        let kind = e.kind().map::<Extent, _>(self);
+        let id = ExprId(self.program.exprs.len() as u32);
+        self.program.exprs.push(ExprDef { kind, dtype: e.dtype() });
+        id
     }
 }
 
@@ -192,5 +205,14 @@ impl Rewrite<Expr, Node, Extent, Size> for Tracer {
     }
     fn size(&mut self, s: &Size) -> SizeId {
         self.size_id(s)
+    }
+}
+
+impl RewriteExpr<Expr, Node, Extent, Size, ScalarParam> for Tracer {
+    type Param = ScalarId;
+    fn param(&mut self, p: &ScalarParam) -> ScalarId {
+        self.program.scalars.push(p.def());
+        self.bindings.scalars.push(p.value());
+        ScalarId(self.program.scalars.len() as u32 - 1)
     }
 }
