@@ -1,6 +1,12 @@
 //! Numbers of the user: a learning rate, a seed or a bound is bound to a program, whose plan serves all of them.
 
-use ragged::{Device, HostTensor, HostValues, Operand, Result, Scalar, Seed, Tensor, shaped, to_host};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ragged::{
+    Device, ElementFunction, HostTensor, HostValues, Operand, RaggedTensor, Result, Scalar, Seed, Tensor, shaped,
+    to_host,
+};
 
 use crate::common::naive;
 use crate::common::outcome::bits;
@@ -115,5 +121,34 @@ fn a_plan_gives_the_results_of_every_number() {
                 assert!(plans <= *programs, "{label} {name} of {:?}: {plans} plans", numbers[0].dtype());
             }
         }
+    }
+}
+
+#[test]
+fn a_function_that_is_defined_again_shares_the_plan_and_is_called() {
+    let _guard = exclusive();
+    let text = "fn scaled(x: f32, by: f32) -> f32 { return x * by; }";
+    for (label, device) in common::devices() {
+        let before = device.stats();
+        for run in 0..8u32 {
+            let calls = Arc::new(AtomicU32::new(0));
+            let count = calls.clone();
+            let scaled = ElementFunction::new("scaled", text, move |x: f32, by: f32| {
+                count.fetch_add(1, Ordering::Relaxed);
+                x * by
+            });
+            let by = run as f32 - 2.5;
+            let values = vec![1.0f32, -2.0, 0.5];
+            let want = HostValues::F32(values.iter().map(|x| x * by).collect());
+            let x = RaggedTensor::from_nested(values, &device).expect("uploaded");
+            let got = scaled.and_then(|scaled| scaled.call(&x, by)?.erased().to_host()).expect("computed");
+            assert_eq!(got.values, want, "{label} run {run}");
+            assert_eq!(
+                calls.load(Ordering::Relaxed) > 0,
+                device.is_cpu(),
+                "{label} run {run}: this run's own function"
+            );
+        }
+        assert_eq!((device.stats() - before).plans, 1, "{label}");
     }
 }

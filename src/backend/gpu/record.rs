@@ -149,7 +149,7 @@ impl GpuBackend {
                 Status::inherit(&mut outcomes, &stored(from).status);
             }
             for check in &step.checks {
-                outcomes.push(Status::new(block(), slot, check.clone()));
+                outcomes.push(Status::new(block(), slot, bindings.locations.of(check)));
                 slot += 1;
             }
             if let Some((k, word)) = step.overflow {

@@ -11,10 +11,10 @@ use crate::graph::scalar::Scalar;
 use crate::graph::scalar_param::ScalarParam;
 use crate::graph::{Expr, Node, Size};
 
-/// The kinds of scalar expression. Generic over the references to expressions, arrays, sizes and scalar parameters: those
-/// of a recording, or numbers in a [`Program`](crate::graph::program::Program).
+/// The kinds of scalar expression. Generic over the references to expressions, arrays, sizes, scalar parameters,
+/// checks and functions: those of a recording, or numbers in a [`Program`](crate::graph::program::Program).
 #[derive(Debug, Clone)]
-pub(crate) enum ExprKind<E = Expr, A = Node, S = Size, P = ScalarParam> {
+pub(crate) enum ExprKind<E = Expr, A = Node, S = Size, P = ScalarParam, C = Arc<Check>, F = Function> {
     /// The flat position of the element being computed (u32).
     Index,
     /// A constant of the program.
@@ -42,18 +42,20 @@ pub(crate) enum ExprKind<E = Expr, A = Node, S = Size, P = ScalarParam> {
     /// Reinterpretation of the bits as another type of the same width.
     Bitcast(E),
     /// A function of the user, whose value depends on its arguments alone.
-    Call(Function, Box<[E]>),
+    Call(F, Box<[E]>),
     /// The value under a condition: the kernel reports the position if the condition does not hold.
-    Checked(Arc<Check>, E, E),
+    Checked(C, E, E),
 }
 
 /// Rewrites the references of an expression; see [`ExprKind::map`].
-pub(crate) trait RewriteExpr<E, A, X, S, P>: Rewrite<E, A, X, S> {
+pub(crate) trait RewriteExpr<E, A, X, S, P, C, F>: Rewrite<E, A, X, S, C> {
     type Param;
+    type Function;
     fn param(&mut self, p: &P) -> Self::Param;
+    fn function(&mut self, f: &F) -> Self::Function;
 }
 
-impl<E, A, S, P> ExprKind<E, A, S, P> {
+impl<E, A, S, P, C, F> ExprKind<E, A, S, P, C, F> {
     /// The operands that are expressions over the same position, in order.
     pub(crate) fn operands(&self) -> impl Iterator<Item = &E> {
         use ExprKind as K;
@@ -68,10 +70,10 @@ impl<E, A, S, P> ExprKind<E, A, S, P> {
     }
 
     /// Rewrites the references: the array or size first, then the operands in their order.
-    pub(crate) fn map<X, R: RewriteExpr<E, A, X, S, P>>(
+    pub(crate) fn map<X, R: RewriteExpr<E, A, X, S, P, C, F>>(
         &self,
         r: &mut R,
-    ) -> ExprKind<R::Expr, R::Array, R::Size, R::Param> {
+    ) -> ExprKind<R::Expr, R::Array, R::Size, R::Param, R::Check, R::Function> {
         use ExprKind as K;
         match self {
             K::Index => K::Index,
@@ -86,14 +88,22 @@ impl<E, A, S, P> ExprKind<E, A, S, P> {
             K::Select(c, a, b) => K::Select(r.expr(c), r.expr(a), r.expr(b)),
             K::Cast(a) => K::Cast(r.expr(a)),
             K::Bitcast(a) => K::Bitcast(r.expr(a)),
-            K::Call(f, arguments) => K::Call(f.clone(), arguments.iter().map(|a| r.expr(a)).collect()),
-            K::Checked(check, ok, v) => K::Checked(check.clone(), r.expr(ok), r.expr(v)),
+            K::Call(f, arguments) => K::Call(r.function(f), arguments.iter().map(|a| r.expr(a)).collect()),
+            K::Checked(check, ok, v) => K::Checked(r.check(check), r.expr(ok), r.expr(v)),
         }
     }
 }
 
 /// Constants are equal if their dtypes and bits are.
-impl<E: PartialEq, A: PartialEq, S: PartialEq, P: PartialEq> PartialEq for ExprKind<E, A, S, P> {
+impl<E, A, S, P, C, F> PartialEq for ExprKind<E, A, S, P, C, F>
+where
+    E: PartialEq,
+    A: PartialEq,
+    S: PartialEq,
+    P: PartialEq,
+    C: PartialEq,
+    F: PartialEq,
+{
     fn eq(&self, other: &Self) -> bool {
         use ExprKind as K;
         match (self, other) {
@@ -113,9 +123,9 @@ impl<E: PartialEq, A: PartialEq, S: PartialEq, P: PartialEq> PartialEq for ExprK
         }
     }
 }
-impl<E: Eq, A: Eq, S: Eq, P: Eq> Eq for ExprKind<E, A, S, P> {}
+impl<E: Eq, A: Eq, S: Eq, P: Eq, C: Eq, F: Eq> Eq for ExprKind<E, A, S, P, C, F> {}
 
-impl<E: Hash, A: Hash, S: Hash, P: Hash> Hash for ExprKind<E, A, S, P> {
+impl<E: Hash, A: Hash, S: Hash, P: Hash, C: Hash, F: Hash> Hash for ExprKind<E, A, S, P, C, F> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         use ExprKind as K;
         std::mem::discriminant(self).hash(state);
@@ -128,8 +138,9 @@ impl<E: Hash, A: Hash, S: Hash, P: Hash> Hash for ExprKind<E, A, S, P> {
             K::Unary(op, _) => op.hash(state),
             K::Binary(op, ..) => op.hash(state),
             K::Call(f, _) => f.hash(state),
+            K::Checked(check, ..) => check.hash(state),
             // Their operands are hashed below.
-            K::Select(..) | K::Cast(_) | K::Bitcast(_) | K::Checked(..) => {}
+            K::Select(..) | K::Cast(_) | K::Bitcast(_) => {}
         }
         self.operands().for_each(|e| e.hash(state));
     }

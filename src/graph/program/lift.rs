@@ -3,13 +3,15 @@
 //! Planned nodes differ from recorded ones in their sizes and scalar parameters. Those that vary by run are slots, whose values are set
 //! before each run and undefined until then. A plan that depends on such a value is valid for that value only.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{ArrayDef, ArrayId, Bindings, ExprId, ExtentDef, Program, ScalarId, SizeDef, SizeId};
+use super::{ArrayDef, ArrayId, Bindings, CheckId, ExprId, ExtentDef, FunctionId, Program, ScalarId, SizeDef, SizeId};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::{Digest, DigestMap};
-use crate::graph::expr::{Expr, RewriteExpr};
+use crate::graph::expr::{Check, Expr, RewriteExpr};
 use crate::graph::extent::Extent;
+use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::recipe::Rewrite;
 use crate::graph::scalar_param::ScalarParam;
@@ -127,6 +129,7 @@ impl Lifter<'_> {
                 let extent = self.extent(extent);
                 let asserts: Vec<Node> = asserts.iter().map(|&a| self.array(&a)).collect();
                 let recipe = recipe.map(self);
+                let op = self.bindings.locations.name(*op);
                 Node::planned(self.backend, digest, op, (*dtype, extent, *fallible), asserts, recipe)
             }
         };
@@ -134,11 +137,12 @@ impl Lifter<'_> {
     }
 }
 
-impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId> for Lifter<'_> {
+impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Lifter<'_> {
     type Expr = Expr;
     type Array = Node;
     type Extent = Extent;
     type Size = Size;
+    type Check = Arc<Check>;
 
     fn expr(&mut self, e: &ExprId) -> Expr {
         if let Some(known) = &self.exprs[e.0 as usize] {
@@ -197,11 +201,19 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId> for Lifter<'_> {
         self.sizes[at] = Some(size.clone());
         size
     }
+
+    fn check(&mut self, c: &CheckId) -> Arc<Check> {
+        Check::planned(c.0)
+    }
 }
 
-impl RewriteExpr<ExprId, ArrayId, ExtentDef, SizeId, ScalarId> for Lifter<'_> {
+impl RewriteExpr<ExprId, ArrayId, ExtentDef, SizeId, ScalarId, CheckId, FunctionId> for Lifter<'_> {
     type Param = ScalarParam;
+    type Function = Function;
     fn param(&mut self, p: &ScalarId) -> ScalarParam {
         self.scalars[p.0 as usize].clone()
+    }
+    fn function(&mut self, f: &FunctionId) -> Function {
+        Function::planned(f.0, &self.program.functions[f.0 as usize])
     }
 }
