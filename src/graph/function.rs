@@ -14,7 +14,7 @@ use crate::error::{Error, Result, caller};
 pub(crate) type BlockFunction = Box<dyn Fn(&[&[u32]], &mut [u32]) + Send + Sync>;
 
 /// The WGSL function.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct WgslFunction {
     /// Functions and constants, whose names occur in no other text. The text is valid on its own and has no comments.
     pub(crate) text: String,
@@ -24,21 +24,30 @@ pub(crate) struct WgslFunction {
     pub(crate) cost: u32,
 }
 
+/// What a program contains of a function of the user: all of it except the Rust function, which is in the program's
+/// [`Locations`](super::program::Locations).
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FunctionDef {
+    /// The user's name of the function.
+    pub(crate) name: String,
+    /// The dtypes of the arguments: bool or a number of 32 bits.
+    pub(crate) parameters: Vec<DType>,
+    /// The dtype of the result.
+    pub(crate) result: DType,
+    pub(crate) wgsl: WgslFunction,
+}
+
 /// A function of the user: cheap to clone, compared by identity.
 #[derive(Clone)]
 pub(crate) struct Function(Arc<FunctionData>);
 
 /// Contents of a [`Function`].
 pub(crate) struct FunctionData {
-    /// The user's name of the function.
-    pub(crate) name: String,
+    pub(crate) def: Arc<FunctionDef>,
     /// Differs between functions that may give different results.
     pub(crate) identity: Digest,
-    /// The dtypes of the arguments: bool or a number of 32 bits.
-    pub(crate) parameters: Vec<DType>,
-    /// The dtype of the result.
-    pub(crate) result: DType,
-    pub(crate) wgsl: WgslFunction,
+    /// For a function of a plan: its number in the program. It has no Rust function.
+    pub(crate) number: Option<u32>,
     pub(crate) rust: BlockFunction,
     /// Where the user defined the function.
     pub(crate) location: &'static Location<'static>,
@@ -49,17 +58,36 @@ impl Function {
         Self(Arc::new(data))
     }
 
+    /// The function of a plan that stands for function `number` of the program.
+    pub(in crate::graph) fn planned(number: u32, def: &Arc<FunctionDef>) -> Self {
+        Self::new(FunctionData {
+            def: def.clone(),
+            identity: Digest::of("function of a plan", number),
+            number: Some(number),
+            rust: Box::new(|_, _| unreachable!("bug: a call of the function of a plan")),
+            location: caller(),
+        })
+    }
+
+    /// The part that a program contains.
+    pub(in crate::graph) fn def(&self) -> &Arc<FunctionDef> {
+        &self.0.def
+    }
+    /// The function itself, or for one of a plan the function of the run with its number.
+    pub(crate) fn of_run<'a>(&'a self, functions: &'a [Self]) -> &'a Self {
+        self.0.number.map_or(self, |number| &functions[number as usize])
+    }
     pub(crate) fn name(&self) -> &str {
-        &self.0.name
+        &self.0.def.name
     }
     pub(crate) fn parameters(&self) -> &[DType] {
-        &self.0.parameters
+        &self.0.def.parameters
     }
     pub(crate) fn result(&self) -> DType {
-        self.0.result
+        self.0.def.result
     }
     pub(crate) fn wgsl(&self) -> &WgslFunction {
-        &self.0.wgsl
+        &self.0.def.wgsl
     }
 
     /// Fills `results` with the Rust function's results, as words.
@@ -75,7 +103,7 @@ impl Function {
             let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
             let (file, line) = (self.0.location.file(), self.0.location.line());
             Error::Function {
-                function: self.0.name.clone(),
+                function: self.0.def.name.clone(),
                 what: format!("the Rust function, defined at {file}:{line}, panicked: {text}"),
                 location: call,
             }
@@ -93,12 +121,16 @@ impl Function {
     /// As [`Function::for_tests`], with another Rust function.
     pub(crate) fn for_tests_with(one: fn(u32, u32) -> u32) -> Self {
         let text = "fn user_test_f(x: u32, y: u32) -> u32 {\n    return x + (y << 1u);\n}\n".into();
-        Self::new(FunctionData {
+        let def = FunctionDef {
             name: "f".into(),
-            identity: Digest::of("function", "for tests"),
             parameters: vec![DType::U32; 2],
             result: DType::U32,
             wgsl: WgslFunction { text, entry: "user_test_f".into(), cost: 2 },
+        };
+        Self::new(FunctionData {
+            def: Arc::new(def),
+            identity: Digest::of("function", "for tests"),
+            number: None,
             rust: Box::new(move |arguments, results| {
                 for (k, result) in results.iter_mut().enumerate() {
                     *result = one(arguments[0][k], arguments[1][k]);
@@ -111,7 +143,7 @@ impl Function {
 
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Function({}, {:?} -> {:?})", self.0.name, self.0.parameters, self.0.result)
+        write!(f, "Function({}, {:?} -> {:?})", self.name(), self.parameters(), self.result())
     }
 }
 

@@ -50,6 +50,7 @@ mod row_fusion;
 pub(crate) mod row_kernel;
 pub(crate) mod row_lengths;
 pub(crate) mod scalar;
+pub(crate) mod scalar_param;
 pub(crate) mod size;
 pub(crate) mod stage;
 mod step;

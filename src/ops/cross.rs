@@ -245,7 +245,7 @@ impl Tensor {
         }
         let crosses = Crosses::new(OP, inputs)?;
         let backend = &crosses.backend;
-        let mut hash = Expr::scalar(key);
+        let mut hash = Expr::number(key);
         for (column, at) in crosses.columns.iter().zip(&crosses.positions) {
             let feature = match &column.values {
                 Values::Numbers(n) => {
@@ -262,7 +262,7 @@ impl Tensor {
             hash = combined(hash, feature);
         }
         let modulus = if number == 0 { i64::MAX as u64 } else { number as u64 };
-        let hash = hash.remainder(Expr::scalar(modulus)).cast(DType::I64);
+        let hash = hash.remainder(Expr::number(modulus)).cast(DType::I64);
         let hash = Node::map(backend, OP, crosses.count().clone(), hash, &[]);
         crosses.tensor(Values::Numbers(hash))
     }

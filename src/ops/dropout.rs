@@ -2,7 +2,7 @@
 //! random numbers: as easy as 1, 2, 3", 2011). The generator needs only additions, rotations and exclusive ors of
 //! 32-bit words.
 
-use super::elementwise::{Takes, number, rounded_once};
+use super::elementwise::{Takes, number, parameter, rounded_once};
 use super::options::Seed;
 use crate::element::FloatElement;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ const PARITY: u32 = 0x1BD1_1BDA;
 pub(super) fn threefry(key: [u32; 2], counter: [Expr; 2]) -> [Expr; 2] {
     let keys = [key[0], key[1], PARITY ^ key[0] ^ key[1]];
     let [mut x, mut y] = counter;
-    (x, y) = (x.add(Expr::u32(keys[0])), y.add(Expr::u32(keys[1])));
+    (x, y) = (x.add(Expr::number(keys[0])), y.add(Expr::number(keys[1])));
     for round in 0..ROUNDS {
         let by = ROTATIONS[round % ROTATIONS.len()];
         x = x.add(y.clone());
@@ -29,8 +29,8 @@ pub(super) fn threefry(key: [u32; 2], counter: [Expr; 2]) -> [Expr; 2] {
         y = left.or(right).binary(BinaryOp::Xor, x.clone());
         if round % 4 == 3 {
             let s = round / 4 + 1;
-            x = x.add(Expr::u32(keys[s % 3]));
-            y = y.add(Expr::u32(keys[(s + 1) % 3].wrapping_add(s as u32)));
+            x = x.add(Expr::number(keys[s % 3]));
+            y = y.add(Expr::number(keys[(s + 1) % 3].wrapping_add(s as u32)));
         }
     }
     [x, y]
@@ -73,11 +73,11 @@ impl Tensor {
         let [word, _] = threefry(seed.key(), [Expr::index(), Expr::u32(0)]);
         // Integers on both sides: the comparison does not round.
         let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
-        let dropped = word.lt(Expr::u32(threshold));
+        let dropped = word.lt(Expr::number(threshold));
         self.map_numbers(OP, |x| {
             rounded_once([x], |[x]| {
                 let zero = number(x.dtype(), 0.0);
-                let scale = number(x.dtype(), 1.0 / (1.0 - rate));
+                let scale = parameter(x.dtype(), 1.0 / (1.0 - rate));
                 dropped.select(zero, x.mul(scale))
             })
         })

@@ -37,7 +37,14 @@ impl Site {
 
     /// As [`Self::checked`], of a condition about strings.
     pub(crate) fn checked_strings(&self, what: &str, ok: Expr, value: Expr, strings: Option<CheckedStrings>) -> Expr {
-        let check = Check { op: self.op, what: what.into(), location: self.location, is_of_index: false, strings };
+        let check = Check {
+            number: None,
+            op: self.op,
+            what: what.into(),
+            location: self.location,
+            is_of_index: false,
+            strings,
+        };
         value.checked(Arc::new(check), ok)
     }
 }
@@ -73,6 +80,11 @@ impl Takes {
 /// The constant `v` of that dtype.
 pub(crate) fn number(dtype: DType, v: f64) -> Expr {
     Expr::scalar(Scalar::from_f64(dtype, v))
+}
+
+/// The number `v` of the user, in that dtype: a parameter.
+pub(crate) fn parameter(dtype: DType, v: f64) -> Expr {
+    Expr::number(Scalar::from_f64(dtype, v))
 }
 
 /// Applies a function of `crate::math`.
@@ -186,7 +198,7 @@ fn map_all(
     for (operand, place) in operands.iter().zip(&together.places) {
         numbers.push(match operand {
             Operand::Tensor(t) => Expr::load(t.numbers(op)?, place.expr()),
-            Operand::Value(Fill::Number(s)) => Expr::scalar(*s),
+            Operand::Value(Fill::Number(s)) => Expr::number(*s),
             Operand::Value(Fill::String(_)) => return Err(Error::unsupported(op, DType::Str, "")),
         });
     }

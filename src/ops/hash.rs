@@ -127,7 +127,7 @@ impl Tensor {
             return Err(Error::argument(name, format!("the number of buckets is {buckets}, but must be at least 1")));
         }
         let hash = self.hash_node(name, op)?;
-        let bucket = Expr::load(&hash, Expr::index()).remainder(Expr::scalar(buckets as u64)).cast(DType::I64);
+        let bucket = Expr::load(&hash, Expr::index()).remainder(Expr::number(buckets as u64)).cast(DType::I64);
         self.with_value_node(Node::map(self.backend(), name, hash.extent().clone(), bucket, &[]))
     }
 }

@@ -56,7 +56,7 @@ impl Edges {
     }
 
     fn number(&self, x: f64) -> Expr {
-        Expr::scalar(Scalar::from_f64(self.float, x))
+        Expr::number(Scalar::from_f64(self.float, x))
     }
 
     fn times(&self, x: Expr, factor: f64) -> Expr {
@@ -127,17 +127,17 @@ impl Binned {
         let (first, end) = (range.low.converted(dtype), range.high.converted(dtype));
         let float = value.clone().cast(DType::F64);
         // A bound that is no integer of the dtype has less than 2^53 in magnitude, or lies beyond all of its integers.
-        let number = |x: f64| Expr::scalar(Scalar::from_f64(DType::F64, x));
-        let from_low = first.map_or(number(low).le(float.clone()), |l| Expr::scalar(l).le(value.clone()));
-        let below_high = end.map_or(float.clone().lt(number(high)), |h| value.clone().lt(Expr::scalar(h)));
-        let up_to_high = end.map_or(float.le(number(high)), |h| value.clone().le(Expr::scalar(h)));
+        let number = |x: f64| Expr::number(Scalar::from_f64(DType::F64, x));
+        let from_low = first.map_or(number(low).le(float.clone()), |l| Expr::number(l).le(value.clone()));
+        let below_high = end.map_or(float.clone().lt(number(high)), |h| value.clone().lt(Expr::number(h)));
+        let up_to_high = end.map_or(float.le(number(high)), |h| value.clone().le(Expr::number(h)));
         let bin = match first {
             Some(l) => {
                 let span = match (l.as_i128(), end.and_then(Scalar::as_i128)) {
                     (Some(l), Some(h)) => (h - l) as f64,
                     _ => high - low,
                 };
-                let distance = value.clone().bitcast(DType::U64).sub(Expr::scalar(l).bitcast(DType::U64));
+                let distance = value.clone().bitcast(DType::U64).sub(Expr::number(l).bitcast(DType::U64));
                 Edges::new(op, range, DType::F64, (0.0, span), bins)?.bin_of(&rounded_down(&distance))
             }
             None => Edges::new(op, range, DType::F64, (low, high), bins)?.bin_of(&rounded_down(value)),

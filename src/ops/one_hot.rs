@@ -71,7 +71,7 @@ impl Tensor {
         let from = vector.clone().div(by.clone()).mul(below.clone()).add(Expr::index().rem(below));
         let set = is_place(Expr::load(self.numbers(OP)?, from), vector.rem(by));
         let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
-        let value = set.select(Expr::scalar(on), Expr::scalar(off));
+        let value = set.select(Expr::number(on), Expr::number(off));
         let values = Node::map(self.backend(), OP, outer.times(OP, width)?, value, &[]);
         Self::new(self.backend(), self.partitions().to_vec(), Some(outer), inner, Values::Numbers(values))
     }

@@ -1,6 +1,6 @@
 //! Elementwise operations of one operand and a parameter.
 
-use super::elementwise::{Site, Takes, math, number, rounded_once};
+use super::elementwise::{Site, Takes, math, number, parameter, rounded_once};
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Element, FloatElement, Number};
 use crate::error::{Error, Result};
@@ -49,7 +49,7 @@ impl Tensor {
         self.map_numbers(OP, |x| {
             let x = if x.dtype().is_float() { x } else { x.cast(DType::F32) };
             rounded_once([x], |[x]| {
-                let (zero, alpha) = (number(x.dtype(), 0.0), number(x.dtype(), alpha));
+                let (zero, alpha) = (number(x.dtype(), 0.0), parameter(x.dtype(), alpha));
                 zero.lt(x.clone()).select(x.clone(), alpha.mul(x))
             })
         })
@@ -138,7 +138,7 @@ impl Tensor {
         const OP: &str = "clip_by_value";
         Takes::Numbers.check(OP, self.dtype())?;
         let (low, high) = (number_of(OP, low, self.dtype())?, number_of(OP, high, self.dtype())?);
-        self.map_numbers(OP, |x| x.max(Expr::scalar(low)).min(Expr::scalar(high)))
+        self.map_numbers(OP, |x| x.max(Expr::number(low)).min(Expr::number(high)))
     }
 
     /// The tensor unchanged, with a check that no element is NaN or infinite. The shape stays.

@@ -72,8 +72,9 @@ impl Tensor {
         let wide = if out.size() == 8 { DType::F64 } else { DType::F32 };
         let sorted = Sorted::new(op, self, axis.into(), axes.keep)?;
         let float = |v: f64| Expr::scalar(Scalar::from_f64(wide, v));
+        let given = |q: f64| Expr::number(Scalar::from_f64(wide, q));
         let (left, q, line) = match quantiles {
-            Quantiles::One(q) => (sorted.left.clone(), float(*q), Expr::index()),
+            Quantiles::One(q) => (sorted.left.clone(), given(*q), Expr::index()),
             Quantiles::Several(all) => {
                 let n = u32::try_from(all.len()).unwrap_or(u32::MAX);
                 let width = Expr::u32(n.max(1));
@@ -81,7 +82,7 @@ impl Tensor {
                 let chosen = all
                     .iter()
                     .enumerate()
-                    .fold(float(0.0), |others, (k, &q)| place.clone().eq(Expr::u32(k as u32)).select(float(q), others));
+                    .fold(float(0.0), |others, (k, &q)| place.clone().eq(Expr::u32(k as u32)).select(given(q), others));
                 (sorted.left.clone().with_inner(n)?, chosen, Expr::index().div(width))
             }
         };

@@ -110,7 +110,7 @@ impl Tensor {
         for o in &operands {
             numbers.push(match o {
                 Operand::Tensor(t) => Expr::load(t.numbers(OP)?, places.next().unwrap_or(&Place::First).expr()),
-                Operand::Value(Fill::Number(s)) => Expr::scalar(*s),
+                Operand::Value(Fill::Number(s)) => Expr::number(*s),
                 Operand::Value(Fill::String(_)) => return Err(Error::unsupported(OP, DType::Str, "")),
             });
         }

@@ -234,7 +234,7 @@ impl Row {
     #[track_caller]
     pub(super) fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
         let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
-        let node = Node::map(backend, "constant", rows.clone(), Expr::scalar(value), &[]);
+        let node = Node::map(backend, "constant", rows.clone(), Expr::number(value), &[]);
         self.with(Tensor::new(backend, Vec::new(), Some(rows), Vec::new(), Values::Numbers(node))?)
     }
 }

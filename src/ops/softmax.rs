@@ -1,6 +1,6 @@
 //! Softmax, log-softmax, log-sum-exp and L2 normalization.
 
-use super::elementwise::{Takes, math, number};
+use super::elementwise::{Takes, math, number, parameter};
 use super::options::ReduceAxes;
 use super::reduce::Reduction;
 use crate::dtype::DType;
@@ -215,7 +215,7 @@ impl Tensor {
         let norm = |scale: f64, least: Option<f64>| -> Result<Expr> {
             let scaled = if scale == 1.0 { x.clone() } else { x.clone().mul(n(scale)) };
             let squares = r.fold(ReduceOp::Sum, scaled.clone().mul(scaled))?;
-            let squares = least.map_or(squares.clone(), |least| squares.max(n(least)));
+            let squares = least.map_or(squares.clone(), |least| squares.max(parameter(float, least)));
             Ok(Expr::load(&r.stored(math(MathFn::Sqrt, squares)), r.target()))
         };
         let by = Magnitudes::of(float);

@@ -120,7 +120,7 @@ impl SparseTensor {
             return coordinates.tensor(self);
         }
         let mut all = coordinates.all();
-        all[axis] = coordinates.of(axis).add(Expr::scalar(by as i64));
+        all[axis] = coordinates.of(axis).add(Expr::number(by as i64));
         indices_of(self.backend(), op, &self.count(), &all, &[])
     }
 }

@@ -37,7 +37,7 @@ impl Coordinates {
     pub(super) fn are_inside(&self, dims: &[u64]) -> Expr {
         dims.iter().enumerate().fold(Expr::scalar(true), |all, (d, &size)| {
             // Read as unsigned, a negative coordinate is too large.
-            let inside = self.of(d).bitcast(DType::U64).lt(Expr::scalar(size.min(1 << 63)));
+            let inside = self.of(d).bitcast(DType::U64).lt(Expr::number(size.min(1 << 63)));
             all.and(inside)
         })
     }

@@ -50,7 +50,7 @@ impl SparseTensor {
         let own = Expr::load(self.values.numbers(OP)?, Expr::index());
         let is_number = if self.dtype().is_float() { own.clone().eq(own.clone()) } else { Expr::scalar(true) };
         let value = own.cast(DType::I64);
-        let inside = value.clone().bitcast(DType::U64).lt(Expr::scalar(vocabulary)).and(is_number);
+        let inside = value.clone().bitcast(DType::U64).lt(Expr::number(vocabulary)).and(is_number);
         let check = Check::new(OP, "values must be at least 0 and below the size of the vocabulary");
         let mut conditions = self.conditions.clone();
         conditions.push(Node::assert(backend, count.clone(), inside, check));

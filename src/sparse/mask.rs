@@ -103,7 +103,7 @@ impl SparseTensor {
             });
         }
         let row = Expr::load(rows.numbers(OP)?, Expr::index()).cast(DType::I64);
-        let exists = row.clone().bitcast(DType::U64).lt(Expr::scalar(size));
+        let exists = row.clone().bitcast(DType::U64).lt(Expr::number(size));
         let key = exists.select(row.cast(DType::U32), Expr::u32(NONE));
         let masked = rows.nrows_extent();
         let order = Node::sort(backend, OP, masked.clone(), key.clone(), u32::BITS);

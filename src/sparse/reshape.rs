@@ -48,13 +48,14 @@ impl SparseTensor {
         }
         // Coordinates that fail their check must not wrap before a division of positions: the quotients of numbers.
         let dtype = if elements < 1 << 32 { DType::U32 } else { DType::U64 };
-        let number = |n: u64| Expr::scalar(Scalar::from_i64(dtype, n as i64));
+        let number = |n: u64| Expr::number(Scalar::from_i64(dtype, n as i64));
         let coordinates = Coordinates::new(OP, self)?;
         let own = |d: usize| match dtype {
             DType::U32 => coordinates.of(d).cast(DType::U32),
             _ => coordinates.of(d).bitcast(DType::U64),
         };
-        let mut rest = (0..self.rank()).fold(number(0), |at, d| at.mul(number(self.dense_shape[d])).add(own(d)));
+        let mut rest = (0..self.rank())
+            .fold(Expr::scalar(Scalar::from_i64(dtype, 0)), |at, d| at.mul(number(self.dense_shape[d])).add(own(d)));
         if self.rank() > 1 && new.len() > 1 {
             let stored = Node::map(self.backend(), OP, self.count(), rest, &[]);
             rest = Expr::load(&stored, Expr::index());

@@ -63,9 +63,9 @@ impl SparseTensor {
             if dense_shape[d] == self.dense_shape[d] {
                 continue;
             }
-            all[d] = coordinates.of(d).sub(Expr::scalar(start[d] as i64));
+            all[d] = coordinates.of(d).sub(Expr::number(start[d] as i64));
             // Read as unsigned, a coordinate before the start is too large.
-            stays = stays.and(all[d].clone().bitcast(DType::U64).lt(Expr::scalar(dense_shape[d])));
+            stays = stays.and(all[d].clone().bitcast(DType::U64).lt(Expr::number(dense_shape[d])));
         }
         let moved = indices_of(self.backend(), op, &self.count(), &all, &[])?;
         Ok(Self { dense_shape, ..self.kept_where(op, &moved, stays)? })

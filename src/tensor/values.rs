@@ -195,7 +195,7 @@ impl Values {
         let mut is_string = false;
         let number = pick.expr(&Expr::index(), &mut |leaf| match leaf {
             Leaf::From(Self::Numbers(n), i) => Expr::load(n, i.clone()),
-            Leaf::Fill(Fill::Number(s)) => Expr::scalar(*s),
+            Leaf::Fill(Fill::Number(s)) => Expr::number(*s),
             Leaf::From(Self::Strings { .. }, _) | Leaf::Fill(Fill::String(_)) => {
                 is_string = true;
                 Expr::u32(0)
@@ -226,7 +226,7 @@ impl Values {
             Leaf::From(Self::Strings { strings, bytes }, i) => {
                 Expr::load(bytes, strings.within(i.clone(), offset.clone()))
             }
-            Leaf::Fill(Fill::String(s)) if s.len() <= 1 => Expr::scalar(s.first().copied().unwrap_or(0)),
+            Leaf::Fill(Fill::String(s)) if s.len() <= 1 => Expr::number(s.first().copied().unwrap_or(0)),
             Leaf::Fill(Fill::String(s)) => match backend.upload(DType::U8, s) {
                 Ok(data) => Expr::load(&Node::source(backend, DType::U8, s.len() as u32, data), offset.clone()),
                 Err(e) => {

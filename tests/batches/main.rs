@@ -9,6 +9,7 @@ mod conditions;
 mod operands;
 mod programs;
 mod reuse;
+mod scalars;
 mod shapes;
 
 use std::sync::{Mutex, MutexGuard};

@@ -19,6 +19,8 @@ use crate::math::MathFn;
 /// Arrays that the expressions of a step read, and slots into which their checks report failures.
 #[derive(Clone)]
 pub(crate) struct Inputs {
+    /// The user's functions that the expressions call, for those of the plan.
+    pub(crate) functions: Arc<[Function]>,
     pub(crate) arrays: DigestMap<Arc<Array>>,
     pub(crate) checks: Vec<Arc<Check>>,
     /// The first offending position of each check, or u32::MAX.
@@ -33,6 +35,11 @@ impl Inputs {
     /// The array of a node that the step reads.
     pub(crate) fn array(&self, node: &Node) -> &Array {
         self.arrays.get(&node.digest()).expect("bug: a step reads an array that was not planned")
+    }
+
+    /// The function to call.
+    fn function(&self, f: &Function) -> Function {
+        f.of_run(&self.functions).clone()
     }
 
     /// The outcome slot of a check.
@@ -163,6 +170,7 @@ impl<'a> CompiledExpr<'a> {
         let mut at = |e: &Expr| self.compile(inputs, e, compiled);
         let op = match e.kind() {
             ExprKind::Scalar(s) => Op::Scalar(*s),
+            ExprKind::Param(p) => Op::Scalar(p.value()),
             ExprKind::Size(size) => Op::Scalar(Scalar::U32(size.value())),
             ExprKind::Index => Op::Index,
             ExprKind::Load(node, i) => Op::Load(inputs.array(node), node.dtype(), at(i)),
@@ -184,7 +192,9 @@ impl<'a> CompiledExpr<'a> {
                 let costs = if let [Some(a), Some(b)] = costs { Some([a, b]) } else { None };
                 Op::Select([at(c), at(a), at(b)], costs)
             }
-            ExprKind::Call(f, arguments) => Op::Call(f.clone(), arguments.iter().map(at).collect(), &inputs.panic),
+            ExprKind::Call(f, arguments) => {
+                Op::Call(inputs.function(f), arguments.iter().map(at).collect(), &inputs.panic)
+            }
             ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
         };
         self.push(e, op, compiled)

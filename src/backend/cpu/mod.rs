@@ -68,7 +68,7 @@ use crate::graph::backend::{
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{ArraySource, Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Step};
-use crate::graph::program::{self, Bindings, trace};
+use crate::graph::program::{self, Bindings, Locations, trace};
 use crate::graph::traffic::traffic;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -141,7 +141,7 @@ impl CpuBackend {
             let (reads, after) = (links.reads.iter().map(find), links.after.iter().map(find));
             let stored = |found: Option<&Stored>| found.expect("bug: a step before its inputs").clone();
             let (reads, after): (Vec<Stored>, Vec<Stored>) = (reads.map(stored).collect(), after.map(stored).collect());
-            let (arrays, status) = self.step(step, &reads, &after)?;
+            let (arrays, status) = self.step(step, (&reads, &after), &bindings.locations)?;
             for (m, mut array) in (links.first_output..).zip(arrays) {
                 array.set_written();
                 let len = array.len() as u32;
@@ -191,8 +191,14 @@ impl CpuBackend {
         })
     }
 
-    /// Runs one step. Returns its outputs and the conditions that they depend on.
-    fn step(&self, step: &Step, reads: &[Stored], after: &[Stored]) -> Result<(Vec<Array>, Arc<[Status]>)> {
+    /// Runs one step, whose checks are those of the recording at `locations`. Returns its outputs and the conditions that
+    /// they depend on.
+    fn step(
+        &self,
+        step: &Step,
+        (reads, after): (&[Stored], &[Stored]),
+        locations: &Locations,
+    ) -> Result<(Vec<Array>, Arc<[Status]>)> {
         let bytes = || step.outputs().iter().map(|n| n.bytes()).sum::<u64>();
         let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
         let mut status: Vec<Status> = Vec::new();
@@ -204,13 +210,15 @@ impl CpuBackend {
         }
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
         let panic = Arc::default();
-        let inputs = Inputs { arrays: read, checks, outcomes: outcomes.clone(), panic, pool: self.pool.clone() };
+        let (functions, pool) = (locations.functions(), self.pool.clone());
+        let inputs = Inputs { functions, arrays: read, checks, outcomes: outcomes.clone(), panic, pool };
         self.dispatches.fetch_add(1, Ordering::Relaxed);
         // Every size is exact here.
         self.bytes_moved.fetch_add(traffic(step, 0).total(), Ordering::Relaxed);
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
-            let fresh = |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, check.clone());
+            let fresh =
+                |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, locations.of(check));
             status.extend(inputs.checks.iter().enumerate().map(fresh));
         }
         let computed = self.compute(step, &inputs);

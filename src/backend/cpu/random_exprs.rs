@@ -151,6 +151,7 @@ fn inputs(random: &mut Random, splits: &[Node], values: &[Node], check: &Arc<Che
     let outcomes: Arc<[AtomicU32]> = [AtomicU32::new(u32::MAX)].into();
     let pool = Arc::new(Pool::default());
     let mut inputs = Inputs {
+        functions: Arc::from([]),
         arrays: DigestMap::default(),
         checks: vec![check.clone()],
         outcomes,
@@ -238,6 +239,7 @@ fn functions_are_called_at_the_positions_of_their_branch() {
     let table = Node::source(&backend, DType::F32, 8, Arc::new(()));
     let pool = Arc::new(Pool::default());
     let mut inputs = Inputs {
+        functions: Arc::from([]),
         arrays: DigestMap::default(),
         checks: Vec::new(),
         outcomes: [AtomicU32::new(u32::MAX)].into(),

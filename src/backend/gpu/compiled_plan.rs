@@ -18,7 +18,7 @@ pub(super) struct CompiledPlan {
     pub(super) plan: LinkedPlan,
     /// One per step.
     pub(super) modules: Vec<StepModules>,
-    /// The kernels of the last run, with their signature: the sizes and the kept arrays.
+    /// The kernels of the last run, with their signature: the sizes, the scalars and the kept arrays.
     pub(super) sized: Option<(Vec<u32>, Arc<SizedPlan>)>,
     /// Ids of the buffers of the last run. Reusing them hits the bind group cache.
     pub(super) last: Vec<u64>,

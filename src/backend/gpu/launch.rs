@@ -62,13 +62,15 @@ pub(crate) struct Lowered {
 }
 
 impl KernelModule {
-    /// One launch of the module, with the sizes of this run.
+    /// One launch of the module, with the sizes and scalars of this run.
     pub(super) fn launch(self: &Arc<Self>, entry: &'static str, head: [u32; 8], workgroups: u32, depth: u32) -> Launch {
         let mut params = Vec::with_capacity(head.len() + self.scalars.len());
         params.extend(head);
         params.extend(self.scalars.iter().map(|word| match word {
             ParamWord::Constant(n) => *n,
             ParamWord::Size(size) => size.value(),
+            ParamWord::Low(scalar) => scalar.value().bits() as u32,
+            ParamWord::High(scalar) => (scalar.value().bits() >> 32) as u32,
         }));
         Launch { module: self.clone(), entry, params, workgroups, depth, checks: RuntimeChecks::ALL }
     }

@@ -122,6 +122,8 @@ impl GpuBackend {
     fn commands(&self, compiled: &mut CompiledPlan, bindings: &Bindings) -> Result<Recorded> {
         let kept = compiled.plan.kept(bindings, false);
         let mut signature = compiled.plan.signature(bindings);
+        signature
+            .extend(bindings.scalars.iter().flat_map(|scalar| [scalar.bits() as u32, (scalar.bits() >> 32) as u32]));
         signature.extend(kept.iter().map(|&kept| u32::from(kept)));
         let sized = self.sized(compiled, signature, &kept)?;
         let plan = &compiled.plan;
@@ -147,7 +149,7 @@ impl GpuBackend {
                 Status::inherit(&mut outcomes, &stored(from).status);
             }
             for check in &step.checks {
-                outcomes.push(Status::new(block(), slot, check.clone()));
+                outcomes.push(Status::new(block(), slot, bindings.locations.of(check)));
                 slot += 1;
             }
             if let Some((k, word)) = step.overflow {

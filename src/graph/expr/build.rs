@@ -8,6 +8,7 @@ use crate::dtype::DType;
 use crate::graph::function::Function;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
+use crate::graph::scalar_param::ScalarParam;
 use crate::graph::{Expr, Node, Size};
 
 impl Expr {
@@ -16,11 +17,17 @@ impl Expr {
         static INDEX: LazyLock<Expr> = LazyLock::new(|| Expr::new(ExprKind::Index, DType::U32));
         INDEX.clone()
     }
+    /// A constant of the program: a number that the engine writes, never one of the user.
     pub(crate) fn scalar(s: impl Into<Scalar>) -> Self {
         let s = s.into();
         Self::new(ExprKind::Scalar(s), s.dtype())
     }
-    /// A u32: the type of positions and counts.
+    /// A number of the user, or one computed from it: a parameter of the program, whose value nothing is folded by.
+    pub(crate) fn number(s: impl Into<Scalar>) -> Self {
+        let s = s.into();
+        Self::new(ExprKind::Param(ScalarParam::recorded(s)), s.dtype())
+    }
+    /// A constant u32: the type of positions and counts.
     pub(crate) fn u32(v: u32) -> Self {
         // Most are 0 or 1.
         static SMALL: LazyLock<[Expr; 4]> = LazyLock::new(|| [0u32, 1, 2, 3].map(Expr::scalar));
@@ -69,6 +76,7 @@ impl Expr {
         if let Some(folded) = fold_u32(op, &self, &other).or_else(|| fold_remainder(op, &self, &other)) {
             return folded;
         }
+        let other = if matches!(op, BinaryOp::Div | BinaryOp::Rem) { other.into_divisor() } else { other };
         let dtype = op.result(self.dtype());
         if self.dtype().computes_in() != self.dtype() {
             let wide = self.dtype().computes_in();
@@ -81,7 +89,7 @@ impl Expr {
         if let ExprKind::Scalar(Scalar::Bool(c)) = self.kind() {
             return if *c { a } else { b };
         }
-        if a == b && !self.reads() {
+        if a == b && !self.reads() && a.as_param().is_none() {
             return a;
         }
         // Two loads from one array: select the position and load once.
@@ -92,6 +100,14 @@ impl Expr {
         }
         let dtype = a.dtype();
         Self::new(ExprKind::Select(self, a, b), dtype)
+    }
+
+    /// The expression as a divisor: see [`ScalarParam::as_divisor`].
+    fn into_divisor(self) -> Self {
+        match self.as_param() {
+            Some(p) if self.dtype() == DType::U32 => Self::new(ExprKind::Param(p.as_divisor()), DType::U32),
+            _ => self,
+        }
     }
 
     /// `if self { a } else { b }` with common operands hoisted: `if c { x + z } else { y + z }` becomes `(if c { x }

@@ -7,8 +7,13 @@ use crate::error::{Error, Result, caller};
 use crate::graph::{Size, WeakNode};
 
 /// A device-side condition, with the error for the user if it does not hold.
+///
+/// A program contains the number of a check only, so that the checks of batches whose messages differ are one program;
+/// the checks themselves are in its [`Locations`](crate::graph::program::Locations), which each recording makes.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Check {
+    /// For a check of a plan: its number in the program. The other fields then say nothing.
+    pub(crate) number: Option<u32>,
     /// The operation.
     pub(crate) op: &'static str,
     /// Message of the error: the violated condition.
@@ -43,16 +48,27 @@ impl Hash for CheckedStrings {
 }
 
 impl Check {
+    /// A condition of the caller without a message.
+    #[track_caller]
+    fn here() -> Self {
+        Self { number: None, op: "", what: String::new(), location: caller(), is_of_index: false, strings: None }
+    }
+
+    /// The check of a plan that stands for check `number` of the program.
+    pub(in crate::graph) fn planned(number: u32) -> Arc<Self> {
+        Arc::new(Self { number: Some(number), ..Self::here() })
+    }
+
     /// A condition of the operation `op`, with the source location of the operation's caller.
     #[track_caller]
     pub(crate) fn new(op: &'static str, what: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { op, what: what.into(), location: caller(), is_of_index: false, strings: None })
+        Arc::new(Self { op, what: what.into(), ..Self::here() })
     }
 
     /// As [`Check::new`], of a condition that compares an index of the user with a size.
     #[track_caller]
     pub(crate) fn of_index(op: &'static str, what: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { op, what: what.into(), location: caller(), is_of_index: true, strings: None })
+        Arc::new(Self { op, what: what.into(), is_of_index: true, ..Self::here() })
     }
 
     /// The condition that the total of a scan fits in u32.

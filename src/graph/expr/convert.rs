@@ -4,6 +4,7 @@ use super::ExprKind;
 use crate::dtype::DType;
 use crate::graph::Expr;
 use crate::graph::scalar::Scalar;
+use crate::graph::scalar_param::ScalarParam;
 
 impl Expr {
     /// Converts the value to another dtype. Conversions from and to a narrow dtype go through the dtype in which it is
@@ -14,8 +15,10 @@ impl Expr {
             return self;
         }
         if from != self.dtype() {
-            let wide = match self.kind() {
-                ExprKind::Scalar(s) => Self::scalar(s.widened()),
+            let recorded = self.as_param().and_then(ScalarParam::recorded_value);
+            let wide = match (self.kind(), recorded) {
+                (ExprKind::Scalar(s), _) => Self::scalar(s.widened()),
+                (_, Some(s)) => Self::number(s.widened()),
                 _ => Self::new(ExprKind::Cast(self), from),
             };
             return wide.cast(dtype);

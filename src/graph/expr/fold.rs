@@ -31,14 +31,23 @@ fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
 }
 
 /// Folds the remainder of an unsigned number by a power of two to a bit mask. Division is slow on GPUs, and emulated
-/// for 64-bit integers.
+/// for 64-bit integers. The remainder by a parameter is therefore another program where a power of two is recorded; the
+/// mask is a parameter, too.
 pub(super) fn fold_remainder(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
-    let mask = match (op, b.kind()) {
-        (BinaryOp::Rem, ExprKind::Scalar(Scalar::U32(k))) if k.is_power_of_two() => Scalar::U32(k - 1),
-        (BinaryOp::Rem, ExprKind::Scalar(Scalar::U64(k))) if k.is_power_of_two() => Scalar::U64(k - 1),
+    if op != BinaryOp::Rem {
+        return None;
+    }
+    let mask = |k: Scalar| match k {
+        Scalar::U32(k) if k.is_power_of_two() => Some(Scalar::U32(k - 1)),
+        Scalar::U64(k) if k.is_power_of_two() => Some(Scalar::U64(k - 1)),
+        _ => None,
+    };
+    let mask = match b.kind() {
+        ExprKind::Scalar(k) => Expr::scalar(mask(*k)?),
+        ExprKind::Param(p) => Expr::number(mask(p.recorded_value()?)?),
         _ => return None,
     };
-    Some(a.clone().binary(BinaryOp::And, Expr::scalar(mask)))
+    Some(a.clone().binary(BinaryOp::And, mask))
 }
 
 /// Folds arithmetic and comparisons of host-known sizes. The result of a comparison becomes part of the program. Sizes

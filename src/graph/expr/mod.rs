@@ -15,11 +15,12 @@ use std::sync::Arc;
 
 pub(crate) use super::Expr;
 pub(crate) use check::{Check, CheckedStrings};
-pub(crate) use kind::ExprKind;
+pub(crate) use kind::{ExprKind, RewriteExpr};
 
 use super::digest::Digest;
 use super::opcode::{BinaryOp, UnaryOp};
 use super::scalar::Scalar;
+use super::scalar_param::ScalarParam;
 use super::{Node, Size};
 use crate::dtype::DType;
 
@@ -65,7 +66,7 @@ const MATH_COST: u32 = 24;
 fn own_cost(kind: &ExprKind) -> u32 {
     use ExprKind as K;
     match kind {
-        K::Index | K::Scalar(_) | K::Size(_) | K::Bitcast(_) => 0,
+        K::Index | K::Scalar(_) | K::Param(_) | K::Size(_) | K::Bitcast(_) => 0,
         K::RowOf(..) => SEARCH_COST,
         K::Within(..) => 2,
         K::Unary(UnaryOp::Math(_), _) => MATH_COST,
@@ -82,6 +83,7 @@ impl Expr {
         let digest = match &kind {
             K::Index => Digest::of("index", ()),
             K::Scalar(s) => Digest::of("scalar", (s.dtype(), s.bits())),
+            K::Param(p) => p.digest(),
             K::Size(size) => size.digest(),
             K::Load(n, i) => Digest::of("load", (n.digest(), i)),
             K::RowOf(n, i) => Digest::of("row", (n.digest(), i)),
@@ -189,6 +191,10 @@ impl Expr {
             ExprKind::Size(size) => Some(size.clone()),
             _ => None,
         }
+    }
+    /// The scalar parameter, if the expression is one.
+    pub(crate) fn as_param(&self) -> Option<&ScalarParam> {
+        if let ExprKind::Param(p) = self.kind() { Some(p) } else { None }
     }
     pub(crate) fn is_index(&self) -> bool {
         matches!(self.kind(), ExprKind::Index)

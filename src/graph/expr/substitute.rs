@@ -13,7 +13,7 @@ impl Expr {
         }
         let mut next = || ops.next().expect("bug: too few operands");
         match self.kind() {
-            K::Index | K::Scalar(_) | K::Size(_) | K::Call(..) => self.clone(),
+            K::Index | K::Scalar(_) | K::Param(_) | K::Size(_) | K::Call(..) => self.clone(),
             K::Load(n, _) => Self::load(n, next()),
             K::RowOf(n, _) => Self::row_of(n, next()),
             K::Within(n, _, _) => {

@@ -137,7 +137,7 @@ impl LinkedPlan {
         self.program.outputs().iter().map(|&a| self.lifted.node(a))
     }
 
-    /// Assigns the sizes of a run to the plan, if the plan is valid for them; returns whether it is. A plan whose
+    /// Assigns the sizes and scalars of a run to the plan, if the plan is valid for them; returns whether it is. A plan whose
     /// arrays stay below half a binding is valid for every run of the program; any other plan only for the sizes for
     /// which it was planned.
     pub(crate) fn assign_if_valid(&self, bindings: &Bindings) -> bool {

@@ -6,7 +6,7 @@
 
 use crate::graph::conditions::{conditions, unconditional};
 use crate::graph::digest::{Digest, DigestSet};
-use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::recipe::Rewrite;
@@ -114,6 +114,7 @@ impl Rewrite<Expr, Node, Extent, Size> for Narrowing<'_> {
     type Array = Node;
     type Extent = Extent;
     type Size = Size;
+    type Check = Arc<Check>;
     fn expr(&mut self, e: &Expr) -> Expr {
         self.narrow(e)
     }
@@ -125,6 +126,9 @@ impl Rewrite<Expr, Node, Extent, Size> for Narrowing<'_> {
     }
     fn size(&mut self, s: &Size) -> Size {
         s.clone()
+    }
+    fn check(&mut self, c: &Arc<Check>) -> Arc<Check> {
+        c.clone()
     }
 }
 
@@ -139,6 +143,7 @@ impl Rewrite<Expr, Node, Extent, Size> for WholeExpr<'_, '_> {
     type Array = Node;
     type Extent = Extent;
     type Size = Size;
+    type Check = Arc<Check>;
     fn expr(&mut self, e: &Expr) -> Expr {
         let domain = self.narrowing.next_domain();
         if e.digest() != self.widest {
@@ -155,6 +160,9 @@ impl Rewrite<Expr, Node, Extent, Size> for WholeExpr<'_, '_> {
     }
     fn size(&mut self, s: &Size) -> Size {
         s.clone()
+    }
+    fn check(&mut self, c: &Arc<Check>) -> Arc<Check> {
+        c.clone()
     }
 }
 

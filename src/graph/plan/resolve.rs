@@ -1,8 +1,10 @@
 //! Builds the step of a recipe: inlines maps into the expressions of the recipe until these read stored arrays only.
 
+use std::sync::Arc;
+
 use super::{Planner, Step};
 use crate::graph::digest::{DigestMap, DigestSet};
-use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::{Barriers, FusionBarrier};
 use crate::graph::node::{Node, Recipe, Rows};
@@ -139,6 +141,7 @@ impl Rewrite<Expr, Node, Extent, Size> for Resolving<'_, '_> {
     type Array = Node;
     type Extent = Extent;
     type Size = Size;
+    type Check = Arc<Check>;
     fn expr(&mut self, e: &Expr) -> Expr {
         let always = self.resolution.domain.is_some();
         self.planner.resolve(e, self.resolution, always)
@@ -151,6 +154,9 @@ impl Rewrite<Expr, Node, Extent, Size> for Resolving<'_, '_> {
     }
     fn size(&mut self, s: &Size) -> Size {
         s.clone()
+    }
+    fn check(&mut self, c: &Arc<Check>) -> Arc<Check> {
+        c.clone()
     }
 }
 

@@ -1,17 +1,20 @@
 //! Lifting: turns a program into nodes for the planner.
 //!
-//! Planned nodes differ from recorded ones in their sizes. Sizes that vary by run are slots, whose values are set
+//! Planned nodes differ from recorded ones in their sizes and scalar parameters. Those that vary by run are slots, whose values are set
 //! before each run and undefined until then. A plan that depends on such a value is valid for that value only.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{ArrayDef, ArrayId, Bindings, ExprId, ExtentDef, Program, SizeDef, SizeId};
+use super::{ArrayDef, ArrayId, Bindings, CheckId, ExprId, ExtentDef, FunctionId, Program, ScalarId, SizeDef, SizeId};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::{Digest, DigestMap};
-use crate::graph::expr::Expr;
+use crate::graph::expr::{Check, Expr, RewriteExpr};
 use crate::graph::extent::Extent;
+use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::recipe::Rewrite;
+use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::{Size, SlotCount};
 
 /// The nodes and sizes of a program.
@@ -19,6 +22,7 @@ use crate::graph::size::{Size, SlotCount};
 pub(crate) struct Lifted {
     arrays: Vec<Node>,
     sizes: Vec<Size>,
+    scalars: Vec<ScalarParam>,
     numbers: DigestMap<ArrayId>,
 }
 
@@ -26,11 +30,15 @@ impl Lifted {
     /// Lifts the program. `backend` is the placeholder backend of the nodes; it computes nothing.
     pub(crate) fn new(program: &Program, backend: &BackendRef, bindings: &Bindings) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        let plan = NEXT.fetch_add(1, Ordering::Relaxed);
+        let slot = |(k, def)| ScalarParam::slot(Digest::of("scalar of a plan", (plan, k)), def);
+        let scalars: Vec<ScalarParam> = (0u32..).zip(program.scalars.iter().copied()).map(slot).collect();
         let mut lifter = Lifter {
             program,
             backend,
             bindings,
-            plan: NEXT.fetch_add(1, Ordering::Relaxed),
+            plan,
+            scalars: &scalars,
             arrays: vec![None; program.arrays.len()],
             exprs: vec![None; program.exprs.len()],
             sizes: vec![None; program.sizes.len()],
@@ -39,7 +47,7 @@ impl Lifted {
         let arrays: Vec<Node> = lifter.arrays.into_iter().flatten().collect();
         let sizes: Vec<Size> = lifter.sizes.into_iter().map(|size| size.unwrap_or(Size::Const(0))).collect();
         let numbers = (0..).map(ArrayId).zip(&arrays).map(|(k, n)| (n.digest(), k)).collect();
-        Self { arrays, sizes, numbers }
+        Self { arrays, sizes, scalars, numbers }
     }
 
     /// The node of an array.
@@ -62,9 +70,12 @@ impl Lifted {
         (0..).map(SizeId).zip(&self.sizes).filter(|(_, size)| size.slot_count().is_some())
     }
 
-    /// Sets all sizes to those of the run.
+    /// Sets all sizes and scalars to those of the run.
     pub(crate) fn assign(&self, bindings: &Bindings) {
         for (slot, (_, value)) in self.sizes.iter().zip(&bindings.sizes) {
+            slot.set(*value);
+        }
+        for (slot, value) in self.scalars.iter().zip(&bindings.scalars) {
             slot.set(*value);
         }
         for (node, (bound, stored)) in self.arrays.iter().zip(&bindings.arrays) {
@@ -81,6 +92,7 @@ struct Lifter<'a> {
     backend: &'a BackendRef,
     bindings: &'a Bindings,
     plan: u64,
+    scalars: &'a [ScalarParam],
     arrays: Vec<Option<Node>>,
     exprs: Vec<Option<Expr>>,
     sizes: Vec<Option<Size>>,
@@ -117,6 +129,7 @@ impl Lifter<'_> {
                 let extent = self.extent(extent);
                 let asserts: Vec<Node> = asserts.iter().map(|&a| self.array(&a)).collect();
                 let recipe = recipe.map(self);
+                let op = self.bindings.locations.name(*op);
                 Node::planned(self.backend, digest, op, (*dtype, extent, *fallible), asserts, recipe)
             }
         };
@@ -124,11 +137,12 @@ impl Lifter<'_> {
     }
 }
 
-impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId> for Lifter<'_> {
+impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Lifter<'_> {
     type Expr = Expr;
     type Array = Node;
     type Extent = Extent;
     type Size = Size;
+    type Check = Arc<Check>;
 
     fn expr(&mut self, e: &ExprId) -> Expr {
         if let Some(known) = &self.exprs[e.0 as usize] {
@@ -186,5 +200,20 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId> for Lifter<'_> {
         size.set(self.bindings.sizes[at].1);
         self.sizes[at] = Some(size.clone());
         size
+    }
+
+    fn check(&mut self, c: &CheckId) -> Arc<Check> {
+        Check::planned(c.0)
+    }
+}
+
+impl RewriteExpr<ExprId, ArrayId, ExtentDef, SizeId, ScalarId, CheckId, FunctionId> for Lifter<'_> {
+    type Param = ScalarParam;
+    type Function = Function;
+    fn param(&mut self, p: &ScalarId) -> ScalarParam {
+        self.scalars[p.0 as usize].clone()
+    }
+    fn function(&mut self, f: &FunctionId) -> Function {
+        Function::planned(f.0, &self.program.functions[f.0 as usize])
     }
 }

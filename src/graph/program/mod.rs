@@ -1,31 +1,38 @@
 //! Programs: the computation of a recording, as flat lists of definitions.
 //!
-//! A [`Program`] is the graph below the requested arrays with numbers in place of references. Arrays, expressions and
-//! sizes are numbered in traversal order from the outputs. A program contains no node, digest or input value, so that
-//! recordings of one computation over other inputs are equal programs. The program is the key of the plan cache on both
+//! A [`Program`] is the graph below the requested arrays with numbers in place of references. Arrays, expressions,
+//! sizes and scalar parameters are numbered in traversal order from the outputs. A program contains no node, digest,
+//! input value, number of the user, or text and source location of a check, so that recordings of one computation over
+//! other inputs are equal programs. The program is the key of the plan cache on both
 //! backends, and the input of the planner.
 //!
 //! ```text
 //! recording (Node, Expr, Size)  --trace-->  Program + Bindings  --lift-->  planned nodes  --plan-->  steps
 //! ```
 //!
-//! [`Bindings`] hold the state of one run: the input arrays, their lengths, and the values of all sizes.
+//! [`Bindings`] hold the state of one run: the input arrays, their lengths, and the values of all sizes and scalar
+//! parameters. [`Locations`] beside it hold the checks of the recording, with their texts and source locations.
 //!
 //! [`Recipe`] and [`ExprKind`] are generic over references: nodes in a recording, numbers in a program.
 
 mod lift;
 mod liveness;
+mod locations;
 mod print;
 mod trace;
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 pub(crate) use lift::Lifted;
+pub(crate) use locations::Locations;
 pub(crate) use trace::{Bindings, trace};
 
 use super::expr::ExprKind;
+use super::function::FunctionDef;
 use super::recipe::{Recipe, Reference};
+use super::scalar_param::ScalarDef;
 use super::size::{Size, SizeOp};
 use super::word_hasher::WordHasher;
 use crate::dtype::DType;
@@ -41,6 +48,22 @@ pub(crate) struct ExprId(u32);
 /// The number of a size in a program; operands have smaller numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SizeId(u32);
+
+/// The number of a scalar parameter in a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ScalarId(u32);
+
+/// The number of a check in a program, and in its [`Locations`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CheckId(u32);
+
+/// The number of a function of the user in a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FunctionId(u32);
+
+/// The number of a name in a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct NameId(u32);
 
 impl ArrayId {
     pub(crate) fn index(self) -> usize {
@@ -99,7 +122,7 @@ pub(crate) struct ExtentDef {
 /// An expression of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ExprDef {
-    kind: ExprKind<ExprId, ArrayId, SizeId>,
+    kind: ExprKind<ExprId, ArrayId, SizeId, ScalarId, CheckId, FunctionId>,
     dtype: DType,
 }
 
@@ -118,24 +141,30 @@ pub(crate) enum ArrayDef {
     Computed {
         dtype: DType,
         /// The operation that recorded it.
-        op: &'static str,
+        op: NameId,
         /// Whether the array depends on conditions.
         fallible: bool,
         extent: ExtentDef,
         /// Conditions that must hold for the array.
         asserts: Vec<ArrayId>,
-        recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId>,
+        recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId, CheckId>,
     },
 }
 
-/// The computation of a recording, without sizes and data.
+/// The computation of a recording, without sizes, numbers of the user and data.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// Hash of the following fields, computed once.
     hash: u64,
     sizes: Vec<SizeDef>,
+    /// The scalar parameters. Each use of a number is one, so that a program does not depend on which numbers are equal.
+    scalars: Vec<ScalarDef>,
     exprs: Vec<ExprDef>,
     arrays: Vec<ArrayDef>,
+    /// The functions of the user.
+    functions: Vec<Arc<FunctionDef>>,
+    /// The names of the operations that recorded arrays.
+    names: Vec<Box<str>>,
     outputs: Vec<ArrayId>,
 }
 
@@ -144,8 +173,11 @@ impl PartialEq for Program {
         self.hash == other.hash
             && self.outputs == other.outputs
             && self.sizes == other.sizes
+            && self.scalars == other.scalars
             && self.exprs == other.exprs
             && self.arrays == other.arrays
+            && self.functions == other.functions
+            && self.names == other.names
     }
 }
 impl Eq for Program {}
@@ -268,7 +300,8 @@ impl Program {
         let mut hasher = WordHasher(|word: u64| {
             hash = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
         });
-        (&self.sizes, &self.exprs, &self.arrays, &self.outputs).hash(&mut hasher);
+        (&self.sizes, &self.scalars, &self.exprs, &self.arrays, &self.functions, &self.names, &self.outputs)
+            .hash(&mut hasher);
         self.hash = hash;
         self
     }

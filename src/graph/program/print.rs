@@ -10,6 +10,7 @@ impl fmt::Display for Program {
             match array {
                 ArrayDef::Input { dtype, .. } => writeln!(f, "a{k}: {dtype} = input")?,
                 ArrayDef::Computed { dtype, op, recipe, .. } => {
+                    let op = &self.names[op.0 as usize];
                     writeln!(f, "a{k}: {dtype} = {} ({op})", recipe.family())?;
                 }
             }

@@ -1,14 +1,21 @@
 //! Tracing: turns a recording into its program and the bindings of this run.
 
-use super::{ArrayDef, ArrayId, ExprDef, ExprId, ExtentDef, Program, SizeDef, SizeId};
+use std::sync::Arc;
+
+use super::{
+    ArrayDef, ArrayId, CheckId, ExprDef, ExprId, ExtentDef, FunctionId, Locations, Program, ScalarId, SizeDef, SizeId,
+};
 use crate::graph::digest::DigestMap;
-use crate::graph::expr::Expr;
+use crate::graph::expr::{Check, Expr, RewriteExpr};
 use crate::graph::extent::Extent;
+use crate::graph::function::Function;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::recipe::Rewrite;
+use crate::graph::scalar::Scalar;
+use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::{Size, SizeKind};
 
-/// Inputs and sizes of one run of a program.
+/// Inputs, sizes, scalars and locations of one run of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Bindings {
     /// The recorded node of each array, with the result of an input.
@@ -16,6 +23,10 @@ pub(crate) struct Bindings {
     /// The recorded size of each size in the program, with its value; for a count that only the device knows, an upper
     /// bound.
     pub(crate) sizes: Vec<(Size, u32)>,
+    /// The value of each scalar parameter.
+    pub(crate) scalars: Vec<Scalar>,
+    /// The checks, functions and names of the recording.
+    pub(crate) locations: Locations,
 }
 
 impl Bindings {
@@ -100,8 +111,9 @@ impl Tracer {
         };
         let extent = self.extent(node.extent());
         let asserts = node.asserts().iter().map(|n| self.number(n)).collect();
-        let recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId> = recipe.map(self);
-        (ArrayDef::Computed { dtype, op: node.op(), fallible, extent, asserts, recipe }, None)
+        let recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId, CheckId> = recipe.map(self);
+        let op = self.bindings.locations.name_in(&mut self.program, node.op());
+        (ArrayDef::Computed { dtype, op, fallible, extent, asserts, recipe }, None)
     }
 
     /// The number of a size, after its operands.
@@ -147,6 +159,9 @@ impl Tracer {
 
     /// The number of an expression, after its operands.
     fn expr_id(&mut self, e: &Expr) -> ExprId {
+        if e.as_param().is_some() {
+            return self.define(e);
+        }
         if let Some(&known) = self.exprs.get(&e.digest()) {
             return known;
         }
@@ -158,7 +173,7 @@ impl Tracer {
                 if !self.exprs.contains_key(&e.digest()) {
                     stack.push((e, true));
                     let first = stack.len();
-                    stack.extend(e.operands().map(|o| (o, false)));
+                    stack.extend(e.operands().filter(|o| o.as_param().is_none()).map(|o| (o, false)));
                     stack[first..].reverse();
                 }
                 continue;
@@ -167,12 +182,18 @@ impl Tracer {
             if self.exprs.contains_key(&e.digest()) {
                 continue;
             }
-            let kind = e.kind().map::<Extent, _>(self);
-            last = ExprId(self.program.exprs.len() as u32);
-            self.program.exprs.push(ExprDef { kind, dtype: e.dtype() });
+            last = self.define(e);
             self.exprs.insert(e.digest(), last);
         }
         last
+    }
+
+    /// Adds an expression whose operands are numbered, except scalar parameters, which are numbered at each use.
+    fn define(&mut self, e: &Expr) -> ExprId {
+        let kind = e.kind().map::<Extent, _>(self);
+        let id = ExprId(self.program.exprs.len() as u32);
+        self.program.exprs.push(ExprDef { kind, dtype: e.dtype() });
+        id
     }
 }
 
@@ -181,6 +202,7 @@ impl Rewrite<Expr, Node, Extent, Size> for Tracer {
     type Array = ArrayId;
     type Extent = ExtentDef;
     type Size = SizeId;
+    type Check = CheckId;
     fn expr(&mut self, e: &Expr) -> ExprId {
         self.expr_id(e)
     }
@@ -192,5 +214,21 @@ impl Rewrite<Expr, Node, Extent, Size> for Tracer {
     }
     fn size(&mut self, s: &Size) -> SizeId {
         self.size_id(s)
+    }
+    fn check(&mut self, c: &Arc<Check>) -> CheckId {
+        self.bindings.locations.number(c)
+    }
+}
+
+impl RewriteExpr<Expr, Node, Extent, Size, ScalarParam, Arc<Check>, Function> for Tracer {
+    type Param = ScalarId;
+    type Function = FunctionId;
+    fn param(&mut self, p: &ScalarParam) -> ScalarId {
+        self.program.scalars.push(p.def());
+        self.bindings.scalars.push(p.value());
+        ScalarId(self.program.scalars.len() as u32 - 1)
+    }
+    fn function(&mut self, f: &Function) -> FunctionId {
+        self.bindings.locations.function_in(&mut self.program, f)
     }
 }

@@ -17,10 +17,10 @@ use super::opcode::{HashOp, ReduceOp};
 use super::reducer::Reducer;
 use super::{Expr, Extent, Node, Size};
 
-/// A primitive that computes an array. Generic over the references to expressions, arrays, extents and sizes: those of
-/// a recording, or numbers in a [`Program`](super::program::Program).
+/// A primitive that computes an array. Generic over the references to expressions, arrays, extents, sizes and checks:
+/// those of a recording, or numbers in a [`Program`](super::program::Program).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
+pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size, C = Arc<Check>> {
     /// Element `i` is the expression at position `i`.
     Map {
         /// The value of an element.
@@ -158,11 +158,11 @@ pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size> {
         /// Number of positions.
         count: X,
         /// The check that fails if the condition does not hold.
-        check: Arc<Check>,
+        check: C,
     },
 }
 
-impl<E, A, X, S> Recipe<E, A, X, S> {
+impl<E, A, X, S, C> Recipe<E, A, X, S, C> {
     /// Name of the kernel template.
     pub(crate) fn family(&self) -> &'static str {
         match self {

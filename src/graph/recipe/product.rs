@@ -40,7 +40,10 @@ impl<E, A, X, S> Product<E, A, X, S> {
     }
 
     /// Rewrites the references.
-    pub(super) fn map<R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> Product<R::Expr, R::Array, R::Extent, R::Size> {
+    pub(super) fn map<C, R: Rewrite<E, A, X, S, C>>(
+        &self,
+        r: &mut R,
+    ) -> Product<R::Expr, R::Array, R::Extent, R::Size> {
         let tiles = self.tiles.map(r);
         let batches = r.extent(&self.batches);
         let capacities = self.capacities.each_ref().map(|s| r.size(s));

@@ -1,6 +1,9 @@
 //! Visits and rewrites of the references in a recipe.
 
+use std::sync::Arc;
+
 use super::Recipe;
+use crate::graph::expr::Check;
 
 /// A reference in a recipe.
 #[derive(Debug)]
@@ -12,18 +15,20 @@ pub(crate) enum Reference<'a, E, A, X, S> {
 }
 
 /// Rewrites the references in a recipe; see [`Recipe::map`].
-pub(crate) trait Rewrite<E, A, X, S> {
+pub(crate) trait Rewrite<E, A, X, S, C = Arc<Check>> {
     type Expr;
     type Array;
     type Extent;
     type Size;
+    type Check;
     fn expr(&mut self, e: &E) -> Self::Expr;
     fn array(&mut self, a: &A) -> Self::Array;
     fn extent(&mut self, x: &X) -> Self::Extent;
     fn size(&mut self, s: &S) -> Self::Size;
+    fn check(&mut self, c: &C) -> Self::Check;
 }
 
-impl<E, A, X, S> Recipe<E, A, X, S> {
+impl<E, A, X, S, C> Recipe<E, A, X, S, C> {
     /// Calls `f` with every reference, arrays and extents before expressions.
     pub(crate) fn visit<'a>(&'a self, f: &mut impl FnMut(Reference<'a, E, A, X, S>)) {
         match self {
@@ -74,7 +79,10 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
     }
 
     /// Rewrites all references in the recipe.
-    pub(crate) fn map<R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> Recipe<R::Expr, R::Array, R::Extent, R::Size> {
+    pub(crate) fn map<R: Rewrite<E, A, X, S, C>>(
+        &self,
+        r: &mut R,
+    ) -> Recipe<R::Expr, R::Array, R::Extent, R::Size, R::Check> {
         match self {
             Self::Map { value, whole } => Recipe::Map { value: r.expr(value), whole: *whole },
             Self::Append { parts } => {
@@ -128,7 +136,7 @@ impl<E, A, X, S> Recipe<E, A, X, S> {
             }
             Self::Assert { ok, count, check } => {
                 let count = r.extent(count);
-                Recipe::Assert { ok: r.expr(ok), count, check: check.clone() }
+                Recipe::Assert { ok: r.expr(ok), count, check: r.check(check) }
             }
             Self::Product(p) => Recipe::Product(Box::new(p.map(r))),
         }

@@ -15,7 +15,7 @@ pub(crate) enum Rows<A = Node, S = Size> {
 
 impl<A, S> Rows<A, S> {
     /// Rewrites the references.
-    pub(super) fn map<E, X, R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> Rows<R::Array, R::Size> {
+    pub(super) fn map<E, X, C, R: Rewrite<E, A, X, S, C>>(&self, r: &mut R) -> Rows<R::Array, R::Size> {
         match self {
             Self::Splits(node) => Rows::Splits(r.array(node)),
             Self::Uniform(len) => Rows::Uniform(r.size(len)),
@@ -86,7 +86,7 @@ pub(crate) struct RowDomain<A = Node, X = Extent, S = Size> {
 }
 
 impl<A, X, S> RowDomain<A, X, S> {
-    pub(super) fn map<E, R: Rewrite<E, A, X, S>>(&self, r: &mut R) -> RowDomain<R::Array, R::Extent, R::Size> {
+    pub(super) fn map<E, C, R: Rewrite<E, A, X, S, C>>(&self, r: &mut R) -> RowDomain<R::Array, R::Extent, R::Size> {
         let rows = self.rows.map(r);
         let nrows = r.extent(&self.nrows);
         RowDomain { rows, nrows, nvals: r.extent(&self.nvals), inner: self.inner }

@@ -9,6 +9,7 @@ mod wgsl;
 use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fault::Fault;
@@ -19,7 +20,7 @@ use super::operand::Operand;
 use crate::error::{Error, Result, caller};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
-use crate::graph::function::{Function, FunctionData};
+use crate::graph::function::{Function, FunctionData, FunctionDef};
 use crate::ops::IntoOperandOf;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -143,12 +144,12 @@ impl<S: ElementSignature> ElementFunction<S> {
                 return Err(Error::Wgsl { function: name.to_owned(), line, what, location: caller() });
             }
         };
+        let def =
+            FunctionDef { name: name.to_owned(), parameters: S::PARAMETERS.to_vec(), result: S::RESULT, wgsl: text };
         let function = Function::new(FunctionData {
-            name: name.to_owned(),
+            def: Arc::new(def),
             identity: identity::<S, F>(name, wgsl),
-            parameters: S::PARAMETERS.to_vec(),
-            result: S::RESULT,
-            wgsl: text,
+            number: None,
             rust: Box::new(move |arguments, results| function.run(arguments, results)),
             location: caller(),
         });

@@ -119,7 +119,7 @@ impl Tensor {
         let from_b = Expr::load(b_bytes, b.within(row, offset.clone().sub(second_at.clone())));
         let middle = match separator {
             [] => from_b.clone(),
-            [one] => Expr::scalar(*one),
+            [one] => Expr::number(*one),
             many => {
                 let data = backend.upload(DType::U8, many).map_err(here())?;
                 let node = Node::source(backend, DType::U8, between, data);

@@ -66,7 +66,7 @@ impl<'t> Candidates<'t> {
         let mut found = Self::new(backend, op, strings.nvals_extent());
         let equal = |window: Range<usize>| {
             let byte = |k: usize| Expr::load(bytes, at.clone().add(Expr::u32(k as u32)));
-            let each = window.map(|k| byte(k).eq(Expr::scalar(needle[k])));
+            let each = window.map(|k| byte(k).eq(Expr::number(needle[k])));
             each.reduce(Expr::and).unwrap_or_else(|| Expr::scalar(true))
         };
         let ends = |from: &Expr| {

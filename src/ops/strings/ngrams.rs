@@ -275,7 +275,7 @@ fn ended(
     let length = strings.length(string.clone());
     let own = Expr::load(bytes, strings.within(string, offset.clone()));
     let between = match separator {
-        [one] => Expr::scalar(*one),
+        [one] => Expr::number(*one),
         many => {
             let data = backend.upload(DType::U8, many).map_err(here())?;
             let node = Node::source(backend, DType::U8, many.len() as u32, data);

@@ -80,7 +80,7 @@ impl StringRows<'_> {
             separator => {
                 let length = strings.length_of_existing(string);
                 let between = match separator {
-                    [one] => Expr::scalar(*one),
+                    [one] => Expr::number(*one),
                     many => {
                         let data = backend.upload(DType::U8, many).map_err(here())?;
                         let node = Node::source(backend, DType::U8, many.len() as u32, data);

@@ -35,7 +35,7 @@ impl Characters {
         }
         let (keep, code) = match format.invalid {
             InvalidText::Ignore => (is_start.and(is_valid), code),
-            InvalidText::Replace(by) => (is_start, is_valid.select(code, Expr::u32(by.into()))),
+            InvalidText::Replace(by) => (is_start, is_valid.select(code, Expr::number(u32::from(by)))),
             InvalidText::Strict => {
                 let check = Check::new(op, "invalid text; ignore_invalid or replace_invalid accept it");
                 (is_start.clone().checked(check, is_start.not().or(is_valid)), code)

@@ -53,7 +53,7 @@ impl Tensor {
         let code = code.cast(DType::U32);
         let is_valid = fits.and(is_scalar(&code));
         let code = match invalid {
-            InvalidText::Replace(by) => is_valid.select(code, Expr::u32(by.into())),
+            InvalidText::Replace(by) => is_valid.select(code, Expr::number(u32::from(by))),
             InvalidText::Ignore => is_valid.select(code, Expr::u32(NOTHING)),
             InvalidText::Strict => {
                 let check = Check::new(OP, "an invalid code point; ignore_invalid or replace_invalid accept it");

@@ -77,7 +77,14 @@ impl<'a> Walk<'a> {
     pub(super) fn assert(&mut self, a: usize, b: usize, count: Extent, ok: Expr, d: usize) {
         let (a, b) = (self.layouts[a.min(b)].to_string(), self.layouts[a.max(b)].to_string());
         let what = format!("shapes {a} and {b} have different sizes along dimension {d}, of which none is 1");
-        let check = Arc::new(Check { op: self.op, what, location: self.location, is_of_index: false, strings: None });
+        let check = Arc::new(Check {
+            number: None,
+            op: self.op,
+            what,
+            location: self.location,
+            is_of_index: false,
+            strings: None,
+        });
         self.asserts.push(Node::assert(self.backend, count, ok, check));
     }
 }

@@ -80,6 +80,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
         match e.kind() {
             ExprKind::Index => return "i".into(),
             ExprKind::Scalar(s) => return self.module.number(*s),
+            ExprKind::Param(p) => return self.module.param(p),
             ExprKind::Size(size) => return self.module.size(size),
             _ => {}
         }
@@ -87,7 +88,9 @@ impl<'m, 'a> Emitter<'m, 'a> {
             return name.clone();
         }
         let text = match e.kind() {
-            ExprKind::Index | ExprKind::Scalar(_) | ExprKind::Size(_) => unreachable!("handled above"),
+            ExprKind::Index | ExprKind::Scalar(_) | ExprKind::Param(_) | ExprKind::Size(_) => {
+                unreachable!("handled above")
+            }
             ExprKind::Load(node, at) => {
                 let at = self.value(at);
                 self.load(node, &at)
@@ -117,7 +120,11 @@ impl<'m, 'a> Emitter<'m, 'a> {
             }
             ExprKind::Binary(op, a, b) => {
                 let (x, y) = (self.value(a), self.value(b));
-                let nonzero = matches!(b.kind(), ExprKind::Scalar(s) if s.bits() != 0);
+                let nonzero = match b.kind() {
+                    ExprKind::Scalar(s) => s.bits() != 0,
+                    ExprKind::Param(p) => p.def().is_nonzero,
+                    _ => false,
+                };
                 arithmetic::binary(self.module, *op, a.dtype(), &x, &y, nonzero)
             }
             ExprKind::Cast(a) => {
@@ -141,7 +148,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
             ExprKind::Checked(check, ok, v) => {
                 let ok = self.value(ok);
                 let slot = self.module.slot(check);
-                let slot = self.module.scalar(&[slot]);
+                let slot = self.module.scalar(slot);
                 let word = ModuleBuilder::word(slot);
                 self.line(&format!("if (!{ok}) {{"));
                 self.line(&format!("    max_status({word}, ~i);"));

@@ -7,6 +7,7 @@ use super::accessors::{Declarations, Windowing};
 use super::storage::StorageArray;
 use crate::backend::gpu::runtime::{Pipeline, RuntimeChecks};
 use crate::graph::plan::Step;
+use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::Size;
 
 /// A parameter word that follows the template's own eight.
@@ -16,6 +17,10 @@ pub(crate) enum ParamWord {
     Constant(u32),
     /// The value of a size in the run: a capacity.
     Size(Size),
+    /// The lower half of the bits of a scalar parameter in the run.
+    Low(ScalarParam),
+    /// The upper half.
+    High(ScalarParam),
 }
 
 /// A complete WGSL module of a kernel; the same for every run.

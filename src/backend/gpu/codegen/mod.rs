@@ -38,6 +38,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::plan::{Int64Repr, Step};
 use crate::graph::scalar::Scalar;
+use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::Size;
 use crate::math::{self, MathFn};
 
@@ -122,10 +123,15 @@ impl<'a> ModuleBuilder<'a> {
         }
     }
 
-    /// Adds constants to the parameters, and returns the index of the parameter word that holds the first of `words`.
-    fn scalar(&mut self, words: &[u32]) -> usize {
-        self.scalars.extend(words.iter().map(|&word| ParamWord::Constant(word)));
-        self.scalars.len() - words.len()
+    /// Adds words to the parameters, and returns the index of the first one.
+    fn words<const N: usize>(&mut self, words: [ParamWord; N]) -> usize {
+        self.scalars.extend(words);
+        self.scalars.len() - N
+    }
+
+    /// Adds a constant to the parameters, and returns its index.
+    fn scalar(&mut self, word: u32) -> usize {
+        self.words([ParamWord::Constant(word)])
     }
 
     /// The parameter word `k` as text.
@@ -133,29 +139,39 @@ impl<'a> ModuleBuilder<'a> {
         format!("p.scalars[{}].{}", k / 4, ["x", "y", "z", "w"][k % 4])
     }
 
-    /// A number, as a parameter. The u32 values 0 and 1 are literals, since they are part of the program's structure.
+    /// A constant, in the parameter words. The u32 values 0 and 1 are literals, since they are part of the program's
+    /// structure.
     pub(crate) fn number(&mut self, s: Scalar) -> String {
         if let Scalar::U32(v @ (0 | 1)) = s {
             return format!("{v}u");
         }
         let bits = s.bits();
-        let words = [bits as u32, (bits >> 32) as u32];
-        if s.dtype().size() == 8 {
-            let k = self.scalar(&words);
+        self.value_of_words(s.dtype(), [bits as u32, (bits >> 32) as u32].map(ParamWord::Constant))
+    }
+
+    /// A scalar parameter.
+    pub(crate) fn param(&mut self, p: &ScalarParam) -> String {
+        self.value_of_words(p.def().dtype, [ParamWord::Low(p.clone()), ParamWord::High(p.clone())])
+    }
+
+    /// A value of that dtype, given by the parameter words of its bits.
+    fn value_of_words(&mut self, dtype: DType, [low, high]: [ParamWord; 2]) -> String {
+        if dtype.size() == 8 {
+            let k = self.words([low, high]);
             let (low, high) = (Self::word(k), Self::word(k + 1));
-            if pairs::is_pair(self, s.dtype()) {
-                return format!("{}({low}, {high})", value_type(s.dtype()));
+            if pairs::is_pair(self, dtype) {
+                return format!("{}({low}, {high})", value_type(dtype));
             }
             let bits = format!("(u64({low}) | (u64({high}) << 32u))");
-            return match s.dtype() {
+            return match dtype {
                 DType::U64 => bits,
                 d => format!("bitcast<{}>({bits})", value_type(d)),
             };
         }
-        let word = Self::word(self.scalar(&words[..1]));
-        match s.dtype() {
+        let word = Self::word(self.words([low]));
+        match dtype {
             DType::Bool => format!("({word} != 0u)"),
-            DType::I8 | DType::I16 | DType::I32 | DType::F32 => format!("bitcast<{}>({word})", value_type(s.dtype())),
+            DType::I8 | DType::I16 | DType::I32 | DType::F32 => format!("bitcast<{}>({word})", value_type(dtype)),
             _ => word,
         }
     }

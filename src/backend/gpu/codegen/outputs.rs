@@ -58,7 +58,7 @@ impl ModuleBuilder<'_> {
     /// Adds `place` and `store` of a check, which reports the first failing position to the status block.
     pub(crate) fn assert_output(&mut self, slot: u32) {
         self.uses_status = true;
-        let k = self.scalar(&[slot]);
+        let k = self.scalar(slot);
         let word = Self::word(k);
         self.push(&format!(
             "fn place(tile: u32, t: u32, k: u32) -> u32 {{\n    return tile * MAP_TILE + k * 256u + t;\n}}\n\

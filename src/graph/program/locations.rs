@@ -1,0 +1,69 @@
+//! What a recording knows of its program beside the computation: the checks, with the texts of their errors and the
+//! lines of the user's calls, and the Rust functions of the user.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{CheckId, FunctionId, NameId, Program};
+use crate::graph::expr::Check;
+use crate::graph::function::Function;
+
+/// The checks, functions and names of one recording of a program, by their numbers in it. Recordings of one program may have
+/// different checks: messages name shapes, and the same operations may be called at several lines.
+#[derive(Debug, Default)]
+pub(crate) struct Locations {
+    checks: Vec<Arc<Check>>,
+    functions: Vec<Function>,
+    names: Vec<&'static str>,
+    #[expect(clippy::mutable_key_type, reason = "weak references are no part of a check's identity")]
+    numbers: HashMap<Arc<Check>, CheckId>,
+}
+
+impl Locations {
+    /// The check of the recording for a check of a plan. Other checks are returned unchanged.
+    pub(crate) fn of(&self, check: &Arc<Check>) -> Arc<Check> {
+        check.number.map_or(check, |number| &self.checks[number as usize]).clone()
+    }
+
+    /// The functions of the recording, by number.
+    pub(crate) fn functions(&self) -> Arc<[Function]> {
+        if self.functions.is_empty() { Arc::default() } else { self.functions.as_slice().into() }
+    }
+
+    /// The number of a function in the program; the next one if it has none.
+    pub(super) fn function_in(&mut self, program: &mut Program, function: &Function) -> FunctionId {
+        let known = self.functions.iter().position(|known| known == function);
+        let number = known.unwrap_or_else(|| {
+            self.functions.push(function.clone());
+            program.functions.push(function.def().clone());
+            self.functions.len() - 1
+        });
+        FunctionId(number as u32)
+    }
+
+    /// The name of that number.
+    pub(super) fn name(&self, name: NameId) -> &'static str {
+        self.names[name.0 as usize]
+    }
+
+    /// The number of a check; the next one if it has none.
+    pub(super) fn number(&mut self, check: &Arc<Check>) -> CheckId {
+        let next = CheckId(self.checks.len() as u32);
+        let number = *self.numbers.entry(check.clone()).or_insert(next);
+        if number == next {
+            self.checks.push(check.clone());
+        }
+        number
+    }
+
+    /// The number of a name in the program; the next one if it has none.
+    pub(super) fn name_in(&mut self, program: &mut Program, name: &'static str) -> NameId {
+        let known = self.names.iter().position(|known| *known == name);
+        let number = known.unwrap_or_else(|| {
+            self.names.push(name);
+            program.names.push(name.into());
+            self.names.len() - 1
+        });
+        NameId(number as u32)
+    }
+}
