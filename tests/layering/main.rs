@@ -1,5 +1,6 @@
 //! Structure and documentation of the crate: imports point downwards only, and no files import each other; files are
-//! short; the table of operations is complete, public functions have examples, and errors name the line of the call.
+//! short; plans ask runs for sizes; the table of operations is complete, public functions have examples, and errors name
+//! the line of the call.
 //!
 //! All checks read the source text. Unit tests are exempt from all but the length: they may build what they test with
 //! anything.
@@ -11,5 +12,6 @@ mod functions;
 mod layers;
 mod operations;
 mod paths;
+mod run_sizes;
 mod sizes;
 mod source;

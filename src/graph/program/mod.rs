@@ -9,7 +9,7 @@
 //! recording (Node, Expr, Size)  --trace-->  Program + Bindings  --lift-->  planned nodes  --plan-->  steps
 //! ```
 //!
-//! [`Bindings`] hold the state of one run: the input arrays, their lengths, and the values of all sizes.
+//! [`Bindings`] hold the state of one run: the input arrays, and the table of their lengths and of all sizes.
 //!
 //! [`Recipe`] and [`ExprKind`] are generic over references: nodes in a recording, numbers in a program.
 
@@ -26,7 +26,7 @@ pub(crate) use trace::{Bindings, trace};
 
 use super::expr::ExprKind;
 use super::recipe::{Recipe, Reference};
-use super::size::{Size, SizeOp};
+use super::size::{RunTable, SizeOp};
 use super::word_hasher::WordHasher;
 use crate::dtype::DType;
 
@@ -173,10 +173,10 @@ impl Program {
     }
 
     /// Recomputes the sizes that are arithmetic over other sizes.
-    pub(crate) fn recompute(&self, values: &mut [(Size, u32)]) {
+    pub(crate) fn recompute(&self, run: &mut RunTable) {
         for (k, def) in self.sizes.iter().enumerate() {
             if let SizeDef::Op(op, a, b) = def {
-                values[k].1 = op.apply(values[a.index()].1, values[b.index()].1);
+                run.sizes[k].bound = op.apply(run.value(a.index()), run.value(b.index()));
             }
         }
     }
