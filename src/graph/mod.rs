@@ -10,6 +10,9 @@
 //!                                    └──lift──> planned nodes ──plan──> steps ┘
 //! ```
 //!
+//! A plan is immutable, and all threads that run the program share it. The sizes of a run are in its own table
+//! ([`size::RunTable`]): the planner and the backends ask the [`size::SizeView`] of the run for the value of a size.
+//!
 //! [`stage`] selects the sizes that are read back before the rest is computed.
 //!
 //! A new primitive touches these files: `recipe/mod.rs` (the variant), `recipe/rewrite.rs` (its references),

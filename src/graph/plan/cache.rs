@@ -23,7 +23,7 @@ struct Entries<P> {
     clock: u64,
 }
 
-/// The plans of one program, the oldest first. Locked while a plan is made, so that other threads wait for it instead of
+/// The plans of one program, the least recently used first. Locked while a plan is made, so that other threads wait for it instead of
 /// making the same one.
 type Plans<P> = Arc<Mutex<Vec<Arc<P>>>>;
 
@@ -53,8 +53,9 @@ impl<P> PlanCache<P> {
     ) -> Arc<P> {
         let (plans, program) = self.plans(program);
         let mut plans = lock(&plans);
-        if let Some(plan) = plans.iter().rfind(|plan| is_valid(plan)) {
-            return plan.clone();
+        if let Some(at) = plans.iter().rposition(|plan| is_valid(plan)) {
+            plans[at..].rotate_left(1);
+            return plans[plans.len() - 1].clone();
         }
         let plan = Arc::new(make(program.unwrap_or_else(Arc::new)));
         if plans.len() >= MAX_PLANS {

@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn one_size_has_a_value_in_each_run() {
-        let sum = slot(0).mul(3).add(&slot(1)).max(2);
+        let sum = slot(0).mul(3).add(slot(1)).max(2);
         let (a, mut b) = (run([5, 7]), run([100, 0]));
         assert_eq!((SizeView::of(&a).value(&sum), SizeView::of(&b).value(&sum)), (22, 300));
         b.sizes[0].exact = Some(0);
