@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use common::seeded_rows;
-use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, keep, s, wgpu};
+use ragged::{CpuOptions, Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, keep, s, wgpu};
 
 const THREADS: usize = 8;
 
@@ -59,6 +59,58 @@ fn shared_subexpressions() {
                 }
             });
         }
+    }
+}
+
+/// Threads that run one program at once, each over inputs of other sizes.
+const RUNS: usize = 16;
+
+/// Devices of their own, whose plans no other test makes: the options of a GPU apply to a GPU only.
+fn devices_alone(options: &DeviceOptions) -> Vec<(&'static str, Device)> {
+    let gpu = common::gpu_with(options).map(|gpu| ("gpu", gpu));
+    std::iter::once(("cpu", Device::cpu_with(&CpuOptions::default()))).chain(gpu).collect()
+}
+
+/// Reads `chain` of each input on `RUNS` threads, which begin at once, several times.
+fn read_at_once(device: &Device, hosts: &[HostTensor], want: &[HostTensor], label: &str) {
+    for round in 0..4 {
+        let barrier = Barrier::new(RUNS);
+        thread::scope(|scope| {
+            for t in 0..RUNS {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    let k = (t + round) % hosts.len();
+                    let y = hosts[k].to_device(device).and_then(|x| chain(&x, 3)).expect("recorded");
+                    barrier.wait();
+                    assert_eq!(y.to_host().expect("computes"), want[k], "{label}, thread {t}, round {round}");
+                });
+            }
+        });
+    }
+}
+
+/// The plan holds no size of a run, so that all threads share it.
+#[test]
+fn one_plan_runs_on_many_threads_at_once() {
+    let hosts: Vec<HostTensor> = (0..RUNS as u32).map(|k| rows(30 + 41 * k, 3 + k as i32)).collect();
+    let one = |host: &HostTensor| host.to_device(&Device::cpu()).and_then(|x| chain(&x, 3)?.to_host());
+    let want: Vec<HostTensor> = hosts.iter().map(|host| one(host).expect("computes")).collect();
+    for (label, device) in devices_alone(&DeviceOptions::default()) {
+        read_at_once(&device, &hosts, &want, label);
+        assert_eq!(device.stats().plans, 1, "{label}");
+    }
+}
+
+/// Plans for arrays that exceed a binding depend on sizes: one for each size that a thread has, never one for another.
+#[test]
+fn plans_of_large_arrays_belong_to_their_sizes() {
+    let hosts: Vec<HostTensor> = [20, 900, 1000, 1100].map(|n| rows(n, 11)).into();
+    let one = |host: &HostTensor| host.to_device(&Device::cpu()).and_then(|x| chain(&x, 3)?.to_host());
+    let want: Vec<HostTensor> = hosts.iter().map(|host| one(host).expect("computes")).collect();
+    for (label, device) in devices_alone(&DeviceOptions::default().max_binding(4 << 10)) {
+        read_at_once(&device, &hosts, &want, label);
+        let made = device.stats().plans;
+        assert_eq!(made, if device.is_cpu() { 1 } else { hosts.len() as u64 }, "{label}");
     }
 }
 

@@ -6,6 +6,7 @@ mod units;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
@@ -15,6 +16,7 @@ use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::program::trace;
+use crate::graph::size::SizeView;
 use crate::graph::stage::predict_waits;
 use crate::graph::traffic;
 use detailed::Detailed;
@@ -176,17 +178,18 @@ impl Explain {
 
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
         let (program, mut bindings) = trace(roots);
-        let bounds: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
+        let bounds: Vec<u32> = (0..bindings.sizes.len()).map(|size| bindings.run.value(size)).collect();
         let stages = predict_waits(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
         backend.last_counts().apply(&program, &mut bindings, &bounds);
-        let plan = LinkedPlan::new(program, &bindings, &backend.placeholder(), backend.plan_limits());
+        let plan = LinkedPlan::new(Arc::new(program), &bindings, &backend.placeholder(), backend.plan_limits());
+        let sizes = bindings.view();
         let outputs: Vec<Node> = plan.outputs().cloned().collect();
         let requested: HashSet<Digest> = outputs.iter().map(Node::digest).collect();
         let producers = producers(&plan);
         let mut kernels = Vec::with_capacity(plan.steps.len());
         for step in &plan.steps {
-            let cost = backend.cost(step)?;
-            let moved = traffic::traffic(step, cost.scratch_bytes);
+            let cost = backend.cost(step, sizes)?;
+            let moved = traffic::traffic(step, sizes, cost.scratch_bytes);
             let extent = match &step.recipe {
                 Recipe::RankBitmap { count, .. }
                 | Recipe::Histogram { count, .. }
@@ -198,21 +201,21 @@ impl Explain {
             kernels.push(ExplainedKernel {
                 kind: step.family(),
                 operations: step.fused.clone(),
-                inputs: inputs(step, &producers),
+                inputs: inputs(step, sizes, &producers),
                 is_output: step.outputs().iter().any(|n| requested.contains(&n.digest())),
-                rows: step.recipe.domain().map(|on| u64::from(on.nrows.capacity())),
-                elements: u64::from(extent.capacity()),
-                is_bound: extent.host_value().is_none(),
+                rows: step.recipe.domain().map(|on| u64::from(sizes.capacity(&on.nrows))),
+                elements: u64::from(sizes.capacity(extent)),
+                is_bound: !extent.size().is_host_known(),
                 dispatches: cost.dispatches,
                 limits: cost.limits,
                 bytes_read: moved.read,
                 bytes_written: moved.written,
-                least_bytes: traffic::min_step_bytes(step),
+                least_bytes: traffic::min_step_bytes(step, sizes),
             });
         }
         Ok(Self {
             kernels,
-            least_bytes: traffic::min_bytes(&plan.steps, &outputs),
+            least_bytes: traffic::min_bytes(&plan.steps, sizes, &outputs),
             waits: backend.waits(roots, stages),
         })
     }
@@ -225,12 +228,12 @@ fn producers(plan: &LinkedPlan) -> HashMap<Digest, usize> {
 }
 
 /// Inputs of a step from other steps: the arrays that it reads, then arrays needed only for their conditions.
-fn inputs(step: &Step, producers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
+fn inputs(step: &Step, sizes: SizeView<'_>, producers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
     let input = |n: &Node, bytes: u64, why: Option<FusionBarrier>| {
         let (&kernel, why) = (producers.get(&n.digest())?, why?);
         Some(ExplainedInput { kernel, operation: n.op(), bytes, why })
     };
-    let read = step.reads.iter().filter_map(|n| input(n, n.bytes(), step.barriers.why(n)));
+    let read = step.reads.iter().filter_map(|n| input(n, sizes.bytes(n), step.barriers.why(n)));
     let after = step.after.iter().filter(|n| !step.reads.contains(n));
     read.chain(after.filter_map(|n| input(n, 0, Some(FusionBarrier::ConditionsOnly)))).collect()
 }

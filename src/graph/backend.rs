@@ -13,6 +13,7 @@ pub(crate) use super::stored::Status;
 
 use super::many_dispatches::ManyDispatches;
 use super::plan::{LastCounts, PlanLimits, Step};
+use super::size::SizeView;
 use super::stored::Stored;
 use super::{Node, Size};
 use crate::dtype::DType;
@@ -120,8 +121,8 @@ pub(crate) trait Backend: Send + Sync {
     }
     /// Placeholder backend of planned nodes: computes nothing, and keeps no other backend alive.
     fn placeholder(&self) -> BackendRef;
-    /// Cost of the step.
-    fn cost(&self, step: &Step) -> Result<StepCost>;
+    /// Cost of the step in a run.
+    fn cost(&self, step: &Step, sizes: SizeView<'_>) -> Result<StepCost>;
     /// Computes and stores the nodes, without reading the outcomes of their conditions. Waits only for counts whose
     /// upper bounds would make arrays too large.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;

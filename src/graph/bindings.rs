@@ -1,16 +1,17 @@
 //! Predicts the number of storage buffers that a kernel binds, before the kernel is generated.
 
 use super::node::{Node, Recipe};
-use super::step::{HashedStrings, PlanLimits, Step};
+use super::size::SizeView;
+use super::step::{HashedStrings, PlanLimits, SizedLimits, Step};
 
 /// Storage buffers that the kernels of a recipe bind for output and scratch. Excludes the arrays that they read and the
 /// status block.
-fn own_buffers(recipe: &Recipe, limits: PlanLimits) -> u32 {
+fn own_buffers(recipe: &Recipe, limits: PlanLimits, sizes: SizeView<'_>) -> u32 {
     match recipe {
         Recipe::Map { .. } | Recipe::Append { .. } | Recipe::Assert { .. } => 1,
         // The output, and one binding per window of the scratch state of long strings.
         Recipe::Hash { op, on, longest, .. } => {
-            let strings = HashedStrings { op: *op, nbytes: on.nvals.capacity(), longest: longest.value() };
+            let strings = HashedStrings { op: *op, nbytes: sizes.capacity(&on.nvals), longest: sizes.value(longest) };
             match limits.hash_state_bytes(strings) {
                 0 => 1,
                 bytes => 1 + limits.windows(bytes),
@@ -38,11 +39,11 @@ pub(super) fn fits<'a>(
     reads: impl Iterator<Item = &'a Node>,
     is_bound_once: &dyn Fn(&Node) -> bool,
     status: u32,
-    limits: PlanLimits,
+    SizedLimits { limits, sizes }: SizedLimits<'_>,
 ) -> bool {
-    let extra_windows = |n: &Node| limits.windows(n.bytes()) - 1;
+    let extra_windows = |n: &Node| limits.windows(sizes.bytes(n)) - 1;
     // `own_buffers` includes one output.
-    let mut arrays = own_buffers(recipe, limits) + status - 1;
+    let mut arrays = own_buffers(recipe, limits, sizes) + status - 1;
     let mut windows = 0;
     for n in outputs {
         arrays += 1;
@@ -51,7 +52,7 @@ pub(super) fn fits<'a>(
             // Keys and permutations of this radix pass and of the previous one. Digit counts take an eighth of the
             // bytes.
             Recipe::Sort { .. } | Recipe::RowSort { .. } => {
-                4 * extra_windows(n) + limits.windows(n.bytes() / 8 + (1 << 10)) - 1
+                4 * extra_windows(n) + limits.windows(sizes.bytes(n) / 8 + (1 << 10)) - 1
             }
             _ => extra_windows(n),
         };
@@ -70,24 +71,26 @@ impl Step {
     }
 
     /// Number of arrays that a kernel of the step binds, each counted once regardless of its size.
-    pub(super) fn bound_arrays(&self) -> u32 {
-        own_buffers(&self.recipe, self.limits) + self.status() - 1 + (self.outputs().len() + self.reads.len()) as u32
+    pub(super) fn bound_arrays(&self, sizes: SizeView<'_>) -> u32 {
+        own_buffers(&self.recipe, self.limits, sizes) + self.status() - 1
+            + (self.outputs().len() + self.reads.len()) as u32
     }
 
     /// As [`Self::bound_arrays`], without the arrays that only the expressions read.
-    pub(super) fn other_arrays(&self) -> u32 {
+    pub(super) fn other_arrays(&self, sizes: SizeView<'_>) -> u32 {
         let array = self.recipe.array();
-        self.bound_arrays() - self.value_reads().iter().filter(|n| Some(*n) != array).count() as u32
+        self.bound_arrays(sizes) - self.value_reads().iter().filter(|n| Some(*n) != array).count() as u32
     }
 
     /// Whether a kernel can bind what it reads and writes.
-    pub(in crate::graph) fn fits(&self) -> bool {
+    pub(in crate::graph) fn fits(&self, sizes: SizeView<'_>) -> bool {
         if self.limits.reads_any_number && matches!(self.recipe, Recipe::Append { .. }) {
             return true;
         }
+        let limits = SizedLimits { limits: self.limits, sizes };
         let status = self.status();
         let at_own = self.at_own_position();
         let is_bound_once = |n: &Node| at_own.contains(&n.digest());
-        fits(&self.recipe, self.outputs().into_iter(), self.reads.iter(), &is_bound_once, status, self.limits)
+        fits(&self.recipe, self.outputs().into_iter(), self.reads.iter(), &is_bound_once, status, limits)
     }
 }

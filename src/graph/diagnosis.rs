@@ -16,6 +16,7 @@ use super::opcode::BinaryOp;
 use super::walk::{for_each_expr, for_each_node};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::size::RecordedSize;
 
 /// Reads the parts as [`Backend::read_parts`](super::backend::Backend::read_parts) does. The error of a failed check names
 /// the compared integers.
@@ -95,7 +96,7 @@ impl Diagnosis {
         const READ: u32 = 4096;
         let (splits, bytes, accepts) = self.find(is_this, &mut |check, _| {
             let of = check.strings.as_ref()?;
-            let splits = of.splits.as_ref().map(|splits| splits.upgrade()).map_err(|len| len.value());
+            let splits = of.splits.as_ref().map(|splits| splits.upgrade()).map_err(|len| len.capacity());
             Some((splits, of.bytes.upgrade()?, of.accepts))
         })?;
         let at = u32::try_from(at).ok()?;

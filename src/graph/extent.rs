@@ -6,7 +6,7 @@ use super::backend::Part;
 use super::digest::Digest;
 use super::expr::ExprKind;
 use super::recording::read_now;
-use super::size::SizeKind;
+use super::size::{RecordedSize, SizeKind};
 use super::walk::for_each_node;
 use super::{BackendRef, Expr, Node, Size};
 use crate::error::{Error, Result, caller, here};
@@ -58,7 +58,7 @@ impl Extent {
         debug_assert!(!live.has_index(), "bug: a count cannot depend on a position");
         let capacity = capacity.into();
         match (live.as_size(), live.kind()) {
-            (Some(n), _) if n.host_value().is_some_and(|n| n <= capacity.value()) => Self::of(n),
+            (Some(n), _) if is_at_most(&n, &capacity) => Self::of(n),
             (Some(n), _) => Self::of(n.min(&capacity)),
             _ if capacity.as_known() == Some(0) => Self::known(0),
             (None, ExprKind::Load(node, at)) if fixed_index(at).is_some() => {
@@ -76,7 +76,7 @@ impl Extent {
                     // Arithmetic over counts that the host has read.
                     None => {
                         let value = live.with_read_sizes().as_u32().expect("bug: a count of sizes that does not fold");
-                        Size::read_count(live.digest(), value.min(capacity.value()))
+                        Size::read_count(live.digest(), value.min(capacity.capacity()))
                     }
                 };
                 Self { size, whole: false }
@@ -104,20 +104,10 @@ impl Extent {
         self.whole
     }
 
-    /// Upper bound of the number of elements.
-    pub(crate) fn capacity(&self) -> u32 {
-        self.size.value()
-    }
-
     /// The count, if the size contains none that the device computes; independent of what was read. Decides types,
     /// layouts and errors.
     pub(crate) fn as_known(&self) -> Option<u32> {
         self.size.as_known()
-    }
-
-    /// The count, if the host knows it, possibly because it was read.
-    pub(crate) fn host_value(&self) -> Option<u32> {
-        self.size.host_value()
     }
 
     /// Whether both counts are provably equal: equal symbolic sizes, or equal known values.
@@ -149,7 +139,9 @@ impl Extent {
     /// The extent multiplied by `k`.
     #[track_caller]
     pub(crate) fn times_size(&self, what: &str, k: &Size) -> Result<Self> {
-        if let (Some(n), Some(k)) = (self.as_known(), k.host_value()) {
+        if let (Some(n), false) = (self.as_known(), k.varies())
+            && let Some(k) = k.host_value()
+        {
             fits(what, u64::from(n) * u64::from(k))?;
         }
         Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
@@ -188,7 +180,7 @@ impl Extent {
         /// Maximum number of nested operations on a count that each reader recomputes.
         const FEW: u32 = 4;
         // Nothing reads the count of an array that is live up to its capacity.
-        if self.whole || self.size.host_value().is_some() {
+        if self.whole || self.size.is_host_known() {
             return self;
         }
         let counts = self.size.counts();
@@ -233,6 +225,11 @@ impl Extent {
     pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
         self.live().map_or(Ok(self.capacity()), |live| read_u32(backend, op, live)).map_err(here())
     }
+}
+
+/// Whether a size is known not to exceed another one. Nothing is known of two sizes of a plan.
+fn is_at_most(n: &Size, capacity: &Size) -> bool {
+    !n.varies() && !capacity.varies() && n.host_value().is_some_and(|n| n <= capacity.capacity())
 }
 
 /// The index as a size, if it contains no count: see the first of the [invariants](super::size#invariants).

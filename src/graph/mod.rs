@@ -1,14 +1,17 @@
 //! The expression graph: recorded computations, independent of the backend that runs them.
 //!
 //! Operations record [`node`]s: arrays with a [`recipe`], the primitive that computes them, over expressions ([`expr`])
-//! and symbolic sizes ([`size`]). A read traces the nodes below it into a flat [`program`], in which sizes are
-//! parameters. The program is the key of each backend's plan cache. On a miss the program is lifted to nodes of its
+//! and symbolic sizes ([`size`]). A read traces the nodes below it into a flat [`program`], in which sizes and
+//! the numbers of the user are parameters. The program is the key of each backend's plan cache. On a miss the program is lifted to nodes of its
 //! own, and [`plan`] fuses them into steps, which backends run:
 //!
 //! ```text
 //! node, expr, size ──trace──> program + bindings ──cache──> plan ──backend──> results, for the recorded nodes
 //!                                    └──lift──> planned nodes ──plan──> steps ┘
 //! ```
+//!
+//! A plan is immutable, and all threads that run the program share it. The sizes of a run are in its own table
+//! ([`size::RunTable`]): the planner and the backends ask the [`size::SizeView`] of the run for the value of a size.
 //!
 //! [`stage`] selects the sizes that are read back before the rest is computed.
 //!

@@ -5,6 +5,7 @@ use super::canonical_order::BLOCK;
 use super::expr::Expr;
 use super::node::{Node, Rows};
 use super::reducer::{Accumulator, Reducer};
+use super::size::SizeView;
 
 /// Maximum accumulator state per row, in bytes. Every device has 16 KiB of workgroup memory, of which the lists of rows
 /// and blocks leave 14,276 bytes. The smallest tile holds the states of 264 lanes and two rows: 14,276 / 266, in whole
@@ -81,10 +82,10 @@ impl RowKernel {
 }
 
 /// Upper bound of the number of elements in rows longer than [`BLOCK`], of `nvals` elements.
-pub(crate) fn in_long_rows(rows: &Rows, nvals: u32) -> u32 {
+pub(crate) fn in_long_rows(sizes: SizeView<'_>, rows: &Rows, nvals: u32) -> u32 {
     match rows {
-        Rows::Splits(node) => node.values_in_long_rows().min(nvals),
-        Rows::Uniform(len) if len.value() > BLOCK => nvals,
+        Rows::Splits(node) => sizes.known_lengths(node).in_long_rows.min(nvals),
+        Rows::Uniform(len) if sizes.value(len) > BLOCK => nvals,
         Rows::Uniform(_) => 0,
     }
 }

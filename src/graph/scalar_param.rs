@@ -4,9 +4,6 @@
 //! bound for each run: recordings that differ in such numbers alone are one program. A number that the engine writes
 //! itself, such as a width or an identity element, is a constant of the program; folding uses constants only.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::digest::Digest;
 use super::scalar::Scalar;
 use crate::dtype::DType;
@@ -37,14 +34,8 @@ pub(crate) struct ScalarParam {
 enum Value {
     /// The value that the recording binds.
     Recorded(Scalar),
-    /// A slot of a plan, whose value is set before each run.
-    Slot(Arc<Slot>),
-}
-
-#[derive(Debug)]
-struct Slot {
-    identity: Digest,
-    bits: AtomicU64,
+    /// A slot of a plan: the scalar of that number in the table of a run.
+    Slot { identity: Digest, number: u32 },
 }
 
 impl ScalarParam {
@@ -54,9 +45,9 @@ impl ScalarParam {
         Self { def, value: Value::Recorded(value) }
     }
 
-    /// A slot of a plan.
-    pub(crate) fn slot(identity: Digest, def: ScalarDef) -> Self {
-        Self { def, value: Value::Slot(Arc::new(Slot { identity, bits: AtomicU64::new(0) })) }
+    /// A slot of a plan, for scalar `number` of the program.
+    pub(crate) fn slot(identity: Digest, number: u32, def: ScalarDef) -> Self {
+        Self { def, value: Value::Slot { identity, number } }
     }
 
     /// The parameter as a divisor: with the promise that it is not 0, if the recording binds another value.
@@ -66,7 +57,7 @@ impl ScalarParam {
                 let def = ScalarDef { is_nonzero: value.bits() != 0, ..self.def };
                 Self { def, value: self.value.clone() }
             }
-            Value::Slot(_) => self.clone(),
+            Value::Slot { .. } => self.clone(),
         }
     }
 
@@ -78,23 +69,19 @@ impl ScalarParam {
     pub(crate) fn recorded_value(&self) -> Option<Scalar> {
         match self.value {
             Value::Recorded(value) => Some(value),
-            Value::Slot(_) => None,
+            Value::Slot { .. } => None,
         }
     }
 
-    /// The value in this run.
-    pub(crate) fn value(&self) -> Scalar {
-        match &self.value {
-            Value::Recorded(value) => *value,
-            Value::Slot(slot) => Scalar::from_bits(self.def.dtype, slot.bits.load(Ordering::Relaxed)),
-        }
-    }
-
-    /// Sets the value of a slot.
-    pub(crate) fn set(&self, value: Scalar) {
-        debug_assert!(self.def.accepts(value), "bug: {value:?} for a parameter of {:?}", self.def);
-        if let Value::Slot(slot) = &self.value {
-            slot.bits.store(value.bits(), Ordering::Relaxed);
+    /// The value in a run with those scalars.
+    pub(crate) fn value_in(&self, scalars: &[Scalar]) -> Scalar {
+        match self.value {
+            Value::Recorded(value) => value,
+            Value::Slot { number, .. } => {
+                let value = scalars[number as usize];
+                debug_assert!(self.def.accepts(value), "bug: {value:?} for a parameter of {:?}", self.def);
+                value
+            }
         }
     }
 
@@ -105,7 +92,7 @@ impl ScalarParam {
             Value::Recorded(value) => {
                 Digest::of("scalar parameter", (value.dtype(), value.bits(), self.def.is_nonzero))
             }
-            Value::Slot(slot) => slot.identity,
+            Value::Slot { identity, .. } => *identity,
         }
     }
 }
@@ -132,9 +119,9 @@ mod tests {
         let of = |v: f32| ScalarParam::recorded(v.into());
         assert_eq!(of(f32::NAN), of(f32::NAN));
         assert_ne!(of(0.0), of(-0.0));
-        let slots = [0, 1].map(|k| ScalarParam::slot(Digest::of("test", k), of(0.0).def()));
-        slots.iter().for_each(|slot| slot.set(2.5f32.into()));
-        assert_eq!(slots[0].value(), slots[1].value());
+        let slots = [0, 1].map(|k| ScalarParam::slot(Digest::of("test", k), k, of(0.0).def()));
+        let [a, b] = slots.each_ref().map(|slot| slot.value_in(&[2.5f32.into(); 2]));
+        assert_eq!(a, b);
         assert_ne!(slots[0], slots[1]);
     }
 

@@ -14,7 +14,7 @@ use super::size::{Size, SizeKind};
 /// largest input. Empty if no count is worth a wait.
 pub(crate) fn counts_to_read(program: &Program, bindings: &Bindings, most: u64) -> Vec<Size> {
     let ready = ready(program, &wasteful(program, bindings, most));
-    ready.into_iter().map(|count| bindings.sizes[count.index()].0.clone()).collect()
+    ready.into_iter().map(|count| bindings.sizes[count.index()].clone()).collect()
 }
 
 /// Predicts the number of waits for counts in a run of the program. Sets the counts that the run would read to an
@@ -31,11 +31,11 @@ pub(crate) fn predict_waits(program: &Program, bindings: &mut Bindings, most: u6
             return stage;
         }
         for count in ready {
-            let value = &mut bindings.sizes[count.index()].1;
-            *value = largest.min(*value);
+            let size = &mut bindings.run.sizes[count.index()];
+            size.bound = largest.min(size.bound);
             estimated.push(count);
         }
-        program.recompute(&mut bindings.sizes);
+        program.recompute(&mut bindings.run);
         tighten(program, bindings);
     }
     0
@@ -43,18 +43,20 @@ pub(crate) fn predict_waits(program: &Program, bindings: &mut Bindings, most: u6
 
 /// Lowers the bounds of counts that follow from other counts, as a run finds them after each stage.
 fn tighten(program: &Program, bindings: &mut Bindings) {
-    let mut values: DigestMap<u32> = bindings.sizes.iter().map(|(size, value)| (size.digest(), *value)).collect();
+    let Bindings { sizes, run, .. } = bindings;
+    let mut values: DigestMap<u32> = (0..).zip(&*sizes).map(|(k, size)| (size.digest(), run.value(k))).collect();
     // Most counts are numbered after those that bound them; the bound of any other one stays a bound.
     for count in program.counts() {
-        let (size, value) = &mut bindings.sizes[count.index()];
+        let size = &sizes[count.index()];
         if let Some(SizeKind::Count(known)) = size.kind()
             && let Some(bound) = known.bounded_by()
         {
-            *value = bound.value_with(&values).min(*value);
+            let value = &mut run.sizes[count.index()].bound;
+            *value = bound.capacity_with(&values).min(*value);
             values.insert(size.digest(), *value);
         }
     }
-    program.recompute(&mut bindings.sizes);
+    program.recompute(run);
 }
 
 /// The counts that depend on no other element of `counts`.
@@ -82,7 +84,7 @@ fn wasteful(program: &Program, bindings: &Bindings, most: u64) -> Vec<SizeId> {
     let most = most.max(2 * inputs.max().unwrap_or(0));
     let mut bytes = vec![0u64; bindings.sizes.len()];
     for (size, dtype) in program.arrays().filter_map(|(_, def)| def.computed()) {
-        let array = u64::from(bindings.sizes[size.index()].1) * dtype.size() as u64;
+        let array = u64::from(bindings.run.value(size.index())) * dtype.size() as u64;
         for count in program.counts_in(size) {
             let largest = &mut bytes[count.index()];
             *largest = array.max(*largest);

@@ -8,7 +8,7 @@ use super::fusion_barrier::Barriers;
 use super::node::{Node, Recipe, Rows};
 use super::opcode::HashOp;
 use super::row_kernel::RowKernel;
-use super::size::Size;
+use super::size::{Size, SizeView};
 use super::walk::{arrays, for_each_expr, for_each_node};
 use crate::tuning::Tuning;
 
@@ -79,6 +79,13 @@ impl PlanLimits {
     }
 }
 
+/// Limits of a backend's kernels, with the sizes of the run for which a plan is made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SizedLimits<'a> {
+    pub(crate) limits: PlanLimits,
+    pub(crate) sizes: SizeView<'a>,
+}
+
 /// Representation of 64-bit integers in a device's kernels. Storage is 8 bytes, little endian, in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Int64Repr {
@@ -113,9 +120,36 @@ pub(crate) struct Step {
     pub(crate) fused: Vec<&'static str>,
     /// Fusion barriers: why the step reads arrays that other steps store.
     pub(crate) barriers: Barriers,
+    /// How the arrays of the step fit the bindings of a kernel, once the plan is complete.
+    pub(crate) windows: StepWindows,
+}
+
+/// How the arrays of a step fit the bindings of a kernel. Equal in all runs of a plan: see
+/// [`LinkedPlan`](super::plan::LinkedPlan).
+#[derive(Debug, Default)]
+pub(crate) struct StepWindows {
+    is_oversized: bool,
+    fetched: Option<Node>,
 }
 
 impl Step {
+    /// Sets [`Step::windows`] in the complete plan.
+    pub(super) fn settle_windows(&mut self, sizes: SizeView<'_>) {
+        let is_oversized = self.exceeds_bindings(sizes);
+        self.windows = StepWindows { is_oversized, fetched: self.fetches_in(sizes).cloned() };
+    }
+
+    /// Whether an array exceeds one binding and the windows of all arrays exceed the bindings of a kernel.
+    pub(crate) fn is_oversized(&self) -> bool {
+        self.windows.is_oversized
+    }
+
+    /// The large array of a fetch: a map whose value is a load from that array at a computed position, or a search in
+    /// it. Each dispatch of a fetch binds one part of the array.
+    pub(crate) fn fetches(&self) -> Option<&Node> {
+        self.windows.fetched.as_ref()
+    }
+
     /// Name of the kernel template: the recipe's, or `row_map` for a map with a row context.
     pub(crate) fn family(&self) -> &'static str {
         match &self.recipe {

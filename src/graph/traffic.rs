@@ -1,6 +1,6 @@
 //! Memory traffic of a step: the bytes that it reads and writes, and the minimum for its results.
 //!
-//! Sizes are capacities. Each distinct load of an expression counts:
+//! Sizes are capacities in the run. Each distinct load of an expression counts:
 //!
 //! - A load at computed positions counts one element per access, but at most the whole array, since most index
 //!   arithmetic reads each element once. The limit applies per branch of a `select` between positions.
@@ -16,6 +16,7 @@ use super::node::{Node, Recipe, RowDomain, Rows};
 use super::plan::Step;
 use super::rank_bitmap;
 use super::row_kernel::in_long_rows;
+use super::size::SizeView;
 use super::walk::for_each_expr;
 
 /// Size in bytes of the largest array that is assumed to fit the caches.
@@ -39,23 +40,25 @@ impl Traffic {
 }
 
 /// The main expression of the recipe, and the number of positions at which it is evaluated.
-fn domain(step: &Step) -> (&Expr, u64) {
+fn domain<'a>(step: &'a Step, sizes: SizeView<'_>) -> (&'a Expr, u64) {
     match &step.recipe {
-        Recipe::Append { parts } => (&parts[0].0, u64::from(parts[0].1.capacity())),
-        Recipe::Map { value, .. } => (value, u64::from(step.out.extent().capacity())),
-        Recipe::Assert { ok, count, .. } => (ok, u64::from(count.capacity())),
+        Recipe::Append { parts } => (&parts[0].0, u64::from(sizes.capacity(&parts[0].1))),
+        Recipe::Map { value, .. } => (value, u64::from(sizes.capacity(step.out.extent()))),
+        Recipe::Assert { ok, count, .. } => (ok, u64::from(sizes.capacity(count))),
         Recipe::Reduce { on, value, .. } | Recipe::RowScan { on, value, .. } => {
-            (value, u64::from(on.nvals.capacity()) * u64::from(on.inner))
+            (value, u64::from(sizes.capacity(&on.nvals)) * u64::from(on.inner))
         }
         // Each operand counts once, although several tiles read the same elements.
-        Recipe::Product(p) => (&p.operands[0], u64::from(p.capacities[0].value())),
-        Recipe::Scan { value, count } => (value, u64::from(count.capacity())),
-        Recipe::Sort { key, count, .. } => (key, u64::from(count.capacity())),
-        Recipe::RowSort { on, key, .. } | Recipe::TopK { on, key, .. } => (key, u64::from(on.nvals.capacity())),
-        Recipe::TileFold { value, count, .. } => (value, u64::from(count.capacity())),
-        Recipe::Hash { on, byte, .. } => (byte, u64::from(on.nvals.capacity())),
-        Recipe::RankBitmap { keep: e, count } | Recipe::Histogram { key: e, count } => (e, u64::from(count.capacity())),
-        Recipe::Compact { value, count, inner, .. } => (value, u64::from(count.capacity()) * u64::from(*inner)),
+        Recipe::Product(p) => (&p.operands[0], u64::from(sizes.value(&p.capacities[0]))),
+        Recipe::Scan { value, count } => (value, u64::from(sizes.capacity(count))),
+        Recipe::Sort { key, count, .. } => (key, u64::from(sizes.capacity(count))),
+        Recipe::RowSort { on, key, .. } | Recipe::TopK { on, key, .. } => (key, u64::from(sizes.capacity(&on.nvals))),
+        Recipe::TileFold { value, count, .. } => (value, u64::from(sizes.capacity(count))),
+        Recipe::Hash { on, byte, .. } => (byte, u64::from(sizes.capacity(&on.nvals))),
+        Recipe::RankBitmap { keep: e, count } | Recipe::Histogram { key: e, count } => {
+            (e, u64::from(sizes.capacity(count)))
+        }
+        Recipe::Compact { value, count, inner, .. } => (value, u64::from(sizes.capacity(count)) * u64::from(*inner)),
     }
 }
 
@@ -72,28 +75,28 @@ fn alternatives(at: &Expr, budget: &mut u32) -> u64 {
 }
 
 /// Bytes that one load moves when it is evaluated at `positions` positions.
-fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
+fn load_bytes(sizes: SizeView<'_>, node: &Node, at: &Expr, positions: u64) -> u64 {
     if !at.has_index() {
         return node.dtype().size() as u64;
     }
     let accesses = positions * node.dtype().size() as u64;
     let mut is_data = false;
     for_each_expr(at, &mut |e| is_data |= matches!(e.kind(), ExprKind::Cast(_) | ExprKind::Checked(..)));
-    if is_data && node.bytes() > CACHED_TABLE {
+    if is_data && sizes.bytes(node) > CACHED_TABLE {
         accesses
     } else {
-        accesses.min(node.bytes() * alternatives(at, &mut 256))
+        accesses.min(sizes.bytes(node) * alternatives(at, &mut 256))
     }
 }
 
 /// Calls `f` for each distinct load of the step, with the array, the index and the bytes. Splits are reported once,
 /// without an index.
-fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
-    let (value, positions) = domain(step);
+fn loads(step: &Step, sizes: SizeView<'_>, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
+    let (value, positions) = domain(step, sizes);
     let mut splits = HashSet::new();
     let mut searched = |n: &Node, f: &mut dyn FnMut(&Node, Option<&Expr>, u64)| {
         if splits.insert(n.digest()) {
-            f(n, None, n.bytes());
+            f(n, None, sizes.bytes(n));
         }
     };
     if let Some(n) = step.recipe.array() {
@@ -104,13 +107,13 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
         Some(kernel) => kernel.results.iter().map(|r| (&r.value, positions)).collect(),
     };
     if let Recipe::Product(p) = &step.recipe {
-        values.push((&p.operands[1], u64::from(p.capacities[1].value())));
+        values.push((&p.operands[1], u64::from(sizes.value(&p.capacities[1]))));
     }
     if let Recipe::TileFold { key, .. } = &step.recipe {
         values.push((key, positions));
     }
     if let Recipe::Append { parts } = &step.recipe {
-        values.extend(parts[1..].iter().map(|(value, count)| (value, u64::from(count.capacity()))));
+        values.extend(parts[1..].iter().map(|(value, count)| (value, u64::from(sizes.capacity(count)))));
     }
     // Epilogues and the map read reduced values from registers.
     let mut in_registers: Vec<&Node> = Vec::new();
@@ -119,7 +122,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
             in_registers.push(&r.out);
             if let Some(epilogue) = &r.epilogue {
                 in_registers.extend(epilogue.reduced.node());
-                values.push((&epilogue.value, u64::from(r.out.extent().capacity())));
+                values.push((&epilogue.value, u64::from(sizes.capacity(r.out.extent()))));
             }
         }
         values.extend(kernel.map.as_ref().map(|m| (&m.value, positions)));
@@ -138,7 +141,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
                 let is_new = step.row_kernel.is_none() || seen.insert((e.digest(), positions));
                 // Loads of splits were counted above.
                 if is_new && !in_registers.contains(&n) && !splits.contains(&n.digest()) {
-                    f(n, Some(at), load_bytes(n, at, positions));
+                    f(n, Some(at), load_bytes(sizes, n, at, positions));
                 }
             }
         });
@@ -147,14 +150,14 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
 
 /// Bytes that a row kernel reads again for the map of rows of several blocks: the loads that the map shares with the
 /// reductions, and the splits.
-fn reread_bytes(step: &Step) -> u64 {
+fn reread_bytes(step: &Step, sizes: SizeView<'_>) -> u64 {
     let (Some(kernel), Recipe::Reduce { on: RowDomain { rows, nvals, .. }, .. }) = (&step.row_kernel, &step.recipe)
     else {
         return 0;
     };
     // A map exists only for inner width 1, for which rows longer than `BLOCK` have several blocks.
-    let (Some(map), true) = (&kernel.map, rows.longest() > BLOCK) else { return 0 };
-    let elements = u64::from(nvals.capacity());
+    let (Some(map), true) = (&kernel.map, sizes.longest(rows) > BLOCK) else { return 0 };
+    let elements = u64::from(sizes.capacity(nvals));
     let mut reduced = HashSet::new();
     for r in &kernel.results {
         for_each_expr(&r.value, &mut |e| {
@@ -166,29 +169,29 @@ fn reread_bytes(step: &Step) -> u64 {
         if let ExprKind::Load(n, at) = e.kind()
             && reduced.contains(&e.digest())
         {
-            bytes += load_bytes(n, at, elements);
+            bytes += load_bytes(sizes, n, at, elements);
         }
     });
-    let splits = if let Rows::Splits(n) = rows { n.bytes() } else { 0 };
-    bytes * u64::from(in_long_rows(rows, nvals.capacity())) / elements.max(1) + splits
+    let splits = if let Rows::Splits(n) = rows { sizes.bytes(n) } else { 0 };
+    bytes * u64::from(in_long_rows(sizes, rows, sizes.capacity(nvals))) / elements.max(1) + splits
 }
 
 /// Minimum traffic of any kernel with the step's inputs and outputs: each distinct load once, and the outputs.
-pub(crate) fn min_step_bytes(step: &Step) -> u64 {
-    let mut bytes = step.outputs().iter().map(|n| n.bytes()).sum();
-    loads(step, &mut |_, _, b| bytes += b);
+pub(crate) fn min_step_bytes(step: &Step, sizes: SizeView<'_>) -> u64 {
+    let mut bytes = step.outputs().iter().map(|n| sizes.bytes(n)).sum();
+    loads(step, sizes, &mut |_, _, b| bytes += b);
     bytes
 }
 
 /// Whether a scan stores its elements in its output between its two passes, because re-evaluating an element would read
 /// more bytes than a store and a load. Depends on types and not on sizes, so that all batches run the same kernel. A
 /// scan over binding windows reads stored elements only, and keeps none.
-pub(crate) fn keeps_elements(step: &Step) -> bool {
+pub(crate) fn keeps_elements(step: &Step, sizes: SizeView<'_>) -> bool {
     if !matches!(step.recipe, Recipe::Scan { .. }) || step.is_oversized() {
         return false;
     }
     let mut read = 0;
-    loads(step, &mut |n, at, _| {
+    loads(step, sizes, &mut |n, at, _| {
         if at.is_none_or(Expr::has_index) {
             read += n.dtype().size() as u64;
         }
@@ -198,13 +201,13 @@ pub(crate) fn keeps_elements(step: &Step) -> bool {
 
 /// Bytes that the step moves. A sort evaluates its expression twice. A scan evaluates it twice unless it keeps its
 /// elements; a sort of short rows evaluates it once.
-pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
+pub(crate) fn traffic(step: &Step, sizes: SizeView<'_>, scratch_bytes: u64) -> Traffic {
     let mut read = 0;
-    loads(step, &mut |_, _, bytes| read += bytes);
-    let written = step.outputs().iter().map(|n| n.bytes()).sum::<u64>();
+    loads(step, sizes, &mut |_, _, bytes| read += bytes);
+    let written = step.outputs().iter().map(|n| sizes.bytes(n)).sum::<u64>();
     match &step.recipe {
-        Recipe::Scan { count, .. } if keeps_elements(step) => {
-            let kept = WORD * u64::from(count.capacity());
+        Recipe::Scan { count, .. } if keeps_elements(step, sizes) => {
+            let kept = WORD * u64::from(sizes.capacity(count));
             Traffic { read: read + kept + scratch_bytes, written: written + kept + scratch_bytes }
         }
         Recipe::Scan { .. } => Traffic { read: 2 * read + scratch_bytes, written: written + scratch_bytes },
@@ -216,27 +219,27 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
         }
         // The tile counts are replaced by their exclusive prefix sum.
         Recipe::RankBitmap { count, .. } => {
-            let tiles = u64::from(rank_bitmap::tiles(count.capacity())) * 4;
+            let tiles = u64::from(rank_bitmap::tiles(sizes.capacity(count))) * 4;
             Traffic { read: read + tiles, written: written + tiles }
         }
         Recipe::Reduce { .. } => {
             // Words that several narrow results share are cleared, then set by atomic `or`.
-            let packed: u64 = step.outputs().iter().filter(|n| n.dtype().size() < 4).map(|n| n.bytes()).sum();
-            let (read, written) = (read + reread_bytes(step) + packed, written + packed);
+            let packed: u64 = step.outputs().iter().filter(|n| n.dtype().size() < 4).map(|n| sizes.bytes(n)).sum();
+            let (read, written) = (read + reread_bytes(step, sizes) + packed, written + packed);
             Traffic { read: read + scratch_bytes, written: written + scratch_bytes }
         }
         Recipe::Compact { .. } if step.out.dtype().size() < 4 => Traffic { read: read + written, written: 2 * written },
         Recipe::Sort { count, bits, .. } => {
-            let (n, passes) = (u64::from(count.capacity()), u64::from(bits.div_ceil(8).max(1)));
+            let (n, passes) = (u64::from(sizes.capacity(count)), u64::from(bits.div_ceil(8).max(1)));
             // Each pass reads a key twice and an index once, and writes both.
             Traffic { read: 2 * read + n * 12 * passes, written: n * 8 * passes }
         }
         Recipe::RowSort { on: RowDomain { nvals, .. }, bits, .. } if scratch_bytes > 0 => {
             // Assumes that all rows are long. Long rows take radix passes over the bits of the key and of the row
             // number.
-            let n = u64::from(nvals.capacity());
+            let n = u64::from(sizes.capacity(nvals));
             let passes =
-                u64::from(bits.div_ceil(8).max(1) + (u32::BITS - nvals.capacity().leading_zeros()).div_ceil(8));
+                u64::from(bits.div_ceil(8).max(1) + (u32::BITS - sizes.capacity(nvals).leading_zeros()).div_ceil(8));
             Traffic { read: 3 * read + n * 12 * passes, written: written + n * 8 * passes }
         }
         // The candidates of long rows.
@@ -247,11 +250,11 @@ pub(crate) fn traffic(step: &Step, scratch_bytes: u64) -> Traffic {
 
 /// Minimum traffic of any plan for the roots: the inputs of the steps, once per distinct load (row splits once), and
 /// the roots.
-pub(crate) fn min_bytes(steps: &[Step], roots: &[Node]) -> u64 {
+pub(crate) fn min_bytes(steps: &[Step], sizes: SizeView<'_>, roots: &[Node]) -> u64 {
     let made: HashSet<Digest> = steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
     let mut splits = HashSet::new();
     for step in steps {
-        loads(step, &mut |n, at, _| {
+        loads(step, sizes, &mut |n, at, _| {
             if at.is_none() {
                 splits.insert(n.digest());
             }
@@ -260,12 +263,12 @@ pub(crate) fn min_bytes(steps: &[Step], roots: &[Node]) -> u64 {
     let mut seen = HashSet::new();
     let mut bytes = 0;
     for step in steps {
-        loads(step, &mut |n, at, b| {
+        loads(step, sizes, &mut |n, at, b| {
             // Row splits count once, even if another step loads them as values.
             let is_splits = splits.contains(&n.digest());
             let at = at.filter(|_| !is_splits).map(Expr::digest);
             if !made.contains(&n.digest()) && seen.insert((n.digest(), at)) {
-                bytes += if is_splits { n.bytes() } else { b };
+                bytes += if is_splits { sizes.bytes(n) } else { b };
             }
         });
     }
@@ -274,6 +277,6 @@ pub(crate) fn min_bytes(steps: &[Step], roots: &[Node]) -> u64 {
         + roots
             .iter()
             .filter(|n| counted.insert(n.digest()) && made.contains(&n.digest()))
-            .map(Node::bytes)
+            .map(|n| sizes.bytes(n))
             .sum::<u64>()
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::integer::non_negative;
 use crate::ops::{MaxLength, PaddedShape, Padding};
 use crate::shape::RowPartition;

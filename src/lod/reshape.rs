@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;

@@ -11,6 +11,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::size::RecordedSize;
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {

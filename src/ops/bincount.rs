@@ -15,6 +15,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recording::read_now;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::ops::IntoAxes;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};

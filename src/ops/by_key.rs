@@ -10,7 +10,7 @@ use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
-use crate::graph::size::Size;
+use crate::graph::size::{RecordedSize, Size};
 use crate::graph::tile_fold::{self, MAX_SLOTS};
 
 /// Elements sorted by key.

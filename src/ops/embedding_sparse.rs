@@ -11,6 +11,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
 use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor, Values};

@@ -8,6 +8,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::RaggedShape;

@@ -6,6 +6,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};

@@ -9,6 +9,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, size_u32};
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTensor, Source, Tensor, Values};

@@ -11,6 +11,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
 use crate::ops::IntoAxes;
 use crate::tensor::{RaggedTensor, Tensor};

@@ -12,6 +12,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::size::RecordedSize;
 use crate::graph::top_k::MAX_K;
 
 /// The lines along one axis.
@@ -98,7 +99,7 @@ impl Lines {
         let at = Expr::index();
         let (nlines, count) = (nrows.times(op, u64::from(width))?, nvals.times(op, u64::from(width))?);
         let longest = match rows {
-            Rows::Uniform(len) => len.value(),
+            Rows::Uniform(len) => len.capacity(),
             Rows::Splits(_) => nvals.capacity(),
         };
         let whole = |rows: Rows, number, place| {

@@ -4,6 +4,7 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
 

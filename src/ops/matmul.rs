@@ -9,6 +9,7 @@ use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 

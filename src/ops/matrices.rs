@@ -11,7 +11,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::scalar::Scalar;
-use crate::graph::size::Size;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
@@ -32,7 +32,8 @@ impl<'a> Call<'a> {
     /// A condition that only the device can see.
     #[track_caller]
     pub(super) fn assert(&self, count: &Extent, ok: Expr, what: String) -> Node {
-        let check = Check { op: self.op, what, location: self.location, is_of_index: false, strings: None };
+        let check =
+            Check { number: None, op: self.op, what, location: self.location, is_of_index: false, strings: None };
         Node::assert(self.backend, count.clone(), ok, Arc::new(check))
     }
 }
@@ -137,7 +138,7 @@ impl Matrices {
     fn on_host(&self, call: Call<'_>) -> Result<Option<Vec<Stored>>> {
         let (Some(batches), Some(all)) = (self.batches.as_known(), self.all_rows().as_known()) else { return Ok(None) };
         let length = |p: &RowPartition, r: usize| match (p.rows(), p.host_splits()) {
-            (Rows::Uniform(len), _) => Some(len.value()),
+            (Rows::Uniform(len), _) => Some(len.capacity()),
             (_, Some(s)) => Some(s[r + 1] - s[r]),
             _ => None,
         };
@@ -150,7 +151,7 @@ impl Matrices {
             };
             let Some(rows) = rows else { return Ok(None) };
             let columns = match self.column.rows() {
-                Rows::Uniform(len) => Some(len.value()),
+                Rows::Uniform(len) => Some(len.capacity()),
                 Rows::Splits(_) if rows == 0 => None,
                 Rows::Splits(_) => {
                     let Some(len) = length(&self.column, first) else { return Ok(None) };
@@ -309,7 +310,7 @@ impl Pairs {
                 let side = |size: &Size| size.add(cut.tile - 1).div(cut.tile);
                 let each = side(&m).mul(side(&n));
                 if let Some(batches) = batches.as_known() {
-                    Extent::known_u64(call.op, u64::from(each.value()) * u64::from(batches))?;
+                    Extent::known_u64(call.op, u64::from(each.capacity()) * u64::from(batches))?;
                 }
                 let all = each.mul(batches.size());
                 (Rows::Uniform(each), all)

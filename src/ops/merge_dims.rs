@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};

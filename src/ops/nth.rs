@@ -5,6 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::operand::Operand;
 use crate::ops::{IntoOperand, IntoOperandOf};

@@ -9,6 +9,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::integer::non_negative;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 

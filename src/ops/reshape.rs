@@ -9,6 +9,7 @@ use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::shape::{RaggedShape, RowPartition};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 

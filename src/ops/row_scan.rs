@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
+use crate::graph::size::RecordedSize;
 
 /// Operator, exclusivity and direction of a scan.
 #[derive(Debug, Clone, Copy)]

@@ -10,6 +10,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::size::RecordedSize;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// Whether `a` comes before `b` in the order of a sort, in which NaN is last.

@@ -11,6 +11,7 @@ use crate::element::{Arithmetic, Element};
 use crate::error::{Error, Result, here, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};

@@ -9,6 +9,7 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, size_u32};
 use crate::tensor::{RaggedTensor, Tensor};
 

@@ -10,6 +10,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::tensor::{Integers, RaggedTensor, Tensor};
 
 impl Tensor {

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::size::RecordedSize;
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {

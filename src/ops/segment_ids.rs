@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::shape::Encoding;
 use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded};

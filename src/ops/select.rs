@@ -13,6 +13,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::size::RecordedSize;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};

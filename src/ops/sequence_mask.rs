@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::integer::size_u32;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 

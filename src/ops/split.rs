@@ -7,7 +7,7 @@ use crate::error::{Error, Result, on_behalf};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::size::Size;
+use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
 use crate::tensor::{RaggedTensor, Tensor};
 

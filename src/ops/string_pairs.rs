@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp};
+use crate::graph::size::RecordedSize;
 use crate::shape::{Place, RowPartition};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 

@@ -6,6 +6,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};

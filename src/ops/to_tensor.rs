@@ -6,6 +6,7 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 impl<'a> Padding<'a> {

@@ -9,6 +9,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::size::RecordedSize;
 
 /// Result of comparing two sizes or layouts that must be equal.
 #[derive(Debug)]
@@ -97,7 +98,7 @@ impl RowPartition {
             Agreement::If(self.nrows_extent().clone(), ok)
         };
         let length = |p: &Self, r: usize| match (p.rows(), p.host_splits()) {
-            (Rows::Uniform(len), _) => Some(len.value()),
+            (Rows::Uniform(len), _) => Some(len.capacity()),
             (_, Some(s)) => Some(s[r + 1] - s[r]),
             _ => None,
         };

@@ -5,6 +5,7 @@ use crate::backend::host_memory::counted_vec;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::{BackendRef, CountedMemory};
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 
 /// Splits, and the count of their memory, which lasts until they are uploaded.
 pub(crate) type CountedSplits = (Vec<u32>, CountedMemory);

@@ -8,6 +8,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::recording::read_now;
+use crate::graph::size::RecordedSize;
 use crate::integer::non_negative;
 
 /// The row lengths of one dimension.

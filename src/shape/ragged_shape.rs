@@ -10,7 +10,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::size::Size;
+use crate::graph::size::{RecordedSize, Size};
 
 /// The shape of a ragged tensor: its row partitions, outermost first, and the shape of its flat values.
 ///

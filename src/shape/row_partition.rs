@@ -10,7 +10,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::row_lengths::KnownLengths;
-use crate::graph::size::Size;
+use crate::graph::size::{RecordedSize, Size};
 
 /// Divides values into rows.
 ///
@@ -59,7 +59,7 @@ impl RowPartition {
     pub(crate) fn uniform(len: impl Into<Size>, nrows: Extent) -> Result<Self> {
         let len = len.into();
         let nvals = nrows.times_size("a uniform partition", &len)?;
-        let lengths = Some((len.value(), len.value()));
+        let lengths = Some((len.capacity(), len.capacity()));
         Ok(Self { rows: Rows::Uniform(len), nrows, nvals, host: None, lengths })
     }
 
@@ -87,7 +87,7 @@ impl RowPartition {
     fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: &Size) -> Result<Self> {
         let nvals = nrows.times_size(op, len)?;
         let splits = Node::splits(backend, op, nrows, &Expr::index().mul(Expr::size(len)), &[])?;
-        let lengths = Some((len.value(), len.value()));
+        let lengths = Some((len.capacity(), len.capacity()));
         Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths })
     }
 
@@ -214,7 +214,7 @@ impl RowPartition {
     /// The length of every row as a number of the device, if this is a uniform partition.
     pub(crate) fn uniform_length(&self) -> Option<u32> {
         match &self.rows {
-            Rows::Uniform(len) => Some(len.value()),
+            Rows::Uniform(len) => Some(len.capacity()),
             Rows::Splits(_) => None,
         }
     }

@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::size::RecordedSize;
 use crate::ops::{Aggregate, kept_positions, reduce_rows};
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};

@@ -6,6 +6,7 @@ use crate::error::{Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 use crate::tensor::{Tensor, Values};
 
 /// The dimensions of a dense result: fewer than 2^32 - 1 elements.

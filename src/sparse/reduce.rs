@@ -8,6 +8,7 @@ use super::{Order, SparseTensor};
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::ops::IntoReduceAxes;
 use crate::ops::{Aggregate, Axes, ByKey, ReduceAxes};
 use crate::tensor::{Tensor, Values};

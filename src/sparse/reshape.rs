@@ -11,6 +11,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recording::read_now;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::{one_row, reduce_rows};
 

@@ -12,6 +12,7 @@ use crate::error::{Error, Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// An array of a tensor, as the wgpu buffer on the device that holds it.

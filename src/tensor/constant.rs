@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_integer_to_odd, f32_to_odd};
 use crate::shape::RowPartition;
 

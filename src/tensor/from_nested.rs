@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::element::{Element, Number, Str};
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 
 /// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[Vec<T>]`, `[[T; 2]; 3]`, ...; `&str` and `String`
 /// for byte strings. Arrays whose elements are values or such arrays are uniform dimensions.

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// Flat values on the host.

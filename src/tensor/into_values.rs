@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::element::{Element, Number, Str};
 use crate::error::Result;
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 
 /// Values for a factory: a list of numbers or byte strings on the host, or a tensor, ragged or dense, whose rows (of

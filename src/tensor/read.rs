@@ -15,6 +15,7 @@ use crate::graph::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::Rows;
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// The arrays of a read, in request order; none for a part that the host already knew.
@@ -63,7 +64,7 @@ fn splits_of(p: &RowPartition, read: Arrays<'_>, assembly: &mut Assembly<'_>) ->
         // The product fits in u32, because the partition has as many values.
         (None, Rows::Uniform(len)) => {
             let rows = size_of(p.nrows_extent(), read);
-            assembly.host_splits((0..rows as usize + 1).map(|row| row as u32 * len.value()))
+            assembly.host_splits((0..rows as usize + 1).map(|row| row as u32 * len.capacity()))
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::graph::backend::{Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::Count;
 use crate::graph::node::{Node, Rows};
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// Selection of the rows to read.
@@ -86,7 +87,7 @@ impl Tensor {
         let entries = rows.start as usize..rows.end as usize + 1;
         match (p.rows(), p.host_splits()) {
             // The product fits in u32, because the partition has as many values.
-            (Rows::Uniform(len), _) => assembly.host_splits(entries.map(|row| row as u32 * len.value())),
+            (Rows::Uniform(len), _) => assembly.host_splits(entries.map(|row| row as u32 * len.capacity())),
             (Rows::Splits(_), Some(splits)) => assembly.host_splits(splits[entries].iter().copied()),
             (Rows::Splits(node), None) => {
                 assembly.splits(&self.read_part(node, rows.start..rows.end.saturating_add(1), wait).await?)
@@ -103,7 +104,7 @@ impl Tensor {
         let nrows = match self.nrows_extent().count(self.backend()) {
             Count::Known(n) => n,
             Count::At(node, at, most) => {
-                let at = at.value();
+                let at = at.capacity();
                 let n = first_word(&self.read_part(&node, at..at + 1, wait).await?).map_or(0, |n| n.min(most));
                 self.nrows_extent().set_exact(n);
                 n

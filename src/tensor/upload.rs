@@ -7,6 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// Uploads numbers of a dtype, given as bytes.

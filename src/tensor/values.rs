@@ -10,7 +10,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
-use crate::graph::size::Size;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
 
 /// The flat values of a tensor.

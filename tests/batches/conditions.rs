@@ -42,11 +42,9 @@ fn mismatch(device: &Device, rows: usize, second_line: bool) -> (String, u32) {
     };
     let (x, y) = (tensor(2), tensor(3));
     let kept = x.boolean_mask(&x.greater(0f32).expect("compared")).expect("recorded");
-    let (line, read) = if second_line {
-        (line!(), (&kept + &y).and_then(|z| z.to_host()))
-    } else {
-        (line!(), (&kept + &y).and_then(|z| z.to_host()))
-    };
+    let first = || (line!(), (&kept + &y).and_then(|z| z.to_host()));
+    let second = || (line!(), (&kept + &y).and_then(|z| z.to_host()));
+    let (line, read) = if second_line { second() } else { first() };
     (read.expect_err("row 1 has other lengths").to_string(), line)
 }
 

@@ -1,6 +1,6 @@
 //! Structure and documentation of the crates: imports point downwards only, and no files import each other; files are
-//! short; the table of operations is complete, public functions have examples, errors name the line of the call, and
-//! each crate has the lints of the workspace.
+//! short; plans ask runs for sizes; the table of operations is complete, public functions have examples, errors name the
+//! line of the call, and each crate has the lints of the workspace.
 //!
 //! All checks read the source text. Unit tests are exempt from all but the length: they may build what they test with
 //! anything.
@@ -13,5 +13,6 @@ mod layers;
 mod manifests;
 mod operations;
 mod paths;
+mod run_sizes;
 mod sizes;
 mod source;

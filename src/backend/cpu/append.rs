@@ -15,7 +15,7 @@ pub(super) fn append(inputs: &Inputs, parts: &[(Expr, Extent)], out: &mut Array)
     let mut rest = out.bytes_mut();
     for (value, count) in parts {
         // An earlier condition failed if the parts exceed the result.
-        let bytes = (count.capacity() as usize * size).min(rest.len());
+        let bytes = (inputs.sizes().capacity(count) as usize * size).min(rest.len());
         let (part, after) = std::mem::take(&mut rest).split_at_mut(bytes);
         rest = after;
         if part.is_empty() {

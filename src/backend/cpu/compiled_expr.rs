@@ -13,6 +13,7 @@ use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
+use crate::graph::size::{RunTable, SizeView};
 use crate::graph::walk::for_each_expr;
 use crate::math::MathFn;
 
@@ -29,9 +30,16 @@ pub(crate) struct Inputs {
     pub(crate) panic: Arc<OnceLock<Error>>,
     /// Pool that further arrays are allocated from.
     pub(crate) pool: Arc<Pool>,
+    /// The sizes of the run, all of which are exact.
+    pub(crate) table: Arc<RunTable>,
 }
 
 impl Inputs {
+    /// The sizes of the run.
+    pub(crate) fn sizes(&self) -> SizeView<'_> {
+        SizeView::of(&self.table)
+    }
+
     /// The array of a node that the step reads.
     pub(crate) fn array(&self, node: &Node) -> &Array {
         self.arrays.get(&node.digest()).expect("bug: a step reads an array that was not planned")
@@ -170,8 +178,8 @@ impl<'a> CompiledExpr<'a> {
         let mut at = |e: &Expr| self.compile(inputs, e, compiled);
         let op = match e.kind() {
             ExprKind::Scalar(s) => Op::Scalar(*s),
-            ExprKind::Param(p) => Op::Scalar(p.value()),
-            ExprKind::Size(size) => Op::Scalar(Scalar::U32(size.value())),
+            ExprKind::Param(p) => Op::Scalar(inputs.sizes().scalar(p)),
+            ExprKind::Size(size) => Op::Scalar(Scalar::U32(inputs.sizes().value(size))),
             ExprKind::Index => Op::Index,
             ExprKind::Load(node, i) => Op::Load(inputs.array(node), node.dtype(), at(i)),
             ExprKind::RowOf(splits, i) => Op::RowOf(inputs.array(splits).slice(), at(i)),

@@ -17,12 +17,12 @@ impl CpuBackend {
     /// Computes the step's [outputs](Step::outputs).
     pub(super) fn compute(&self, step: &Step, inputs: &Inputs) -> Result<Vec<Array>> {
         // Every size is exact here.
-        let count = |e: &Extent| e.capacity() as usize;
+        let count = |e: &Extent| inputs.sizes().capacity(e) as usize;
         let n = count(step.out.extent());
         let op = step.out.op();
         // Size arithmetic saturates, so that this check detects any size beyond the limit.
         for out in step.outputs() {
-            Extent::known_u64(op, out.extent().capacity().into())?;
+            Extent::known_u64(op, inputs.sizes().capacity(out.extent()).into())?;
         }
         if let (Recipe::Reduce { on, .. }, Some(kernel)) = (&step.recipe, &step.row_kernel) {
             return row_kernel::run(inputs, kernel, &on.rows, count(&on.nrows), on.inner as usize);

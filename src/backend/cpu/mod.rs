@@ -68,7 +68,8 @@ use crate::graph::backend::{
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{ArraySource, Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Step};
-use crate::graph::program::{self, Bindings, Locations, trace};
+use crate::graph::program::{Bindings, Locations, Program, trace};
+use crate::graph::size::{RunTable, SizeView};
 use crate::graph::traffic::traffic;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -108,26 +109,30 @@ impl CpuBackend {
         Self { pool: Arc::new(Pool::new(options.max_memory)), ..Self::new(id, true) }
     }
 
-    /// Takes the program's plan from the cache, or makes one.
-    fn plan(&self, program: program::Program, bindings: &Bindings) -> LinkedPlan {
-        if let Some(plan) = self.plans.take(&program, |plan: &LinkedPlan| plan.assign_if_valid(bindings)) {
-            return plan;
-        }
-        self.plans_made.fetch_add(1, Ordering::Relaxed);
-        LinkedPlan::new(program, bindings, &self.placeholder(), self.plan_limits())
+    /// The program's plan from the cache, or a new one.
+    fn plan(&self, program: Program, bindings: &Bindings) -> Arc<LinkedPlan> {
+        let is_valid = |plan: &LinkedPlan| plan.is_valid(&bindings.run);
+        self.plans.get_or_make(program, is_valid, |program| {
+            self.plans_made.fetch_add(1, Ordering::Relaxed);
+            LinkedPlan::new(program, bindings, &self.placeholder(), self.plan_limits())
+        })
     }
 
     /// Runs a plan, step by step. Every size is exact when its step runs. An array is freed after the last step that
     /// reads it.
-    fn run(&self, plan: &mut LinkedPlan, bindings: &Bindings) -> Result<()> {
-        let kept = plan.kept(bindings, true);
+    fn run(&self, plan: &LinkedPlan, mut bindings: Bindings) -> Result<()> {
+        let kept = plan.kept(&bindings, true);
+        // Shared with the inputs of each step. Only this function changes the table, between steps.
+        let mut table = Arc::new(std::mem::take(&mut bindings.run));
         // A count that another thread has stored in the meantime is an input.
         for count in &plan.counts {
             if let ArraySource::Input(array) = count.source
                 && let Some(stored) = bindings.stored(array)
             {
-                let value = if holds(&stored.status) { word(stored, count.at.value()) } else { 0 };
-                count.slot.set(value.min(bindings.sizes[count.number].1));
+                let at = SizeView::of(&table).value(&count.at);
+                let value = if holds(&stored.status) { word(stored, at) } else { 0 };
+                let size = &mut Arc::make_mut(&mut table).sizes[count.number];
+                size.exact = Some(value.min(size.bound));
             }
         }
         let mut made: Vec<Option<Stored>> = vec![None; plan.computed.len()];
@@ -141,23 +146,22 @@ impl CpuBackend {
             let (reads, after) = (links.reads.iter().map(find), links.after.iter().map(find));
             let stored = |found: Option<&Stored>| found.expect("bug: a step before its inputs").clone();
             let (reads, after): (Vec<Stored>, Vec<Stored>) = (reads.map(stored).collect(), after.map(stored).collect());
-            let (arrays, status) = self.step(step, (&reads, &after), &bindings.locations)?;
+            let (arrays, status) = self.step(step, &table, (&reads, &after), &bindings.locations)?;
             for (m, mut array) in (links.first_output..).zip(arrays) {
                 array.set_written();
                 let len = array.len() as u32;
                 made[m] = Some(Stored { data: Arc::new(array), status: status.clone(), len });
                 // The sizes that this array holds are exact from here on.
                 for count in plan.counts.iter().filter(|c| c.source == ArraySource::Computed(m)) {
-                    let bound = bindings.sizes[count.number].1;
+                    let (bound, at) = (table.sizes[count.number].bound, SizeView::of(&table).value(&count.at));
                     // The value of a count is undefined if one of its conditions failed. Zero then avoids a large
                     // allocation: the arrays of that size inherit the condition, and reading them returns the error.
                     // The host does not record such a count.
                     let is_valid = holds(&status);
-                    let value =
-                        made[m].as_ref().filter(|_| is_valid).map_or(0, |stored| word(stored, count.at.value()));
+                    let value = made[m].as_ref().filter(|_| is_valid).map_or(0, |stored| word(stored, at));
                     debug_assert!(value <= bound, "bug: a count of {value} exceeds its bound {bound}");
                     let value = value.min(bound);
-                    count.slot.set(value);
+                    Arc::make_mut(&mut table).sizes[count.number].exact = Some(value);
                     if is_valid {
                         bindings.set_count(count.number, value);
                         self.last_counts.put(&count.key, bound, value);
@@ -196,10 +200,12 @@ impl CpuBackend {
     fn step(
         &self,
         step: &Step,
+        table: &Arc<RunTable>,
         (reads, after): (&[Stored], &[Stored]),
         locations: &Locations,
     ) -> Result<(Vec<Array>, Arc<[Status]>)> {
-        let bytes = || step.outputs().iter().map(|n| n.bytes()).sum::<u64>();
+        let sizes = SizeView::of(table);
+        let bytes = || step.outputs().iter().map(|n| sizes.bytes(n)).sum::<u64>();
         let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
         let mut status: Vec<Status> = Vec::new();
         reads.iter().chain(after).for_each(|stored| Status::inherit(&mut status, &stored.status));
@@ -210,11 +216,11 @@ impl CpuBackend {
         }
         let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
         let panic = Arc::default();
-        let (functions, pool) = (locations.functions(), self.pool.clone());
-        let inputs = Inputs { functions, arrays: read, checks, outcomes: outcomes.clone(), panic, pool };
+        let (functions, pool, table) = (locations.functions(), self.pool.clone(), table.clone());
+        let inputs = Inputs { functions, arrays: read, checks, outcomes: outcomes.clone(), panic, pool, table };
         self.dispatches.fetch_add(1, Ordering::Relaxed);
         // Every size is exact here.
-        self.bytes_moved.fetch_add(traffic(step, 0).total(), Ordering::Relaxed);
+        self.bytes_moved.fetch_add(traffic(step, sizes, 0).total(), Ordering::Relaxed);
         if !inputs.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
             let fresh =
@@ -242,7 +248,7 @@ impl CpuBackend {
                 Elements::All => 0..array.len(),
                 Elements::Range(range) => range.start as usize..range.end as usize,
                 Elements::At(at) => {
-                    let at = at.value() as usize;
+                    let at = SizeView::RECORDED.value(at) as usize;
                     assert!(at < array.len(), "bug: a count at {at} of an array of {}", array.len());
                     at..at + 1
                 }
@@ -315,7 +321,7 @@ impl Backend for CpuBackend {
     fn placeholder(&self) -> BackendRef {
         self.placeholder.get_or_init(|| Arc::new(Self::new(u64::MAX, true))).clone()
     }
-    fn cost(&self, _: &Step) -> Result<StepCost> {
+    fn cost(&self, _: &Step, _: SizeView<'_>) -> Result<StepCost> {
         Ok(StepCost { dispatches: 1, limits: Vec::new(), scratch_bytes: 0 })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
@@ -323,16 +329,9 @@ impl Backend for CpuBackend {
             return Ok(());
         }
         environment::is_portable()?;
-        loop {
-            let (program, bindings) = trace(nodes);
-            let mut plan = self.plan(program, &bindings);
-            // An array that another thread has stored in the meantime is an input of the next program.
-            if plan.matches(&bindings) {
-                let done = self.run(&mut plan, &bindings);
-                self.plans.put(&plan.program.clone(), plan);
-                return done;
-            }
-        }
+        let (program, bindings) = trace(nodes);
+        let plan = self.plan(program, &bindings);
+        self.run(&plan, bindings)
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         self.evaluate(nodes)?;

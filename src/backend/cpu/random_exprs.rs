@@ -157,6 +157,7 @@ fn inputs(random: &mut Random, splits: &[Node], values: &[Node], check: &Arc<Che
         outcomes,
         panic: Arc::default(),
         pool: pool.clone(),
+        table: Arc::default(),
     };
     let array = |dtype, bytes: &[u8]| Array::from_bytes(&pool, dtype, bytes).expect("a small array");
     for node in splits {
@@ -245,6 +246,7 @@ fn functions_are_called_at_the_positions_of_their_branch() {
         outcomes: [AtomicU32::new(u32::MAX)].into(),
         panic: Arc::default(),
         pool: pool.clone(),
+        table: Arc::default(),
     };
     let values = [10.0f32, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0];
     let array = Array::from_bytes(&pool, DType::F32, bytemuck::cast_slice(&values)).expect("a small array");

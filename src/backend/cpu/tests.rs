@@ -1,4 +1,5 @@
 use super::*;
+use crate::graph::size::RecordedSize;
 use crate::{Device, RaggedTensor};
 
 #[test]

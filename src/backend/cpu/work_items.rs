@@ -23,7 +23,7 @@ impl<'a> RowStarts<'a> {
     pub(crate) fn new(inputs: &'a Inputs, rows: &Rows) -> Self {
         match rows {
             Rows::Splits(node) => Self::Splits(inputs.array(node).slice()),
-            Rows::Uniform(len) => Self::Uniform(len.value() as usize),
+            Rows::Uniform(len) => Self::Uniform(inputs.sizes().value(len) as usize),
         }
     }
 

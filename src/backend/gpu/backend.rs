@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::codegen::StepModules;
 use super::compiled_plan::CompiledPlan;
 use super::driver_limits::DriverLimits;
+use super::launch::Lowering;
 use super::lower::lower;
 use super::runtime::{AdapterKind, Buffer, DeviceOptions, Runtime};
 use super::tuning;
@@ -18,6 +19,7 @@ use crate::graph::backend::{Backend, BackendRef, BoxedRead, CountedMemory, Part,
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, LastCounts, PlanCache, PlanLimits, Step};
+use crate::graph::size::SizeView;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::tuning::Tuning;
@@ -143,11 +145,12 @@ impl Backend for GpuBackend {
     fn placeholder(&self) -> BackendRef {
         self.placeholder.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
     }
-    fn cost(&self, step: &Step) -> Result<StepCost> {
-        let lowered = lower(step, 0, self.driver_limits(), &mut StepModules::default())?;
+    fn cost(&self, step: &Step, sizes: SizeView<'_>) -> Result<StepCost> {
+        let modules = StepModules::default();
+        let lowered = lower(step, self.driver_limits(), Lowering { first_slot: 0, sizes, modules: &modules })?;
         let (mut dispatches, mut limits) = (0, Vec::new());
         for launch in lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0) {
-            let windows = self.windows(step, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);
+            let windows = self.windows(step, sizes, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);
             if windows > 1 && limits.is_empty() {
                 limits.push(ManyDispatches::BindingLimit);
             }
@@ -188,7 +191,9 @@ impl Backend for GpuBackend {
     }
     fn waits(&self, nodes: &[Node], stages: u64) -> u64 {
         // Sizes are exact once counts have been read.
-        1 + stages + u64::from(stages == 0) * u64::from(!nodes.iter().all(|n| self.at_capacity(n, n.bytes())))
+        1 + stages
+            + u64::from(stages == 0)
+                * u64::from(!nodes.iter().all(|n| self.at_capacity(n, SizeView::RECORDED.bytes(n))))
     }
     fn stats(&self) -> Stats {
         self.runtime.stats()

@@ -8,17 +8,18 @@ use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::SizeView;
 use crate::graph::walk::for_each_expr;
 
 /// Whether all loads of the expression are provably in bounds at every position below `positions`.
-pub(super) fn are_in_bounds(e: &Expr, positions: u32) -> bool {
-    let mut bounds = UpperBounds { positions: u64::from(positions), known: DigestMap::default() };
+pub(super) fn are_in_bounds(sizes: SizeView<'_>, e: &Expr, positions: u32) -> bool {
+    let mut bounds = UpperBounds { sizes, positions: u64::from(positions), known: DigestMap::default() };
     let mut proven = true;
     for_each_expr(e, &mut |e| {
         proven &= match e.kind() {
             ExprKind::Load(node, at) | ExprKind::Within(node, at, _) => bounds.fits(at, node),
             // The search reads only splits before the last one.
-            ExprKind::RowOf(splits, _) => splits.extent().capacity() > 0,
+            ExprKind::RowOf(splits, _) => sizes.capacity(splits.extent()) > 0,
             _ => true,
         };
     });
@@ -26,14 +27,15 @@ pub(super) fn are_in_bounds(e: &Expr, positions: u32) -> bool {
 }
 
 /// Exclusive upper bounds of index expressions.
-struct UpperBounds {
+struct UpperBounds<'a> {
+    sizes: SizeView<'a>,
     positions: u64,
     known: DigestMap<Option<u64>>,
 }
 
-impl UpperBounds {
+impl UpperBounds<'_> {
     fn fits(&mut self, at: &Expr, array: &Node) -> bool {
-        self.of(at).is_some_and(|bound| bound <= u64::from(array.extent().capacity()))
+        self.of(at).is_some_and(|bound| bound <= u64::from(self.sizes.capacity(array.extent())))
     }
 
     /// Exclusive upper bound of the expression, if known. Sums and products are bounded only where they cannot wrap.
@@ -44,9 +46,11 @@ impl UpperBounds {
         let bound = match e.kind() {
             ExprKind::Index => Some(self.positions),
             ExprKind::Scalar(Scalar::U32(v)) => Some(u64::from(*v) + 1),
-            ExprKind::Size(size) => Some(u64::from(size.value()) + 1),
+            ExprKind::Size(size) => Some(u64::from(self.sizes.value(size)) + 1),
             // A search returns one of the rows; row 0 if there are none.
-            ExprKind::RowOf(splits, _) => Some(u64::from(splits.extent().capacity().saturating_sub(1).max(1))),
+            ExprKind::RowOf(splits, _) => {
+                Some(u64::from(self.sizes.capacity(splits.extent()).saturating_sub(1).max(1)))
+            }
             ExprKind::Select(_, a, b) => self.of(a).zip(self.of(b)).map(|(a, b)| a.max(b)),
             ExprKind::Checked(_, _, v) => self.of(v),
             ExprKind::Binary(op, a, b) => self.of_binary(*op, a, b),
@@ -89,7 +93,7 @@ mod tests {
 
     /// Whether the index provably lies within an array of that length, for 100 positions.
     fn proven(len: u32, at: &Expr) -> bool {
-        are_in_bounds(&Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
+        are_in_bounds(SizeView::RECORDED, &Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
     }
 
     /// Length of the smallest array for which the index is provably in bounds.
@@ -123,6 +127,6 @@ mod tests {
         assert_eq!(least(&Expr::row_of(&splits, held.clone())), Some(30));
         assert_eq!(least(&Expr::within(&splits, Expr::u32(0), Expr::index())), None);
         // Nested indices must be proven as well.
-        assert!(!are_in_bounds(&Expr::load(&array(9), held.min(Expr::u32(8))), 101));
+        assert!(!are_in_bounds(SizeView::RECORDED, &Expr::load(&array(9), held.min(Expr::u32(8))), 101));
     }
 }

@@ -1,7 +1,7 @@
 //! The host side of `shaders/compact.wgsl`.
 
-use super::codegen::{Element, ModuleBuilder, StepModules, elements_per_word, value_type};
-use super::launch::{Lowered, check_elements, live_function};
+use super::codegen::{Element, ModuleBuilder, elements_per_word, value_type};
+use super::launch::{Lowered, Lowering, check_elements, live_function};
 use crate::error::Result;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
@@ -21,9 +21,10 @@ pub const fn groups(numbers: u32) -> u32 {
 const COMPACT: &str = include_str!("../../../shaders/compact.wgsl");
 
 /// Lowers a step of [`Recipe::Compact`].
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
+pub(super) fn lower(step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+    let Lowering { first_slot, sizes, modules } = to;
     let Recipe::Compact { bitmap, value, count, inner } = &step.recipe else { unreachable!("bug: another recipe") };
-    let numbers = step.out.extent().capacity();
+    let numbers = sizes.capacity(step.out.extent());
     check_elements(step, numbers, MAX_CAPACITY, "a compaction")?;
     if numbers == 0 {
         return Ok(Lowered::default());
@@ -39,10 +40,10 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
         m.finish(&[COMPACT], value_type(value.dtype()), Some(out), Vec::new())
     });
     // The rank bitmap may have been built for a larger capacity than is known now.
-    let head = [count.capacity(), *inner, tiles_in(bitmap.extent().capacity()), numbers, 0, 0, 0, 0];
-    let moved = u64::from(count.capacity()) * u64::from(*inner);
+    let head = [sizes.capacity(count), *inner, tiles_in(sizes.capacity(bitmap.extent())), numbers, 0, 0, 0, 0];
+    let moved = u64::from(sizes.capacity(count)) * u64::from(*inner);
     let moved = u32::try_from(moved).unwrap_or(u32::MAX);
     check_elements(step, moved, MAX_CAPACITY, "a compaction")?;
-    let launches = vec![g.launch("main", head, groups(moved), 1)];
+    let launches = vec![g.launch(sizes, "main", head, groups(moved), 1)];
     Ok(Lowered { launches, cleared_outputs: if is_packed { vec![0] } else { Vec::new() }, ..Lowered::default() })
 }

@@ -1,11 +1,11 @@
 //! Compiled plans: plans with their modules and kernels, cached for further runs of the same program.
 //!
-//! The steps of a plan and the modules of its kernels depend on the program only. Grids and buffer sizes are computed
-//! from the sizes of a run ([`SizedPlan`]), without generating or compiling modules. A run with the sizes of the
-//! previous one reuses these too.
+//! The steps of a plan and the modules of its kernels depend on the program only, and all threads share them. Grids and
+//! buffer sizes are computed from the sizes of a run ([`SizedPlan`]), without generating or compiling modules. A run with
+//! the sizes of an earlier one reuses these too ([`RunHint`]).
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::codegen::StepModules;
 use super::runtime::Pipeline;
@@ -18,16 +18,49 @@ pub(super) struct CompiledPlan {
     pub(super) plan: LinkedPlan,
     /// One per step.
     pub(super) modules: Vec<StepModules>,
-    /// The kernels of the last run, with their signature: the sizes, the scalars and the kept arrays.
-    pub(super) sized: Option<(Vec<u32>, Arc<SizedPlan>)>,
-    /// Ids of the buffers of the last run. Reusing them hits the bind group cache.
-    pub(super) last: Vec<u64>,
+    /// Hints of the last runs. A run takes one and puts it back, so that there are as many as runs at once.
+    hints: Mutex<Vec<RunHint>>,
+}
+
+/// Maximum number of hints of a plan.
+const MAX_HINTS: usize = 16;
+
+/// What a run may reuse of an earlier one.
+#[derive(Debug, Default)]
+pub(super) struct RunHint {
+    /// The sizes and scalars of the run, and the arrays that were kept after it.
+    pub(super) signature: Vec<u32>,
+    /// The kernels of runs with that signature.
+    pub(super) sized: Option<Arc<SizedPlan>>,
+    /// Ids of the buffers. Reusing them hits the bind group cache.
+    pub(super) buffers: Vec<u64>,
 }
 
 impl CompiledPlan {
     pub(super) fn new(plan: LinkedPlan) -> Self {
         let modules = plan.steps.iter().map(|_| StepModules::default()).collect();
-        Self { plan, modules, sized: None, last: Vec::new() }
+        Self { plan, modules, hints: Mutex::default() }
+    }
+
+    fn hints(&self) -> MutexGuard<'_, Vec<RunHint>> {
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the hint of a run with that signature, or of the last run.
+    pub(super) fn take_hint(&self, signature: &[u32]) -> RunHint {
+        let mut hints = self.hints();
+        match hints.iter().rposition(|hint| hint.signature == signature) {
+            Some(at) => hints.remove(at),
+            None => hints.pop().unwrap_or_default(),
+        }
+    }
+
+    /// Puts a hint back.
+    pub(super) fn put_hint(&self, hint: RunHint) {
+        let mut hints = self.hints();
+        if hints.len() < MAX_HINTS {
+            hints.push(hint);
+        }
     }
 }
 

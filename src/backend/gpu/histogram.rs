@@ -1,7 +1,7 @@
 //! The host side of `shaders/histogram.wgsl`.
 
-use super::codegen::{Element, ModuleBuilder, StepModules};
-use super::launch::{Lowered, check_elements, live_function};
+use super::codegen::{Element, ModuleBuilder};
+use super::launch::{Lowered, Lowering, check_elements, live_function};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -19,14 +19,9 @@ const FEW: u32 = 2048;
 const HISTOGRAM: &str = include_str!("../../../shaders/histogram.wgsl");
 
 /// Lowers [`Recipe::Histogram`](crate::graph::node::Recipe::Histogram).
-pub(super) fn lower(
-    step: &Step,
-    first_slot: u32,
-    key: &Expr,
-    count: &Extent,
-    modules: &mut StepModules,
-) -> Result<Lowered> {
-    let (n, bins) = (count.capacity(), step.out.extent().capacity());
+pub(super) fn lower(step: &Step, key: &Expr, count: &Extent, to: Lowering<'_>) -> Result<Lowered> {
+    let Lowering { first_slot, sizes, modules } = to;
+    let (n, bins) = (sizes.capacity(count), sizes.capacity(step.out.extent()));
     check_elements(step, n, MAX_CAPACITY, "a histogram")?;
     if bins == 0 {
         return Ok(Lowered::default());
@@ -38,6 +33,6 @@ pub(super) fn lower(
         m.finish(&[HISTOGRAM], "u32", Some(Element::ATOMIC), Vec::new())
     });
     let entry = if bins <= FEW { "few" } else { "many" };
-    let launches = vec![g.launch(entry, [n, bins, 0, 0, 0, 0, 0, 0], n.div_ceil(TILE), 1)];
+    let launches = vec![g.launch(sizes, entry, [n, bins, 0, 0, 0, 0, 0, 0], n.div_ceil(TILE), 1)];
     Ok(Lowered { launches, cleared_outputs: vec![0], ..Lowered::default() })
 }

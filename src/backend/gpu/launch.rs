@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::codegen::{KernelModule, ModuleBuilder, ParamWord, StorageArray};
+use super::codegen::{KernelModule, ModuleBuilder, ParamWord, StepModules, StorageArray};
 use super::runtime::RuntimeChecks;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
@@ -10,6 +10,7 @@ use crate::graph::extent::Extent;
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Rows;
 use crate::graph::plan::Step;
+use crate::graph::size::{Size, SizeView};
 
 pub(super) const ROW_TILES: &str = include_str!("../../../shaders/lib/row_tiles.wgsl");
 pub(super) const TILE_SORT: &str = include_str!("../../../shaders/lib/tile_sort.wgsl");
@@ -47,6 +48,17 @@ impl Launch {
     }
 }
 
+/// What a step is lowered for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lowering<'a> {
+    /// The first slot of the status block to which the checks of the step report.
+    pub(crate) first_slot: u32,
+    /// The sizes of the run.
+    pub(crate) sizes: SizeView<'a>,
+    /// The modules of the step, which are the same in every run.
+    pub(crate) modules: &'a StepModules,
+}
+
 /// A step's launches, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Lowered {
@@ -62,15 +74,22 @@ pub(crate) struct Lowered {
 }
 
 impl KernelModule {
-    /// One launch of the module, with the sizes and scalars of this run.
-    pub(super) fn launch(self: &Arc<Self>, entry: &'static str, head: [u32; 8], workgroups: u32, depth: u32) -> Launch {
+    /// One launch of the module, with the sizes and scalars of a run.
+    pub(super) fn launch(
+        self: &Arc<Self>,
+        sizes: SizeView<'_>,
+        entry: &'static str,
+        head: [u32; 8],
+        workgroups: u32,
+        depth: u32,
+    ) -> Launch {
         let mut params = Vec::with_capacity(head.len() + self.scalars.len());
         params.extend(head);
         params.extend(self.scalars.iter().map(|word| match word {
             ParamWord::Constant(n) => *n,
-            ParamWord::Size(size) => size.value(),
-            ParamWord::Low(scalar) => scalar.value().bits() as u32,
-            ParamWord::High(scalar) => (scalar.value().bits() >> 32) as u32,
+            ParamWord::Size(size) => sizes.value(size),
+            ParamWord::Low(scalar) => sizes.scalar(scalar).bits() as u32,
+            ParamWord::High(scalar) => (sizes.scalar(scalar).bits() >> 32) as u32,
         }));
         Launch { module: self.clone(), entry, params, workgroups, depth, checks: RuntimeChecks::ALL }
     }
@@ -78,11 +97,16 @@ impl KernelModule {
 
 /// Adds the function `name`, which returns the number of live elements of the extent.
 pub(super) fn live_function(m: &mut ModuleBuilder<'_>, name: &str, extent: &Extent) {
-    match extent.live() {
-        Some(e) => m.count_function(name, &e.min(Expr::size(extent.size()))),
+    count_function(m, name, extent.size(), extent.live());
+}
+
+/// As [`live_function`], of `live` elements, at most `capacity`; of all up to the capacity if `live` is `None`.
+pub(super) fn count_function(m: &mut ModuleBuilder<'_>, name: &str, capacity: &Size, live: Option<Expr>) {
+    match live {
+        Some(e) => m.count_function(name, &e.min(Expr::size(capacity))),
         // A host-known count equals the capacity.
         None => {
-            let n = m.size(extent.size());
+            let n = m.size(capacity);
             m.push(&format!("fn {name}() -> u32 {{\n    return {n};\n}}"));
         }
     }

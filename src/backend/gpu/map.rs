@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use super::bounds::are_in_bounds;
-use super::codegen::{Element, KernelModule, ModuleBuilder, StepModules, value_type};
-use super::launch::{Lowered, live_function};
+use super::codegen::{Element, KernelModule, ModuleBuilder, value_type};
+use super::launch::{Lowered, Lowering, count_function};
 use super::runtime::RuntimeChecks;
 use crate::dtype::DType;
 use crate::graph::cost::{MAX_REPEATED_COST, evaluation_cost};
 use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::extent::Extent;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
+use crate::graph::size::{Size, SizeView};
 use crate::graph::walk::for_each_expr;
 
 const MAP: &str = include_str!("../../../shaders/map.wgsl");
@@ -23,23 +23,23 @@ const ROW_MAP: &str = include_str!("../../../shaders/row_map.wgsl");
 pub(super) const MAP_TILE: u32 = 1024;
 
 /// Whether every array is bound whole, and no position of a larger tile exceeds 2^32.
-fn is_plain(step: &Step, capacity: u32) -> bool {
+fn is_plain(step: &Step, sizes: SizeView<'_>, capacity: u32) -> bool {
     let mut arrays = step.reads.iter().chain(step.outputs());
-    capacity < 1 << 31 && arrays.all(|n| step.limits.windows(n.bytes()) == 1)
+    capacity < 1 << 31 && arrays.all(|n| step.limits.windows(sizes.bytes(n)) == 1)
 }
 
 /// Elements per tile of the step's map: the tuned size where possible, else [`MAP_TILE`].
-fn tile(step: &Step, capacity: u32) -> u32 {
-    if is_plain(step, capacity) { step.limits.tuning.map_tile } else { MAP_TILE }
+fn tile(step: &Step, sizes: SizeView<'_>, capacity: u32) -> u32 {
+    if is_plain(step, sizes, capacity) { step.limits.tuning.map_tile } else { MAP_TILE }
 }
 
 /// Whether the map can be vectorized, four elements per vector. The map must load only arrays of at most 32 bits per
 /// element, at its own position, and their buffers must be padded to a vector. The last vector extends up to three
 /// positions past the end, at which conditions may not hold, so the map must have none.
-fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) -> bool {
+fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, (sizes, capacity): (SizeView<'_>, u32)) -> bool {
     let is_word = |dtype: DType| dtype.size() <= 4;
     let is_tuned = step.limits.tuning.map_width == 4;
-    if !is_tuned || !is_word(value.dtype()) || value.has_conditions() || !is_plain(step, capacity) {
+    if !is_tuned || !is_word(value.dtype()) || value.has_conditions() || !is_plain(step, sizes, capacity) {
         return false;
     }
     let (mut flat, mut arrays) = (true, Vec::new());
@@ -60,22 +60,23 @@ fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, capacity: u32) 
     flat && !counts && step.fetches().is_none() && evaluation_cost(value, None) <= MAX_REPEATED_COST
 }
 
-/// Lowers a map or an assertion.
-pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent, modules: &mut StepModules) -> Lowered {
-    let capacity = extent.capacity();
+/// Lowers a map or an assertion of `live` elements, at most `most`; of all up to `most` if `live` is `None`.
+pub(super) fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Lowering<'_>) -> Lowered {
+    let Lowering { first_slot, sizes, modules } = to;
+    let capacity = sizes.value(most);
     if let Recipe::Map { .. } = step.recipe
-        && can_vectorize(step, value, extent.live().as_ref(), capacity)
+        && can_vectorize(step, value, live.as_ref(), (sizes, capacity))
     {
         let g = modules.get(step, ("vector_map", 0), || {
             let mut m = ModuleBuilder::new(step, first_slot);
-            live_function(&mut m, "live", extent);
+            count_function(&mut m, "live", most, live.clone());
             m.vector_function("values", value);
-            let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
+            let (tile, ty) = (tile(step, sizes, capacity), value_type(value.dtype()));
             m.push(&format!("const MAP_TILE = {tile}u;"));
             let out = Element::vector(value.dtype());
             m.finish(&[VECTOR_MAP], ty, Some(out), Vec::new()).with_tile(tile)
         });
-        return single_launch(&g, [capacity, 0, 0, 0, 0, 0, 0, 0], value, extent);
+        return single_launch(&g, [capacity, 0, 0, 0, 0, 0, 0, 0], (value, live.as_ref()), sizes);
     }
     let stem = if step.row_context.is_some() { "row_map" } else { "map" };
     let g = modules.get(step, (stem, 0), || {
@@ -87,9 +88,9 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
             m.map_output(value.dtype());
             Some(Element::of(value.dtype()))
         };
-        live_function(&mut m, "live", extent);
+        count_function(&mut m, "live", most, live.clone());
         m.value_function("value", value);
-        let (tile, ty) = (tile(step, capacity), value_type(value.dtype()));
+        let (tile, ty) = (tile(step, sizes, capacity), value_type(value.dtype()));
         m.push(&format!("const MAP_TILE = {tile}u;"));
         let template = match m.row_context().cloned() {
             Some((splits, _)) => {
@@ -101,28 +102,33 @@ pub(super) fn lower(step: &Step, first_slot: u32, value: &Expr, extent: &Extent,
         m.finish(&[template], ty, out, Vec::new()).with_tile(tile)
     });
     let head = match &step.row_context {
-        Some((splits, inner)) => [capacity, splits.extent().capacity().saturating_sub(1), *inner, 0, 0, 0, 0, 0],
+        Some((splits, inner)) => [capacity, sizes.capacity(splits.extent()).saturating_sub(1), *inner, 0, 0, 0, 0, 0],
         None => [capacity, 0, 0, 0, 0, 0, 0, 0],
     };
-    single_launch(&g, head, value, extent)
+    single_launch(&g, head, (value, live.as_ref()), sizes)
 }
 
 /// The single launch of a map, with one workgroup per tile.
-fn single_launch(g: &Arc<KernelModule>, head: [u32; 8], value: &Expr, extent: &Extent) -> Lowered {
-    let capacity = extent.capacity();
-    let mut launch = g.launch("main", head, capacity.div_ceil(g.tile), 1);
-    launch.checks = g.checks(checks(value, extent.live().as_ref(), capacity));
+fn single_launch(
+    g: &Arc<KernelModule>,
+    head: [u32; 8],
+    (value, live): (&Expr, Option<&Expr>),
+    sizes: SizeView<'_>,
+) -> Lowered {
+    let capacity = head[0];
+    let mut launch = g.launch(sizes, "main", head, capacity.div_ceil(g.tile), 1);
+    launch.checks = g.checks(checks(value, live, (sizes, capacity)));
     Lowered { launches: vec![launch], ..Lowered::default() }
 }
 
 /// The runtime checks of the kernel of a map, given its value and its count.
-fn checks(value: &Expr, count: Option<&Expr>, capacity: u32) -> RuntimeChecks {
+fn checks(value: &Expr, count: Option<&Expr>, (sizes, capacity): (SizeView<'_>, u32)) -> RuntimeChecks {
     // SAFETY: the loops of the templates run MAP_TILE / 256 iterations, or a quarter of them. The loops of the
     // functions that expressions call end: a search halves the remaining range, and a remainder or a power has fewer
     // bits left after each iteration. Kernels that call functions of the user keep all checks (`KernelModule::checks`).
     let checks = unsafe { RuntimeChecks::ALL.without_loops() };
     // The count is evaluated at position 0.
-    if !are_in_bounds(value, capacity) || count.is_some_and(|e| !are_in_bounds(e, 1)) {
+    if !are_in_bounds(sizes, value, capacity) || count.is_some_and(|e| !are_in_bounds(sizes, e, 1)) {
         return checks;
     }
     // SAFETY: the indices in the expressions are proven for all positions below the capacity, to which the templates

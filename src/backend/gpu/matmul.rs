@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::codegen::{Element, KernelModule, ModuleBuilder, StepModules, value_type};
+use super::codegen::{Element, KernelModule, ModuleBuilder, value_type};
 use super::driver_limits::DriverLimits;
-use super::launch::{Lowered, partition_functions};
+use super::launch::{Lowered, Lowering, partition_functions};
 use crate::graph::node::Product;
 use crate::graph::plan::Step;
 
@@ -60,17 +60,14 @@ fn are_bound(l: u32, r: u32) -> bool {
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 
 /// Lowers [`Recipe::Product`](crate::graph::node::Recipe::Product).
-pub(super) fn lower(
-    step: &Step,
-    (first_slot, driver): (u32, DriverLimits),
-    p: &Product,
-    modules: &mut StepModules,
-) -> Lowered {
-    let (batches, capacity, tiles) = (p.batches.capacity(), step.out.extent().capacity(), p.tile_capacity.value());
+pub(super) fn lower(step: &Step, driver: DriverLimits, p: &Product, to: Lowering<'_>) -> Lowered {
+    let Lowering { first_slot, sizes, modules } = to;
+    let (batches, capacity, tiles) =
+        (sizes.capacity(&p.batches), sizes.capacity(step.out.extent()), sizes.value(&p.tile_capacity));
     if batches == 0 || tiles == 0 || capacity == 0 {
         return Lowered::default();
     }
-    let most = p.sizes[1].as_size().map_or(p.terms.value(), |k| k.value());
+    let most = p.sizes[1].as_size().map_or(sizes.value(&p.terms), |k| sizes.value(&k));
     let at_once = driver.product_terms().unwrap_or(most.max(1));
     let head = |terms| head(batches, tiles, capacity, p.transposed, terms);
     let is_partial = step.is_oversized();
@@ -79,12 +76,12 @@ pub(super) fn lower(
     if is_partial {
         // A first launch sets every sum to the identity.
         let none = modules.get(step, ("matmul", 1), || module(step, first_slot, p, false));
-        launches.push(none.launch("main", head(0..0), tiles, 1));
+        launches.push(none.launch(sizes, "main", head(0..0), tiles, 1));
     }
     launches.extend(
         (0..most.max(1))
             .step_by(at_once as usize)
-            .map(|first| g.launch("main", head(first..first.saturating_add(at_once)), tiles, 1)),
+            .map(|first| g.launch(sizes, "main", head(first..first.saturating_add(at_once)), tiles, 1)),
     );
     let limit = (most > at_once).then(|| driver.reason());
     Lowered { launches, limit, ..Lowered::default() }

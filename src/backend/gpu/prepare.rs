@@ -6,37 +6,29 @@ use std::sync::Arc;
 use super::backend::GpuBackend;
 use super::binding_windows::{self, BindingWindow, WindowedDispatch};
 use super::buffer_assignment::Lifetimes;
-use super::codegen::{Binding, StepModules, StorageArray};
+use super::codegen::{Binding, StorageArray};
 use super::compiled_plan::{BufferBinding, CompiledPlan, Kernel, Resource, SizedPlan, SizedStep};
-use super::launch::{FEWER_ROWS, Launch, Lowered};
+use super::launch::{FEWER_ROWS, Launch, Lowered, Lowering};
 use super::lower::lower;
 use super::runtime::{Access, Pipeline};
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::Backend;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{ArraySource, LinkedPlan, Step, StepLinks};
+use crate::graph::size::SizeView;
 use crate::graph::traffic::traffic;
 
 impl GpuBackend {
-    /// The kernels of the plan for its current sizes. `kept` marks the arrays that outlive the run.
-    pub(super) fn sized(
-        &self,
-        compiled: &mut CompiledPlan,
-        signature: Vec<u32>,
-        kept: &[bool],
-    ) -> Result<Arc<SizedPlan>> {
-        if let Some((of, sized)) = &compiled.sized
-            && *of == signature
-        {
-            return Ok(sized.clone());
-        }
+    /// The kernels of the plan for the sizes of a run. `kept` marks the arrays that outlive the run.
+    pub(super) fn sized(&self, compiled: &CompiledPlan, sizes: SizeView<'_>, kept: &[bool]) -> Result<SizedPlan> {
         let CompiledPlan { plan, modules, .. } = compiled;
         let mut out = SizedPlan { steps: Vec::with_capacity(plan.steps.len()), ..SizedPlan::default() };
         let mut buffers = Lifetimes::default();
         let slots: usize = plan.steps.iter().map(|step| checks(step).len()).sum();
         out.status = (slots > 0).then(|| buffers.add(slots as u64 * 4, 0, None));
         for (k, (step, modules)) in plan.steps.iter().zip(modules).enumerate() {
-            let sized = self.sized_step(plan, (k, step), &mut out, modules, (&mut buffers, kept))?;
+            let to = Lowering { first_slot: out.slots, sizes, modules };
+            let sized = self.sized_step(plan, (k, step), &mut out, to, (&mut buffers, kept))?;
             out.slots += sized.checks.len() as u32;
             out.steps.push(sized);
         }
@@ -47,8 +39,6 @@ impl GpuBackend {
             step.outputs.iter_mut().map(|(array, _)| array).chain(&mut step.scratch).for_each(buffer_of);
         }
         out.buffers = assignment.bytes;
-        let out = Arc::new(out);
-        compiled.sized = Some((signature, out.clone()));
         Ok(out)
     }
 
@@ -57,19 +47,19 @@ impl GpuBackend {
         plan: &LinkedPlan,
         (k, step): (usize, &Step),
         out: &mut SizedPlan,
-        modules: &mut StepModules,
+        to: Lowering<'_>,
         (buffers, kept): (&mut Lifetimes, &[bool]),
     ) -> Result<SizedStep> {
-        let (op, links) = (step.out.op(), &plan.links[k]);
+        let (op, links, sizes) = (step.out.op(), &plan.links[k], to.sizes);
         let outputs = step.outputs();
-        outputs.iter().try_for_each(|n| self.check_bytes(op, node_bytes(n)))?;
-        let lowered = lower(step, out.slots, self.driver_limits(), modules)?;
+        outputs.iter().try_for_each(|n| self.check_bytes(op, node_bytes(sizes, n)))?;
+        let lowered = lower(step, self.driver_limits(), to)?;
         lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
-        out.bytes_moved += traffic(step, lowered.scratch.iter().sum()).total();
+        out.bytes_moved += traffic(step, sizes, lowered.scratch.iter().sum()).total();
         let mut kernels = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
             let arrays: Vec<Resource> = launch.arrays().iter().map(|a| resource(&a.binding, step, links)).collect();
-            match self.windows(step, &lowered, launch)? {
+            match self.windows(step, sizes, &lowered, launch)? {
                 None => kernels.push(self.whole(launch, &arrays)?),
                 Some(parts) => kernels.extend(self.parts(launch, parts, &arrays)?),
             }
@@ -77,7 +67,7 @@ impl GpuBackend {
         let Lowered { scratch, overflow, cleared_outputs, .. } = lowered;
         let output = |(m, n): (usize, &&Node)| {
             let last = if kept[m] { None } else { Some(plan.computed[m].last_step) };
-            (buffers.add(node_bytes(n), k, last), n.extent().capacity())
+            (buffers.add(node_bytes(sizes, n), k, last), sizes.capacity(n.extent()))
         };
         let outputs = (links.first_output..).zip(&outputs).map(output).collect();
         // The overflow flag of a scan is read after the run.
@@ -104,17 +94,18 @@ impl GpuBackend {
     pub(super) fn windows(
         &self,
         step: &Step,
+        sizes: SizeView<'_>,
         lowered: &Lowered,
         launch: &Launch,
     ) -> Result<Option<Vec<WindowedDispatch>>> {
         let bytes = |b: &Binding| match b {
-            Binding::Read(n) => node_bytes(n),
-            Binding::Output(k) => node_bytes(step.outputs()[*k]),
+            Binding::Read(n) => node_bytes(sizes, n),
+            Binding::Output(k) => node_bytes(sizes, step.outputs()[*k]),
             Binding::Scratch(k) | Binding::ScratchRead(k) => lowered.scratch[*k],
             Binding::Status => 0,
         };
         let bytes: Vec<u64> = launch.arrays().iter().map(|a| bytes(&a.binding)).collect();
-        binding_windows::split(step, launch, &bytes).map_err(|exceeded| Error::Limit {
+        binding_windows::split(step, sizes, launch, &bytes).map_err(|exceeded| Error::Limit {
             what: format!("{}, which binds arrays of {} bytes in all,", step.out.op(), bytes.iter().sum::<u64>()),
             requested: exceeded.requested,
             unit: exceeded.unit,
@@ -199,6 +190,6 @@ fn access(array: &StorageArray) -> Access {
 }
 
 /// Bytes of an array in storage, rounded up to whole words.
-fn node_bytes(n: &Node) -> u64 {
-    n.bytes().next_multiple_of(4)
+fn node_bytes(sizes: SizeView<'_>, n: &Node) -> u64 {
+    sizes.bytes(n).next_multiple_of(4)
 }

@@ -1,7 +1,7 @@
 //! The host side of `shaders/rank_bitmap.wgsl`.
 
-use super::codegen::{Element, ModuleBuilder, StepModules};
-use super::launch::{Lowered, WORKGROUP_SCAN, check_elements, live_function};
+use super::codegen::{Element, ModuleBuilder};
+use super::launch::{Lowered, Lowering, WORKGROUP_SCAN, check_elements, live_function};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -19,14 +19,9 @@ pub const fn is_small(capacity: u32) -> bool {
 const RANK_BITMAP: &str = include_str!("../../../shaders/rank_bitmap.wgsl");
 
 /// Lowers a rank bitmap: sets the bits of the selected positions of each tile and counts them, then scans the counts.
-pub(super) fn lower(
-    step: &Step,
-    first_slot: u32,
-    keep: &Expr,
-    count: &Extent,
-    modules: &mut StepModules,
-) -> Result<Lowered> {
-    let n = count.capacity();
+pub(super) fn lower(step: &Step, keep: &Expr, count: &Extent, to: Lowering<'_>) -> Result<Lowered> {
+    let Lowering { first_slot, sizes, modules } = to;
+    let n = sizes.capacity(count);
     check_elements(step, n, MAX_CAPACITY, "a compaction")?;
     let g = modules.get(step, ("rank_bitmap", 0), || {
         let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
@@ -36,9 +31,9 @@ pub(super) fn lower(
     });
     let head = [n, 0, 0, 0, 0, 0, 0, 0];
     let launches = if is_small(n) {
-        vec![g.launch("small", head, 1, 1)]
+        vec![g.launch(sizes, "small", head, 1, 1)]
     } else {
-        vec![g.launch("upsweep", head, tiles(n), 1), g.launch("spine", head, 1, 1)]
+        vec![g.launch(sizes, "upsweep", head, tiles(n), 1), g.launch(sizes, "spine", head, 1, 1)]
     };
     Ok(Lowered { launches, ..Lowered::default() })
 }

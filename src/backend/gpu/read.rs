@@ -13,7 +13,7 @@ use crate::graph::extent::Count;
 use crate::graph::node::Node;
 use crate::graph::plan::CountKey;
 use crate::graph::program::{Bindings, Program, trace};
-use crate::graph::size::{Size, SizeKind};
+use crate::graph::size::{Size, SizeKind, SizeView};
 use crate::graph::stage::counts_to_read;
 
 impl GpuBackend {
@@ -32,11 +32,11 @@ impl GpuBackend {
             }
             let (program, bindings) = traced;
             for id in program.counts() {
-                let (size, bound) = &bindings.sizes[id.index()];
+                let (size, bound) = (&bindings.sizes[id.index()], bindings.run.value(id.index()));
                 if let Entry::Vacant(entry) = keys.entry(size.digest())
                     && let Some(key) = CountKey::new(&program, &bindings, id)
                 {
-                    entry.insert((Arc::new(key), *bound));
+                    entry.insert((Arc::new(key), bound));
                 }
             }
             drop(bindings);
@@ -69,7 +69,7 @@ impl GpuBackend {
         for (size, bytes) in sizes.into_iter().zip(read) {
             if let Some(SizeKind::Count(count)) = size.kind() {
                 count.set_exact(bytemuck::pod_read_unaligned(&bytes));
-                on_count(size, size.value());
+                on_count(size, SizeView::RECORDED.value(size));
             }
         }
         Ok(())
@@ -97,7 +97,8 @@ impl GpuBackend {
         }
         // Counts. The length of an array is its capacity at evaluation, even if its count is host-known by now.
         let index = |node: &Node, at: &Size| {
-            let (at, len) = (at.value_given(&|n| recorded.computed_len(n)), recorded.stored(node).len);
+            let (at, len) =
+                (SizeView::RECORDED.value_given(at, &|n| recorded.computed_len(n)), recorded.stored(node).len);
             debug_assert!(at < len, "bug: a count at {at} of an array of {len}");
             at.min(len.saturating_sub(1))
         };
@@ -190,7 +191,7 @@ impl GpuBackend {
     /// Whether the array is read at its capacity, together with its count. Otherwise a second read takes the live
     /// elements once the count is host-known.
     pub(super) fn at_capacity(&self, n: &Node, bytes: u64) -> bool {
-        n.extent().host_value().is_some() || bytes <= self.tuning.read_at_capacity
+        n.extent().size().is_host_known() || bytes <= self.tuning.read_at_capacity
     }
 
     async fn finish(&self, pending: Pending, wait: Wait) -> Result<Vec<ReadBytes>> {

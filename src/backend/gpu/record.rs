@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::compiled_plan::{BufferBinding, CompiledPlan, Resource};
+use super::compiled_plan::{BufferBinding, CompiledPlan, Resource, RunHint};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::{Error, Result};
 use crate::graph::backend::{Backend, Status, Wait};
@@ -97,39 +97,44 @@ impl GpuBackend {
 
     /// The commands that compute the nodes, by a cached plan or a new one.
     pub(super) fn record(&self, nodes: &[Node], traced: (Program, Bindings)) -> Result<Recorded> {
-        let mut traced = Some(traced);
         if nodes.iter().all(|n| n.stored().is_some()) {
             return Ok(Recorded::default());
         }
-        loop {
-            let (program, bindings) = traced.take().unwrap_or_else(|| trace(nodes));
-            let mut compiled = match self.plans.take(&program, |p: &CompiledPlan| p.plan.assign_if_valid(&bindings)) {
-                Some(compiled) => compiled,
-                None => {
-                    self.runtime.counters().plan();
-                    CompiledPlan::new(LinkedPlan::new(program, &bindings, &self.placeholder(), self.plan_limits()))
-                }
-            };
-            // Otherwise another thread has stored an array meanwhile: trace again, with the array as an input.
-            if compiled.plan.matches(&bindings) {
-                let recorded = self.commands(&mut compiled, &bindings);
-                self.plans.put(&compiled.plan.program.clone(), compiled);
-                return recorded;
-            }
-        }
+        let (program, bindings) = traced;
+        let is_valid = |compiled: &CompiledPlan| compiled.plan.is_valid(&bindings.run);
+        let compiled = self.plans.get_or_make(program, is_valid, |program| {
+            self.runtime.counters().plan();
+            CompiledPlan::new(LinkedPlan::new(program, &bindings, &self.placeholder(), self.plan_limits()))
+        });
+        let kept = compiled.plan.kept(&bindings, false);
+        let kept_words = kept.iter().map(|&kept| u32::from(kept));
+        let signature: Vec<u32> =
+            bindings.run.signature().chain(bindings.run.scalar_words()).chain(kept_words).collect();
+        let mut hint = compiled.take_hint(&signature);
+        let recorded = self.commands(&compiled, &bindings, (&kept, signature), &mut hint);
+        compiled.put_hint(hint);
+        recorded
     }
 
-    fn commands(&self, compiled: &mut CompiledPlan, bindings: &Bindings) -> Result<Recorded> {
-        let kept = compiled.plan.kept(bindings, false);
-        let mut signature = compiled.plan.signature(bindings);
-        signature
-            .extend(bindings.scalars.iter().flat_map(|scalar| [scalar.bits() as u32, (scalar.bits() >> 32) as u32]));
-        signature.extend(kept.iter().map(|&kept| u32::from(kept)));
-        let sized = self.sized(compiled, signature, &kept)?;
+    fn commands(
+        &self,
+        compiled: &CompiledPlan,
+        bindings: &Bindings,
+        (kept, signature): (&[bool], Vec<u32>),
+        hint: &mut RunHint,
+    ) -> Result<Recorded> {
+        let sized = match &hint.sized {
+            Some(sized) if hint.signature == signature => sized.clone(),
+            _ => {
+                let sized = Arc::new(self.sized(compiled, bindings.view(), kept)?);
+                (hint.signature, hint.sized) = (signature, Some(sized.clone()));
+                sized
+            }
+        };
         let plan = &compiled.plan;
         let what = sized.steps.last().map_or("nothing", |step| step.op);
         self.runtime.check_budget(what, sized.buffers.iter().copied())?;
-        let buffers = self.runtime.buffers(&sized.buffers, &mut compiled.last)?;
+        let buffers = self.runtime.buffers(&sized.buffers, &mut hint.buffers)?;
         let mut out = Recorded { bytes_moved: sized.bytes_moved, ..Recorded::default() };
         let status = sized.status.map(|at| {
             let buffer = buffers[at].clone();

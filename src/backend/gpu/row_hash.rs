@@ -1,8 +1,8 @@
 //! The host side of `shaders/row_hash.wgsl` and `shaders/row_hash_long.wgsl`.
 
-use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray};
+use super::codegen::{Binding, Element, ModuleBuilder, StorageArray};
 use super::driver_limits::DriverLimits;
-use super::launch::{Lowered, partition_functions};
+use super::launch::{Lowered, Lowering, partition_functions};
 use crate::dtype::DType;
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::opcode::HashOp;
@@ -59,15 +59,16 @@ pub(super) const fn state_bytes(driver: DriverLimits) -> fn(u64, HashedStrings) 
 }
 
 /// Lowers [`Recipe::Hash`].
-pub(super) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules: &mut StepModules) -> Lowered {
+pub(super) fn lower(step: &Step, driver: DriverLimits, to: Lowering<'_>) -> Lowered {
+    let Lowering { first_slot, sizes, modules } = to;
     let Recipe::Hash { op, on, byte, longest } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, .. } = on;
-    let strings = HashedStrings { op: *op, nbytes: nvals.capacity(), longest: longest.value() };
+    let strings = HashedStrings { op: *op, nbytes: sizes.capacity(nvals), longest: sizes.value(longest) };
     let (function, words) = function(*op);
     let schedule = HashSchedule::new(driver, step.limits.window_bytes(), strings);
     let HashSchedule { at_once, slots } = schedule;
     let [a, b, c, d] = words;
-    let n = nrows.capacity();
+    let n = sizes.capacity(nrows);
     let head = [n, a, b, c, d, at_once, slots, 0];
     let module = || {
         let mut m = ModuleBuilder::new(step, first_slot);
@@ -83,7 +84,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules:
             m.push("fn defer(row: u32, first: u32, len: u32) {\n}");
             m.finish(&[ROW_HASH, function], "U64", out(), Vec::new())
         });
-        return Lowered { launches: vec![g.launch("main", head, n.div_ceil(ROWS), 1)], ..Lowered::default() };
+        return Lowered { launches: vec![g.launch(sizes, "main", head, n.div_ceil(ROWS), 1)], ..Lowered::default() };
     }
     let per_dispatch = driver.hash_bytes(*op);
     let g = modules.get(step, ("row_hash", 1), || {
@@ -95,8 +96,8 @@ pub(super) fn lower(step: &Step, first_slot: u32, driver: DriverLimits, modules:
         let states = StorageArray::new("states", Element::of(DType::U64), Binding::Scratch(STATES));
         m.finish(&[ROW_HASH, ROW_HASH_LONG, function], "U64", out(), vec![states])
     });
-    let by_slot = |entry| g.launch(entry, head, slots.div_ceil(256), 1);
-    let mut launches = vec![by_slot("clear"), g.launch("main", head, n.div_ceil(ROWS), 1)];
+    let by_slot = |entry| g.launch(sizes, entry, head, slots.div_ceil(256), 1);
+    let mut launches = vec![by_slot("clear"), g.launch(sizes, "main", head, n.div_ceil(ROWS), 1)];
     let dispatches = strings.longest.min(strings.nbytes).div_ceil(per_dispatch);
     launches.extend(std::iter::repeat_n(by_slot("advance"), dispatches as usize));
     launches.push(by_slot("finish"));

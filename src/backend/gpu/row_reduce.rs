@@ -1,8 +1,8 @@
 //! The host side of `shaders/row_reduce.wgsl` and its parts for several columns (`row_reduce_wide.wgsl`) and for long
 //! rows (`row_reduce_long.wgsl`).
 
-use super::codegen::{ModuleBuilder, StepModules, shares_words};
-use super::launch::{Lowered, ROW_TILES, partition_functions, too_many};
+use super::codegen::{ModuleBuilder, shares_words};
+use super::launch::{Lowered, Lowering, ROW_TILES, partition_functions, too_many};
 use super::runtime::RuntimeChecks;
 use super::{MAX_GROUPS, fold_grid};
 use crate::error::Result;
@@ -191,12 +191,13 @@ impl WorkgroupMemory {
 }
 
 /// Lowers a step of [`Recipe::Reduce`].
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
+pub(super) fn lower(step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+    let Lowering { first_slot, sizes, modules } = to;
     let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.row_kernel) else {
         unreachable!("bug: another recipe")
     };
     let RowDomain { rows, nrows, nvals, inner } = on;
-    if nrows.capacity() == 0 || *inner == 0 {
+    if sizes.capacity(nrows) == 0 || *inner == 0 {
         return Ok(Lowered::default());
     }
     let columns = pass.columns();
@@ -204,9 +205,9 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
     let tuning = step.limits.tuning;
     let (tile, lanes) = lanes(state, tuning.row_tile);
     let tiles = Tiles { cost: tile, row_cost: tuning.row_cost };
-    let grid = grid(nvals.capacity(), nrows.capacity(), *inner, tiles);
-    let Some(mut grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
-        return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row reduction"));
+    let grid = grid(sizes.capacity(nvals), sizes.capacity(nrows), *inner, tiles);
+    let Some(mut grid) = grid.map(|g| g.for_rows_up_to(sizes.longest_class(rows))) else {
+        return Err(too_many(step, (sizes.capacity(nrows), sizes.capacity(nvals), *inner), "a row reduction"));
     };
     if step.is_oversized() {
         grid = for_partial_bindings(grid);
@@ -222,11 +223,11 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
         let templates = [ROW_REDUCE, ROW_REDUCE_WIDE, ROW_REDUCE_LONG, ROW_TILES];
         m.finish_row_pass(&templates, (&elem, state), pass)
     });
-    let mut launches = vec![g.launch(grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
+    let mut launches = vec![g.launch(sizes, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
     if let Some((x, y, z)) = grid.level2 {
-        launches.push(g.launch("level2", grid.head, x * y, z));
+        launches.push(g.launch(sizes, "level2", grid.head, x * y, z));
         if pass.map.is_some() {
-            launches.push(g.launch("map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
+            launches.push(g.launch(sizes, "map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
         }
     }
     launches.iter_mut().for_each(|launch| launch.checks = launch.module.checks(CHECKS));

@@ -1,7 +1,7 @@
 //! The host side of `shaders/row_scan.wgsl`.
 
-use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray, value_type};
-use super::launch::{Lowered, ROW_TILES, WORKGROUP_SCAN, partition_functions, too_many};
+use super::codegen::{Binding, Element, ModuleBuilder, StorageArray, value_type};
+use super::launch::{Lowered, Lowering, ROW_TILES, WORKGROUP_SCAN, partition_functions, too_many};
 use super::row_reduce;
 use crate::error::Result;
 use crate::graph::canonical_order::row_scan::block_len;
@@ -47,16 +47,17 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
 
 /// Lowers a step of [`Recipe::RowScan`].
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
+pub(super) fn lower(step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+    let Lowering { first_slot, sizes, modules } = to;
     let Recipe::RowScan { op, on, value } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, inner } = on;
     // A read in between may have found that there are no rows, of which values were expected.
-    if nrows.capacity() == 0 || *inner == 0 {
+    if sizes.capacity(nrows) == 0 || *inner == 0 {
         return Ok(Lowered::default());
     }
-    let grid = grid(nvals.capacity(), nrows.capacity(), *inner);
-    let Some(mut grid) = grid.map(|g| g.for_rows_up_to(rows.longest_class())) else {
-        return Err(too_many(step, (nrows.capacity(), nvals.capacity(), *inner), "a row scan"));
+    let grid = grid(sizes.capacity(nvals), sizes.capacity(nrows), *inner);
+    let Some(mut grid) = grid.map(|g| g.for_rows_up_to(sizes.longest_class(rows))) else {
+        return Err(too_many(step, (sizes.capacity(nrows), sizes.capacity(nvals), *inner), "a row scan"));
     };
     if step.is_oversized() {
         grid = Grid(row_reduce::for_partial_bindings(grid.0));
@@ -72,7 +73,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
         let templates = [ROW_SCAN, ROW_TILES, WORKGROUP_SCAN];
         m.finish(&templates, ty, Some(element), vec![part])
     });
-    let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(entry, grid.head(), x * y, z));
+    let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(sizes, entry, grid.head(), x * y, z));
     let scratch = vec![u64::from(grid.part_len()) * value.dtype().size() as u64];
     Ok(Lowered { launches: launches.collect(), scratch, ..Lowered::default() })
 }

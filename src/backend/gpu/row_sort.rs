@@ -2,8 +2,8 @@
 //! of `shaders/sort.wgsl` sort their elements, by key and then by row. The number of these elements is device-known; if
 //! it is 0, the passes return immediately.
 
-use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StepModules, StorageArray};
-use super::launch::{Launch, Lowered, TILE_SORT, WORKGROUP_SCAN, partition_functions};
+use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StorageArray};
+use super::launch::{Launch, Lowered, Lowering, TILE_SORT, WORKGROUP_SCAN, partition_functions};
 use super::scan::{self, SCAN};
 use super::sort::{self, SORT};
 use crate::graph::expr::Expr;
@@ -71,14 +71,15 @@ fn words(name: &'static str, binding: Binding) -> StorageArray {
 ///
 /// # Panics
 /// If the step has another recipe.
-pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Lowered {
+pub(crate) fn lower(step: &Step, to: Lowering<'_>) -> Lowered {
+    let Lowering { first_slot, sizes, modules } = to;
     let Recipe::RowSort { on, key, bits, longest } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, .. } = on;
-    let n = nvals.capacity();
-    if n == 0 || nrows.capacity() == 0 {
+    let n = sizes.capacity(nvals);
+    if n == 0 || sizes.capacity(nrows) == 0 {
         return Lowered::default();
     }
-    let has_long = n.min(longest.value()) > STRETCH;
+    let has_long = n.min(sizes.value(longest)) > STRETCH;
     let g = modules.get(step, ("row_sort", u32::from(has_long)), || {
         // Binds only the arrays of the step that this kernel reads.
         let mut m = ModuleBuilder::empty(step, first_slot);
@@ -92,13 +93,13 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
         let longs = has_long.then(|| words("longs", Binding::Scratch(LONGS)));
         m.finish(&[ROW_SORT, TILE_SORT], "u32", Some(Element::WORD), longs.into_iter().collect())
     });
-    let mut launches = vec![g.launch("main", head(n, nrows.capacity()), stretches(n), 1)];
+    let mut launches = vec![g.launch(sizes, "main", head(n, sizes.capacity(nrows)), stretches(n), 1)];
     if !has_long {
         return Lowered { launches, ..Lowered::default() };
     }
-    launches.extend(sum_longs(step, first_slot, n, modules));
+    launches.extend(sum_longs(step, n, to));
     let by_key = sort::passes(*bits).max(1);
-    let passes = by_key + sort::passes(row_bits(n, nrows.capacity()));
+    let passes = by_key + sort::passes(row_bits(n, sizes.capacity(nrows)));
     for pass in 0..passes {
         let by = match pass {
             0 => PassKey::Key,
@@ -107,7 +108,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
         };
         let head = pass_head(n, if pass < by_key { pass } else { pass - by_key });
         let m = RadixPass { by, to: pass as usize % 2, is_first: pass == 0, is_last: pass + 1 == passes };
-        launches.extend(m.launches(step, first_slot, key, (head, nvals), modules));
+        launches.extend(m.launches(step, key, (head, nvals), to));
     }
     let (digits, array) = (sort::counts_len(n), u64::from(n) * 4);
     let tiles = scan::scratch_len(digits.max(stretches(n)));
@@ -119,7 +120,7 @@ pub(crate) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
 }
 
 /// Prefix sum of the long rows' lengths, in place.
-fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut StepModules) -> Vec<Launch> {
+fn sum_longs(step: &Step, n: u32, Lowering { first_slot, sizes, modules }: Lowering<'_>) -> Vec<Launch> {
     let g = modules.get(step, ("row_sort longs", 0), || {
         let mut m = ModuleBuilder::empty(step, first_slot);
         m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
@@ -128,7 +129,7 @@ fn sum_longs(step: &Step, first_slot: u32, n: u32, modules: &mut StepModules) ->
         let scratch = vec![words("out", Binding::Scratch(LONGS)), words("tiles", Binding::Scratch(TILES))];
         m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, scratch)
     });
-    scan::launches(&g, stretches(n))
+    scan::launches(sizes, &g, stretches(n))
 }
 
 /// A pass over the elements of long rows.
@@ -176,27 +177,21 @@ impl RadixPass {
         m.finish(&[SORT, WORKGROUP_SCAN, LONG_ROWS], "u32", None, scratch)
     }
 
-    fn launches(
-        &self,
-        step: &Step,
-        first_slot: u32,
-        key: &Expr,
-        (head, nvals): ([u32; 8], &Extent),
-        modules: &mut StepModules,
-    ) -> Vec<Launch> {
+    fn launches(&self, step: &Step, key: &Expr, (head, nvals): ([u32; 8], &Extent), to: Lowering<'_>) -> Vec<Launch> {
+        let Lowering { first_slot, sizes, modules } = to;
         let n = head[0];
         let number = self.by as u32 * 8 + self.to as u32 * 4 + u32::from(self.is_first) * 2 + u32::from(self.is_last);
         let g = modules.get(step, ("row_sort pass", number), || self.module(step, first_slot, key));
-        let mut launches = vec![g.launch("count", head, sort::tiles(n), 1)];
-        launches.extend(sum_digits(step, first_slot, nvals, modules));
-        launches.push(g.launch("scatter", head, sort::tiles(n), 1));
+        let mut launches = vec![g.launch(sizes, "count", head, sort::tiles(n), 1)];
+        launches.extend(sum_digits(step, nvals, to));
+        launches.push(g.launch(sizes, "scatter", head, sort::tiles(n), 1));
         launches
     }
 }
 
 /// Prefix sum of the digit counts that `count` wrote, in place.
-fn sum_digits(step: &Step, first_slot: u32, nvals: &Extent, modules: &mut StepModules) -> Vec<Launch> {
-    let digits = sort::counts_len(nvals.capacity());
+fn sum_digits(step: &Step, nvals: &Extent, Lowering { first_slot, sizes, modules }: Lowering<'_>) -> Vec<Launch> {
+    let digits = sort::counts_len(sizes.capacity(nvals));
     let g = modules.get(step, ("row_sort digits", 0), || {
         let mut m = ModuleBuilder::empty(step, first_slot);
         // Tiles of sort.wgsl that hold elements, with 256 digits each.
@@ -211,7 +206,7 @@ fn sum_digits(step: &Step, first_slot: u32, nvals: &Extent, modules: &mut StepMo
         ];
         m.finish(&[SCAN, WORKGROUP_SCAN], "u32", None, scratch)
     });
-    scan::launches(&g, digits)
+    scan::launches(sizes, &g, digits)
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StepModules, StorageArray};
-use super::launch::{Launch, Lowered, WORKGROUP_SCAN, check_elements, live_function};
+use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StorageArray};
+use super::launch::{Launch, Lowered, Lowering, WORKGROUP_SCAN, check_elements, live_function};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::plan::Step;
+use crate::graph::size::SizeView;
 use crate::graph::traffic::keeps_elements;
 
 /// Elements scanned per workgroup.
@@ -39,36 +40,35 @@ pub(super) const LOADS_TWICE: &str = "const KEEPS = false;";
 pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 
 /// Lowers [`Recipe::Scan`](crate::graph::node::Recipe::Scan).
-pub(super) fn lower(
-    step: &Step,
-    first_slot: u32,
-    value: &Expr,
-    count: &Extent,
-    modules: &mut StepModules,
-) -> Result<Lowered> {
-    check_elements(step, count.capacity(), MAX_CAPACITY, "a scan")?;
+pub(super) fn lower(step: &Step, value: &Expr, count: &Extent, to: Lowering<'_>) -> Result<Lowered> {
+    let Lowering { first_slot, sizes, modules } = to;
+    check_elements(step, sizes.capacity(count), MAX_CAPACITY, "a scan")?;
     let g = modules.get(step, ("scan", 0), || {
         let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
         live_function(&mut m, "live", count);
         m.value_function("value", value);
         m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
-        m.push(if keeps_elements(step) { KEEPS } else { LOADS_TWICE });
+        m.push(if keeps_elements(step, sizes) { KEEPS } else { LOADS_TWICE });
         let tiles = StorageArray::new("tiles", Element::WORD, Binding::Scratch(0));
         m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some(Element::WORD), vec![tiles])
     });
-    let launches = launches(&g, count.capacity());
-    let words = scratch_len(count.capacity());
+    let launches = launches(sizes, &g, sizes.capacity(count));
+    let words = scratch_len(sizes.capacity(count));
     Ok(Lowered { launches, scratch: vec![u64::from(words) * 4], overflow: Some((0, words - 1)), ..Lowered::default() })
 }
 
 /// The launches of a scan of up to `capacity` elements.
-pub(super) fn launches(g: &Arc<KernelModule>, capacity: u32) -> Vec<Launch> {
+pub(super) fn launches(sizes: SizeView<'_>, g: &Arc<KernelModule>, capacity: u32) -> Vec<Launch> {
     let tiles = tiles(capacity);
     let head = [capacity, 0, 0, 0, 0, 0, 0, 0];
     if is_small(capacity) {
-        vec![g.launch("small", head, 1, 1)]
+        vec![g.launch(sizes, "small", head, 1, 1)]
     } else {
-        vec![g.launch("upsweep", head, tiles, 1), g.launch("spine", head, 1, 1), g.launch("downsweep", head, tiles, 1)]
+        vec![
+            g.launch(sizes, "upsweep", head, tiles, 1),
+            g.launch(sizes, "spine", head, 1, 1),
+            g.launch(sizes, "downsweep", head, tiles, 1),
+        ]
     }
 }
 

@@ -1,7 +1,7 @@
 //! The host side of `shaders/sort.wgsl`.
 
-use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray};
-use super::launch::{Lowered, WORKGROUP_SCAN, check_elements, live_function};
+use super::codegen::{Binding, Element, ModuleBuilder, StorageArray};
+use super::launch::{Lowered, Lowering, WORKGROUP_SCAN, check_elements, live_function};
 use super::scan;
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -45,16 +45,10 @@ pub(super) const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 
 /// Lowers a radix sort with one pass per byte of the keys. Keys and permutation alternate between two pairs of scratch
 /// buffers.
-pub(super) fn lower(
-    step: &Step,
-    first_slot: u32,
-    key: &Expr,
-    count: &Extent,
-    bits: u32,
-    modules: &mut StepModules,
-) -> Result<Lowered> {
-    check_elements(step, count.capacity(), MAX_CAPACITY, "a sort")?;
-    let n = count.capacity();
+pub(super) fn lower(step: &Step, key: &Expr, count: &Extent, bits: u32, to: Lowering<'_>) -> Result<Lowered> {
+    let Lowering { first_slot, sizes, modules } = to;
+    check_elements(step, sizes.capacity(count), MAX_CAPACITY, "a sort")?;
+    let n = sizes.capacity(count);
     if n == 0 {
         return Ok(Lowered::default());
     }
@@ -94,7 +88,7 @@ pub(super) fn lower(
             m.finish(&[SORT, WORKGROUP_SCAN], "u32", None, scratch)
         });
         let head = head(n, pass);
-        launches.push(g.launch("count", head, tiles, 1));
+        launches.push(g.launch(sizes, "count", head, tiles, 1));
         let sums = modules.get(step, ("sort digits", 0), || {
             let mut m = ModuleBuilder::empty(step, first_slot);
             m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
@@ -104,8 +98,8 @@ pub(super) fn lower(
             let scratch = scratch.map(|(name, binding)| StorageArray::new(name, Element::WORD, binding));
             m.finish(&[scan::SCAN, WORKGROUP_SCAN], "u32", None, scratch.into())
         });
-        launches.extend(scan::launches(&sums, digits));
-        launches.push(g.launch("scatter", head, tiles, 1));
+        launches.extend(scan::launches(sizes, &sums, digits));
+        launches.push(g.launch(sizes, "scatter", head, tiles, 1));
     }
     let array = u64::from(n) * 4;
     let spare = if passes > 1 { array } else { 4 };

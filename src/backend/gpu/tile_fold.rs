@@ -1,7 +1,7 @@
 //! The host side of `shaders/tile_fold.wgsl`.
 
-use super::codegen::{Element, ModuleBuilder, StepModules, value_type};
-use super::launch::{Lowered, check_elements, live_function};
+use super::codegen::{Element, ModuleBuilder, value_type};
+use super::launch::{Lowered, Lowering, check_elements, live_function};
 use crate::error::Result;
 use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
@@ -16,9 +16,10 @@ const TILE_FOLD: &str = include_str!("../../../shaders/tile_fold.wgsl");
 ///
 /// # Panics
 /// If the step has another recipe.
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
+pub(super) fn lower(step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+    let Lowering { first_slot, sizes, modules } = to;
     let Recipe::TileFold { op, key, value, count, slots } = &step.recipe else { unreachable!("bug: another recipe") };
-    let n = count.capacity();
+    let n = sizes.capacity(count);
     check_elements(step, n, MAX_CAPACITY, "folds of tiles")?;
     if n == 0 || *slots == 0 {
         return Ok(Lowered::default());
@@ -32,6 +33,6 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
         m.monoid(*op, dtype, op.identity(dtype));
         m.finish(&[TILE_FOLD], value_type(dtype), Some(Element::of(dtype)), Vec::new())
     });
-    let launches = vec![g.launch("main", [n, *slots, 0, 0, 0, 0, 0, 0], n.div_ceil(TILE), 1)];
+    let launches = vec![g.launch(sizes, "main", [n, *slots, 0, 0, 0, 0, 0, 0], n.div_ceil(TILE), 1)];
     Ok(Lowered { launches, ..Lowered::default() })
 }

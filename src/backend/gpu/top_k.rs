@@ -1,8 +1,8 @@
 //! The host side of `shaders/top_k.wgsl`. One kernel selects from short rows and from the parts of long rows; if long
 //! rows are possible, a second one merges the selections from their parts.
 
-use super::codegen::{Binding, Element, ModuleBuilder, StepModules, StorageArray, value_type};
-use super::launch::{Lowered, TILE_SORT, check_elements, partition_functions};
+use super::codegen::{Binding, Element, ModuleBuilder, StorageArray, value_type};
+use super::launch::{Lowered, Lowering, TILE_SORT, check_elements, partition_functions};
 use super::sort;
 use crate::error::Result;
 use crate::graph::node::{Recipe, RowDomain};
@@ -20,12 +20,13 @@ pub const STRETCH: u32 = 512;
 ///
 /// # Panics
 /// If the step has another recipe.
-pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> Result<Lowered> {
+pub(super) fn lower(step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+    let Lowering { first_slot, sizes, modules } = to;
     let Recipe::TopK { on, key, k, longest } = &step.recipe else { unreachable!("bug: another recipe") };
     let RowDomain { rows, nrows, nvals, .. } = on;
-    let n = nvals.capacity();
+    let n = sizes.capacity(nvals);
     check_elements(step, n, sort::MAX_CAPACITY, "a selection")?;
-    if nrows.capacity() == 0 {
+    if sizes.capacity(nrows) == 0 {
         return Ok(Lowered::default());
     }
     // Entries of absent elements are 0.
@@ -33,7 +34,7 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
     if n == 0 {
         return Ok(cleared);
     }
-    let has_long = n.min(longest.value()) > STRETCH;
+    let has_long = n.min(sizes.value(longest)) > STRETCH;
     let g = modules.get(step, ("top_k", u32::from(has_long)), || {
         let mut m = ModuleBuilder::empty(step, first_slot);
         partition_functions(&mut m, rows, nrows);
@@ -51,10 +52,10 @@ pub(super) fn lower(step: &Step, first_slot: u32, modules: &mut StepModules) -> 
         m.finish(&[TOP_K, TILE_SORT], elem, Some(Element::WORD), candidates.into_iter().collect())
     });
     let stretches = n.div_ceil(STRETCH);
-    let head = [nrows.capacity(), n, stretches, *k, 0, 0, 0, 0];
-    let mut lowered = Lowered { launches: vec![g.launch("main", head, stretches, 1)], ..cleared };
+    let head = [sizes.capacity(nrows), n, stretches, *k, 0, 0, 0, 0];
+    let mut lowered = Lowered { launches: vec![g.launch(sizes, "main", head, stretches, 1)], ..cleared };
     if has_long {
-        lowered.launches.push(g.launch("merge", head, stretches, 1));
+        lowered.launches.push(g.launch(sizes, "merge", head, stretches, 1));
         lowered.scratch = vec![u64::from(stretches) * u64::from(2 * k * u32::BITS / 8)];
     }
     Ok(lowered)

@@ -4,7 +4,7 @@ use super::ExprKind;
 use crate::dtype::DType;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
-use crate::graph::size::SizeOp;
+use crate::graph::size::{RecordedSize, SizeOp};
 use crate::graph::{Expr, Size};
 
 /// Splits an expression of the form `q * k + m` into `q` and `m`, if its form guarantees that `m` is below `k`.
@@ -57,8 +57,14 @@ fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
         return None;
     }
     let (a, b) = (a.as_size()?, b.as_size()?);
-    if (a.varies() || b.varies()) && !matches!(op, BinaryOp::Div | BinaryOp::IndexDiv | BinaryOp::Min | BinaryOp::Max) {
-        return None;
+    if a.varies() || b.varies() {
+        let op = match op {
+            BinaryOp::Div | BinaryOp::IndexDiv => SizeOp::Div,
+            BinaryOp::Min => SizeOp::Min,
+            BinaryOp::Max => SizeOp::Max,
+            _ => return None,
+        };
+        return (a.is_host_known() && b.is_host_known()).then(|| Expr::size(&Size::op(op, &a, &b)));
     }
     let (x, y) = (a.host_value()?, b.host_value()?);
     // The result of a comparison decides types, which do not depend on counts that were read.

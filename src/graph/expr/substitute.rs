@@ -3,6 +3,7 @@
 use super::ExprKind;
 use crate::graph::Expr;
 use crate::graph::digest::DigestMap;
+use crate::graph::size::RecordedSize;
 
 impl Expr {
     /// The same operation on other operands, given in the order of [`Expr::operands`].

@@ -7,18 +7,19 @@ use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::Barriers;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
+use crate::graph::size::SizeView;
+use crate::graph::step::StepWindows;
 use crate::graph::walk::arrays;
 
 impl Step {
     /// Whether an array exceeds one binding and the windows of all arrays exceed the bindings of a kernel.
-    pub(crate) fn is_oversized(&self) -> bool {
-        let is_large = |n: &Node| self.limits.windows(n.bytes()) > 1;
-        self.reads.iter().chain(self.outputs()).any(is_large) && !self.fits()
+    pub(in crate::graph) fn exceeds_bindings(&self, sizes: SizeView<'_>) -> bool {
+        let is_large = |n: &Node| self.limits.windows(sizes.bytes(n)) > 1;
+        self.reads.iter().chain(self.outputs()).any(is_large) && !self.fits(sizes)
     }
 
-    /// The large array of a fetch: a map whose value is a load from that array at a computed position, or a search in
-    /// it. Each dispatch of a fetch binds one part of the array.
-    pub(crate) fn fetches(&self) -> Option<&Node> {
+    /// The large array of a fetch: see [`Step::fetches`].
+    pub(in crate::graph) fn fetches_in(&self, sizes: SizeView<'_>) -> Option<&Node> {
         let Recipe::Map { value, .. } = &self.recipe else { return None };
         let (node, at) = match value.kind() {
             ExprKind::Load(n, at) if !at.is_index() => (n, at),
@@ -26,7 +27,7 @@ impl Step {
             _ => return None,
         };
         let is_read_once = !arrays(at).contains(&node.digest());
-        (is_read_once && self.limits.windows(node.bytes()) > 1 && self.is_oversized()).then_some(node)
+        (is_read_once && self.limits.windows(sizes.bytes(node)) > 1 && self.exceeds_bindings(sizes)).then_some(node)
     }
 }
 
@@ -52,8 +53,9 @@ impl Legalizer<'_> {
             row_context,
             fused,
             barriers,
+            windows: StepWindows::default(),
         };
-        self.steps.push(with_dependencies(step));
+        self.steps.push(with_dependencies(step, self.sizes));
         out
     }
 
@@ -75,7 +77,7 @@ impl Legalizer<'_> {
     /// As [`Self::stored`], in a node other than `node` even if both hold the same values. The copy is longer, so that
     /// hash-consing does not unify the two.
     pub(super) fn stored_copy(&mut self, e: &Expr, node: &Node, positions: u32) -> Expr {
-        self.stored(e, positions.max(node.extent().capacity()) + 1)
+        self.stored(e, positions.max(self.sizes.capacity(node.extent())) + 1)
     }
 
     /// The legalized expression, which has the same value at each of `positions` positions.
@@ -104,7 +106,7 @@ impl Legalizer<'_> {
         let value = self.legalized(e, positions);
         if loads_own_position(&value)
             && let Some(n) = value.node()
-            && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches().is_some())
+            && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches_in(self.sizes).is_some())
             && let Recipe::Map { value, .. } = last.recipe
         {
             // No step computes the removed step's node any more.
@@ -118,7 +120,7 @@ impl Legalizer<'_> {
     }
 
     pub(super) fn is_large(&self, n: &Node) -> bool {
-        self.limits.windows(n.bytes()) > 1
+        self.limits.windows(self.sizes.bytes(n)) > 1
     }
 
     /// Replaces a load from a large array, or a search in it, by a fetch.

@@ -31,14 +31,15 @@ use super::node::{Node, Product, Recipe, RowDomain, Rows};
 use super::plan::{PlanLimits, Step};
 use super::rank_bitmap::RankBitmap;
 use super::row_kernel::{RowKernel, RowResult};
+use super::size::SizeView;
 use super::step::Dependencies;
 use fetch::loads_own_position;
 
 /// The legalized step, preceded by the steps that store its inputs. `done` holds the nodes that the plan computes so
 /// far.
-pub(super) fn steps(step: Step, done: &mut DigestSet) -> Vec<Step> {
-    let mut all =
-        Legalizer { target: step.out.clone(), limits: step.limits, done, steps: Vec::new(), memo: HashMap::new() };
+pub(super) fn steps(step: Step, sizes: SizeView<'_>, done: &mut DigestSet) -> Vec<Step> {
+    let (target, limits) = (step.out.clone(), step.limits);
+    let mut all = Legalizer { target, limits, sizes, done, steps: Vec::new(), memo: HashMap::new() };
     let last = all.resolve(step);
     all.steps.push(last);
     all.steps
@@ -48,6 +49,8 @@ pub(super) struct Legalizer<'a> {
     /// The node that the legalized step computes.
     pub(super) target: Node,
     pub(super) limits: PlanLimits,
+    /// The sizes for which the plan is made.
+    pub(super) sizes: SizeView<'a>,
     pub(super) done: &'a mut DigestSet,
     pub(super) steps: Vec<Step>,
     /// Legalized expressions, by the original expression and the number of positions.
@@ -65,12 +68,12 @@ impl Legalizer<'_> {
             }
             Recipe::Product(p) => Recipe::Product(Box::new(self.product(*p))),
             Recipe::Map { value, whole } => {
-                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole }
+                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(step.out.extent())), whole }
             }
             // The planner made a map of it.
             Recipe::Append { parts } => Recipe::Append { parts },
             Recipe::Assert { ok, count, check } => {
-                let (ok, count) = (self.legalized(&ok, count.capacity()), self.count(&count));
+                let (ok, count) = (self.legalized(&ok, self.sizes.capacity(&count)), self.count(&count));
                 Recipe::Assert { ok, count, check }
             }
             Recipe::Reduce { reducer, on, value } => {
@@ -91,8 +94,8 @@ impl Legalizer<'_> {
                 Recipe::Sort { key: self.stored_input(&key, &count, 1), count: self.count(&count), bits }
             }
             Recipe::Histogram { key, count } => {
-                let value = self.counted(&key, &count, step.out.extent().capacity());
-                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
+                let value = self.counted(&key, &count, self.sizes.capacity(step.out.extent()));
+                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(step.out.extent())), whole: false }
             }
             Recipe::TileFold { op, key, value, count, slots } => {
                 let (key, value) = (self.stored_input(&key, &count, 1), self.stored_input(&value, &count, 1));
@@ -100,15 +103,15 @@ impl Legalizer<'_> {
             }
             Recipe::Compact { bitmap, value, count, inner } => {
                 let value = value.at(&self.position_of_kept(bitmap, count, inner));
-                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
+                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(step.out.extent())), whole: false }
             }
             Recipe::RowSort { on: RowDomain { rows, nrows, nvals, .. }, key, bits, .. } => {
                 let value = self.row_sort_by_sorts(&rows, &nrows, &nvals, &[(key, bits)]);
-                Recipe::Map { value: self.map_value(&value, nvals.capacity()), whole: false }
+                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(&nvals)), whole: false }
             }
             Recipe::TopK { on: RowDomain { rows, nrows, nvals, .. }, key, k, .. } => {
                 let value = self.top_k_by_sorts(&rows, &nrows, &nvals, &key, k);
-                Recipe::Map { value: self.map_value(&value, step.out.extent().capacity()), whole: false }
+                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(step.out.extent())), whole: false }
             }
         };
         let live = step.live.map(|e| self.stored_count(&e));
@@ -124,14 +127,14 @@ impl Legalizer<'_> {
         if out.recipe.rows().is_some() {
             out.live = None;
         }
-        with_dependencies(out)
+        with_dependencies(out, self.sizes)
     }
 
     /// The stored input of a primitive: `inner` numbers for each of `count` elements.
     fn stored_input(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
         let count = self.count(count);
         let numbers = count.times(self.target.op(), u64::from(inner)).unwrap_or(count);
-        let value = self.legalized(e, numbers.capacity());
+        let value = self.legalized(e, self.sizes.capacity(&numbers));
         if loads_own_position(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
     }
 
@@ -158,14 +161,14 @@ impl Legalizer<'_> {
             Rows::Uniform(len) => {
                 let nrows = self.count(nrows);
                 let start = Expr::index().min(nrows.expr()).mul(Expr::size(len));
-                self.map(Extent::known(nrows.capacity() + 1), start)
+                self.map(Extent::known(self.sizes.capacity(&nrows) + 1), start)
             }
         }
     }
 
     /// The rows as splits, and their capacity. The splits determine which rows are live.
     fn iterated_rows(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
-        (Rows::Splits(self.splits(rows, nrows)), Extent::known(nrows.capacity()))
+        (Rows::Splits(self.splits(rows, nrows)), Extent::known(self.sizes.capacity(nrows)))
     }
 
     /// The rows as splits, and the stored values, in an array other than the splits.
@@ -176,14 +179,14 @@ impl Legalizer<'_> {
         if let Rows::Splits(splits) = &rows
             && value.node() == Some(splits)
         {
-            value = self.stored_copy(&value, splits, nvals.capacity());
+            value = self.stored_copy(&value, splits, self.sizes.capacity(nvals));
         }
         (RowDomain { rows, nrows, nvals: self.count(nvals), inner: *inner }, value)
     }
 
     /// Source positions of the numbers that a compaction keeps: the last position of each rank.
     fn position_of_kept(&mut self, marks: Node, count: Extent, inner: u32) -> Expr {
-        let positions = count.capacity();
+        let positions = self.sizes.capacity(&count);
         let rank = self.legalized(&RankBitmap::of(marks, count).rank(&Expr::index()), positions + 1);
         let ranks = self.map(Extent::known(positions + 1), rank);
         let each = Expr::u32(inner.max(1));
@@ -195,7 +198,7 @@ impl Legalizer<'_> {
     /// a dispatch can compute a range of the batches.
     fn product(&mut self, p: Product) -> Product {
         let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
-        let parameters = self.interleaved(&all, p.batches.capacity());
+        let parameters = self.interleaved(&all, self.sizes.capacity(&p.batches));
         let (tiles, batches) = match all.iter().any(Expr::has_index) {
             true => self.iterated_rows(&p.tiles, &p.batches),
             false => (p.tiles.clone(), self.count(&p.batches)),
@@ -203,7 +206,7 @@ impl Legalizer<'_> {
         let numbers = |k: usize| parameters[k].clone();
         let (sizes, starts) = ([0, 1, 2].map(numbers), [3, 4, 5].map(numbers));
         let mut operand = |k: usize| {
-            let capacity = p.capacities[k].value();
+            let capacity = self.sizes.value(&p.capacities[k]);
             let value = self.legalized(&p.operands[k], capacity);
             if loads_own_position(&value) { value } else { self.stored(&value, capacity) }
         };
@@ -212,7 +215,7 @@ impl Legalizer<'_> {
             && left == right
         {
             let left = left.clone();
-            operands[1] = self.stored_copy(&operands[1], &left, p.capacities[1].value());
+            operands[1] = self.stored_copy(&operands[1], &left, self.sizes.value(&p.capacities[1]));
         }
         Product { batches, sizes, starts, operands, tiles, ..p }
     }
@@ -252,15 +255,15 @@ impl Legalizer<'_> {
         let sorted = key.at(&Expr::load(&order, at.clone().sub(one.clone())));
         let bound = at.clone().le(count.expr()).select(sorted.add(one.clone()), Expr::u32(u32::MAX));
         let bound = at.clone().eq(Expr::u32(0)).select(Expr::u32(0), bound);
-        let entries = Extent::known(count.capacity() + 2);
-        let bound = self.legalized(&bound, entries.capacity());
+        let entries = Extent::known(self.sizes.capacity(&count) + 2);
+        let bound = self.legalized(&bound, self.sizes.capacity(&entries));
         let bounds = self.map(entries, bound);
         Expr::row_of(&bounds, at.clone().add(one)).sub(Expr::row_of(&bounds, at))
     }
 }
 
 /// The step, with its reads, conditions and row context derived from its expressions.
-pub(super) fn with_dependencies(mut step: Step) -> Step {
+pub(super) fn with_dependencies(mut step: Step, sizes: SizeView<'_>) -> Step {
     let Dependencies { reads, checks, own_row, .. } = Dependencies::of(&step.recipe, step.live.as_ref());
     (step.reads, step.checks) = (reads, checks);
     // Computed arrays without a recorded reason are separate because of their bindings.
@@ -268,7 +271,7 @@ pub(super) fn with_dependencies(mut step: Step) -> Step {
         step.barriers.note(n, Some(FusionBarrier::StorageBuffers));
     }
     step.after.retain(|n| n.is_fallible() && !step.reads.contains(n));
-    if matches!(step.recipe, Recipe::Map { .. } | Recipe::Assert { .. }) && !step.is_oversized() {
+    if matches!(step.recipe, Recipe::Map { .. } | Recipe::Assert { .. }) && !step.exceeds_bindings(sizes) {
         step.row_context = own_row;
     }
     step
@@ -285,6 +288,7 @@ mod tests {
     use crate::graph::expr::Check;
     use crate::graph::opcode::ReduceOp;
     use crate::graph::plan::{Int64Repr, plan};
+    use crate::graph::size::RecordedSize;
 
     const N: u32 = 100_000;
 
@@ -295,13 +299,17 @@ mod tests {
     /// The steps that compute the node with bindings of 8 KiB.
     fn windowed_steps(node: &Node) -> Vec<Step> {
         let limits = PlanLimits { max_binding: 8 << 10, ..PlanLimits::of_core_webgpu(Int64Repr::Native) };
-        plan(std::slice::from_ref(node), limits).steps
+        plan(std::slice::from_ref(node), limits, SizeView::RECORDED).steps
     }
 
     /// The kinds of these steps.
     fn kinds(node: &Node) -> Vec<&'static str> {
         let steps = windowed_steps(node);
-        assert!(steps.iter().all(|s| s.limits.windows(s.out.bytes()) > 1 || s.out.extent().capacity() <= 1));
+        assert!(
+            steps
+                .iter()
+                .all(|s| s.limits.windows(SizeView::RECORDED.bytes(&s.out)) > 1 || s.out.extent().capacity() <= 1)
+        );
         let kind = |s: &Step| match (&s.recipe, s.fetches()) {
             (Recipe::Map { .. }, Some(_)) => "fetch",
             (Recipe::Map { .. }, None) if s.is_oversized() => "too large",

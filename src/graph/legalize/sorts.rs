@@ -22,7 +22,7 @@ impl Legalizer<'_> {
             let out = Node::sort(&backend, op, count.clone(), key.clone(), bits);
             this.step(out, Recipe::Sort { key, count, bits })
         };
-        let all = Extent::known(nvals.capacity());
+        let all = Extent::known(self.sizes.capacity(nvals));
         let mut position = Expr::index();
         for (word, bits) in words {
             let (word, count) = (self.stored_input(&word.at(&position), nvals, 1), self.count(nvals));
@@ -30,7 +30,7 @@ impl Legalizer<'_> {
         }
         let splits = self.splits(rows, nrows);
         let row = self.stored_input(&Expr::row_of(&splits, position.clone()), &all, 1);
-        let by_row = sort(self, row, all, u32::BITS - nrows.capacity().leading_zeros());
+        let by_row = sort(self, row, all, u32::BITS - self.sizes.capacity(nrows).leading_zeros());
         position.at(&Expr::load(&by_row, Expr::index()))
     }
 
@@ -44,7 +44,7 @@ impl Legalizer<'_> {
             _ => vec![(key.clone(), u32::BITS)],
         };
         let sorted = self.row_sort_by_sorts(rows, nrows, nvals, &words);
-        let sorted = self.stored_input(&sorted, &Extent::known(nvals.capacity()), 1);
+        let sorted = self.stored_input(&sorted, &Extent::known(self.sizes.capacity(nvals)), 1);
         let splits = self.splits(rows, nrows);
         let (row, place) = (Expr::index().div(Expr::u32(k)), Expr::index().rem(Expr::u32(k)));
         let start = Expr::load(&splits, row.clone());

@@ -10,6 +10,16 @@ use crate::graph::digest::Digest;
 use crate::graph::row_lengths::KnownLengths;
 use crate::graph::{BackendRef, Extent, Node};
 
+/// What the kernels that read an input depend on.
+pub(in crate::graph) struct InputForm {
+    pub(in crate::graph) dtype: DType,
+    pub(in crate::graph) extent: Extent,
+    /// Whether the array depends on conditions.
+    pub(in crate::graph) fallible: bool,
+    /// Whether the storage extends to a multiple of 16 bytes.
+    pub(in crate::graph) vector_padded: bool,
+}
+
 static NEXT_SOURCE: AtomicU64 = AtomicU64::new(0);
 
 impl Node {
@@ -47,16 +57,18 @@ impl Node {
         let digest = Digest::of("source", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
         let extent = if len <= 1 { Extent::known(len) } else { Extent::input(digest, len) };
         let stored = Stored { data, status: Arc::from([]), len };
-        Self::stored_input(backend, digest, (dtype, extent, lengths), false, borrowed, stored)
+        // Buffers of the user's program may have no padding.
+        let vector_padded = !borrowed || (u64::from(len) * dtype.size() as u64).is_multiple_of(16);
+        let form = InputForm { dtype, extent, fallible: false, vector_padded };
+        Self::stored_input(backend, digest, form, (lengths, None), stored)
     }
 
     /// A node without a recipe, stored from the start.
     fn stored_input(
         backend: &BackendRef,
         digest: Digest,
-        (dtype, extent, lengths): (DType, Extent, KnownLengths),
-        fallible: bool,
-        borrowed: bool,
+        InputForm { dtype, extent, fallible, vector_padded }: InputForm,
+        (lengths, planned_input): (KnownLengths, Option<usize>),
         stored: Stored,
     ) -> Self {
         intern(digest, || NodeData {
@@ -68,23 +80,23 @@ impl Node {
             recipe: Mutex::new(None),
             asserts: Box::default(),
             depth: 0,
-            lengths: Mutex::new(lengths),
-            borrowed,
+            lengths,
+            vector_padded,
+            planned_input,
             fallible,
             stored: OnceLock::from(stored),
         })
     }
 
-    /// Planned node of a program's input. Its storage is bound when the plan runs.
-    pub(in crate::graph) fn planned_input(
+    /// Planned node of a program's input, the array of that number. Its storage is bound when the plan runs.
+    pub(in crate::graph) fn input_of_plan(
         backend: &BackendRef,
         digest: Digest,
-        form: (DType, Extent, KnownLengths),
-        fallible: bool,
-        borrowed: bool,
+        form: InputForm,
+        number: usize,
     ) -> Self {
         let stored = Stored { data: Arc::new(()), status: Arc::from([]), len: 0 };
-        Self::stored_input(backend, digest, form, fallible, borrowed, stored)
+        Self::stored_input(backend, digest, form, (KnownLengths::NONE, Some(number)), stored)
     }
 
     /// Planned node of an array that a program computes.
@@ -105,8 +117,9 @@ impl Node {
             recipe: Mutex::new(Some(Arc::new(recipe))),
             asserts: asserts.into(),
             depth: 1,
-            lengths: Mutex::new(KnownLengths::NONE),
-            borrowed: false,
+            lengths: KnownLengths::NONE,
+            vector_padded: true,
+            planned_input: None,
             fallible,
             stored: OnceLock::new(),
         })

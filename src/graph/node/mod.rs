@@ -13,10 +13,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub(crate) use super::Node;
 pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
 pub(crate) use super::stored::Stored;
+pub(in crate::graph) use inputs::InputForm;
 
 use super::digest::Digest;
 use super::interned::Interner;
-use super::row_lengths::{self, KnownLengths};
+use super::row_lengths::KnownLengths;
+use super::size::RecordedSize;
 use super::{BackendRef, Expr, Extent, WeakNode};
 use crate::dtype::DType;
 
@@ -35,9 +37,11 @@ pub(super) struct NodeData {
     /// Length of the longest chain of unevaluated nodes that ends with this one; bounds the depth of graph walks.
     depth: u32,
     /// For splits: row lengths as far as the host knows them; not part of the digest.
-    lengths: Mutex<KnownLengths>,
-    /// Whether the storage belongs to the user's program. Such a buffer has no padding.
-    borrowed: bool,
+    lengths: KnownLengths,
+    /// Whether the storage extends to a multiple of 16 bytes.
+    vector_padded: bool,
+    /// For an input of a plan: the number of the array in the program.
+    planned_input: Option<usize>,
     /// Whether the node or one of its direct or indirect inputs has a condition, so that reading it may fail.
     fallible: bool,
     stored: OnceLock<Stored>,
@@ -45,7 +49,12 @@ pub(super) struct NodeData {
 
 impl std::fmt::Debug for Node {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Node({} {} x{})", self.0.digest.short(), self.0.dtype, self.0.extent.capacity())
+        let (digest, size) = (self.0.digest.short(), self.0.extent.size());
+        if size.varies() {
+            write!(f, "Node({digest} {} of a plan)", self.0.dtype)
+        } else {
+            write!(f, "Node({digest} {} x{})", self.0.dtype, size.capacity())
+        }
     }
 }
 impl PartialEq for Node {
@@ -114,30 +123,18 @@ impl Node {
     pub(crate) fn depth(&self) -> u32 {
         if self.stored().is_some() { 0 } else { self.0.depth }
     }
-    /// For splits: upper bound of the row lengths, as far as the host knows.
-    pub(in crate::graph) fn longest_row(&self) -> u32 {
-        self.known_lengths().longest
-    }
-    /// For splits: row lengths as far as the host knows them.
+    /// For recorded splits: row lengths as far as the host knows them.
     pub(in crate::graph) fn known_lengths(&self) -> KnownLengths {
-        *self.0.lengths.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lengths
     }
-    /// For a planned input: sets the row lengths that are known in this run.
-    pub(in crate::graph) fn set_known_lengths(&self, lengths: KnownLengths) {
-        *self.0.lengths.lock().unwrap_or_else(PoisonError::into_inner) = lengths;
-    }
-    /// For splits: length class of the longest row, as far as the host knows.
-    pub(in crate::graph) fn longest_class(&self) -> u32 {
-        row_lengths::class(self.longest_row())
-    }
-    /// For splits: upper bound of the number of values in rows longer than `BLOCK`.
-    pub(in crate::graph) fn values_in_long_rows(&self) -> u32 {
-        self.known_lengths().in_long_rows
+    /// For an input of a plan: the number of the array in the program.
+    pub(in crate::graph) fn planned_input(&self) -> Option<usize> {
+        self.0.planned_input
     }
     /// Whether the GPU buffer of the array is padded to a multiple of 16 bytes, a vector of four words. Buffers of the
     /// user's program may not be.
     pub(crate) fn is_vector_padded(&self) -> bool {
-        !self.0.borrowed || self.bytes().is_multiple_of(16)
+        self.0.vector_padded
     }
     /// Whether reading the node may fail because of a condition of the node or of its inputs. Overflow checks of scans
     /// do not count.
@@ -174,9 +171,5 @@ impl Node {
         let _ = self.0.stored.set(stored);
         let dropped = self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(dropped);
-    }
-    /// Bytes of storage at the capacity.
-    pub(crate) fn bytes(&self) -> u64 {
-        u64::from(self.extent().capacity()) * self.dtype().size() as u64
     }
 }

@@ -10,6 +10,7 @@ use crate::graph::expr::{Check, ExprKind};
 use crate::graph::opcode::{HashOp, ReduceOp};
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::row_lengths::{self, KnownLengths};
+use crate::graph::size::{RecordedSize, SizeView};
 use crate::graph::tile_fold::{self, MAX_SLOTS};
 use crate::graph::top_k::MAX_K;
 use crate::graph::{BackendRef, Expr, Extent, Node, Size};
@@ -60,8 +61,9 @@ impl Node {
                 recipe: Mutex::new(Some(Arc::new(recipe))),
                 asserts: asserts.into(),
                 depth: depth + 1,
-                lengths: Mutex::new(KnownLengths::NONE),
-                borrowed: false,
+                lengths: KnownLengths::NONE,
+                vector_padded: true,
+                planned_input: None,
                 fallible,
                 stored: OnceLock::new(),
             }
@@ -195,7 +197,8 @@ impl Node {
         (byte, nbytes): (Expr, Extent),
     ) -> Self {
         let extent = nrows.clone();
-        let longest = longest_row(&rows, row_lengths::string_class(rows.longest().min(nbytes.capacity())));
+        let longest =
+            longest_row(&rows, row_lengths::string_class(SizeView::RECORDED.longest(&rows).min(nbytes.capacity())));
         let on = RowDomain { rows, nrows, nvals: nbytes, inner: 1 };
         let recipe = Recipe::Hash { op, on, byte, longest };
         Self::recorded(backend, name, DType::U64, extent, &[], recipe)

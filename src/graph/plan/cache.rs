@@ -10,13 +10,10 @@ use crate::graph::program::Program;
 /// Maximum number of programs with cached plans.
 const CAPACITY: usize = 256;
 
-/// Maximum number of idle plans per program.
-const MAX_IDLE: usize = 16;
+/// Maximum number of plans per program: one for small arrays, and one for each of the last sizes of large arrays.
+const MAX_PLANS: usize = 16;
 
-/// LRU cache of the plans of one device.
-///
-/// A plan holds the sizes of its run, so one thread at a time uses it. A thread that finds no idle plan makes one; all
-/// are kept.
+/// LRU cache of the plans of one device. Any number of threads use a plan at once.
 #[derive(Debug)]
 pub(crate) struct PlanCache<P>(Mutex<Entries<P>>);
 
@@ -26,9 +23,13 @@ struct Entries<P> {
     clock: u64,
 }
 
+/// The plans of one program, the least recently used first. Locked while a plan is made, so that other threads wait for it instead of
+/// making the same one.
+type Plans<P> = Arc<Mutex<Vec<Arc<P>>>>;
+
 #[derive(Debug)]
 struct Entry<P> {
-    idle: Vec<P>,
+    plans: Plans<P>,
     used: u64,
 }
 
@@ -38,31 +39,39 @@ impl<P> Default for PlanCache<P> {
     }
 }
 
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl<P> PlanCache<P> {
-    fn entries(&self) -> MutexGuard<'_, Entries<P>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The plan of the program for which `is_valid` holds, made by `make` if there is none.
+    pub(crate) fn get_or_make(
+        &self,
+        program: Program,
+        is_valid: impl Fn(&P) -> bool,
+        make: impl FnOnce(Arc<Program>) -> P,
+    ) -> Arc<P> {
+        let (plans, program) = self.plans(program);
+        let mut plans = lock(&plans);
+        if let Some(at) = plans.iter().rposition(|plan| is_valid(plan)) {
+            plans[at..].rotate_left(1);
+            return plans[plans.len() - 1].clone();
+        }
+        let plan = Arc::new(make(program.unwrap_or_else(Arc::new)));
+        if plans.len() >= MAX_PLANS {
+            plans.remove(0);
+        }
+        plans.push(plan.clone());
+        plan
     }
 
-    /// Removes and returns an idle plan of the program for which `is_valid` holds.
-    pub(crate) fn take(&self, program: &Program, is_valid: impl Fn(&P) -> bool) -> Option<P> {
-        let entries = &mut *self.entries();
+    /// The plans of the program, with the program: as a key of the cache if it is new, else as given.
+    fn plans(&self, program: Program) -> (Plans<P>, Result<Arc<Program>, Program>) {
+        let entries = &mut *lock(&self.0);
         entries.clock += 1;
-        let entry = entries.cached.get_mut(program)?;
-        entry.used = entries.clock;
-        let at = entry.idle.iter().rposition(is_valid)?;
-        Some(entry.idle.remove(at))
-    }
-
-    /// Adds an idle plan of the program.
-    pub(crate) fn put(&self, program: &Arc<Program>, plan: P) {
-        let entries = &mut *self.entries();
-        if let Some(entry) = entries.cached.get_mut(program) {
-            // Evicts plans for other sizes of large arrays, the oldest first.
-            if entry.idle.len() >= MAX_IDLE {
-                entry.idle.remove(0);
-            }
-            entry.idle.push(plan);
-            return;
+        if let Some(entry) = entries.cached.get_mut(&program) {
+            entry.used = entries.clock;
+            return (entry.plans.clone(), Err(program));
         }
         if entries.cached.len() >= CAPACITY {
             // Evicts the least recently used quarter, which amortizes the selection.
@@ -71,6 +80,8 @@ impl<P> PlanCache<P> {
             let pivot = *pivot;
             entries.cached.retain(|_, entry| entry.used > pivot);
         }
-        entries.cached.insert(program.clone(), Entry { idle: vec![plan], used: entries.clock });
+        let (program, plans) = (Arc::new(program), Plans::default());
+        entries.cached.insert(program.clone(), Entry { plans: plans.clone(), used: entries.clock });
+        (plans, Ok(program))
     }
 }

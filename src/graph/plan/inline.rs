@@ -20,7 +20,7 @@ const MAX_COST_PER_ELEMENT: u32 = 8;
 /// Maximum total cost of the expressions that are inlined into a step.
 const MAX_INLINED_COST: u32 = 2_000;
 
-impl Planner {
+impl Planner<'_> {
     /// The map's expression at position `at`, if recomputing it costs less than storing the map. The error is the
     /// fusion barrier; `None` if the array is stored already.
     pub(super) fn inline(

@@ -71,9 +71,9 @@ impl LastCounts {
                 && let Some(last) = all.get(&key)
                 && last.bound == bounds[id.index()]
             {
-                bindings.sizes[id.index()].1 = last.value;
+                bindings.run.sizes[id.index()].bound = last.value;
             }
         }
-        program.recompute(&mut bindings.sizes);
+        program.recompute(&mut bindings.run);
     }
 }

@@ -7,8 +7,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::digest::DigestMap;
 use crate::graph::node::Node;
 use crate::graph::program::{ArrayId, Bindings, Lifted, Program, SizeId};
-use crate::graph::row_lengths;
-use crate::graph::size::Size;
+use crate::graph::size::{RunTable, Size, SizeView};
 use crate::graph::step::Step;
 
 /// Source of an array that a step reads.
@@ -43,7 +42,7 @@ pub(crate) struct StepLinks {
 /// A count that a plan computes.
 #[derive(Debug)]
 pub(crate) struct CountLink {
-    /// The slot that holds the value.
+    /// The count, as a size of the plan.
     pub(crate) slot: Size,
     /// Index of the size in the program.
     pub(crate) number: usize,
@@ -54,7 +53,17 @@ pub(crate) struct CountLink {
     pub(crate) key: Arc<CountKey>,
 }
 
-/// A program with its plan.
+/// The runs for which a plan is valid.
+#[derive(Debug)]
+pub(crate) enum Validity {
+    /// Every run whose arrays have at most half the bytes of a binding. Such a plan depends on no size.
+    Any,
+    /// The runs with these sizes: see [`RunTable::signature`]. An array may exceed a binding.
+    Exact(Vec<u32>),
+}
+
+/// A program with its plan. Immutable, so that any number of threads run it at once, each with sizes and arrays of its
+/// own.
 #[derive(Debug)]
 pub(crate) struct LinkedPlan {
     pub(crate) program: Arc<Program>,
@@ -66,19 +75,17 @@ pub(crate) struct LinkedPlan {
     /// The inputs that the plan reads.
     pub(crate) inputs: Vec<ArrayId>,
     limits: PlanLimits,
-    /// The only signature for which the plan is valid, if an array may exceed a binding.
-    exact: Option<Vec<u32>>,
+    validity: Validity,
 }
 
 impl LinkedPlan {
     /// Plans a program for the sizes of these bindings. `backend` is the placeholder backend of the planned nodes.
-    pub(crate) fn new(program: Program, bindings: &Bindings, backend: &BackendRef, limits: PlanLimits) -> Self {
-        let lifted = Lifted::new(&program, backend, bindings);
-        lifted.assign(bindings);
+    pub(crate) fn new(program: Arc<Program>, bindings: &Bindings, backend: &BackendRef, limits: PlanLimits) -> Self {
+        let lifted = Lifted::new(&program, &bindings.locations, backend);
         let roots: Vec<Node> = program.outputs().iter().map(|&a| lifted.node(a).clone()).collect();
-        let Plan { steps } = plan(&roots, limits);
+        let Plan { steps } = plan(&roots, limits, bindings.view());
         let mut this = Self {
-            program: Arc::new(program),
+            program,
             lifted,
             steps: Vec::new(),
             links: Vec::with_capacity(steps.len()),
@@ -86,7 +93,7 @@ impl LinkedPlan {
             counts: Vec::new(),
             inputs: Vec::new(),
             limits,
-            exact: None,
+            validity: Validity::Any,
         };
         let mut producers: DigestMap<usize> = DigestMap::default();
         for (k, step) in steps.iter().enumerate() {
@@ -114,8 +121,8 @@ impl LinkedPlan {
             }
         }
         this.steps = steps;
-        if !this.is_small() {
-            this.exact = Some(this.signature(bindings));
+        if !this.is_small(bindings.view()) {
+            this.validity = Validity::Exact(bindings.run.signature().collect());
         }
         this
     }
@@ -137,39 +144,20 @@ impl LinkedPlan {
         self.program.outputs().iter().map(|&a| self.lifted.node(a))
     }
 
-    /// Assigns the sizes and scalars of a run to the plan, if the plan is valid for them; returns whether it is. A plan whose
-    /// arrays stay below half a binding is valid for every run of the program; any other plan only for the sizes for
-    /// which it was planned.
-    pub(crate) fn assign_if_valid(&self, bindings: &Bindings) -> bool {
-        if let Some(exact) = &self.exact {
-            let is_same = *exact == self.signature(bindings);
-            if is_same {
-                self.lifted.assign(bindings);
-            }
-            return is_same;
+    /// Whether the plan is valid for a run.
+    pub(crate) fn is_valid(&self, run: &RunTable) -> bool {
+        match &self.validity {
+            Validity::Any => self.is_small(SizeView::of(run)),
+            Validity::Exact(signature) => run.signature().eq(signature.iter().copied()),
         }
-        self.lifted.assign(bindings);
-        self.is_small()
     }
 
     /// Whether each array has at most half the bytes of a binding.
-    fn is_small(&self) -> bool {
+    fn is_small(&self, sizes: SizeView<'_>) -> bool {
         let most = self.limits.max_binding / 2;
         most == u64::MAX / 2
-            || (self.lifted.nodes().all(|n| n.bytes() <= most)
-                && self.steps.iter().flat_map(Step::outputs).all(|n| n.bytes() <= most))
-    }
-
-    /// The values on which grids and buffers of a run depend: all sizes, the lengths of the inputs, and the length
-    /// classes of their rows.
-    pub(crate) fn signature(&self, bindings: &Bindings) -> Vec<u32> {
-        let mut out: Vec<u32> = bindings.sizes.iter().map(|(_, value)| *value).collect();
-        for (node, stored) in &bindings.arrays {
-            if let Some(stored) = stored {
-                out.extend([stored.len, row_lengths::class(node.longest_row())]);
-            }
-        }
-        out
+            || (self.lifted.nodes().all(|n| sizes.bytes(n) <= most)
+                && self.steps.iter().flat_map(Step::outputs).all(|n| sizes.bytes(n) <= most))
     }
 
     /// For each computed array, whether it is kept after the run: outputs, and arrays that are referenced from outside
@@ -181,7 +169,7 @@ impl LinkedPlan {
         let mut bytes = 0;
         for array in self.computed.iter().filter_map(|computed| computed.array) {
             is_computed[array.index()] = true;
-            bytes += self.lifted.node(array).bytes();
+            bytes += bindings.view().bytes(self.lifted.node(array));
         }
         if bytes <= FEW_BYTES {
             return self.computed.iter().map(|computed| computed.array.is_some()).collect();
@@ -189,14 +177,5 @@ impl LinkedPlan {
         let shared = bindings.shared(&is_computed, counts_resolve);
         let is_kept = |array: ArrayId| self.program.outputs().contains(&array) || shared[array.index()];
         self.computed.iter().map(|computed| computed.array.is_some_and(is_kept)).collect()
-    }
-
-    /// Whether the plan's inputs are stored, and the plan computes all outputs. False if another thread has stored an
-    /// array between tracing and planning.
-    pub(crate) fn matches(&self, bindings: &Bindings) -> bool {
-        let is_stored = |array: ArrayId| bindings.stored(array).is_some();
-        let is_computed = |array: ArrayId| self.computed.iter().any(|computed| computed.array == Some(array));
-        self.inputs.iter().all(|&array| is_stored(array))
-            && self.program.outputs().iter().all(|&array| is_computed(array))
     }
 }

@@ -23,18 +23,21 @@ use super::expr::Expr;
 use super::legalize;
 use super::node::{Node, Recipe};
 use super::row_fusion;
-pub(crate) use super::step::{HashedStrings, Int64Repr, Plan, PlanLimits, Step};
+use super::size::SizeView;
+pub(crate) use super::step::{HashedStrings, Int64Repr, Plan, PlanLimits, SizedLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
 
 /// Number of maps that are stored, one by one, before a recipe with too many arrays of its own is narrowed.
 const MAX_ATTEMPTS: usize = 8;
 
-/// Plans the evaluation of `roots`, which are distinct and unevaluated.
-pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
+/// Plans the evaluation of `roots`, which are distinct and unevaluated. The plan depends on `sizes` only as far as arrays
+/// exceed a binding: see [`Validity`](linked::Validity).
+pub(crate) fn plan(roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> Plan {
     let _span = span!("plan", arrays = roots.len());
     let mut planner = Planner {
         limits,
+        sizes,
         uses: DigestMap::default(),
         roots: roots.iter().map(Node::digest).collect(),
         done: DigestSet::default(),
@@ -45,15 +48,18 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits) -> Plan {
     for root in roots {
         planner.require(root);
     }
-    if !limits.fuse {
-        return Plan { steps: planner.steps };
+    let mut steps = planner.steps;
+    if limits.fuse {
+        steps = row_fusion::fuse_rows(steps, &planner.roots, SizedLimits { limits, sizes });
     }
-    Plan { steps: row_fusion::fuse_rows(planner.steps, &planner.roots, limits) }
+    steps.iter_mut().for_each(|step| step.settle_windows(sizes));
+    Plan { steps }
 }
 
 /// State of the planner.
-struct Planner {
+struct Planner<'a> {
     limits: PlanLimits,
+    sizes: SizeView<'a>,
     /// Number of reads of each unevaluated node, by distinct index expressions over all recipes.
     uses: DigestMap<u32>,
     roots: DigestSet,
@@ -63,7 +69,7 @@ struct Planner {
     steps: Vec<Step>,
 }
 
-impl Planner {
+impl Planner<'_> {
     fn count_uses(&mut self, roots: &[Node]) {
         let mut visited = DigestSet::default();
         let mut stack: Vec<Node> = roots.to_vec();
@@ -109,8 +115,8 @@ impl Planner {
         for n in step.reads.iter().chain(&step.after) {
             self.require(n);
         }
-        if step.is_oversized() {
-            self.steps.extend(legalize::steps(step, &mut self.done));
+        if step.exceeds_bindings(self.sizes) {
+            self.steps.extend(legalize::steps(step, self.sizes, &mut self.done));
         } else {
             self.steps.push(step);
         }
@@ -124,7 +130,7 @@ impl Planner {
         let mut attempts = 0;
         loop {
             let (step, inlined) = self.resolve_recipe(node, &recipe, &stored);
-            if step.fits() {
+            if step.fits(self.sizes) {
                 return step;
             }
             // Store the map that reads the largest number of arrays, which replaces these by one array.
@@ -132,11 +138,11 @@ impl Planner {
             attempts += 1;
             if matches!(recipe, Cow::Borrowed(_))
                 && !self.limits.reads_any_number
-                && step.bound_arrays() > self.limits.bindings
+                && step.bound_arrays(self.sizes) > self.limits.bindings
                 && (attempts >= MAX_ATTEMPTS || widest.is_none_or(|n| width(n) <= 1))
             {
                 let read: DigestSet = recipe.exprs().into_iter().flat_map(arrays).collect();
-                let free = self.limits.arrays.min(self.limits.bindings).saturating_sub(step.other_arrays());
+                let free = self.limits.arrays.min(self.limits.bindings).saturating_sub(step.other_arrays(self.sizes));
                 if read.len() > free as usize {
                     recipe = Cow::Owned(narrow::narrowed(node, &recipe, free, self.limits, &mut self.added));
                     stored.clear();

@@ -16,6 +16,7 @@ use crate::graph::step::PlanLimits;
 use crate::graph::walk::arrays;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The recipe of `out` with narrowed expressions. `free` is the number of arrays that its kernel can bind for the
 /// expressions. The maps that it reads in addition are inserted into `added`.
@@ -302,6 +303,7 @@ mod tests {
     use crate::graph::node::Rows;
     use crate::graph::opcode::ReduceOp;
     use crate::graph::plan::{Int64Repr, Step, plan};
+    use crate::graph::size::SizeView;
 
     const N: u32 = 1000;
 
@@ -311,8 +313,9 @@ mod tests {
 
     /// The steps that compute the node on the smallest device, all of which fit.
     fn steps(node: &Node) -> Vec<Step> {
-        let steps = plan(std::slice::from_ref(node), PlanLimits::of_core_webgpu(Int64Repr::Native)).steps;
-        assert!(steps.iter().all(Step::fits), "{steps:?}");
+        let steps =
+            plan(std::slice::from_ref(node), PlanLimits::of_core_webgpu(Int64Repr::Native), SizeView::RECORDED).steps;
+        assert!(steps.iter().all(|step| step.fits(SizeView::RECORDED)), "{steps:?}");
         steps
     }
 

@@ -11,7 +11,7 @@ use crate::graph::node::{Node, Recipe, Rows};
 use crate::graph::recipe::{Evaluation, Rewrite};
 use crate::graph::row_kernel::{RowKernel, RowResult};
 use crate::graph::size::Size;
-use crate::graph::step::{Dependencies, merge};
+use crate::graph::step::{Dependencies, StepWindows, merge};
 use crate::graph::walk::for_each_node;
 
 /// State of the resolution of one step's expressions.
@@ -32,7 +32,7 @@ pub(super) struct Resolution<'a> {
     pub(super) cost: u32,
 }
 
-impl Planner {
+impl Planner<'_> {
     /// The step that computes the node, and the maps that were inlined into it. Maps in `stored` are not inlined.
     pub(super) fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &DigestSet) -> (Step, Vec<Node>) {
         let rows = match recipe {
@@ -89,7 +89,20 @@ impl Planner {
             _ => None,
         };
         let (recipe, after, barriers) = (resolved, g.after, g.barriers);
-        let step = Step { out, recipe, row_kernel, live, reads, limits, checks, after, row_context, fused, barriers };
+        let step = Step {
+            out,
+            recipe,
+            row_kernel,
+            live,
+            reads,
+            limits,
+            checks,
+            after,
+            row_context,
+            fused,
+            barriers,
+            windows: StepWindows::default(),
+        };
         (step, inlined)
     }
     /// Inlines maps into the expression where that is cheaper than storing them. `always`: the expression is evaluated
@@ -132,7 +145,7 @@ impl Planner {
 
 /// Inlines maps into the expressions of a recipe.
 struct Resolving<'a, 'g> {
-    planner: &'a Planner,
+    planner: &'a Planner<'a>,
     resolution: &'a mut Resolution<'g>,
 }
 

@@ -1,42 +1,43 @@
 //! Lifting: turns a program into nodes for the planner.
 //!
-//! Planned nodes differ from recorded ones in their sizes and scalar parameters. Those that vary by run are slots, whose values are set
-//! before each run and undefined until then. A plan that depends on such a value is valid for that value only.
+//! Planned nodes differ from recorded ones in their sizes and scalar parameters. Those that vary by run are slots: places
+//! in the [table of a run](crate::graph::size::RunTable). A plan that depends on the value of a slot is valid for that
+//! value only.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{ArrayDef, ArrayId, Bindings, CheckId, ExprId, ExtentDef, FunctionId, Program, ScalarId, SizeDef, SizeId};
+use super::{ArrayDef, ArrayId, CheckId, ExprId, ExtentDef, FunctionId, Locations, Program, ScalarId, SizeDef, SizeId};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::expr::{Check, Expr, RewriteExpr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
-use crate::graph::node::Node;
+use crate::graph::node::{InputForm, Node};
 use crate::graph::recipe::Rewrite;
 use crate::graph::scalar_param::ScalarParam;
-use crate::graph::size::{Size, SlotCount};
+use crate::graph::size::{Size, Slot, SlotCount};
 
 /// The nodes and sizes of a program.
 #[derive(Debug)]
 pub(crate) struct Lifted {
     arrays: Vec<Node>,
     sizes: Vec<Size>,
-    scalars: Vec<ScalarParam>,
     numbers: DigestMap<ArrayId>,
 }
 
 impl Lifted {
-    /// Lifts the program. `backend` is the placeholder backend of the nodes; it computes nothing.
-    pub(crate) fn new(program: &Program, backend: &BackendRef, bindings: &Bindings) -> Self {
+    /// Lifts the program, with the names of a recording. `backend` is the placeholder backend of the nodes; it computes
+    /// nothing.
+    pub(crate) fn new(program: &Program, locations: &Locations, backend: &BackendRef) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let plan = NEXT.fetch_add(1, Ordering::Relaxed);
-        let slot = |(k, def)| ScalarParam::slot(Digest::of("scalar of a plan", (plan, k)), def);
+        let slot = |(k, def)| ScalarParam::slot(Digest::of("scalar of a plan", (plan, k)), k, def);
         let scalars: Vec<ScalarParam> = (0u32..).zip(program.scalars.iter().copied()).map(slot).collect();
         let mut lifter = Lifter {
             program,
+            locations,
             backend,
-            bindings,
             plan,
             scalars: &scalars,
             arrays: vec![None; program.arrays.len()],
@@ -47,7 +48,7 @@ impl Lifted {
         let arrays: Vec<Node> = lifter.arrays.into_iter().flatten().collect();
         let sizes: Vec<Size> = lifter.sizes.into_iter().map(|size| size.unwrap_or(Size::Const(0))).collect();
         let numbers = (0..).map(ArrayId).zip(&arrays).map(|(k, n)| (n.digest(), k)).collect();
-        Self { arrays, sizes, scalars, numbers }
+        Self { arrays, sizes, numbers }
     }
 
     /// The node of an array.
@@ -69,28 +70,12 @@ impl Lifted {
     pub(crate) fn counts(&self) -> impl Iterator<Item = (SizeId, &Size)> {
         (0..).map(SizeId).zip(&self.sizes).filter(|(_, size)| size.slot_count().is_some())
     }
-
-    /// Sets all sizes and scalars to those of the run.
-    pub(crate) fn assign(&self, bindings: &Bindings) {
-        for (slot, (_, value)) in self.sizes.iter().zip(&bindings.sizes) {
-            slot.set(*value);
-        }
-        for (slot, value) in self.scalars.iter().zip(&bindings.scalars) {
-            slot.set(*value);
-        }
-        for (node, (bound, stored)) in self.arrays.iter().zip(&bindings.arrays) {
-            if let Some(stored) = stored {
-                node.extent().size().set(stored.len);
-                node.set_known_lengths(bound.known_lengths());
-            }
-        }
-    }
 }
 
 struct Lifter<'a> {
     program: &'a Program,
+    locations: &'a Locations,
     backend: &'a BackendRef,
-    bindings: &'a Bindings,
     plan: u64,
     scalars: &'a [ScalarParam],
     arrays: Vec<Option<Node>>,
@@ -120,16 +105,16 @@ impl Lifter<'_> {
         let digest = Digest::of("planned", (self.plan, array));
         let node = match &program.arrays[array.index()] {
             ArrayDef::Input { dtype, fallible, is_vector_padded } => {
-                let len = Size::slot(Digest::of("length", digest), None);
-                let lengths = self.bindings.arrays[array.index()].0.known_lengths();
-                let form = (*dtype, Extent::of(len), lengths);
-                Node::planned_input(self.backend, digest, form, *fallible, !is_vector_padded)
+                let extent = Extent::of(Size::slot(Digest::of("length", digest), Slot::Input(array.index()), None));
+                let (fallible, vector_padded) = (*fallible, *is_vector_padded);
+                let form = InputForm { dtype: *dtype, extent, fallible, vector_padded };
+                Node::input_of_plan(self.backend, digest, form, array.index())
             }
             ArrayDef::Computed { dtype, op, extent, asserts, recipe, fallible } => {
                 let extent = self.extent(extent);
                 let asserts: Vec<Node> = asserts.iter().map(|&a| self.array(&a)).collect();
                 let recipe = recipe.map(self);
-                let op = self.bindings.locations.name(*op);
+                let op = self.locations.name(*op);
                 Node::planned(self.backend, digest, op, (*dtype, extent, *fallible), asserts, recipe)
             }
         };
@@ -183,21 +168,20 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Lifter<'_> {
         let identity = Digest::of("size of a plan", (self.plan, s));
         let size = match &self.program.sizes[at] {
             SizeDef::Const(n) => Size::Const(*n),
-            SizeDef::Input => Size::slot(identity, None),
+            SizeDef::Input => Size::slot(identity, Slot::Size(at), None),
             SizeDef::Len(array) => match &self.program.arrays[array.index()] {
-                ArrayDef::Input { .. } => Size::slot(identity, None),
+                ArrayDef::Input { .. } => Size::slot(identity, Slot::Size(at), None),
                 ArrayDef::Computed { .. } => Size::len(&self.array(array)),
             },
-            SizeDef::Count { array, at } => {
-                let (node, at) = (self.array(array), self.size(at));
-                Size::slot(identity, Some(SlotCount { node, at }))
+            SizeDef::Count { array, at: index } => {
+                let count = SlotCount { node: self.array(array), at: self.size(index) };
+                Size::slot(identity, Slot::Size(at), Some(count))
             }
             SizeDef::Op(op, a, b) => {
                 let (a, b) = (self.size(a), self.size(b));
                 Size::op(*op, &a, &b)
             }
         };
-        size.set(self.bindings.sizes[at].1);
         self.sizes[at] = Some(size.clone());
         size
     }

@@ -92,7 +92,7 @@ impl Bindings {
         let mut known: HashMap<*const (), (Item, usize)> = HashMap::new();
         // The bindings hold one reference to every node and size.
         let nodes = self.arrays.iter().map(|(n, _)| Item::Node(n.clone()));
-        let symbols = self.sizes.iter().filter_map(|(s, _)| match s {
+        let symbols = self.sizes.iter().filter_map(|s| match s {
             Size::Symbol(symbol) => Some(Item::Symbol(symbol.clone())),
             Size::Const(_) => None,
         });

@@ -1,10 +1,10 @@
 //! What a recording knows of its program beside the computation: the checks, with the texts of their errors and the
 //! lines of the user's calls, and the Rust functions of the user.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{CheckId, FunctionId, NameId, Program};
+use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::expr::Check;
 use crate::graph::function::Function;
 
@@ -15,8 +15,8 @@ pub(crate) struct Locations {
     checks: Vec<Arc<Check>>,
     functions: Vec<Function>,
     names: Vec<&'static str>,
-    #[expect(clippy::mutable_key_type, reason = "weak references are no part of a check's identity")]
-    numbers: HashMap<Arc<Check>, CheckId>,
+    /// The numbers of the checks.
+    numbers: DigestMap<CheckId>,
 }
 
 impl Locations {
@@ -49,7 +49,7 @@ impl Locations {
     /// The number of a check; the next one if it has none.
     pub(super) fn number(&mut self, check: &Arc<Check>) -> CheckId {
         let next = CheckId(self.checks.len() as u32);
-        let number = *self.numbers.entry(check.clone()).or_insert(next);
+        let number = *self.numbers.entry(Digest::of("check", check)).or_insert(next);
         if number == next {
             self.checks.push(check.clone());
         }

@@ -10,8 +10,8 @@
 //! recording (Node, Expr, Size)  --trace-->  Program + Bindings  --lift-->  planned nodes  --plan-->  steps
 //! ```
 //!
-//! [`Bindings`] hold the state of one run: the input arrays, their lengths, and the values of all sizes and scalar
-//! parameters. [`Locations`] beside it hold the checks of the recording, with their texts and source locations.
+//! [`Bindings`] hold the state of one run: the input arrays, and the table of their lengths, of all sizes and of the
+//! scalar parameters. [`Locations`] beside it hold the checks of the recording, with their texts and source locations.
 //!
 //! [`Recipe`] and [`ExprKind`] are generic over references: nodes in a recording, numbers in a program.
 
@@ -33,7 +33,7 @@ use super::expr::ExprKind;
 use super::function::FunctionDef;
 use super::recipe::{Recipe, Reference};
 use super::scalar_param::ScalarDef;
-use super::size::{Size, SizeOp};
+use super::size::{RunTable, SizeOp};
 use super::word_hasher::WordHasher;
 use crate::dtype::DType;
 
@@ -205,10 +205,10 @@ impl Program {
     }
 
     /// Recomputes the sizes that are arithmetic over other sizes.
-    pub(crate) fn recompute(&self, values: &mut [(Size, u32)]) {
+    pub(crate) fn recompute(&self, run: &mut RunTable) {
         for (k, def) in self.sizes.iter().enumerate() {
             if let SizeDef::Op(op, a, b) = def {
-                values[k].1 = op.apply(values[a.index()].1, values[b.index()].1);
+                run.sizes[k].bound = op.apply(run.value(a.index()), run.value(b.index()));
             }
         }
     }

@@ -11,20 +11,18 @@ use crate::graph::extent::Extent;
 use crate::graph::function::Function;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::recipe::Rewrite;
-use crate::graph::scalar::Scalar;
 use crate::graph::scalar_param::ScalarParam;
-use crate::graph::size::{Size, SizeKind};
+use crate::graph::size::{RecordedSize, RunInput, RunSize, RunTable, Size, SizeKind, SizeView};
 
 /// Inputs, sizes, scalars and locations of one run of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Bindings {
     /// The recorded node of each array, with the result of an input.
     pub(crate) arrays: Vec<(Node, Option<Stored>)>,
-    /// The recorded size of each size in the program, with its value; for a count that only the device knows, an upper
-    /// bound.
-    pub(crate) sizes: Vec<(Size, u32)>,
-    /// The value of each scalar parameter.
-    pub(crate) scalars: Vec<Scalar>,
+    /// The recorded size of each size in the program.
+    pub(crate) sizes: Vec<Size>,
+    /// The values of the sizes and of the scalar parameters.
+    pub(crate) run: RunTable,
     /// The checks, functions and names of the recording.
     pub(crate) locations: Locations,
 }
@@ -35,9 +33,14 @@ impl Bindings {
         &self.arrays[array.index()].0
     }
 
+    /// The sizes of the run.
+    pub(crate) fn view(&self) -> SizeView<'_> {
+        SizeView::of(&self.run)
+    }
+
     /// Sets the exact value of a count, which makes it host-known in every recording that refers to the size.
     pub(crate) fn set_count(&self, size: usize, value: u32) {
-        if let Some(SizeKind::Count(count)) = self.sizes[size].0.kind() {
+        if let Some(SizeKind::Count(count)) = self.sizes[size].kind() {
             count.set_exact(value);
         }
     }
@@ -54,6 +57,7 @@ pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
     t.exprs.reserve(128);
     t.sizes.reserve(32);
     t.arrays.reserve(32);
+    t.bindings.run.sizes.reserve(32);
     for node in nodes.iter().filter(|n| n.stored().is_none()) {
         let id = t.number(node);
         if !t.program.outputs.contains(&id) {
@@ -64,19 +68,21 @@ pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
     while at < t.bindings.arrays.len() {
         let node = t.bindings.arrays[at].0.clone();
         let (def, stored) = t.definition(&node);
+        let input = |stored: &Stored| RunInput { len: stored.len, lengths: node.known_lengths() };
+        t.bindings.run.inputs.push(stored.as_ref().map(input));
         t.program.arrays.push(def);
         t.bindings.arrays[at].1 = stored;
         at += 1;
     }
     // Uses the allocated length of an array that another thread has stored meanwhile.
-    for (def, size) in t.program.sizes.iter().zip(&mut t.bindings.sizes) {
+    for (def, size) in t.program.sizes.iter().zip(&mut t.bindings.run.sizes) {
         if let SizeDef::Len(array) = def
             && let Some(stored) = &t.bindings.arrays[array.index()].1
         {
-            size.1 = stored.len;
+            size.bound = stored.len;
         }
     }
-    t.program.recompute(&mut t.bindings.sizes);
+    t.program.recompute(&mut t.bindings.run);
     (t.program.hashed(), t.bindings)
 }
 
@@ -122,18 +128,18 @@ impl Tracer {
             return known;
         }
         let (def, value) = match size.kind() {
-            None => (SizeDef::Const(size.value()), size.value()),
+            None => (SizeDef::Const(size.capacity()), size.capacity()),
             Some(SizeKind::Input(n)) => (SizeDef::Input, *n),
-            Some(SizeKind::Slot { .. }) => (SizeDef::Input, size.value()),
+            Some(SizeKind::Slot { .. }) => unreachable!("bug: a recording with a size of a plan"),
             Some(SizeKind::Len(node)) => {
                 let node = node.clone();
-                (SizeDef::Len(self.number(&node)), size.value())
+                (SizeDef::Len(self.number(&node)), size.capacity())
             }
             Some(SizeKind::Count(count)) => {
                 // The CPU backend reads the value without waiting.
                 if let (None, Some((node, at))) = (count.exact(), count.location())
                     && let Some(stored) = node.stored()
-                    && let Some(value) = node.backend().try_read_u32(stored, at.value())
+                    && let Some(value) = node.backend().try_read_u32(stored, at.capacity())
                 {
                     count.set_exact(value);
                 }
@@ -142,17 +148,18 @@ impl Tracer {
                         let (array, at) = (self.number(&node), self.size_id(&at));
                         (SizeDef::Count { array, at }, count.bound())
                     }
-                    _ => (SizeDef::Input, size.value()),
+                    _ => (SizeDef::Input, size.capacity()),
                 }
             }
             Some(SizeKind::Op(op, a, b)) => {
                 let (a, b) = (self.size_id(a), self.size_id(b));
-                (SizeDef::Op(*op, a, b), size.value())
+                (SizeDef::Op(*op, a, b), size.capacity())
             }
         };
         let id = SizeId(self.program.sizes.len() as u32);
         self.program.sizes.push(def);
-        self.bindings.sizes.push((size.clone(), value));
+        self.bindings.sizes.push(size.clone());
+        self.bindings.run.sizes.push(RunSize { bound: value, exact: None });
         self.sizes.insert(size.digest(), id);
         id
     }
@@ -225,7 +232,8 @@ impl RewriteExpr<Expr, Node, Extent, Size, ScalarParam, Arc<Check>, Function> fo
     type Function = FunctionId;
     fn param(&mut self, p: &ScalarParam) -> ScalarId {
         self.program.scalars.push(p.def());
-        self.bindings.scalars.push(p.value());
+        let value = p.recorded_value().expect("bug: a recording of a slot");
+        self.bindings.run.scalars.push(value);
         ScalarId(self.program.scalars.len() as u32 - 1)
     }
     fn function(&mut self, f: &Function) -> FunctionId {

@@ -1,7 +1,7 @@
 //! The rows that primitives iterate over.
 
 use super::{Reference, Rewrite};
-use crate::graph::{Expr, Extent, Node, Size, row_lengths};
+use crate::graph::{Expr, Extent, Node, Size};
 
 /// Row partition that a row primitive iterates over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,22 +52,6 @@ impl Rows {
         match self {
             Self::Splits(node) => Expr::row_of(node, at),
             Self::Uniform(len) => at.div(Expr::size(&len.max(1))),
-        }
-    }
-
-    /// Upper bound of the row lengths, as far as the host knows.
-    pub(crate) fn longest(&self) -> u32 {
-        match self {
-            Self::Splits(node) => node.longest_row(),
-            Self::Uniform(len) => len.value(),
-        }
-    }
-
-    /// Length class of the longest row, as far as the host knows. A plan may depend on the class.
-    pub(crate) fn longest_class(&self) -> u32 {
-        match self {
-            Self::Splits(node) => node.longest_class(),
-            Self::Uniform(len) => row_lengths::class(len.value()),
         }
     }
 }

@@ -10,14 +10,14 @@ use crate::graph::digest::DigestSet;
 use crate::graph::expr::ExprKind;
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::node::{Recipe, RowDomain};
-use crate::graph::plan::{PlanLimits, Step};
+use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::row_kernel::RowMap;
 use crate::graph::walk::for_each_expr;
 use crate::graph::{Expr, Node};
 
 impl Steps {
     /// Fuses maps into the reductions over the same elements whose results they read.
-    pub(super) fn fuse_element_maps(&mut self, roots: &DigestSet, limits: PlanLimits) -> bool {
+    pub(super) fn fuse_element_maps(&mut self, roots: &DigestSet, limits: SizedLimits<'_>) -> bool {
         let mut changed = false;
         for k in 0..self.steps.len() {
             let Some(map) = self.steps[k].as_ref().filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. }))
@@ -54,7 +54,7 @@ impl Steps {
 /// Whether the row kernel can compute the map: a map of the kernel's elements that uses the results of each element's
 /// own row. `stored` are the results that other steps need. The error is the fusion barrier,
 /// [`FusionBarrier::EndsKernel`] for a map of anything but the elements.
-fn can_fuse_map(step: &Step, map: &Step, stored: &DigestSet, limits: PlanLimits) -> Result<(), FusionBarrier> {
+fn can_fuse_map(step: &Step, map: &Step, stored: &DigestSet, limits: SizedLimits<'_>) -> Result<(), FusionBarrier> {
     let ended = Err(FusionBarrier::EndsKernel(step.family()));
     let (Recipe::Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }, Some(kernel), Recipe::Map { value, .. }) =
         (&step.recipe, &step.row_kernel, &map.recipe)

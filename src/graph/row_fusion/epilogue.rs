@@ -11,7 +11,7 @@ use crate::graph::digest::DigestSet;
 use crate::graph::expr::ExprKind;
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::node::Recipe;
-use crate::graph::plan::{PlanLimits, Step};
+use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::row_kernel::Epilogue;
 use crate::graph::walk::for_each_expr;
 use crate::graph::{Expr, Node};
@@ -27,7 +27,12 @@ pub(super) enum Candidates {
 
 impl Steps {
     /// Fuses each element-wise map of a reduction's results into the reduction, if the map is their only reader.
-    pub(super) fn fuse_epilogues(&mut self, candidates: Candidates, roots: &DigestSet, limits: PlanLimits) -> bool {
+    pub(super) fn fuse_epilogues(
+        &mut self,
+        candidates: Candidates,
+        roots: &DigestSet,
+        limits: SizedLimits<'_>,
+    ) -> bool {
         let mut changed = false;
         let mut producers = self.producers();
         for k in 0..self.steps.len() {
@@ -84,7 +89,7 @@ impl Steps {
 
 /// Whether the row kernel can store the map's values instead of its result `from`. The error is the fusion barrier,
 /// [`FusionBarrier::EndsKernel`] for a map of anything but that result.
-fn can_fuse_epilogue(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -> Result<(), FusionBarrier> {
+fn can_fuse_epilogue(step: &Step, from: &Node, map: &Step, limits: SizedLimits<'_>) -> Result<(), FusionBarrier> {
     let ended = Err(FusionBarrier::EndsKernel(step.family()));
     let (Some(kernel), Recipe::Map { value, whole: false }) = (&step.row_kernel, &map.recipe) else { return ended };
     let to = &map.out;
@@ -98,7 +103,7 @@ fn can_fuse_epilogue(step: &Step, from: &Node, map: &Step, limits: PlanLimits) -
         return Err(FusionBarrier::Condition);
     }
     // The kernel also stores results beyond the live ones, for which the condition may not hold.
-    if value.has_conditions() && to.extent().as_known().is_none() {
+    if value.has_conditions() && to.extent().size().contains_count() {
         return Err(FusionBarrier::Condition);
     }
     // The kernel has many stores. Each contains a copy of the epilogue, and knows only the reduced row.
@@ -176,6 +181,7 @@ mod tests {
     use crate::graph::node::Rows;
     use crate::graph::opcode::ReduceOp;
     use crate::graph::plan::plan;
+    use crate::graph::size::SizeView;
 
     const ROWS: u32 = 4;
 
@@ -198,7 +204,7 @@ mod tests {
     }
 
     fn steps(roots: &[Node]) -> usize {
-        plan(roots, roots[0].backend().plan_limits()).steps.len()
+        plan(roots, roots[0].backend().plan_limits(), SizeView::RECORDED).steps.len()
     }
 
     fn map(of: &Node, value: Expr) -> Node {

@@ -5,14 +5,14 @@ use crate::graph::Node;
 use crate::graph::bindings::fits;
 use crate::graph::canonical_order::reduction::block_len;
 use crate::graph::node::{Recipe, Rows};
-use crate::graph::plan::{PlanLimits, Step};
+use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::reducer::state_bytes;
 use crate::graph::row_kernel::MAX_STATE;
 use crate::graph::step::merge;
 
 impl Steps {
     /// Merges reductions over the same rows that do not depend on each other.
-    pub(super) fn merge_reductions(&mut self, limits: PlanLimits) -> bool {
+    pub(super) fn merge_reductions(&mut self, limits: SizedLimits<'_>) -> bool {
         let mut changed = false;
         for first in 0..self.steps.len() {
             for second in first + 1..self.steps.len() {
@@ -48,7 +48,7 @@ fn same_conditions(a: &Step, b: &Step) -> bool {
 }
 
 /// Whether one row kernel can compute both steps, if neither depends on the other.
-fn can_merge(a: &Step, b: &Step, limits: PlanLimits) -> bool {
+fn can_merge(a: &Step, b: &Step, limits: SizedLimits<'_>) -> bool {
     let (Some(p), Some(q)) = (&a.row_kernel, &b.row_kernel) else { return false };
     let (Recipe::Reduce { on, .. }, Recipe::Reduce { on: on_b, .. }) = (&a.recipe, &b.recipe) else {
         return false;
@@ -73,8 +73,8 @@ fn can_merge(a: &Step, b: &Step, limits: PlanLimits) -> bool {
     let bytes = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
     // The partials of long rows, two per block.
     let (nvals, inner) = (&on.nvals, on.inner);
-    let blocks = 2 * (u64::from(nvals.capacity()) / block_len(inner as usize) as u64 + 1);
-    let is_small = bytes <= MAX_STATE && limits.windows(blocks * u64::from(inner) * bytes as u64) == 1;
+    let blocks = 2 * (u64::from(limits.sizes.capacity(nvals)) / block_len(inner as usize) as u64 + 1);
+    let is_small = bytes <= MAX_STATE && limits.limits.windows(blocks * u64::from(inner) * bytes as u64) == 1;
     is_small && fits(&a.recipe, outputs, reads, &|_| false, status, limits)
 }
 

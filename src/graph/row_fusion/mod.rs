@@ -17,7 +17,7 @@ pub(super) use epilogue::is_epilogue_candidate;
 
 use super::Node;
 use super::digest::DigestSet;
-use super::plan::{PlanLimits, Step};
+use super::plan::{SizedLimits, Step};
 use epilogue::Candidates;
 use steps::Steps;
 
@@ -25,7 +25,7 @@ use steps::Steps;
 ///
 /// Maps of several reductions become epilogues only after reductions are merged. As an epilogue of one reduction, such a
 /// map would make it depend on the others and prevent the merge.
-pub(super) fn fuse_rows(steps: Vec<Step>, roots: &DigestSet, limits: PlanLimits) -> Vec<Step> {
+pub(super) fn fuse_rows(steps: Vec<Step>, roots: &DigestSet, limits: SizedLimits<'_>) -> Vec<Step> {
     if !steps.iter().any(|s| s.row_kernel.is_some()) {
         return steps;
     }

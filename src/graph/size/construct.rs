@@ -1,9 +1,9 @@
 //! Construction of sizes other than arithmetic.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{COUNTS, DeviceCount, MAX_DEPTH, SizeKind, SlotCount, Symbol};
+use super::recorded::RecordedSize;
+use super::{COUNTS, DeviceCount, MAX_DEPTH, SizeKind, Slot, SlotCount, Symbol};
 use crate::graph::digest::Digest;
 use crate::graph::{Node, Size};
 
@@ -23,11 +23,13 @@ impl Size {
     pub(crate) fn count(node: Node, at: Self, bound: Self) -> Self {
         debug_assert!(!at.contains_count(), "bug: the index of a count contains a count");
         let digest = Digest::of("count", (node.digest(), &at));
-        let value = bound.value();
-        let bounded_by = (bound.host_value().is_none() && bound.depth() < MAX_DEPTH).then_some(bound);
-        let depth = bounded_by.as_ref().map_or(0, Self::depth) + 1;
-        let kind = SizeKind::Count(DeviceCount::new(value, bounded_by, (node, at)));
-        Self::interned(Symbol { digest, depth, varies: false, kind })
+        let varies = bound.varies() || at.varies() || node.extent().size().varies();
+        let most = if bound.varies() { u32::MAX } else { bound.capacity() };
+        let may_decrease = !bound.is_host_known() && bound.depth() < MAX_DEPTH;
+        let depth = if may_decrease { bound.depth() } else { 0 } + 1;
+        let bounded_by = (may_decrease || bound.varies()).then_some(bound);
+        let kind = SizeKind::Count(DeviceCount::new(most, bounded_by, (node, at)));
+        Self::interned(Symbol { digest, depth, varies, kind })
     }
 
     /// A count whose value the host has read: arithmetic over counts that the host has read.
@@ -45,9 +47,9 @@ impl Size {
         Self::Symbol(found)
     }
 
-    /// A slot of a plan.
-    pub(in crate::graph) fn slot(identity: Digest, count: Option<SlotCount>) -> Self {
-        Self::symbol(Digest::of("size slot", identity), 0, SizeKind::Slot { value: AtomicU32::new(0), count })
+    /// A size of a plan: a place in the table of each run.
+    pub(in crate::graph) fn slot(identity: Digest, at: Slot, count: Option<SlotCount>) -> Self {
+        Self::symbol(Digest::of("size slot", identity), 0, SizeKind::Slot { at, count })
     }
 
     /// Location of the exact value of a slot that is a count.
@@ -55,13 +57,6 @@ impl Size {
         match self.kind() {
             Some(SizeKind::Slot { count, .. }) => count.as_ref(),
             _ => None,
-        }
-    }
-
-    /// Sets the value of a slot.
-    pub(crate) fn set(&self, n: u32) {
-        if let Some(SizeKind::Slot { value, .. }) = self.kind() {
-            value.store(n, Ordering::Relaxed);
         }
     }
 

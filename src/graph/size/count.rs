@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use super::view::SizeView;
 use crate::graph::{Node, Size};
 
 /// Device location of the exact value of a slot that is a count.
@@ -16,7 +17,7 @@ pub(crate) struct SlotCount {
 pub(crate) struct DeviceCount {
     /// Host-known upper bound.
     bound: u32,
-    /// The upper bound as a size, which decreases once a count that it contains is host-known.
+    /// The upper bound as a size: one that decreases once a count that it contains is host-known, or a size of a plan.
     bounded_by: Mutex<Option<Size>>,
     /// The array that holds the count, and the index; released once the value is host-known.
     location: Mutex<Option<(Node, Size)>>,
@@ -46,8 +47,13 @@ impl DeviceCount {
 
     /// An upper bound.
     pub(crate) fn bound(&self) -> u32 {
+        self.bound_in(SizeView::RECORDED)
+    }
+
+    /// An upper bound in a run.
+    pub(super) fn bound_in(&self, sizes: SizeView<'_>) -> u32 {
         let tighter = lock(&self.bounded_by).clone();
-        tighter.map_or(self.bound, |size| size.value().min(self.bound))
+        tighter.map_or(self.bound, |size| sizes.value(&size).min(self.bound))
     }
 
     /// The upper bound as a size, if it contains counts of its own.

@@ -1,5 +1,6 @@
 //! The exact value of a size, as an expression that the device evaluates.
 
+use super::recorded::RecordedSize;
 use super::{SizeKind, SizeOp, SlotCount};
 use crate::graph::{Expr, Size};
 
@@ -17,9 +18,9 @@ impl Size {
                 Some(SizeKind::Op(op, a, b)) => {
                     // If the sum or product of the upper bounds fits in u32, so does that of the exact values.
                     let most = u64::from(u32::MAX);
-                    let (x, y) = (u64::from(a.value()), u64::from(b.value()));
-                    let adds = !size.varies() && x + y <= most;
-                    let multiplies = !size.varies() && x * y <= most;
+                    let bounds = (!size.varies()).then(|| (u64::from(a.capacity()), u64::from(b.capacity())));
+                    let adds = bounds.is_some_and(|(x, y)| x + y <= most);
+                    let multiplies = bounds.is_some_and(|(x, y)| x * y <= most);
                     let (a, b) = (go(a), go(b));
                     let most = Expr::u32(u32::MAX);
                     match op {
@@ -39,6 +40,6 @@ impl Size {
                 _ => Expr::size(size),
             }
         }
-        if self.host_value().is_some() { None } else { Some(go(self)) }
+        if self.is_host_known() { None } else { Some(go(self)) }
     }
 }

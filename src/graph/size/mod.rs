@@ -25,8 +25,8 @@
 //!    makes it known to every size that contains it. Asserted in [`DeviceCount::set_exact`]: a second value equals the
 //!    first.
 //! 3. **Types do not depend on reads.** What decides a type, an error or a layout is [`Size::as_known`], which the kind of
-//!    a size determines: a count is device-known, read or not. [`Size::host_value`], which includes counts that were
-//!    read, decides allocations, the shape shown to the user, and whether a read waits.
+//!    a size determines: a count is device-known, read or not. [`RecordedSize::host_value`], which includes counts
+//!    that were read, decides allocations, the shape shown to the user, and whether a read waits.
 //! 4. **A stored array holds at least the live elements**, and at most the capacity at its evaluation: `Stored::len`,
 //!    asserted in [`Node::set_stored`]. How many of them are live follows from the extent of the reader, never from the
 //!    length of the array: the splits of `nrows` rows are their first `nrows + 1` entries.
@@ -39,13 +39,18 @@ mod construct;
 mod count;
 mod exact;
 mod op;
+mod recorded;
+mod run;
+mod view;
 
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use super::Size;
 pub(crate) use count::{DeviceCount, SlotCount};
 pub(crate) use op::SizeOp;
+pub(crate) use recorded::RecordedSize;
+pub(crate) use run::{RunInput, RunSize, RunTable, Slot};
+pub(crate) use view::SizeView;
 
 use super::Node;
 use super::digest::{Digest, DigestMap};
@@ -72,10 +77,10 @@ pub(crate) enum SizeKind {
     Input(u32),
     /// Computed by a kernel.
     Count(DeviceCount),
-    /// A slot of a plan, whose value is set before each run.
+    /// A size of a plan. Each run has its own value, in its [`RunTable`].
     Slot {
-        value: AtomicU32,
-        /// Location of the exact value of a count, for which `value` is an upper bound.
+        at: Slot,
+        /// Location of the exact value of a count.
         count: Option<SlotCount>,
     },
     /// Length of the allocated array; possibly an upper bound of a count that is host-known by now.
@@ -159,42 +164,19 @@ impl Size {
         if let Self::Const(n) = self { Some(*n) } else { None }
     }
 
-    /// The value; for a count that the host does not know, an upper bound.
-    pub(crate) fn value(&self) -> u32 {
-        match self.kind() {
-            None => self.as_const().unwrap_or(0),
-            Some(SizeKind::Input(n)) => *n,
-            Some(SizeKind::Slot { value, .. }) => value.load(Ordering::Relaxed),
-            Some(SizeKind::Count(count)) => count.exact().unwrap_or_else(|| count.bound()),
-            Some(SizeKind::Len(node)) => match node.stored() {
-                Some(stored) => stored.len,
-                None => node.extent().capacity(),
-            },
-            Some(SizeKind::Op(op, a, b)) => op.apply(a.value(), b.value()),
-        }
-    }
-
-    /// As [`Self::value`], with the lengths of arrays replaced by `len` where that is `Some`.
-    pub(crate) fn value_given(&self, len: &impl Fn(&Node) -> Option<u32>) -> u32 {
-        match self.kind() {
-            Some(SizeKind::Len(node)) => len(node).unwrap_or_else(|| self.value()),
-            Some(SizeKind::Op(op, a, b)) => op.apply(a.value_given(len), b.value_given(len)),
-            _ => self.value(),
-        }
-    }
-
-    /// As [`Self::value`], with the sizes of those digests replaced.
-    pub(in crate::graph) fn value_with(&self, values: &DigestMap<u32>) -> u32 {
+    /// The recorded value, with the sizes of those digests replaced.
+    pub(in crate::graph) fn capacity_with(&self, values: &DigestMap<u32>) -> u32 {
         match (values.get(&self.digest()), self.kind()) {
             (Some(value), _) => *value,
-            (None, Some(SizeKind::Op(op, a, b))) => op.apply(a.value_with(values), b.value_with(values)),
-            (None, _) => self.value(),
+            (None, Some(SizeKind::Op(op, a, b))) => op.apply(a.capacity_with(values), b.capacity_with(values)),
+            (None, _) => self.capacity(),
         }
     }
 
     /// The value, if the size contains no count: known before anything is computed, and independent of what was read.
+    /// `None` for a size of a plan, which has a value in a run only.
     pub(crate) fn as_known(&self) -> Option<u32> {
-        if self.contains_count() { None } else { self.host_value() }
+        if self.varies() || self.contains_count() { None } else { self.host_value() }
     }
 
     /// Whether the size contains a count, host-known or not.
@@ -206,16 +188,14 @@ impl Size {
         }
     }
 
-    /// The value, if the host knows it, possibly because it was read: for allocations and for what is shown, never for
-    /// a type.
-    pub(crate) fn host_value(&self) -> Option<u32> {
+    /// Whether the host knows the value, possibly because it was read: in a plan, whether it knows the value in each
+    /// run.
+    pub(crate) fn is_host_known(&self) -> bool {
         match self.kind() {
-            None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Slot { count: None, .. }) => {
-                Some(self.value())
-            }
-            Some(SizeKind::Slot { .. }) => None,
-            Some(SizeKind::Count(count)) => count.exact(),
-            Some(SizeKind::Op(op, a, b)) => Some(op.apply(a.host_value()?, b.host_value()?)),
+            None | Some(SizeKind::Input(_) | SizeKind::Len(_)) => true,
+            Some(SizeKind::Slot { count, .. }) => count.is_none(),
+            Some(SizeKind::Count(count)) => count.exact().is_some(),
+            Some(SizeKind::Op(_, a, b)) => a.is_host_known() && b.is_host_known(),
         }
     }
 
@@ -257,7 +237,7 @@ mod tests {
         assert_eq!(a, input(1, 9));
         assert_eq!(a.add(&b), input(1, 3).add(input(2, 4)));
         assert_ne!(a.add(&b), a.mul(&b));
-        assert_eq!((a.add(&b).value(), a.mul(3).sub(2).value(), a.sub(9).value()), (14, 19, 0));
+        assert_eq!((a.add(&b).capacity(), a.mul(3).sub(2).capacity(), a.sub(9).capacity()), (14, 19, 0));
         assert_eq!(a.mul(1), a);
         assert_eq!(a.add(0), a);
         assert_eq!(Size::from(3).mul(4), Size::from(12));
@@ -313,6 +293,6 @@ mod tests {
             sum = sum.add(input(k, 1));
             assert!(sum.depth() <= MAX_DEPTH);
         }
-        assert_eq!(sum.value(), 100_000);
+        assert_eq!(sum.capacity(), 100_000);
     }
 }

@@ -1,5 +1,6 @@
 //! Arithmetic on sizes.
 
+use super::recorded::RecordedSize;
 use super::{MAX_DEPTH, SizeKind};
 use crate::graph::Size;
 use crate::graph::digest::Digest;

@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recording::read_now;
+use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::IntoAxes;
 use crate::ops::axes::Axes;

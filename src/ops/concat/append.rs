@@ -9,7 +9,7 @@ use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::size::Size;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 

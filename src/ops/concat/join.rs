@@ -10,6 +10,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 

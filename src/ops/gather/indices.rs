@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::ops::index::Index;
 use crate::ops::rows::Repeats;
 use crate::ops::slice::single_row;

@@ -21,6 +21,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 use stage::Members;

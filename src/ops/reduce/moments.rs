@@ -8,6 +8,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
 use crate::ops::IntoReduceAxes;
 use crate::tensor::Tensor;
@@ -208,6 +209,7 @@ impl Tensor {
 mod tests {
     use crate::graph::node::Recipe;
     use crate::graph::plan::plan;
+    use crate::graph::size::SizeView;
     use crate::{Axes, Device, HostTensor, HostValues, Result, Tensor};
 
     /// Kinds of the steps in the plan of a reduction over axis 1.
@@ -220,7 +222,7 @@ mod tests {
         };
         let x = x.to_device(&Device::cpu()).expect("a valid tensor");
         let nodes = reduce(&x, Axes::from(1)).and_then(|r| r.nodes()).expect("recorded");
-        let steps = plan(&nodes, Device::cpu().backend().plan_limits()).steps;
+        let steps = plan(&nodes, Device::cpu().backend().plan_limits(), SizeView::RECORDED).steps;
         let kind = |r: &Recipe| match r {
             Recipe::Map { .. } => "map",
             Recipe::Reduce { .. } => "reduce",

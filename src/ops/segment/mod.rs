@@ -10,6 +10,7 @@ use crate::graph::extent::{Extent, read_u32_if};
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
 use crate::ops::by_key::{ByKey, reduce_rows};
 use crate::ops::gather::in_range;

@@ -6,6 +6,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::graph::walk::for_each_expr;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};

@@ -8,6 +8,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32_if};
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::ops::span::Span;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};

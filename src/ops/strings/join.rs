@@ -9,6 +9,7 @@ use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::size::RecordedSize;
 use crate::ops::concat::{append_values, number_of_operands};
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};

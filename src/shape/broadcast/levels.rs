@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::shape::{Repeats, RowPartition, level_below};
 
 impl<'a> Walk<'a> {

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
 use crate::shape::{RaggedShape, RowPartition};
 use crate::structured::{FieldValue, Fields, StructuredTensor};
 use crate::tensor::{HostValues, Tensor, Values};

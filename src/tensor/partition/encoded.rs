@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::integers::{Integers, Source};
 use crate::tensor::{HostValues, Tensor};

@@ -15,6 +15,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::shape::Agreement;
 
 pub(crate) use encoded::encoded;
@@ -51,7 +52,8 @@ impl<'a> Making<'a> {
     /// A device-side check that `ok` holds at all of `count` positions.
     #[track_caller]
     pub(crate) fn condition(self, count: Extent, ok: Expr, what: String) -> Node {
-        let check = Check { op: self.op, what, location: self.location, is_of_index: false, strings: None };
+        let check =
+            Check { number: None, op: self.op, what, location: self.location, is_of_index: false, strings: None };
         Node::assert(self.backend, count, ok, Arc::new(check))
     }
 

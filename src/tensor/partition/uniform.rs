@@ -4,6 +4,7 @@ use super::Making;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// A uniform partition of `nvals` values, and the device-side checks that it depends on.

@@ -39,8 +39,9 @@ const CHUNK: usize = 8192;
 
 /// Runs a row kernel over the first `nrows` rows, with `inner` numbers per value. Returns its outputs in order.
 pub(crate) fn run(inputs: &Inputs, kernel: &RowKernel, rows: &Rows, nrows: usize, inner: usize) -> Result<Vec<Array>> {
-    let allocate =
-        |node: &Node| Array::uninit(&inputs.pool, node.op(), node.dtype(), node.extent().capacity() as usize);
+    let allocate = |node: &Node| {
+        Array::uninit(&inputs.pool, node.op(), node.dtype(), inputs.sizes().capacity(node.extent()) as usize)
+    };
     let nrows = if inner == 0 { 0 } else { nrows };
     let mut arrays = kernel.outputs().map(allocate).collect::<Result<Vec<Array>>>()?;
     let compiled = Compiled::new(inputs, kernel, rows, inner);

@@ -15,39 +15,42 @@ use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::Step;
 use crate::graph::rank_bitmap;
+use crate::graph::size::SizeView;
 use crate::graph::tile_fold::TILE;
 
 /// The access pattern of each array that the launch binds; `None` if a pattern is unknown.
-pub(super) fn access_patterns(step: &Step, launch: &Launch) -> Option<Vec<AccessPattern>> {
-    launch.arrays().iter().map(|array| pattern(step, launch, array)).collect()
+pub(super) fn access_patterns(step: &Step, sizes: SizeView<'_>, launch: &Launch) -> Option<Vec<AccessPattern>> {
+    launch.arrays().iter().map(|array| pattern(step, sizes, launch, array)).collect()
 }
 
-fn pattern(step: &Step, launch: &Launch, array: &StorageArray) -> Option<AccessPattern> {
+fn pattern(step: &Step, sizes: SizeView<'_>, launch: &Launch, array: &StorageArray) -> Option<AccessPattern> {
     let (b, element) = (&array.binding, array.element.bytes);
     match &step.recipe {
         Recipe::Map { .. } => of_map(step, b),
         Recipe::Scan { .. } => Some(of_scan(launch, b, matches!(b, Binding::Output(_)))),
-        Recipe::RankBitmap { count, .. } => Some(of_rank_bitmap(launch, b, count.capacity())),
+        Recipe::RankBitmap { count, .. } => Some(of_rank_bitmap(launch, b, sizes.capacity(count))),
         Recipe::Sort { .. } => Some(of_sort(launch, b)),
         Recipe::Reduce { on: RowDomain { rows: Rows::Splits(splits), inner, .. }, value, .. }
             if reads_own_position(value, splits) =>
         {
             let results = AccessPattern::PerRow { bytes: u64::from(*inner) * size(&step.out), more: 0 };
             let block = reduction::block_len(*inner as usize);
-            Some(of_row_kernel(step, launch, (b, element), splits, (*inner, block), |_| results.clone()))
+            Some(of_row_kernel((step, sizes), launch, (b, element), splits, (*inner, block), |_| results.clone()))
         }
         Recipe::RowScan { on: RowDomain { rows: Rows::Splits(splits), inner, .. }, value, .. }
             if reads_own_position(value, splits) =>
         {
             let block = row_scan::block_len(*inner as usize);
-            Some(of_row_kernel(step, launch, (b, element), splits, (*inner, block), |values| values(&step.out)))
+            Some(of_row_kernel((step, sizes), launch, (b, element), splits, (*inner, block), |values| {
+                values(&step.out)
+            }))
         }
         Recipe::TileFold { slots, .. } => Some(match b {
             Binding::Read(n) => tiles_of(TILE, n),
             Binding::Output(_) => tiles_of(*slots, &step.out),
             _ => AccessPattern::Whole,
         }),
-        Recipe::Product(p) => of_product(step, launch, b, p),
+        Recipe::Product(p) => of_product((step, sizes), launch, b, p),
         Recipe::Hash { on: RowDomain { rows: Rows::Splits(splits), .. }, byte, .. }
             if reads_own_position(byte, splits) =>
         {
@@ -127,7 +130,7 @@ fn of_sort(launch: &Launch, b: &Binding) -> AccessPattern {
 /// Access patterns of a row reduction or row scan, with `inner` numbers per value and `block` values per block. The
 /// last block of a tile may extend beyond the tile.
 fn of_row_kernel(
-    step: &Step,
+    (step, sizes): (&Step, SizeView<'_>),
     launch: &Launch,
     (b, element): (&Binding, u64),
     splits: &Node,
@@ -151,7 +154,7 @@ fn of_row_kernel(
             let (inner, block) = (u64::from(inner), block as u64);
             let partials = |blocks: u64| 2 * blocks * inner * element;
             let tile = u64::from(launch.params[TILE_COST]);
-            let longest = step.recipe.rows().map_or(u32::MAX, Rows::longest);
+            let longest = step.recipe.rows().map_or(u32::MAX, |rows| sizes.longest(rows));
             let (bytes, more) = match launch.entry {
                 "level2" => (partials(256), partials(u64::from(longest) / block + 2)),
                 _ => (partials(tile / block), 0),
@@ -170,7 +173,12 @@ fn of_row_kernel(
 /// Access patterns of a matrix product. The first launch sets every sum to the identity; the others add products, in
 /// the order of the terms. Arrays of batch parameters are bound with all their windows if enough bindings remain for
 /// the matrices.
-fn of_product(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<AccessPattern> {
+fn of_product(
+    (step, sizes): (&Step, SizeView<'_>),
+    launch: &Launch,
+    b: &Binding,
+    p: &Product,
+) -> Option<AccessPattern> {
     let operand = |k: usize| match p.operands[k].kind() {
         ExprKind::Load(n, at) if at.is_index() => Some(n),
         _ => None,
@@ -178,7 +186,7 @@ fn of_product(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<
     let (left, right) = operand(0).zip(operand(1)).filter(|(l, r)| l != r)?;
     let describes_batches = |n: &Node| n != left && n != right;
     let windows = |b: &Binding| match b {
-        Binding::Read(n) if describes_batches(n) => n.bytes().div_ceil(step.limits.window_bytes()),
+        Binding::Read(n) if describes_batches(n) => sizes.bytes(n).div_ceil(step.limits.window_bytes()),
         _ => 1,
     };
     let describes_fit = launch.arrays().iter().map(|a| windows(&a.binding)).sum::<u64>() <= step.limits.bindings.into();
@@ -187,7 +195,7 @@ fn of_product(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<
         Binding::Read(n) if describes_batches(n) => match &p.tiles {
             Rows::Splits(tiles) if n == tiles => AccessPattern::PerRow { bytes: 4, more: 4 },
             Rows::Splits(_) => {
-                AccessPattern::PerRow { bytes: n.bytes() / u64::from(p.batches.capacity().max(1)), more: 0 }
+                AccessPattern::PerRow { bytes: sizes.bytes(n) / u64::from(sizes.capacity(&p.batches).max(1)), more: 0 }
             }
             // Legalization stores the tile partition as splits.
             Rows::Uniform(_) => return None,

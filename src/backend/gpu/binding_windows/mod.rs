@@ -37,11 +37,13 @@ pub(super) use dispatch::{BindingWindow, LimitExceeded, WindowedDispatch};
 
 use super::launch::Launch;
 use crate::graph::plan::Step;
+use crate::graph::size::SizeView;
 
 /// Splits a launch of the step into dispatches whose arrays are bound as windows. `bytes` are the sizes of the arrays,
 /// in binding order. `None` if each array fits one binding.
 pub(super) fn split(
     step: &Step,
+    sizes: SizeView<'_>,
     launch: &Launch,
     bytes: &[u64],
 ) -> Result<Option<Vec<WindowedDispatch>>, LimitExceeded> {
@@ -49,7 +51,7 @@ pub(super) fn split(
         return Ok(None);
     }
     if step.is_oversized()
-        && let Some(parts) = partial::split(step, launch, bytes)
+        && let Some(parts) = partial::split(step, sizes, launch, bytes)
     {
         return parts.map(Some);
     }

@@ -29,6 +29,7 @@ use crate::backend::gpu::codegen::{Binding, StorageArray, Windowing};
 use crate::backend::gpu::launch::Launch;
 use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};
+use crate::graph::size::SizeView;
 
 /// Maximum number of dispatches per launch. The limit of a submission is a few times as high.
 const MAX_DISPATCHES: u64 = 1 << 18;
@@ -39,10 +40,11 @@ const ROWS: u64 = 256;
 /// Splits the launch into dispatches that bind parts of its arrays, of `bytes` bytes each. `None` if no split exists.
 pub(super) fn split(
     step: &Step,
+    sizes: SizeView<'_>,
     launch: &Launch,
     bytes: &[u64],
 ) -> Option<Result<Vec<WindowedDispatch>, LimitExceeded>> {
-    let schedule = Schedule::new(step, launch, bytes)?;
+    let schedule = Schedule::new(step, sizes, launch, bytes)?;
     let requested = schedule.dispatches();
     if requested > MAX_DISPATCHES {
         return Some(Err(LimitExceeded { requested, unit: "dispatches", limit: MAX_DISPATCHES }));
@@ -82,10 +84,10 @@ struct Schedule {
 }
 
 impl Schedule {
-    fn new(step: &Step, launch: &Launch, bytes: &[u64]) -> Option<Self> {
+    fn new(step: &Step, sizes: SizeView<'_>, launch: &Launch, bytes: &[u64]) -> Option<Self> {
         let limits = step.limits;
         let is_small = |bytes: u64| bytes <= limits.max_binding;
-        let patterns = access_patterns(step, launch)?;
+        let patterns = access_patterns(step, sizes, launch)?;
         let may_miss = |p: &AccessPattern| matches!(p, AccessPattern::Random { misses, .. } if misses.are_possible());
         let may_miss = patterns.iter().any(may_miss);
         let is_per_row = |p: &AccessPattern| matches!(p, AccessPattern::PerRow { .. });

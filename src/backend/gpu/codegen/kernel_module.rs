@@ -1,7 +1,7 @@
 //! Complete WGSL modules, with their arrays and parameters, and the cache of the modules of a step.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::accessors::{Declarations, Windowing};
 use super::storage::StorageArray;
@@ -104,14 +104,14 @@ impl KernelModule {
     }
 }
 
-/// Cache of the modules of one step, keyed by stem and a number that distinguishes the modules of a stem.
+/// Cache of the modules of one step, shared by all runs, keyed by stem and a number that distinguishes the modules of a stem.
 #[derive(Debug, Default)]
-pub(crate) struct StepModules(HashMap<(&'static str, u32), Arc<KernelModule>>);
+pub(crate) struct StepModules(Mutex<HashMap<(&'static str, u32), Arc<KernelModule>>>);
 
 impl StepModules {
     /// The module of that stem, generated on first use.
     pub(in crate::backend::gpu) fn get(
-        &mut self,
+        &self,
         step: &Step,
         (stem, number): (&'static str, u32),
         generate: impl FnOnce() -> KernelModule,
@@ -121,6 +121,6 @@ impl StepModules {
             module.label = format!("{stem}({})", step.fused.join(" ")).into();
             Arc::new(module)
         };
-        self.0.entry((stem, number)).or_insert_with(new).clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry((stem, number)).or_insert_with(new).clone()
     }
 }

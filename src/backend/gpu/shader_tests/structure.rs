@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::cases::{Cases, Sizes};
+use super::recorded;
 use super::twins::unevaluated;
 use super::validate::limits;
 use crate::backend::gpu::codegen::StepModules;
@@ -11,6 +12,7 @@ use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::lower::lower;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, plan};
+use crate::graph::size::SizeView;
 
 /// Entry points and texts of the kernels of a node, in order.
 fn texts(node: &Node) -> Vec<(&'static str, String)> {
@@ -18,9 +20,9 @@ fn texts(node: &Node) -> Vec<(&'static str, String)> {
 }
 
 fn texts_with(node: &Node, longs: Int64Repr) -> Vec<(&'static str, String)> {
-    let steps = plan(std::slice::from_ref(node), limits(longs)).steps;
+    let steps = plan(std::slice::from_ref(node), limits(longs), SizeView::RECORDED).steps;
     let launches = steps.iter().flat_map(|step| {
-        lower(step, 7, DriverLimits::LoopIterations, &mut StepModules::default()).expect("small").launches
+        lower(step, DriverLimits::LoopIterations, recorded(7, &StepModules::default())).expect("small").launches
     });
     launches.map(|l| (l.entry, l.text().to_string())).collect()
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::cases::{Cases, Sizes};
 use super::dialect::lint_text;
+use super::recorded;
 use super::twins::unevaluated;
 use super::validate::{limits, needed, validate};
 use crate::backend::gpu::codegen::{Misses, StepModules, Windowing};
@@ -12,6 +13,7 @@ use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Launch;
 use crate::backend::gpu::lower::lower;
 use crate::graph::plan::{Int64Repr, plan};
+use crate::graph::size::SizeView;
 
 /// Every windowing of an array, with its number of bindings, and whether the kernel has a vector of parameters for the
 /// array.
@@ -50,8 +52,8 @@ fn every_kernel_is_valid_with_every_windowing() {
     let cases = Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 });
     let (mut seen, mut checked) = (HashSet::new(), 0);
     for (name, node) in &cases {
-        for step in plan(std::slice::from_ref(node), limits(Int64Repr::Native)).steps {
-            let lowered = lower(&step, 3, DriverLimits::LoopIterations, &mut StepModules::default())
+        for step in plan(std::slice::from_ref(node), limits(Int64Repr::Native), SizeView::RECORDED).steps {
+            let lowered = lower(&step, DriverLimits::LoopIterations, recorded(3, &StepModules::default()))
                 .unwrap_or_else(|e| panic!("{name}: {e}"));
             for launch in lowered.launches.iter().filter(|launch| seen.insert(accessed(launch))) {
                 for windowing in WINDOWINGS {

@@ -42,7 +42,7 @@ impl Cases<'_> {
     pub(super) fn mapped(&mut self, rows: Rows, dtype: DType, to: DType) {
         let name = format!("mapped {dtype} as {to} {}", matches!(rows, Rows::Uniform(_)));
         let (nrows, nvals) = (Extent::known(self.sizes.rows), Extent::known(self.sizes.rows * 17));
-        let x = Expr::load(&self.array(dtype, nvals.capacity()), Expr::index());
+        let x = Expr::load(&self.array(dtype, self.sizes.rows * 17), Expr::index());
         let sum = Reducer::Op(ReduceOp::Sum);
         let value =
             [sum, Reducer::Deviations, Reducer::Greatest, Reducer::SumOfExps].into_iter().fold(x.clone(), |v, by| {

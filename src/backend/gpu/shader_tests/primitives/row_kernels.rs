@@ -1,6 +1,7 @@
 //! Row reductions and row scans.
 
 use super::*;
+use crate::graph::size::RecordedSize;
 
 /// Reducers whose accumulators have several fields, alone and fused, on values with infinities and NaN, and their
 /// epilogues.
