@@ -106,25 +106,6 @@ impl Scalar {
         }
     }
 
-    /// The value of these [`bits`](Self::bits).
-    pub(crate) const fn from_bits(dtype: DType, bits: u64) -> Self {
-        match dtype {
-            DType::Bool => Self::Bool(bits != 0),
-            DType::U8 | DType::Str => Self::U8(bits as u8),
-            DType::I8 => Self::I8(bits as i8),
-            DType::U16 => Self::U16(bits as u16),
-            DType::I16 => Self::I16(bits as i16),
-            DType::I32 => Self::I32(bits as i32),
-            DType::U32 => Self::U32(bits as u32),
-            DType::I64 => Self::I64(bits as i64),
-            DType::U64 => Self::U64(bits),
-            DType::F16 => Self::F16(f16::from_bits(bits as u16)),
-            DType::BF16 => Self::BF16(bf16::from_bits(bits as u16)),
-            DType::F32 => Self::F32(f32::from_bits(bits as u32)),
-            DType::F64 => Self::F64(f64::from_bits(bits)),
-        }
-    }
-
     /// The value `v` as `dtype`: integers wrap, floats round. The string dtype gives a byte.
     pub fn from_i64(dtype: DType, v: i64) -> Self {
         match dtype {

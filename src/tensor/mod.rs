@@ -50,8 +50,9 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::{RaggedShape, RowPartition};
 
-/// Maximum length of a chain of unevaluated nodes; a longer one is evaluated when it is recorded.
-const MAX_DEPTH: u32 = 64;
+/// Maximum length of a chain of unevaluated nodes; a longer one is evaluated when it is recorded, which bounds the
+/// memory that a recording takes.
+const MAX_DEPTH: u32 = 1 << 17;
 
 /// A tensor whose dtype is known at run time; [`RaggedTensor`] wraps one.
 ///

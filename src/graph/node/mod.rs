@@ -4,6 +4,7 @@
 //! same node, so that equal partitions are identical and common subexpressions are computed once. An evaluated node
 //! keeps its result and drops its recipe, which releases the recipe's inputs.
 
+mod drops;
 mod inputs;
 mod record;
 
@@ -14,6 +15,8 @@ pub(crate) use super::Node;
 pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
 pub(crate) use super::stored::Stored;
 pub(in crate::graph) use inputs::InputForm;
+
+use drops::drop_later;
 
 use super::digest::Digest;
 use super::interned::Interner;
@@ -77,6 +80,9 @@ fn intern(digest: Digest, make: impl FnOnce() -> NodeData) -> Node {
 impl Drop for NodeData {
     fn drop(&mut self) {
         INTERNED.remove_dropped(self.digest);
+        let recipe = self.recipe.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let extent = std::mem::replace(&mut self.extent, Extent::known(0));
+        drop_later((recipe, std::mem::take(&mut self.asserts), extent));
     }
 }
 

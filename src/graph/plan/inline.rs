@@ -19,17 +19,22 @@ const MAX_COST_TWICE: u32 = 20;
 const MAX_COST_PER_ELEMENT: u32 = 8;
 /// Maximum total cost of the expressions that are inlined into a step.
 const MAX_INLINED_COST: u32 = 2_000;
+/// Maximum number of maps that are inlined into each other. Bounds the depth of expressions, and with it the stack that
+/// planning takes and the time that drivers take to compile a kernel.
+const MAX_NESTED: u32 = 64;
+/// Maximum number of maps with several readers among them.
+const MAX_SHARED: u32 = 8;
 
 impl Planner<'_> {
-    /// The map's expression at position `at`, if recomputing it costs less than storing the map. The error is the
-    /// fusion barrier; `None` if the array is stored already.
+    /// The map's expression at position `at`, if recomputing it costs less than storing the map, and whether other
+    /// kernels compute it too. The error is the fusion barrier; `None` if the array is stored already.
     pub(super) fn inline(
         &self,
         n: &Node,
         at: &Expr,
         g: &mut Resolution<'_>,
         always: bool,
-    ) -> Result<Expr, Option<FusionBarrier>> {
+    ) -> Result<(Expr, bool), Option<FusionBarrier>> {
         let recipe = n.recipe().ok_or(None)?;
         let Recipe::Map { value, .. } = &*recipe else { return Err(Some(FusionBarrier::EndsKernel(recipe.family()))) };
         self.body(n, value, at, g, always).map_err(Some)
@@ -43,7 +48,7 @@ impl Planner<'_> {
         at: &Expr,
         g: &mut Resolution<'_>,
         always: bool,
-    ) -> Result<Expr, FusionBarrier> {
+    ) -> Result<(Expr, bool), FusionBarrier> {
         if !self.limits.fuse {
             return Err(FusionBarrier::Disabled);
         }
@@ -91,17 +96,22 @@ impl Planner<'_> {
         if repeated && (cost > MAX_REPEATED_COST || (uses > 8 && cost > 8)) {
             return Err(if uses > 1 { FusionBarrier::SeveralReaders } else { FusionBarrier::ComputedPositions });
         }
+        // What is inlined into a map with several readers has several readers too: each step of a loop would compute all
+        // steps before it again.
+        if uses > 1 && g.shared >= MAX_SHARED {
+            return Err(FusionBarrier::SeveralReaders);
+        }
         // An epilogue that is read once per element of the row, such as the quotient of a mean, is computed once per
         // row.
         if !at.is_index() && cost > MAX_COST_PER_ELEMENT && is_epilogue_candidate(n, value, |n| self.has_one_reader(n))
         {
             return Err(FusionBarrier::OncePerRow);
         }
-        if g.cost + cost > MAX_INLINED_COST {
+        if g.cost + cost > MAX_INLINED_COST || g.nested >= MAX_NESTED {
             return Err(FusionBarrier::KernelSize);
         }
         g.cost += cost;
-        Ok(body)
+        Ok((body, uses > 1))
     }
 
     /// Whether exactly one expression reads the array, which is not requested.

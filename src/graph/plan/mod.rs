@@ -56,6 +56,14 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> P
     Plan { steps }
 }
 
+/// What remains to be planned, the next last.
+enum Required {
+    /// An array and its inputs.
+    Node(Node),
+    /// A step whose inputs are planned.
+    Step(Box<Step>),
+}
+
 /// State of the planner.
 struct Planner<'a> {
     limits: PlanLimits,
@@ -98,28 +106,44 @@ impl Planner<'_> {
         }
     }
 
-    /// Adds steps to the plan so that it stores `node`.
+    /// Adds steps to the plan so that it stores `node`: those of its inputs first.
     fn require(&mut self, node: &Node) {
+        let mut stack = vec![Required::Node(node.clone())];
+        while let Some(next) = stack.pop() {
+            let step = match next {
+                Required::Node(node) => match self.step_of(&node) {
+                    Some(step) => step,
+                    None => continue,
+                },
+                Required::Step(step) if step.exceeds_bindings(self.sizes) => {
+                    self.steps.extend(legalize::steps(*step, self.sizes, &mut self.done));
+                    continue;
+                }
+                Required::Step(step) => {
+                    self.steps.push(*step);
+                    continue;
+                }
+            };
+            let inputs: Vec<Node> = step.reads.iter().chain(&step.after).cloned().collect();
+            stack.push(Required::Step(Box::new(step)));
+            stack.extend(inputs.into_iter().rev().map(Required::Node));
+        }
+    }
+
+    /// The step that stores `node`; `None` if the node is stored, or the plan has that step.
+    fn step_of(&mut self, node: &Node) -> Option<Step> {
         if node.stored().is_some() || !self.done.insert(node.digest()) {
-            return;
+            return None;
         }
         // Another thread may have evaluated the node meanwhile.
-        let Some(recipe) = node.recipe() else { return };
-        let step = match &*recipe {
+        let recipe = node.recipe()?;
+        Some(match &*recipe {
             Recipe::Append { parts } if !self.limits.reads_any_number => {
                 let map = append::as_map(node, parts, self.limits, &mut self.added);
                 self.fitting_step(node, &map)
             }
             recipe => self.fitting_step(node, recipe),
-        };
-        for n in step.reads.iter().chain(&step.after) {
-            self.require(n);
-        }
-        if step.exceeds_bindings(self.sizes) {
-            self.steps.extend(legalize::steps(step, self.sizes, &mut self.done));
-        } else {
-            self.steps.push(step);
-        }
+        })
     }
 
     /// Resolves the recipe's expressions. Maps are stored instead of inlined, one by one, until the step fits the

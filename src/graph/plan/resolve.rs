@@ -30,6 +30,10 @@ pub(super) struct Resolution<'a> {
     after: Vec<Node>,
     barriers: Barriers,
     pub(super) cost: u32,
+    /// Number of maps that are inlined into each other at this place.
+    pub(super) nested: u32,
+    /// Number of those of them that have several readers.
+    pub(super) shared: u32,
 }
 
 impl Planner<'_> {
@@ -52,6 +56,8 @@ impl Planner<'_> {
             after: node.asserts().to_vec(),
             barriers: Barriers::default(),
             cost: 0,
+            nested: 0,
+            shared: 0,
         };
         recipe.array().into_iter().for_each(|n| g.barriers.note(n, FusionBarrier::as_array(n)));
         let resolved = recipe.map(&mut Resolving { planner: self, resolution: &mut g });
@@ -120,7 +126,7 @@ impl Planner<'_> {
             ExprKind::Load(n, at) => {
                 let (n, at) = (n.clone(), at.clone());
                 match self.inline(&n, &at, g, always) {
-                    Ok(body) => {
+                    Ok((body, is_shared)) => {
                         g.inlined.push(n.clone());
                         g.depend_on_dropped(&at, &body);
                         for a in n.asserts() {
@@ -128,7 +134,9 @@ impl Planner<'_> {
                                 g.after.push(a.clone());
                             }
                         }
+                        (g.nested, g.shared) = (g.nested + 1, g.shared + u32::from(is_shared));
                         out = self.resolve(&body, g, always);
+                        (g.nested, g.shared) = (g.nested - 1, g.shared - u32::from(is_shared));
                     }
                     Err(why) => g.barriers.note(&n, why),
                 }

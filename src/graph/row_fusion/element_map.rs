@@ -19,31 +19,29 @@ impl Steps {
     /// Fuses maps into the reductions over the same elements whose results they read.
     pub(super) fn fuse_element_maps(&mut self, roots: &DigestSet, limits: SizedLimits<'_>) -> bool {
         let mut changed = false;
-        for k in 0..self.steps.len() {
-            let Some(map) = self.steps[k].as_ref().filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. }))
-            else {
+        for k in 0..self.len() {
+            let Some(map) = self.get(k).filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. })) else {
                 continue;
             };
-            let producers = self.producers();
-            let read: HashSet<usize> = map.reads.iter().filter_map(|n| producers.get(&n.digest()).copied()).collect();
+            let read: HashSet<usize> = map.reads.iter().filter_map(|n| self.producer(n)).collect();
             let kernels: Vec<usize> = read
                 .into_iter()
-                .filter(|&p| self.steps[p].as_ref().is_some_and(|s| s.row_kernel.is_some()))
-                .filter(|&p| !self.depends_indirectly(&producers, k, p))
+                .filter(|&p| self.get(p).is_some_and(|s| s.row_kernel.is_some()))
+                .filter(|&p| !self.depends_indirectly(k, p))
                 .collect();
             // Of several row kernels, the latest computes the map. The results of the others are read as arrays.
             let Some(p) = kernels.into_iter().max() else { continue };
-            let Some(reduction) = &self.steps[p] else { continue };
+            let Some(reduction) = self.get(p) else { continue };
             let stored = self.read_elsewhere(reduction, k, roots);
             if let Err(why) = can_fuse_map(reduction, map, &stored, limits) {
                 let results: Vec<Node> = reduction.outputs().into_iter().cloned().collect();
-                if let Some(map) = &mut self.steps[k] {
+                if let Some(map) = self.get_mut(k) {
                     results.iter().for_each(|n| map.barriers.refine(n, why));
                 }
                 continue;
             }
-            if let (Some(reduction), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
-                self.steps[k] = Some(with_element_map(reduction, map, &stored));
+            if let (Some(reduction), Some(map)) = (self.take(p), self.take(k)) {
+                self.put(k, with_element_map(reduction, map, &stored));
                 changed = true;
             }
         }

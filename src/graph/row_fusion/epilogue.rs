@@ -34,17 +34,12 @@ impl Steps {
         limits: SizedLimits<'_>,
     ) -> bool {
         let mut changed = false;
-        let mut producers = self.producers();
-        for k in 0..self.steps.len() {
-            let Some(map) = self.steps[k].as_ref().filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. }))
-            else {
+        for k in 0..self.len() {
+            let Some(map) = self.get(k).filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. })) else {
                 continue;
             };
-            let has_row_kernel = |p: &usize| self.steps[*p].as_ref().is_some_and(|s| s.row_kernel.is_some());
-            let results = map
-                .reads
-                .iter()
-                .filter_map(|n| producers.get(&n.digest()).filter(|p| has_row_kernel(p)).map(|p| (n, *p)));
+            let has_row_kernel = |p: &usize| self.get(*p).is_some_and(|s| s.row_kernel.is_some());
+            let results = map.reads.iter().filter_map(|n| self.producer(n).filter(has_row_kernel).map(|p| (n, p)));
             let results: Vec<(&Node, usize)> = results.collect();
             let of_one = results.iter().all(|(_, p)| *p == results[0].1);
             if candidates == Candidates::OfOneKernel && !of_one {
@@ -54,22 +49,21 @@ impl Steps {
             // before it.
             let (mut target, mut barriers) = (None, Vec::new());
             for (n, p) in results {
-                let Some(reduction) = &self.steps[p] else { continue };
+                let Some(reduction) = self.get(p) else { continue };
                 match can_fuse_epilogue(reduction, n, map, limits).and_then(|()| self.is_only_reader(k, n, roots)) {
                     Err(why) => barriers.push((n.clone(), why)),
-                    Ok(()) if self.depends_indirectly(&producers, k, p) => {}
+                    Ok(()) if self.depends_indirectly(k, p) => {}
                     Ok(()) if target.as_ref().is_some_and(|(other, _)| *other > p) => {}
                     Ok(()) => target = Some((p, n.clone())),
                 }
             }
-            if let Some(map) = &mut self.steps[k] {
+            if let Some(map) = self.get_mut(k) {
                 barriers.iter().for_each(|(n, why)| map.barriers.refine(n, *why));
             }
             let Some((p, from)) = target else { continue };
             // The fused step replaces the map in the order of steps, after the map's other inputs.
-            if let (Some(reduction), Some(map)) = (self.steps[p].take(), self.steps[k].take()) {
-                self.steps[k] = Some(with_epilogue(reduction, &from, map));
-                producers = self.producers();
+            if let (Some(reduction), Some(map)) = (self.take(p), self.take(k)) {
+                self.put(k, with_epilogue(reduction, &from, map));
                 changed = true;
             }
         }
@@ -81,9 +75,7 @@ impl Steps {
         if roots.contains(&n.digest()) {
             return Err(FusionBarrier::Requested);
         }
-        let others = self.steps.iter().enumerate().filter(|(other, _)| *other != k).filter_map(|(_, s)| s.as_ref());
-        let is_read = others.flat_map(|s| s.reads.iter().chain(&s.after)).any(|read| read == n);
-        if is_read { Err(FusionBarrier::SeveralReaders) } else { Ok(()) }
+        if self.readers_of(n).any(|other| other != k) { Err(FusionBarrier::SeveralReaders) } else { Ok(()) }
     }
 }
 

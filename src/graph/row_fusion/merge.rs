@@ -14,24 +14,34 @@ impl Steps {
     /// Merges reductions over the same rows that do not depend on each other.
     pub(super) fn merge_reductions(&mut self, limits: SizedLimits<'_>) -> bool {
         let mut changed = false;
-        for first in 0..self.steps.len() {
-            for second in first + 1..self.steps.len() {
-                let (Some(a), Some(b)) = (&self.steps[first], &self.steps[second]) else { continue };
-                if !can_merge(a, b, limits) {
+        for first in 0..self.len() {
+            let mut next = first + 1;
+            while let Some(second) = self.next_sharing(first, next) {
+                next = second + 1;
+                let (Some(a), Some(b)) = (self.get(first), self.get(second)) else { continue };
+                if !can_merge(a, b, limits) || self.depends(second, first) || self.depends(first, second) {
                     continue;
                 }
-                let producers = self.producers();
-                if self.depends(&producers, second, first) || self.depends(&producers, first, second) {
-                    continue;
-                }
-                if let (Some(a), Some(b)) = (self.steps[first].take(), self.steps[second].take()) {
-                    self.steps[first] = Some(merged(a, b));
+                if let (Some(a), Some(b)) = (self.take(first), self.take(second)) {
+                    self.put(first, merged(a, b));
                     changed = true;
                 }
             }
         }
         changed
     }
+
+    /// The first step from number `from` on that reads an array which reduction `k` reads, besides its splits.
+    fn next_sharing(&self, k: usize, from: usize) -> Option<usize> {
+        let step = self.get(k).filter(|step| step.row_kernel.is_some())?;
+        let values = step.reads.iter().filter(|n| Some(*n) != splits(step));
+        values.filter_map(|n| self.next_reader(n, from)).min()
+    }
+}
+
+/// The splits of the rows over which the step iterates.
+fn splits(step: &Step) -> Option<&Node> {
+    step.recipe.rows().and_then(|rows| if let Rows::Splits(n) = rows { Some(n) } else { None })
 }
 
 fn same<'a, T: PartialEq + 'a>(a: impl Iterator<Item = &'a T> + Clone, b: impl Iterator<Item = &'a T> + Clone) -> bool {
@@ -57,7 +67,7 @@ fn can_merge(a: &Step, b: &Step, limits: SizedLimits<'_>) -> bool {
         return false;
     }
     // Merging gains nothing if the steps share only their splits.
-    let splits = a.recipe.rows().and_then(|r| if let Rows::Splits(n) = r { Some(n) } else { None });
+    let splits = splits(a);
     if !a.reads.iter().any(|n| Some(n) != splits && b.reads.contains(n)) {
         return false;
     }

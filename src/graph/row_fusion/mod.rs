@@ -29,12 +29,12 @@ pub(super) fn fuse_rows(steps: Vec<Step>, roots: &DigestSet, limits: SizedLimits
     if !steps.iter().any(|s| s.row_kernel.is_some()) {
         return steps;
     }
-    let mut all = Steps { steps: steps.into_iter().map(Some).collect() };
+    let mut all = Steps::new(steps);
     let mut changed = all.fuse_epilogues(Candidates::OfOneKernel, roots, limits);
     changed |= all.merge_reductions(limits);
     changed |= all.fuse_epilogues(Candidates::All, roots, limits);
     changed |= all.fuse_element_maps(roots, limits);
-    if changed { all.in_order() } else { all.steps.into_iter().flatten().collect() }
+    if changed { all.in_order() } else { all.into_steps() }
 }
 
 /// Whether the map depends on conditions on which the row kernel does not depend.

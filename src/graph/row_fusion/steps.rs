@@ -1,6 +1,6 @@
 //! Steps and their dependencies.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::graph::Node;
 use crate::graph::digest::{DigestMap, DigestSet};
@@ -8,44 +8,106 @@ use crate::graph::plan::Step;
 
 /// Steps by number; `None` for a step that was fused into another.
 pub(super) struct Steps {
-    pub(super) steps: Vec<Option<Step>>,
+    steps: Vec<Option<Step>>,
+    /// The step that computes each array.
+    producers: DigestMap<usize>,
+    /// The steps that read each array or need its conditions.
+    readers: DigestMap<BTreeSet<usize>>,
+    /// Whether each step depends on steps with smaller numbers only.
+    is_sorted: bool,
 }
 
 impl Steps {
-    /// The number of the step that computes each array.
-    pub(super) fn producers(&self) -> DigestMap<usize> {
-        let steps = self.steps.iter().enumerate().filter_map(|(k, s)| Some((k, s.as_ref()?)));
-        steps.flat_map(|(k, s)| s.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
+    /// `steps` in topological order.
+    pub(super) fn new(steps: Vec<Step>) -> Self {
+        let (producers, readers) = (DigestMap::default(), DigestMap::default());
+        let mut out = Self { steps: Vec::with_capacity(steps.len()), producers, readers, is_sorted: true };
+        for (k, step) in steps.into_iter().enumerate() {
+            out.steps.push(None);
+            out.put(k, step);
+        }
+        out
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    pub(super) fn get(&self, k: usize) -> Option<&Step> {
+        self.steps[k].as_ref()
+    }
+
+    /// For changes that leave the inputs and outputs of the step as they are.
+    pub(super) fn get_mut(&mut self, k: usize) -> Option<&mut Step> {
+        self.steps[k].as_mut()
+    }
+
+    /// Removes a step.
+    pub(super) fn take(&mut self, k: usize) -> Option<Step> {
+        let step = self.steps[k].take()?;
+        for n in inputs(&step) {
+            if let Some(readers) = self.readers.get_mut(&n.digest()) {
+                readers.remove(&k);
+            }
+        }
+        for n in step.outputs() {
+            self.producers.remove(&n.digest());
+        }
+        Some(step)
+    }
+
+    /// Puts a step in the place of one that was removed.
+    pub(super) fn put(&mut self, k: usize, step: Step) {
+        for n in inputs(&step) {
+            self.readers.entry(n.digest()).or_default().insert(k);
+            self.is_sorted &= self.producers.get(&n.digest()).is_none_or(|p| *p < k);
+        }
+        for n in step.outputs() {
+            self.producers.insert(n.digest(), k);
+            self.is_sorted &= self.next_reader(n, 0).is_none_or(|first| first > k);
+        }
+        self.steps[k] = Some(step);
+    }
+
+    /// The step that computes the array.
+    pub(super) fn producer(&self, n: &Node) -> Option<usize> {
+        self.producers.get(&n.digest()).copied()
+    }
+
+    /// The steps that read the array or need its conditions, in ascending order.
+    pub(super) fn readers_of(&self, n: &Node) -> impl Iterator<Item = usize> + '_ {
+        self.readers.get(&n.digest()).into_iter().flatten().copied()
+    }
+
+    /// The first such step from number `from` on.
+    pub(super) fn next_reader(&self, n: &Node, from: usize) -> Option<usize> {
+        self.readers.get(&n.digest())?.range(from..).next().copied()
     }
 
     /// The steps on which step `k` depends directly.
-    pub(super) fn dependencies<'a>(
-        &'a self,
-        producers: &'a DigestMap<usize>,
-        k: usize,
-    ) -> impl Iterator<Item = usize> + 'a {
-        let nodes = self.steps[k].iter().flat_map(|s| s.reads.iter().chain(&s.after));
-        nodes.filter_map(|n| producers.get(&n.digest()).copied())
+    fn dependencies(&self, k: usize) -> impl Iterator<Item = usize> + '_ {
+        self.steps[k].iter().flat_map(inputs).filter_map(|n| self.producer(n))
     }
 
     /// Whether step `k` depends on step `other`, directly or through steps between them.
-    pub(super) fn depends(&self, producers: &DigestMap<usize>, k: usize, other: usize) -> bool {
-        self.any_is_or_depends(producers, self.dependencies(producers, k).collect(), other)
+    pub(super) fn depends(&self, k: usize, other: usize) -> bool {
+        self.any_is_or_depends(self.dependencies(k).collect(), other)
     }
 
     /// Whether step `k` depends on step `other` through steps between them.
-    pub(super) fn depends_indirectly(&self, producers: &DigestMap<usize>, k: usize, other: usize) -> bool {
-        self.any_is_or_depends(producers, self.dependencies(producers, k).filter(|&k| k != other).collect(), other)
+    pub(super) fn depends_indirectly(&self, k: usize, other: usize) -> bool {
+        self.any_is_or_depends(self.dependencies(k).filter(|&k| k != other).collect(), other)
     }
 
-    fn any_is_or_depends(&self, producers: &DigestMap<usize>, mut stack: Vec<usize>, other: usize) -> bool {
+    fn any_is_or_depends(&self, mut stack: Vec<usize>, other: usize) -> bool {
         let mut seen = HashSet::new();
         while let Some(k) = stack.pop() {
             if k == other {
                 return true;
             }
-            if seen.insert(k) {
-                stack.extend(self.dependencies(producers, k));
+            // In a sorted list, a step depends on no later one.
+            if (k > other || !self.is_sorted) && seen.insert(k) {
+                stack.extend(self.dependencies(k));
             }
         }
         false
@@ -53,15 +115,17 @@ impl Steps {
 
     /// The outputs of the step that are requested, or read by steps other than `reader`.
     pub(super) fn read_elsewhere(&self, step: &Step, reader: usize, roots: &DigestSet) -> DigestSet {
-        let others = self.steps.iter().enumerate().filter(|(k, _)| *k != reader).filter_map(|(_, s)| s.as_ref());
-        let read: DigestSet = others.flat_map(|s| s.reads.iter().chain(&s.after)).map(Node::digest).collect();
-        let outputs = step.outputs().into_iter().map(Node::digest);
-        outputs.filter(|d| roots.contains(d) || read.contains(d)).collect()
+        let is_read = |n: &Node| roots.contains(&n.digest()) || self.readers_of(n).any(|k| k != reader);
+        step.outputs().into_iter().filter(|n| is_read(n)).map(Node::digest).collect()
+    }
+
+    /// The steps, in their present order.
+    pub(super) fn into_steps(self) -> Vec<Step> {
+        self.steps.into_iter().flatten().collect()
     }
 
     /// The steps in topological order, stable with respect to their present order.
     pub(super) fn in_order(mut self) -> Vec<Step> {
-        let producers = self.producers();
         let mut order = Vec::with_capacity(self.steps.len());
         let mut seen = HashSet::new();
         for k in 0..self.steps.len() {
@@ -72,10 +136,15 @@ impl Steps {
                     order.push(k);
                 } else if seen.insert(k) {
                     stack.push((k, true));
-                    stack.extend(self.dependencies(&producers, k).map(|k| (k, false)));
+                    stack.extend(self.dependencies(k).map(|k| (k, false)));
                 }
             }
         }
         order.into_iter().filter_map(|k| self.steps[k].take()).collect()
     }
+}
+
+/// The arrays that the step reads, and those whose conditions it needs.
+fn inputs(step: &Step) -> impl Iterator<Item = &Node> {
+    step.reads.iter().chain(&step.after)
 }
