@@ -84,7 +84,8 @@
 //!
 //! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans the
 //! recorded operations, fuses them into few kernels, runs these and waits once. [`Tensor::eval`] computes without
-//! reading; a chain of 64 unevaluated arrays is evaluated automatically. Sizes that depend on data, such as the number of
+//! reading. Nothing else does, except that a chain of 131,072 unevaluated arrays is evaluated when it is recorded, which
+//! bounds the memory that a recording takes. Sizes that depend on data, such as the number of
 //! words of a text, stay on the device. Recording is hash-consed: equal operations on equal operands are one array, which
 //! is computed once as long as a tensor of it lives. [`eval`] and [`to_host`] take several tensors and compute shared
 //! arrays once. [`Tensor::explain`] shows the kernels that a read would run and why they are separate, [`Device::stats`]
