@@ -23,7 +23,7 @@ pub const PROGRAMS: &[Program] = &[
     ("ranges", |i| one(Tensor::ranges(0, &i.segments, 1))),
     ("ranges of lengths", |i| one(i.x.row_lengths(1)?.range())),
     ("fill_rows", |i| one(i.x.fill_rows(2, 1f32))),
-    ("zeros", |i| one(Tensor::zeros(&i.x.ragged_shape(), DType::F32))),
+    ("zeros", |i| one(Tensor::zeros(i.x.ragged_shape(), DType::F32))),
     ("from_row_splits", |i| one(Tensor::from_row_splits(&i.order, &i.segments.unique(0)?.multiply(10)?))),
     ("from_row_lengths", |i| one(Tensor::from_row_lengths(&i.x.values()?, &i.x.row_lengths(1)?))),
     ("from_value_rowids", |i| one(Tensor::from_value_rowids(&i.x.values()?, &i.x.value_rowids()?))),
