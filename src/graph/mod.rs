@@ -22,6 +22,7 @@
 //! reads arrays, and a size may be an element of an array. Their types are therefore defined here, and their methods in
 //! the files of the same names.
 
+pub(crate) mod access;
 pub(crate) mod append;
 pub(crate) mod backend;
 mod bindings;
