@@ -11,7 +11,7 @@ use crate::backend::gpu::matmul::TERMS_END;
 use crate::backend::gpu::row_reduce::TILE_COST;
 use crate::backend::gpu::{row_hash, scan, sort};
 use crate::graph::canonical_order::{reduction, row_scan};
-use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::Step;
 use crate::graph::rank_bitmap;
@@ -171,11 +171,7 @@ fn of_row_kernel(
 /// the order of the terms. Arrays of batch parameters are bound with all their windows if enough bindings remain for
 /// the matrices.
 fn of_product(step: &Step, launch: &Launch, b: &Binding, p: &Product) -> Option<AccessPattern> {
-    let operand = |k: usize| match p.operands[k].kind() {
-        ExprKind::Load(n, at) if at.is_index() => Some(n),
-        _ => None,
-    };
-    let (left, right) = operand(0).zip(operand(1)).filter(|(l, r)| l != r)?;
+    let (left, right) = p.operands[0].own_load().zip(p.operands[1].own_load()).filter(|(l, r)| l != r)?;
     let describes_batches = |n: &Node| n != left && n != right;
     let windows = |b: &Binding| match b {
         Binding::Read(n) if describes_batches(n) => n.bytes().div_ceil(step.limits.window_bytes()),
@@ -219,5 +215,5 @@ fn of_hash(step: &Step, launch: &Launch, b: &Binding, splits: &Node) -> AccessPa
 
 /// Whether the values are a stored array other than the splits, read at their own positions.
 fn reads_own_position(value: &Expr, splits: &Node) -> bool {
-    matches!(value.kind(), ExprKind::Load(n, at) if at.is_index() && n != splits)
+    value.own_load().is_some_and(|n| n != splits)
 }
