@@ -2,13 +2,14 @@
 //!
 //! Sizes are capacities. Each distinct load of an expression counts:
 //!
-//! - A load at computed positions counts one element per access, but at most the whole array, since most index
-//!   arithmetic reads each element once. The limit applies per branch of a `select` between positions.
-//! - A load at data-dependent indices counts every access, unless the array has at most 4 MiB, which fit the caches.
+//! - A load counts one element per access, but at most the whole array, since runs, digits and places in rows read each
+//!   element once or repeat nearby ones. The limit applies per branch of a choice between accesses.
+//! - A load of gathered elements counts every access, unless the array has at most 4 MiB, which fit the caches.
 //! - Row splits count once.
 
 use std::collections::HashSet;
 
+use super::access::Access;
 use super::canonical_order::BLOCK;
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
@@ -59,30 +60,18 @@ fn domain(step: &Step) -> (&Expr, u64) {
     }
 }
 
-/// Number of positions between which the selects of an index choose. Visits at most `budget` expressions, since shared
-/// operands are visited repeatedly.
-fn alternatives(at: &Expr, budget: &mut u32) -> u64 {
-    *budget = budget.saturating_sub(1);
-    match at.kind() {
-        _ if *budget == 0 => 1,
-        ExprKind::Select(_, a, b) => alternatives(a, budget) + alternatives(b, budget),
-        ExprKind::Binary(_, a, b) => alternatives(a, budget).max(alternatives(b, budget)),
-        _ => 1,
+/// Bytes that one load from `node` moves when it is evaluated at `positions` positions.
+fn load_bytes(load: &Expr, node: &Node, positions: u64) -> u64 {
+    let size = node.dtype().size() as u64;
+    if !load.has_index() {
+        return size;
     }
-}
-
-/// Bytes that one load moves when it is evaluated at `positions` positions.
-fn load_bytes(node: &Node, at: &Expr, positions: u64) -> u64 {
-    if !at.has_index() {
-        return node.dtype().size() as u64;
-    }
-    let accesses = positions * node.dtype().size() as u64;
-    let mut is_data = false;
-    for_each_expr(at, &mut |e| is_data |= matches!(e.kind(), ExprKind::Cast(_) | ExprKind::Checked(..)));
+    let choices = load.load_access().map_or_else(Vec::new, Access::choices);
+    let is_data = choices.iter().any(|access| matches!(access, Access::Gathered { .. }));
     if is_data && node.bytes() > CACHED_TABLE {
-        accesses
+        positions * size
     } else {
-        accesses.min(node.bytes() * alternatives(at, &mut 256))
+        (positions * size).min(node.bytes() * choices.len() as u64)
     }
 }
 
@@ -138,7 +127,7 @@ fn loads(step: &Step, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
                 let is_new = step.row_kernel.is_none() || seen.insert((e.digest(), positions));
                 // Loads of splits were counted above.
                 if is_new && !in_registers.contains(&n) && !splits.contains(&n.digest()) {
-                    f(n, Some(at), load_bytes(n, at, positions));
+                    f(n, Some(at), load_bytes(e, n, positions));
                 }
             }
         });
@@ -163,10 +152,10 @@ fn reread_bytes(step: &Step) -> u64 {
     }
     let mut bytes = 0;
     for_each_expr(&map.value, &mut |e| {
-        if let ExprKind::Load(n, at) = e.kind()
+        if let ExprKind::Load(n, _) = e.kind()
             && reduced.contains(&e.digest())
         {
-            bytes += load_bytes(n, at, elements);
+            bytes += load_bytes(e, n, elements);
         }
     });
     let splits = if let Rows::Splits(n) = rows { n.bytes() } else { 0 };
