@@ -4,11 +4,12 @@
 //! the access of the load is the same.
 
 use super::{Access, Order};
-use crate::graph::Expr;
 use crate::graph::conditions::unconditional;
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::ExprKind;
 use crate::graph::node::Recipe;
+use crate::graph::walk::for_each_expr;
+use crate::graph::{Expr, Node};
 
 impl Expr {
     /// As [`Expr::access`], with the positions of unevaluated maps in place of loads from these: the access of the load
@@ -30,12 +31,20 @@ fn expanded(e: &Expr, known: &mut DigestMap<Expr>) -> Expr {
     let operands: Vec<Expr> = e.operands().map(|operand| expanded(operand, known)).collect();
     let mut out = e.with_operands(operands.into_iter());
     if let ExprKind::Load(positions, at) = out.kind()
-        && let Some(Recipe::Map { value, whole: false }) = positions.recipe().as_deref()
+        && !searches(at, positions)
+        && let Some(Recipe::Map { value, .. }) = positions.recipe().as_deref()
     {
         out = expanded(&unconditional(value).at(at), known);
     }
     known.insert(e.digest(), out.clone());
     out
+}
+
+/// Whether the expression searches the array: its loads there are starts of rows.
+fn searches(e: &Expr, splits: &Node) -> bool {
+    let mut found = false;
+    for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(of, _) if of == splits));
+    found
 }
 
 /// The access with what is known of gathered elements from the primitive that computes them.
