@@ -12,7 +12,7 @@ pub(crate) const MAX_REPEATED_COST: u32 = 80;
 pub(crate) fn evaluation_cost(e: &Expr, rows: Option<&(Node, u32)>) -> u32 {
     let mut sum = 0u32;
     for_each_expr(e, &mut |e| {
-        let is_known = e.as_own_row().is_some_and(|(s, inner)| rows.is_some_and(|r| (&r.0, r.1) == (s, inner)));
+        let is_known = e.own_row().is_some_and(|(s, inner)| rows.is_some_and(|r| (&r.0, r.1) == (s, inner)));
         sum = sum.saturating_add(if is_known { 0 } else { e.own_cost() });
     });
     sum

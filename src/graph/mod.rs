@@ -1,9 +1,9 @@
 //! The expression graph: recorded computations, independent of the backend that runs them.
 //!
 //! Operations record [`node`]s: arrays with a [`recipe`], the primitive that computes them, over expressions ([`expr`])
-//! and symbolic sizes ([`size`]). A read traces the nodes below it into a flat [`program`], in which sizes and
-//! the numbers of the user are parameters. The program is the key of each backend's plan cache. On a miss the program is lifted to nodes of its
-//! own, and [`plan`] fuses them into steps, which backends run:
+//! and symbolic sizes ([`size`]). A read traces the nodes below it into a flat [`program`], in which sizes and the
+//! numbers of the user are parameters. The program is the key of each backend's plan cache. On a miss the program is
+//! lifted to nodes of its own, and [`plan`] fuses them into steps, which backends run:
 //!
 //! ```text
 //! node, expr, size ──trace──> program + bindings ──cache──> plan ──backend──> results, for the recorded nodes
@@ -25,6 +25,7 @@
 //! reads arrays, and a size may be an element of an array. Their types are therefore defined here, and their methods in
 //! the files of the same names.
 
+pub(crate) mod access;
 pub(crate) mod append;
 pub(crate) mod backend;
 mod bindings;

@@ -168,7 +168,7 @@ impl Step {
         let mut at_own = DigestSet::default();
         let count = self.recipe.live_counts();
         for_each_expr(value, &mut |e| match e.kind() {
-            ExprKind::Load(n, at) if at.is_index() => {
+            ExprKind::Load(n, at) if at.is_own_position() => {
                 at_own.insert(n.digest());
             }
             _ => elsewhere.extend(e.node().map(Node::digest)),
@@ -273,7 +273,7 @@ impl Dependencies {
                     );
                 }
                 if out.own_row.is_none() {
-                    out.own_row = e.as_own_row().map(|(splits, inner)| (splits.clone(), inner));
+                    out.own_row = e.own_row().map(|(splits, inner)| (splits.clone(), inner));
                 }
             });
         }

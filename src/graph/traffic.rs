@@ -2,13 +2,14 @@
 //!
 //! Sizes are capacities in the run. Each distinct load of an expression counts:
 //!
-//! - A load at computed positions counts one element per access, but at most the whole array, since most index
-//!   arithmetic reads each element once. The limit applies per branch of a `select` between positions.
-//! - A load at data-dependent indices counts every access, unless the array has at most 4 MiB, which fit the caches.
+//! - A load counts one element per access, but at most the whole array, since runs, digits and places in rows read each
+//!   element once or repeat nearby ones. The limit applies per branch of a choice between accesses.
+//! - A load of gathered elements counts every access, unless the array has at most 4 MiB, which fit the caches.
 //! - Row splits count once.
 
 use std::collections::HashSet;
 
+use super::access::Access;
 use super::canonical_order::BLOCK;
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
@@ -62,30 +63,18 @@ fn domain<'a>(step: &'a Step, sizes: SizeView<'_>) -> (&'a Expr, u64) {
     }
 }
 
-/// Number of positions between which the selects of an index choose. Visits at most `budget` expressions, since shared
-/// operands are visited repeatedly.
-fn alternatives(at: &Expr, budget: &mut u32) -> u64 {
-    *budget = budget.saturating_sub(1);
-    match at.kind() {
-        _ if *budget == 0 => 1,
-        ExprKind::Select(_, a, b) => alternatives(a, budget) + alternatives(b, budget),
-        ExprKind::Binary(_, a, b) => alternatives(a, budget).max(alternatives(b, budget)),
-        _ => 1,
+/// Bytes that one load from `node` moves when it is evaluated at `positions` positions.
+fn load_bytes(sizes: SizeView<'_>, load: &Expr, node: &Node, positions: u64) -> u64 {
+    let size = node.dtype().size() as u64;
+    if !load.has_index() {
+        return size;
     }
-}
-
-/// Bytes that one load moves when it is evaluated at `positions` positions.
-fn load_bytes(sizes: SizeView<'_>, node: &Node, at: &Expr, positions: u64) -> u64 {
-    if !at.has_index() {
-        return node.dtype().size() as u64;
-    }
-    let accesses = positions * node.dtype().size() as u64;
-    let mut is_data = false;
-    for_each_expr(at, &mut |e| is_data |= matches!(e.kind(), ExprKind::Cast(_) | ExprKind::Checked(..)));
+    let choices = load.load_access().map_or_else(Vec::new, Access::choices);
+    let is_data = choices.iter().any(|access| matches!(access, Access::Gathered { .. }));
     if is_data && sizes.bytes(node) > CACHED_TABLE {
-        accesses
+        positions * size
     } else {
-        accesses.min(sizes.bytes(node) * alternatives(at, &mut 256))
+        (positions * size).min(sizes.bytes(node) * choices.len() as u64)
     }
 }
 
@@ -141,7 +130,7 @@ fn loads(step: &Step, sizes: SizeView<'_>, f: &mut impl FnMut(&Node, Option<&Exp
                 let is_new = step.row_kernel.is_none() || seen.insert((e.digest(), positions));
                 // Loads of splits were counted above.
                 if is_new && !in_registers.contains(&n) && !splits.contains(&n.digest()) {
-                    f(n, Some(at), load_bytes(sizes, n, at, positions));
+                    f(n, Some(at), load_bytes(sizes, e, n, positions));
                 }
             }
         });
@@ -166,10 +155,10 @@ fn reread_bytes(step: &Step, sizes: SizeView<'_>) -> u64 {
     }
     let mut bytes = 0;
     for_each_expr(&map.value, &mut |e| {
-        if let ExprKind::Load(n, at) = e.kind()
+        if let ExprKind::Load(n, _) = e.kind()
             && reduced.contains(&e.digest())
         {
-            bytes += load_bytes(sizes, n, at, elements);
+            bytes += load_bytes(sizes, e, n, elements);
         }
     });
     let splits = if let Rows::Splits(n) = rows { sizes.bytes(n) } else { 0 };

@@ -3,6 +3,8 @@
 //! An operation checks its arguments on the host, determines the shape of its result, and records a few nodes. No
 //! operation computes. One file per family.
 
+#[cfg(test)]
+mod accesses;
 mod accessors;
 mod arg_extremes;
 mod axes;

@@ -97,12 +97,17 @@ impl Tensor {
         let away = Expr::u32(u32::try_from(by.unsigned_abs()).unwrap_or(u32::MAX));
         let width = Expr::u32(along.elements.numbers_per_row()?);
         let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
-        let offset = along.rows.offset_of(element.clone());
-        let (ok, from) = if by >= 0 {
-            (away.clone().le(offset), element.sub(away))
+        let (row, offset) = (along.rows.row_of(element.clone()), along.rows.offset_of(element.clone()));
+        let moved = |at: Expr| if by >= 0 { at.sub(away.clone()) } else { at.add(away.clone()) };
+        let ok = if by >= 0 {
+            away.clone().le(offset.clone())
         } else {
-            let length = along.rows.length(along.rows.row_of(element.clone()));
-            (away.clone().lt(length.sub(offset)), element.add(away))
+            away.clone().lt(along.rows.length(row.clone()).sub(offset.clone()))
+        };
+        // A place in a ragged row; in rows of one length a run, which needs no rows.
+        let from = match along.rows.uniform_length() {
+            None => along.rows.within(row, moved(offset)),
+            Some(_) => moved(element),
         };
         let taken = Pick::From(self.values_ref(), from.mul(width).add(number));
         let pick = Pick::either(ok, taken, Pick::Fill(fill));

@@ -3,7 +3,7 @@
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::eval::Block;
-use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 
 /// Positions per evaluated block.
@@ -21,11 +21,10 @@ pub(super) fn append(inputs: &Inputs, parts: &[(Expr, Extent)], out: &mut Array)
         if part.is_empty() {
             continue;
         }
-        match value.kind() {
-            ExprKind::Load(node, at) if at.is_index() && inputs.array(node).bytes().len() >= part.len() => {
-                part.copy_from_slice(&inputs.array(node).bytes()[..part.len()]);
-            }
-            _ => {
+        let stored = value.own_load().map(|node| inputs.array(node).bytes());
+        match stored.filter(|stored| stored.len() >= part.len()) {
+            Some(stored) => part.copy_from_slice(&stored[..part.len()]),
+            None => {
                 let expr = CompiledExpr::new(inputs, value);
                 for (k, block) in part.chunks_mut(BLOCK * size).enumerate() {
                     let n = block.len() / size;

@@ -71,7 +71,7 @@ pub(super) const PARTITION_COST_PER_RUN: u32 = 256;
 fn block_cost(e: &Expr) -> u32 {
     let is_float = e.dtype().is_float();
     match e.kind() {
-        ExprKind::RowOf(..) if e.as_own_row().is_some() => 1,
+        ExprKind::RowOf(..) if e.own_row().is_some() => 1,
         ExprKind::RowOf(..) => 4 * e.own_cost(),
         ExprKind::Unary(UnaryOp::Math(MathFn::Exp | MathFn::Log | MathFn::Sqrt), _) => e.own_cost(),
         ExprKind::Binary(BinaryOp::Div, ..) if is_float => e.own_cost(),

@@ -195,7 +195,7 @@ impl CpuBackend {
         })
     }
 
-    /// Runs one step, whose checks are those of the recording at `locations`. Returns its outputs and the conditions that
+    /// Runs one step, whose checks and functions are those at `locations`. Returns its outputs and the conditions that
     /// they depend on.
     fn step(
         &self,

@@ -45,7 +45,7 @@ fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, (sizes, capacit
     let (mut flat, mut arrays) = (true, Vec::new());
     for_each_expr(value, &mut |e| match e.kind() {
         ExprKind::Load(n, at) => {
-            flat &= at.is_index() && is_word(n.dtype()) && n.is_vector_padded();
+            flat &= at.is_own_position() && is_word(n.dtype()) && n.is_vector_padded();
             arrays.push(n.clone());
         }
         ExprKind::RowOf(..) | ExprKind::Within(..) => flat = false,

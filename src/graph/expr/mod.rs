@@ -11,12 +11,13 @@ mod fold;
 mod kind;
 mod substitute;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use super::Expr;
 pub(crate) use check::{Check, CheckedStrings};
 pub(crate) use kind::{ExprKind, RewriteExpr};
 
+use super::access::Structure;
 use super::digest::Digest;
 use super::opcode::{BinaryOp, UnaryOp};
 use super::scalar::Scalar;
@@ -43,6 +44,8 @@ pub(super) struct ExprData {
     /// Depth, at recording, of the deepest array that the expression reads.
     depth: u32,
     kind: ExprKind,
+    /// How the value comes about from the position, once asked for; not part of the digest.
+    structure: OnceLock<Box<Structure>>,
 }
 
 impl PartialEq for Expr {
@@ -112,6 +115,7 @@ impl Expr {
                 _ => 0,
             },
             kind,
+            structure: OnceLock::new(),
         };
         let (mut has_index, mut reads, mut conditions) = (out.has_index, out.reads, out.conditions);
         let (mut fallible, mut cost, mut depth) = (out.fallible, out.cost, out.depth);
@@ -142,6 +146,10 @@ impl Expr {
     /// Address of the expression's allocation.
     pub(in crate::graph) fn address(&self) -> *const () {
         Arc::as_ptr(&self.0).cast()
+    }
+    /// The structure of the expression, once computed.
+    pub(in crate::graph) fn structure_cell(&self) -> &OnceLock<Box<Structure>> {
+        &self.0.structure
     }
     /// Number of references to the expression's allocation.
     pub(in crate::graph) fn references(&self) -> usize {
@@ -213,16 +221,6 @@ impl Expr {
     pub(crate) fn node(&self) -> Option<&Node> {
         match self.kind() {
             ExprKind::Load(n, _) | ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => Some(n),
-            _ => None,
-        }
-    }
-
-    /// The partition and inner width, if the expression is the row of the current element.
-    pub(crate) fn as_own_row(&self) -> Option<(&Node, u32)> {
-        let ExprKind::RowOf(splits, at) = self.kind() else { return None };
-        match at.kind() {
-            ExprKind::Index => Some((splits, 1)),
-            ExprKind::Binary(BinaryOp::IndexDiv, i, by) if i.is_index() => by.as_u32().map(|inner| (splits, inner)),
             _ => None,
         }
     }

@@ -22,7 +22,7 @@ impl Step {
     pub(in crate::graph) fn fetches_in(&self, sizes: SizeView<'_>) -> Option<&Node> {
         let Recipe::Map { value, .. } = &self.recipe else { return None };
         let (node, at) = match value.kind() {
-            ExprKind::Load(n, at) if !at.is_index() => (n, at),
+            ExprKind::Load(n, at) if !at.is_own_position() => (n, at),
             ExprKind::RowOf(n, at) => (n, at),
             _ => return None,
         };
@@ -104,8 +104,7 @@ impl Legalizer<'_> {
     /// map becomes that fetch.
     pub(super) fn map_value(&mut self, e: &Expr, positions: u32) -> Expr {
         let value = self.legalized(e, positions);
-        if loads_own_position(&value)
-            && let Some(n) = value.node()
+        if let Some(n) = value.own_load()
             && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches_in(self.sizes).is_some())
             && let Recipe::Map { value, .. } = last.recipe
         {
@@ -126,7 +125,7 @@ impl Legalizer<'_> {
     /// Replaces a load from a large array, or a search in it, by a fetch.
     pub(super) fn fetched(&mut self, e: &Expr, positions: u32) -> Expr {
         let (node, at) = match e.kind() {
-            ExprKind::Load(n, at) if !at.is_index() => (n, at),
+            ExprKind::Load(n, at) if !at.is_own_position() => (n, at),
             ExprKind::RowOf(n, at) => (n, at),
             _ => return e.clone(),
         };
@@ -160,9 +159,4 @@ impl Legalizer<'_> {
         }
         e
     }
-}
-
-/// Whether the expression is a load at the element's own position.
-pub(super) fn loads_own_position(e: &Expr) -> bool {
-    matches!(e.kind(), ExprKind::Load(_, at) if at.is_index())
 }

@@ -33,7 +33,6 @@ use super::rank_bitmap::RankBitmap;
 use super::row_kernel::{RowKernel, RowResult};
 use super::size::SizeView;
 use super::step::Dependencies;
-use fetch::loads_own_position;
 
 /// The legalized step, preceded by the steps that store its inputs. `done` holds the nodes that the plan computes so
 /// far.
@@ -135,7 +134,7 @@ impl Legalizer<'_> {
         let count = self.count(count);
         let numbers = count.times(self.target.op(), u64::from(inner)).unwrap_or(count);
         let value = self.legalized(e, self.sizes.capacity(&numbers));
-        if loads_own_position(&value) { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
+        if value.own_load().is_some() { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
     }
 
     /// The count as an expression that reads at most one element.
@@ -208,7 +207,7 @@ impl Legalizer<'_> {
         let mut operand = |k: usize| {
             let capacity = self.sizes.value(&p.capacities[k]);
             let value = self.legalized(&p.operands[k], capacity);
-            if loads_own_position(&value) { value } else { self.stored(&value, capacity) }
+            if value.own_load().is_some() { value } else { self.stored(&value, capacity) }
         };
         let mut operands = [operand(0), operand(1)];
         if let [Some(left), Some(right)] = operands.each_ref().map(Expr::node)

@@ -8,7 +8,6 @@ use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::opcode::BinaryOp;
 use crate::graph::recipe::Evaluation;
 use crate::graph::row_fusion::is_epilogue_candidate;
 use crate::graph::walk::for_each_expr;
@@ -85,7 +84,7 @@ impl Planner<'_> {
             let mut searches = false;
             for_each_expr(&body, &mut |e| {
                 searches |= matches!(e.kind(), ExprKind::RowOf(s, _) if
-                    e.as_own_row().is_none_or(|(_, inner)| g.rows.as_ref().is_some_and(|r| (&r.0, r.1) != (s, inner))));
+                    e.own_row().is_none_or(|(_, inner)| g.rows.as_ref().is_some_and(|r| (&r.0, r.1) != (s, inner))));
             });
             if searches {
                 return Err(FusionBarrier::Search);
@@ -122,11 +121,6 @@ impl Planner<'_> {
 
 /// Whether `at`, evaluated at every position of the domain, covers all of an array of that extent.
 fn covers(at: &Expr, extent: &Extent, domain: Option<&Extent>) -> bool {
-    let times = match at.kind() {
-        ExprKind::Index => Some(1),
-        ExprKind::Binary(BinaryOp::IndexDiv, i, by) if i.is_index() => by.as_u32(),
-        _ => None,
-    };
-    let all = times.and_then(|k| extent.times("a map", u64::from(k)).ok());
+    let all = at.position_divisor().and_then(|k| extent.times("a map", u64::from(k)).ok());
     all.is_some() && all.as_ref() == domain
 }

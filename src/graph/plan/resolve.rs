@@ -124,7 +124,13 @@ impl Planner<'_> {
         ops.iter().for_each(|o| g.depend_on_dropped(o, &out));
         match out.kind() {
             ExprKind::Load(n, at) => {
-                let (n, at) = (n.clone(), at.clone());
+                let (n, mut at) = (n.clone(), at.clone());
+                if !at.is_index() && at.is_own_position() && !at.has_conditions() {
+                    // Kernels name the own position and the own row by one expression.
+                    g.depend_on_dropped(&at, &Expr::index());
+                    at = Expr::index();
+                    out = Expr::load(&n, at.clone());
+                }
                 match self.inline(&n, &at, g, always) {
                     Ok((body, is_shared)) => {
                         g.inlined.push(n.clone());
@@ -141,9 +147,15 @@ impl Planner<'_> {
                     Err(why) => g.barriers.note(&n, why),
                 }
             }
-            ExprKind::RowOf(splits, _) | ExprKind::Within(splits, ..) => {
+            ExprKind::RowOf(splits, at) => {
                 g.barriers.note(splits, FusionBarrier::as_array(splits));
+                let own = out.own_row().map(|(_, width)| Expr::index().div(Expr::u32(width)));
+                if let Some(own) = own.filter(|own| own != at && !at.has_conditions()) {
+                    g.depend_on_dropped(at, &own);
+                    out = Expr::row_of(splits, own);
+                }
             }
+            ExprKind::Within(splits, ..) => g.barriers.note(splits, FusionBarrier::as_array(splits)),
             _ => {}
         }
         g.memo[usize::from(always)].insert(e.digest(), out.clone());

@@ -8,8 +8,8 @@ use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::expr::Check;
 use crate::graph::function::Function;
 
-/// The checks, functions and names of one recording of a program, by their numbers in it. Recordings of one program may have
-/// different checks: messages name shapes, and the same operations may be called at several lines.
+/// The checks, functions and names of one recording of a program, by their numbers in it. Recordings of one program may
+/// have different checks: messages name shapes, and the same operations may be called at several lines.
 #[derive(Debug, Default)]
 pub(crate) struct Locations {
     checks: Vec<Arc<Check>>,

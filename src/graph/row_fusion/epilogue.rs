@@ -108,7 +108,7 @@ fn can_fuse_epilogue(step: &Step, from: &Node, map: &Step, limits: SizedLimits<'
     let mut in_place = true;
     for_each_expr(value, &mut |e| {
         if let ExprKind::Load(n, at) = e.kind() {
-            in_place &= n != from || at.is_index();
+            in_place &= n != from || at.is_own_position();
         }
     });
     let elsewhere = |e: &Expr| {
@@ -142,7 +142,7 @@ pub(in crate::graph) fn is_epilogue_candidate(
     for_each_expr(value, &mut |e| {
         if let ExprKind::Load(n, at) = e.kind() {
             let is_reduction = matches!(n.recipe().as_deref(), Some(Recipe::Reduce { .. }));
-            found |= at.is_index() && is_reduction && has_one_reader(n) && n.extent() == map.extent();
+            found |= at.is_own_position() && is_reduction && has_one_reader(n) && n.extent() == map.extent();
         }
     });
     found

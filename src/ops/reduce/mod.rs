@@ -11,7 +11,7 @@ use super::levels::{Levels, Stage};
 use super::options::ReduceAxes;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::Reducer;
@@ -90,9 +90,9 @@ impl Reduction {
 
     /// The array of an expression in the result number. A plain load reuses its array.
     pub(super) fn stored(&self, value: Expr) -> Node {
-        match value.kind() {
-            ExprKind::Load(node, at) if at.is_index() => node.clone(),
-            _ => Node::map(&self.backend, self.op, self.levels.numbers(), value, &[]),
+        match value.own_load() {
+            Some(node) => node.clone(),
+            None => Node::map(&self.backend, self.op, self.levels.numbers(), value, &[]),
         }
     }
 

@@ -19,7 +19,7 @@ use super::number::Number;
 use super::parallel;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::expr::Expr;
 use crate::graph::node::Product;
 
 /// Computes the products of the first `batches` batches.
@@ -37,8 +37,7 @@ pub(crate) fn products(inputs: &Inputs, op: &str, p: &Product, batches: usize, o
 
 /// The first `len` elements of an operand. An array is borrowed; any other expression is evaluated into `kept`.
 fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut Option<Array>) -> Result<&'a Array> {
-    if let ExprKind::Load(node, at) = e.kind()
-        && at.is_index()
+    if let Some(node) = e.own_load()
         && inputs.array(node).len() >= len
     {
         return Ok(inputs.array(node));

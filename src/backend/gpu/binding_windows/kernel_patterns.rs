@@ -11,7 +11,7 @@ use crate::backend::gpu::matmul::TERMS_END;
 use crate::backend::gpu::row_reduce::TILE_COST;
 use crate::backend::gpu::{row_hash, scan, sort};
 use crate::graph::canonical_order::{reduction, row_scan};
-use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::expr::Expr;
 use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::Step;
 use crate::graph::rank_bitmap;
@@ -179,11 +179,7 @@ fn of_product(
     b: &Binding,
     p: &Product,
 ) -> Option<AccessPattern> {
-    let operand = |k: usize| match p.operands[k].kind() {
-        ExprKind::Load(n, at) if at.is_index() => Some(n),
-        _ => None,
-    };
-    let (left, right) = operand(0).zip(operand(1)).filter(|(l, r)| l != r)?;
+    let (left, right) = p.operands[0].own_load().zip(p.operands[1].own_load()).filter(|(l, r)| l != r)?;
     let describes_batches = |n: &Node| n != left && n != right;
     let windows = |b: &Binding| match b {
         Binding::Read(n) if describes_batches(n) => sizes.bytes(n).div_ceil(step.limits.window_bytes()),
@@ -227,5 +223,5 @@ fn of_hash(step: &Step, launch: &Launch, b: &Binding, splits: &Node) -> AccessPa
 
 /// Whether the values are a stored array other than the splits, read at their own positions.
 fn reads_own_position(value: &Expr, splits: &Node) -> bool {
-    matches!(value.kind(), ExprKind::Load(n, at) if at.is_index() && n != splits)
+    value.own_load().is_some_and(|n| n != splits)
 }

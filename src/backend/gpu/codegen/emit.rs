@@ -97,7 +97,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
             }
             ExprKind::RowOf(splits, at) => {
                 let own = self.module.row_context.clone();
-                if own.is_some() && e.as_own_row().is_some_and(|(s, k)| own == Some((s.clone(), k))) {
+                if own.is_some() && e.own_row().is_some_and(|(s, k)| own == Some((s.clone(), k))) {
                     return "row".into();
                 }
                 let at = self.value(at);

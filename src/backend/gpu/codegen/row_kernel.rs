@@ -69,7 +69,7 @@ impl ModuleBuilder<'_> {
         let mut found = false;
         for (_, value) in pass.columns() {
             for_each_expr(value, &mut |e| {
-                let own = e.as_own_row().map(|(splits, inner)| (splits.clone(), inner));
+                let own = e.own_row().map(|(splits, inner)| (splits.clone(), inner));
                 found |= own.is_some() && own == self.row_context;
             });
         }

@@ -1,0 +1,399 @@
+//! Forms: index arithmetic as a sum of digits of the position, of other values, and of a constant.
+//!
+//! A form is a choice between such sums, one per outcome of the conditions of `select`. Forms are closed under `+`, `-`,
+//! products with constants, [`BinaryOp::IndexDiv`], [`BinaryOp::IndexRem`], `RowOf` and `Within`; any other expression is a
+//! term of its own. Sums equal the value modulo 2^32. Operands of `IndexDiv` and `IndexRem` contain no arithmetic that
+//! wrapped, so that their sums are equal as integers.
+
+use std::sync::OnceLock;
+
+use super::Access;
+use super::digit::{Counter, Digit, Grain, OwnRows, Radix, add_digit, canonical};
+use crate::dtype::DType;
+use crate::graph::expr::ExprKind;
+use crate::graph::opcode::BinaryOp;
+use crate::graph::{Expr, Node};
+
+/// Maximum number of sums of a form.
+const MAX_CHOICES: usize = 16;
+
+/// A term that is no digit: `times * value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term {
+    pub(super) times: i64,
+    pub(super) value: Expr,
+    /// Whether `value` is the start of a row, and the other terms are an offset within that row.
+    pub(super) is_start: bool,
+}
+
+/// `constant + Σ times * digit + Σ times * value`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Sum {
+    pub(super) constant: i64,
+    pub(super) digits: Vec<(i64, Digit)>,
+    pub(super) terms: Vec<Term>,
+}
+
+/// The form of a u32 expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Form {
+    Sum(Sum),
+    /// The first form where the condition holds, else the second.
+    Choice(Expr, Box<[Self; 2]>),
+}
+
+/// The form and the grain of an expression, computed at the first question.
+#[derive(Debug)]
+pub(in crate::graph) struct Structure {
+    /// `None` if the form is the expression itself, as one term.
+    form: Option<Form>,
+    grain: Grain,
+    /// Of a load.
+    access: OnceLock<Access>,
+}
+
+impl Sum {
+    fn of_constant(constant: i64) -> Self {
+        Self { constant, ..Self::default() }
+    }
+
+    fn of_digit(digit: Digit) -> Self {
+        Self { digits: vec![(1, digit)], ..Self::default() }
+    }
+
+    pub(super) fn of_value(value: Expr, is_start: bool) -> Self {
+        Self { terms: vec![Term { times: 1, value, is_start }], ..Self::default() }
+    }
+
+    /// The digit, if the sum is one.
+    pub(super) fn as_digit(&self) -> Option<&Digit> {
+        match (&self.digits[..], &self.terms[..], self.constant) {
+            ([(1, digit)], [], 0) => Some(digit),
+            _ => None,
+        }
+    }
+
+    /// Whether the sum is the position.
+    pub(super) fn is_position(&self) -> bool {
+        let is_position = |sum: &Self| sum.as_digit() == Some(&Digit::POSITION);
+        is_position(self) || self.constant == 0 && self.clone().with_own_elements().as_ref().is_some_and(is_position)
+    }
+
+    fn as_constant(&self) -> Option<i64> {
+        (self.digits.is_empty() && self.terms.is_empty()).then_some(self.constant)
+    }
+
+    pub(super) fn has_start(&self) -> bool {
+        self.terms.iter().any(|t| t.is_start)
+    }
+
+    /// Whether the sum consists of digits of the position.
+    fn is_of_position(&self) -> bool {
+        self.constant == 0 && self.terms.is_empty() && self.digits.iter().all(|(_, d)| d.of == Counter::Position)
+    }
+
+    pub(super) fn scaled(&self, by: i64) -> Option<Self> {
+        let mut out = self.clone();
+        out.constant = out.constant.checked_mul(by)?;
+        for times in out.digits.iter_mut().map(|(t, _)| t).chain(out.terms.iter_mut().map(|t| &mut t.times)) {
+            *times = times.checked_mul(by)?;
+        }
+        if by == 0 {
+            out = Self::default();
+        }
+        Some(out)
+    }
+
+    fn plus(&self, other: &Self) -> Option<Self> {
+        let mut out = self.clone();
+        out.constant = out.constant.checked_add(other.constant)?;
+        for (times, digit) in &other.digits {
+            add_digit(&mut out.digits, *times, digit)?;
+        }
+        for term in &other.terms {
+            match out.terms.iter_mut().find(|t| t.value == term.value && t.is_start == term.is_start) {
+                Some(known) => known.times = known.times.checked_add(term.times)?,
+                None => out.terms.push(term.clone()),
+            }
+        }
+        // A sum with more than numbers within the element may leave the row.
+        if (self.has_start() && !other.is_of_position()) || (other.has_start() && !self.is_of_position()) {
+            let terms = std::mem::take(&mut out.terms);
+            for term in terms {
+                let plain = Self { terms: vec![Term { is_start: false, ..term }], ..Self::default() };
+                out = out.plus(&plain)?;
+            }
+        }
+        out.terms.retain(|t| t.times != 0);
+        out.digits = canonical(out.digits)?;
+        out.exchanged(-1, element, offset)
+    }
+
+    /// The sum with the own element in place of the start of its row and its offset there.
+    pub(super) fn with_own_elements(self) -> Option<Self> {
+        self.exchanged(1, offset, element)
+    }
+
+    /// Replaces the counter `from` of the own rows, and `sign` times the start of the own row, by the counter `to`.
+    fn exchanged(mut self, sign: i64, from: fn(OwnRows) -> Digit, to: fn(OwnRows) -> Digit) -> Option<Self> {
+        for k in 0..self.terms.len() {
+            let Some(rows) = start_of_own_row(&self.terms[k].value) else { continue };
+            let (replaced, times) = (from(rows.clone()), self.terms[k].times);
+            if let Some(at) = self.digits.iter().position(|(t, digit)| *digit == replaced && *t * sign == times) {
+                let (times, _) = self.digits.remove(at);
+                self.terms.remove(k);
+                add_digit(&mut self.digits, times, &to(rows))?;
+                self.digits = canonical(self.digits)?;
+                return Some(self);
+            }
+        }
+        Some(self)
+    }
+
+    /// Quotient and remainder by a constant. `None` if they are no sums.
+    fn divided(&self, by: i64) -> Option<[Self; 2]> {
+        if by <= 0 {
+            return None;
+        }
+        let (mut above, mut rest) = (Self::of_constant(self.constant.div_euclid(by)), Self::default());
+        rest.constant = self.constant.rem_euclid(by);
+        let mut most = rest.constant;
+        for (times, digit) in &self.digits {
+            if times % by == 0 {
+                add_digit(&mut above.digits, times / by, digit)?;
+                continue;
+            }
+            if *times < 0 {
+                return None;
+            }
+            let (high, low) = if by % times == 0 {
+                digit.split(u64::try_from(by / times).ok()?)?
+            } else {
+                (None, Some(digit.clone()))
+            };
+            if let Some(high) = high {
+                add_digit(&mut above.digits, 1, &high)?;
+            }
+            if let Some(low) = low {
+                let last = i64::try_from(low.known_modulus()?).ok()?.checked_sub(1)?;
+                most = most.checked_add(times.checked_mul(last.max(0))?)?;
+                add_digit(&mut rest.digits, *times, &low)?;
+            }
+        }
+        for term in &self.terms {
+            if term.times % by != 0 {
+                return None;
+            }
+            above.terms.push(Term { times: term.times / by, ..term.clone() });
+        }
+        if most >= by {
+            return None;
+        }
+        above.digits = canonical(above.digits)?;
+        rest.digits = canonical(rest.digits)?;
+        Some([above, rest])
+    }
+}
+
+/// The own element of rows: `position / width`.
+fn element(rows: OwnRows) -> Digit {
+    Digit::from(Counter::Position, Radix::known(rows.width.into()))
+}
+
+/// The offset of the own element in its row.
+fn offset(rows: OwnRows) -> Digit {
+    Digit::from(Counter::Offset(rows), Radix::ONE)
+}
+
+/// The own rows of which the value is the start of the current one: `splits[row_of(splits, position / width)]`.
+fn start_of_own_row(value: &Expr) -> Option<OwnRows> {
+    let ExprKind::Load(splits, row) = value.kind() else { return None };
+    own_row(row).filter(|rows| rows.splits == *splits)
+}
+
+/// The rows of which the value is the own row: `row_of(splits, position / width)`.
+pub(super) fn own_row(value: &Expr) -> Option<OwnRows> {
+    value.own_row().map(|(splits, width)| OwnRows { splits: splits.clone(), width })
+}
+
+impl Form {
+    /// Number of sums.
+    fn choices(&self) -> usize {
+        match self {
+            Self::Sum(_) => 1,
+            Self::Choice(_, of) => of[0].choices() + of[1].choices(),
+        }
+    }
+
+    fn map(&self, f: &dyn Fn(&Sum) -> Option<Sum>) -> Option<Self> {
+        Some(match self {
+            Self::Sum(sum) => Self::Sum(f(sum)?),
+            Self::Choice(c, of) => Self::Choice(c.clone(), Box::new([of[0].map(f)?, of[1].map(f)?])),
+        })
+    }
+
+    /// The form where the condition of that expression is known.
+    fn given(&self, condition: &Expr, holds: bool) -> Self {
+        match self {
+            Self::Choice(c, of) if c == condition => of[usize::from(!holds)].given(condition, holds),
+            Self::Choice(c, of) => {
+                let of = [of[0].given(condition, holds), of[1].given(condition, holds)];
+                Self::Choice(c.clone(), Box::new(of))
+            }
+            Self::Sum(_) => self.clone(),
+        }
+    }
+
+    fn combined(&self, other: &Self, f: &dyn Fn(&Sum, &Sum) -> Option<Sum>) -> Option<Self> {
+        match (self, other) {
+            (Self::Sum(a), Self::Sum(b)) => Some(Self::Sum(f(a, b)?)),
+            (Self::Choice(c, of), _) => {
+                let of = |k: usize| of[k].combined(&other.given(c, k == 0), f);
+                Some(Self::Choice(c.clone(), Box::new([of(0)?, of(1)?])))
+            }
+            (_, Self::Choice(c, of)) => {
+                let of = |k: usize| self.combined(&of[k], f);
+                Some(Self::Choice(c.clone(), Box::new([of(0)?, of(1)?])))
+            }
+        }
+        .filter(|form| form.choices() <= MAX_CHOICES)
+    }
+}
+
+impl Structure {
+    /// The structure of the expression.
+    fn of(e: &Expr) -> Self {
+        let mut form = if e.dtype() == DType::U32 { form_of(e) } else { None };
+        if matches!(&form, Some(form) if form.choices() > MAX_CHOICES) {
+            form = None;
+        }
+        let operands = e.operands().fold(Grain::Constant, |grain, operand| grain.and(operand.grain()));
+        let grain = match &form {
+            Some(Form::Sum(sum)) => {
+                let digits = sum.digits.iter().fold(Grain::Constant, |grain, (_, digit)| grain.and(&digit.grain()));
+                sum.terms.iter().fold(digits, |grain, term| grain.and(term.value.grain()))
+            }
+            _ => match own_row(e) {
+                Some(rows) => Grain::Row(rows),
+                None => operands,
+            },
+        };
+        Self { form, grain, access: OnceLock::new() }
+    }
+}
+
+/// The form of a u32 expression; `None` if it is a term of its own.
+fn form_of(e: &Expr) -> Option<Form> {
+    use BinaryOp::{Add, IndexDiv, IndexRem, Mul, Sub};
+    match e.kind() {
+        ExprKind::Index => Some(Form::Sum(Sum::of_digit(Digit::POSITION))),
+        ExprKind::Scalar(_) => Some(Form::Sum(Sum::of_constant(e.as_u32()?.into()))),
+        ExprKind::Within(splits, row, offset) => {
+            let start = Sum::of_value(Expr::load(splits, row.clone()), true);
+            offset.form().map(&|offset| {
+                // The start is added to the offset last, so that it stays the start of a row.
+                let mut out = offset.clone();
+                out.terms.iter_mut().for_each(|t| t.is_start = false);
+                out.terms.push(start.terms[0].clone());
+                Some(out)
+            })
+        }
+        ExprKind::Select(c, a, b) => Some(Form::Choice(c.clone(), Box::new([a.form(), b.form()]))),
+        ExprKind::Binary(Add, a, b) => a.form().combined(&b.form(), &|a, b| a.plus(b)),
+        ExprKind::Binary(Sub, a, b) => a.form().combined(&b.form(), &|a, b| a.plus(&b.scaled(-1)?)),
+        ExprKind::Binary(Mul, a, b) => {
+            let product = |a: &Sum, b: &Sum| match (a.as_constant(), b.as_constant()) {
+                (_, Some(by)) => a.scaled(by),
+                (Some(by), _) => b.scaled(by),
+                _ => None,
+            };
+            a.form().combined(&b.form(), &product)
+        }
+        ExprKind::Binary(op @ (IndexDiv | IndexRem), a, by) => {
+            let form = a.form();
+            if let Some(by) = by.as_u32() {
+                let [above, rest] = [0, 1];
+                let part = if *op == IndexDiv { above } else { rest };
+                return form.map(&|sum| Some(sum.divided(by.into())?[part].clone()));
+            }
+            form.map(&|sum| divided_by_size(sum, *op, by).map(Sum::of_digit))
+        }
+        _ => None,
+    }
+}
+
+/// Quotient or remainder of a digit by a value that is constant in the own row. `None` if it is no digit.
+fn divided_by_size(sum: &Sum, op: BinaryOp, by: &Expr) -> Option<Digit> {
+    let digit = sum.as_digit().filter(|digit| digit.modulus.is_none())?;
+    let size = Radix { times: 1, size: Some(by.clone()) };
+    let is_constant = match (&digit.of, by.grain()) {
+        (_, Grain::Constant) => true,
+        (Counter::Offset(own), Grain::Row(rows)) => op == BinaryOp::IndexRem && own == rows,
+        _ => false,
+    };
+    match op {
+        _ if !is_constant => None,
+        BinaryOp::IndexRem => Some(Digit { modulus: Some(size), ..digit.clone() }),
+        _ => Some(Digit { divisor: digit.divisor.product(&size)?, ..digit.clone() }),
+    }
+}
+
+impl Expr {
+    /// The splits and the numbers per element, if the value is the row of the own element.
+    pub(crate) fn own_row(&self) -> Option<(&Node, u32)> {
+        let ExprKind::RowOf(splits, at) = self.kind() else { return None };
+        Some((splits, at.position_divisor()?))
+    }
+
+    /// The divisor, if the value is the position divided by a constant.
+    pub(in crate::graph) fn position_divisor(&self) -> Option<u32> {
+        if self.is_index() {
+            return Some(1);
+        }
+        let Some(Form::Sum(sum)) = &self.structure().form else { return None };
+        let digit = sum.as_digit().filter(|d| d.of == Counter::Position && d.modulus.is_none())?;
+        u32::try_from(digit.divisor.as_known()?).ok()
+    }
+
+    /// Whether a load at this index reads the element at the own position.
+    pub(crate) fn is_own_position(&self) -> bool {
+        self.is_index() || matches!(&self.structure().form, Some(Form::Sum(sum)) if sum.is_position())
+    }
+
+    /// The structure, computed from that of the operands without recursion.
+    fn structure(&self) -> &Structure {
+        let cell = self.structure_cell();
+        if let Some(known) = cell.get() {
+            return known;
+        }
+        let mut stack = vec![self];
+        while let Some(&e) = stack.last() {
+            let open = stack.len();
+            stack.extend(e.operands().filter(|operand| operand.structure_cell().get().is_none()));
+            if stack.len() == open {
+                stack.pop();
+                e.structure_cell().get_or_init(|| Box::new(Structure::of(e)));
+            }
+        }
+        cell.get_or_init(|| Box::new(Structure::of(self)))
+    }
+
+    /// The access of a load; `None` for any other expression.
+    pub(crate) fn load_access(&self) -> Option<&Access> {
+        let ExprKind::Load(_, at) = self.kind() else { return None };
+        Some(self.structure().access.get_or_init(|| at.access()))
+    }
+
+    /// The form of a u32 expression.
+    pub(super) fn form(&self) -> Form {
+        match &self.structure().form {
+            Some(form) => form.clone(),
+            None => Form::Sum(Sum::of_value(self.clone(), false)),
+        }
+    }
+
+    /// How often the value changes with the position.
+    pub(super) fn grain(&self) -> &Grain {
+        &self.structure().grain
+    }
+}

@@ -1,0 +1,75 @@
+//! Accesses through arrays of positions.
+//!
+//! Operations store positions as maps, which later operations index. The planner may compute such a map or inline it;
+//! the access of the load is the same.
+
+use super::{Access, Order};
+use crate::graph::conditions::unconditional;
+use crate::graph::digest::DigestMap;
+use crate::graph::expr::ExprKind;
+use crate::graph::node::Recipe;
+use crate::graph::walk::for_each_expr;
+use crate::graph::{Expr, Node};
+
+impl Expr {
+    /// As [`Expr::access`], with the positions of unevaluated maps in place of loads from these: the access of the load
+    /// in the program. Where a map has conditions, the access holds if they do.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests ask for the access in the program so far"))]
+    pub(crate) fn access_in_program(&self) -> Access {
+        ordered(expanded(self, &mut DigestMap::default()).access())
+    }
+}
+
+/// The expression with unevaluated maps of positions inlined. Splits stay arrays.
+fn expanded(e: &Expr, known: &mut DigestMap<Expr>) -> Expr {
+    if !e.reads() {
+        return e.clone();
+    }
+    if let Some(known) = known.get(&e.digest()) {
+        return known.clone();
+    }
+    let operands: Vec<Expr> = e.operands().map(|operand| expanded(operand, known)).collect();
+    let mut out = e.with_operands(operands.into_iter());
+    if let ExprKind::Load(positions, at) = out.kind()
+        && !searches(at, positions)
+        && let Some(Recipe::Map { value, .. }) = positions.recipe().as_deref()
+    {
+        out = expanded(&unconditional(value).at(at), known);
+    }
+    known.insert(e.digest(), out.clone());
+    out
+}
+
+/// Whether the expression searches the array: its loads there are starts of rows.
+fn searches(e: &Expr, splits: &Node) -> bool {
+    let mut found = false;
+    for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(of, _) if of == splits));
+    found
+}
+
+/// The access with what is known of gathered elements from the primitive that computes them.
+fn ordered(access: Access) -> Access {
+    match access {
+        Access::Choice(c, of) => {
+            let [a, b] = *of;
+            Access::Choice(c, Box::new([ordered(a), ordered(b)]))
+        }
+        Access::Gathered { element, inner, .. } => {
+            let order = order_of(&element);
+            Access::Gathered { element, inner, order }
+        }
+        access => access,
+    }
+}
+
+fn order_of(element: &Expr) -> Order {
+    let ExprKind::Load(positions, at) = element.kind() else { return Order::Any };
+    if !at.access().is_own() {
+        return Order::Any;
+    }
+    match positions.recipe().as_deref() {
+        Some(Recipe::Sort { .. } | Recipe::RowSort { .. }) => Order::Permutation,
+        Some(Recipe::Compact { value, inner: 1, .. }) if value.is_index() => Order::Ascending,
+        _ => Order::Any,
+    }
+}
