@@ -64,7 +64,7 @@ fn digit_of_element(digit: &Digit, width: u32) -> Option<Expr> {
     let (counter, divisor) = match &digit.of {
         Counter::Position => {
             let divisor = digit.divisor.times;
-            (Expr::index(), (divisor % u64::from(width) == 0).then_some(divisor / u64::from(width))?)
+            (Expr::index(), divisor.is_multiple_of(width.into()).then_some(divisor / u64::from(width))?)
         }
         Counter::Offset(rows) => {
             let element = Expr::index().div(Expr::u32((rows.width % width == 0).then_some(rows.width / width)?));

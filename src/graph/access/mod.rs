@@ -91,7 +91,7 @@ impl Expr {
     /// The access of a load at this index, from the expression alone: positions that the index loads from an array are
     /// data.
     pub(crate) fn access(&self) -> Access {
-        Access::of_form(&self.form(), self)
+        Access::of_form(&self.form())
     }
 }
 
@@ -119,11 +119,9 @@ impl Access {
         }
     }
 
-    fn of_form(form: &Form, index: &Expr) -> Self {
+    fn of_form(form: &Form) -> Self {
         match form {
-            Form::Choice(c, of) => {
-                Self::Choice(c.clone(), Box::new([Self::of_form(&of[0], index), Self::of_form(&of[1], index)]))
-            }
+            Form::Choice(c, of) => Self::Choice(c.clone(), Box::new(of.each_ref().map(Self::of_form))),
             Form::Sum(sum) => Self::of_sum(sum),
         }
     }

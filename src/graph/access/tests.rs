@@ -7,6 +7,7 @@ use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::expr::ExprKind;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
 use crate::graph::{BackendRef, Size};
 
 /// A linear congruential generator (Knuth's MMIX).
@@ -43,7 +44,7 @@ impl Arrays {
             ExprKind::Index => i,
             ExprKind::Scalar(Scalar::U32(v)) => *v,
             ExprKind::Scalar(Scalar::Bool(v)) => (*v).into(),
-            ExprKind::Size(size) => size.value(),
+            ExprKind::Size(size) => size.capacity(),
             ExprKind::Load(node, at) => self.load(node, eval(at)?),
             ExprKind::RowOf(splits, at) => {
                 let at = eval(at)?;

@@ -70,6 +70,7 @@ impl<E, A, S, P, C, F> ExprKind<E, A, S, P, C, F> {
     }
 
     /// Rewrites the references: the array or size first, then the operands in their order.
+    #[expect(clippy::type_complexity, reason = "each kind of reference is a type")]
     pub(crate) fn map<X, R: RewriteExpr<E, A, X, S, P, C, F>>(
         &self,
         r: &mut R,

@@ -79,6 +79,7 @@ impl<E, A, X, S, C> Recipe<E, A, X, S, C> {
     }
 
     /// Rewrites all references in the recipe.
+    #[expect(clippy::type_complexity, reason = "each kind of reference is a type")]
     pub(crate) fn map<R: Rewrite<E, A, X, S, C>>(
         &self,
         r: &mut R,
