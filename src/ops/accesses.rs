@@ -224,7 +224,7 @@ fn rearrangements_have_their_accesses() {
             "place by 1, of uniform 3, 4 numbers from 4: 1*(i%4)",
         ),
         ("transpose", dense.transpose(..).unwrap(), &dense, "strided 1*(i/2) + 3*(i%2)"),
-        ("transpose a cube", cube.transpose(&[1, 0, 2]).unwrap(), &cube, "strided 4*(i/8) + 12*(i/4%2) + 1*(i%4)"),
+        ("transpose a cube", cube.transpose([1, 0, 2]).unwrap(), &cube, "strided 4*(i/8) + 12*(i/4%2) + 1*(i%4)"),
         ("transpose rows", x.transpose_rows().unwrap(), &x, "gathered permutation"),
         ("windows", x.sliding_windows(2, 1).unwrap(), &x, "place by 1, 2 numbers from 1: 1*(i%2)"),
         ("windows of pairs", pairs.sliding_windows(2, 1).unwrap(), &pairs, "place by 1, 4 numbers from 2: 1*(i%4)"),
