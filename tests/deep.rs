@@ -4,7 +4,7 @@
 mod common;
 
 use common::devices;
-use ragged::{Device, RaggedTensor, Result, Tensor, keep};
+use ragged::{CpuOptions, Device, RaggedTensor, Result, Tensor, keep};
 
 const OPERATIONS: usize = 20_000;
 
@@ -67,7 +67,7 @@ fn long_chains_are_dropped_with_little_stack() {
 
 #[test]
 fn a_chain_beyond_the_budget_is_evaluated_in_parts() {
-    let device = Device::cpu();
+    let device = Device::cpu_with(&CpuOptions::default());
     let x = RaggedTensor::dense([0i32], &[1], &device).expect("uploaded").into_erased();
     let sum = (0..150_000).try_fold(x, |x, _| x.add(1)).expect("recorded");
     assert!(device.stats().plans > 0, "the chain was not evaluated while it was recorded");

@@ -26,11 +26,12 @@ fn a_buffer_that_the_program_holds_is_not_reused() {
         assert_eq!(bytemuck::cast_slice::<u8, u32>(&bytes), want, "{label}");
         let ours = held.buffer().clone();
         drop(held);
-        // The buffer is in the pool again, and is reused.
+        // The buffer is in the pool again, and is reused: for an input or for a result, which are all held.
         let again: Vec<_> = (0..8)
-            .map(|k| {
-                let y = RaggedTensor::from_nested(data.clone(), &mine).and_then(|y| &y + k).expect("recorded");
-                y.values_buffer().expect("computed")
+            .flat_map(|k| {
+                let y = RaggedTensor::from_nested(data.clone(), &mine).expect("uploaded");
+                let z = (&y + k).expect("recorded");
+                [y, z].map(|x| x.values_buffer().expect("computed"))
             })
             .collect();
         assert!(again.iter().any(|held| *held.buffer() == ours), "{label}: pooled");
