@@ -126,8 +126,8 @@
 //! copies are exact; float sums and products follow an order that only the row's length and the inner width determine;
 //! division, square roots and elementary functions are this crate's own, the same on every backend. Numbers of 8 and 16
 //! bits are storage types: integers wrap in their own type; f16 and bf16 are computed in f32 and rounded once per
-//! operation; a whole reduction rounds once. On adapters that flush subnormal numbers ([`Device::numerics`]) this holds for normal
-//! numbers. NaN propagates; its payload is unspecified.
+//! operation; a whole reduction rounds once. On adapters that flush subnormal numbers ([`Device::numerics`]; on Vulkan,
+//! kernels ask the driver not to) this holds for normal numbers. NaN propagates; its payload is unspecified.
 //!
 //! # Errors
 //!

@@ -3,9 +3,10 @@
 /// Float behaviour of a device where the specifications of graphics interfaces leave it open.
 ///
 /// Kernels compensate for most differences: they prevent contraction of products and sums and reassociation of sums,
-/// convert integers by exact steps, and compare the bits of operands that may be NaN. They cannot compensate for a
-/// device that flushes subnormal numbers: there, results that are subnormal, or computed from subnormal numbers, may
-/// differ from those of the CPU backend.
+/// convert integers by exact steps, and compare the bits of operands that may be NaN. On Vulkan they ask the driver to
+/// keep subnormal numbers, which drivers of GPUs otherwise flush to zero. They cannot compensate for a device that
+/// flushes all the same (Metal, Direct3D, a Vulkan driver that cannot do otherwise): there, results that are subnormal,
+/// or computed from subnormal numbers or through them, may differ from those of the CPU backend.
 ///
 /// ```
 /// let numerics = ragged::Device::cpu().numerics()?;

@@ -232,6 +232,14 @@ fn broadcast_like_another_tensor() {
     assert!(like(&rows, &dense(&[2, 2], &[0; 4])).is_err());
     assert!(like(&dense(&[3], &[0; 3]), &dense(&[1], &[0])).is_err());
     assert!(like(&dense(&[1, 1], &[0]), &dense(&[1], &[0])).is_err());
+    // No element can be repeated to fill a size of 1; an element repeated 0 times is none.
+    for (none, one) in
+        [(vec![0], vec![1]), (vec![3, 0], vec![3, 1]), (vec![3, 0], vec![1, 1]), (vec![2, 0, 4], vec![2, 1, 4])]
+    {
+        let element = dense(&one, &vec![7; one.iter().product()]);
+        assert!(like(&dense(&none, &[]), &element).is_err(), "{none:?} to {one:?}");
+        assert_eq!(like(&element, &dense(&none, &[])).unwrap(), dense(&none, &[]), "{one:?} to {none:?}");
+    }
     let words = HostTensor::dense(&[2, 1], HostValues::Str(vec![b"ab".to_vec(), b"c".to_vec()]));
     let repeated = HostValues::Str(vec![b"ab".to_vec(), b"ab".to_vec(), b"c".to_vec()]);
     assert_eq!(like(&words, &rows).unwrap().values, repeated);

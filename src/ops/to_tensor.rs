@@ -71,10 +71,10 @@ impl<'a> Padding<'a> {
 impl Tensor {
     /// The dense tensor with every row padded or cropped to one length. `tf.RaggedTensor.to_tensor`.
     ///
-    /// Every dimension is as large as its longest row ([`Tensor::bounding_shape`]), unless [`shaped`](crate::shaped)
-    /// gives its size. The outermost dimension is padded and cropped too. The dtype is the tensor's. Costs one map over the result. Waits only for a size that is not given
-    /// and that the host does not know, which [`record_async`](crate::record_async) awaits. (Without any rows, uniform
-    /// dimensions become 0 too, as in TensorFlow, unless the device computes the number of rows.)
+    /// Every dimension is as large as its longest row, and a uniform dimension keeps its size, also where there are no
+    /// rows ([`Tensor::bounding_shape`] has 0 there), unless [`shaped`](crate::shaped) gives the size. The outermost
+    /// dimension is padded and cropped too. The dtype is the tensor's. Costs one map over the result. Waits only for a
+    /// size that is not given and that the host does not know, which [`record_async`](crate::record_async) awaits.
     ///
     /// # Errors
     /// A number that the dtype cannot represent; a tensor as padding of another dtype or that does not broadcast to the inner dimensions; a shape of another rank or with

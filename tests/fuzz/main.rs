@@ -205,6 +205,10 @@ fn each_case(cases: u64, mut run: impl FnMut(u64)) {
         let before = Instant::now();
         run(seed);
         slowest = slowest.max((before.elapsed(), seed));
+        // Campaigns of hours show how far they are.
+        if (seed + 1 - first).is_multiple_of(1000) {
+            println!("{} cases in {:?}", seed + 1 - first, start.elapsed());
+        }
     }
     println!("{cases} cases in {:?}, the slowest {} in {:?}", start.elapsed(), slowest.1, slowest.0);
 }

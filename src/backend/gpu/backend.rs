@@ -43,7 +43,7 @@ pub(crate) struct GpuBackend {
 impl GpuBackend {
     /// The tuning defaults to that of the adapter's class.
     pub(crate) fn new(runtime: Arc<Runtime>, id: u64, name: String, fuse: bool, options: &DeviceOptions) -> Self {
-        let tuning = options.tuning.unwrap_or(tuning::tuning_of(runtime.info().kind)).feasible();
+        let tuning = options.tuning.unwrap_or(tuning::tuning_of(runtime.info())).feasible();
         Self {
             runtime,
             id,

@@ -16,15 +16,13 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values, positions};
 
 impl Tensor {
-    /// Length of the longest row of each partition. Waits once, and only if the host does not know all of them. A
-    /// uniform partition counts with its row length where only the device computes its number of rows, read or not.
+    /// Length of the longest row of each partition; of a uniform partition its row length, also where it has no rows.
+    /// Waits once, and only if the host does not know all of them.
     #[track_caller]
     pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
         let backend = self.backend();
-        let size = |p: &RowPartition| match (p.uniform_length(), p.nrows_extent().as_known()) {
-            (Some(len), None) => Ok(Extent::known(len)),
-            _ => longest(backend, op, p),
-        };
+        let size =
+            |p: &RowPartition| p.uniform_length().map_or_else(|| longest(backend, op, p), |n| Ok(Extent::known(n)));
         let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>().map_err(here())?;
         let lives: Vec<Option<Expr>> = sizes.iter().map(Extent::live).collect();
         let read: Vec<Node> =

@@ -8,13 +8,15 @@ impl Walk<'_> {
     /// Position of operand `k`'s number, as a function of the flat position in the result. A result element has `inner`
     /// numbers; the operand's element is at `place`.
     pub(super) fn number(&self, k: usize, place: &Place, levels: usize, inner: &[u32]) -> Place {
+        let repeats = |(i, &size): (usize, &u32)| size != 1 && self.dim(k, levels + 1 + i).is_one();
         if inner.contains(&0) {
-            return if *place == Place::Same { Place::Same } else { Place::First };
+            let all_kept = *place == Place::Same && !inner.iter().enumerate().any(repeats);
+            return if all_kept { Place::Same } else { Place::First };
         }
         // Merges neighbouring dimensions that are all kept or all repeated.
         let mut runs: Vec<(u32, bool)> = Vec::new();
         for (i, &size) in inner.iter().enumerate().filter(|(_, size)| **size != 1) {
-            let kept = !self.dim(k, levels + 1 + i).is_one();
+            let kept = !repeats((i, &size));
             match runs.last_mut() {
                 Some((n, same)) if *same == kept => *n *= size,
                 _ => runs.push((size, kept)),

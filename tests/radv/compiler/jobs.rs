@@ -9,6 +9,8 @@ use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
+use super::execution_modes::{Mode, with_modes};
+
 /// Name of the job whose sum of a product has no guard.
 const CONTROL: &str = "unguarded control";
 
@@ -108,7 +110,7 @@ impl Drop for Jobs {
     }
 }
 
-/// The SPIR-V that wgpu makes of an entry point, without injected checks: they stop the driver from unrolling loops and
+/// The SPIR-V of an entry point, with the modes that RADV offers and without injected checks: they stop the driver from unrolling loops and
 /// hide operations from its optimizer.
 fn spirv(name: &str, module: &naga::Module, info: &naga::valid::ModuleInfo, entry: &str) -> Vec<u32> {
     let mut binding_map = spv::BindingMap::default();
@@ -139,7 +141,8 @@ fn spirv(name: &str, module: &naga::Module, info: &naga::valid::ModuleInfo, entr
     let (module, info) = naga::back::pipeline_constants::process_overrides(module, info, Some((stage, entry)), &none)
         .unwrap_or_else(|e| panic!("{name}: {e}"));
     let pipeline = spv::PipelineOptions { shader_stage: stage, entry_point: entry.to_owned() };
-    spv::write_vec(&module, &info, &options, Some(&pipeline)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    let code = spv::write_vec(&module, &info, &options, Some(&pipeline)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    with_modes(&code, &[(Mode::DenormPreserve, 32), (Mode::SignedZeroInfNanPreserve, 32)])
 }
 
 /// Notes which job a process starts.

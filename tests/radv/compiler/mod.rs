@@ -4,6 +4,10 @@
 //! runs nothing. The driver reads the variable when it is loaded: each family is compiled in a process of its own.
 
 mod driver;
+// What the engine adds to modules for Vulkan.
+#[allow(clippy::duplicate_mod, reason = "the unit tests, which include this module, have it twice")]
+#[path = "../../../src/backend/gpu/runtime/execution_modes.rs"]
+mod execution_modes;
 mod isa;
 mod jobs;
 mod nir;

@@ -9,11 +9,13 @@ use std::{
 
 use super::{
     context::Runtime,
+    float_controls::FloatControls,
     free_buffers::fresh_id,
     pipeline::{Access, Layout, Pipeline},
     pipeline_cache::PipelineCache,
     runtime_checks::RuntimeChecks,
     shared::{bug, lock},
+    spirv,
     stats::Counters,
 };
 use crate::{Error, Result, trace::span};
@@ -58,13 +60,15 @@ impl Runtime {
             return Ok(pipeline.clone());
         }
         let _span = span!("compile", kernel = label, bytes = wgsl.len());
-        let shader = match module.wgpu.iter().find(|(with, _)| *with == checks) {
-            Some((_, shader)) => shader.clone(),
-            None => {
-                let shader = self.compile_module(label, wgsl, checks)?;
-                module.wgpu.push((checks, shader.clone()));
-                shader
+        if let (Some(folder), true) = (&self.dump_wgsl, module.pipelines.is_empty()) {
+            dump(folder, label, wgsl)?;
+        }
+        let shader = match &self.float_controls {
+            Some(controls) => {
+                let parsed = &mut module.forms.parsed;
+                self.spirv_module(label, (wgsl, parsed), entry, access, checks, controls)?
             }
+            None => self.wgpu_module(label, wgsl, checks, &mut module.forms.wgpu)?,
         };
         let pipeline = self.compile(label, &shader, entry, self.layout(access)?)?;
         module.pipelines.push((entry, checks, pipeline.clone()));
@@ -83,14 +87,55 @@ impl Runtime {
         lock(&self.pipelines.modules).cached.len()
     }
 
-    fn compile_module(&self, label: &str, wgsl: &str, checks: RuntimeChecks) -> Result<wgpu::ShaderModule> {
-        if let Some(folder) = &self.dump_wgsl {
-            dump(folder, label, wgsl)?;
+    /// The text as wgpu compiles it, for all entry points.
+    fn wgpu_module(
+        &self,
+        label: &str,
+        wgsl: &str,
+        checks: RuntimeChecks,
+        compiled: &mut Vec<(RuntimeChecks, wgpu::ShaderModule)>,
+    ) -> Result<wgpu::ShaderModule> {
+        if let Some((_, module)) = compiled.iter().find(|(with, _)| *with == checks) {
+            return Ok(module.clone());
         }
         let source = wgpu::ShaderSource::Wgsl(wgsl.into());
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source };
         let module = self.shared().scoped(|| checks.compile(self.device(), descriptor));
-        module.map_err(|error| self.does_not_compile(label, &error))
+        let module = module.map_err(|error| self.does_not_compile(label, error.to_string()))?;
+        compiled.push((checks, module.clone()));
+        Ok(module)
+    }
+
+    /// One entry point of the text with the float behaviour of the CPU backend.
+    fn spirv_module(
+        &self,
+        label: &str,
+        (wgsl, parsed): (&str, &mut Option<spirv::Module>),
+        entry: &str,
+        access: &[Access],
+        checks: RuntimeChecks,
+        controls: &FloatControls,
+    ) -> Result<wgpu::ShaderModule> {
+        let wrong = |message| self.does_not_compile(label, message);
+        let module = match parsed {
+            Some(module) => module,
+            None => parsed.insert(spirv::Module::parse(wgsl, self.features()).map_err(wrong)?),
+        };
+        let code = module.entry(entry, (access, self.limits()), checks, controls).map_err(wrong)?;
+        let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
+            label: Some(label),
+            entry_points: vec![wgpu::PassthroughShaderEntryPoint {
+                name: entry.into(),
+                workgroup_size: code.workgroup_size,
+            }]
+            .into(),
+            spirv: Some(code.words.into()),
+            ..Default::default()
+        };
+        // SAFETY: the code is naga's for a module that naga has validated, with modes that the device offers. The callers
+        // of `RuntimeChecks::without_loops` and `without_bounds` have vouched for every omitted check.
+        let module = self.shared().scoped(|| unsafe { self.device().create_shader_module_passthrough(descriptor) });
+        module.map_err(|error| wrong(error.to_string()))
     }
 
     fn compile(
@@ -100,6 +145,21 @@ impl Runtime {
         entry: &'static str,
         layout: Arc<Layout>,
     ) -> Result<Pipeline> {
+        let compiled = self.compiled(label, module, entry, &layout);
+        let wgpu = compiled.map_err(|error| self.does_not_compile(label, error.to_string()))?;
+        // A driver failure during compilation loses the device, without an error.
+        self.health().alive()?;
+        Counters::add(&self.shared().counters.pipelines_compiled, 1);
+        Ok(Pipeline::new(wgpu, layout, label))
+    }
+
+    fn compiled(
+        &self,
+        label: &str,
+        module: &wgpu::ShaderModule,
+        entry: &'static str,
+        layout: &Layout,
+    ) -> Result<wgpu::ComputePipeline, wgpu::Error> {
         let descriptor = wgpu::ComputePipelineDescriptor {
             label: Some(label),
             layout: Some(&layout.pipeline),
@@ -113,20 +173,27 @@ impl Runtime {
             },
             cache: self.pipeline_cache.as_ref().map(PipelineCache::as_wgpu),
         };
-        let compiled = self.shared().scoped(|| self.device().create_compute_pipeline(&descriptor));
-        let wgpu = compiled.map_err(|error| self.does_not_compile(label, &error))?;
-        // A driver failure during compilation loses the device, without an error.
-        self.health().alive()?;
-        Counters::add(&self.shared().counters.pipelines_compiled, 1);
-        Ok(Pipeline::new(wgpu, layout, label))
+        self.shared().scoped(|| self.device().create_compute_pipeline(&descriptor))
     }
 
-    fn does_not_compile(&self, label: &str, error: &wgpu::Error) -> Error {
+    /// Gives up a mode that the driver does not list if it refuses a kernel with it.
+    pub(super) fn confirm_float_controls(&mut self) {
+        const HALF: &str = "@group(0) @binding(1) var<storage, read_write> x: array<f32>;
+            @compute @workgroup_size(1) fn main() { x[0] = x[0] * 0.5; }";
+        let Some(controls) = self.float_controls.take_if(|controls| controls.is_unlisted) else { return };
+        let (label, entry, access) = ("float controls", "main", [Access::ReadWrite]);
+        let module = self.spirv_module(label, (HALF, &mut None), entry, &access, RuntimeChecks::ALL, &controls);
+        let is_taken = module.and_then(|module| {
+            let layout = self.layout(&access)?;
+            Ok(self.compiled(label, &module, entry, &layout).is_ok())
+        });
+        self.float_controls = Some(if is_taken.unwrap_or(false) { controls } else { controls.listed() });
+    }
+
+    fn does_not_compile(&self, label: &str, message: String) -> Error {
         match self.health().alive() {
             Err(lost) => lost,
-            Ok(()) => {
-                Error::Gpu { label: label.to_owned(), message: error.to_string(), location: crate::error::caller() }
-            }
+            Ok(()) => Error::Gpu { label: label.to_owned(), message, location: crate::error::caller() },
         }
     }
 

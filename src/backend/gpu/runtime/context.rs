@@ -7,9 +7,11 @@ use std::{
 
 use super::{
     adapters::{Adapter, AdapterSummary},
+    float_controls::FloatControls,
     in_flight::InFlight,
+    limits::DeviceLimits,
+    module_cache::Pipelines,
     options::DeviceOptions,
-    pipeline::Pipelines,
     pipeline_cache::PipelineCache,
     poller::Poller,
     pool::Pool,
@@ -20,33 +22,6 @@ use super::{
 use crate::stats::Stats;
 use crate::{Error, Result};
 
-/// Device limits that the layers above must respect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DeviceLimits {
-    /// Storage buffers that one kernel can bind.
-    pub(crate) storage_buffers: u32,
-    /// Bytes that one binding can hold: a multiple of 16.
-    pub(crate) max_binding: u64,
-    /// Bytes that one buffer can hold: a multiple of 16.
-    pub(crate) max_buffer: u64,
-    /// Bytes of parameters that one dispatch can have.
-    pub(crate) max_params: u64,
-    /// Workgroups along one dimension of the grid. A dispatch has at most the square of this number.
-    pub(crate) workgroups_per_dimension: u32,
-    /// Invocations of one workgroup.
-    pub(crate) invocations: u32,
-    /// Bytes of workgroup memory.
-    pub(crate) workgroup_bytes: u32,
-}
-
-impl DeviceLimits {
-    /// The largest allocation for a buffer of `bytes` bytes. A buffer that fits one binding is bound whole, so its
-    /// allocation must fit too.
-    pub(crate) fn max_capacity_for(&self, bytes: u64) -> u64 {
-        if bytes <= self.max_binding { self.max_binding.min(self.max_buffer) } else { self.max_buffer }
-    }
-}
-
 /// An opened device with its pool, caches and queue.
 #[derive(Debug)]
 pub(crate) struct Runtime {
@@ -56,6 +31,8 @@ pub(crate) struct Runtime {
     limits: DeviceLimits,
     features: wgpu::Features,
     pub(super) checked_shaders: bool,
+    /// The float behaviour that kernels ask for, where the device offers it.
+    pub(super) float_controls: Option<FloatControls>,
     pub(super) dump_wgsl: Option<PathBuf>,
     pub(super) pipelines: Pipelines,
     pub(super) pipeline_cache: Option<PipelineCache>,
@@ -117,16 +94,19 @@ impl Runtime {
         options: &DeviceOptions,
     ) -> Arc<Self> {
         let limits = limits_of(&shared.device, options);
+        let controlled = features.contains(wgpu::Features::PASSTHROUGH_SHADERS);
+        let float_controls = if controlled { FloatControls::of(&shared.device) } else { None };
         let pipeline_cache = options.pipeline_cache.as_deref().and_then(|folder| PipelineCache::open(&shared, folder));
         let shared = Arc::new(shared);
         let pool = Arc::new(Pool::new(Arc::clone(&shared), options));
-        Arc::new(Self {
+        let mut runtime = Self {
             shared,
             pool,
             info,
             limits,
             features,
             checked_shaders: options.checked_shaders,
+            float_controls,
             dump_wgsl: options.dump_wgsl.clone(),
             pipelines: Pipelines::default(),
             pipeline_cache,
@@ -134,7 +114,9 @@ impl Runtime {
             in_flight: Arc::default(),
             poller: Poller::default(),
             upload_backlog: AtomicU64::new(0),
-        })
+        };
+        runtime.confirm_float_controls();
+        Arc::new(runtime)
     }
 
     /// Limits that kernels and buffers must respect.
@@ -145,6 +127,11 @@ impl Runtime {
     /// The adapter of this device.
     pub(crate) fn info(&self) -> &AdapterSummary {
         &self.info
+    }
+
+    /// The optional features that kernels may use.
+    pub(super) fn features(&self) -> wgpu::Features {
+        self.features
     }
 
     /// Whether WGSL's `i64` and `u64` are available; otherwise kernels use pairs of words.
@@ -259,6 +246,7 @@ fn wanted_features(options: &DeviceOptions) -> wgpu::Features {
     wanted.set(F::SHADER_F64, !options.no_f64);
     wanted.set(F::TIMESTAMP_QUERY, !options.no_timestamps);
     wanted.set(F::PIPELINE_CACHE, options.pipeline_cache.is_some());
+    wanted.set(F::PASSTHROUGH_SHADERS, !options.no_float_controls);
     wanted
 }
 

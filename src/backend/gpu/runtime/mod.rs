@@ -27,9 +27,14 @@ mod buffer;
 mod commands;
 mod compile;
 mod context;
+mod execution_modes;
+mod float_controls;
 mod free_buffers;
 mod in_flight;
+mod interface;
+mod limits;
 mod lru;
+mod module_cache;
 mod options;
 mod pipeline;
 mod pipeline_cache;
@@ -40,6 +45,7 @@ mod profile;
 mod readback;
 mod runtime_checks;
 mod shared;
+mod spirv;
 mod stats;
 mod submit;
 mod submitter;
@@ -55,7 +61,8 @@ pub(crate) use self::{
     adapters::{Adapter, AdapterKind, AdapterSummary, adapters},
     buffer::{Buffer, BufferSlice},
     commands::{Command, Dispatch, ReadRequest},
-    context::{DeviceLimits, Runtime},
+    context::Runtime,
+    limits::DeviceLimits,
     pipeline::{Access, Pipeline},
     readback::Pending,
     runtime_checks::RuntimeChecks,

@@ -42,6 +42,10 @@ pub struct DeviceOptions {
     pub no_int64: bool,
     /// Disables native 64-bit floats.
     pub no_f64: bool,
+    /// Disables Vulkan's float controls, by which kernels keep subnormal numbers on drivers that flush them by default
+    /// (see [`Numerics`](crate::Numerics)). They need `wgpu::Features::PASSTHROUGH_SHADERS` on a device of the program's
+    /// own.
+    pub no_float_controls: bool,
     /// Disables timestamps.
     pub no_timestamps: bool,
     /// Injects wgpu's bounds checks and loop bounds into every kernel. Without this option kernels keep every check
@@ -80,6 +84,7 @@ impl Default for DeviceOptions {
             core_limits: false,
             no_int64: false,
             no_f64: false,
+            no_float_controls: false,
             no_timestamps: false,
             checked_shaders: CHECKED,
             dump_wgsl: None,
@@ -121,6 +126,8 @@ setters! {
     no_int64: bool = no_int64,
     /// Sets [`Self::no_f64`](#structfield.no_f64).
     no_f64: bool = no_f64,
+    /// Sets [`Self::no_float_controls`](#structfield.no_float_controls).
+    no_float_controls: bool = no_float_controls,
     /// Sets [`Self::no_timestamps`](#structfield.no_timestamps).
     no_timestamps: bool = no_timestamps,
     /// Sets [`Self::checked_shaders`](#structfield.checked_shaders).

@@ -35,6 +35,16 @@ impl RuntimeChecks {
         Self { bounds: true, ..self }
     }
 
+    /// Whether accesses are kept within their arrays.
+    pub(super) const fn bounds(self) -> bool {
+        self.bounds
+    }
+
+    /// Whether loops are bounded.
+    pub(super) const fn loops(self) -> bool {
+        self.loops
+    }
+
     pub(super) fn compile(
         self,
         device: &wgpu::Device,

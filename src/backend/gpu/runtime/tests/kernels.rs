@@ -46,6 +46,43 @@ fn unchecked_kernels_give_the_same() {
     assert_eq!(words(&results.expect("runs")[0]), (0..100).map(|i| 14 + i).collect::<Vec<_>>());
 }
 
+/// Twice each number, as bits.
+const DOUBLED: &str = "
+@group(0) @binding(0) var<uniform> params: vec4<u32>;
+@group(0) @binding(1) var<storage, read> input: array<f32>;
+@group(0) @binding(2) var<storage, read_write> output: array<f32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if id.x < params.x { output[id.x] = input[id.x] + input[id.x]; }
+}";
+
+#[test]
+fn float_controls_keep_subnormal_numbers() {
+    for disabled in [false, true] {
+        let runtime = open_with(&DeviceOptions::default().no_float_controls(disabled));
+        let keeps = |controls: &FloatControls| controls.modes.iter().any(|(mode, _)| *mode == Mode::DenormPreserve);
+        assert!(!disabled || runtime.float_controls.is_none());
+        if runtime.info().name.contains("llvmpipe") {
+            assert_eq!(runtime.float_controls.is_some(), !disabled, "modules of Vulkan 1.2 are SPIR-V");
+        }
+        let input = upload_words(&runtime, &[1, 0x7f_ffff, 0x8000_0001, 0x3f80_0000]);
+        let output = runtime.buffer(16).expect("allocates");
+        let pipeline =
+            runtime.pipeline("doubled", DOUBLED, "main", &[Access::Read, Access::ReadWrite], RuntimeChecks::ALL);
+        let command = Command::Dispatch(Dispatch {
+            pipeline: pipeline.expect("compiles"),
+            buffers: vec![input.into(), output.clone().into()],
+            params: [4, 0, 0, 0].into(),
+            workgroups: 1,
+            depth: 1,
+            label: "doubled".into(),
+        });
+        let results = runtime.submit_and_read(&[command], &[whole(&output)]).expect("runs");
+        if runtime.float_controls.as_ref().is_some_and(keeps) || runtime.info().name.contains("llvmpipe") {
+            assert_eq!(words(&results[0]), [2, 0xff_fffe, 0x8000_0002, 0x4000_0000], "{:?}", runtime.float_controls);
+        }
+    }
+}
+
 #[test]
 fn grids_fold_beyond_one_dimension() {
     let runtime = open();

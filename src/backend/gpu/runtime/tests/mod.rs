@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use super::{readback::ReadFuture, *};
+use super::{execution_modes::Mode, float_controls::FloatControls, readback::ReadFuture, *};
 use crate::graph::backend::ReadBytes;
 use crate::{Error, Result};
 
