@@ -1,7 +1,7 @@
 //! Random programs: sources of device-known size, and operations on earlier results; with the outcome of each operation on
 //! devices without a history.
 
-use ragged::{Device, HostTensor, Result, Tensor};
+use ragged::{Device, HostTensor, HostValues, Result, Tensor};
 
 use super::judges::{differs, fresh};
 use super::material::{LARGEST, LENGTHS, Leaves, Material, SIZES};
@@ -127,6 +127,14 @@ impl Program {
     }
 }
 
+/// Bytes of all strings: chains of concatenations double them with each step.
+fn string_bytes(host: &HostTensor) -> usize {
+    match &host.values {
+        HostValues::Str(strings) => strings.iter().map(Vec::len).sum(),
+        _ => 0,
+    }
+}
+
 /// A program that grows: each operation runs on uploaded operands, whose sizes the host knows.
 struct Generation {
     program: Program,
@@ -190,7 +198,7 @@ impl Generation {
         let recorded = node.run(x, y);
         let read = recorded.as_ref().ok().map(Tensor::to_host);
         let stays = match &read {
-            Some(Ok(host)) => host.values.len() <= 2 * bounds.largest,
+            Some(Ok(host)) => host.values.len() <= 2 * bounds.largest && string_bytes(host) <= 32 * bounds.largest,
             // Dependents fail, too.
             Some(Err(_)) => random.once_in(4),
             None => random.once_in(4),
