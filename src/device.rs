@@ -131,7 +131,8 @@ impl Device {
     /// once, and clone the result.
     ///
     /// Without `SHADER_INT64`, 64-bit integers are pairs of words, and f64 is unavailable. Without `TIMESTAMP_QUERY`,
-    /// [`Tensor::eval_timed`](crate::Tensor::eval_timed) reports no time. Required are core WebGPU's limits
+    /// [`Tensor::eval_timed`](crate::Tensor::eval_timed) reports no time. Without `PASSTHROUGH_SHADERS`, a Vulkan driver may
+    /// flush subnormal numbers ([`Device::numerics`]). Required are core WebGPU's limits
     /// ([`wgpu::Limits::defaults`]) for storage buffers per stage, workgroups and their memory; arrays are as large as
     /// the device allows. Options that limit features and sizes restrict what is used of the device.
     ///
@@ -158,7 +159,8 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue, options: &DeviceOptions) -> Result<Self> {
-        Ok(backend_over(Runtime::from_user(device.clone(), queue.clone(), options)?, true, options))
+        let runtime = Runtime::from_user(device.clone(), queue.clone(), options).map_err(here())?;
+        Ok(backend_over(runtime, true, options))
     }
 
     /// The wgpu device and queue of this device: for buffers that become tensors ([`Tensor::from_wgpu_buffer`]), and

@@ -33,8 +33,8 @@ use ragged::{DType, Device, DeviceOptions, Tuning};
 /// A device with the minimum limits of WebGPU; `None` where no adapter is expected.
 fn smallest() -> Option<Device> {
     let options = DeviceOptions::default().core_limits(true).no_int64(true).no_f64(true);
-    // The tuning is that of a GPU, also on software adapters.
-    let options = options.no_timestamps(true).host_steps(true).tuning(Tuning::default());
+    // The tuning is that of a GPU, also on software adapters. Modules are WGSL, as wgpu compiles it.
+    let options = options.no_timestamps(true).no_float_controls(true).host_steps(true).tuning(Tuning::default());
     common::gpu_with(&options)
 }
 

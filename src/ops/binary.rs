@@ -358,6 +358,6 @@ impl<T: Arithmetic> RaggedTensor<T> {
     /// ```
     #[track_caller]
     pub fn scalar_mul(&self, factor: impl Number) -> Result<Self> {
-        self.multiply(factor)
+        self.multiply(factor).map_err(|e| e.of("scalar_mul"))
     }
 }

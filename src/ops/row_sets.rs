@@ -1,5 +1,6 @@
 //! Rows as sets: union, intersection and difference, and membership.
 
+use super::concat::check_alike;
 use super::mask::kept_positions;
 use super::operand::Operand;
 use super::sort::Sorted;
@@ -40,8 +41,10 @@ impl Tensor {
             return Err(Error::argument(op, "a scalar has no rows"));
         }
         let backend = self.backend();
+        // Before the operands change places.
+        check_alike(op, &[self, other])?;
         let both = if set_op == SetOp::Union { [self, other] } else { [other, self] };
-        let both = Self::concat(&both, -1)?;
+        let both = Self::concatenated(op, &both, -1)?;
         let (along, others) = (AxisRows::innermost(op, &both)?, AxisRows::innermost(op, other)?);
         let sorted = Sorted::new(op, &both, (-1).into(), false)?;
         let (at, one) = (Expr::index(), Expr::u32(1));

@@ -144,7 +144,7 @@ impl RaggedShape {
         conditions: Vec<Node>,
     ) -> Result<Self> {
         // Checked even where there are no elements, so that the width of an element fits.
-        Extent::known_u64("an element", inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
+        Extent::known_u64(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         // Shares the size between a level's values and the rows below, so that equal domains compare equal.
         let mut below: Vec<RowPartition> = Vec::with_capacity(partitions.len());
         for p in partitions {

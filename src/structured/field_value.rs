@@ -93,7 +93,11 @@ impl FieldValue {
                 }
                 // A tensor without items is the tensor itself.
                 let items: &[Index] = &items;
-                if items.is_empty() { Ok(self.clone()) } else { tensor.slice(items).map(Self::Tensor) }
+                if items.is_empty() {
+                    Ok(self.clone())
+                } else {
+                    tensor.slice(items).map(Self::Tensor).map_err(|e| e.of("get"))
+                }
             }
         }
     }

@@ -228,7 +228,8 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub fn row_to_vec(&self, row: impl Integer) -> Result<Vec<T::Host>> {
         let row = row.saturating_i64();
-        Ok(Self::flat(self.row_to_host(row)?))
+        let host = self.row_to_host(row).map_err(|e| e.of("row_to_vec"))?;
+        Ok(Self::flat(host))
     }
 
     /// As [`RaggedTensor::row_to_vec`], without blocking; see [`Tensor::to_host_async`].
@@ -242,6 +243,6 @@ impl<T: Element> RaggedTensor<T> {
     ) -> impl Future<Output = Result<Vec<T::Host>>> + Send + use<T, I> {
         let row = row.saturating_i64();
         let read = self.row_to_host_async(row);
-        async move { Ok(Self::flat(read.await?)) }
+        async move { Ok(Self::flat(read.await.map_err(|e| e.of("row_to_vec"))?)) }
     }
 }

@@ -65,7 +65,7 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("leaky_relu", |s| no(s.words.leaky_relu(0.1))),
     ("add_n", |s| no(Tensor::add_n(&[&s.t, &s.words]))),
     ("add_n of nothing", |_| no(Tensor::add_n(&[] as &[Tensor]))),
-    ("scalar_mul", |s| no(s.words.multiply(2))),
+    ("scalar_mul", |s| no(s.ints.scalar_mul(0.5))),
     ("saturate_cast", |s| no(s.words.saturate_cast(DType::U8))),
     ("dropout", |s| no(s.x.dropout(1.5, ragged::Seed(1)))),
     ("quantile", |s| no(s.words.quantile(0.5, 1))),

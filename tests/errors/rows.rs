@@ -55,7 +55,7 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("sparse cross", |_| no(SparseTensor::cross([] as [CrossInput; 0]))),
     ("sparse cross_hashed", |_| no(SparseTensor::cross_hashed([] as [CrossInput; 0], 3))),
     ("split_where", |s| no(s.x.split_where(&s.x))),
-    ("run_lengths", |s| no(s.dense.flat_values()?.slice(ragged::s![.., ..])?.run_lengths().and(s.x.tile(&[1])))),
+    ("run_lengths", |s| no(s.words.run_lengths())),
     ("group_by_key", |s| no(s.x.group_by_key(&s.other_rows))),
     ("searchsorted", |s| no(s.t.searchsorted(&s.words))),
     ("set_union", |s| no(s.t.set_union(&s.words))),

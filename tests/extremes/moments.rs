@@ -52,3 +52,17 @@ fn unit_vectors_of_no_magnitude() {
     assert!(got[6].is_nan() && got[7] == 0.0, "{got:?}");
     assert!(floats::<f32>(&[&[0.0]], |x| x.l2_normalize(1, 0.0))[0].is_nan());
 }
+
+/// The limits that the page of `reduce_std` states.
+#[test]
+fn deviations_whose_squares_do_not_fit_are_infinite() {
+    let std = |x: &Tensor| x.reduce_std(1);
+    let of_four = |v: f64| floats::<f32>(&[&[v, -v, v, -v]], std)[0];
+    // 1.8e19 / 2
+    assert!((of_four(0.9e19) / 0.9e19 - 1.0).abs() < 1e-6);
+    assert_eq!(of_four(1e19), f64::INFINITY);
+    let of_two = |v: f64| floats::<f64>(&[&[v, 3.0 * v]], std)[0];
+    // 1.3e154 / √2
+    assert!((of_two(0.9e154) / 0.9e154 - 1.0).abs() < 1e-14);
+    assert_eq!(of_two(1e154), f64::INFINITY);
+}

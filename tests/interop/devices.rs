@@ -49,7 +49,8 @@ fn missing_limits_are_named() {
     };
     let Some(program) = Program::with(wgpu::Features::empty(), &less) else { return };
     match Device::from_wgpu(&program.device, &program.queue, &DeviceOptions::default()) {
-        Err(Error::Argument { op: "from_wgpu", what, .. }) => {
+        Err(Error::Argument { op: "from_wgpu", what, location }) => {
+            assert_eq!(location.file(), file!());
             assert!(what.contains("max_storage_buffers_per_shader_stage is 4, but must be 8"), "{what}");
             assert!(what.contains("max_compute_workgroup_storage_size is 4096, but must be 16384"), "{what}");
             assert!(!what.contains("invocations"), "{what}");

@@ -154,7 +154,7 @@ impl Tensor {
     pub fn bounding_size(&self, axis: impl Integer) -> Result<Self> {
         let axis = axis.saturating_i64();
         const OP: &str = "bounding_shape";
-        let axis = self.axis(OP, axis)?;
+        let axis = self.axis("bounding_size", axis)?;
         self.scalar(OP, self.bounding_exprs(OP)?.swap_remove(axis))
     }
 }

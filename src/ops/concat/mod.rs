@@ -30,7 +30,7 @@ fn join_all(op: &'static str, all: &[Tensor], axis: usize) -> Result<Tensor> {
 
 /// Fails unless the list has a tensor and all tensors have the rank, dtype and device of the first.
 #[track_caller]
-fn check_alike<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<&'a Tensor> {
+pub(super) fn check_alike<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<&'a Tensor> {
     let Some((first, others)) = all.split_first() else {
         return Err(Error::argument(op, "there must be at least one tensor"));
     };
@@ -102,18 +102,22 @@ impl Tensor {
     #[doc(alias("cat", "concatenate"))]
     #[track_caller]
     pub fn concat(all: &[impl AsRef<Self>], axis: impl Integer) -> Result<Self> {
-        const OP: &str = "concat";
         let all: &[&Self] = &all.iter().map(AsRef::as_ref).collect::<Vec<_>>();
-        let first = check_alike(OP, all)?;
-        let axis = axis.saturating_i64();
-        let axis = first.axis(OP, axis)?;
+        Self::concatenated("concat", all, axis.saturating_i64())
+    }
+
+    /// [`Tensor::concat`], as a part of the operation `op`.
+    #[track_caller]
+    pub(super) fn concatenated(op: &'static str, all: &[&Self], axis: i64) -> Result<Self> {
+        let first = check_alike(op, all)?;
+        let axis = first.axis(op, axis)?;
         let ragged = common_ragged_rank(most_ragged(all), axis, first.rank() - 1);
         let deep = all
             .iter()
             .map(|t| t.inner_to_partitions(ragged - t.ragged_rank()))
             .collect::<Result<Vec<_>>>()
             .map_err(here())?;
-        join_all(OP, &deep, axis)
+        join_all(op, &deep, axis)
     }
 
     /// Stacks tensors along a new dimension `axis` (`tf.ragged.stack`).

@@ -94,7 +94,7 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn batch_gather(&self, indices: &impl AsRef<Self>) -> Result<Self> {
-        self.gather(batched(indices, -1))
+        self.gather(batched(indices, -1)).map_err(|e| e.of("batch_gather"))
     }
 
     /// The elements (or rows, or tensors) that vectors of indices name: the last dimension of `indices`, which must be

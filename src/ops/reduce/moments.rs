@@ -173,10 +173,10 @@ impl Tensor {
 
     /// The population standard deviation of the values over the axes; NaN where there are none (`tf.math.reduce_std`).
     ///
-    /// The square root of [`reduce_variance`](Self::reduce_variance); dtype, shapes and cost are the same. The squares
-    /// of the deviations must be in the range of the dtype (f32 for f16 and bf16): deviations above 1.8e19 in f32 or
-    /// 1.3e154 in f64 give infinity, those below 1e-19 or 1e-154 lose digits, and the least give 0. Scale such values by a
-    /// power of 2 first, which is exact.
+    /// The square root of [`reduce_variance`](Self::reduce_variance); dtype, shapes and cost are the same. The sum
+    /// of the squares of the deviations must be in the range of the dtype (f32 for f16 and bf16): n deviations above
+    /// 1.8e19 / √n in f32 or 1.3e154 / √n in f64 give infinity, those below 1e-19 or 1e-154 lose digits, and the least
+    /// give 0. Scale such values by a power of 2 first, which is exact.
     ///
     /// # Errors
     /// As [`reduce_mean`](Self::reduce_mean).

@@ -42,7 +42,7 @@ macro_rules! gathered {
                 segment_ids: impl Into<SegmentIds<'a>>,
             ) -> Result<Self> {
                 let SegmentIds { ids, num_segments } = segment_ids.into();
-                let rows = self.gather(indices.as_ref())?;
+                let rows = self.gather(indices.as_ref()).map_err(|e| e.of(stringify!($name)))?;
                 rows.sorted_segments(stringify!($name), ids, num_segments, Aggregate::$what)
             }
         )*}

@@ -132,6 +132,7 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn row_at(&self, index: &impl AsRef<Self>) -> Result<Self> {
+        const OP: &str = "row_at";
         let index = index.as_ref();
         crate::device::Device::check_same(OP, self.backend(), index.backend())?;
         if !matches!(index.dtype(), DType::I32 | DType::I64) {
