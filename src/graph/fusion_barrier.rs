@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::digest::Digest;
+use super::digest::DigestMap;
 use super::node::{Node, Recipe};
 
 /// The reason why an array is stored between two kernels instead of being fused into the kernel that reads it.
@@ -100,15 +100,13 @@ impl FusionBarrier {
 
 /// The fusion barriers of a step: for each array that another step computes, the reason why it is not fused.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Barriers(Vec<(Digest, FusionBarrier)>);
+pub(crate) struct Barriers(DigestMap<FusionBarrier>);
 
 impl Barriers {
     /// Records the reason, unless one is recorded for the array. `None`, for arrays stored already, records nothing.
     pub(super) fn note(&mut self, node: &Node, why: Option<FusionBarrier>) {
-        if let Some(why) = why
-            && self.why(node).is_none()
-        {
-            self.0.push((node.digest(), why));
+        if let Some(why) = why {
+            self.0.entry(node.digest()).or_insert(why);
         }
     }
 
@@ -116,18 +114,20 @@ impl Barriers {
     /// and replaces none.
     pub(super) fn refine(&mut self, node: &Node, why: FusionBarrier) {
         let is_more = !matches!(why, FusionBarrier::EndsKernel(_));
-        if let Some(known) = self.0.iter_mut().find(|(digest, _)| is_more && *digest == node.digest()) {
-            known.1 = why;
+        if let Some(known) = self.0.get_mut(&node.digest()).filter(|_| is_more) {
+            *known = why;
         }
     }
 
-    /// Adds the reasons of a step that was fused into this one.
+    /// Adds the reasons of a step that was fused into this one, for arrays without one.
     pub(super) fn extend(&mut self, more: Self) {
-        self.0.extend(more.0);
+        for (array, why) in more.0 {
+            self.0.entry(array).or_insert(why);
+        }
     }
 
     /// The recorded reason, if any.
     pub(crate) fn why(&self, node: &Node) -> Option<FusionBarrier> {
-        self.0.iter().find(|(digest, _)| *digest == node.digest()).map(|(_, why)| *why)
+        self.0.get(&node.digest()).copied()
     }
 }

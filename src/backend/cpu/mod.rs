@@ -152,7 +152,7 @@ impl CpuBackend {
                 let len = array.len() as u32;
                 made[m] = Some(Stored { data: Arc::new(array), status: status.clone(), len });
                 // The sizes that this array holds are exact from here on.
-                for count in plan.counts.iter().filter(|c| c.source == ArraySource::Computed(m)) {
+                for count in plan.computed[m].counts.iter().map(|&count| &plan.counts[count]) {
                     let (bound, at) = (table.sizes[count.number].bound, SizeView::of(&table).value(&count.at));
                     // The value of a count is undefined if one of its conditions failed. Zero then avoids a large
                     // allocation: the arrays of that size inherit the condition, and reading them returns the error.
@@ -168,8 +168,8 @@ impl CpuBackend {
                     }
                 }
             }
-            for (m, of) in plan.computed.iter().enumerate().filter(|(_, of)| of.last_step == k) {
-                match of.array {
+            for &m in &links.released {
+                match plan.computed[m].array {
                     Some(array) if kept[m] => {
                         if let Some(stored) = made[m].take() {
                             bindings.node(array).set_stored(stored);

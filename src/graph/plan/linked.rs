@@ -20,10 +20,12 @@ pub(crate) enum ArraySource {
 }
 
 /// An array that a plan computes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct ComputedArray {
     /// The array in the program; `None` for an array that the planner added.
     pub(crate) array: Option<ArrayId>,
+    /// The counts that the array holds, as indices of [`LinkedPlan::counts`].
+    pub(crate) counts: Vec<usize>,
     /// The last step that reads the array, or the step that computes it if no step reads it.
     pub(crate) last_step: usize,
 }
@@ -37,6 +39,8 @@ pub(crate) struct StepLinks {
     pub(crate) after: Vec<ArraySource>,
     /// Index of the step's first output in [`LinkedPlan::computed`].
     pub(crate) first_output: usize,
+    /// The computed arrays whose last step this is.
+    pub(crate) released: Vec<usize>,
 }
 
 /// A count that a plan computes.
@@ -78,6 +82,14 @@ pub(crate) struct LinkedPlan {
     validity: Validity,
 }
 
+/// The arrays that were seen while a plan is linked.
+struct Linked {
+    /// The computed array of a node.
+    producers: DigestMap<usize>,
+    /// Whether an array of the program is an input of the plan.
+    is_input: Vec<bool>,
+}
+
 impl LinkedPlan {
     /// Plans a program for the sizes of these bindings. `backend` is the placeholder backend of the planned nodes.
     pub(crate) fn new(program: Arc<Program>, bindings: &Bindings, backend: &BackendRef, limits: PlanLimits) -> Self {
@@ -95,30 +107,36 @@ impl LinkedPlan {
             limits,
             validity: Validity::Any,
         };
-        let mut producers: DigestMap<usize> = DigestMap::default();
+        let mut arrays = Linked { producers: DigestMap::default(), is_input: vec![false; bindings.arrays.len()] };
         for (k, step) in steps.iter().enumerate() {
-            let reads = step.reads.iter().map(|n| this.source(n, &producers, k)).collect();
-            let after = step.after.iter().map(|n| this.source(n, &producers, k)).collect();
+            let reads = step.reads.iter().map(|n| this.source(n, &mut arrays, k)).collect();
+            let after = step.after.iter().map(|n| this.source(n, &mut arrays, k)).collect();
             let first_output = this.computed.len();
             for n in step.outputs() {
-                producers.insert(n.digest(), this.computed.len());
-                this.computed.push(ComputedArray { array: this.lifted.array(n), last_step: k });
+                arrays.producers.insert(n.digest(), this.computed.len());
+                this.computed.push(ComputedArray { array: this.lifted.array(n), counts: Vec::new(), last_step: k });
             }
-            this.links.push(StepLinks { reads, after, first_output });
+            this.links.push(StepLinks { reads, after, first_output, released: Vec::new() });
         }
         let counts: Vec<(SizeId, Size)> = this.lifted.counts().map(|(id, slot)| (id, slot.clone())).collect();
         for (id, slot) in counts {
             let Some(count) = slot.slot_count().cloned() else { continue };
             // A count that no step depends on is not computed.
-            let producer = producers.get(&count.node.digest()).copied();
+            let producer = arrays.producers.get(&count.node.digest()).copied();
             if producer.is_some() || count.node.stored().is_some() {
                 let last = producer.map_or(0, |computed| this.computed[computed].last_step);
-                let source = this.source(&count.node, &producers, last);
+                let source = this.source(&count.node, &mut arrays, last);
                 if let Some(key) = CountKey::new(&this.program, bindings, id) {
                     let (number, key) = (id.index(), Arc::new(key));
+                    if let Some(computed) = producer {
+                        this.computed[computed].counts.push(this.counts.len());
+                    }
                     this.counts.push(CountLink { slot, number, source, at: count.at, key });
                 }
             }
+        }
+        for (m, of) in this.computed.iter().enumerate() {
+            this.links[of.last_step].released.push(m);
         }
         this.steps = steps;
         if !this.is_small(bindings.view()) {
@@ -127,13 +145,13 @@ impl LinkedPlan {
         this
     }
 
-    fn source(&mut self, node: &Node, producers: &DigestMap<usize>, step: usize) -> ArraySource {
-        if let Some(&computed) = producers.get(&node.digest()) {
+    fn source(&mut self, node: &Node, arrays: &mut Linked, step: usize) -> ArraySource {
+        if let Some(&computed) = arrays.producers.get(&node.digest()) {
             self.computed[computed].last_step = self.computed[computed].last_step.max(step);
             return ArraySource::Computed(computed);
         }
         let array = self.lifted.array(node).expect("bug: an array that no step computes");
-        if !self.inputs.contains(&array) {
+        if !std::mem::replace(&mut arrays.is_input[array.index()], true) {
             self.inputs.push(array);
         }
         ArraySource::Input(array)
@@ -174,8 +192,8 @@ impl LinkedPlan {
         if bytes <= FEW_BYTES {
             return self.computed.iter().map(|computed| computed.array.is_some()).collect();
         }
-        let shared = bindings.shared(&is_computed, counts_resolve);
-        let is_kept = |array: ArrayId| self.program.outputs().contains(&array) || shared[array.index()];
-        self.computed.iter().map(|computed| computed.array.is_some_and(is_kept)).collect()
+        let mut is_kept = bindings.shared(&is_computed, counts_resolve);
+        self.program.outputs().iter().for_each(|array| is_kept[array.index()] = true);
+        self.computed.iter().map(|computed| computed.array.is_some_and(|array| is_kept[array.index()])).collect()
     }
 }

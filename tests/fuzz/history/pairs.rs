@@ -223,7 +223,7 @@ pub fn tiny() -> Material {
 }
 
 /// Pairs that were once wrong: source, first operation, event, whether the source is recorded again, second operation.
-const ONCE_WRONG: [(&str, &str, Event, bool, &str); 18] = [
+const ONCE_WRONG: [(&str, &str, Event, bool, &str); 19] = [
     ("lines", "itself", Event::Printed, true, "unicode_decode"),
     ("lines", "itself", Event::Printed, true, "string_upper"),
     ("ranges", "tails less heads", Event::Read, true, "tails less heads"),
@@ -242,6 +242,7 @@ const ONCE_WRONG: [(&str, &str, Event, bool, &str); 18] = [
     ("masked vector", "itself", Event::Read, false, "unzip"),
     ("masked values", "itself", Event::Recorded, false, "transpose_rows twice"),
     ("ranges", "itself", Event::Recorded, false, "sum of columns"),
+    ("no rows", "itself", Event::Read, false, "bounding_shape of pairs"),
 ];
 
 /// The pairs that were once wrong, for a material.

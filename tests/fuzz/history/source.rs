@@ -50,6 +50,12 @@ fn masked_values(l: &Leaves) -> Result<Tensor> {
     l.get(Leaf::Rows)?.boolean_mask(l.get(Leaf::ValueFlags)?)
 }
 
+/// A count of rows that is 0.
+fn no_rows(l: &Leaves) -> Result<Tensor> {
+    let flags = l.get(Leaf::RowFlags)?;
+    l.get(Leaf::Rows)?.boolean_mask(&flags.logical_and(&flags.logical_not()?)?)
+}
+
 fn positive_counts(l: &Leaves) -> Result<Tensor> {
     let counts = l.get(Leaf::Counts)?;
     counts.boolean_mask(&counts.greater(0i64)?)
@@ -62,6 +68,7 @@ fn positions(l: &Leaves) -> Result<Tensor> {
 pub const SOURCES: &[Source] = &[
     Source { name: "masked rows", build: masked_rows, twin: |m| rows(of_flagged(m)) },
     Source { name: "masked values", build: masked_values, twin: |m| rows(flagged_values(m)) },
+    Source { name: "no rows", build: no_rows, twin: |_| rows(Vec::new()) },
     Source { name: "lines", build: lines, twin: |_| None },
     Source { name: "codes of lines", build: |l| lines(l)?.unicode_decode(Encoding::Utf8), twin: |_| None },
     Source { name: "words", build: |l| l.get(Leaf::Words)?.string_split(nonempty(" ")), twin: |_| None },

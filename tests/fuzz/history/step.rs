@@ -220,6 +220,7 @@ const SHAPES: &[Step] = &[
         let at = x.greater(2)?.where_indices()?.into_erased();
         Tensor::from_tensor_with_lengths(&Tensor::concat(&[&at, &at], 1)?, &lengths, 1)
     }),
+    step("bounding_shape of pairs", |x, _| Tensor::stack(&[x, x], 1)?.bounding_shape()),
     step("with the lengths of its mask", |x, y| Tensor::from_tensor_with_lengths(x, y, 1)),
     step("with its values", |x, _| x.with_flat_values(&x.flat_values()?.reverse(0)?)),
 ];
