@@ -8,7 +8,7 @@ use std::thread;
 use common::{devices, devices_and_unfused_cpu, gpu_with};
 use ragged::{
     CpuOptions, DType, Device, DeviceOptions, Encoding, Fill, HostTensor, HostValues, Operand, RaggedTensor, Result,
-    SparseTensor, Str, Tensor, Tuning, reversed, s,
+    SparseTensor, Str, Tensor, Tuning, keep, reversed, s,
 };
 
 fn text_of(bytes: &[u8], device: &Device) -> RaggedTensor<Str> {
@@ -121,6 +121,30 @@ fn a_slice_that_is_only_recorded_changes_no_windows() {
             drop(y);
         }
     }
+}
+
+#[test]
+fn rows_without_values_are_read_after_nothing_else() -> Result<()> {
+    // The number of rows is in an array that the values do not need: it is computed, and becomes shorter, in the read.
+    for (name, device) in devices() {
+        let lengths = RaggedTensor::from_nested([3i64, 0, 5, 8, 0, 2], &device)?;
+        let rows = lengths.boolean_mask(&lengths.greater(0)?)?.range()?.into_erased();
+        let columns = rows.subtract(&rows.reduce_max(keep(1))?)?.reduce_sum(0)?;
+        let positions = columns.less(-6)?.where_indices()?.into_erased();
+        let sums = positions.sliding_windows(8, 1)?.reduce_sum(2)?;
+        assert_eq!(sums.rows_to_host(0..1)?.inner_shape, [1, 0], "{name}");
+        assert_eq!(sums.row_to_host(-1)?.inner_shape, [0], "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn columns_of_device_known_height_are_zipped() -> Result<()> {
+    let device = Device::cpu();
+    let x = RaggedTensor::dense(vec![7; 20_000 * 2], &[2, 20_000], &device)?;
+    let rows = x.boolean_mask(&x.greater(0)?.reduce_any(1)?)?;
+    assert_eq!(RaggedTensor::<i32>::zip(&rows.unzip()?)?.to_vec()?.len(), 40_000);
+    Ok(())
 }
 
 #[test]

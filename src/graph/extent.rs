@@ -161,17 +161,21 @@ impl Extent {
         Ok(Self { size: self.size.add(&other.size), whole: self.whole || other.whole }.stored())
     }
 
-    /// The sum of all extents.
+    /// The sum of all extents, in pairs: the depth of the size grows with the logarithm of their number.
     #[track_caller]
     pub(crate) fn sum<'a>(what: &str, all: impl Iterator<Item = &'a Self>) -> Result<Self> {
-        let (mut sum, mut known) = (Self::known(0), 0u64);
-        for (k, extent) in all.enumerate() {
+        let (mut known, mut whole, mut sizes) = (0u64, false, Vec::new());
+        for extent in all {
             known += u64::from(extent.as_known().unwrap_or(0));
             fits(what, known)?;
-            let size = if k == 0 { extent.size.clone() } else { sum.size.add(&extent.size) };
-            sum = Self { size, whole: sum.whole || extent.whole };
+            whole |= extent.whole;
+            sizes.push(extent.size.clone());
         }
-        Ok(sum.stored())
+        while sizes.len() > 1 {
+            sizes = sizes.chunks(2).map(|pair| pair[1..].iter().fold(pair[0].clone(), |a, b| a.add(b))).collect();
+        }
+        let size = sizes.pop().unwrap_or(Size::Const(0));
+        Ok(Self { size, whole }.stored())
     }
 
     /// The extent with its count stored in an array of its own, if the count combines several counts or many

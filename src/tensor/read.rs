@@ -15,7 +15,7 @@ use crate::graph::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::Rows;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, SizeView};
 use crate::shape::RowPartition;
 
 /// The arrays of a read, in request order; none for a part that the host already knew.
@@ -89,12 +89,19 @@ pub(super) fn known_bytes<'a>(
     backend: &'a BackendRef,
     parts: &[Option<Part>],
 ) -> Result<Assembly<'a>> {
-    let bytes = |part: &Part| match part.elements {
-        Elements::All => part.node.extent().host_value().map_or(0, |n| u64::from(n) * part.node.dtype().size() as u64),
-        _ => 0,
+    let bytes = |part: &Part| {
+        let extent = part.node.extent();
+        match (&part.elements, extent.host_value()) {
+            (Elements::All, Some(_)) => {
+                let n = SizeView::RECORDED.unsaturated(extent.size());
+                Extent::known_u64(part.node.op(), n)?;
+                Ok(n * part.node.dtype().size() as u64)
+            }
+            _ => Ok(0),
+        }
     };
     let mut assembly = Assembly::new(op, backend);
-    assembly.reserve(parts.iter().flatten().map(bytes).sum())?;
+    assembly.reserve(parts.iter().flatten().map(bytes).sum::<Result<u64>>().map_err(here())?)?;
     Ok(assembly)
 }
 

@@ -12,7 +12,7 @@ use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::{Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::Count;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Rows;
 use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
@@ -70,9 +70,8 @@ fn from_zero(mut splits: Vec<u32>) -> (Range<u32>, Vec<u32>) {
 }
 
 impl Tensor {
-    /// Reads one part of a node.
-    async fn read_part(&self, node: &Node, elements: Range<u32>, wait: Wait) -> Result<ReadBytes> {
-        let read = diagnosis::read_parts(self.backend(), vec![Part::of(node.clone(), elements)], wait).await?;
+    async fn read_part(&self, part: Part, wait: Wait) -> Result<ReadBytes> {
+        let read = diagnosis::read_parts(self.backend(), vec![part], wait).await?;
         Ok(read.into_iter().next().unwrap_or_default())
     }
 
@@ -89,9 +88,8 @@ impl Tensor {
             // The product fits in u32, because the partition has as many values.
             (Rows::Uniform(len), _) => assembly.host_splits(entries.map(|row| row as u32 * len.capacity())),
             (Rows::Splits(_), Some(splits)) => assembly.host_splits(splits[entries].iter().copied()),
-            (Rows::Splits(node), None) => {
-                assembly.splits(&self.read_part(node, rows.start..rows.end.saturating_add(1), wait).await?)
-            }
+            (Rows::Splits(node), None) => assembly
+                .splits(&self.read_part(Part::of(node.clone(), rows.start..rows.end.saturating_add(1)), wait).await?),
         }
     }
 
@@ -104,8 +102,9 @@ impl Tensor {
         let nrows = match self.nrows_extent().count(self.backend()) {
             Count::Known(n) => n,
             Count::At(node, at, most) => {
-                let at = at.capacity();
-                let n = first_word(&self.read_part(&node, at..at + 1, wait).await?).map_or(0, |n| n.min(most));
+                // The array may be allocated by this read only, and its length with it: the index is a size.
+                let part = Part::at(node, at);
+                let n = first_word(&self.read_part(part, wait).await?).map_or(0, |n| n.min(most));
                 self.nrows_extent().set_exact(n);
                 n
             }
@@ -124,11 +123,11 @@ impl Tensor {
         let values = match self.values_ref() {
             Values::Numbers(n) => {
                 assembly.reserve(u64::from(numbers.end - numbers.start) * n.dtype().size() as u64)?;
-                HostValues::from_bytes(n.dtype(), &self.read_part(n, numbers, wait).await?)?
+                HostValues::from_bytes(n.dtype(), &self.read_part(Part::of(n.clone(), numbers), wait).await?)?
             }
             Values::Strings { strings: partition, bytes } => {
                 let (part, splits) = from_zero(self.row_ends(partition, numbers, wait, &mut assembly).await?);
-                assembly.strings(&splits, &self.read_part(bytes, part, wait).await?)?
+                assembly.strings(&splits, &self.read_part(Part::of(bytes.clone(), part), wait).await?)?
             }
         };
         let mut uniform_row_lengths: Vec<_> = self.partitions().iter().map(RowPartition::uniform_length).collect();

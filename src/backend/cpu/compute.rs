@@ -22,7 +22,7 @@ impl CpuBackend {
         let op = step.out.op();
         // Size arithmetic saturates, so that this check detects any size beyond the limit.
         for out in step.outputs() {
-            Extent::known_u64(op, inputs.sizes().capacity(out.extent()).into())?;
+            Extent::known_u64(op, inputs.sizes().unsaturated(out.extent().size()))?;
         }
         if let (Recipe::Reduce { on, .. }, Some(kernel)) = (&step.recipe, &step.row_kernel) {
             return row_kernel::run(inputs, kernel, &on.rows, count(&on.nrows), on.inner as usize);

@@ -32,6 +32,20 @@ impl SizeOp {
     }
 }
 
+impl SizeOp {
+    /// Applies the operation without a limit of 32 bits.
+    pub(super) fn apply_u64(self, a: u64, b: u64) -> u64 {
+        match self {
+            Self::Add => a.saturating_add(b),
+            Self::Sub => a.saturating_sub(b),
+            Self::Mul => a.saturating_mul(b),
+            Self::Div => a.checked_div(b).unwrap_or(0),
+            Self::Min => a.min(b),
+            Self::Max => a.max(b),
+        }
+    }
+}
+
 impl Size {
     /// Applies `op`, and folds constants and identity elements.
     pub(crate) fn op(op: SizeOp, a: &Self, b: &Self) -> Self {

@@ -62,6 +62,14 @@ impl<'a> SizeView<'a> {
         }
     }
 
+    /// The value without a limit of 32 bits, at which [`Self::value`] saturates: for errors.
+    pub(crate) fn unsaturated(self, size: &Size) -> u64 {
+        match size.kind() {
+            Some(SizeKind::Op(op, a, b)) => op.apply_u64(self.unsaturated(a), self.unsaturated(b)),
+            _ => self.value(size).into(),
+        }
+    }
+
     /// Upper bound of the number of elements.
     pub(crate) fn capacity(self, extent: &Extent) -> u32 {
         self.value(extent.size())

@@ -172,6 +172,18 @@ impl<'a> Replay<'a> {
         self.program.hosts[k].as_ref()
     }
 
+    /// An evaluation succeeds, unless one of its results exceeds a limit.
+    fn evaluated(&self, nodes: &[usize], result: Result<()>) -> Result<(), Fault> {
+        let is_limit = |e: &ragged::Error| matches!(e, ragged::Error::Limit { .. });
+        let wanted = |k: &usize| matches!(&self.program.wants[*k], Outcome::Failed(e) if is_limit(e));
+        match result {
+            Err(e) if !(is_limit(&e) && nodes.iter().any(wanted)) => {
+                Err(format!("[success] an evaluation of {nodes:?} fails: {e}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Does an action: the fault that it shows.
     pub fn act(&mut self, action: Action) -> Result<(), Fault> {
         match action {
@@ -208,9 +220,9 @@ impl<'a> Replay<'a> {
             _ => Ok(()),
         };
         match action {
-            // Checks are reported by reads only.
-            Action::Evaluate(_) => is_expected("an evaluation", x.eval().err(), false),
-            Action::EvaluateBoth(..) => is_expected("an evaluation", ragged::eval((x, &found[1])).err(), false),
+            // Checks are reported by reads only, and limits by evaluations too.
+            Action::Evaluate(_) => self.evaluated(&nodes, x.eval()),
+            Action::EvaluateBoth(..) => self.evaluated(&nodes, ragged::eval((x, &found[1]))),
             Action::Explain(_) => is_expected("an explanation", x.explain().err(), false),
             Action::Check(_) => is_expected("a check", x.check().err(), !readable),
             Action::Print(_) => match self.host(k) {
