@@ -15,7 +15,7 @@ use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
 use crate::environment;
 use crate::error::{Error, Result, here, on_behalf};
-use crate::graph::backend::BackendRef;
+use crate::graph::backend::{BackendRef, OF_TRACES};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::tuning::Tuning;
@@ -288,6 +288,12 @@ impl Device {
     }
 
     /// A CPU backend that stores every intermediate array: slower, with the same bits. For tests.
+    /// The device of the inputs of programs that are traced.
+    pub(crate) fn of_traces() -> Self {
+        static TRACES: OnceLock<BackendRef> = OnceLock::new();
+        Self(TRACES.get_or_init(|| Arc::new(CpuBackend::new(OF_TRACES, true))).clone())
+    }
+
     #[doc(hidden)]
     pub fn cpu_unfused() -> Self {
         static CPU: OnceLock<BackendRef> = OnceLock::new();

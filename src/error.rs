@@ -228,6 +228,27 @@ pub enum Error {
         /// The operation.
         op: &'static str,
     },
+    /// A read of a value that depends on an input of a program, while the program is traced: see
+    /// [`Program::trace`](crate::Program::trace).
+    #[error("{op} needs values of an input of a program that is traced, which has none{}", At(location))]
+    Traced {
+        /// The operation.
+        op: &'static str,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
+    },
+    /// An input of a [`Program`](crate::Program) that is none of its [`TensorSpec`](crate::TensorSpec).
+    #[error("input {input} of the program must be {expected}, but is {given}{}", At(location))]
+    Input {
+        /// Position of the input.
+        input: usize,
+        /// What the program was traced for.
+        expected: String,
+        /// What was given.
+        given: String,
+        /// Source file and line of the call.
+        location: &'static Location<'static>,
+    },
     /// No device has the given name.
     #[error("no device {name:?}; available: {available}")]
     NoDevice {
@@ -294,6 +315,8 @@ impl Error {
             | Self::Io { location, .. }
             | Self::Wgsl { location, .. }
             | Self::Function { location, .. }
+            | Self::Traced { location, .. }
+            | Self::Input { location, .. }
             | Self::Mismatch { location, .. } => *location = call,
             _ => {}
         }
@@ -312,6 +335,7 @@ impl Error {
             | Self::DTypes { op, .. }
             | Self::Unsupported { op, .. }
             | Self::Devices { op, .. }
+            | Self::Traced { op, .. }
             | Self::WouldBlock { op } => *op = name,
             _ => {}
         }
@@ -342,6 +366,8 @@ impl Error {
             | Self::Limit { location, .. }
             | Self::Gpu { location, .. }
             | Self::DeviceLost { location, .. }
+            | Self::Traced { location, .. }
+            | Self::Input { location, .. }
             | Self::Record { location, .. }
             | Self::Io { location, .. }
             | Self::Check { location, .. }

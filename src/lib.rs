@@ -179,6 +179,7 @@ mod lod;
 mod math;
 mod numerics;
 mod ops;
+mod program;
 mod shape;
 mod sparse;
 mod stats;
@@ -211,6 +212,7 @@ pub use ops::{
     ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default, pad_width, padded_with,
     replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space,
 };
+pub use program::{Program, TensorSpec};
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::{ConcatAxis, SparseTensor, expanding};
 pub use stats::Stats;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Device;
 use crate::error::{Error, Result, caller};
-use crate::graph::backend::BackendRef;
+use crate::graph::backend::{BackendRef, are_joined};
 
 impl Device {
     pub(crate) fn backend(&self) -> &BackendRef {
@@ -18,7 +18,7 @@ impl Device {
     /// Fails unless both operands of `op` live on one device.
     #[track_caller]
     pub(crate) fn check_same(op: &'static str, a: &BackendRef, b: &BackendRef) -> Result<()> {
-        if a.id() == b.id() {
+        if are_joined(a, b) {
             return Ok(());
         }
         Err(Error::Devices { op, lhs: a.name().into(), rhs: b.name().into(), location: caller() })

@@ -177,7 +177,7 @@ impl Explain {
     }
 
     pub(crate) fn new(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
-        let (program, mut bindings) = trace(roots);
+        let (program, mut bindings) = trace(roots)?;
         let bounds: Vec<u32> = (0..bindings.sizes.len()).map(|size| bindings.run.value(size)).collect();
         let stages = predict_waits(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
         backend.last_counts().apply(&program, &mut bindings, &bounds);

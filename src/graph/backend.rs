@@ -158,6 +158,15 @@ pub(crate) trait Backend: Send + Sync {
 }
 
 /// The device's name: what a backend holds grows with its work.
+/// The identity of the backend on which programs are traced.
+pub(crate) const OF_TRACES: u64 = u64::MAX - 1;
+
+/// Whether arrays of both backends can be operands of one operation: they are one, or a program is traced with arrays
+/// of the other one as constants.
+pub(crate) fn are_joined(a: &BackendRef, b: &BackendRef) -> bool {
+    a.id() == b.id() || a.id() == OF_TRACES || b.id() == OF_TRACES
+}
+
 impl fmt::Debug for dyn Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

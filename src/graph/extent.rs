@@ -209,7 +209,9 @@ impl Extent {
 
     /// Location of the count.
     pub(crate) fn count(&self, backend: &BackendRef) -> Count {
-        match self.live() {
+        // A size of a program that is traced has no value: its read fails.
+        let traced = || self.size.varies().then(|| Expr::size(&self.size));
+        match self.live().or_else(traced) {
             None => Count::Known(self.capacity()),
             Some(live) => match live.kind() {
                 ExprKind::Load(node, at) if fixed_index(at).is_some() => {
@@ -227,7 +229,8 @@ impl Extent {
     /// The count on the host; waits once if only the device knows it.
     #[track_caller]
     pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
-        self.live().map_or(Ok(self.capacity()), |live| read_u32(backend, op, live)).map_err(here())
+        let traced = || self.size.varies().then(|| Expr::size(&self.size));
+        self.live().or_else(traced).map_or(Ok(self.capacity()), |live| read_u32(backend, op, live)).map_err(here())
     }
 }
 

@@ -10,6 +10,8 @@ use std::cell::RefCell;
 use super::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use super::diagnosis;
 use super::digest::Digest;
+use super::node::Node;
+use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 
 /// Maximum number of sizes that one recording may await.
@@ -72,7 +74,24 @@ pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>)
         recording.wanted.get_or_insert_with(wanted);
         Some(Err(Error::WouldBlock { op }))
     });
-    answer.unwrap_or_else(|| pollster::block_on(diagnosis::read_parts(backend, parts, Wait::Blocking))).map_err(here())
+    answer.unwrap_or_else(|| pollster::block_on(diagnosis::read_parts(backend, parts, Wait::Blocking)))
+        .map_err(|error| if matches!(error, Error::Traced { .. }) { error.of(op) } else { error })
+        .map_err(here())
+}
+
+/// A copy of an array on another backend. Waits for it.
+///
+/// # Errors
+/// A failed condition of the array; no memory for the copy.
+pub(crate) fn copied(node: &Node, backend: &BackendRef) -> Result<Node> {
+    let read = diagnosis::read_parts(node.backend(), vec![Part::whole(node.clone())], Wait::Blocking);
+    let bytes = pollster::block_on(read)?.swap_remove(0);
+    let len = (bytes.len() / node.dtype().size()) as u32;
+    let data = backend.upload(node.dtype(), &bytes)?;
+    Ok(match node.dtype() {
+        DType::U32 => Node::source_splits(backend, (len, node.known_lengths()), data),
+        dtype => Node::source(backend, dtype, len, data),
+    })
 }
 
 /// The result of `make`, which uploads data. Under [`record_async`] a repeated recording gets the result of the first one,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::{Extent, upper_bound};
+use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
@@ -70,7 +70,7 @@ impl Matrices {
 
     /// Number of rows `m` of the single matrix, after transposition.
     pub(super) fn rows_in_all(&self, m: &Expr) -> Extent {
-        if self.transposed { Extent::bounded(self.totals()[0] as u32, m.clone()) } else { self.all_rows().clone() }
+        if self.transposed { Extent::bounded(&self.totals()[0], m.clone()) } else { self.all_rows().clone() }
     }
 
     fn first_row(&self) -> Expr {
@@ -116,11 +116,10 @@ impl Matrices {
     }
 
     /// Upper bounds on the rows and columns of all batches together, after transposition.
-    fn totals(&self) -> [u64; 2] {
-        let batches = u64::from(self.batches.capacity());
-        let columns = self.known_columns().map(|len| batches * u64::from(len));
-        let columns = columns.unwrap_or_else(|| self.column.nvals_extent().capacity().into());
-        let stored = [u64::from(self.all_rows().capacity()), columns];
+    fn totals(&self) -> [Size; 2] {
+        let columns = self.known_columns().map(|len| self.batches.size().mul(len));
+        let columns = columns.unwrap_or_else(|| self.column.nvals_extent().size().clone());
+        let stored = [self.all_rows().size().clone(), columns];
         if self.transposed { swapped(stored) } else { stored }
     }
 
@@ -283,12 +282,18 @@ impl Pairs {
         Ok(())
     }
 
-    /// Upper bound on the terms per sum, for operands of at most so many numbers.
-    fn most_terms(&self, [left, right]: [u32; 2]) -> u32 {
+    /// Upper bound on the terms per sum of the operands.
+    fn most_terms(&self, operands: [&Node; 2]) -> Size {
         let [_, of_left] = self.left.partitions();
         let [of_right, _] = self.right.partitions();
         let longest = |p: Option<&RowPartition>| p.and_then(RowPartition::known_lengths).map(|(_, longest)| longest);
-        [longest(of_left), longest(of_right)].into_iter().flatten().fold(left.min(right), u32::min)
+        let known = [longest(of_left), longest(of_right)].into_iter().flatten().min();
+        let [left, right] = operands.map(|n| n.extent().size());
+        let most = left.min(right);
+        known.map_or(most.clone(), |known| {
+            let input = Size::input(Digest::of("terms", (operands.map(Node::digest), known)), known);
+            most.min(input)
+        })
     }
 
     /// The products of the operands: `extent` numbers in all, each batch beginning at its `start`.
@@ -302,38 +307,38 @@ impl Pairs {
             return Ok(Node::map(backend, call.op, extent.clone(), nothing, &self.asserts));
         }
         let ([rows, _], [_, columns]) = (self.left.totals(), self.right.totals());
-        let cut = Cut::new(extent.capacity().into(), rows, columns, batches.capacity().into());
+        let [results, all_rows, all_columns, matrices] =
+            [extent.size(), &rows, &columns, batches.size()].map(|size| u64::from(size.capacity()));
+        let cut = Cut::new(results, all_rows, all_columns, matrices);
         let [m, _, n] = &self.sizes;
-        let known = |e: &Expr| e.as_size().filter(|size| size.as_known().is_some());
+        let known = |e: &Expr| e.as_size().filter(|size| !size.contains_count());
         let (tiles, tile_capacity) = match (known(m), known(n)) {
             (Some(m), Some(n)) => {
                 let side = |size: &Size| size.add(cut.tile - 1).div(cut.tile);
                 let each = side(&m).mul(side(&n));
-                if let Some(batches) = batches.as_known() {
-                    Extent::known_u64(call.op, u64::from(each.capacity()) * u64::from(batches))?;
+                if let (Some(each), Some(batches)) = (each.as_known(), batches.as_known()) {
+                    Extent::known_u64(call.op, u64::from(each) * u64::from(batches))?;
                 }
                 let all = each.mul(batches.size());
                 (Rows::Uniform(each), all)
             }
             _ => {
-                let most = upper_bound(cut.most);
+                let most = cut.most(extent.size(), [&rows, &columns], batches.size());
                 let each = cut.side(m).mul(cut.side(n));
-                let p = RowPartition::from_lengths(backend, call.op, batches, each, most)?;
-                let identity = Digest::of("tiles", (operands.map(Node::digest), most));
-                (p.rows().clone(), Size::input(identity, most))
+                let p = RowPartition::from_lengths(backend, call.op, batches, each, &most)?;
+                (p.rows().clone(), most)
             }
         };
         let ([m, k, n], [left_start, right_start]) = (self.sizes.clone(), self.starts.clone());
         let [m, k, n, left_start, right_start, start] =
             tabled(call, batches, [m, k, n, left_start, right_start, start])?;
-        let most = self.most_terms(operands.map(|n| n.extent().capacity()));
         let product = Product {
             batches: batches.clone(),
             sizes: [m, k, n],
             starts: [left_start, right_start, start],
             operands: operands.map(|n| Expr::load(n, Expr::index()).cast(accumulator)),
             capacities: operands.map(|n| n.extent().size().clone()),
-            terms: Size::input(Digest::of("terms", (operands.map(Node::digest), most)), most),
+            terms: self.most_terms(operands),
             transposed: [self.left.transposed, self.right.transposed],
             tiles,
             tile_capacity,

@@ -1,13 +1,13 @@
 //! Partition of the results of matrix products into tiles.
 
 use crate::graph::expr::Expr;
+use crate::graph::extent::upper_bound;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::size::Size;
 
 /// Partition of the results into square tiles.
 pub(super) struct Cut {
     pub(super) tile: u32,
-    /// Upper bound on the number of tiles.
-    pub(super) most: u64,
 }
 
 impl Cut {
@@ -17,11 +17,20 @@ impl Cut {
     /// Chooses the tile size. The arguments are upper bounds on the results, on the rows and columns of all matrices,
     /// and on the number of matrices.
     pub(super) fn new(results: u64, rows: u64, columns: u64, batches: u64) -> Self {
+        let fits = |t: u32| {
+            let t = u64::from(t);
+            (rows / batches).min(columns / batches) * 4 >= 3 * t && results / (t * t) >= Self::FEW
+        };
+        let tile = [64u32, 32].into_iter().find(|&t| fits(t)).unwrap_or(16);
+        Self { tile }
+    }
+
+    /// Upper bound on the number of tiles, from upper bounds on the results, on the rows and columns of all matrices, and
+    /// on the number of matrices.
+    pub(super) fn most(&self, results: &Size, [rows, columns]: [&Size; 2], batches: &Size) -> Size {
         // ceil(m / t) * ceil(n / t) <= (m / t + 1) * (n / t + 1), summed over the batches.
-        let most = |t: u64| results / (t * t) + (rows + columns) / t + batches;
-        let fits = |t: u64| (rows / batches).min(columns / batches) * 4 >= 3 * t && results / (t * t) >= Self::FEW;
-        let tile = [64, 32].into_iter().find(|&t| fits(t)).unwrap_or(16);
-        Self { tile: tile as u32, most: most(tile) }
+        let t = self.tile;
+        results.div(t * t).add(rows.div(t)).add(columns.div(t)).add(1).add(batches).min(upper_bound(u64::MAX))
     }
 
     /// Number of tiles along a side of the given size.
@@ -36,6 +45,7 @@ impl Cut {
 #[cfg(test)]
 mod tests {
     use super::Cut;
+    use crate::graph::size::{RecordedSize, Size};
 
     #[test]
     fn tiles_are_never_more_than_said() {
@@ -43,7 +53,10 @@ mod tests {
         {
             let cut = Cut::new(m * n * batches, m * batches, n * batches, batches);
             let tile = u64::from(cut.tile);
-            assert!(m.div_ceil(tile) * n.div_ceil(tile) * batches <= cut.most, "{m} x {n} of {batches}");
+            let size = |n: u64| Size::from(n as u32);
+            let most = cut.most(&size(m * n * batches), [&size(m * batches), &size(n * batches)], &size(batches));
+            let most = u64::from(most.capacity());
+            assert!(m.div_ceil(tile) * n.div_ceil(tile) * batches <= most, "{m} x {n} of {batches}");
         }
         assert_eq!(Cut::new(1 << 24, 1 << 12, 1 << 12, 1).tile, 64);
         assert_eq!(Cut::new(30 * 30, 30, 30, 1).tile, 16);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
-use crate::graph::backend::BackendRef;
+use crate::graph::backend::{BackendRef, are_joined};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -111,6 +111,11 @@ impl RowPartition {
         let total = splits.last_entry();
         let nvals = if nrows.as_known() == Some(0) { Extent::known(0) } else { Extent::bounded(capacity, total) };
         Self { rows: Rows::Splits(splits), nrows, nvals, host: None, lengths: None }
+    }
+
+    /// A partition of these parts, which are valid together.
+    pub(crate) fn of_parts(rows: Rows, nrows: Extent, nvals: Extent, lengths: Option<(u32, u32)>) -> Self {
+        Self { rows, nrows, nvals, host: None, lengths }
     }
 
     /// The same partition as the level below `above`, whose values are the rows of this one. Takes over the size of
@@ -224,7 +229,7 @@ impl RowPartition {
     pub(crate) fn check_device(&self, backend: &BackendRef) -> Result<()> {
         let mut foreign = None;
         let mut look = |n: &Node| {
-            if n.backend().id() != backend.id() {
+            if !are_joined(n.backend(), backend) {
                 foreign = Some(n.backend().name().to_owned());
             }
         };

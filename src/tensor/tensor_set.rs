@@ -15,6 +15,16 @@ impl<S: TensorSet + ?Sized> TensorSet for &S {
         (*self).tensors()
     }
 }
+impl TensorSet for Tensor {
+    fn tensors(&self) -> Vec<&Tensor> {
+        vec![self]
+    }
+}
+impl<T: Element> TensorSet for RaggedTensor<T> {
+    fn tensors(&self) -> Vec<&Tensor> {
+        vec![self.erased()]
+    }
+}
 impl<X: AsRef<Tensor>> TensorSet for [X] {
     fn tensors(&self) -> Vec<&Tensor> {
         self.iter().map(AsRef::as_ref).collect()
@@ -42,7 +52,7 @@ pub trait ReadTogether: TensorSet {
 
 macro_rules! tuples {
     ($(($($k:tt $x:ident)+))+) => {$(
-        impl<$($x: AsRef<Tensor>),+> TensorSet for ($(&$x,)+) {
+        impl<$($x: AsRef<Tensor>),+> TensorSet for ($($x,)+) {
             fn tensors(&self) -> Vec<&Tensor> {
                 vec![$(self.$k.as_ref()),+]
             }

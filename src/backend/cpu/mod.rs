@@ -329,7 +329,7 @@ impl Backend for CpuBackend {
             return Ok(());
         }
         environment::is_portable()?;
-        let (program, bindings) = trace(nodes);
+        let (program, bindings) = trace(nodes)?;
         let plan = self.plan(program, &bindings);
         self.run(&plan, bindings)
     }

@@ -25,7 +25,7 @@ impl GpuBackend {
         loop {
             let counts: Vec<Count> = parts.iter().map(count).collect();
             let nodes = nodes_to_compute(&parts, &counts);
-            let traced = trace(&nodes);
+            let traced = trace(&nodes)?;
             let first = counts_to_read(&traced.0, &traced.1, self.tuning.stage_bytes);
             if first.is_empty() {
                 return self.read_traced(&parts, &counts, (&nodes, traced), wait).await;
@@ -65,7 +65,7 @@ impl GpuBackend {
             counts.iter().filter_map(|size| place(size).map(|(node, at)| (size, Part::at(node, at)))).unzip();
         let known: Vec<Count> = parts.iter().map(count).collect();
         let nodes = nodes_to_compute(&parts, &known);
-        let read = self.read_traced(&parts, &known, (&nodes, trace(&nodes)), wait).await?;
+        let read = self.read_traced(&parts, &known, (&nodes, trace(&nodes)?), wait).await?;
         for (size, bytes) in sizes.into_iter().zip(read) {
             if let Some(SizeKind::Count(count)) = size.kind() {
                 count.set_exact(bytemuck::pod_read_unaligned(&bytes));

@@ -81,7 +81,7 @@ impl GpuBackend {
     /// in advance, with one wait per stage except the last.
     pub(super) fn trace_in_stages(&self, nodes: &[Node]) -> Result<(Program, Bindings)> {
         loop {
-            let (program, bindings) = trace(nodes);
+            let (program, bindings) = trace(nodes)?;
             let counts = counts_to_read(&program, &bindings, self.tuning.stage_bytes);
             if counts.is_empty() || must_not_block() {
                 return Ok((program, bindings));
@@ -89,7 +89,7 @@ impl GpuBackend {
             drop((program, bindings));
             match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &mut |_, _| {})) {
                 // The next read reports the failed check.
-                Err(Error::Check { .. }) => return Ok(trace(nodes)),
+                Err(Error::Check { .. }) => return trace(nodes),
                 outcome => outcome?,
             }
         }

@@ -88,6 +88,37 @@ impl Node {
         })
     }
 
+    /// An input of a program that is traced: neither computed nor stored.
+    pub(in crate::graph) fn traced_input(backend: &BackendRef, digest: Digest, form: InputForm) -> Self {
+        let InputForm { dtype, extent, fallible, vector_padded } = form;
+        intern(digest, || NodeData {
+            digest,
+            dtype,
+            extent,
+            backend: backend.clone(),
+            op: "source",
+            recipe: Mutex::new(None),
+            asserts: Box::default(),
+            depth: 0,
+            lengths: KnownLengths::NONE,
+            vector_padded,
+            planned_input: None,
+            fallible,
+            stored: OnceLock::new(),
+        })
+    }
+
+    /// As [`Self::traced_input`], for an array of the user's inputs. Other runs may have conditions for it.
+    pub(crate) fn traced(backend: &BackendRef, identity: Digest, dtype: DType, extent: Extent) -> Self {
+        let form = InputForm { dtype, extent, fallible: true, vector_padded: true };
+        Self::traced_input(backend, Digest::of("traced input", identity), form)
+    }
+
+    /// Whether this is an input of a program that is traced.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.stored().is_none() && self.recipe().is_none() && self.stored().is_none()
+    }
+
     /// Planned node of a program's input, the array of that number. Its storage is bound when the plan runs.
     pub(in crate::graph) fn input_of_plan(
         backend: &BackendRef,

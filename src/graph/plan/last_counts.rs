@@ -31,7 +31,7 @@ impl CountKey {
     pub(crate) fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
         let (array, place) = program.count_location(count)?;
         let node = bindings.node(array).clone();
-        Some(Self { program: trace(&[node]).0, place })
+        Some(Self { program: trace(&[node]).ok()?.0, place })
     }
 }
 

@@ -1,24 +1,131 @@
-//! Lifting: turns a program into nodes for the planner.
+//! Nodes of a program: of a plan, or of another recording.
 //!
-//! Planned nodes differ from recorded ones in their sizes and scalar parameters. Those that vary by run are slots: places
-//! in the [table of a run](crate::graph::size::RunTable). A plan that depends on the value of a slot is valid for that
-//! value only.
+//! Both are made by one walk over the program, and differ in its [`Leaves`]. The inputs, sizes and scalar parameters of
+//! a plan are slots: places in the [table of a run](crate::graph::size::RunTable). A plan that depends on the value of
+//! a slot is valid for that value only. Those of a recording are given: see [`replay`](super::replay).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{ArrayDef, ArrayId, CheckId, ExprId, ExtentDef, FunctionId, Locations, Program, ScalarId, SizeDef, SizeId};
+use super::{
+    ArrayDef, ArrayId, CheckId, ExprId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program, ScalarId, SizeDef,
+    SizeId,
+};
+use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::expr::{Check, Expr, RewriteExpr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
-use crate::graph::node::{InputForm, Node};
+use crate::graph::node::{Node, Recipe};
 use crate::graph::recipe::Rewrite;
 use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::{Size, Slot, SlotCount};
 
+/// What the nodes of a program are made of.
+pub(super) trait Leaves {
+    fn input(&mut self, array: ArrayId, form: &InputDef) -> Node;
+    fn computed(&mut self, array: ArrayId, parts: Parts) -> Node;
+    /// A size that is given with the inputs.
+    fn size(&mut self, size: SizeId) -> Size;
+    /// The upper bound of a count, where it is to be made.
+    fn bound(&self, count: SizeId) -> Option<SizeId>;
+    /// A count that `node` holds at `at`.
+    fn count(&mut self, size: SizeId, node: Node, at: Size, bound: Option<Size>) -> Size;
+    /// The allocated length of an array.
+    fn length(&mut self, size: SizeId, node: &Node, is_input: bool) -> Size;
+    fn scalar(&mut self, scalar: ScalarId) -> ScalarParam;
+    fn check(&mut self, check: CheckId) -> Arc<Check>;
+    fn function(&mut self, function: FunctionId) -> Function;
+    fn name(&mut self, name: NameId) -> &'static str;
+}
+
+/// The parts of a computed node.
+pub(super) struct Parts {
+    pub(super) op: &'static str,
+    pub(super) dtype: DType,
+    pub(super) extent: Extent,
+    pub(super) fallible: bool,
+    pub(super) asserts: Vec<Node>,
+    pub(super) recipe: Recipe,
+}
+
 /// The nodes and sizes of a program.
+pub(super) struct Made {
+    pub(super) arrays: Vec<Node>,
+    pub(super) sizes: Vec<Size>,
+}
+
+/// Makes the nodes of a program.
+pub(super) fn make(program: &Program, leaves: &mut dyn Leaves) -> Made {
+    let mut maker = Maker {
+        program,
+        leaves,
+        arrays: vec![None; program.arrays.len()],
+        exprs: vec![None; program.exprs.len()],
+        sizes: vec![None; program.sizes.len()],
+    };
+    (0..program.arrays.len() as u32).for_each(|k| maker.make_with_inputs(ArrayId(k)));
+    let sizes = (0..program.sizes.len() as u32).map(|k| maker.size(&SizeId(k))).collect();
+    Made { arrays: maker.arrays.into_iter().flatten().collect(), sizes }
+}
+
+/// The leaves of a plan.
+struct Slots<'a> {
+    program: &'a Program,
+    locations: &'a Locations,
+    backend: &'a BackendRef,
+    plan: u64,
+    scalars: Vec<ScalarParam>,
+}
+
+impl Slots<'_> {
+    fn digest(&self, array: ArrayId) -> Digest {
+        Digest::of("planned", (self.plan, array))
+    }
+
+    fn slot(&self, size: SizeId, count: Option<SlotCount>) -> Size {
+        Size::slot(Digest::of("size of a plan", (self.plan, size)), Slot::Size(size.index()), count)
+    }
+}
+
+impl Leaves for Slots<'_> {
+    fn input(&mut self, array: ArrayId, form: &InputDef) -> Node {
+        let digest = self.digest(array);
+        let extent = Extent::of(Size::slot(Digest::of("length", digest), Slot::Input(array.index()), None));
+        Node::input_of_plan(self.backend, digest, form.with_extent(extent), array.index())
+    }
+    fn computed(&mut self, array: ArrayId, parts: Parts) -> Node {
+        let Parts { op, dtype, extent, fallible, asserts, recipe } = parts;
+        Node::planned(self.backend, self.digest(array), op, (dtype, extent, fallible), asserts, recipe)
+    }
+    fn size(&mut self, size: SizeId) -> Size {
+        self.slot(size, None)
+    }
+    fn bound(&self, _: SizeId) -> Option<SizeId> {
+        None
+    }
+    fn count(&mut self, size: SizeId, node: Node, at: Size, _: Option<Size>) -> Size {
+        self.slot(size, Some(SlotCount { node, at }))
+    }
+    fn length(&mut self, size: SizeId, node: &Node, is_input: bool) -> Size {
+        if is_input { self.slot(size, None) } else { Size::len(node) }
+    }
+    fn scalar(&mut self, scalar: ScalarId) -> ScalarParam {
+        self.scalars[scalar.0 as usize].clone()
+    }
+    fn check(&mut self, check: CheckId) -> Arc<Check> {
+        Check::planned(check.0)
+    }
+    fn function(&mut self, function: FunctionId) -> Function {
+        Function::planned(function.0, &self.program.functions[function.0 as usize])
+    }
+    fn name(&mut self, name: NameId) -> &'static str {
+        self.locations.name(name)
+    }
+}
+
+/// The nodes and sizes of a plan.
 #[derive(Debug)]
 pub(crate) struct Lifted {
     arrays: Vec<Node>,
@@ -27,26 +134,14 @@ pub(crate) struct Lifted {
 }
 
 impl Lifted {
-    /// Lifts the program, with the names of a recording. `backend` is the placeholder backend of the nodes; it computes
-    /// nothing.
+    /// The nodes of a plan of the program, with the names of a recording. `backend` is the placeholder backend of the
+    /// nodes; it computes nothing.
     pub(crate) fn new(program: &Program, locations: &Locations, backend: &BackendRef) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let plan = NEXT.fetch_add(1, Ordering::Relaxed);
         let slot = |(k, def)| ScalarParam::slot(Digest::of("scalar of a plan", (plan, k)), k, def);
-        let scalars: Vec<ScalarParam> = (0u32..).zip(program.scalars.iter().copied()).map(slot).collect();
-        let mut lifter = Lifter {
-            program,
-            locations,
-            backend,
-            plan,
-            scalars: &scalars,
-            arrays: vec![None; program.arrays.len()],
-            exprs: vec![None; program.exprs.len()],
-            sizes: vec![None; program.sizes.len()],
-        };
-        (0..program.arrays.len() as u32).for_each(|k| lifter.lift_with_inputs(ArrayId(k)));
-        let arrays: Vec<Node> = lifter.arrays.into_iter().flatten().collect();
-        let sizes: Vec<Size> = lifter.sizes.into_iter().map(|size| size.unwrap_or(Size::Const(0))).collect();
+        let scalars = (0u32..).zip(program.scalars.iter().copied()).map(slot).collect();
+        let Made { arrays, sizes } = make(program, &mut Slots { program, locations, backend, plan, scalars });
         let numbers = (0..).map(ArrayId).zip(&arrays).map(|(k, n)| (n.digest(), k)).collect();
         Self { arrays, sizes, numbers }
     }
@@ -72,27 +167,24 @@ impl Lifted {
     }
 }
 
-struct Lifter<'a> {
+struct Maker<'a> {
     program: &'a Program,
-    locations: &'a Locations,
-    backend: &'a BackendRef,
-    plan: u64,
-    scalars: &'a [ScalarParam],
+    leaves: &'a mut dyn Leaves,
     arrays: Vec<Option<Node>>,
     exprs: Vec<Option<Expr>>,
     sizes: Vec<Option<Size>>,
 }
 
-impl Lifter<'_> {
-    /// Lifts an array after its inputs, without recursion.
-    fn lift_with_inputs(&mut self, array: ArrayId) {
+impl Maker<'_> {
+    /// Makes an array after its inputs, without recursion.
+    fn make_with_inputs(&mut self, array: ArrayId) {
         let mut stack = vec![(array, false)];
         while let Some((array, is_ready)) = stack.pop() {
             if self.arrays[array.index()].is_some() {
                 continue;
             }
             if is_ready {
-                self.lift_array(array);
+                self.make_array(array);
             } else {
                 stack.push((array, true));
                 stack.extend(self.program.inputs(array).into_iter().map(|a| (a, false)));
@@ -100,29 +192,24 @@ impl Lifter<'_> {
         }
     }
 
-    fn lift_array(&mut self, array: ArrayId) {
+    fn make_array(&mut self, array: ArrayId) {
         let program = self.program;
-        let digest = Digest::of("planned", (self.plan, array));
         let node = match &program.arrays[array.index()] {
-            ArrayDef::Input { dtype, fallible, is_vector_padded } => {
-                let extent = Extent::of(Size::slot(Digest::of("length", digest), Slot::Input(array.index()), None));
-                let (fallible, vector_padded) = (*fallible, *is_vector_padded);
-                let form = InputForm { dtype: *dtype, extent, fallible, vector_padded };
-                Node::input_of_plan(self.backend, digest, form, array.index())
-            }
+            ArrayDef::Input(form) => self.leaves.input(array, form),
             ArrayDef::Computed { dtype, op, extent, asserts, recipe, fallible } => {
                 let extent = self.extent(extent);
                 let asserts: Vec<Node> = asserts.iter().map(|&a| self.array(&a)).collect();
                 let recipe = recipe.map(self);
-                let op = self.locations.name(*op);
-                Node::planned(self.backend, digest, op, (*dtype, extent, *fallible), asserts, recipe)
+                let op = self.leaves.name(*op);
+                let (dtype, fallible) = (*dtype, *fallible);
+                self.leaves.computed(array, Parts { op, dtype, extent, fallible, asserts, recipe })
             }
         };
         self.arrays[array.index()] = Some(node);
     }
 }
 
-impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Lifter<'_> {
+impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Maker<'_> {
     type Expr = Expr;
     type Array = Node;
     type Extent = Extent;
@@ -152,6 +239,10 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Lifter<'_> {
     }
 
     fn array(&mut self, a: &ArrayId) -> Node {
+        // The arrays of an upper bound are no inputs.
+        if self.arrays[a.index()].is_none() {
+            self.make_with_inputs(*a);
+        }
         self.arrays[a.index()].clone().expect("bug: an array before its inputs")
     }
 
@@ -165,17 +256,18 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Lifter<'_> {
         if let Some(known) = &self.sizes[at] {
             return known.clone();
         }
-        let identity = Digest::of("size of a plan", (self.plan, s));
         let size = match &self.program.sizes[at] {
             SizeDef::Const(n) => Size::Const(*n),
-            SizeDef::Input => Size::slot(identity, Slot::Size(at), None),
-            SizeDef::Len(array) => match &self.program.arrays[array.index()] {
-                ArrayDef::Input { .. } => Size::slot(identity, Slot::Size(at), None),
-                ArrayDef::Computed { .. } => Size::len(&self.array(array)),
-            },
+            SizeDef::Input => self.leaves.size(*s),
+            SizeDef::Len(array) => {
+                let is_input = matches!(self.program.arrays[array.index()], ArrayDef::Input { .. });
+                let node = self.array(array);
+                self.leaves.length(*s, &node, is_input)
+            }
             SizeDef::Count { array, at: index } => {
-                let count = SlotCount { node: self.array(array), at: self.size(index) };
-                Size::slot(identity, Slot::Size(at), Some(count))
+                let (node, at) = (self.array(array), self.size(index));
+                let bound = self.leaves.bound(*s).map(|bound| self.size(&bound));
+                self.leaves.count(*s, node, at, bound)
             }
             SizeDef::Op(op, a, b) => {
                 let (a, b) = (self.size(a), self.size(b));
@@ -187,17 +279,17 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Lifter<'_> {
     }
 
     fn check(&mut self, c: &CheckId) -> Arc<Check> {
-        Check::planned(c.0)
+        self.leaves.check(*c)
     }
 }
 
-impl RewriteExpr<ExprId, ArrayId, ExtentDef, SizeId, ScalarId, CheckId, FunctionId> for Lifter<'_> {
+impl RewriteExpr<ExprId, ArrayId, ExtentDef, SizeId, ScalarId, CheckId, FunctionId> for Maker<'_> {
     type Param = ScalarParam;
     type Function = Function;
     fn param(&mut self, p: &ScalarId) -> ScalarParam {
-        self.scalars[p.0 as usize].clone()
+        self.leaves.scalar(*p)
     }
     fn function(&mut self, f: &FunctionId) -> Function {
-        Function::planned(f.0, &self.program.functions[f.0 as usize])
+        self.leaves.function(*f)
     }
 }

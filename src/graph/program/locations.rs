@@ -25,6 +25,16 @@ impl Locations {
         check.number.map_or(check, |number| &self.checks[number as usize]).clone()
     }
 
+    /// The check of that number.
+    pub(super) fn check(&self, check: CheckId) -> Arc<Check> {
+        self.checks[check.0 as usize].clone()
+    }
+
+    /// The function of that number.
+    pub(super) fn function(&self, function: FunctionId) -> Function {
+        self.functions[function.0 as usize].clone()
+    }
+
     /// The functions of the recording, by number.
     pub(crate) fn functions(&self) -> Arc<[Function]> {
         if self.functions.is_empty() { Arc::default() } else { self.functions.as_slice().into() }

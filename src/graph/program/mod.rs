@@ -19,6 +19,7 @@ mod lift;
 mod liveness;
 mod locations;
 mod print;
+mod replay;
 mod trace;
 
 use std::collections::HashSet;
@@ -27,10 +28,13 @@ use std::sync::Arc;
 
 pub(crate) use lift::Lifted;
 pub(crate) use locations::Locations;
-pub(crate) use trace::{Bindings, trace};
+pub(crate) use replay::{ReplayInputs, Replayed};
+pub(crate) use trace::{Bindings, Frozen, freeze, trace};
 
 use super::expr::ExprKind;
+use super::extent::Extent;
 use super::function::FunctionDef;
+use super::node::InputForm;
 use super::recipe::{Recipe, Reference};
 use super::scalar_param::ScalarDef;
 use super::size::{RunTable, SizeOp};
@@ -71,6 +75,12 @@ impl ArrayId {
     }
 }
 
+impl ExtentDef {
+    pub(crate) fn size(self) -> SizeId {
+        self.size
+    }
+}
+
 impl SizeId {
     pub(crate) fn index(self) -> usize {
         self.0 as usize
@@ -82,7 +92,7 @@ impl ArrayDef {
     pub(crate) fn computed(&self) -> Option<(SizeId, DType)> {
         match self {
             Self::Computed { extent, dtype, .. } => Some((extent.size, *dtype)),
-            Self::Input { .. } => None,
+            Self::Input(_) => None,
         }
     }
 }
@@ -126,17 +136,27 @@ pub(crate) struct ExprDef {
     dtype: DType,
 }
 
+/// An input array of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct InputDef {
+    pub(crate) dtype: DType,
+    /// Whether the array depends on conditions.
+    pub(crate) fallible: bool,
+    /// Whether the array's GPU storage extends to a multiple of 16 bytes.
+    pub(crate) is_vector_padded: bool,
+}
+
+impl InputDef {
+    fn with_extent(&self, extent: Extent) -> InputForm {
+        InputForm { dtype: self.dtype, extent, fallible: self.fallible, vector_padded: self.is_vector_padded }
+    }
+}
+
 /// An array of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ArrayDef {
     /// An input array.
-    Input {
-        dtype: DType,
-        /// Whether the array depends on conditions.
-        fallible: bool,
-        /// Whether the array's GPU storage extends to a multiple of 16 bytes.
-        is_vector_padded: bool,
-    },
+    Input(InputDef),
     /// A computed array.
     Computed {
         dtype: DType,
@@ -196,6 +216,11 @@ impl Program {
     /// All arrays.
     pub(crate) fn arrays(&self) -> impl Iterator<Item = (ArrayId, &ArrayDef)> {
         (0..).map(ArrayId).zip(&self.arrays)
+    }
+
+    /// All sizes.
+    pub(crate) fn sizes(&self) -> &[SizeDef] {
+        &self.sizes
     }
 
     /// The numbers of the sizes that are counts.

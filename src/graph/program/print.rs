@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::{ArrayDef, Program};
+use super::{ArrayDef, InputDef, Program};
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (k, array) in self.arrays.iter().enumerate() {
             match array {
-                ArrayDef::Input { dtype, .. } => writeln!(f, "a{k}: {dtype} = input")?,
+                ArrayDef::Input(InputDef { dtype, .. }) => writeln!(f, "a{k}: {dtype} = input")?,
                 ArrayDef::Computed { dtype, op, recipe, .. } => {
                     let op = &self.names[op.0 as usize];
                     writeln!(f, "a{k}: {dtype} = {} ({op})", recipe.family())?;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    ArrayDef, ArrayId, CheckId, ExprDef, ExprId, ExtentDef, FunctionId, Locations, Program, ScalarId, SizeDef, SizeId,
+    ArrayDef, ArrayId, CheckId, ExprDef, ExprId, ExtentDef, FunctionId, InputDef, Locations, Program, ScalarId,
+    SizeDef, SizeId,
 };
+use crate::error::{Error, Result, caller};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Check, Expr, RewriteExpr};
 use crate::graph::extent::Extent;
@@ -52,38 +54,50 @@ impl Bindings {
 }
 
 /// The program that computes the unevaluated nodes of the list, in order.
-pub(crate) fn trace(nodes: &[Node]) -> (Program, Bindings) {
-    let mut t = Tracer::default();
-    t.exprs.reserve(128);
-    t.sizes.reserve(32);
-    t.arrays.reserve(32);
-    t.bindings.run.sizes.reserve(32);
-    for node in nodes.iter().filter(|n| n.stored().is_none()) {
-        let id = t.number(node);
-        if !t.program.outputs.contains(&id) {
-            t.program.outputs.push(id);
+///
+/// # Errors
+/// They depend on an input of a program that is traced: see [`Error::Traced`].
+#[track_caller]
+pub(crate) fn trace(nodes: &[Node]) -> Result<(Program, Bindings)> {
+    let mut t = Tracer::new();
+    t.outputs(nodes);
+    t.define_arrays();
+    if t.is_traced { Err(Error::Traced { op: "a read", location: caller() }) } else { Ok(t.finished()) }
+}
+
+/// A program whose inputs need not have values, and what tensors of its results refer to.
+#[derive(Debug)]
+pub(crate) struct Frozen {
+    pub(crate) program: Program,
+    /// The recorded nodes and sizes, with the values of those that have one.
+    pub(crate) bindings: Bindings,
+    /// The array of each node, in order.
+    pub(crate) arrays: Vec<ArrayId>,
+    /// The definition of each extent, in order.
+    pub(crate) extents: Vec<ExtentDef>,
+    /// Upper bounds of counts, as sizes of the program.
+    pub(crate) bounds: Vec<(SizeId, SizeId)>,
+}
+
+/// The program that computes these nodes and extents, which may depend on inputs of a program that is traced.
+pub(crate) fn freeze(nodes: &[Node], extents: &[Extent]) -> Frozen {
+    let mut t = Tracer::new();
+    t.outputs(nodes);
+    let arrays = nodes.iter().map(|node| t.number(node)).collect();
+    t.define_arrays();
+    let extents = extents.iter().map(|x| t.extent(x)).collect();
+    let (mut bounds, mut at) = (Vec::new(), 0);
+    while at < t.bindings.sizes.len() {
+        let size = t.bindings.sizes[at].clone();
+        if let (SizeDef::Count { .. }, Some(SizeKind::Count(count))) = (&t.program.sizes[at], size.kind()) {
+            let bound = count.bounded_by().unwrap_or_else(|| count.bound().into());
+            bounds.push((SizeId(at as u32), t.size_id(&bound)));
         }
-    }
-    let mut at = 0;
-    while at < t.bindings.arrays.len() {
-        let node = t.bindings.arrays[at].0.clone();
-        let (def, stored) = t.definition(&node);
-        let input = |stored: &Stored| RunInput { len: stored.len, lengths: node.known_lengths() };
-        t.bindings.run.inputs.push(stored.as_ref().map(input));
-        t.program.arrays.push(def);
-        t.bindings.arrays[at].1 = stored;
+        t.define_arrays();
         at += 1;
     }
-    // Uses the allocated length of an array that another thread has stored meanwhile.
-    for (def, size) in t.program.sizes.iter().zip(&mut t.bindings.run.sizes) {
-        if let SizeDef::Len(array) = def
-            && let Some(stored) = &t.bindings.arrays[array.index()].1
-        {
-            size.bound = stored.len;
-        }
-    }
-    t.program.recompute(&mut t.bindings.run);
-    (t.program.hashed(), t.bindings)
+    let (program, bindings) = t.finished();
+    Frozen { program, bindings, arrays, extents, bounds }
 }
 
 #[derive(Default)]
@@ -93,9 +107,57 @@ struct Tracer {
     arrays: DigestMap<ArrayId>,
     exprs: DigestMap<ExprId>,
     sizes: DigestMap<SizeId>,
+    /// Whether the program depends on an input without a value.
+    is_traced: bool,
 }
 
 impl Tracer {
+    fn new() -> Self {
+        let mut t = Self::default();
+        t.exprs.reserve(128);
+        t.sizes.reserve(32);
+        t.arrays.reserve(32);
+        t.bindings.run.sizes.reserve(32);
+        t
+    }
+
+    /// Makes the unevaluated nodes outputs, each once.
+    fn outputs(&mut self, nodes: &[Node]) {
+        for node in nodes.iter().filter(|n| n.stored().is_none()) {
+            let id = self.number(node);
+            // The numbers are those of the outputs so far: a new one is the next.
+            if id.index() == self.program.outputs.len() {
+                self.program.outputs.push(id);
+            }
+        }
+    }
+
+    /// Defines the arrays that are numbered, and those that they refer to.
+    fn define_arrays(&mut self) {
+        while self.program.arrays.len() < self.bindings.arrays.len() {
+            let at = self.program.arrays.len();
+            let node = self.bindings.arrays[at].0.clone();
+            let (def, stored) = self.definition(&node);
+            let input = |stored: &Stored| RunInput { len: stored.len, lengths: node.known_lengths() };
+            self.bindings.run.inputs.push(stored.as_ref().map(input));
+            self.program.arrays.push(def);
+            self.bindings.arrays[at].1 = stored;
+        }
+    }
+
+    fn finished(mut self) -> (Program, Bindings) {
+        // Uses the allocated length of an array that another thread has stored meanwhile.
+        for (def, size) in self.program.sizes.iter().zip(&mut self.bindings.run.sizes) {
+            if let SizeDef::Len(array) = def
+                && let Some(stored) = &self.bindings.arrays[array.index()].1
+            {
+                size.bound = stored.len;
+            }
+        }
+        self.program.recompute(&mut self.bindings.run);
+        (self.program.hashed(), self.bindings)
+    }
+
     /// The number of an array; assigns the next number if the array has none.
     fn number(&mut self, node: &Node) -> ArrayId {
         let next = ArrayId(self.bindings.arrays.len() as u32);
@@ -111,9 +173,10 @@ impl Tracer {
         let recipe = if node.stored().is_none() { node.recipe() } else { None };
         let (dtype, fallible) = (node.dtype(), node.is_fallible());
         let Some(recipe) = recipe else {
-            let stored = node.stored().expect("bug: neither result nor recipe").clone();
-            let def = ArrayDef::Input { dtype, fallible, is_vector_padded: node.is_vector_padded() };
-            return (def, Some(stored));
+            let stored = node.stored().cloned();
+            self.is_traced |= stored.is_none();
+            let def = ArrayDef::Input(InputDef { dtype, fallible, is_vector_padded: node.is_vector_padded() });
+            return (def, stored);
         };
         let extent = self.extent(node.extent());
         let asserts = node.asserts().iter().map(|n| self.number(n)).collect();
@@ -130,6 +193,10 @@ impl Tracer {
         let (def, value) = match size.kind() {
             None => (SizeDef::Const(size.capacity()), size.capacity()),
             Some(SizeKind::Input(n)) => (SizeDef::Input, *n),
+            Some(SizeKind::Traced) => {
+                self.is_traced = true;
+                (SizeDef::Input, size.capacity())
+            }
             Some(SizeKind::Slot { .. }) => unreachable!("bug: a recording with a size of a plan"),
             Some(SizeKind::Len(node)) => {
                 let node = node.clone();

@@ -13,6 +13,11 @@ impl Size {
         Self::symbol(Digest::of("input size", identity), 0, SizeKind::Input(value))
     }
 
+    /// A size of an input of a traced program, identified by `identity`.
+    pub(crate) fn traced(identity: Digest) -> Self {
+        Self::symbol(Digest::of("traced size", identity), 0, SizeKind::Traced)
+    }
+
     /// Length of the allocated array.
     pub(crate) fn len(node: &Node) -> Self {
         Self::symbol(Digest::of("length", node.digest()), 0, SizeKind::Len(node.clone()))
@@ -62,7 +67,7 @@ impl Size {
 
     pub(super) fn symbol(digest: Digest, depth: u32, kind: SizeKind) -> Self {
         let varies = match &kind {
-            SizeKind::Slot { .. } => true,
+            SizeKind::Slot { .. } | SizeKind::Traced => true,
             SizeKind::Len(node) => node.extent().size().varies(),
             SizeKind::Op(_, a, b) => a.varies() || b.varies(),
             SizeKind::Input(_) | SizeKind::Count(_) => false,

@@ -83,6 +83,9 @@ pub(crate) enum SizeKind {
         /// Location of the exact value of a count.
         count: Option<SlotCount>,
     },
+    /// A size of an input of a traced program: it has a value in runs only. Its largest value stands for it while the
+    /// program is traced.
+    Traced,
     /// Length of the allocated array; possibly an upper bound of a count that is host-known by now.
     Len(Node),
     /// Arithmetic.
@@ -192,7 +195,7 @@ impl Size {
     /// run.
     pub(crate) fn is_host_known(&self) -> bool {
         match self.kind() {
-            None | Some(SizeKind::Input(_) | SizeKind::Len(_)) => true,
+            None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Traced) => true,
             Some(SizeKind::Slot { count, .. }) => count.is_none(),
             Some(SizeKind::Count(count)) => count.exact().is_some(),
             Some(SizeKind::Op(_, a, b)) => a.is_host_known() && b.is_host_known(),

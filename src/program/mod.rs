@@ -1,0 +1,282 @@
+//! Programs: a computation that is recorded once and run on any tensors that fit.
+
+mod layout;
+mod parts;
+mod spec;
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use spec::TensorSpec;
+
+use crate::device::Device;
+use crate::error::{Error, Result, caller, here};
+use crate::explain::Explain;
+use crate::graph::backend::BackendRef;
+use crate::graph::digest::{Digest, DigestMap};
+use crate::graph::node::Node;
+use crate::graph::program::{self, Locations, ReplayInputs, Replayed, SizeId};
+use crate::graph::recording::copied;
+use crate::graph::scalar::Scalar;
+use crate::graph::size::{RecordedSize, Size};
+use crate::tensor::{Tensor, TensorSet};
+use layout::{Layout, frozen};
+use parts::Parts;
+
+/// A computation that was recorded once, by [`Program::trace`], and runs on any inputs that fit its [`TensorSpec`]s: on
+/// any device, from any number of threads.
+///
+/// `Display` lists the program, one line per array.
+#[derive(Clone)]
+pub struct Program(Arc<Code>);
+
+struct Code {
+    inputs: Vec<TensorSpec>,
+    outputs: Vec<Layout>,
+    program: program::Program,
+    /// Per array of the program where it comes from; `None` for computed ones.
+    arrays: Vec<Option<ArrayOrigin>>,
+    /// Per size of the program where it comes from; `None` for those that the program determines.
+    sizes: Vec<Option<SizeOrigin>>,
+    /// Upper bounds of counts.
+    bounds: Vec<(SizeId, SizeId)>,
+    scalars: Vec<Scalar>,
+    locations: Locations,
+}
+
+/// The place of an array or a size among the [`Parts`] of the inputs.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    input: usize,
+    part: usize,
+}
+
+enum ArrayOrigin {
+    Input(Place),
+    Captured(Captured),
+}
+
+enum SizeOrigin {
+    Input(Place),
+    /// A size of a captured tensor.
+    Known(u32),
+}
+
+/// An array that the closure captured: a constant of the program.
+struct Captured {
+    node: Node,
+    /// Its copies on other devices.
+    copies: Mutex<Vec<Node>>,
+}
+
+impl Captured {
+    fn on(&self, backend: &BackendRef) -> Result<Node> {
+        if self.node.backend().id() == backend.id() {
+            return Ok(self.node.clone());
+        }
+        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = copies.iter().find(|copy| copy.backend().id() == backend.id()) {
+            return Ok(known.clone());
+        }
+        let copy = copied(&self.node, backend)?;
+        copies.push(copy.clone());
+        Ok(copy)
+    }
+}
+
+impl Program {
+    /// Records the program that `f` computes from inputs of these specifications. `f` is called once, with tensors that
+    /// have no values; its result is a tensor, or several as a list or a tuple.
+    ///
+    /// Tensors of any device that `f` captures are constants of the program; what is recorded of them is computed in
+    /// each run, so evaluate it before. Numbers that `f` captures are constants, too: a number that varies is an input
+    /// of shape `[]`.
+    ///
+    /// # Errors
+    /// A specification with more partitions than dimensions, or with a uniform inner dimension of unknown size; a read,
+    /// or an operation that needs a value or size of an input, while `f` runs ([`Error::Traced`]); the errors of `f`.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, Program, RaggedTensor, TensorSpec};
+    /// let spec = TensorSpec::new(DType::F32, [None, None]).ragged_rank(1);
+    /// let center = Program::trace(&[spec], |x| x[0].subtract(&x[0].reduce_mean(ragged::keep(1))?))?;
+    /// for rows in [vec![vec![1.0f32, 3.0], vec![5.0]], vec![vec![], vec![2.0, 4.0, 9.0]]] {
+    ///     let x = RaggedTensor::from_nested(rows, &Device::cpu())?;
+    ///     println!("{}", center.run(&x)?[0]);
+    /// }
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// Source: `tf.function` with an input signature; `jax.jit`.
+    #[track_caller]
+    pub fn trace<O: TensorSet>(specs: &[TensorSpec], f: impl FnOnce(&[Tensor]) -> Result<O>) -> Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        const OP: &str = "Program::trace";
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let device = Device::of_traces();
+        let (mut inputs, mut arrays, mut sizes) = (Vec::new(), DigestMap::default(), DigestMap::default());
+        for (input, spec) in specs.iter().enumerate() {
+            if let Some(fault) = spec.fault() {
+                return Err(Error::argument(OP, fault));
+            }
+            let (x, parts) = Parts::traced(spec, device.backend(), Digest::of("traced", (number, input)))?;
+            let place = |part| Place { input, part };
+            arrays.extend(parts.arrays.iter().enumerate().map(|(part, node)| (node.digest(), place(part))));
+            sizes.extend(parts.sizes.iter().enumerate().map(|(part, size)| (size.digest(), place(part))));
+            inputs.push(x);
+        }
+        let outputs = f(&inputs)?;
+        let (frozen, layouts) = frozen(&outputs.tensors());
+        let program::Frozen { program, bindings, bounds, .. } = frozen;
+        let array = |(node, def): (&Node, &program::ArrayDef)| match def {
+            program::ArrayDef::Computed { .. } => None,
+            program::ArrayDef::Input(_) => Some(match arrays.get(&node.digest()) {
+                Some(place) => ArrayOrigin::Input(*place),
+                None => ArrayOrigin::Captured(Captured { node: node.clone(), copies: Mutex::default() }),
+            }),
+        };
+        let nodes = bindings.arrays.iter().map(|(node, _)| node);
+        let size = |(size, def): (&Size, &program::SizeDef)| match def {
+            program::SizeDef::Input => Some(match sizes.get(&size.digest()) {
+                Some(place) => SizeOrigin::Input(*place),
+                None => SizeOrigin::Known(size.capacity()),
+            }),
+            _ => None,
+        };
+        Ok(Self(Arc::new(Code {
+            inputs: specs.to_vec(),
+            outputs: layouts,
+            arrays: nodes.zip(program.arrays().map(|(_, def)| def)).map(array).collect(),
+            sizes: bindings.sizes.iter().zip(program.sizes()).map(size).collect(),
+            program,
+            bounds,
+            scalars: bindings.run.scalars,
+            locations: bindings.locations,
+        })))
+    }
+
+    /// The specifications of the inputs.
+    pub fn inputs(&self) -> &[TensorSpec] {
+        &self.0.inputs
+    }
+
+    /// The outputs for these inputs: a tensor, or several as a list or a tuple. Records them; reads compute. Without
+    /// inputs the outputs are on the device of the captured tensors, or on the CPU.
+    ///
+    /// # Errors
+    /// Another number of inputs; one that its specification does not accept ([`Error::Input`]); inputs of different
+    /// devices; a dtype that the device has not.
+    #[track_caller]
+    pub fn run(&self, inputs: impl TensorSet) -> Result<Vec<Tensor>> {
+        let inputs = inputs.tensors();
+        let backend = self.checked(&inputs)?;
+        let of = self.replayed(&inputs, &backend).map_err(here())?;
+        self.0.outputs.iter().map(|layout| layout.tensor(&backend, &of)).collect()
+    }
+
+    /// The kernels that a run on these inputs has; runs nothing.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    #[track_caller]
+    pub fn explain(&self, inputs: impl TensorSet) -> Result<Explain> {
+        let outputs = self.run(inputs)?;
+        crate::tensor::explain(&outputs)
+    }
+
+    /// Whether a recording of the program on other inputs is the same program: the difference.
+    #[doc(hidden)]
+    pub fn replay_difference(&self) -> Result<Option<String>> {
+        let code = &*self.0;
+        let device = Device::of_traces();
+        let (arrays, sizes) = code.program.traced_inputs(device.backend());
+        let of = code.program.replay(ReplayInputs {
+            backend: device.backend(),
+            arrays,
+            sizes,
+            bounds: &code.bounds,
+            scalars: &code.scalars,
+            locations: &code.locations,
+        });
+        let outputs: Vec<Tensor> =
+            code.outputs.iter().map(|layout| layout.tensor(device.backend(), &of)).collect::<Result<_>>()?;
+        let (again, layouts) = frozen(&outputs.tensors());
+        let is_same = again.program == code.program && layouts == code.outputs && again.bounds == code.bounds;
+        Ok((!is_same).then(|| {
+            let (was, is) = ((&code.program, &code.outputs), (&again.program, &layouts));
+            format!("{was:#?}
+{:?}
+is replayed as
+{is:#?}
+{:?}", code.bounds, again.bounds)
+        }))
+    }
+
+    /// The device of the inputs, which fit.
+    #[track_caller]
+    fn checked(&self, inputs: &[&Tensor]) -> Result<BackendRef> {
+        const OP: &str = "Program::run";
+        let specs = &self.0.inputs;
+        if inputs.len() != specs.len() {
+            return Err(Error::argument(OP, format!("it has {} inputs, not {}", specs.len(), inputs.len())));
+        }
+        for (input, (x, spec)) in inputs.iter().zip(specs).enumerate() {
+            Device::check_same(OP, inputs[0].backend(), x.backend())?;
+            if !spec.accepts(x) {
+                let (expected, given) = (spec.to_string(), given(x));
+                return Err(Error::Input { input, expected, given, location: caller() });
+            }
+        }
+        let captured = self.0.arrays.iter().flatten().find_map(|origin| match origin {
+            ArrayOrigin::Captured(captured) => Some(captured.node.backend().clone()),
+            ArrayOrigin::Input(_) => None,
+        });
+        let own = captured.filter(|backend| backend.id() != Device::of_traces().backend().id());
+        Ok(inputs.first().map(|x| x.backend().clone()).or(own).unwrap_or_else(|| Device::cpu().backend().clone()))
+    }
+
+    /// A recording of the program.
+    fn replayed(&self, inputs: &[&Tensor], backend: &BackendRef) -> Result<Replayed> {
+        let code = &*self.0;
+        let parts = code.inputs.iter().zip(inputs).map(|(spec, x)| Parts::of(spec, x)).collect::<Result<Vec<_>>>()?;
+        let array = |origin: &Option<ArrayOrigin>| match origin {
+            None => Ok(None),
+            Some(ArrayOrigin::Input(Place { input, part })) => Ok(Some(parts[*input].arrays[*part].clone())),
+            Some(ArrayOrigin::Captured(captured)) => captured.on(backend).map(Some),
+        };
+        let known = |k: usize, n: u32| Size::input(Digest::of("captured size", (Arc::as_ptr(&self.0) as usize, k)), n);
+        let size = |(k, origin): (usize, &Option<SizeOrigin>)| match origin {
+            None => None,
+            Some(SizeOrigin::Input(Place { input, part })) => Some(parts[*input].sizes[*part].clone()),
+            Some(SizeOrigin::Known(n)) => Some(known(k, *n)),
+        };
+        Ok(code.program.replay(ReplayInputs {
+            backend,
+            arrays: code.arrays.iter().map(array).collect::<Result<_>>()?,
+            sizes: code.sizes.iter().enumerate().map(size).collect(),
+            bounds: &code.bounds,
+            scalars: &code.scalars,
+            locations: &code.locations,
+        }))
+    }
+}
+
+/// The tensor in the words of a specification.
+fn given(x: &Tensor) -> String {
+    let sizes: Vec<String> = x.shape().iter().map(|n| n.map_or("None".into(), |n| n.to_string())).collect();
+    format!("a tensor of shape [{}], dtype {} and ragged rank {}", sizes.join(", "), x.dtype(), x.ragged_rank())
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.program.fmt(f)
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inputs: Vec<String> = self.0.inputs.iter().map(TensorSpec::to_string).collect();
+        write!(f, "Program({})", inputs.join(", "))
+    }
+}

@@ -1,0 +1,108 @@
+//! The arrays and sizes of an input, in one order for all tensors of a specification.
+
+use super::spec::TensorSpec;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::digest::Digest;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::size::Size;
+use crate::shape::RowPartition;
+use crate::tensor::{Tensor, Values};
+
+/// The arrays of a tensor, and its sizes that the specification leaves open.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) arrays: Vec<Node>,
+    pub(super) sizes: Vec<Size>,
+}
+
+impl Parts {
+    /// The parts of a tensor that the specification accepts.
+    pub(super) fn of(spec: &TensorSpec, x: &Tensor) -> Result<Self> {
+        let mut out = Self::default();
+        if spec.shape.first() == Some(&None) {
+            out.sizes.push(x.nrows_extent().size().clone());
+        }
+        for (p, len) in x.partitions().iter().zip(&spec.shape[1.min(spec.shape.len())..]) {
+            if len.is_none() {
+                out.arrays.push(p.splits_node(x.backend())?);
+                out.sizes.push(p.nvals_extent().size().clone());
+            }
+        }
+        match x.values_ref() {
+            Values::Numbers(numbers) => out.arrays.push(numbers.clone()),
+            Values::Strings { strings, bytes } => {
+                out.arrays.extend([strings.splits_node(x.backend())?, bytes.clone()]);
+                out.sizes.push(strings.nvals_extent().size().clone());
+            }
+        }
+        Ok(out)
+    }
+
+    /// A tensor without values for the trace of a program, and its parts. `identity` tells inputs apart.
+    #[track_caller]
+    pub(super) fn traced(spec: &TensorSpec, backend: &BackendRef, identity: Digest) -> Result<(Tensor, Self)> {
+        let mut made = Making { backend, identity, parts: Self::default() };
+        let mut sizes = spec.shape.iter();
+        let outer = sizes.next().map(|n| match n {
+            Some(n) => Extent::known(*n),
+            None => made.size(),
+        });
+        let (mut partitions, mut count) = (Vec::new(), outer.clone());
+        for len in sizes.by_ref().take(spec.ragged_rank) {
+            let nrows = count.take().unwrap_or_else(|| Extent::known(1));
+            let p = match len {
+                Some(len) => RowPartition::uniform(*len, nrows)?,
+                None => made.partition(nrows)?,
+            };
+            count = Some(p.nvals_extent().clone());
+            partitions.push(p);
+        }
+        let inner: Vec<u32> = sizes.flatten().copied().collect();
+        let flat = match &count {
+            None => Extent::known(1),
+            Some(count) => count.times("an input of a program", inner.iter().map(|&n| u64::from(n)).product())?,
+        };
+        let values = match spec.dtype {
+            DType::Str => {
+                let strings = made.partition(flat)?;
+                let bytes = made.array(DType::U8, strings.nvals_extent().clone());
+                Values::Strings { strings, bytes }
+            }
+            dtype => Values::Numbers(made.array(dtype, flat)),
+        };
+        let outer = if partitions.is_empty() { outer } else { count };
+        Ok((Tensor::new(backend, partitions, outer, inner, values)?, made.parts))
+    }
+}
+
+struct Making<'a> {
+    backend: &'a BackendRef,
+    identity: Digest,
+    parts: Parts,
+}
+
+impl Making<'_> {
+    fn size(&mut self) -> Extent {
+        let size = Size::traced(Digest::of("size of an input", (self.identity, self.parts.sizes.len())));
+        self.parts.sizes.push(size.clone());
+        Extent::of(size)
+    }
+
+    fn array(&mut self, dtype: DType, extent: Extent) -> Node {
+        let identity = Digest::of("array of an input", (self.identity, self.parts.arrays.len()));
+        let node = Node::traced(self.backend, identity, dtype, extent);
+        self.parts.arrays.push(node.clone());
+        node
+    }
+
+    #[track_caller]
+    fn partition(&mut self, nrows: Extent) -> Result<RowPartition> {
+        let entries = nrows.plus("an input of a program", &Extent::known(1))?;
+        let splits = self.array(DType::U32, entries);
+        let nvals = self.size();
+        Ok(RowPartition::of_parts(Rows::Splits(splits), nrows, nvals, None))
+    }
+}
