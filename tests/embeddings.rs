@@ -3,7 +3,9 @@
 mod common;
 
 use common::devices;
-use ragged::{Combiner, Device, Error, HostTensor, HostValues, LookupIds, Result, Tensor, or_default, weighted};
+use ragged::{
+    Combiner, Device, Error, HostTensor, HostValues, LookupIds, RaggedTensor, Result, Tensor, or_default, weighted,
+};
 
 const VOCABULARY: usize = 40;
 const WIDTH: usize = 3;
@@ -171,6 +173,28 @@ fn invalid_weights_are_errors() {
         let far = other(vec![0, 2, 3], HostValues::I64(vec![0, 40, 1])).to_device(&device).expect("a tensor");
         let far = table.embedding_lookup_sparse(weighted(&far, &weights), Combiner::Mean).and_then(|t| t.to_host());
         assert!(matches!(far, Err(Error::Check { .. })), "{name}: {far:?}");
+    }
+}
+
+#[test]
+fn a_default_row_that_the_table_lacks_is_an_error_before_and_after_a_read() {
+    for (name, device) in devices() {
+        let rows = RaggedTensor::from_nested([[1.0f32], [2.0], [3.0]], &device).expect("a table");
+        let table =
+            rows.boolean_mask(&rows.greater(2.5).and_then(|b| b.reduce_any(1)).expect("flags")).expect("a mask");
+        let ids = RaggedTensor::from_nested([vec![0i64], vec![]], &device).expect("ids");
+        let lookup = |default| {
+            let found = table.erased().safe_embedding_lookup_sparse(or_default(&ids, default), Combiner::Sum);
+            found.and_then(|x| x.to_host())
+        };
+        let read = |default| match lookup(default) {
+            Err(Error::Check { what, .. }) => assert!(what.contains("the row of the default id"), "{name}: {what}"),
+            other => panic!("{name}: {other:?}"),
+        };
+        read(1);
+        assert_eq!(table.to_vec().expect("one row"), [3.0], "{name}");
+        read(1);
+        assert_eq!(lookup(0).expect("a row").values, HostValues::F32(vec![3.0, 3.0]), "{name}");
     }
 }
 

@@ -121,7 +121,9 @@ impl Emptied {
     /// A size of the same form, which is 0.
     fn size(&mut self, backend: &BackendRef, size: &Size) -> Result<Size> {
         Ok(match size.kind() {
-            Some(SizeKind::Input(_) | SizeKind::Traced) => Size::input(Digest::of("empty part", (self.part, size.digest())), 0),
+            Some(SizeKind::Input(_) | SizeKind::Traced(_)) => {
+                Size::input(Digest::of("empty part", (self.part, size.digest())), 0)
+            }
             Some(SizeKind::Len(node)) => Size::len(&self.node(backend, node)?),
             Some(SizeKind::Op(op, a, b)) => Size::op(*op, &self.size(backend, a)?, &self.size(backend, b)?),
             _ => size.clone(),

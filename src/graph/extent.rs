@@ -7,7 +7,7 @@ use super::digest::Digest;
 use super::expr::ExprKind;
 use super::recording::read_now;
 use super::size::{RecordedSize, SizeKind};
-use super::walk::for_each_node;
+use super::walk::{for_each_expr, for_each_node};
 use super::{BackendRef, Expr, Node, Size};
 use crate::error::{Error, Result, caller, here};
 
@@ -68,6 +68,11 @@ impl Extent {
             _ => {
                 let mut backend = None;
                 for_each_node(&live, &mut |n| backend = backend.take().or_else(|| Some(n.backend().clone())));
+                for_each_expr(&live, &mut |e| {
+                    if let ExprKind::Size(size) = e.kind() {
+                        backend = backend.take().or_else(|| size.traced_on().cloned());
+                    }
+                });
                 let size = match backend {
                     Some(backend) => {
                         let node = Node::map(&backend, "count", Self::known(1), live, &[]);

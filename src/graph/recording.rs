@@ -74,7 +74,8 @@ pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>)
         recording.wanted.get_or_insert_with(wanted);
         Some(Err(Error::WouldBlock { op }))
     });
-    answer.unwrap_or_else(|| pollster::block_on(diagnosis::read_parts(backend, parts, Wait::Blocking)))
+    answer
+        .unwrap_or_else(|| pollster::block_on(diagnosis::read_parts(backend, parts, Wait::Blocking)))
         .map_err(|error| if matches!(error, Error::Traced { .. }) { error.of(op) } else { error })
         .map_err(here())
 }

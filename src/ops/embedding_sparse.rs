@@ -97,6 +97,7 @@ impl Tensor {
     pub fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Self> {
         const OP: &str = "safe_embedding_lookup_sparse";
         let ids = ids.into();
+        self.check_table(OP)?;
         let missing = Missing::Default(self.default_row(OP, ids.default)?);
         self.combined(OP, ids.ids, ids.weights, combiner, missing)
     }
@@ -104,10 +105,10 @@ impl Tensor {
     /// The table row that `default_id` selects for rows without ids.
     ///
     /// # Errors
-    /// The table has no such row.
+    /// The table has no such row. Where only the device knows the number of its rows, [`Self::combined`] checks it.
     #[track_caller]
     fn default_row(&self, op: &'static str, default_id: Option<i64>) -> Result<Option<u32>> {
-        let size = u64::from(self.nrows_extent().capacity());
+        let size = u64::from(self.nrows_extent().as_known().unwrap_or(u32::MAX));
         let location = caller();
         let narrow = |index: i64| match u32::try_from(index) {
             Ok(id) if u64::from(id) < size => Ok(id),
@@ -139,7 +140,7 @@ impl Tensor {
             let what = format!("ids have rank 2 and ragged rows, but these have shape {}", ids.shape_text());
             return Err(Error::argument(op, what));
         };
-        let (weights, asserts) = match weights {
+        let (weights, mut asserts) = match weights {
             None => (None, Vec::new()),
             Some(weights) => {
                 Device::check_same(op, self.backend(), weights.backend())?;
@@ -151,6 +152,15 @@ impl Tensor {
             }
         };
         let (backend, width, vocabulary) = (self.backend(), self.width(), self.nrows_extent());
+        if let (Missing::Default(Some(id)), None) = (missing, vocabulary.as_known()) {
+            let ok = Expr::u32(id).lt(vocabulary.expr());
+            asserts.push(Node::assert(
+                backend,
+                Extent::known(1),
+                ok,
+                Check::new(op, "the table must have the row of the default id"),
+            ));
+        }
         let by = Expr::u32(width.max(1));
         let (element, number) = (Expr::index().div(by.clone()), Expr::index().rem(by));
         let sums_in = dtype.accumulator();

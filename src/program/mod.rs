@@ -205,11 +205,14 @@ impl Program {
         let is_same = again.program == code.program && layouts == code.outputs && again.bounds == code.bounds;
         Ok((!is_same).then(|| {
             let (was, is) = ((&code.program, &code.outputs), (&again.program, &layouts));
-            format!("{was:#?}
+            format!(
+                "{was:#?}
 {:?}
 is replayed as
 {is:#?}
-{:?}", code.bounds, again.bounds)
+{:?}",
+                code.bounds, again.bounds
+            )
         }))
     }
 

@@ -86,7 +86,7 @@ struct Making<'a> {
 
 impl Making<'_> {
     fn size(&mut self) -> Extent {
-        let size = Size::traced(Digest::of("size of an input", (self.identity, self.parts.sizes.len())));
+        let size = Size::traced(self.backend, Digest::of("size of an input", (self.identity, self.parts.sizes.len())));
         self.parts.sizes.push(size.clone());
         Extent::of(size)
     }

@@ -4,9 +4,7 @@
 mod common;
 
 use common::devices;
-use ragged::{
-    DType, Device, Error, HostTensor, Program, RaggedTensor, Result, Str, Tensor, TensorSpec, keep, s,
-};
+use ragged::{DType, Device, Error, HostTensor, Program, RaggedTensor, Result, Str, Tensor, TensorSpec, keep, s};
 
 fn ragged_f32() -> TensorSpec {
     TensorSpec::new(DType::F32, [None, None]).ragged_rank(1)

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::lift::{Leaves, Made, Parts, make};
-use super::{ArrayDef, ArrayId, CheckId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program, ScalarId, SizeDef, SizeId};
+use super::{
+    ArrayDef, ArrayId, CheckId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program, ScalarId, SizeDef, SizeId,
+};
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::Check;
@@ -58,7 +60,7 @@ impl Program {
     pub(crate) fn traced_inputs(&self, backend: &BackendRef) -> (Vec<Option<Node>>, Vec<Option<Size>>) {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let traced = |what, k: usize| Size::traced(Digest::of(what, (number, k)));
+        let traced = |what, k: usize| Size::traced(backend, Digest::of(what, (number, k)));
         let array = |(k, def): (usize, &ArrayDef)| match def {
             ArrayDef::Input(form) => {
                 let extent = Extent::of(traced("length of an input", k));

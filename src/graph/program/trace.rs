@@ -124,6 +124,10 @@ impl Tracer {
     /// Makes the unevaluated nodes outputs, each once.
     fn outputs(&mut self, nodes: &[Node]) {
         for node in nodes.iter().filter(|n| n.stored().is_none()) {
+            if node.is_traced() {
+                self.is_traced = true;
+                continue;
+            }
             let id = self.number(node);
             // The numbers are those of the outputs so far: a new one is the next.
             if id.index() == self.program.outputs.len() {
@@ -193,7 +197,7 @@ impl Tracer {
         let (def, value) = match size.kind() {
             None => (SizeDef::Const(size.capacity()), size.capacity()),
             Some(SizeKind::Input(n)) => (SizeDef::Input, *n),
-            Some(SizeKind::Traced) => {
+            Some(SizeKind::Traced(_)) => {
                 self.is_traced = true;
                 (SizeDef::Input, size.capacity())
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::recorded::RecordedSize;
 use super::{COUNTS, DeviceCount, MAX_DEPTH, SizeKind, Slot, SlotCount, Symbol};
 use crate::graph::digest::Digest;
-use crate::graph::{Node, Size};
+use crate::graph::{BackendRef, Node, Size};
 
 impl Size {
     /// The size of an input, identified by `identity`.
@@ -14,8 +14,8 @@ impl Size {
     }
 
     /// A size of an input of a traced program, identified by `identity`.
-    pub(crate) fn traced(identity: Digest) -> Self {
-        Self::symbol(Digest::of("traced size", identity), 0, SizeKind::Traced)
+    pub(crate) fn traced(backend: &BackendRef, identity: Digest) -> Self {
+        Self::symbol(Digest::of("traced size", identity), 0, SizeKind::Traced(backend.clone()))
     }
 
     /// Length of the allocated array.
@@ -67,7 +67,7 @@ impl Size {
 
     pub(super) fn symbol(digest: Digest, depth: u32, kind: SizeKind) -> Self {
         let varies = match &kind {
-            SizeKind::Slot { .. } | SizeKind::Traced => true,
+            SizeKind::Slot { .. } | SizeKind::Traced(_) => true,
             SizeKind::Len(node) => node.extent().size().varies(),
             SizeKind::Op(_, a, b) => a.varies() || b.varies(),
             SizeKind::Input(_) | SizeKind::Count(_) => false,

@@ -52,9 +52,9 @@ pub(crate) use recorded::RecordedSize;
 pub(crate) use run::{RunInput, RunSize, RunTable, Slot};
 pub(crate) use view::SizeView;
 
-use super::Node;
 use super::digest::{Digest, DigestMap};
 use super::interned::Interner;
+use super::{BackendRef, Node};
 
 /// All live counts.
 static COUNTS: Interner<Symbol> = Interner::new();
@@ -85,7 +85,7 @@ pub(crate) enum SizeKind {
     },
     /// A size of an input of a traced program: it has a value in runs only. Its largest value stands for it while the
     /// program is traced.
-    Traced,
+    Traced(BackendRef),
     /// Length of the allocated array; possibly an upper bound of a count that is host-known by now.
     Len(Node),
     /// Arithmetic.
@@ -195,7 +195,7 @@ impl Size {
     /// run.
     pub(crate) fn is_host_known(&self) -> bool {
         match self.kind() {
-            None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Traced) => true,
+            None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Traced(_)) => true,
             Some(SizeKind::Slot { count, .. }) => count.is_none(),
             Some(SizeKind::Count(count)) => count.exact().is_some(),
             Some(SizeKind::Op(_, a, b)) => a.is_host_known() && b.is_host_known(),
@@ -214,6 +214,15 @@ impl Size {
             }
         }
         out
+    }
+
+    /// The backend on which a program is traced, if the size contains one of its inputs' sizes.
+    pub(crate) fn traced_on(&self) -> Option<&BackendRef> {
+        match self.kind() {
+            Some(SizeKind::Traced(backend)) => Some(backend),
+            Some(SizeKind::Op(_, a, b)) => a.traced_on().or_else(|| b.traced_on()),
+            _ => None,
+        }
     }
 
     /// The array that holds a device-known count.

@@ -41,7 +41,7 @@ impl<'a> SizeView<'a> {
         match size.kind() {
             None => size.as_const().unwrap_or(0),
             Some(SizeKind::Input(n)) => *n,
-            Some(SizeKind::Traced) => u32::MAX - 1,
+            Some(SizeKind::Traced(_)) => u32::MAX - 1,
             Some(SizeKind::Slot { at: Slot::Size(k), .. }) => self.run().value(*k),
             Some(SizeKind::Slot { at: Slot::Input(k), .. }) => self.run().input(*k).len,
             Some(SizeKind::Count(count)) => count.exact().unwrap_or_else(|| count.bound_in(self)),
@@ -58,7 +58,7 @@ impl<'a> SizeView<'a> {
         match size.kind() {
             Some(SizeKind::Slot { at: Slot::Size(k), count: Some(_) }) => self.run().sizes[*k].exact,
             Some(SizeKind::Count(count)) => count.exact(),
-            Some(SizeKind::Traced) => None,
+            Some(SizeKind::Traced(_)) => None,
             Some(SizeKind::Len(node)) if node.is_traced() => None,
             Some(SizeKind::Op(op, a, b)) => Some(op.apply(self.host_value(a)?, self.host_value(b)?)),
             _ => Some(self.value(size)),

@@ -64,6 +64,9 @@ pub enum Leaf {
 }
 const LEAVES: usize = 8;
 
+pub const ALL_LEAVES: [Leaf; LEAVES] =
+    [Leaf::Rows, Leaf::RowFlags, Leaf::ValueFlags, Leaf::Flat, Leaf::Keys, Leaf::Counts, Leaf::Text, Leaf::Words];
+
 /// Host data of given size, row lengths and seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
@@ -161,6 +164,15 @@ pub struct Leaves {
 impl Leaves {
     pub fn new(material: Material, device: &Device) -> Self {
         Self { material, device: device.clone(), uploaded: Default::default() }
+    }
+
+    /// Tensors for all leaves, in their order.
+    pub fn given(material: Material, tensors: &[Tensor]) -> Self {
+        let out = Self::new(material, &tensors[0].device());
+        for (cell, x) in ALL_LEAVES.iter().map(|&leaf| &out.uploaded[leaf as usize]).zip(tensors) {
+            let _ = cell.set(x.clone());
+        }
+        out
     }
 
     pub fn get(&self, leaf: Leaf) -> Result<&Tensor> {

@@ -15,6 +15,7 @@ mod rows;
 mod source;
 mod step;
 mod threads;
+mod traced;
 mod twin;
 
 use std::collections::BTreeMap;
@@ -130,6 +131,26 @@ fn run_programs(label: &str, mut campaign: Campaign, cases: u64) {
 fn programs_are_independent_of_their_history() {
     let bounds = Bounds { largest: material::LARGEST, steps: 9, random_steps: true, has_f64: true };
     run_programs("cpu", Campaign::new(fresh, bounds), 150);
+}
+
+#[test]
+fn traced_programs_give_what_recorded_ones_give() {
+    let bounds = Bounds { largest: 3000, steps: 9, random_steps: true, has_f64: true };
+    let (mut figures, mut faults) = (traced::Figures::default(), Vec::new());
+    each_case(100, |seed| faults.extend(traced::fault(&Program::random(seed, bounds), &fresh(), &mut figures)));
+    println!("cpu: {figures:?}, {} programs are wrong", faults.len());
+    assert!(faults.is_empty(), "{}", summary(&faults));
+}
+
+#[test]
+fn traced_programs_on_gpus_give_what_recorded_ones_give() {
+    let Some((_, device)) = common::gpus().into_iter().next() else { return };
+    let has_f64 = common::has(&device, DType::F64);
+    let bounds = Bounds { largest: 1000, steps: 5, random_steps: false, has_f64 };
+    let (mut figures, mut faults) = (traced::Figures::default(), Vec::new());
+    each_case(8, |seed| faults.extend(traced::fault(&Program::random(seed, bounds), &device, &mut figures)));
+    println!("gpu: {figures:?}, {} programs are wrong", faults.len());
+    assert!(faults.is_empty(), "{}", summary(&faults));
 }
 
 #[test]
