@@ -122,6 +122,24 @@ impl Got {
         }
     }
 
+    /// Checks that the program of the result, recorded again, is the same program.
+    pub fn assert_replayed(&self) -> Result<()> {
+        let tensors: Vec<&Tensor> = match self {
+            Self::Tensor(t) | Self::Index(t) => vec![t],
+            Self::Sparse { indices, values, .. } => vec![indices, values],
+            Self::List(all) => return all.iter().try_for_each(Self::assert_replayed),
+            _ => return Ok(()),
+        };
+        // Results on the host, or parts of it on several devices, have no common program.
+        if tensors.iter().any(|t| t.device() != tensors[0].device()) {
+            return Ok(());
+        }
+        let program = ragged::Program::trace(&[], |_| Ok(tensors))?;
+        let difference = program.replay_difference()?;
+        assert!(difference.is_none(), "the program is replayed as another one: {}", difference.unwrap_or_default());
+        Ok(())
+    }
+
     /// Reads the result to the host.
     pub fn read(self) -> Result<Read> {
         Ok(match self {

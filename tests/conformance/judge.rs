@@ -21,6 +21,9 @@ pub fn judge(case: &Case, run: fn(&Case, &Device) -> ragged::Result<Got>, device
     let attempt = || -> ragged::Result<(Read, bool)> {
         let got = run(case, device)?;
         let on_device = got.is_on(device);
+        if device.is_cpu() {
+            got.assert_replayed()?;
+        }
         Ok((got.read()?, on_device))
     };
     let answer = match catch_unwind(AssertUnwindSafe(attempt)) {
