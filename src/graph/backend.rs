@@ -15,6 +15,7 @@ use super::many_dispatches::ManyDispatches;
 use super::plan::{LastCounts, PlanLimits, Step};
 use super::size::SizeView;
 use super::stored::Stored;
+use super::traced_run::{TracedProgram, TracedRun};
 use super::{Node, Size};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -126,6 +127,13 @@ pub(crate) trait Backend: Send + Sync {
     /// Computes and stores the nodes, without reading the outcomes of their conditions. Waits only for counts whose
     /// upper bounds would make arrays too large.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;
+    /// Runs a traced program, whose inputs are computed. False if the backend does not: the program is then recorded.
+    ///
+    /// # Errors
+    /// As [`Backend::evaluate`].
+    fn run_traced(&self, _: &TracedProgram, _: &mut TracedRun) -> Result<bool> {
+        Ok(false)
+    }
     /// As [`Backend::evaluate`], then waits. Returns the device time in milliseconds; `None` if the device has no
     /// timestamps.
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;

@@ -61,6 +61,7 @@ mod step;
 mod stored;
 pub(crate) mod tile_fold;
 pub(crate) mod top_k;
+pub(crate) mod traced_run;
 pub(crate) mod traffic;
 pub(crate) mod walk;
 mod word_hasher;

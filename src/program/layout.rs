@@ -5,6 +5,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::program::{ArrayId, ExtentDef, Frozen, Replayed, SizeId, freeze};
+use crate::graph::size::Size;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
@@ -87,6 +88,13 @@ pub(super) fn frozen(tensors: &[&Tensor]) -> (Frozen, Vec<Layout>) {
             }
         }
     }
+    // The counts of the shapes, which the values may not need.
+    for x in tensors {
+        references.arrays.extend(x.ragged_shape().counts());
+        if let Values::Strings { strings, .. } = x.values_ref() {
+            references.arrays.extend(strings.nvals_extent().size().counts().into_iter().filter_map(Size::count_node));
+        }
+    }
     let frozen = freeze(&references.arrays, &references.extents);
     let mut numbers = Numbers { arrays: frozen.arrays.iter(), extents: frozen.extents.iter() };
     let layout = |x: &&Tensor| Layout {
@@ -105,6 +113,35 @@ pub(super) fn frozen(tensors: &[&Tensor]) -> (Frozen, Vec<Layout>) {
 }
 
 impl Layout {
+    /// All extents.
+    pub(super) fn extents(&self) -> impl Iterator<Item = ExtentDef> {
+        let strings = match &self.values {
+            FlatValues::Strings { strings, .. } => Some(strings),
+            FlatValues::Numbers(_) => None,
+        };
+        let levels = self.levels.iter().chain(strings).flat_map(|level| {
+            let len = match level.rows {
+                Rows::Uniform(len) => Some(ExtentDef::of(len)),
+                Rows::Splits(_) => None,
+            };
+            [level.nrows, level.nvals].into_iter().chain(len)
+        });
+        levels.chain(self.outer)
+    }
+
+    /// All arrays.
+    pub(super) fn arrays(&self) -> impl Iterator<Item = ArrayId> {
+        let (strings, values) = match &self.values {
+            FlatValues::Strings { strings, bytes } => (Some(strings), *bytes),
+            FlatValues::Numbers(numbers) => (None, *numbers),
+        };
+        let splits = self.levels.iter().chain(strings).filter_map(|level| match level.rows {
+            Rows::Splits(splits) => Some(splits),
+            Rows::Uniform(_) => None,
+        });
+        splits.chain([values])
+    }
+
     /// The tensor in a recording of the program.
     #[track_caller]
     pub(super) fn tensor(&self, backend: &BackendRef, of: &Replayed) -> Result<Tensor> {

@@ -2,6 +2,7 @@
 
 mod layout;
 mod parts;
+mod run;
 mod spec;
 
 use std::fmt;
@@ -16,10 +17,10 @@ use crate::explain::Explain;
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::node::Node;
-use crate::graph::program::{self, Locations, ReplayInputs, Replayed, SizeId};
+use crate::graph::program::{self, ReplayInputs, SizeId};
 use crate::graph::recording::copied;
-use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
+use crate::graph::traced_run::TracedProgram;
 use crate::tensor::{Tensor, TensorSet};
 use layout::{Layout, frozen};
 use parts::Parts;
@@ -34,15 +35,15 @@ pub struct Program(Arc<Code>);
 struct Code {
     inputs: Vec<TensorSpec>,
     outputs: Vec<Layout>,
-    program: program::Program,
+    /// Tells programs apart.
+    number: u64,
+    traced: TracedProgram,
     /// Per array of the program where it comes from; `None` for computed ones.
     arrays: Vec<Option<ArrayOrigin>>,
     /// Per size of the program where it comes from; `None` for those that the program determines.
     sizes: Vec<Option<SizeOrigin>>,
     /// Upper bounds of counts.
     bounds: Vec<(SizeId, SizeId)>,
-    scalars: Vec<Scalar>,
-    locations: Locations,
 }
 
 /// The place of an array or a size among the [`Parts`] of the inputs.
@@ -136,6 +137,8 @@ impl Program {
                 None => ArrayOrigin::Captured(Captured { node: node.clone(), copies: Mutex::default() }),
             }),
         };
+        let mut is_output = vec![false; bindings.arrays.len()];
+        layouts.iter().flat_map(Layout::arrays).for_each(|array| is_output[array.index()] = true);
         let nodes = bindings.arrays.iter().map(|(node, _)| node);
         let size = |(size, def): (&Size, &program::SizeDef)| match def {
             program::SizeDef::Input => Some(match sizes.get(&size.digest()) {
@@ -146,13 +149,12 @@ impl Program {
         };
         Ok(Self(Arc::new(Code {
             inputs: specs.to_vec(),
-            outputs: layouts,
+            number,
             arrays: nodes.zip(program.arrays().map(|(_, def)| def)).map(array).collect(),
             sizes: bindings.sizes.iter().zip(program.sizes()).map(size).collect(),
-            program,
+            traced: TracedProgram::new(program, bindings, is_output),
+            outputs: layouts,
             bounds,
-            scalars: bindings.run.scalars,
-            locations: bindings.locations,
         })))
     }
 
@@ -161,8 +163,11 @@ impl Program {
         &self.0.inputs
     }
 
-    /// The outputs for these inputs: a tensor, or several as a list or a tuple. Records them; reads compute. Without
-    /// inputs the outputs are on the device of the captured tensors, or on the CPU.
+    /// The outputs for these inputs: a tensor, or several as a list or a tuple. Without inputs the outputs are on the
+    /// device of the captured tensors, or on the CPU.
+    ///
+    /// On the CPU the outputs are computed now, and nothing is recorded. On a GPU the program is recorded on the inputs,
+    /// and reads compute it; so it is within a program that is traced.
     ///
     /// # Errors
     /// Another number of inputs; one that its specification does not accept ([`Error::Input`]); inputs of different
@@ -171,8 +176,7 @@ impl Program {
     pub fn run(&self, inputs: impl TensorSet) -> Result<Vec<Tensor>> {
         let inputs = inputs.tensors();
         let backend = self.checked(&inputs)?;
-        let of = self.replayed(&inputs, &backend).map_err(here())?;
-        self.0.outputs.iter().map(|layout| layout.tensor(&backend, &of)).collect()
+        self.outputs_of(&inputs, &backend).map_err(here())
     }
 
     /// The kernels that a run on these inputs has; runs nothing.
@@ -190,21 +194,21 @@ impl Program {
     pub fn replay_difference(&self) -> Result<Option<String>> {
         let code = &*self.0;
         let device = Device::of_traces();
-        let (arrays, sizes) = code.program.traced_inputs(device.backend());
-        let of = code.program.replay(ReplayInputs {
+        let (arrays, sizes) = code.traced.program.traced_inputs(device.backend());
+        let of = code.traced.program.replay(ReplayInputs {
             backend: device.backend(),
             arrays,
             sizes,
             bounds: &code.bounds,
-            scalars: &code.scalars,
-            locations: &code.locations,
+            scalars: &code.traced.trace.run.scalars,
+            locations: &code.traced.trace.locations,
         });
         let outputs: Vec<Tensor> =
             code.outputs.iter().map(|layout| layout.tensor(device.backend(), &of)).collect::<Result<_>>()?;
         let (again, layouts) = frozen(&outputs.tensors());
-        let is_same = again.program == code.program && layouts == code.outputs && again.bounds == code.bounds;
+        let is_same = again.program == *code.traced.program && layouts == code.outputs && again.bounds == code.bounds;
         Ok((!is_same).then(|| {
-            let (was, is) = ((&code.program, &code.outputs), (&again.program, &layouts));
+            let (was, is) = ((&*code.traced.program, &code.outputs), (&again.program, &layouts));
             format!(
                 "{was:#?}
 {:?}
@@ -238,31 +242,6 @@ is replayed as
         let own = captured.filter(|backend| backend.id() != Device::of_traces().backend().id());
         Ok(inputs.first().map(|x| x.backend().clone()).or(own).unwrap_or_else(|| Device::cpu().backend().clone()))
     }
-
-    /// A recording of the program.
-    fn replayed(&self, inputs: &[&Tensor], backend: &BackendRef) -> Result<Replayed> {
-        let code = &*self.0;
-        let parts = code.inputs.iter().zip(inputs).map(|(spec, x)| Parts::of(spec, x)).collect::<Result<Vec<_>>>()?;
-        let array = |origin: &Option<ArrayOrigin>| match origin {
-            None => Ok(None),
-            Some(ArrayOrigin::Input(Place { input, part })) => Ok(Some(parts[*input].arrays[*part].clone())),
-            Some(ArrayOrigin::Captured(captured)) => captured.on(backend).map(Some),
-        };
-        let known = |k: usize, n: u32| Size::input(Digest::of("captured size", (Arc::as_ptr(&self.0) as usize, k)), n);
-        let size = |(k, origin): (usize, &Option<SizeOrigin>)| match origin {
-            None => None,
-            Some(SizeOrigin::Input(Place { input, part })) => Some(parts[*input].sizes[*part].clone()),
-            Some(SizeOrigin::Known(n)) => Some(known(k, *n)),
-        };
-        Ok(code.program.replay(ReplayInputs {
-            backend,
-            arrays: code.arrays.iter().map(array).collect::<Result<_>>()?,
-            sizes: code.sizes.iter().enumerate().map(size).collect(),
-            bounds: &code.bounds,
-            scalars: &code.scalars,
-            locations: &code.locations,
-        }))
-    }
 }
 
 /// The tensor in the words of a specification.
@@ -273,7 +252,7 @@ fn given(x: &Tensor) -> String {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.program.fmt(f)
+        self.0.traced.program.fmt(f)
     }
 }
 

@@ -68,8 +68,9 @@ use crate::graph::backend::{
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Recipe, Stored};
 use crate::graph::plan::{ArraySource, Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Step};
-use crate::graph::program::{Bindings, Locations, Program, trace};
+use crate::graph::program::{ArrayId, Bindings, Locations, Program, trace};
 use crate::graph::size::{RunTable, SizeView};
+use crate::graph::traced_run::{RunArrays, TracedProgram, TracedRun};
 use crate::graph::traffic::traffic;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -120,14 +121,22 @@ impl CpuBackend {
 
     /// Runs a plan, step by step. Every size is exact when its step runs. An array is freed after the last step that
     /// reads it.
-    fn run(&self, plan: &LinkedPlan, mut bindings: Bindings) -> Result<()> {
-        let kept = plan.kept(&bindings, true);
+    ///
+    /// `table` has the sizes and scalars of the run, and the exact counts afterwards; `kept` are the computed arrays that
+    /// are published.
+    fn run(
+        &self,
+        plan: &LinkedPlan,
+        (kept, locations): (&[bool], &Locations),
+        run_table: &mut RunTable,
+        arrays: &mut dyn RunArrays,
+    ) -> Result<()> {
         // Shared with the inputs of each step. Only this function changes the table, between steps.
-        let mut table = Arc::new(std::mem::take(&mut bindings.run));
+        let mut table = Arc::new(std::mem::take(run_table));
         // A count that another thread has stored in the meantime is an input.
         for count in &plan.counts {
             if let ArraySource::Input(array) = count.source
-                && let Some(stored) = bindings.stored(array)
+                && let Some(stored) = arrays.input(array)
             {
                 let at = SizeView::of(&table).value(&count.at);
                 let value = if holds(&stored.status) { word(stored, at) } else { 0 };
@@ -140,14 +149,14 @@ impl CpuBackend {
             debug_assert!(self.is_exact(plan, k, &made), "bug: {} runs before its sizes are exact", step.out.op());
             let links = &plan.links[k];
             let find = |source: &ArraySource| match source {
-                ArraySource::Input(array) => bindings.stored(*array),
+                ArraySource::Input(array) => arrays.input(*array),
                 ArraySource::Computed(m) => made[*m].as_ref(),
             };
             let (reads, after) = (links.reads.iter().map(find), links.after.iter().map(find));
             let stored = |found: Option<&Stored>| found.expect("bug: a step before its inputs").clone();
             let (reads, after): (Vec<Stored>, Vec<Stored>) = (reads.map(stored).collect(), after.map(stored).collect());
-            let (arrays, status) = self.step(step, &table, (&reads, &after), &bindings.locations)?;
-            for (m, mut array) in (links.first_output..).zip(arrays) {
+            let (results, status) = self.step(step, &table, (&reads, &after), locations)?;
+            for (m, mut array) in (links.first_output..).zip(results) {
                 array.set_written();
                 let len = array.len() as u32;
                 made[m] = Some(Stored { data: Arc::new(array), status: status.clone(), len });
@@ -162,8 +171,8 @@ impl CpuBackend {
                     debug_assert!(value <= bound, "bug: a count of {value} exceeds its bound {bound}");
                     let value = value.min(bound);
                     Arc::make_mut(&mut table).sizes[count.number].exact = Some(value);
+                    arrays.count(count.number, is_valid.then_some(value));
                     if is_valid {
-                        bindings.set_count(count.number, value);
                         self.last_counts.put(&count.key, bound, value);
                     }
                 }
@@ -172,13 +181,14 @@ impl CpuBackend {
                 match plan.computed[m].array {
                     Some(array) if kept[m] => {
                         if let Some(stored) = made[m].take() {
-                            bindings.node(array).set_stored(stored);
+                            arrays.publish(array, stored);
                         }
                     }
                     _ => made[m] = None,
                 }
             }
         }
+        *run_table = Arc::unwrap_or_clone(table);
         Ok(())
     }
 
@@ -329,9 +339,24 @@ impl Backend for CpuBackend {
             return Ok(());
         }
         environment::is_portable()?;
-        let (program, bindings) = trace(nodes)?;
+        let (program, mut bindings) = trace(nodes)?;
         let plan = self.plan(program, &bindings);
-        self.run(&plan, bindings)
+        let kept = plan.kept(&bindings, true);
+        let (mut table, locations) = (std::mem::take(&mut bindings.run), std::mem::take(&mut bindings.locations));
+        self.run(&plan, (&kept, &locations), &mut table, &mut bindings)
+    }
+    fn run_traced(&self, traced: &TracedProgram, run: &mut TracedRun) -> Result<bool> {
+        environment::is_portable()?;
+        let plan = traced.plan(self.id, || {
+            self.plans_made.fetch_add(1, Ordering::Relaxed);
+            LinkedPlan::new(traced.program.clone(), &traced.trace, &self.placeholder(), self.plan_limits())
+        });
+        let is_kept = |array: ArrayId| traced.is_output[array.index()];
+        let kept: Vec<bool> = plan.computed.iter().map(|computed| computed.array.is_some_and(is_kept)).collect();
+        let mut table = std::mem::take(&mut run.table);
+        self.run(&plan, (&kept, &traced.trace.locations), &mut table, run)?;
+        run.table = table;
+        Ok(true)
     }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         self.evaluate(nodes)?;

@@ -8,6 +8,7 @@ use super::{NodeData, Recipe, Stored, intern};
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
 use crate::graph::row_lengths::KnownLengths;
+use crate::graph::size::RunInput;
 use crate::graph::{BackendRef, Extent, Node};
 
 /// What the kernels that read an input depend on.
@@ -61,6 +62,18 @@ impl Node {
         let vector_padded = !borrowed || (u64::from(len) * dtype.size() as u64).is_multiple_of(16);
         let form = InputForm { dtype, extent, fallible: false, vector_padded };
         Self::stored_input(backend, digest, form, (lengths, None), stored)
+    }
+
+    /// What a run knows of the node as an input, once it is computed.
+    pub(crate) fn as_run_input(&self) -> Option<RunInput> {
+        Some(RunInput { len: self.stored()?.len, lengths: self.known_lengths() })
+    }
+
+    /// A result of a run of a traced program.
+    pub(crate) fn result(backend: &BackendRef, dtype: DType, extent: Extent, stored: Stored) -> Self {
+        let digest = Digest::of("result", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
+        let form = InputForm { dtype, extent, fallible: !stored.status.is_empty(), vector_padded: true };
+        Self::stored_input(backend, digest, form, (KnownLengths::NONE, None), stored)
     }
 
     /// A node without a recipe, stored from the start.

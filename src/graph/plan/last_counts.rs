@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::graph::digest::IdentityHasher;
-use crate::graph::program::{Bindings, CountPlace, Program, SizeId, trace};
+use crate::graph::program::{Bindings, CountPlace, Program, SizeId, program_of};
 
 /// Maximum number of remembered counts.
 const CAPACITY: usize = 1024;
@@ -31,7 +31,7 @@ impl CountKey {
     pub(crate) fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
         let (array, place) = program.count_location(count)?;
         let node = bindings.node(array).clone();
-        Some(Self { program: trace(&[node]).ok()?.0, place })
+        Some(Self { program: program_of(&[node]), place })
     }
 }
 

@@ -20,6 +20,7 @@ mod liveness;
 mod locations;
 mod print;
 mod replay;
+mod run_table;
 mod trace;
 
 use std::collections::HashSet;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 pub(crate) use lift::Lifted;
 pub(crate) use locations::Locations;
 pub(crate) use replay::{ReplayInputs, Replayed};
-pub(crate) use trace::{Bindings, Frozen, freeze, trace};
+pub(crate) use trace::{Bindings, Frozen, freeze, program_of, trace};
 
 use super::expr::ExprKind;
 use super::extent::Extent;
@@ -76,6 +77,11 @@ impl ArrayId {
 }
 
 impl ExtentDef {
+    /// The extent of that size.
+    pub(crate) fn of(size: SizeId) -> Self {
+        Self { size, whole: false }
+    }
+
     pub(crate) fn size(self) -> SizeId {
         self.size
     }

@@ -36,13 +36,22 @@ pub(crate) struct ReplayInputs<'a> {
 /// The arrays and sizes of a program in another recording.
 #[derive(Debug)]
 pub(crate) struct Replayed {
-    arrays: Vec<Node>,
-    sizes: Vec<Size>,
+    arrays: Vec<Option<Node>>,
+    sizes: Vec<Option<Size>>,
 }
 
 impl Replayed {
+    /// Arrays and sizes that were made in another way, by number.
+    pub(crate) fn of(arrays: Vec<Option<Node>>, sizes: Vec<Option<Size>>) -> Self {
+        Self { arrays, sizes }
+    }
+
+    pub(crate) fn into_sizes(self) -> Vec<Option<Size>> {
+        self.sizes
+    }
+
     pub(crate) fn node(&self, array: ArrayId) -> &Node {
-        &self.arrays[array.index()]
+        self.arrays[array.index()].as_ref().expect("bug: an array that is not made")
     }
 
     pub(crate) fn extent(&self, extent: ExtentDef) -> Extent {
@@ -51,7 +60,7 @@ impl Replayed {
     }
 
     pub(crate) fn size(&self, size: SizeId) -> &Size {
-        &self.sizes[size.index()]
+        self.sizes[size.index()].as_ref().expect("bug: a size that is not made")
     }
 }
 
@@ -76,7 +85,7 @@ impl Program {
     /// Records the program again, on these inputs.
     pub(crate) fn replay(&self, inputs: ReplayInputs<'_>) -> Replayed {
         let Made { arrays, sizes } = make(self, &mut Given { program: self, inputs });
-        Replayed { arrays, sizes }
+        Replayed::of(arrays.into_iter().map(Some).collect(), sizes.into_iter().map(Some).collect())
     }
 }
 

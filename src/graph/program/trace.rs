@@ -65,6 +65,14 @@ pub(crate) fn trace(nodes: &[Node]) -> Result<(Program, Bindings)> {
     if t.is_traced { Err(Error::Traced { op: "a read", location: caller() }) } else { Ok(t.finished()) }
 }
 
+/// The program that computes the unevaluated nodes of the list, whether their inputs have values or not.
+pub(crate) fn program_of(nodes: &[Node]) -> Program {
+    let mut t = Tracer::new();
+    t.outputs(nodes);
+    t.define_arrays();
+    t.finished().0
+}
+
 /// A program whose inputs need not have values, and what tensors of its results refer to.
 #[derive(Debug)]
 pub(crate) struct Frozen {
@@ -142,8 +150,13 @@ impl Tracer {
             let at = self.program.arrays.len();
             let node = self.bindings.arrays[at].0.clone();
             let (def, stored) = self.definition(&node);
-            let input = |stored: &Stored| RunInput { len: stored.len, lengths: node.known_lengths() };
-            self.bindings.run.inputs.push(stored.as_ref().map(input));
+            let len = match (&def, &stored) {
+                (_, Some(stored)) => Some(stored.len),
+                (ArrayDef::Input(_), None) => Some(node.extent().capacity()),
+                (ArrayDef::Computed { .. }, None) => None,
+            };
+            let input = |len| RunInput { len, lengths: node.known_lengths() };
+            self.bindings.run.inputs.push(len.map(input));
             self.program.arrays.push(def);
             self.bindings.arrays[at].1 = stored;
         }

@@ -1,0 +1,131 @@
+//! Runs of a program: on the arrays of its inputs where the backend does that, or recorded again.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::parts::Parts;
+use super::{ArrayOrigin, Code, Place, Program, SizeOrigin};
+use crate::error::Result;
+use crate::graph::backend::{BackendRef, OF_TRACES};
+use crate::graph::digest::Digest;
+use crate::graph::node::Node;
+use crate::graph::program::{ArrayDef, ReplayInputs, Replayed, SizeDef, SizeId};
+use crate::graph::size::{RecordedSize, RunInput, Size};
+use crate::graph::traced_run::TracedRun;
+use crate::tensor::Tensor;
+
+impl Program {
+    /// The outputs of a run.
+    pub(super) fn outputs_of(&self, inputs: &[&Tensor], backend: &BackendRef) -> Result<Vec<Tensor>> {
+        let code = &*self.0;
+        let parts = code.inputs.iter().zip(inputs).map(|(spec, x)| Parts::of(spec, x)).collect::<Result<Vec<_>>>()?;
+        let array = |origin: &Option<ArrayOrigin>| match origin {
+            None => Ok(None),
+            Some(ArrayOrigin::Input(Place { input, part })) => Ok(Some(parts[*input].arrays[*part].clone())),
+            Some(ArrayOrigin::Captured(captured)) => captured.on(backend).map(Some),
+        };
+        let arrays: Vec<Option<Node>> = code.arrays.iter().map(array).collect::<Result<_>>()?;
+        let sizes = |k: usize| match code.sizes[k].as_ref()? {
+            SizeOrigin::Input(Place { input, part }) => Some(parts[*input].sizes[*part].clone()),
+            SizeOrigin::Known(n) => {
+                let identity = (code.number, k);
+                Some(Size::input(Digest::of("captured size", identity), *n))
+            }
+        };
+        let of = match code.computed(&arrays, &sizes, backend)? {
+            Some(of) => of,
+            None => code.traced.program.replay(ReplayInputs {
+                backend,
+                arrays,
+                sizes: (0..code.sizes.len()).map(sizes).collect(),
+                bounds: &code.bounds,
+                scalars: &code.traced.trace.run.scalars,
+                locations: &code.traced.trace.locations,
+            }),
+        };
+        code.outputs.iter().map(|layout| layout.tensor(backend, &of)).collect()
+    }
+}
+
+impl Code {
+    /// The arrays and sizes of the outputs, computed without a recording; `None` if the backend records.
+    fn computed(
+        &self,
+        arrays: &[Option<Node>],
+        sizes: &dyn Fn(usize) -> Option<Size>,
+        backend: &BackendRef,
+    ) -> Result<Option<Replayed>> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        if !backend.is_cpu() || backend.id() == OF_TRACES {
+            return Ok(None);
+        }
+        let program = &self.traced.program;
+        let given: Vec<Option<Size>> = (0..self.sizes.len()).map(sizes).collect();
+        let pending = arrays.iter().flatten().filter(|node| node.stored().is_none()).cloned();
+        let counts = given.iter().flatten().flat_map(Size::counts).filter_map(Size::count_node);
+        let pending: Vec<Node> = pending.chain(counts).collect();
+        if !pending.is_empty() {
+            backend.evaluate(&pending)?;
+        }
+        let inputs: Vec<Option<RunInput>> = arrays.iter().map(|node| node.as_ref()?.as_run_input()).collect();
+        let values: Vec<Option<u32>> = given.iter().map(|size| size.as_ref()?.host_value()).collect();
+        if given.iter().zip(&values).any(|(size, value)| size.is_some() && value.is_none()) {
+            return Ok(None);
+        }
+        let table = program.run_table(inputs, &values, &self.bounds, self.traced.trace.run.scalars.clone());
+        let stored = |node: &Option<Node>| node.as_ref()?.stored().cloned();
+        let mut run = TracedRun { arrays: arrays.iter().map(stored).collect(), table, has_failed: false };
+        if !backend.run_traced(&self.traced, &mut run)? || run.has_failed {
+            return Ok(None);
+        }
+        let mut results =
+            Results { code: self, given, run, number: NEXT.fetch_add(1, Ordering::Relaxed), sizes: Vec::new() };
+        results.sizes.resize(self.sizes.len(), None);
+        let mut nodes = arrays.to_vec();
+        for ((k, def), node) in program.arrays().zip(&mut nodes) {
+            if let (ArrayDef::Computed { dtype, extent, .. }, true) = (def, self.traced.is_output[k.index()]) {
+                results.size(extent.size());
+                let sizes = Replayed::of(Vec::new(), std::mem::take(&mut results.sizes));
+                let stored = results.run.arrays[k.index()].take().expect("bug: an output that no step computes");
+                *node = Some(Node::result(backend, *dtype, sizes.extent(*extent), stored));
+                results.sizes = sizes.into_sizes();
+            }
+        }
+        self.outputs.iter().flat_map(super::layout::Layout::extents).for_each(|extent| drop(results.size(extent.size())));
+        Ok(Some(Replayed::of(nodes, results.sizes)))
+    }
+}
+
+/// The sizes after a run.
+struct Results<'a> {
+    code: &'a Code,
+    given: Vec<Option<Size>>,
+    run: TracedRun,
+    /// Tells the sizes of runs apart.
+    number: u64,
+    sizes: Vec<Option<Size>>,
+}
+
+impl Results<'_> {
+    /// A size as the outputs have it: one that follows from the sizes of the inputs is the same arithmetic of them, so
+    /// that layouts which are equal by construction are known to be.
+    fn size(&mut self, size: SizeId) -> Size {
+        let k = size.index();
+        if let Some(known) = &self.sizes[k] {
+            return known.clone();
+        }
+        let value = self.run.table.value(k);
+        let identity = Digest::of("size of a result", (self.number, k));
+        let made = match &self.code.traced.program.sizes()[k] {
+            SizeDef::Const(n) => Size::from(*n),
+            SizeDef::Input => self.given[k].clone().expect("bug: a size that is not given"),
+            SizeDef::Len(_) => Size::input(identity, value),
+            SizeDef::Count { .. } => Size::read_count(identity, value),
+            SizeDef::Op(op, a, b) => {
+                let (a, b) = (self.size(*a), self.size(*b));
+                Size::op(*op, &a, &b)
+            }
+        };
+        self.sizes[k] = Some(made.clone());
+        made
+    }
+}
