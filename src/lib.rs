@@ -94,6 +94,9 @@
 //! A plan is compiled once per program and cached. Sizes are parameters of a program: batches with other numbers and
 //! lengths of rows run the same plan.
 //!
+//! [`Program::trace`] records a computation once, from a [`TensorSpec`] per input, and [`Program::run`] runs it on any
+//! tensors that fit: on the CPU without recording anything.
+//!
 //! The feature `tracing` adds spans of that crate, with the target `ragged`, around planning, compiling, submitting,
 //! waiting, uploads and reads. The feature `wgpu-profiler` adds `Tensor::eval_profiled`, the time of each kernel.
 //!
@@ -145,6 +148,7 @@
 //! - *Count*: a size that a kernel computes, such as the number of elements that a mask keeps.
 //! - *Recipe*: the primitive that computes an array (a map, a row reduction, a scan, a sort, …) with its expressions.
 //! - *Program*: the recorded arrays below a read, without their sizes and data: the key of the plan cache.
+//! - *Traced program*: a program with specifications in place of inputs, which is recorded once and run on many.
 //! - *Step*: a recipe after fusion, which runs as one kernel, or as a few that pass partial results.
 //! - *Condition*: a check on data that a kernel makes; a failed one is an error of every read that depends on it.
 //! - *Canonical order*: the order of a row's float sums and products, a function of the row's length and the inner width.

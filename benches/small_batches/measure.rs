@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ragged::{Device, HostTensor, HostValues, Result, Stats, Tensor};
+use ragged::{Device, HostTensor, HostValues, Program, Result, Stats, Tensor, TensorSpec};
 
 use crate::batch::{Batch, TABLE};
 use crate::common::{assert_same_bits, floats, resident};
@@ -29,6 +29,8 @@ pub struct Times {
     pub plain: Vec<f64>,
     pub by_operation: Vec<f64>,
     pub canonical: Vec<f64>,
+    /// The time of a run of the traced program, with the read.
+    pub traced: Vec<f64>,
     /// For some batches, the time of `Tensor::explain`, which plans without running.
     pub explain: Vec<f64>,
 }
@@ -131,6 +133,20 @@ pub fn measure(stream: &Stream, device: &Device, batches: usize) -> Measured {
     }
     let end = device.stats();
 
+    let mut traced: Option<Program> = None;
+    for number in 0..batches {
+        let (inputs, _) = upload(stream, &(stream.batch)(number), device);
+        let program = traced.get_or_insert_with(|| {
+            let specs: Vec<TensorSpec> = inputs.iter().map(TensorSpec::of).collect();
+            Program::trace(&specs, |inputs| (stream.record)(inputs, &on_device)).expect("traced")
+        });
+        let start = Instant::now();
+        let results = program.run(&inputs).expect("run");
+        let read = floats(results[0].to_host().expect("read"));
+        times.traced.push(microseconds(start));
+        let recorded = (stream.record)(&inputs, &on_device).and_then(|x| x.to_host()).expect("recorded");
+        assert_same_bits(&format!("{} traced, batch {number}", stream.name), &read, &floats(recorded));
+    }
     for number in (0..batches).step_by(EXPLAINED) {
         let (inputs, _) = upload(stream, &(stream.batch)(number), device);
         let result = (stream.record)(&inputs, &on_device).expect("recorded");

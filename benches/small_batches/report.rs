@@ -9,7 +9,7 @@ pub fn print(device: &Device, all: &[Measured]) {
     println!("small_batches on {}\n", device.name());
     println!(
         "Median microseconds per batch; record and explain in all and per operation; engine: upload, record and read \
-         together; a loop, the same with a list per operation, and with the engine's bits: on one thread"
+         together; traced: a run of the traced program, and the read; a loop, the same with a list per operation, and with the engine's bits: on one thread"
     );
     let time = |times: &[f64]| format!("{:.1}", median(times.to_vec()));
     let rows: Vec<Vec<String>> = all
@@ -31,6 +31,7 @@ pub fn print(device: &Device, all: &[Measured]) {
                 with_share(&t.record),
                 with_share(&t.explain),
                 time(&t.read),
+                time(&t.traced),
                 time(&t.engine),
                 time(&t.plain),
                 or_dash((!t.by_operation.is_empty()).then(|| time(&t.by_operation))),
@@ -54,6 +55,7 @@ pub fn print(device: &Device, all: &[Measured]) {
         "record",
         "explain",
         "read",
+        "traced",
         "engine",
         "loop",
         "loop by operation",

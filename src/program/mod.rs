@@ -29,6 +29,15 @@ use parts::Parts;
 /// any device, from any number of threads.
 ///
 /// `Display` lists the program, one line per array.
+///
+/// ```
+/// use ragged::{DType, Device, Program, RaggedTensor, TensorSpec, descending};
+/// let scores = TensorSpec::new(DType::F32, [None, None]).ragged_rank(1);
+/// let best = Program::trace(&[scores], |x| x[0].sort(descending(1))?.slice(ragged::s![.., ..2]))?;
+/// let x = RaggedTensor::from_nested([vec![0.5f32, 0.75, 0.25], vec![], vec![1.0]], &Device::cpu())?;
+/// assert_eq!(best.run(&x)?[0].to_string(), "<ragged.RaggedTensor [[0.75, 0.5], [], [1.0]]>");
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Program(Arc<Code>);
 

@@ -90,7 +90,10 @@ impl Code {
                 results.sizes = sizes.into_sizes();
             }
         }
-        self.outputs.iter().flat_map(super::layout::Layout::extents).for_each(|extent| drop(results.size(extent.size())));
+        self.outputs
+            .iter()
+            .flat_map(super::layout::Layout::extents)
+            .for_each(|extent| drop(results.size(extent.size())));
         Ok(Some(Replayed::of(nodes, results.sizes)))
     }
 }

@@ -2,9 +2,9 @@
 
 use pollster::block_on;
 use ragged::{
-    ConstantOptions, CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoDTensor, Nested, Pool,
-    RaggedShape, RaggedTensor, RowPartition, SparseTensor, StructuredTensor, Tensor, Update, keys, record_async, s,
-    to_host, to_host_async, to_vecs,
+    ConstantOptions, CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoDTensor, Nested, Pool, Program,
+    RaggedShape, RaggedTensor, RowPartition, SparseTensor, StructuredTensor, Tensor, TensorSpec, Update, keys,
+    record_async, s, to_host, to_host_async, to_vecs,
 };
 
 use crate::{Misuse, no, read};
@@ -201,6 +201,18 @@ pub const READS: &[(&str, Misuse)] = &[
     ("to_host_async of several", |s| no(block_on(to_host_async([&s.failing()?])))),
     ("to_vecs", |s| no(to_vecs((&s.x, &RaggedTensor::<i32>::try_from(s.failing()?)?)))),
     ("explain", |s| no(ragged::explain([&s.t, &s.t.to_device(&Device::cpu_unfused())?]))),
+    ("trace", |s| {
+        let spec = TensorSpec::of(&s.x).ragged_rank(2);
+        no(Program::trace(&[spec], |x| Ok([x[0].clone()])).map(|_| s.t.clone()))
+    }),
+    ("trace of a read", |s| {
+        no(Program::trace(&[TensorSpec::of(&s.x)], |x| x[0].to_host().map(|_| [x[0].clone()])).map(|_| s.t.clone()))
+    }),
+    ("run", |s| no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run(&s.ints))),
+    ("explain of a program", |s| {
+        let program = Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?;
+        no(program.explain([&s.t, &s.t]))
+    }),
     ("record_async", |s| no(block_on(record_async(|| s.x.to_tensor("x"))))),
     ("values_buffer", |s| no(s.t.values_buffer())),
     ("splits_buffer", |s| no(s.x.partitions()[0].splits_buffer(&s.device))),

@@ -4,7 +4,10 @@
 mod common;
 
 use common::devices;
-use ragged::{DType, Device, Error, HostTensor, Program, RaggedTensor, Result, Str, Tensor, TensorSpec, keep, s};
+use ragged::{
+    CpuOptions, DType, Device, Error, HostTensor, HostValues, Program, RaggedTensor, Result, Str, Tensor, TensorSpec,
+    keep, s,
+};
 
 fn ragged_f32() -> TensorSpec {
     TensorSpec::new(DType::F32, [None, None]).ragged_rank(1)
@@ -175,6 +178,28 @@ fn specifications_that_are_no_tensors_are_refused() {
     assert!(error.contains("dimension 1 of TensorSpec(shape=[None, None], dtype=f32) is uniform"), "{error}");
     let error = trace(TensorSpec::new(DType::F32, [None]).ragged_rank(1));
     assert!(error.contains("must have more than 1 dimensions, but has 1"), "{error}");
+}
+
+#[test]
+fn runs_with_inputs_of_many_sizes_have_one_plan() -> Result<()> {
+    for device in [Device::cpu_with(&CpuOptions::default())].into_iter().chain(Device::gpu_with(&Default::default())) {
+        let program = Program::trace(&[ragged_f32(), TensorSpec::new(DType::F32, [])], |x| {
+            x[0].subtract(&x[0].reduce_mean(keep(1))?.multiply(&x[1])?)?.reduce_sum(1)
+        })?;
+        let mut plans = None;
+        for n in 0..if device.is_cpu() { 100 } else { 10 } {
+            let lengths = (0..2 + n).map(|k| (0..(k * 7 + n) % 11).map(|v| v as f32).collect::<Vec<_>>());
+            let x = RaggedTensor::from_nested(lengths.collect::<Vec<_>>(), &device)?;
+            let rate = RaggedTensor::from_nested(n as f32, &device)?;
+            let want = x.subtract(&x.reduce_mean(keep(1))?.multiply(&rate)?)?.reduce_sum(1)?.to_vec()?;
+            let before = device.stats().plans;
+            let out = program.run((&x, &rate))?;
+            assert_eq!(out[0].to_host()?.values, HostValues::F32(want), "{n}");
+            let made = device.stats().plans - before;
+            assert!(made == 0 || plans.replace(n).is_none() && made == 1, "batch {n} makes {made} plans");
+        }
+    }
+    Ok(())
 }
 
 #[test]

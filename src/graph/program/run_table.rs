@@ -14,10 +14,10 @@ impl Program {
         bounds: &[(SizeId, SizeId)],
         scalars: Vec<Scalar>,
     ) -> RunTable {
-        let mut filling = Filling { program: self, inputs: &inputs, given, bounds, values: vec![None; self.sizes.len()] };
-        let sizes = (0..self.sizes.len() as u32)
-            .map(|k| RunSize { bound: filling.value(SizeId(k)), exact: None })
-            .collect();
+        let mut filling =
+            Filling { program: self, inputs: &inputs, given, bounds, values: vec![None; self.sizes.len()] };
+        let sizes =
+            (0..self.sizes.len() as u32).map(|k| RunSize { bound: filling.value(SizeId(k)), exact: None }).collect();
         RunTable { sizes, inputs, scalars }
     }
 }
