@@ -94,8 +94,7 @@ enum Order {
 #[track_caller]
 fn dense_size(op: &'static str, size: impl Integer) -> Result<u64> {
     match non_negative(op, "a size of the dense shape", size)? {
-        // Larger sizes saturate.
-        n if n == i64::MAX as u64 => Err(Error::argument(op, "a size of the dense shape must be below 2^63 - 1")),
+        n if n >= i64::MAX as u64 => Err(Error::argument(op, "a size of the dense shape must be below 2^63 - 1")),
         n => Ok(n),
     }
 }

@@ -1,5 +1,6 @@
 //! Errors: every one names the line of the call that failed, and prints as its message.
 
+mod amounts;
 #[path = "../common/mod.rs"]
 mod common;
 mod compile_errors;
