@@ -1,6 +1,6 @@
 //! Errors show the numbers of the call, however large.
 
-use ragged::{Device, HostTensor, HostValues, RaggedTensor, Result, SparseTensor, Tensor};
+use ragged::{Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result, SparseTensor, Tensor};
 
 use crate::{Subjects, common, no};
 
@@ -84,5 +84,22 @@ fn counts_beyond_u32_take_whole_rows() {
     for k in [i128::from(LARGE), i128::from(HUGE), i128::MAX] {
         assert_eq!(x.top_k(k, 1).and_then(|(values, _)| values.to_vec()).expect("whole rows"), [2, 1, 3]);
         assert_eq!(x.sample(k, ragged::Seed(1), 1).and_then(|s| s.row_lengths(1)?.to_vec()).expect("rows"), [2, 0, 1]);
+    }
+}
+
+/// A step on the host reports the first string that is no number, whichever thread finds one.
+#[test]
+fn the_first_string_that_is_no_number_is_named() {
+    let gpu = common::gpu_with(&DeviceOptions::default().host_steps(true));
+    for device in std::iter::once(Device::cpu()).chain(gpu) {
+        let name = device.name().to_owned();
+        let mut strings = vec!["1.5"; 100_000];
+        strings[40_000] = "first";
+        strings[40_001] = "second";
+        strings[99_999] = "last";
+        let x = RaggedTensor::from_nested(strings, &device).expect("valid");
+        let (e, line) = (x.string_to_number::<f32>().unwrap_err(), line!());
+        let Error::Check { what, at: 40_000, location, .. } = &e else { panic!("{name}: {e}") };
+        assert_eq!((what.as_str(), location.line()), ("a string is not a number of f32: \"first\"", line), "{name}");
     }
 }
