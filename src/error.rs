@@ -170,7 +170,7 @@ pub enum Error {
     /// A size beyond the limit of a device or of the index type.
     #[error("{what} needs {requested} {unit}, but {limit} is the limit of {whose}{}", At(location))]
     Limit {
-        /// The object requested.
+        /// The operation or object that needs it.
         what: String,
         /// The amount that it needs.
         requested: u64,
@@ -313,6 +313,11 @@ impl Error {
             | Self::Unsupported { op, .. }
             | Self::Devices { op, .. }
             | Self::WouldBlock { op } => *op = name,
+            // Amounts in parentheses stay.
+            Self::Limit { what, .. } => {
+                let amounts = what.find(" (").map_or("", |at| &what[at..]);
+                *what = format!("{name}{amounts}");
+            }
             _ => {}
         }
         self

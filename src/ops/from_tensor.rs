@@ -247,7 +247,7 @@ impl Tensor {
         let mut place = Expr::index();
         for lengths in nested_lengths {
             let (splits, _counted) = Encoding::Lengths.splits(OP, backend, lengths, None)?;
-            kept.push(RowPartition::from_host_splits(backend, splits)?);
+            kept.push(RowPartition::from_host_splits(backend, OP, splits)?);
         }
         let count = kept.last().map_or_else(|| Extent::known(0), |p| p.nvals_extent().clone());
         let width = dense.inner()[levels..].iter().product::<u32>();

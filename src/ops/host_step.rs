@@ -281,8 +281,8 @@ fn run(
         backend.count_host_step();
         let memory = StepMemory::new(op, backend);
         match step(&memory, &flat)? {
-            HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(&device, splits, &bytes),
-            HostFlat::Numbers(numbers) => numbers.upload(&device),
+            HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(op, &device, splits, &bytes),
+            HostFlat::Numbers(numbers) => numbers.upload(op, &device),
         }
     });
     x.holding(made.map_err(|e| e.at(call))?)

@@ -192,8 +192,8 @@ impl SparseTensor {
             return Err(Error::argument(OP, what));
         }
         let flat: Vec<i64> = coordinates.concat();
-        let indices = RaggedTensor::<i64>::dense(&flat, &[coordinates.len(), RANK], device)?;
-        let values = values.into_values(device).map_err(here())?;
+        let indices = RaggedTensor::<i64>::dense(&flat, &[coordinates.len(), RANK], device).map_err(|e| e.of(OP))?;
+        let values = values.into_values(device).map_err(|e| e.of(OP)).map_err(here())?;
         Self::new(&indices, &values, &dense_shape)
     }
 

@@ -2,9 +2,10 @@
 
 use std::str::FromStr;
 
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Str};
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::{CheckedStrings, Expr};
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
@@ -118,8 +119,7 @@ impl Tensor {
         let power = row_end.sub(at.clone()).sub(one);
         let small = power.clone().lt(Expr::u32(DIGITS));
         let powers: Vec<u64> = (0..DIGITS).map(|k| 10u64.pow(k)).collect();
-        let data = backend.upload(DType::U64, bytemuck::cast_slice(&powers)).map_err(here())?;
-        let powers = Node::source(backend, DType::U64, DIGITS, data);
+        let powers = uploaded(backend, op, DType::U64, bytemuck::cast_slice(&powers))?;
         let value = Expr::load(&powers, power.min(Expr::u32(DIGITS - 1))).mul(digit.clone().cast(DType::U64));
         let value = inside.clone().and(small.clone()).select(value, Expr::scalar(0u64));
         let flag = |condition: Expr| condition.select(Expr::u32(1), Expr::u32(0));

@@ -6,7 +6,8 @@ use super::*;
 fn kernels_take_parameters_and_run_in_order() {
     let runtime = open();
     let input = upload_words(&runtime, &[1, 2, 3, 4, 5]);
-    let (middle, output) = (runtime.buffer(20).expect("allocates"), runtime.buffer(20).expect("allocates"));
+    let (middle, output) =
+        (runtime.buffer("a test", 20).expect("allocates"), runtime.buffer("a test", 20).expect("allocates"));
     let chain = [affine(&runtime, &input, &middle, 5, 10), affine(&runtime, &middle, &output, 5, 100)];
     let results = runtime.submit_and_read(&chain, &[whole(&output), whole(&middle)]).expect("runs");
     assert_eq!(words(&results[0]), [1000, 2101, 3202, 4303, 5404]);
@@ -23,7 +24,7 @@ fn kernels_take_parameters_and_run_in_order() {
 fn parameters_are_those_of_the_submission() {
     let runtime = open();
     let input = upload_words(&runtime, &[1, 10, 100]);
-    let outputs = [(); 2].map(|()| runtime.buffer(12).expect("is allocated"));
+    let outputs = [(); 2].map(|()| runtime.buffer("a test", 12).expect("is allocated"));
     let run = |factors: &[u32]| {
         let pairs = factors.iter().zip(&outputs);
         let commands: Vec<Command> = pairs.clone().map(|(&f, out)| affine(&runtime, &input, out, 3, f)).collect();
@@ -41,7 +42,7 @@ fn parameters_are_those_of_the_submission() {
 fn unchecked_kernels_give_the_same() {
     let runtime = open_with(&DeviceOptions::default().checked_shaders(false));
     let input = upload_words(&runtime, &[7; 100]);
-    let output = runtime.buffer(400).expect("allocates");
+    let output = runtime.buffer("a test", 400).expect("allocates");
     let results = runtime.submit_and_read(&[affine(&runtime, &input, &output, 100, 2)], &[whole(&output)]);
     assert_eq!(words(&results.expect("runs")[0]), (0..100).map(|i| 14 + i).collect::<Vec<_>>());
 }
@@ -65,7 +66,7 @@ fn float_controls_keep_subnormal_numbers() {
             assert_eq!(runtime.float_controls.is_some(), !disabled, "modules of Vulkan 1.2 are SPIR-V");
         }
         let input = upload_words(&runtime, &[1, 0x7f_ffff, 0x8000_0001, 0x3f80_0000]);
-        let output = runtime.buffer(16).expect("allocates");
+        let output = runtime.buffer("a test", 16).expect("allocates");
         let pipeline =
             runtime.pipeline("doubled", DOUBLED, "main", &[Access::Read, Access::ReadWrite], RuntimeChecks::ALL);
         let command = Command::Dispatch(Dispatch {
@@ -88,7 +89,7 @@ fn grids_fold_beyond_one_dimension() {
     let runtime = open();
     let count = 65_535 * 64 + 64 * 3 + 1;
     let input = upload_words(&runtime, &vec![2; count as usize]);
-    let output = runtime.buffer(u64::from(count) * 4).expect("allocates");
+    let output = runtime.buffer("a test", u64::from(count) * 4).expect("allocates");
     let results = runtime.submit_and_read(&[affine(&runtime, &input, &output, count, 3)], &[whole(&output)]);
     let results = words(&results.expect("runs")[0]);
     assert!(results.iter().zip(0..).all(|(&value, i)| value == 6 + i));
@@ -128,7 +129,7 @@ fn modules_that_are_not_used_any_more_are_dropped() {
         compile(k);
     }
     // A kernel held by a caller survives eviction.
-    let target = runtime.buffer(12).expect("allocates");
+    let target = runtime.buffer("a test", 12).expect("allocates");
     let Command::Dispatch(mut dispatch) = affine(&runtime, &source, &target, 3, 1) else { unreachable!() };
     dispatch.pipeline = first;
     runtime.submit(&[Command::Dispatch(dispatch)]).expect("runs");
@@ -160,10 +161,10 @@ fn compile_errors_give_the_cause() {
 #[test]
 fn faulty_dispatches_are_called_bugs() {
     let runtime = open();
-    let a = runtime.buffer(64).expect("allocates");
-    let b = runtime.buffer(64).expect("allocates");
+    let a = runtime.buffer("a test", 64).expect("allocates");
+    let b = runtime.buffer("a test", 64).expect("allocates");
     let Command::Dispatch(good) = affine(&runtime, &a, &b, 1, 1) else { panic!("a dispatch") };
-    let foreign = open().buffer(64).expect("allocates");
+    let foreign = open().buffer("a test", 64).expect("allocates");
     for buffers in [vec![], vec![a.clone()], vec![a.clone(), a.clone()], vec![a.clone(), foreign]] {
         let buffers = buffers.into_iter().map(Into::into).collect();
         let error = runtime.submit(&[Command::Dispatch(Dispatch { buffers, ..good.clone() })]).expect_err("is refused");
