@@ -1,8 +1,8 @@
 //! Errors of what a device lacks, dtypes and memory, name the operation that was called.
 
 use ragged::{
-    Base64, CpuOptions, DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result, RowPartition,
-    SparseTensor, Tensor,
+    Base64, CpuOptions, DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result,
+    RowPartition, SparseTensor, Tensor,
 };
 
 use crate::{common, no};
@@ -59,8 +59,10 @@ fn errors_of_a_devices_memory_name_the_operation() {
 #[test]
 fn errors_of_the_memory_of_tables_name_the_operation() {
     let Some(device) = common::gpu_with(&DeviceOptions::default().max_memory(64)) else { return };
-    let calls: [(&str, fn(&Tensor) -> Result<Tensor>); 2] =
-        [("string_to_number", |x| x.string_to_number(DType::I32)), ("encode_base64", |x| x.encode_base64(Base64::Padded))];
+    let calls: [(&str, fn(&Tensor) -> Result<Tensor>); 2] = [
+        ("string_to_number", |x| x.string_to_number(DType::I32)),
+        ("encode_base64", |x| x.encode_base64(Base64::Padded)),
+    ];
     let x = RaggedTensor::from_nested(["1", "2"], &device).expect("small").into_erased();
     for (name, call) in calls {
         let error = call(&x).map(drop).expect_err(name);

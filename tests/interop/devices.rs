@@ -1,6 +1,9 @@
 //! Devices of a program: features, limits, and queues of another device.
 
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Tensor, wgpu};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Tensor, wgpu};
 
 use crate::program::{Program, USED, buffer, exclusive, refused};
 
@@ -57,13 +60,41 @@ fn missing_limits_are_named() {
         }
         other => panic!("{other:?}"),
     }
-    // The queue of another device.
+}
+
+#[test]
+fn the_queue_of_another_device_is_refused() {
+    let _guard = exclusive();
+    let Some(own) = Program::plain() else { return };
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
     let adapter = adapter.expect("an adapter");
     let [a, b] = [(), ()].map(|()| Program::on(&adapter, wgpu::Features::empty(), &wgpu::Limits::defaults()));
-    let outcome = Device::from_wgpu(&a.device, &b.queue, &DeviceOptions::default());
-    assert!(matches!(outcome, Err(Error::Argument { op: "from_wgpu", .. })), "{outcome:?}");
+    let refused_queue = |of: &Program| match Device::from_wgpu(&a.device, &of.queue, &DeviceOptions::default()) {
+        Err(Error::Argument { op: "from_wgpu", what, location }) => {
+            assert_eq!(location.file(), file!());
+            assert!(what.starts_with("the queue belongs to another device"), "{what}");
+        }
+        other => panic!("{other:?}"),
+    };
+    // Without a handler of errors wgpu panics, and with one the other device's program is told.
+    refused_queue(&b);
+    let heard = Arc::new(AtomicU32::new(0));
+    let counts = Arc::clone(&heard);
+    b.device.on_uncaptured_error(Arc::new(move |_| _ = counts.fetch_add(1, Ordering::Relaxed)));
+    refused_queue(&b);
+    // After submissions, whose indices exist on either device.
+    for _ in 0..3 {
+        let x = RaggedTensor::from_nested([1, 2], &a.ragged()).expect("uploads");
+        assert_eq!(x.add(1).and_then(|x| x.to_vec()).expect("works"), [2, 3]);
+        refused_queue(&b);
+    }
+    assert!(heard.load(Ordering::Relaxed) > 0);
+    // Another instance.
+    refused_queue(&own);
+    // The other device still works with its own queue.
+    let x = RaggedTensor::from_nested([1, 2], &b.ragged()).expect("uploads");
+    assert_eq!(x.add(1).and_then(|x| x.to_vec()).expect("works"), [2, 3]);
     // A buffer of the other device.
     let foreign = buffer(&b.device, USED, 64);
     refused("a foreign buffer", Tensor::from_wgpu_buffer(&foreign, DType::F32, &[4], &a.ragged()), "");
