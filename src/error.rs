@@ -357,6 +357,17 @@ impl Error {
         }
     }
 
+    /// The message for the implementations of `Display`, which cannot know the line of the user's call: without a line,
+    /// unless it is the one that recorded a check.
+    pub(crate) fn printed(&self) -> String {
+        let mut message = self.to_string();
+        if let Some(location) = self.location().filter(|location| call::is_internal(location)) {
+            let place = At(location).to_string();
+            message.truncate(message.strip_suffix(&place).unwrap_or(&message).len());
+        }
+        message
+    }
+
     #[track_caller]
     pub(crate) fn argument(op: &'static str, what: impl Into<String>) -> Self {
         Self::Argument { op, what: what.into(), location: caller() }
