@@ -128,9 +128,14 @@ impl BufferSlice {
         (self.offset, self.bytes)
     }
 
+    /// Number of bytes.
+    pub(super) fn len(&self) -> u64 {
+        self.bytes.map_or_else(|| self.buffer.capacity() - self.offset, NonZeroU64::get)
+    }
+
     /// Whether the slices overlap.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
-        let end = |s: &Self| s.bytes.map_or(s.buffer.capacity(), |n| s.offset + n.get());
+        let end = |s: &Self| s.offset + s.len();
         self.buffer.id() == other.buffer.id() && self.offset < end(other) && other.offset < end(self)
     }
 }

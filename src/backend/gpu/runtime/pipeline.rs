@@ -20,6 +20,8 @@ pub(crate) struct Pipeline {
 struct Compiled {
     wgpu: wgpu::ComputePipeline,
     layout: Arc<Layout>,
+    /// The least bytes of each binding, the parameters first; `None` for a module in WGSL, of which wgpu checks them.
+    least_bytes: Option<Box<[u64]>>,
     label: Arc<str>,
 }
 
@@ -30,8 +32,20 @@ impl fmt::Debug for Pipeline {
 }
 
 impl Pipeline {
-    pub(super) fn new(wgpu: wgpu::ComputePipeline, layout: Arc<Layout>, label: &str) -> Self {
-        Self { inner: Arc::new(Compiled { wgpu, layout, label: label.into() }) }
+    pub(super) fn new(
+        wgpu: wgpu::ComputePipeline,
+        layout: Arc<Layout>,
+        least_bytes: Option<Box<[u64]>>,
+        label: &str,
+    ) -> Self {
+        Self { inner: Arc::new(Compiled { wgpu, layout, least_bytes, label: label.into() }) }
+    }
+
+    /// The first binding, with the bytes that the kernel needs, for which too few are bound. `bound` are the bytes of
+    /// all bindings, the parameters first.
+    pub(super) fn too_small(&self, bound: impl Iterator<Item = u64>) -> Option<(usize, u64)> {
+        let least = self.inner.least_bytes.iter().flat_map(|all| all.iter().copied());
+        least.zip(bound).enumerate().find(|(_, (least, bound))| bound < least).map(|(at, (least, _))| (at, least))
     }
 
     /// Access to the buffers at bindings 1, 2, ...

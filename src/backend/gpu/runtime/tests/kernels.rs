@@ -175,6 +175,44 @@ fn faulty_dispatches_are_called_bugs() {
     runtime.submit(&[Command::Dispatch(good)]).expect("runs");
 }
 
+/// The sizes of bindings, which wgpu checks for modules in WGSL only.
+#[test]
+fn bindings_that_are_too_small_are_refused() {
+    const PAIRS: &str = "
+struct Params { first: vec4<u32>, second: vec4<u32> }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> input: array<u32, 16>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4<u32>>;
+@compute @workgroup_size(1) fn main() { output[0] = params.second + vec4<u32>(input[15]); }";
+    for disabled in [false, true] {
+        let runtime = open_with(&DeviceOptions::default().no_float_controls(disabled));
+        let access = [Access::Read, Access::ReadWrite];
+        let pipeline = runtime.pipeline("pairs", PAIRS, "main", &access, RuntimeChecks::ALL).expect("compiles");
+        let output = runtime.buffer("a test", 16).expect("allocates");
+        let submit = |words: usize, bytes: u64, most: u64| {
+            let input = runtime.buffer("a test", most).expect("allocates");
+            let command = Command::Dispatch(Dispatch {
+                pipeline: pipeline.clone(),
+                buffers: vec![BufferSlice::window(input, 0..bytes), output.clone().into()],
+                params: vec![0; words].into(),
+                workgroups: 1,
+                depth: 1,
+                label: "pairs".into(),
+            });
+            runtime.submit(&[command])
+        };
+        submit(8, 64, 64).expect("fits");
+        let refused = |outcome: Result<()>, says: &str| {
+            let Err(Error::Gpu { label, message, .. }) = outcome else { panic!("{outcome:?}") };
+            assert!(disabled || label == "pairs" && message.contains(says), "{label}: {message}");
+        };
+        refused(submit(8, 60, 64), "binding 1 needs 64 bytes");
+        if !disabled {
+            refused(submit(4, 64, 64), "binding 0 needs 32 bytes");
+        }
+    }
+}
+
 #[test]
 fn modules_are_dumped_on_demand() {
     let folder = std::env::temp_dir().join(format!("ragged-dump-{}", std::process::id()));
