@@ -53,20 +53,20 @@ impl Pipeline {
         &self.inner.layout.access
     }
 
-    pub(super) fn as_wgpu(&self) -> &wgpu::ComputePipeline {
+    pub(in crate::backend::gpu) fn as_wgpu(&self) -> &wgpu::ComputePipeline {
         &self.inner.wgpu
     }
 
-    pub(super) fn layout(&self) -> &Layout {
+    pub(in crate::backend::gpu) fn layout(&self) -> &Layout {
         &self.inner.layout
     }
 }
 
 /// Layout of bind group 0. Kernels with the same access list share it, and can share bind groups.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(in crate::backend::gpu) struct Layout {
     pub(super) id: u64,
     pub(super) access: Vec<Access>,
-    pub(super) bind_group: wgpu::BindGroupLayout,
+    pub(in crate::backend::gpu) bind_group: wgpu::BindGroupLayout,
     pub(super) pipeline: wgpu::PipelineLayout,
 }

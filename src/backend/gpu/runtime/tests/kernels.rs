@@ -85,6 +85,19 @@ fn float_controls_keep_subnormal_numbers() {
 }
 
 #[test]
+fn a_users_device_has_the_float_controls_of_its_features() {
+    for disabled in [false, true] {
+        let runtime = open_with(&DeviceOptions::default().no_float_controls(disabled));
+        let (device, queue) = (runtime.device().clone(), runtime.queue().clone());
+        let users = Runtime::from_user(device, queue, &DeviceOptions::default()).expect("wraps");
+        assert_eq!(users.float_controls, runtime.float_controls);
+        let (input, output) = (upload_words(&users, &[1, 2, 3]), users.buffer("a test", 12).expect("allocates"));
+        users.submit(&[affine(&users, &input, &output, 3, 5)]).expect("runs");
+        assert_eq!(words(&read(&users, &output)), [5, 11, 17]);
+    }
+}
+
+#[test]
 fn grids_fold_beyond_one_dimension() {
     let runtime = open();
     let count = 65_535 * 64 + 64 * 3 + 1;
