@@ -129,7 +129,8 @@ pub enum Error {
         /// Source file and line of the call.
         location: &'static Location<'static>,
     },
-    /// A check that failed on the device, with the first offender and where the operation was recorded. The condition
+    /// A check of values that failed on the device or in a host step, with the first offender and where the operation was
+    /// recorded. The condition
     /// names the compared integers, such as an index and the size, if the read evaluated the check itself, rather than
     /// an earlier [`Tensor::eval`](crate::Tensor::eval).
     #[error("{op}: {what} (first at position {at}){}", At(location))]

@@ -75,7 +75,7 @@ impl Tensor {
     /// Awkward: `ak.fill_none(ak.pad_none(x, min_length), fill)`.
     ///
     /// # Errors
-    /// A negative `min_length`; `axis` out of range, or with ragged dimensions below it; a fill value that is not one
+    /// A `min_length` that is negative, or 2^32 - 1 or more; `axis` out of range, or with ragged dimensions below it; a fill value that is not one
     /// value of the dtype. At the read where only the device knows the sizes: 2^32 values or more.
     ///
     /// ```
