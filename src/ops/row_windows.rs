@@ -26,7 +26,7 @@ impl Tensor {
     /// NumPy: `lib.stride_tricks.sliding_window_view`. TensorFlow: `tf.strings.ngrams`, of strings, which it joins.
     ///
     /// # Errors
-    /// `size` is not positive; `axis` out of range. At the read where only the device knows the sizes: 2^32 values or
+    /// `size` is not positive, or 2^32 - 1 or more; `axis` out of range. At the read where only the device knows the sizes: 2^32 values or
     /// more.
     ///
     /// ```

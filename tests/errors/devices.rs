@@ -29,7 +29,7 @@ const OF_MEMORY: [Call; 8] = [
     ("dense", |d| no(RaggedTensor::dense(vec![1; 100_000], &[100, 1000], d))),
     ("from_row_lengths", |d| no(RaggedTensor::from_row_lengths(vec![1; 100_000], [100_000], d))),
     ("to_device", |d| no(HostTensor::dense(&[100_000], HostValues::I32(vec![1; 100_000])).to_device(d))),
-    ("from_row_lengths", |d| no(RowPartition::from_row_lengths([0i64; 100_000], d))),
+    ("from_row_lengths", |d| no(RowPartition::from_row_lengths(vec![0i64; 100_000].as_slice(), d))),
     ("add", |d| RaggedTensor::from_nested([1], d)?.broadcast_to([100_000])?.add(1)?.eval()),
 ];
 
