@@ -1,5 +1,6 @@
 //! The crate's error type, and the meaning of each variant.
 
+mod attribution;
 mod call;
 mod place;
 
@@ -129,7 +130,8 @@ pub enum Error {
         /// Source file and line of the call.
         location: &'static Location<'static>,
     },
-    /// A check that failed on the device, with the first offender and where the operation was recorded. The condition
+    /// A check of values that failed on the device or in a host step, with the first offender and where the operation was
+    /// recorded. The condition
     /// names the compared integers, such as an index and the size, if the read evaluated the check itself, rather than
     /// an earlier [`Tensor::eval`](crate::Tensor::eval).
     #[error("{op}: {what} (first at position {at}){}", At(location))]
@@ -170,7 +172,7 @@ pub enum Error {
     /// A size beyond the limit of a device or of the index type.
     #[error("{what} needs {requested} {unit}, but {limit} is the limit of {whose}{}", At(location))]
     Limit {
-        /// The object requested.
+        /// The operation or object that needs it.
         what: String,
         /// The amount that it needs.
         requested: u64,
@@ -296,88 +298,6 @@ impl fmt::Debug for Error {
 }
 
 impl Error {
-    /// The same error, of a call at another line. The line of a condition on the device stays.
-    pub(crate) fn at(mut self, call: &'static Location<'static>) -> Self {
-        match &mut self {
-            Self::Partition { location, .. }
-            | Self::Nesting { location, .. }
-            | Self::Shape { location, .. }
-            | Self::Argument { location, .. }
-            | Self::Axis { location, .. }
-            | Self::Index { location, .. }
-            | Self::DTypes { location, .. }
-            | Self::Unsupported { location, .. }
-            | Self::Devices { location, .. }
-            | Self::Limit { location, .. }
-            | Self::Gpu { location, .. }
-            | Self::DeviceLost { location, .. }
-            | Self::Record { location, .. }
-            | Self::Io { location, .. }
-            | Self::Wgsl { location, .. }
-            | Self::Function { location, .. }
-            | Self::Traced { location, .. }
-            | Self::Input { location, .. }
-            | Self::Mismatch { location, .. } => *location = call,
-            _ => {}
-        }
-        self
-    }
-
-    /// The same error, reported by the operation `name`, which called the one that failed.
-    pub(crate) fn of(mut self, name: &'static str) -> Self {
-        match &mut self {
-            Self::Partition { op, .. }
-            | Self::Nesting { op, .. }
-            | Self::Shape { op, .. }
-            | Self::Argument { op, .. }
-            | Self::Axis { op, .. }
-            | Self::Index { op, .. }
-            | Self::DTypes { op, .. }
-            | Self::Unsupported { op, .. }
-            | Self::Devices { op, .. }
-            | Self::Traced { op, .. }
-            | Self::WouldBlock { op } => *op = name,
-            _ => {}
-        }
-        self
-    }
-
-    /// Source file and line of the call that failed or, for a condition that failed on the device, of the call that
-    /// recorded it. None for [`Error::NoDevice`] and [`Error::WouldBlock`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
-    /// let error = x.reduce_sum(3).unwrap_err();
-    /// assert!(error.location().is_some_and(|at| error.to_string().contains(at.file())));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn location(&self) -> Option<&'static Location<'static>> {
-        match self {
-            Self::Partition { location, .. }
-            | Self::Nesting { location, .. }
-            | Self::Shape { location, .. }
-            | Self::Argument { location, .. }
-            | Self::Axis { location, .. }
-            | Self::Index { location, .. }
-            | Self::DTypes { location, .. }
-            | Self::Unsupported { location, .. }
-            | Self::Devices { location, .. }
-            | Self::Limit { location, .. }
-            | Self::Gpu { location, .. }
-            | Self::DeviceLost { location, .. }
-            | Self::Traced { location, .. }
-            | Self::Input { location, .. }
-            | Self::Record { location, .. }
-            | Self::Io { location, .. }
-            | Self::Check { location, .. }
-            | Self::Wgsl { location, .. }
-            | Self::Function { location, .. }
-            | Self::Mismatch { location, .. } => Some(location),
-            _ => None,
-        }
-    }
-
     #[track_caller]
     pub(crate) fn argument(op: &'static str, what: impl Into<String>) -> Self {
         Self::Argument { op, what: what.into(), location: caller() }

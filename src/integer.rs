@@ -1,8 +1,8 @@
 //! Integer arguments: axes, indices, sizes and counts of any integer type.
 
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result};
 
-/// An integer type of the host: axes, indices, sizes and counts are arguments of any such type. A value beyond `i64`
+/// An integer type of the host: axes, indices, sizes and counts are arguments of any such type. An index beyond `i64`
 /// counts as `i64::MAX`, which is out of range everywhere.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no integer",
@@ -21,12 +21,19 @@ pub trait Integer: sealed::Sealed + Copy {
 }
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait Sealed {
+        /// The value, saturated at `i128::MAX`.
+        fn saturating_i128(self) -> i128;
+    }
 }
 
 macro_rules! integer {
     ($($t:ty),*) => {$(
-        impl sealed::Sealed for $t {}
+        impl sealed::Sealed for $t {
+            fn saturating_i128(self) -> i128 {
+                i128::try_from(self).unwrap_or(i128::MAX)
+            }
+        }
         impl Integer for $t {
             fn saturating_i64(self) -> i64 {
                 i64::try_from(self).unwrap_or(if self > 0 { i64::MAX } else { i64::MIN })
@@ -36,7 +43,11 @@ macro_rules! integer {
 }
 integer!(i8, u8, i16, u16, i32, u32, u64, i128, u128, isize, usize);
 
-impl sealed::Sealed for i64 {}
+impl sealed::Sealed for i64 {
+    fn saturating_i128(self) -> i128 {
+        self.into()
+    }
+}
 impl Integer for i64 {
     fn saturating_i64(self) -> i64 {
         self
@@ -46,23 +57,24 @@ impl Integer for i64 {
     }
 }
 
-/// The argument `name` as a size or count.
+/// The argument `name` as a size or count; a value beyond u64 counts as `u64::MAX`.
 ///
 /// # Errors
 /// A negative argument.
 #[track_caller]
 pub(crate) fn non_negative(op: &'static str, name: &str, value: impl Integer) -> Result<u64> {
-    let value = value.saturating_i64();
-    u64::try_from(value)
-        .map_err(|_| Error::argument(op, format!("{name} must not be negative, but is {value}")))
-        .map_err(here())
+    let value = value.saturating_i128();
+    if value < 0 {
+        return Err(Error::argument(op, format!("{name} must not be negative, but is {value}")));
+    }
+    Ok(u64::try_from(value).unwrap_or(u64::MAX))
 }
 
-/// The argument `name` as a size or count of at most 32 bits; larger ones saturate.
+/// The argument `name` as a count of which any number beyond u32 means the same: all of a row.
 ///
 /// # Errors
 /// A negative argument.
 #[track_caller]
-pub(crate) fn size_u32(op: &'static str, name: &str, value: impl Integer) -> Result<u32> {
+pub(crate) fn saturating_u32(op: &'static str, name: &str, value: impl Integer) -> Result<u32> {
     Ok(u32::try_from(non_negative(op, name, value)?).unwrap_or(u32::MAX))
 }

@@ -119,9 +119,9 @@
 //! On the CPU, memory is counted before it is written: arrays, intermediate results and results of reads. The limit is
 //! the budget of the device ([`Device::cpu_with`], [`CpuOptions::max_memory`]), and the memory that Linux reports as
 //! available, or as left in the control group of the process. On a GPU, [`DeviceOptions::max_memory`] bounds the device
-//! memory, and results of reads are counted against the available memory of the host. A request beyond a limit is
-//! [`Error::Limit`], which names the bytes that are needed, the limit and its owner; tensors stay usable. Other systems
-//! report no available memory: set a budget there.
+//! memory; results of reads, and lists of tensors ([`Tensor::split`]), are counted against the available memory of the
+//! host. A request beyond a limit is [`Error::Limit`], which names the bytes that are needed, the limit and its owner;
+//! tensors stay usable. Other systems report no available memory: set a budget there.
 //!
 //! # Numbers
 //!

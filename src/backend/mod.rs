@@ -3,3 +3,4 @@
 pub(crate) mod cpu;
 pub(crate) mod gpu;
 pub(crate) mod host_memory;
+pub(crate) mod upload;

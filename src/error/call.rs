@@ -20,12 +20,16 @@ const SOURCES: &str = file!().split_at(file!().len() - "error/call.rs".len()).0;
 /// The start of the paths of the standard library, which calls functions that are passed to it by name.
 const STANDARD_LIBRARY: &str = "/rustc/";
 
+/// Whether the location is a line of this crate or of the standard library.
+pub(super) fn is_internal(location: &Location<'_>) -> bool {
+    [SOURCES, STANDARD_LIBRARY].iter().any(|path| location.file().starts_with(path))
+}
+
 /// Where the user called the operation: the caller of the outermost function with `#[track_caller]`.
 #[track_caller]
 pub(crate) fn caller() -> &'static Location<'static> {
     let direct = Location::caller();
-    let is_users = ![SOURCES, STANDARD_LIBRARY].iter().any(|path| direct.file().starts_with(path));
-    CALL.get().filter(|_| !is_users).unwrap_or(direct)
+    CALL.get().filter(|_| is_internal(direct)).unwrap_or(direct)
 }
 
 /// Function that gives an error, made in a closure, the line of the user's call. Use as `.map_err(here())`.

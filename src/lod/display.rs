@@ -11,11 +11,11 @@ impl fmt::Display for LoDTensor {
         f.write_str("LoDTensor(lod=")?;
         match self.lod() {
             Ok(lod) => write!(f, "{lod:?}")?,
-            Err(error) => write!(f, "<{error}>")?,
+            Err(error) => write!(f, "<{}>", error.printed())?,
         }
         match self.data() {
             Ok(data) => write!(f, ", data={data})"),
-            Err(error) => write!(f, ", data=<{error}>)"),
+            Err(error) => write!(f, ", data=<{}>)", error.printed()),
         }
     }
 }

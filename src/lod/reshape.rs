@@ -67,7 +67,7 @@ fn rescaled(
         let at = |&at: &u32| (u64::from(at) * u64::from(old) / u64::from(new)) as u32;
         let (mut scaled, _counted) = counted_vec(x.backend(), op, splits.len())?;
         scaled.extend(splits.iter().map(at));
-        return RowPartition::from_host_splits(x.backend(), scaled);
+        return RowPartition::from_host_splits(x.backend(), op, scaled);
     }
     let start = level.start(Expr::index()).mul(Expr::u32(old)).div(Expr::u32(new));
     let scaled = RowPartition::from_starts(x.backend(), op, level.nrows_extent(), &start, rows.size(), &[])?;

@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result};
-use crate::graph::backend::Part;
+use crate::graph::backend::{BackendRef, Part};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32_if};
 use crate::graph::node::Node;
@@ -147,13 +147,25 @@ fn sparse_bin(op: &'static str, x: &Tensor) -> Result<Expr> {
     Ok(value.clone().checked(check, value.lt(Expr::scalar(most))))
 }
 
+/// Reads a u64 from the device. Costs one wait.
+#[track_caller]
+pub(super) fn read_u64(backend: &BackendRef, op: &'static str, number: Expr) -> Result<u64> {
+    let number = Node::map(backend, op, Extent::known(1), number, &[]);
+    let read = read_now(backend, op, vec![Part::whole(number)])?;
+    Ok(bytemuck::pod_read_unaligned(&read[0]))
+}
+
 impl Bins {
     /// The number of bins for values whose bin is `bin`. Waits for the largest value unless the number is given.
     #[track_caller]
     fn number(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u32> {
         let next = bin.clone().min(Expr::u32(u32::MAX - 1)).add(Expr::u32(1));
-        let number =
+        let mut number =
             self.between(op, x, self.least, |needed| Ok(read_u32_if(x.backend(), op, needed, &[])?.into()), next)?;
+        if number == u64::from(u32::MAX) {
+            // The error shows the number that the largest value needs.
+            number = self.reach(op, x, &sparse_bin(op, x)?)?;
+        }
         Ok(Extent::known_u64(op, number)?.capacity())
     }
 
@@ -161,12 +173,7 @@ impl Bins {
     #[track_caller]
     fn reach(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u64> {
         let next = bin.clone().cast(DType::U64).add(Expr::scalar(1u64));
-        let read = |needed| {
-            let needed = Node::map(x.backend(), op, Extent::known(1), needed, &[]);
-            let read = read_now(x.backend(), op, vec![Part::whole(needed)])?;
-            Ok(bytemuck::pod_read_unaligned::<i64>(&read[0]))
-        };
-        self.between(op, x, self.least.max(1), read, next)
+        self.between(op, x, self.least.max(1), |needed| Ok(read_u64(x.backend(), op, needed)? as i64), next)
     }
 
     /// At least `least` bins, and as many as the largest number of `next` says, which `read` reads, up to the limit.

@@ -16,7 +16,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::size::Size;
-use crate::integer::{Integer, size_u32};
+use crate::integer::{Integer, non_negative};
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
@@ -177,11 +177,11 @@ impl Tuples {
 impl Tensor {
     #[track_caller]
     fn member_tensors(&self, op: &'static str, k: impl Integer, axis: impl Integer, give: Give) -> Result<Vec<Self>> {
-        let given = k.saturating_i64();
-        let k = size_u32(op, "k", given)?;
-        if !(1..=MOST).contains(&k) {
+        let given = non_negative(op, "k", k)?;
+        if !(1..=u64::from(MOST)).contains(&given) {
             return Err(Error::argument(op, format!("k must be 1 to {MOST}, but is {given}")));
         }
+        let k = given as u32;
         let of = AxisRows::new(op, self, axis.saturating_i64())?;
         let tuples = combinations(self.backend(), op, &of.rows, k)?;
         on_behalf(|| (0..k as usize).map(|member| tuples.member(op, member, &of, &of, give)).collect())

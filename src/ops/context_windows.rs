@@ -6,7 +6,9 @@ use super::row_shift::fill_value;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::integer::{Integer, size_u32};
+use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
+use crate::integer::{Integer, non_negative};
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
@@ -49,7 +51,7 @@ impl Tensor {
     /// [`Tensor::context_windows`] of an operation with another name.
     #[track_caller]
     pub(crate) fn contexts(&self, op: &'static str, context: Context, fill: Fill, axis: i64) -> Result<Self> {
-        let size = size_u32(op, "the size of the window", context.size)?;
+        let size = Extent::known_u64(op, non_negative(op, "the size of the window", context.size)?)?.capacity();
         if size == 0 {
             return Err(Error::argument(op, "the size of the window must be at least 1, but is 0"));
         }

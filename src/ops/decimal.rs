@@ -1,7 +1,8 @@
 //! Integers as decimal text.
 
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
-use crate::error::{Result, here};
+use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -27,13 +28,9 @@ pub(super) fn text(backend: &BackendRef, op: &'static str, numbers: &Node, count
         (Expr::scalar(false), value.cast(unsigned))
     };
     let powers: Vec<u64> = (0..if unsigned == DType::U64 { 20 } else { 10 }).map(|k| 10u64.pow(k)).collect();
-    let data = match unsigned {
-        DType::U64 => backend.upload(unsigned, bytemuck::cast_slice(&powers)).map_err(here())?,
-        _ => backend
-            .upload(unsigned, bytemuck::cast_slice(&powers.iter().map(|&p| p as u32).collect::<Vec<_>>()))
-            .map_err(here())?,
-    };
-    let table = Node::source(backend, unsigned, powers.len() as u32, data);
+    let narrow: Vec<u32> = powers.iter().map(|&p| p as u32).collect();
+    let bytes = if unsigned == DType::U64 { bytemuck::cast_slice(&powers) } else { bytemuck::cast_slice(&narrow) };
+    let table = uploaded(backend, op, unsigned, bytes)?;
     let number = |n: u64| if unsigned == DType::U64 { Expr::scalar(n) } else { Expr::u32(n as u32) };
     let reached = powers[1..].iter().map(|&p| number(p).le(magnitude.clone()).select(one.clone(), zero.clone()));
     let digits = reached.fold(one.clone(), Expr::add);

@@ -11,7 +11,8 @@ use crate::error::{Error, Result, caller, on_behalf};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
-use crate::integer::{Integer, size_u32};
+use crate::graph::size::RecordedSize;
+use crate::integer::{Integer, non_negative};
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -46,7 +47,7 @@ impl Tensor {
         num_partitions: impl Integer,
     ) -> Result<Self> {
         const OP: &str = "stack_dynamic_partitions";
-        let num_partitions = size_u32(OP, "num_partitions", num_partitions)?;
+        let num_partitions = non_negative(OP, "num_partitions", num_partitions)?;
         let groups = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
         groups.sorted.under(groups.rows)
     }
@@ -72,14 +73,14 @@ impl Tensor {
     #[track_caller]
     pub fn dynamic_partition(&self, partitions: &impl AsRef<Self>, num_partitions: impl Integer) -> Result<Vec<Self>> {
         const OP: &str = "dynamic_partition";
-        let num_partitions = size_u32(OP, "num_partitions", num_partitions)?;
-        let _counted = counted_tensors(OP, self, num_partitions.into(), 1)?;
+        let num_partitions = non_negative(OP, "num_partitions", num_partitions)?;
+        let _counted = counted_tensors(OP, self, num_partitions, 1)?;
         let Groups { sorted, rows } = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
         let part = |k| {
             let (start, len) = (rows.start(Expr::u32(k)), rows.length(Expr::u32(k)));
             sorted.rows_from(&start, Extent::bounded(rows.nvals_extent().size(), len))
         };
-        on_behalf(|| (0..num_partitions).map(part).collect())
+        on_behalf(|| (0..num_partitions as u32).map(part).collect())
     }
 }
 
@@ -91,7 +92,7 @@ struct Groups {
 
 impl Groups {
     #[track_caller]
-    fn new(op: &'static str, data: &Tensor, partitions: &Tensor, num: u32) -> Result<Self> {
+    fn new(op: &'static str, data: &Tensor, partitions: &Tensor, num: u64) -> Result<Self> {
         let backend = data.backend();
         Device::check_same(op, backend, partitions.backend())?;
         if !matches!(partitions.dtype(), DType::I32 | DType::I64 | DType::U32 | DType::U64) {
@@ -112,9 +113,9 @@ impl Groups {
         let above = data.ragged_shape().slice(..=last as i64)?.with_ragged_rank(last)?;
         let mut asserts = same_layout(backend, op, &above, &partitions.ragged_shape().with_ragged_rank(last)?)?;
         let (data, partitions) = (data.merged(0, last)?, partitions.merged(0, last)?);
-        let (count, groups) = (data.nrows_extent(), Extent::known_u64(op, num.into())?);
+        let (count, groups) = (data.nrows_extent(), Extent::known_u64(op, num)?);
         let group = Expr::load(partitions.numbers(op)?, Expr::index());
-        let ok = in_range(&group, groups.expr(), num);
+        let ok = in_range(&group, groups.expr(), groups.capacity());
         let check = Check::of_index(op, format!("an entry of partitions is negative or not below {num}"));
         asserts.push(Node::assert(backend, count.clone(), ok.clone(), check));
         let key = ok.select(group.cast(DType::U32), groups.expr());

@@ -1,7 +1,9 @@
 //! Dense tensors with as many rows as another tensor.
 
 use crate::error::{Error, Result};
-use crate::integer::{Integer, size_u32};
+use crate::graph::extent::Extent;
+use crate::graph::size::RecordedSize;
+use crate::integer::{Integer, non_negative};
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 impl Tensor {
@@ -30,7 +32,7 @@ impl Tensor {
         if self.rank() == 0 {
             return Err(Error::argument(OP, "a scalar has no rows"));
         }
-        let width = size_u32(OP, "the width", width)?;
+        let width = Extent::known_u64(OP, non_negative(OP, "the width", width)?)?.capacity();
         let rows = self.nrows_extent();
         let extent = rows.times(OP, u64::from(width))?;
         let pick = Pick::Fill(value.into());

@@ -10,7 +10,7 @@ use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
-use crate::integer::{Integer, size_u32};
+use crate::integer::{Integer, non_negative};
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTensor, Source, Tensor, Values};
 
@@ -113,7 +113,7 @@ fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
 /// A negative one.
 #[track_caller]
 fn rank_of(ragged_rank: impl Integer) -> Result<usize> {
-    size_u32(OP, "ragged_rank", ragged_rank).map(|rank| rank as usize)
+    Ok(usize::try_from(non_negative(OP, "ragged_rank", ragged_rank)?).unwrap_or(usize::MAX))
 }
 
 impl Tensor {
@@ -247,7 +247,7 @@ impl Tensor {
         let mut place = Expr::index();
         for lengths in nested_lengths {
             let (splits, _counted) = Encoding::Lengths.splits(OP, backend, lengths, None)?;
-            kept.push(RowPartition::from_host_splits(backend, splits)?);
+            kept.push(RowPartition::from_host_splits(backend, OP, splits)?);
         }
         let count = kept.last().map_or_else(|| Extent::known(0), |p| p.nvals_extent().clone());
         let width = dense.inner()[levels..].iter().product::<u32>();

@@ -83,23 +83,23 @@ impl<'a> StepMemory<'a> {
         self.strings(strings.len(), |i, out| f(strings.get(i), out))
     }
 
-    /// The value of `f` for each string, computed on all cores.
+    /// The value of `f` for the index of each string and its bytes, computed on all cores.
     ///
     /// # Errors
-    /// Those of `f`; no memory for the values.
+    /// The first one of `f`; no memory for the values.
     #[track_caller]
     pub(crate) fn numbers<T: Clone + Default + Send>(
         &self,
         strings: &HostStrings,
-        f: impl Fn(&[u8]) -> Result<T> + Sync,
+        f: impl Fn(usize, &[u8]) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let mut out = self.vec(strings.len())?;
         out.resize(strings.len(), T::default());
-        out.par_chunks_mut(TASK).enumerate().try_for_each(|(task, values)| {
-            let strings = (task * TASK..).map(|i| strings.get(i));
-            values.iter_mut().zip(strings).try_for_each(|(value, string)| f(string).map(|found| *value = found))
-        })?;
-        Ok(out)
+        let failure = out.par_chunks_mut(TASK).enumerate().find_map_first(|(task, values)| {
+            let mut values = values.iter_mut().zip(task * TASK..);
+            values.try_for_each(|(value, i)| f(i, strings.get(i)).map(|found| *value = found)).err()
+        });
+        failure.map_or(Ok(out), Err)
     }
 
     /// `count` strings, of which `f` appends number `i` to its second argument, computed on all cores.
@@ -281,8 +281,8 @@ fn run(
         backend.count_host_step();
         let memory = StepMemory::new(op, backend);
         match step(&memory, &flat)? {
-            HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(&device, splits, &bytes),
-            HostFlat::Numbers(numbers) => numbers.upload(&device),
+            HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(op, &device, splits, &bytes),
+            HostFlat::Numbers(numbers) => numbers.upload(op, &device),
         }
     });
     x.holding(made.map_err(|e| e.at(call))?)

@@ -122,7 +122,8 @@ impl Tensor {
     /// The value at rank `q * (n - 1)` of the sorted values. Several quantiles share one sort and form a new innermost
     /// dimension: three quartiles of `[rows, (values)]` are `[rows, 3]`. Dtype as [`reduce_mean`](Self::reduce_mean):
     /// floats keep theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are computed in f32 and
-    /// rounded once. Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity, or
+    /// rounded once. Integers of 8 bytes are rounded to f64 before they are interpolated: beyond 2^53 a quantile differs
+    /// from the exact one, and the median of `i64::MIN` and `i64::MAX` is 0. Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity, or
     /// between a number and an infinity, is that infinity; between -inf and +inf it is NaN. Differences that overflow are
     /// halved. In f32, ranks beyond 2^24 are rounded.
     ///
@@ -147,7 +148,7 @@ impl Tensor {
     }
 
     /// The median along an axis: the middle value, or halfway between the two middle ones. [`Tensor::quantile`] with
-    /// `q = 0.5`.
+    /// `q = 0.5`, whose dtype and rounding apply: integers of 4 and 8 bytes give f64.
     ///
     /// # Errors
     /// As [`Tensor::quantile`].

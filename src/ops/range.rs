@@ -16,8 +16,6 @@ use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::{Place, RaggedShape, RowPartition, UniformRows, broadcast};
 use crate::tensor::{Fill, RaggedTensor, Tensor, Values};
 
-const OP: &str = "range";
-
 impl Tensor {
     /// One row per limit, with the numbers 0, 1, ... below the limit.
     ///
@@ -39,7 +37,7 @@ impl Tensor {
     #[track_caller]
     pub fn range(&self) -> Result<Self> {
         let number = |v| Operand::from(Scalar::from_i64(self.dtype(), v));
-        Self::ranges(number(0), self, number(1))
+        Self::ranges_of("range", [number(0), self.into(), number(1)])
     }
 
     /// One row of numbers per start, limit and step: `start`, `start + delta`, ... until the limit is reached, without
@@ -83,35 +81,40 @@ impl Tensor {
         limits: impl IntoOperand<'a>,
         deltas: impl IntoOperand<'a>,
     ) -> Result<Self> {
-        let site = Site::new(OP);
-        let operands = [starts.into(), limits.into(), deltas.into()];
+        Self::ranges_of("ranges", [starts.into(), limits.into(), deltas.into()])
+    }
+
+    /// [`Tensor::ranges`] of starts, limits and deltas, for the operation `op`.
+    #[track_caller]
+    fn ranges_of<'a>(op: &'static str, operands: [Operand<'a>; 3]) -> Result<Self> {
+        let site = Site::new(op);
         let tensors: Vec<&Self> = operands.iter().filter_map(Operand::tensor).collect();
-        let Some(first) = tensors.first() else { return Err(Error::argument(OP, "it needs a tensor")) };
-        let common = tensors.iter().try_fold(first.dtype(), |dtype, t| common(dtype, t.dtype()));
+        let Some(first) = tensors.first() else { return Err(Error::argument(op, "it needs a tensor")) };
+        let common = tensors.iter().try_fold(first.dtype(), |dtype, t| common(op, dtype, t.dtype()));
         let dtype = common.map_err(here())?;
         let in_dtype = |o: &Operand<'a>| match o {
-            Operand::Value(value) => Ok(Operand::Value(value.clone().of_dtype(OP, dtype)?)),
+            Operand::Value(value) => Ok(Operand::Value(value.clone().of_dtype(op, dtype)?)),
             tensor => Ok(tensor.clone()),
         };
         let operands = operands.iter().map(in_dtype).collect::<Result<Vec<_>>>().map_err(here())?;
         let backend = first.backend();
         for t in &tensors {
-            Device::check_same(OP, backend, t.backend())?;
+            Device::check_same(op, backend, t.backend())?;
             if t.rank() > 1 {
                 let what = format!("starts, limits and deltas must be scalars or vectors, not {}", t.shape_text());
-                return Err(Error::argument(OP, what));
+                return Err(Error::argument(op, what));
             }
         }
         let layouts: Vec<&RaggedShape> = tensors.iter().map(|t| t.ragged_shape()).collect();
-        let shared = broadcast(backend, OP, &layouts, UniformRows::Once)?;
+        let shared = broadcast(backend, op, &layouts, UniformRows::Once)?;
         let rows = shared.outer.unwrap_or_else(|| Extent::known(1));
         let mut places = shared.places.iter();
         let mut numbers = Vec::with_capacity(operands.len());
         for o in &operands {
             numbers.push(match o {
-                Operand::Tensor(t) => Expr::load(t.numbers(OP)?, places.next().unwrap_or(&Place::First).expr()),
+                Operand::Tensor(t) => Expr::load(t.numbers(op)?, places.next().unwrap_or(&Place::First).expr()),
                 Operand::Value(Fill::Number(s)) => Expr::number(*s),
-                Operand::Value(Fill::String(_)) => return Err(Error::unsupported(OP, DType::Str, "")),
+                Operand::Value(Fill::String(_)) => return Err(Error::unsupported(op, DType::Str, "")),
             });
         }
         let [start, limit, delta] = [0, 1, 2].map(|k: usize| numbers[k].clone().cast(dtype));
@@ -130,9 +133,9 @@ impl Tensor {
             let length = length(site, dtype, &start, &limit, Some(&delta));
             site.checked("a delta is 0", delta.clone().ne(zero), length)
         };
-        let lengths = Node::map(backend, OP, rows.clone(), length, &shared.asserts);
+        let lengths = Node::map(backend, op, rows.clone(), length, &shared.asserts);
         let length = Expr::load(&lengths, Expr::index());
-        let partition = RowPartition::from_lengths(backend, OP, &rows, length, u32::MAX - 1)?;
+        let partition = RowPartition::from_lengths(backend, op, &rows, length, u32::MAX - 1)?;
         let nvals = partition.nvals_extent().clone();
         let row = partition.row_of(Expr::index());
         let place = partition.offset_of(Expr::index()).cast(dtype);
@@ -146,7 +149,7 @@ impl Tensor {
         } else {
             number
         };
-        let values = Values::Numbers(Node::map(backend, OP, nvals.clone(), number, &[]));
+        let values = Values::Numbers(Node::map(backend, op, nvals.clone(), number, &[]));
         Self::new(backend, vec![partition], Some(nvals), Vec::new(), values)
     }
 }
@@ -156,12 +159,12 @@ impl Tensor {
 /// # Errors
 /// A dtype without ranges.
 #[track_caller]
-fn common(a: DType, b: DType) -> Result<DType> {
+fn common(op: &'static str, a: DType, b: DType) -> Result<DType> {
     // Each dtype holds those before it, except that u32 does not hold i32.
     const ORDER: [DType; 5] = [DType::I32, DType::U32, DType::I64, DType::F32, DType::F64];
     let place = |d: DType| {
         let hint = "starts, limits and deltas must be i32, u32, i64, f32 or f64";
-        ORDER.iter().position(|&o| o == d).ok_or_else(|| Error::unsupported(OP, d, hint))
+        ORDER.iter().position(|&o| o == d).ok_or_else(|| Error::unsupported(op, d, hint))
     };
     Ok(match (place(a).map_err(here())?, place(b).map_err(here())?) {
         (0, 1) | (1, 0) => DType::I64,
@@ -247,6 +250,8 @@ impl<T: Number> RaggedTensor<T> {
         limits: impl IntoOperandOf<'a, T>,
         deltas: impl IntoOperandOf<'a, T>,
     ) -> Result<Self> {
-        Tensor::ranges(starts.into().erased(OP)?, limits.into().erased(OP)?, deltas.into().erased(OP)?)?.try_into()
+        const OP: &str = "ranges";
+        let operands = [starts.into().erased(OP)?, limits.into().erased(OP)?, deltas.into().erased(OP)?];
+        Tensor::ranges_of(OP, operands)?.try_into()
     }
 }

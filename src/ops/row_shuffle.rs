@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
-use crate::integer::{Integer, size_u32};
+use crate::integer::{Integer, saturating_u32};
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
@@ -78,7 +78,7 @@ impl Tensor {
     #[track_caller]
     pub fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer) -> Result<Self> {
         const OP: &str = "sample";
-        let k = size_u32(OP, "k", k)?;
+        let k = saturating_u32(OP, "k", k)?;
         let axis = self.axis(OP, axis.saturating_i64())?;
         let mut index = vec![Index::ALL; axis];
         index.push(Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 });

@@ -6,8 +6,9 @@ use super::rows::Repeats;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::extent::upper_bound;
-use crate::integer::{Integer, size_u32};
+use crate::graph::extent::{Extent, upper_bound};
+use crate::graph::size::RecordedSize;
+use crate::integer::{Integer, non_negative};
 use crate::ops::IntoOperand;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
@@ -25,7 +26,7 @@ impl Tensor {
     /// NumPy: `lib.stride_tricks.sliding_window_view`. TensorFlow: `tf.strings.ngrams`, of strings, which it joins.
     ///
     /// # Errors
-    /// `size` is not positive; `axis` out of range. At the read where only the device knows the sizes: 2^32 values or
+    /// `size` is not positive, or 2^32 - 1 or more; `axis` out of range. At the read where only the device knows the sizes: 2^32 values or
     /// more.
     ///
     /// ```
@@ -40,7 +41,7 @@ impl Tensor {
     #[track_caller]
     pub fn sliding_windows(&self, size: impl Integer, axis: impl Integer) -> Result<Self> {
         const OP: &str = "sliding_windows";
-        let size = size_u32(OP, "size", size)?;
+        let size = Extent::known_u64(OP, non_negative(OP, "size", size)?)?.capacity();
         if size == 0 {
             return Err(Error::argument(OP, "size must be at least 1, but is 0"));
         }
@@ -74,7 +75,7 @@ impl Tensor {
     /// Awkward: `ak.fill_none(ak.pad_none(x, min_length), fill)`.
     ///
     /// # Errors
-    /// A negative `min_length`; `axis` out of range, or with ragged dimensions below it; a fill value that is not one
+    /// A `min_length` that is negative, or 2^32 - 1 or more; `axis` out of range, or with ragged dimensions below it; a fill value that is not one
     /// value of the dtype. At the read where only the device knows the sizes: 2^32 values or more.
     ///
     /// ```
@@ -91,7 +92,7 @@ impl Tensor {
         axis: impl Integer,
     ) -> Result<Self> {
         const OP: &str = "pad_rows";
-        let least = size_u32(OP, "min_length", min_length)?;
+        let least = Extent::known_u64(OP, non_negative(OP, "min_length", min_length)?)?.capacity();
         let fill = fill_value(OP, fill.into(), self.dtype())?;
         let along = AxisRows::new(OP, self, axis.saturating_i64())?;
         along.check_uniform_elements()?;

@@ -1,5 +1,6 @@
 //! Masks of sequences that are padded to one length.
 
+use super::bincount::read_u64;
 use super::elementwise::Takes;
 use super::options::MaxLength;
 use crate::dtype::DType;
@@ -9,7 +10,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
-use crate::integer::size_u32;
+use crate::integer::non_negative;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 impl Tensor {
@@ -38,13 +39,18 @@ impl Tensor {
         const OP: &str = "sequence_mask";
         Takes::Integers.check(OP, self.dtype())?;
         let most = match max_length.into() {
-            MaxLength(Some(most)) => size_u32(OP, "max_length", most)?,
+            MaxLength(Some(most)) => non_negative(OP, "max_length", most)?,
             MaxLength(None) => {
                 let greatest = self.reduce_max(..)?;
-                read_u32(self.backend(), OP, counted(Expr::load(greatest.numbers(OP)?, Expr::u32(0))))?
+                let greatest = Expr::load(greatest.numbers(OP)?, Expr::u32(0));
+                match read_u32(self.backend(), OP, counted(greatest.clone()))? {
+                    // The error shows the length itself.
+                    u32::MAX => read_u64(self.backend(), OP, greatest.cast(DType::U64))?,
+                    length => length.into(),
+                }
             }
         };
-        let size = Extent::known_u64(OP, most.into())?.capacity();
+        let size = Extent::known_u64(OP, most)?.capacity();
         let by = Expr::u32(size.max(1));
         let length = counted(Expr::load(self.numbers(OP)?, Expr::index().div(by.clone())));
         let numbers = self.count()?.times(OP, size.into())?;

@@ -71,7 +71,7 @@ impl Tensor {
                     && first.nrows_extent().as_known() != Some(1)
                     && matches!(first.rows(), Rows::Splits(_)) =>
             {
-                let mut partitions = vec![RowPartition::from_host_splits(self.backend(), vec![0, 0])?];
+                let mut partitions = vec![RowPartition::from_host_splits(self.backend(), op, vec![0, 0])?];
                 partitions.extend_from_slice(below);
                 let (outer, inner) = (out.outer().cloned(), out.inner().to_vec());
                 Self::new(self.backend(), partitions, outer, inner, out.values_ref().clone())

@@ -11,7 +11,8 @@ pub(crate) const MOST_TENSORS: u64 = 1 << 20;
 /// Bytes per tensor of its recorded arrays: flat values, and each row partition.
 const ARRAY_BYTES: u64 = 1 << 10;
 
-/// Counts the memory of a list of `n` tensors like `x`, each with `further` arrays, before it is recorded.
+/// Counts the host memory of a list of `n` tensors like `x`, each with `further` arrays, before it is recorded: against the
+/// budget of a CPU device, and on a GPU against the memory that the machine has available.
 ///
 /// # Errors
 /// More than [`MOST_TENSORS`]; no memory for them.

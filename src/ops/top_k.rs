@@ -5,7 +5,7 @@ use super::options::descending;
 use super::sort::Sorted;
 use crate::element::Number;
 use crate::error::{Error, Result};
-use crate::integer::{Integer, size_u32};
+use crate::integer::{Integer, saturating_u32};
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
@@ -34,7 +34,7 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn top_k(&self, k: impl Integer, axis: impl Integer) -> Result<(Self, Self)> {
-        let (k, axis) = (size_u32("top_k", "k", k)?, axis.saturating_i64());
+        let (k, axis) = (saturating_u32("top_k", "k", k)?, axis.saturating_i64());
         const OP: &str = "top_k";
         let sorted = Sorted::first(OP, self, descending(axis), false, k)?;
         let below = self.partitions().get(sorted.axis..).unwrap_or_default();

@@ -53,7 +53,7 @@ impl Tensor {
                 let (columns, ncolumns, _) = by.rows();
                 let columns = match columns {
                     // There are no elements, so no rows: ragged like all other results.
-                    Rows::Uniform(_) => RowPartition::from_host_splits(backend, vec![0])?,
+                    Rows::Uniform(_) => RowPartition::from_host_splits(backend, OP, vec![0])?,
                     Rows::Splits(splits) => {
                         RowPartition::from_splits_node(splits.clone(), ncolumns.clone(), count.size().clone())
                     }

@@ -215,7 +215,7 @@ impl RowPartition {
     #[track_caller]
     fn from_row_lengths_on(op: &'static str, lengths: &[i64], device: &Device) -> Result<Self> {
         let (splits, _counted) = super::Encoding::Lengths.splits(op, device.backend(), lengths, None)?;
-        let p = Self::from_host_splits(device.backend(), splits)?;
+        let p = Self::from_host_splits(device.backend(), op, splits)?;
         debug_assert!(matches!(p.rows(), Rows::Splits(_)), "bug: a ragged dimension by type");
         Ok(p)
     }

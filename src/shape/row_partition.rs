@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::backend::upload::upload;
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, caller};
 use crate::graph::backend::{BackendRef, are_joined};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
@@ -34,10 +35,10 @@ pub struct RowPartition {
 }
 
 impl RowPartition {
-    /// Uploads splits that the caller has validated or guarantees.
+    /// Uploads splits that the caller has validated or guarantees, for the operation `op`.
     #[track_caller]
-    pub(crate) fn from_host_splits(backend: &BackendRef, splits: Vec<u32>) -> Result<Self> {
-        let data = backend.upload(DType::U32, bytemuck::cast_slice(&splits)).map_err(here())?;
+    pub(crate) fn from_host_splits(backend: &BackendRef, op: &'static str, splits: Vec<u32>) -> Result<Self> {
+        let data = upload(backend, op, DType::U32, bytemuck::cast_slice(&splits))?;
         let lengths = splits.windows(2).fold(None, |seen: Option<(u32, u32)>, w| {
             let len = w[1].wrapping_sub(w[0]);
             Some(seen.map_or((len, len), |(a, b)| (a.min(len), b.max(len))))

@@ -1,7 +1,7 @@
 //! The identity matrix.
 
 use super::coordinates::indices_of;
-use super::{Order, SparseTensor};
+use super::{Order, SparseTensor, dense_size};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -9,14 +9,14 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use crate::tensor::{Tensor, Values};
 
 impl SparseTensor {
     /// The matrix of `rows` by `columns` with ones on the diagonal, of any numeric dtype.
     ///
     /// # Errors
-    /// A negative size; bools or byte strings; a diagonal of 2^32 - 1 entries or more.
+    /// A size that is negative, or 2^63 - 1 or more; bools or byte strings; a diagonal of 2^32 - 1 entries or more.
     ///
     /// # Cost
     /// Two maps over the diagonal. No wait.
@@ -35,8 +35,7 @@ impl SparseTensor {
         if !dtype.is_float() && !dtype.is_integer() {
             return Err(Error::unsupported(OP, dtype, "it needs a numeric dtype"));
         }
-        let rows = non_negative(OP, "the number of rows", rows)?;
-        let columns = non_negative(OP, "the number of columns", columns)?;
+        let (rows, columns) = (dense_size(OP, rows)?, dense_size(OP, columns)?);
         let (backend, count) = (device.backend(), Extent::known_u64(OP, rows.min(columns))?);
         let indices = indices_of(backend, OP, &count, &[Expr::index(), Expr::index()], &[])?;
         let one = Expr::scalar(Scalar::from_i64(dtype, 1));

@@ -94,8 +94,7 @@ enum Order {
 #[track_caller]
 fn dense_size(op: &'static str, size: impl Integer) -> Result<u64> {
     match non_negative(op, "a size of the dense shape", size)? {
-        // Larger sizes saturate.
-        n if n == i64::MAX as u64 => Err(Error::argument(op, "a size of the dense shape must be below 2^63 - 1")),
+        n if n >= i64::MAX as u64 => Err(Error::argument(op, "a size of the dense shape must be below 2^63 - 1")),
         n => Ok(n),
     }
 }
@@ -193,8 +192,8 @@ impl SparseTensor {
             return Err(Error::argument(OP, what));
         }
         let flat: Vec<i64> = coordinates.concat();
-        let indices = RaggedTensor::<i64>::dense(&flat, &[coordinates.len(), RANK], device)?;
-        let values = values.into_values(device).map_err(here())?;
+        let indices = RaggedTensor::<i64>::dense(&flat, &[coordinates.len(), RANK], device).map_err(|e| e.of(OP))?;
+        let values = values.into_values(device).map_err(|e| e.of(OP)).map_err(here())?;
         Self::new(&indices, &values, &dense_shape)
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{RaggedTensor, Tensor, Values};
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::Buffer;
+use crate::backend::upload::uploaded;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::{Element, Number};
@@ -155,7 +156,7 @@ impl Tensor {
         let bytes = u64::from(count) * dtype.size() as u64;
         let values = Values::Numbers(match count {
             // An empty buffer cannot be bound.
-            0 => Node::source(backend, dtype, 0, backend.upload(dtype, &[]).map_err(here())?),
+            0 => uploaded(backend, OP, dtype, &[])?,
             _ => Node::borrowed_source(
                 backend,
                 dtype,

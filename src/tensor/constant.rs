@@ -342,14 +342,14 @@ pub(crate) fn of_parts(
         Extent::known_u64(op, splits.last().copied().unwrap_or(0))?;
         let (mut narrow, _counted) = counted_vec(backend, op, splits.len())?;
         narrow.extend(splits.into_iter().map(|s| s as u32));
-        partitions.push(RowPartition::from_host_splits(backend, narrow)?);
+        partitions.push(RowPartition::from_host_splits(backend, op, narrow)?);
     }
     let dims = shape
         .iter()
         .map(|&d| Ok(Extent::known_u64(op, d as u64)?.capacity()))
         .collect::<Result<Vec<u32>>>()
         .map_err(here())?;
-    let values: Values = values.upload(device)?;
+    let values: Values = values.upload(op, device)?;
     let outer = dims.first().map(|&d| values.rows(partitions.len(), d));
     Tensor::new(backend, partitions, outer, dims.into_iter().skip(1).collect(), values)
 }

@@ -167,7 +167,9 @@ impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let host = match self.to_host() {
             Ok(host) => host,
-            Err(e) => return write!(f, "<ragged.RaggedTensor without values, since computing them failed: {e}>"),
+            Err(e) => {
+                return write!(f, "<ragged.RaggedTensor without values, since computing them failed: {}>", e.printed());
+            }
         };
         if self.ragged_rank() > 0 {
             return write!(f, "<ragged.RaggedTensor {host}>");

@@ -163,15 +163,15 @@ impl HostValues {
         Ok(out)
     }
 
-    /// Uploads the values to a device.
+    /// Uploads the values to a device, for the operation `op`.
     ///
     /// # Errors
     /// As [`upload::numbers`] and [`upload::strings`].
     #[track_caller]
-    pub(crate) fn upload(&self, device: &Device) -> Result<Values> {
+    pub(crate) fn upload(&self, op: &'static str, device: &Device) -> Result<Values> {
         match (self, self.number_bytes()) {
-            (Self::Str(v), _) => upload::strings(device, v.iter().map(Vec::as_slice)),
-            (_, bytes) => upload::numbers(device, self.dtype(), bytes.unwrap_or_default()),
+            (Self::Str(v), _) => upload::strings(op, device, v.iter().map(Vec::as_slice)),
+            (_, bytes) => upload::numbers(op, device, self.dtype(), bytes.unwrap_or_default()),
         }
     }
 }
@@ -258,7 +258,7 @@ impl HostTensor {
         }
         let dims = self.inner_shape.iter().map(|&d| Ok(Extent::known_u64(OP, d as u64)?.capacity()));
         let dims: Vec<u32> = dims.collect::<Result<_>>().map_err(here())?;
-        let values = self.values.upload(device)?;
+        let values = self.values.upload(OP, device)?;
         let mut partitions = Vec::new();
         for (k, splits) in self.nested_row_splits.iter().enumerate() {
             let below = match self.nested_row_splits.get(k + 1) {
@@ -280,7 +280,7 @@ impl HostTensor {
                 None => {
                     let (mut own, _counted) = counted_vec(device.backend(), OP, splits.len())?;
                     own.extend_from_slice(splits);
-                    RowPartition::from_host_splits(device.backend(), own)?
+                    RowPartition::from_host_splits(device.backend(), OP, own)?
                 }
             });
         }

@@ -8,6 +8,8 @@ use crate::graph::extent::Extent;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 
+const OP: &str = "into_values";
+
 /// Values for a factory: a list of numbers or byte strings on the host, or a tensor, ragged or dense, whose rows (of
 /// its outermost dimension) are partitioned.
 ///
@@ -33,14 +35,14 @@ pub trait IntoValues<T: Element> {
 /// A rank-1 tensor of these values.
 #[track_caller]
 pub(super) fn vector<T: Element>(device: &Device, values: Values, len: usize) -> Result<RaggedTensor<T>> {
-    let outer = values.rows(0, Extent::known_u64("a tensor", len as u64)?.capacity());
+    let outer = values.rows(0, Extent::known_u64(OP, len as u64)?.capacity());
     Tensor::new(device.backend(), Vec::new(), Some(outer), Vec::new(), values)?.try_into()
 }
 
 impl<T: Number + Element<Host = T>> IntoValues<T> for &[T] {
     #[track_caller]
     fn into_values(self, device: &Device) -> Result<RaggedTensor<T>> {
-        vector(device, upload::numbers(device, T::DTYPE, bytemuck::cast_slice(self))?, self.len())
+        vector(device, upload::numbers(OP, device, T::DTYPE, bytemuck::cast_slice(self))?, self.len())
     }
 }
 
@@ -75,7 +77,7 @@ macro_rules! strings {
             #[track_caller]
             fn into_values(self, device: &Device) -> Result<RaggedTensor<Str>> {
                 let all = self.iter().map(|s| AsRef::<[u8]>::as_ref(s));
-                vector(device, upload::strings(device, all)?, self.len())
+                vector(device, upload::strings(OP, device, all)?, self.len())
             }
         }
         impl IntoValues<Str> for Vec<$text> {
@@ -109,7 +111,7 @@ strings!(&str, String, Vec<u8>, &[u8]);
 impl<T: Element> IntoValues<T> for RaggedTensor<T> {
     #[track_caller]
     fn into_values(self, device: &Device) -> Result<Self> {
-        Device::check_same("a factory", self.erased().backend(), device.backend())?;
+        Device::check_same(OP, self.erased().backend(), device.backend())?;
         Ok(self)
     }
 }
@@ -140,12 +142,13 @@ impl<T: Element> RaggedTensor<T> {
     /// ```
     #[track_caller]
     pub fn dense<I: Integer>(values: impl IntoValues<T>, shape: &[I], device: &Device) -> Result<Self> {
-        let values = values.into_values(device)?;
+        const OP: &str = "dense";
+        let values = values.into_values(device).map_err(|e| e.of(OP))?;
         if let ([len], [Some(own)]) = (shape, values.shape().as_slice())
             && usize::try_from(len.saturating_i64()) == Ok(*own)
         {
             return Ok(values);
         }
-        values.reshape(shape).map_err(|e| e.of("dense"))
+        values.reshape(shape).map_err(|e| e.of(OP))
     }
 }

@@ -77,7 +77,7 @@ impl Tensor {
         values: Values,
     ) -> Result<Self> {
         if let Err(hint) = backend.supports(values.dtype()) {
-            return Err(Error::unsupported("a tensor", values.dtype(), hint));
+            return Err(Error::unsupported(values.op(), values.dtype(), hint));
         }
         for p in &partitions {
             p.check_device(backend)?;

@@ -2,12 +2,11 @@
 
 use super::Values;
 use crate::backend::host_memory::counted_vec;
+use crate::backend::upload::uploaded;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
-use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// Uploads numbers of a dtype, given as bytes.
@@ -15,12 +14,12 @@ use crate::shape::RowPartition;
 /// # Errors
 /// More than 2^32 - 2 numbers, or more bytes than the device can hold; a dtype that it cannot compute with.
 #[track_caller]
-pub(super) fn numbers(device: &Device, dtype: DType, bytes: &[u8]) -> Result<Values> {
-    supported(device, dtype)?;
-    let len = Extent::known_u64("a tensor", (bytes.len() / dtype.size()) as u64)?.capacity();
-    check_bytes(device, "a tensor", bytes.len() as u64)?;
+pub(super) fn numbers(op: &'static str, device: &Device, dtype: DType, bytes: &[u8]) -> Result<Values> {
+    supported(op, device, dtype)?;
+    Extent::known_u64(op, (bytes.len() / dtype.size()) as u64)?;
+    check_bytes(op, device, bytes.len() as u64)?;
     let backend = device.backend();
-    Ok(Values::Numbers(Node::source(backend, dtype, len, backend.upload(dtype, bytes).map_err(here())?)))
+    Ok(Values::Numbers(uploaded(backend, op, dtype, bytes)?))
 }
 
 /// Uploads byte strings.
@@ -28,14 +27,18 @@ pub(super) fn numbers(device: &Device, dtype: DType, bytes: &[u8]) -> Result<Val
 /// # Errors
 /// More than 2^32 - 2 strings or bytes, or more bytes than the device can hold.
 #[track_caller]
-pub(super) fn strings<'a>(device: &Device, strings: impl ExactSizeIterator<Item = &'a [u8]> + Clone) -> Result<Values> {
-    supported(device, DType::Str)?;
-    Extent::known_u64("a tensor", strings.len() as u64)?;
+pub(super) fn strings<'a>(
+    op: &'static str,
+    device: &Device,
+    strings: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+) -> Result<Values> {
+    supported(op, device, DType::Str)?;
+    Extent::known_u64(op, strings.len() as u64)?;
     let backend = device.backend();
     let total: u64 = strings.clone().map(|s| s.len() as u64).sum();
-    check_bytes(device, "a string tensor", total)?;
-    let len = Extent::known_u64("a string tensor", total)?.capacity();
-    let (mut splits, _counted) = counted_vec(backend, "an upload", strings.len() + 1)?;
+    check_bytes(op, device, total)?;
+    Extent::known_u64(op, total)?;
+    let (mut splits, _counted) = counted_vec(backend, op, strings.len() + 1)?;
     let mut end = 0;
     splits.push(end);
     splits.extend(strings.clone().map(|s| {
@@ -47,30 +50,30 @@ pub(super) fn strings<'a>(device: &Device, strings: impl ExactSizeIterator<Item 
     let (bytes, _counted): (&[u8], _) = match (all.next(), all.len()) {
         (Some(one), 0) => (one, None),
         _ => {
-            let (mut out, counted) = counted_vec(backend, "an upload", total as usize)?;
+            let (mut out, counted) = counted_vec(backend, op, total as usize)?;
             strings.for_each(|s| out.extend_from_slice(s));
             joined = out;
             (&joined, Some(counted))
         }
     };
-    let partition = RowPartition::from_host_splits(backend, splits)?;
-    let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, bytes).map_err(here())?);
+    let partition = RowPartition::from_host_splits(backend, op, splits)?;
+    let bytes = uploaded(backend, op, DType::U8, bytes)?;
     Ok(Values::Strings { strings: partition, bytes })
 }
 
 #[track_caller]
-fn supported(device: &Device, dtype: DType) -> Result<()> {
-    device.backend().supports(dtype).map_err(|hint| Error::unsupported("a tensor", dtype, hint)).map_err(here())
+fn supported(op: &'static str, device: &Device, dtype: DType) -> Result<()> {
+    device.backend().supports(dtype).map_err(|hint| Error::unsupported(op, dtype, hint)).map_err(here())
 }
 
 #[track_caller]
-fn check_bytes(device: &Device, what: &str, bytes: u64) -> Result<()> {
+fn check_bytes(op: &'static str, device: &Device, bytes: u64) -> Result<()> {
     let backend = device.backend();
     if bytes <= backend.max_bytes() {
         return Ok(());
     }
     Err(Error::Limit {
-        what: what.into(),
+        what: op.into(),
         requested: bytes,
         unit: "bytes",
         limit: backend.max_bytes(),
@@ -85,12 +88,12 @@ impl Values {
     /// # Errors
     /// More bytes than the device can hold.
     #[track_caller]
-    pub(crate) fn upload_strings(device: &Device, splits: Vec<u32>, bytes: &[u8]) -> Result<Self> {
-        check_bytes(device, "a string tensor", bytes.len() as u64)?;
-        let len = Extent::known_u64("a string tensor", bytes.len() as u64)?.capacity();
+    pub(crate) fn upload_strings(op: &'static str, device: &Device, splits: Vec<u32>, bytes: &[u8]) -> Result<Self> {
+        check_bytes(op, device, bytes.len() as u64)?;
+        Extent::known_u64(op, bytes.len() as u64)?;
         let backend = device.backend();
-        let strings = RowPartition::from_host_splits(backend, splits)?;
-        let bytes = Node::source(backend, DType::U8, len, backend.upload(DType::U8, bytes).map_err(here())?);
+        let strings = RowPartition::from_host_splits(backend, op, splits)?;
+        let bytes = uploaded(backend, op, DType::U8, bytes)?;
         Ok(Self::Strings { strings, bytes })
     }
 }

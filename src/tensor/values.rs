@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
@@ -155,6 +156,14 @@ impl Values {
         }
     }
 
+    /// The operation that recorded the values.
+    pub(crate) fn op(&self) -> &'static str {
+        match self {
+            Self::Numbers(node) => node.op(),
+            Self::Strings { bytes, .. } => bytes.op(),
+        }
+    }
+
     /// The number of rows of an upload at a level of the tensor, as an input size identified by the upload.
     pub(crate) fn rows(&self, level: usize, n: u32) -> Extent {
         let node = match self {
@@ -227,8 +236,8 @@ impl Values {
                 Expr::load(bytes, strings.within(i.clone(), offset.clone()))
             }
             Leaf::Fill(Fill::String(s)) if s.len() <= 1 => Expr::number(s.first().copied().unwrap_or(0)),
-            Leaf::Fill(Fill::String(s)) => match backend.upload(DType::U8, s) {
-                Ok(data) => Expr::load(&Node::source(backend, DType::U8, s.len() as u32, data), offset.clone()),
+            Leaf::Fill(Fill::String(s)) => match uploaded(backend, op, DType::U8, s) {
+                Ok(fill) => Expr::load(&fill, offset.clone()),
                 Err(e) => {
                     failure = Some(e);
                     Expr::scalar(0u8)

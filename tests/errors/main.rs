@@ -1,16 +1,18 @@
 //! Errors: every one names the line of the call that failed, and prints as its message.
 
+mod amounts;
 #[path = "../common/mod.rs"]
 mod common;
 mod compile_errors;
+mod devices;
 mod elementwise;
 mod records;
 mod rows;
 mod tensors;
 
 use ragged::{
-    Device, DeviceOptions, Error, LoDTensor, RaggedShape, RaggedTensor, Result, SparseTensor, Str, StructuredTensor,
-    Tensor, s, weighted,
+    DType, Device, DeviceOptions, Error, LoDTensor, RaggedShape, RaggedTensor, Result, SparseTensor, Str,
+    StructuredTensor, Tensor, s, weighted,
 };
 
 type Misuse = fn(&Subjects) -> Result<()>;
@@ -119,7 +121,7 @@ fn misuses() -> Vec<(&'static str, Misuse)> {
 }
 
 /// Functions that are a form of another one, or an argument of it, whose name is in their errors.
-const FORMS: [(&str, &str); 11] = [
+const FORMS: [(&str, &str); 10] = [
     ("bins", "bincount"),
     ("bounding_shape_of", "bounding_shape"),
     ("call", "map_elements"),
@@ -127,7 +129,6 @@ const FORMS: [(&str, &str); 11] = [
     ("from_tensor_with_nested_lengths", "from_tensor"),
     ("from_tensor_with_padding", "from_tensor"),
     ("nested_row_splits", "row_splits"),
-    ("ranges", "range"),
     ("to_ragged", "from_sparse"),
     ("get", "slice"),
     ("with_lod", "from_lod"),
@@ -183,7 +184,7 @@ fn errors_of_a_gpu_name_the_line_of_the_call() {
         };
         let (copied, small) = (buffer(16, wgpu::BufferUsages::COPY_SRC), buffer(8, wgpu::BufferUsages::STORAGE));
         for wrong in [copied, small] {
-            let (e, line) = (Tensor::from_wgpu_buffer(&wrong, ragged::DType::F32, &[4], &device).unwrap_err(), line!());
+            let (e, line) = (Tensor::from_wgpu_buffer(&wrong, DType::F32, &[4], &device).unwrap_err(), line!());
             assert!(e.location().is_some_and(|at| at.file() == file!() && at.line() == line), "{name}: {e}");
         }
         let wrong = unplaced(&device, rows::OF_A_GPU);
@@ -277,8 +278,9 @@ fn checks_name_the_compared_values() {
 fn messages_name_the_call_and_its_arguments() {
     let s = Subjects::new(&Device::cpu()).expect("valid tensors");
     let long = RaggedTensor::from_nested(vec![(0..100_000).collect::<Vec<i32>>()], &s.device).expect("valid");
+    let flat = s.ints.flat_values().expect("values");
     let numbers = || RaggedTensor::from_nested(["12", "1x", " 3 "], &s.device).expect("valid");
-    let failed: [(Result<()>, &str); 14] = [
+    let failed: [(Result<()>, &str); 18] = [
         (no(&s.ints * 0.5), "multiply: "),
         (no(0.5 - s.ints.erased()), "subtract: "),
         (no(&s.flags.erased().clone() & 3), "logical_and: "),
@@ -296,6 +298,13 @@ fn messages_name_the_call_and_its_arguments() {
             no(numbers().string_to_number::<i32>().and_then(|x| x.to_vec())),
             "not a number of i32: \"1x\" (first at position 1)",
         ),
+        (
+            no(numbers().string_to_number::<f32>()),
+            "string_to_number: a string is not a number of f32: \"1x\" (first at position 1)",
+        ),
+        (no(s.words.bytes_split().and_then(|x| x.string_to_number(DType::F64))), "f64: \"a\" (first at position 0)"),
+        (no(RaggedTensor::ranges(&s.x, 1.0, 1.0)), "ranges: "),
+        (no(Tensor::ranges(&flat, 5, 0).and_then(|x| x.to_host())), "ranges: a delta is 0"),
         (no(numbers().string_to_number::<i8>().and_then(|x| x.reduce_sum(..)?.to_vec())), "not a number of i8"),
         (no(numbers().bytes_split().and_then(|x| x.string_to_number::<i64>()?.to_vec())), "not a number of i64: \"x\""),
         (no(Err::<(), _>(s.failing().expect("recorded").to_host().unwrap_err())), "floordiv: "),

@@ -1,7 +1,8 @@
 //! Quantiles beside infinities and of values whose difference overflows.
 
-use ragged::{Tensor, bf16, f16};
+use ragged::{DType, RaggedTensor, Tensor, bf16, f16};
 
+use crate::common::{devices, has};
 use crate::everywhere::{Float, floats};
 
 const INF: f64 = f64::INFINITY;
@@ -56,4 +57,22 @@ fn quantiles_of_values_whose_difference_overflows() {
     greatest_span::<f16>(f16::MAX.to_f64());
     greatest_span::<bf16>(bf16::MAX.to_f64());
     assert_eq!(floats::<f32>(&[&[-3e38, 3e38]], |x| x.median(1)), [0.0]);
+}
+
+/// Integers of 8 bytes are rounded to f64 before they are interpolated.
+#[test]
+fn quantiles_of_integers_that_f64_does_not_represent() {
+    const EDGE: i64 = 1 << 53;
+    for (name, device) in devices().into_iter().filter(|(_, device)| has(device, DType::F64)) {
+        let rows = [vec![i64::MIN, i64::MAX], vec![EDGE + 1], vec![EDGE + 1, EDGE + 3], vec![i64::MAX - 1, i64::MAX]];
+        let x = RaggedTensor::from_nested(&rows, &device).expect("valid");
+        let edge = EDGE as f64;
+        let want = [0.0, edge, edge + 2.0, i64::MAX as f64];
+        assert_eq!(x.median(1).and_then(|m| m.to_vec()).expect("reads"), want, "{name}");
+        let x = RaggedTensor::from_nested([[0, u64::MAX]], &device).expect("valid");
+        assert_eq!(x.median(1).and_then(|m| m.to_vec()).expect("reads"), [9_223_372_036_854_775_808.0], "{name}");
+        // Integers of 4 bytes are exact.
+        let x = RaggedTensor::from_nested([[i32::MIN, i32::MAX]], &device).expect("valid");
+        assert_eq!(x.median(1).and_then(|m| m.to_vec()).expect("reads"), [-0.5], "{name}");
+    }
 }

@@ -122,3 +122,14 @@ fn threads_stay_within_one_budget() {
     assert!(computed.into_inner() > 0);
     assert!(block(0).to_device(&device).and_then(|x| x.add(1)?.to_host()).is_ok());
 }
+
+/// The budget of a GPU bounds device memory, of which the variables of a list of tensors take none.
+#[test]
+fn lists_of_tensors_take_no_device_memory() {
+    let Some(device) = gpu_with(&DeviceOptions::default().max_memory(64 << 10)) else { return };
+    let x = ints((0..4096).collect()).to_device(&device).expect("16 kB");
+    let before = device.stats().memory_bytes;
+    let parts = x.split(4096, 0).expect("some MB of host memory");
+    assert_eq!((parts.len(), device.stats().memory_bytes), (4096, before));
+    assert_eq!(parts[77].to_host().expect("reads").values, HostValues::I32(vec![77]));
+}

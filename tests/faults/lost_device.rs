@@ -1,6 +1,9 @@
 //! A lost device is an error of every operation on it.
 
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, RaggedTensor, Result, Tensor, wgpu};
+use ragged::{
+    DType, Device, DeviceOptions, Error, HostTensor, LoDTensor, RaggedTensor, Result, SparseTensor, StructuredTensor,
+    Tensor, wgpu,
+};
 
 use crate::common::gpu_with;
 use crate::operations::{KERNELS, OF_STRINGS, rows, strings};
@@ -105,5 +108,24 @@ fn the_first_call_after_a_loss_reports_it() {
                 assert!(matches!(device.wait(), Err(Error::DeviceLost { .. })), "{name}");
             }
         }
+    }
+}
+
+/// `Display` cannot know the line of its call, and names no line of the crate.
+#[test]
+fn printing_reports_a_lost_device() {
+    let Some(device) = gpu_with(&DeviceOptions::default()) else { return };
+    let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &device).expect("uploads");
+    let words = RaggedTensor::from_nested(["a"], &device).expect("uploads");
+    let records = StructuredTensor::from_fields([("x", &x)], [2]).expect("records");
+    let sparse = SparseTensor::from_entries(&[[0]], [1], [2], &device).expect("uploads");
+    let lod = LoDTensor::from_nested([vec![1, 2], vec![3]], &device).expect("uploads");
+    let failing = x.floordiv(&(&x * 0).expect("recorded")).expect("recorded");
+    let line = line!() - 1;
+    let printed = failing.to_string();
+    assert!(printed.contains("floordiv: ") && printed.contains(&format!("at {}:{line}", file!())), "{printed}");
+    device.lose();
+    for printed in [x.to_string(), words.to_string(), records.to_string(), sparse.to_string(), lod.to_string()] {
+        assert!(printed.contains("the GPU device was lost: ") && !printed.contains(".rs"), "{printed}");
     }
 }

@@ -1,6 +1,9 @@
 //! Devices of a program: features, limits, and queues of another device.
 
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Tensor, wgpu};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Tensor, wgpu};
 
 use crate::program::{Program, USED, buffer, exclusive, refused};
 
@@ -39,6 +42,61 @@ fn a_programs_device_works_with_the_features_it_has() {
     assert!(most.to_device(&mine).is_ok() && host.to_device(&small).is_ok());
 }
 
+/// A program's device that takes SPIR-V: kernels ask its driver to keep subnormal numbers, as on devices of this crate.
+#[test]
+fn a_programs_device_that_takes_spirv_keeps_subnormal_numbers() {
+    let _guard = exclusive();
+    if crate::common::gpus().is_empty() {
+        return;
+    }
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
+    let spirv = wgpu::Features::PASSTHROUGH_SHADERS;
+    // Subnormal numbers, the least normal ones, and sums and products that are subnormal.
+    let edges =
+        [1, 3, 0x7f_ffff, 0x80_0000, 0x80_0001, 0x8000_0001, 0x807f_ffff, 0x0100_0000, 0x3f80_0000, 0x2000_0000];
+    let values: Vec<f32> = (0..400).map(|k| f32::from_bits(edges[k % edges.len()] + (k / 10) as u32)).collect();
+    let rows = HostTensor::from_row_splits(vec![0, 7, 7, 90, 400], HostValues::F32(values));
+    let bits = |x: Tensor| match x.to_host().expect("reads").values {
+        HostValues::F32(all) => all.iter().map(|v| v.to_bits()).collect::<Vec<u32>>(),
+        other => panic!("{other:?}"),
+    };
+    let compute = |device: &Device| {
+        let x = rows.to_device(device).expect("uploads");
+        let results = [
+            x.multiply(0.5f32),
+            x.multiply(&x),
+            x.truediv(&x.add(3.0f32).expect("recorded")),
+            x.add(1e-38f32).and_then(|y| y.subtract(1e-38f32)),
+            x.reduce_sum(1),
+            x.cumsum(1),
+            x.sort(1),
+            x.reduce_max(1).and_then(|most| x.equal(&most.expand_dims(1)?)?.cast(DType::F32)),
+            x.abs().and_then(|x| x.sqrt()),
+        ];
+        results.map(|result| bits(result.expect("recorded")))
+    };
+    let want = compute(&Device::cpu());
+    for adapter in adapters.iter().filter(|adapter| adapter.features().contains(spirv)) {
+        for limits in [wgpu::Limits::defaults(), adapter.limits()] {
+            let program = Program::on(adapter, spirv, &limits);
+            assert!(program.device.features().contains(spirv));
+            let (mine, name) = (program.ragged(), adapter.get_info().name);
+            let numerics = mine.numerics().expect("probes").f32;
+            assert!(
+                !name.contains("llvmpipe") || !numerics.flushes_inputs && !numerics.flushes_outputs,
+                "{numerics:?}"
+            );
+            if numerics.flushes_inputs || numerics.flushes_outputs {
+                continue;
+            }
+            for (k, (got, want)) in compute(&mine).iter().zip(&want).enumerate() {
+                assert!(got == want, "{name}: result {k}");
+            }
+        }
+    }
+}
+
 #[test]
 fn missing_limits_are_named() {
     let _guard = exclusive();
@@ -57,13 +115,41 @@ fn missing_limits_are_named() {
         }
         other => panic!("{other:?}"),
     }
-    // The queue of another device.
+}
+
+#[test]
+fn the_queue_of_another_device_is_refused() {
+    let _guard = exclusive();
+    let Some(own) = Program::plain() else { return };
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()));
     let adapter = adapter.expect("an adapter");
     let [a, b] = [(), ()].map(|()| Program::on(&adapter, wgpu::Features::empty(), &wgpu::Limits::defaults()));
-    let outcome = Device::from_wgpu(&a.device, &b.queue, &DeviceOptions::default());
-    assert!(matches!(outcome, Err(Error::Argument { op: "from_wgpu", .. })), "{outcome:?}");
+    let refused_queue = |of: &Program| match Device::from_wgpu(&a.device, &of.queue, &DeviceOptions::default()) {
+        Err(Error::Argument { op: "from_wgpu", what, location }) => {
+            assert_eq!(location.file(), file!());
+            assert!(what.starts_with("the queue belongs to another device"), "{what}");
+        }
+        other => panic!("{other:?}"),
+    };
+    // Without a handler of errors wgpu panics, and with one the other device's program is told.
+    refused_queue(&b);
+    let heard = Arc::new(AtomicU32::new(0));
+    let counts = Arc::clone(&heard);
+    b.device.on_uncaptured_error(Arc::new(move |_| _ = counts.fetch_add(1, Ordering::Relaxed)));
+    refused_queue(&b);
+    // After submissions, whose indices exist on either device.
+    for _ in 0..3 {
+        let x = RaggedTensor::from_nested([1, 2], &a.ragged()).expect("uploads");
+        assert_eq!(x.add(1).and_then(|x| x.to_vec()).expect("works"), [2, 3]);
+        refused_queue(&b);
+    }
+    assert!(heard.load(Ordering::Relaxed) > 0);
+    // Another instance.
+    refused_queue(&own);
+    // The other device still works with its own queue.
+    let x = RaggedTensor::from_nested([1, 2], &b.ragged()).expect("uploads");
+    assert_eq!(x.add(1).and_then(|x| x.to_vec()).expect("works"), [2, 3]);
     // A buffer of the other device.
     let foreign = buffer(&b.device, USED, 64);
     refused("a foreign buffer", Tensor::from_wgpu_buffer(&foreign, DType::F32, &[4], &a.ragged()), "");

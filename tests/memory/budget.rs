@@ -32,9 +32,9 @@ fn uploads_intermediate_results_and_reads_are_refused() -> Result<()> {
     let budget = 8 * MIB;
     let device = device(budget);
     assert_eq!(device.stats().memory_budget, Some(budget));
-    refused("an upload", ints(9, &device), 9 * MIB, budget);
+    refused("dense", ints(9, &device), 9 * MIB, budget);
     let x = ints(3, &device)?;
-    refused("an upload", ints(6, &device), 9 * MIB, budget);
+    refused("dense", ints(6, &device), 9 * MIB, budget);
     let y = x.add(1)?;
     y.eval()?;
     assert_eq!(device.stats().memory_bytes, 6 * MIB);

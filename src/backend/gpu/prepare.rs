@@ -81,7 +81,7 @@ impl GpuBackend {
             return Ok(());
         }
         Err(Error::Limit {
-            what: format!("an array of {op}"),
+            what: op.into(),
             requested: bytes,
             unit: "bytes",
             limit: self.max_bytes(),

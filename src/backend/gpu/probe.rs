@@ -45,7 +45,7 @@ fn of_type(runtime: &Runtime, dtype: DType) -> Result<FloatNumerics> {
     let size = dtype.size();
     let bytes: Vec<u8> = given(dtype).iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
     let operands = runtime.upload(&bytes)?;
-    let found = runtime.buffer((FOUND * size) as u64)?;
+    let found = runtime.buffer("numerics", (FOUND * size) as u64)?;
     let pipeline = runtime.pipeline("probe", &text, "main", &[Access::Read, Access::ReadWrite], RuntimeChecks::ALL)?;
     let command = Command::Dispatch(Dispatch {
         pipeline,

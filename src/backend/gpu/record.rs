@@ -134,7 +134,7 @@ impl GpuBackend {
         let plan = &compiled.plan;
         let what = sized.steps.last().map_or("nothing", |step| step.op);
         self.runtime.check_budget(what, sized.buffers.iter().copied())?;
-        let buffers = self.runtime.buffers(&sized.buffers, &mut hint.buffers)?;
+        let buffers = self.runtime.buffers(what, &sized.buffers, &mut hint.buffers)?;
         let mut out = Recorded { bytes_moved: sized.bytes_moved, ..Recorded::default() };
         let status = sized.status.map(|at| {
             let buffer = buffers[at].clone();

@@ -61,7 +61,7 @@ fn run(device: &Runtime, source: &str, count: usize, x: &[u8], y: &[u8]) -> Vec<
     let pipeline = device.pipeline("function", source, "main", &access, RuntimeChecks::ALL).expect("compiles");
     let [x, y] = [x, y].map(|bytes| device.upload(bytes).expect("uploaded"));
     let bytes = x.bytes();
-    let out = device.buffer(bytes).expect("allocated");
+    let out = device.buffer("a test", bytes).expect("allocated");
     let command = Command::Dispatch(Dispatch {
         pipeline,
         buffers: vec![x.into(), y.into(), out.clone().into()],

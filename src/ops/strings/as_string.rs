@@ -1,10 +1,11 @@
 //! Text from numbers.
 
 use super::number_format::{NumberFormat, Pad};
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Number;
 use crate::element::Str;
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
@@ -104,14 +105,13 @@ impl Tensor {
         };
         let most_digits = if unsigned == DType::U64 { 20u32 } else { 10 };
         let powers: Vec<u64> = (0..most_digits).map(|k| 10u64.pow(k)).collect();
-        let data = match unsigned {
-            DType::U64 => backend.upload(unsigned, bytemuck::cast_slice(&powers)).map_err(here())?,
+        let table = match unsigned {
+            DType::U64 => uploaded(backend, op, unsigned, bytemuck::cast_slice(&powers))?,
             _ => {
                 let narrow: Vec<u32> = powers.iter().map(|&p| p as u32).collect();
-                backend.upload(unsigned, bytemuck::cast_slice(&narrow)).map_err(here())?
+                uploaded(backend, op, unsigned, bytemuck::cast_slice(&narrow))?
             }
         };
-        let table = Node::source(backend, unsigned, most_digits, data);
         let power = |k: u64| match unsigned {
             DType::U64 => Expr::scalar(k),
             _ => Expr::u32(k as u32),

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::rows_joined::StringRows;
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Str;
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
@@ -122,8 +123,7 @@ impl Tensor {
             [] => from_b.clone(),
             [one] => Expr::number(*one),
             many => {
-                let data = backend.upload(DType::U8, many).map_err(here())?;
-                let node = Node::source(backend, DType::U8, between, data);
+                let node = uploaded(backend, op, DType::U8, many)?;
                 Expr::load(&node, offset.clone().sub(first_len.clone()))
             }
         };

@@ -13,6 +13,7 @@
 
 use std::ops::Range;
 
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
@@ -80,8 +81,7 @@ impl<'t> Candidates<'t> {
         }
         let period = period(needle) as usize;
         let base = if 2 * period <= needle.len() { &needle[..FIRST.max(2 * period)] } else { needle };
-        let data = backend.upload(DType::U8, base)?;
-        let pattern = Node::source(backend, DType::U8, base.len() as u32, data);
+        let pattern = uploaded(backend, op, DType::U8, base)?;
         let centre = critical_position(base);
         let (mut window, mut half) = (around(centre, FIRST / 2, base.len()), FIRST / 2);
         let inside = size.clone().le(found.text.expr().sub(at.clone()));

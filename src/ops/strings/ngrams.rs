@@ -1,6 +1,7 @@
 //! N-grams of byte strings.
 
 use super::slices::slices;
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result, here};
@@ -277,8 +278,7 @@ fn ended(
     let between = match separator {
         [one] => Expr::number(*one),
         many => {
-            let data = backend.upload(DType::U8, many).map_err(here())?;
-            let node = Node::source(backend, DType::U8, many.len() as u32, data);
+            let node = uploaded(backend, op, DType::U8, many)?;
             Expr::load(&node, offset.clone().sub(length.clone()))
         }
     };

@@ -91,7 +91,7 @@ impl Tensor {
         compiled(OP, pattern, pattern)?;
         let whole = compiled(OP, pattern, &format!(r"\A(?:{pattern})\z"))?;
         host_strings(OP, self, &pattern, |memory, strings| {
-            Ok(HostFlat::Numbers(HostValues::Bool(memory.numbers(strings, |s| Ok(whole.is_match(s)))?)))
+            Ok(HostFlat::Numbers(HostValues::Bool(memory.numbers(strings, |_, s| Ok(whole.is_match(s)))?)))
         })
     }
 

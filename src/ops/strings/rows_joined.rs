@@ -1,7 +1,8 @@
 //! Concatenation of the strings of each row.
 
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
-use crate::error::{Result, here};
+use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -82,8 +83,7 @@ impl StringRows<'_> {
                 let between = match separator {
                     [one] => Expr::number(*one),
                     many => {
-                        let data = backend.upload(DType::U8, many).map_err(here())?;
-                        let node = Node::source(backend, DType::U8, many.len() as u32, data);
+                        let node = uploaded(backend, op, DType::U8, many)?;
                         Expr::load(&node, offset.clone().sub(length.clone()))
                     }
                 };

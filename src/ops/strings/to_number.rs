@@ -2,9 +2,10 @@
 
 use std::str::FromStr;
 
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Str};
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result, caller};
 use crate::graph::expr::{CheckedStrings, Expr};
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
@@ -20,6 +21,18 @@ const DIGITS: u32 = 19;
 fn parse<T: FromStr>(s: &[u8]) -> Option<T> {
     let text = std::str::from_utf8(s).ok()?;
     text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b').parse().ok()
+}
+
+/// The message for a string that is no number of the dtype.
+fn no_number(dtype: DType) -> String {
+    format!("a string is not a number of {dtype}")
+}
+
+/// A string as messages show it: its first bytes, in quotes.
+fn quoted(s: &[u8]) -> String {
+    const SHOWN: usize = 64;
+    let shown = String::from_utf8_lossy(&s[..s.len().min(SHOWN)]);
+    format!("{shown:?}{}", if s.len() > SHOWN { "…" } else { "" })
 }
 
 fn is_number<T: FromStr>(s: &[u8]) -> bool {
@@ -58,8 +71,8 @@ impl Tensor {
         const OP: &str = "string_to_number";
         self.strings(OP)?;
         match dtype {
-            DType::F32 => self.floats(OP, "f32", HostValues::F32),
-            DType::F64 => self.floats(OP, "f64", HostValues::F64),
+            DType::F32 => self.floats(OP, dtype, HostValues::F32),
+            DType::F64 => self.floats(OP, dtype, HostValues::F64),
             DType::U64 => Err(Error::unsupported(OP, dtype, "use i64")),
             dtype if dtype.is_integer() => self.integers(OP, dtype),
             other => Err(Error::unsupported(OP, other, "use f32 or an integer type, and cast the result")),
@@ -70,16 +83,17 @@ impl Tensor {
     fn floats<T: FromStr + Clone + Default + Send>(
         &self,
         op: &'static str,
-        name: &str,
+        dtype: DType,
         wrap: fn(Vec<T>) -> HostValues,
     ) -> Result<Self> {
-        let parsed = |s: &[u8]| {
+        let location = caller();
+        let parsed = |at: usize, s: &[u8]| {
             parse(s).ok_or_else(|| {
-                let text = String::from_utf8_lossy(&s[..s.len().min(64)]);
-                Error::argument(op, format!("{text:?} is not a number of {name}"))
+                let what = format!("{}: {}", no_number(dtype), quoted(s));
+                Error::Check { op, what, at: at as u64, location }
             })
         };
-        host_strings(op, self, &name, |memory, strings| Ok(HostFlat::Numbers(wrap(memory.numbers(strings, parsed)?))))
+        host_strings(op, self, &dtype, |memory, strings| Ok(HostFlat::Numbers(wrap(memory.numbers(strings, parsed)?))))
     }
 
     #[track_caller]
@@ -105,8 +119,7 @@ impl Tensor {
         let power = row_end.sub(at.clone()).sub(one);
         let small = power.clone().lt(Expr::u32(DIGITS));
         let powers: Vec<u64> = (0..DIGITS).map(|k| 10u64.pow(k)).collect();
-        let data = backend.upload(DType::U64, bytemuck::cast_slice(&powers)).map_err(here())?;
-        let powers = Node::source(backend, DType::U64, DIGITS, data);
+        let powers = uploaded(backend, op, DType::U64, bytemuck::cast_slice(&powers))?;
         let value = Expr::load(&powers, power.min(Expr::u32(DIGITS - 1))).mul(digit.clone().cast(DType::U64));
         let value = inside.clone().and(small.clone()).select(value, Expr::scalar(0u64));
         let flag = |condition: Expr| condition.select(Expr::u32(1), Expr::u32(0));
@@ -144,8 +157,7 @@ impl Tensor {
                 _ => is_number::<i64>,
             },
         };
-        let what = format!("a string is not a number of {dtype}");
-        let value = site.checked_strings(&what, ok, value, Some(shown));
+        let value = site.checked_strings(&no_number(dtype), ok, value, Some(shown));
         self.with_value_node(Node::map(backend, op, count, value, &[]))
     }
 }

@@ -1,8 +1,9 @@
 //! Base64 text of strings, in the alphabet for URLs and file names (RFC 4648, section 5).
 
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Str;
-use crate::error::{Result, here};
+use crate::error::Result;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
@@ -70,7 +71,7 @@ impl Tensor {
         };
         let three = shift(byte(0), BinaryOp::Shl, n(16)).or(shift(byte(1), BinaryOp::Shl, n(8))).or(byte(2));
         let six = shift(three, BinaryOp::Shr, n(18).sub(digit.clone().mul(n(6)))).and(n(63));
-        let table = Node::source(backend, DType::U8, 64, backend.upload(DType::U8, ALPHABET).map_err(here())?);
+        let table = uploaded(backend, OP, DType::U8, ALPHABET)?;
         let text = Expr::load(&table, six);
         let text = match end {
             Base64::Unpadded => text,
@@ -107,7 +108,7 @@ impl Tensor {
         let (at, n) = (Expr::index(), Expr::u32);
         let mut values = [NO_DIGIT; 256];
         (0..).zip(ALPHABET).for_each(|(value, &digit)| values[usize::from(digit)] = value);
-        let table = Node::source(backend, DType::U8, 256, backend.upload(DType::U8, &values).map_err(here())?);
+        let table = uploaded(backend, OP, DType::U8, &values)?;
         let value = |at: Expr| Expr::load(&table, Expr::load(bytes, at).cast(DType::U32)).cast(DType::U32);
         // Digits of each text: padding ends a text of a multiple of four bytes.
         let length = texts.length(at.clone());

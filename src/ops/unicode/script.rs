@@ -1,9 +1,10 @@
 //! Scripts of code points.
 
 use super::script_runs::SCRIPT_RUNS;
+use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::IntegerElement;
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::ops::gather::in_range;
@@ -38,15 +39,8 @@ impl Tensor {
         }
         let starts: Vec<u32> = SCRIPT_RUNS.iter().map(|&(start, _)| start).chain([0x11_0000]).collect();
         let scripts: Vec<u8> = SCRIPT_RUNS.iter().map(|&(_, script)| script).collect();
-        let entries = starts.len() as u32;
-        let starts = Node::source(
-            backend,
-            DType::U32,
-            entries,
-            backend.upload(DType::U32, bytemuck::cast_slice(&starts)).map_err(here())?,
-        );
-        let scripts =
-            Node::source(backend, DType::U8, entries - 1, backend.upload(DType::U8, &scripts).map_err(here())?);
+        let starts = uploaded(backend, OP, DType::U32, bytemuck::cast_slice(&starts))?;
+        let scripts = uploaded(backend, OP, DType::U8, &scripts)?;
         let code = Expr::load(self.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
         let is_code = in_range(&code, Expr::u32(0x11_0000), 0x11_0000);
         let code = is_code.clone().select(code.cast(DType::U32), Expr::u32(0));

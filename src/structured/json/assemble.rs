@@ -13,6 +13,9 @@ use crate::shape::{RaggedShape, RowPartition};
 use crate::structured::{FieldValue, Fields, StructuredTensor};
 use crate::tensor::{HostValues, Tensor, Values};
 
+/// The operations that make records give their own name to errors.
+const OP: &str = "records";
+
 /// The dtypes of inferred numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dtypes {
@@ -35,7 +38,7 @@ pub(super) struct Dims {
 #[track_caller]
 fn size(n: usize) -> Result<Extent> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let known = Extent::known_u64("records", n as u64)?;
+    let known = Extent::known_u64(OP, n as u64)?;
     if n <= 1 {
         return Ok(known);
     }
@@ -56,7 +59,7 @@ impl Dims {
         let Some(above) = &self.outer else {
             return Self::of_len(splits.last().copied().unwrap_or(0) as usize);
         };
-        let partition = RowPartition::from_host_splits(device.backend(), splits)?.below(above)?;
+        let partition = RowPartition::from_host_splits(device.backend(), OP, splits)?.below(above)?;
         self.outer = Some(partition.nvals_extent().clone());
         self.partitions.push(partition);
         Ok(self)
@@ -76,18 +79,17 @@ impl Column {
     #[track_caller]
     pub(super) fn into_field(self, dims: Dims, device: &Device, dtypes: Dtypes) -> Result<FieldValue> {
         let values = match self.data {
-            Data::Unknown => HostValues::F32(Vec::new()).upload(device)?,
-            Data::Bool(v) => HostValues::Bool(v).upload(device)?,
+            Data::Unknown => HostValues::F32(Vec::new()).upload(OP, device)?,
+            Data::Bool(v) => HostValues::Bool(v).upload(OP, device)?,
             Data::Numbers(v) => {
-                let _counted =
-                    counted_allocations(device.backend(), "records", 8 * (v.ints.len() + v.floats.len()) as u64)?;
-                typed(v, dtypes).upload(device)?
+                let _counted = counted_allocations(device.backend(), OP, 8 * (v.ints.len() + v.floats.len()) as u64)?;
+                typed(v, dtypes).upload(OP, device)?
             }
-            Data::Typed(v) => v.upload(device)?,
+            Data::Typed(v) => v.upload(OP, device)?,
             Data::Str(v) => {
                 // An error if the device does not support strings.
-                HostValues::Str(Vec::new()).upload(device)?;
-                Values::upload_strings(device, v.splits, &v.bytes)?
+                HostValues::Str(Vec::new()).upload(OP, device)?;
+                Values::upload_strings(OP, device, v.splits, &v.bytes)?
             }
             Data::List(v) => {
                 let dims = dims.with_lists(v.splits, device)?;
@@ -99,8 +101,7 @@ impl Column {
                     fields.insert(name, column.into_field(dims.clone(), device, dtypes)?);
                 }
                 let Dims { partitions, outer } = dims;
-                let shape =
-                    RaggedShape::of_parts("records", device.backend(), partitions, outer, Vec::new(), Vec::new())?;
+                let shape = RaggedShape::of_parts(OP, device.backend(), partitions, outer, Vec::new(), Vec::new())?;
                 return Ok(StructuredTensor { shape, fields }.into());
             }
         };

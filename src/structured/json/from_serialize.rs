@@ -45,7 +45,7 @@ impl FieldValue {
             what,
             location,
         })?;
-        column.into_field(Dims::default(), device, Dtypes::Narrow).map_err(|e| e.at(location))
+        column.into_field(Dims::default(), device, Dtypes::Narrow).map_err(|e| e.of(OP).at(location))
     }
 }
 

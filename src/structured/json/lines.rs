@@ -277,7 +277,7 @@ fn records(column: Column, device: &Device) -> Result<StructuredTensor> {
         return Err(Error::argument(OP, "the text holds no record, and no schema is given"));
     }
     let dims = Dims::of_len(column.len())?;
-    match column.into_field(dims, device, Dtypes::Wide)? {
+    match column.into_field(dims, device, Dtypes::Wide).map_err(|e| e.of(OP))? {
         FieldValue::Records(records) => Ok(records),
         FieldValue::Tensor(_) => unreachable!("bug: a line is a record"),
     }

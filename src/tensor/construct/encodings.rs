@@ -83,7 +83,8 @@ macro_rules! factories {
                 given: impl Into<Integers<'a>>,
                 device: &Device,
             ) -> Result<Self> {
-                Tensor::$name(values.into_values(device)?.erased(), given)?.try_into()
+                let values = values.into_values(device).map_err(|e| e.of(stringify!($name)))?;
+                Tensor::$name(values.erased(), given)?.try_into()
             }
 
             #[doc = concat!("As [`Tensor::", stringify!($unchecked), "`].")]
@@ -96,7 +97,8 @@ macro_rules! factories {
                 given: impl Into<Integers<'a>>,
                 device: &Device,
             ) -> Result<Self> {
-                Tensor::$unchecked(values.into_values(device)?.erased(), given)?.try_into()
+                let values = values.into_values(device).map_err(|e| e.of(stringify!($unchecked)))?;
+                Tensor::$unchecked(values.erased(), given)?.try_into()
             }
         }
 
@@ -167,7 +169,8 @@ macro_rules! factories {
                     levels: impl IntoIterator<Item = L>,
                     device: &Device,
                 ) -> Result<Self> {
-                    Tensor::$nested(flat_values.into_values(device)?.erased(), levels)?.try_into()
+                    let values = flat_values.into_values(device).map_err(|e| e.of(stringify!($nested)))?;
+                    Tensor::$nested(values.erased(), levels)?.try_into()
                 }
 
                 #[doc = concat!("As [`Tensor::", stringify!($nested_unchecked), "`].")]
@@ -180,7 +183,8 @@ macro_rules! factories {
                     levels: impl IntoIterator<Item = L>,
                     device: &Device,
                 ) -> Result<Self> {
-                    Tensor::$nested_unchecked(flat_values.into_values(device)?.erased(), levels)?.try_into()
+                    let values = flat_values.into_values(device).map_err(|e| e.of(stringify!($nested_unchecked)))?;
+                    Tensor::$nested_unchecked(values.erased(), levels)?.try_into()
                 }
             }
         )?

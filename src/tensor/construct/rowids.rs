@@ -130,7 +130,8 @@ impl<T: Element> RaggedTensor<T> {
         value_rowids: impl Into<RowIds<'a>>,
         device: &Device,
     ) -> Result<Self> {
-        Tensor::from_value_rowids(values.into_values(device)?.erased(), value_rowids)?.try_into()
+        let values = values.into_values(device).map_err(|e| e.of("from_value_rowids"))?;
+        Tensor::from_value_rowids(values.erased(), value_rowids)?.try_into()
     }
 
     /// As [`Tensor::from_value_rowids_unchecked`].
@@ -143,7 +144,8 @@ impl<T: Element> RaggedTensor<T> {
         value_rowids: impl Into<RowIds<'a>>,
         device: &Device,
     ) -> Result<Self> {
-        Tensor::from_value_rowids_unchecked(values.into_values(device)?.erased(), value_rowids)?.try_into()
+        let values = values.into_values(device).map_err(|e| e.of("from_value_rowids_unchecked"))?;
+        Tensor::from_value_rowids_unchecked(values.erased(), value_rowids)?.try_into()
     }
 
     /// As [`Tensor::from_nested_value_rowids`].
@@ -156,7 +158,7 @@ impl<T: Element> RaggedTensor<T> {
         nested_value_rowids: impl IntoIterator<Item = L>,
         device: &Device,
     ) -> Result<Self> {
-        let values = flat_values.into_values(device)?;
+        let values = flat_values.into_values(device).map_err(|e| e.of("from_nested_value_rowids"))?;
         Tensor::from_nested_value_rowids(values.erased(), nested_value_rowids)?.try_into()
     }
 
@@ -170,7 +172,7 @@ impl<T: Element> RaggedTensor<T> {
         nested_value_rowids: impl IntoIterator<Item = L>,
         device: &Device,
     ) -> Result<Self> {
-        let values = flat_values.into_values(device)?;
+        let values = flat_values.into_values(device).map_err(|e| e.of("from_nested_value_rowids_unchecked"))?;
         Tensor::from_nested_value_rowids_unchecked(values.erased(), nested_value_rowids)?.try_into()
     }
 }

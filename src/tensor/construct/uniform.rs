@@ -72,7 +72,8 @@ impl<T: Element> RaggedTensor<T> {
         rows: impl Into<UniformRows>,
         device: &Device,
     ) -> Result<Self> {
-        Tensor::from_uniform_row_length(values.into_values(device)?.erased(), rows)?.try_into()
+        let values = values.into_values(device).map_err(|e| e.of("from_uniform_row_length"))?;
+        Tensor::from_uniform_row_length(values.erased(), rows)?.try_into()
     }
 
     /// As [`Tensor::from_uniform_row_length_unchecked`].
@@ -85,7 +86,7 @@ impl<T: Element> RaggedTensor<T> {
         rows: impl Into<UniformRows>,
         device: &Device,
     ) -> Result<Self> {
-        let values = values.into_values(device)?;
+        let values = values.into_values(device).map_err(|e| e.of("from_uniform_row_length_unchecked"))?;
         Tensor::from_uniform_row_length_unchecked(values.erased(), rows)?.try_into()
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn encoded(
             encoding.validate(m.op, given, None)?;
         }
         // The number of values is known on the device only, so the last rule is checked there.
-        let uploaded = HostValues::I64(given.to_vec()).upload(&Device::of(m.backend))?;
+        let uploaded = HostValues::I64(given.to_vec()).upload(m.op, &Device::of(m.backend))?;
         let extent = Extent::known_u64(m.op, given.len() as u64)?;
         let t = Tensor::new(m.backend, Vec::new(), Some(extent), Vec::new(), uploaded)?;
         return on_device(m, encoding, &t, Some(nvals));
@@ -54,7 +54,7 @@ pub(crate) fn encoded(
             splits
         }
     };
-    RowPartition::from_host_splits(m.backend, splits)
+    RowPartition::from_host_splits(m.backend, m.op, splits)
 }
 
 /// Device-side counterpart of [`encoded`]. The partition is valid for all integers, as on the host: rows that would run

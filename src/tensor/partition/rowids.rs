@@ -39,7 +39,7 @@ pub(crate) fn from_rowids(
         Trust::Check => splits_of_rowids(m.op, m.backend, ids, nrows)?,
         Trust::Vouched => trusted_splits_of_rowids(m.op, m.backend, ids, nrows)?,
     };
-    let p = RowPartition::from_host_splits(m.backend, splits)?;
+    let p = RowPartition::from_host_splits(m.backend, m.op, splits)?;
     match nvals {
         Some(n) if n.as_known().is_none() => ending_at(m, p, n, "value_rowids must have one entry for each value"),
         _ => Ok(p),

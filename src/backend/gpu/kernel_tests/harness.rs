@@ -1,11 +1,13 @@
-//! A minimal wgpu harness that runs a template.
+//! A minimal harness that runs a template. Modules and pipelines are the runtime's, as those of real kernels: SPIR-V with
+//! float controls where the device offers them.
 
-use std::sync::{Mutex, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 
 use bytemuck::Pod;
 use wgpu::util::DeviceExt;
 
 use crate::backend::gpu::codegen::{Binding, Declarations, Element, StorageArray, Windowing};
+use crate::backend::gpu::runtime::{Access, DeviceOptions, Pipeline, Runtime, RuntimeChecks};
 
 /// The type of buffers of atomic words.
 pub const ATOMIC: &str = "atomic<u32>";
@@ -16,9 +18,11 @@ const JUNK: u8 = 0xA5;
 pub struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
+    /// Compiles the kernels.
+    runtime: Arc<Runtime>,
 }
 
-/// Whether wgpu compiles a module with injected checks. Kernels must be correct in both modes.
+/// Whether the runtime compiles a module with injected checks. Kernels must be correct in both modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
     Checked,
@@ -28,9 +32,10 @@ pub enum Mode {
 /// A template with its definitions, its buffers in the order of their bindings, and its parameter words.
 pub struct Kernel<'a> {
     gpu: &'a Gpu,
-    module: wgpu::ShaderModule,
-    layout: wgpu::BindGroupLayout,
-    group: wgpu::BindGroup,
+    text: String,
+    mode: Mode,
+    params: wgpu::Buffer,
+    buffers: Vec<wgpu::Buffer>,
 }
 
 /// The device, shared by all tests.
@@ -44,7 +49,7 @@ async fn open() -> Gpu {
     let adapter = instance.request_adapter(&Default::default()).await.expect("these tests need an adapter");
     let limits = adapter.limits();
     eprintln!("{:?}, {} byte bindings", adapter.get_info(), limits.max_storage_buffer_binding_size);
-    let wanted = wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64;
+    let wanted = wgpu::Features::SHADER_INT64 | wgpu::Features::SHADER_F64 | wgpu::Features::PASSTHROUGH_SHADERS;
     let (device, queue) = adapter
         .request_device(&wgpu::DeviceDescriptor {
             required_features: adapter.features() & wanted,
@@ -58,7 +63,10 @@ async fn open() -> Gpu {
         })
         .await
         .expect("the adapter gives a device");
-    Gpu { device, queue }
+    // Unchecked modules are to be unchecked.
+    let options = DeviceOptions::default().checked_shaders(false);
+    let runtime = Runtime::from_user(device.clone(), queue.clone(), &options).expect("the limits of WebGPU");
+    Gpu { device, queue, runtime }
 }
 
 /// Concatenates the same text as the generator: parameters, element type, one binding per buffer `(name, type)`, and
@@ -131,15 +139,6 @@ impl Gpu {
 
     pub fn kernel(&self, text: &str, mode: Mode, head: [u32; 8], buffers: &[&wgpu::Buffer]) -> Kernel<'_> {
         validate(text);
-        let descriptor =
-            wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(text.to_string().into()) };
-        let module = match mode {
-            Mode::Checked => self.device.create_shader_module(descriptor),
-            // SAFETY: the templates bound every index and every loop, which this mode tests.
-            Mode::Unchecked => unsafe {
-                self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
-            },
-        };
         let mut words = head.to_vec();
         words.extend([0; 4]);
         let params = self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
@@ -147,58 +146,46 @@ impl Gpu {
             contents: bytemuck::cast_slice(&words),
             usage: wgpu::BufferUsages::UNIFORM,
         });
-        let entry = |binding, ty| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-            count: None,
-        };
-        let storage = wgpu::BufferBindingType::Storage { read_only: false };
-        let layout = self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: None,
-            entries: &(0..=buffers.len() as u32)
-                .map(|k| entry(k, if k == 0 { wgpu::BufferBindingType::Uniform } else { storage }))
-                .collect::<Vec<_>>(),
-        });
-        let bound: Vec<_> = std::iter::once(&params)
-            .chain(buffers.iter().copied())
-            .enumerate()
-            .map(|(k, b)| wgpu::BindGroupEntry { binding: k as u32, resource: b.as_entire_binding() })
-            .collect();
-        let group =
-            self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &bound });
-        Kernel { gpu: self, module, layout, group }
+        let buffers = buffers.iter().map(|&buffer| buffer.clone()).collect();
+        Kernel { gpu: self, text: text.to_owned(), mode, params, buffers }
     }
 }
 
 impl Kernel<'_> {
+    fn pipeline(&self, entry: &'static str) -> Pipeline {
+        let checks = match self.mode {
+            Mode::Checked => RuntimeChecks::ALL,
+            // SAFETY: the templates bound every index and every loop, which this mode tests.
+            Mode::Unchecked => unsafe { RuntimeChecks::ALL.without_loops().without_bounds() },
+        };
+        let access = vec![Access::ReadWrite; self.buffers.len()];
+        self.gpu.runtime.pipeline(entry, &self.text, entry, &access, checks).expect("compiles")
+    }
+
+    /// The buffers for a pipeline's layout.
+    fn group(&self, pipeline: &Pipeline) -> wgpu::BindGroup {
+        let bound: Vec<_> = std::iter::once(&self.params)
+            .chain(&self.buffers)
+            .zip(0..)
+            .map(|(b, binding)| wgpu::BindGroupEntry { binding, resource: b.as_entire_binding() })
+            .collect();
+        let layout = &pipeline.layout().bind_group;
+        self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &bound })
+    }
+
     /// Dispatches entry points in sequence.
-    pub fn run(&self, stages: &[(&str, (u32, u32, u32))]) {
+    pub fn run(&self, stages: &[(&'static str, (u32, u32, u32))]) {
         // One at a time: lavapipe runs a dispatch on all cores, and this limits memory.
         static ONE: Mutex<()> = Mutex::new(());
         let _guard = ONE.lock().unwrap_or_else(|e| e.into_inner());
         let device = &self.gpu.device;
-        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&self.layout)],
-            immediate_size: 0,
-        });
         let mut encoder = device.create_command_encoder(&Default::default());
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
-            pass.set_bind_group(0, &self.group, &[]);
             for &(entry, (x, y, z)) in stages {
-                pass.set_pipeline(&device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: Some(entry),
-                    layout: Some(&layout),
-                    module: &self.module,
-                    entry_point: Some(entry),
-                    compilation_options: wgpu::PipelineCompilationOptions {
-                        zero_initialize_workgroup_memory: false,
-                        ..Default::default()
-                    },
-                    cache: None,
-                }));
+                let pipeline = self.pipeline(entry);
+                pass.set_bind_group(0, &self.group(&pipeline), &[0]);
+                pass.set_pipeline(pipeline.as_wgpu());
                 pass.dispatch_workgroups(x, y, z);
             }
         }

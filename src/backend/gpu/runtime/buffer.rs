@@ -128,24 +128,29 @@ impl BufferSlice {
         (self.offset, self.bytes)
     }
 
+    /// Number of bytes.
+    pub(super) fn len(&self) -> u64 {
+        self.bytes.map_or_else(|| self.buffer.capacity() - self.offset, NonZeroU64::get)
+    }
+
     /// Whether the slices overlap.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
-        let end = |s: &Self| s.bytes.map_or(s.buffer.capacity(), |n| s.offset + n.get());
+        let end = |s: &Self| s.offset + s.len();
         self.buffer.id() == other.buffer.id() && self.offset < end(other) && other.offset < end(self)
     }
 }
 
 impl Runtime {
-    /// A buffer of `bytes` bytes with unspecified contents, from the pool if possible.
+    /// A buffer of `bytes` bytes with unspecified contents, from the pool if possible. Errors name `what` needs it.
     ///
     /// # Errors
     /// [`Error::Limit`] if `bytes` exceeds the largest buffer, before any allocation; [`Error::Gpu`] if memory is
     /// exhausted even after the pool is emptied; [`Error::DeviceLost`].
-    pub(crate) fn buffer(&self, bytes: u64) -> Result<Buffer> {
+    pub(crate) fn buffer(&self, what: &str, bytes: u64) -> Result<Buffer> {
         let limits = self.limits();
         if bytes > limits.max_buffer {
             return Err(Error::Limit {
-                what: "a buffer".into(),
+                what: what.into(),
                 requested: bytes,
                 unit: "bytes",
                 limit: limits.max_buffer,
@@ -153,7 +158,7 @@ impl Runtime {
                 location: crate::error::caller(),
             });
         }
-        let allocation = self.pool().acquire(Use::Storage, bytes, limits.max_capacity_for(bytes))?;
+        let allocation = self.pool().acquire(what, Use::Storage, bytes, limits.max_capacity_for(bytes))?;
         Ok(self.in_allocation(allocation, bytes))
     }
 
@@ -162,7 +167,7 @@ impl Runtime {
     ///
     /// # Errors
     /// As [`Runtime::buffer`]. Acquired buffers then return to the pool.
-    pub(crate) fn buffers(&self, sizes: &[u64], before: &mut Vec<u64>) -> Result<Vec<Buffer>> {
+    pub(crate) fn buffers(&self, what: &str, sizes: &[u64], before: &mut Vec<u64>) -> Result<Vec<Buffer>> {
         self.health().alive()?;
         let wanted = sizes.iter().copied().zip(before.drain(..));
         let again = self.pool().acquire_by_id(wanted, |bytes| self.limits().max_capacity_for(bytes));
@@ -172,7 +177,7 @@ impl Runtime {
         };
         let again: Vec<Option<Buffer>> = again.into_iter().zip(sizes).map(handle).collect();
         let mut again = again.into_iter();
-        let taken = |&bytes| again.next().flatten().map_or_else(|| self.buffer(bytes), Ok);
+        let taken = |&bytes| again.next().flatten().map_or_else(|| self.buffer(what, bytes), Ok);
         let buffers = sizes.iter().map(taken).collect::<Result<Vec<Buffer>>>()?;
         before.extend(buffers.iter().map(Buffer::id));
         Ok(buffers)

@@ -209,6 +209,11 @@ impl Runtime {
         if params_bytes > self.limits().max_params {
             return Err(self.over_limit(label, params_bytes, "bytes of parameters", self.limits().max_params));
         }
+        // A uniform binding has whole vectors of 16 bytes.
+        let given = (params.len() as u64 * 4).next_multiple_of(16);
+        if let Some((at, least)) = pipeline.too_small([given].into_iter().chain(buffers.iter().map(BufferSlice::len))) {
+            return Err(bug(label, format_args!("binding {at} needs {least} bytes, but fewer are bound")));
+        }
         let max_side = self.limits().workgroups_per_dimension;
         let (x, y) = fold(workgroups, max_side).filter(|_| depth <= max_side).ok_or_else(|| {
             self.over_limit(label, workgroups.into(), "workgroups", u64::from(max_side) * u64::from(max_side))

@@ -63,14 +63,14 @@ impl Runtime {
         if let (Some(folder), true) = (&self.dump_wgsl, module.pipelines.is_empty()) {
             dump(folder, label, wgsl)?;
         }
-        let shader = match &self.float_controls {
+        let (shader, least_bytes) = match &self.float_controls {
             Some(controls) => {
                 let parsed = &mut module.forms.parsed;
                 self.spirv_module(label, (wgsl, parsed), entry, access, checks, controls)?
             }
-            None => self.wgpu_module(label, wgsl, checks, &mut module.forms.wgpu)?,
+            None => (self.wgpu_module(label, wgsl, checks, &mut module.forms.wgpu)?, None),
         };
-        let pipeline = self.compile(label, &shader, entry, self.layout(access)?)?;
+        let pipeline = self.compile(label, (&shader, least_bytes), entry, self.layout(access)?)?;
         module.pipelines.push((entry, checks, pipeline.clone()));
         Ok(pipeline)
     }
@@ -106,7 +106,8 @@ impl Runtime {
         Ok(module)
     }
 
-    /// One entry point of the text with the float behaviour of the CPU backend.
+    /// One entry point of the text with the float behaviour of the CPU backend, and the least bytes of its bindings,
+    /// which wgpu does not know of such a module.
     fn spirv_module(
         &self,
         label: &str,
@@ -115,7 +116,7 @@ impl Runtime {
         access: &[Access],
         checks: RuntimeChecks,
         controls: &FloatControls,
-    ) -> Result<wgpu::ShaderModule> {
+    ) -> Result<(wgpu::ShaderModule, Option<Box<[u64]>>)> {
         let wrong = |message| self.does_not_compile(label, message);
         let module = match parsed {
             Some(module) => module,
@@ -136,13 +137,13 @@ impl Runtime {
         // offers or, on NVIDIA's, was seen to keep. The callers
         // of `RuntimeChecks::without_loops` and `without_bounds` have vouched for every omitted check.
         let module = self.shared().scoped(|| unsafe { self.device().create_shader_module_passthrough(descriptor) });
-        module.map_err(|error| wrong(error.to_string()))
+        Ok((module.map_err(|error| wrong(error.to_string()))?, Some(code.least_bytes)))
     }
 
     fn compile(
         &self,
         label: &str,
-        module: &wgpu::ShaderModule,
+        (module, least_bytes): (&wgpu::ShaderModule, Option<Box<[u64]>>),
         entry: &'static str,
         layout: Arc<Layout>,
     ) -> Result<Pipeline> {
@@ -151,7 +152,7 @@ impl Runtime {
         // A driver failure during compilation loses the device, without an error.
         self.health().alive()?;
         Counters::add(&self.shared().counters.pipelines_compiled, 1);
-        Ok(Pipeline::new(wgpu, layout, label))
+        Ok(Pipeline::new(wgpu, layout, least_bytes, label))
     }
 
     fn compiled(
@@ -184,7 +185,7 @@ impl Runtime {
         let Some(controls) = self.float_controls.take_if(|controls| controls.is_unlisted) else { return };
         let (label, entry, access) = ("float controls", "main", [Access::ReadWrite]);
         let module = self.spirv_module(label, (HALF, &mut None), entry, &access, RuntimeChecks::ALL, &controls);
-        let is_taken = module.and_then(|module| {
+        let is_taken = module.and_then(|(module, _)| {
             let layout = self.layout(&access)?;
             Ok(self.compiled(label, &module, entry, &layout).is_ok())
         });

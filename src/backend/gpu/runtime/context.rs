@@ -79,11 +79,7 @@ impl Runtime {
         check_min_limits(&device.limits(), &info.name)?;
         let features = wanted_features(options) & device.features();
         let shared = Shared::of_user(device, queue);
-        shared.check_user_object("from_wgpu", || {
-            let encoder = shared.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            shared.queue.submit([encoder.finish()]);
-        })?;
-        shared.probe()?;
+        shared.check_queue("from_wgpu")?;
         Ok(Self::with_shared(shared, info, features, options))
     }
 

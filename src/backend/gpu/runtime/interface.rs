@@ -12,6 +12,9 @@ pub(super) fn find<'a>(module: &'a Module, entry: &str) -> Result<(usize, &'a En
     all.find(|(_, e)| e.name == entry).ok_or_else(|| format!("the module has no entry point {entry}"))
 }
 
+/// Checks an entry point. Returns the least bytes of each binding, of which 0 is the parameters; an array without a size
+/// counts as one element.
+///
 /// # Errors
 /// A workgroup beyond the limits; a buffer that the layout lacks, or with other access.
 pub(super) fn check(
@@ -20,7 +23,7 @@ pub(super) fn check(
     entry: &str,
     access: &[Access],
     limits: &DeviceLimits,
-) -> Result<(), String> {
+) -> Result<Box<[u64]>, String> {
     let (index, found) = find(module, entry)?;
     let invocations: u64 = found.workgroup_size.iter().map(|&n| u64::from(n)).product();
     if invocations > limits.invocations.into() {
@@ -28,9 +31,11 @@ pub(super) fn check(
     }
     let used = |(handle, variable)| (info.get_entry_point(index)[handle] != GlobalUse::empty()).then_some(variable);
     let mut workgroup_bytes = 0;
+    let mut least = vec![0; 1 + access.len()].into_boxed_slice();
     for variable in module.global_variables.iter().filter_map(used) {
+        let bytes = module.types[variable.ty].inner.size(module.to_ctx());
         if variable.space == AddressSpace::WorkGroup {
-            workgroup_bytes += module.types[variable.ty].inner.size(module.to_ctx());
+            workgroup_bytes += bytes;
         }
         let is_bound = match variable.binding {
             Some(at) => at.group == 0 && is_in_layout(variable, at.binding as usize, access),
@@ -43,6 +48,9 @@ pub(super) fn check(
                 variable.space, variable.binding
             ));
         }
+        if let Some(at) = variable.binding {
+            least[at.binding as usize] = bytes.into();
+        }
     }
     if workgroup_bytes > limits.workgroup_bytes {
         return Err(format!(
@@ -50,7 +58,7 @@ pub(super) fn check(
             limits.workgroup_bytes
         ));
     }
-    Ok(())
+    Ok(least)
 }
 
 /// Whether the layout has that variable at `binding`: the parameters at 0, then the storage buffers.

@@ -20,6 +20,8 @@ pub(crate) struct Pipeline {
 struct Compiled {
     wgpu: wgpu::ComputePipeline,
     layout: Arc<Layout>,
+    /// The least bytes of each binding, the parameters first; `None` for a module in WGSL, of which wgpu checks them.
+    least_bytes: Option<Box<[u64]>>,
     label: Arc<str>,
 }
 
@@ -30,8 +32,20 @@ impl fmt::Debug for Pipeline {
 }
 
 impl Pipeline {
-    pub(super) fn new(wgpu: wgpu::ComputePipeline, layout: Arc<Layout>, label: &str) -> Self {
-        Self { inner: Arc::new(Compiled { wgpu, layout, label: label.into() }) }
+    pub(super) fn new(
+        wgpu: wgpu::ComputePipeline,
+        layout: Arc<Layout>,
+        least_bytes: Option<Box<[u64]>>,
+        label: &str,
+    ) -> Self {
+        Self { inner: Arc::new(Compiled { wgpu, layout, least_bytes, label: label.into() }) }
+    }
+
+    /// The first binding, with the bytes that the kernel needs, for which too few are bound. `bound` are the bytes of
+    /// all bindings, the parameters first.
+    pub(super) fn too_small(&self, bound: impl Iterator<Item = u64>) -> Option<(usize, u64)> {
+        let least = self.inner.least_bytes.iter().flat_map(|all| all.iter().copied());
+        least.zip(bound).enumerate().find(|(_, (least, bound))| bound < least).map(|(at, (least, _))| (at, least))
     }
 
     /// Access to the buffers at bindings 1, 2, ...
@@ -39,20 +53,20 @@ impl Pipeline {
         &self.inner.layout.access
     }
 
-    pub(super) fn as_wgpu(&self) -> &wgpu::ComputePipeline {
+    pub(in crate::backend::gpu) fn as_wgpu(&self) -> &wgpu::ComputePipeline {
         &self.inner.wgpu
     }
 
-    pub(super) fn layout(&self) -> &Layout {
+    pub(in crate::backend::gpu) fn layout(&self) -> &Layout {
         &self.inner.layout
     }
 }
 
 /// Layout of bind group 0. Kernels with the same access list share it, and can share bind groups.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(in crate::backend::gpu) struct Layout {
     pub(super) id: u64,
     pub(super) access: Vec<Access>,
-    pub(super) bind_group: wgpu::BindGroupLayout,
+    pub(in crate::backend::gpu) bind_group: wgpu::BindGroupLayout,
     pub(super) pipeline: wgpu::PipelineLayout,
 }

@@ -79,14 +79,14 @@ impl Pool {
     }
 
     /// Acquires a buffer of at least `bytes` bytes with unspecified contents. `most` is the largest allowed capacity,
-    /// and caps the size class.
-    pub(super) fn acquire(&self, usage: Use, bytes: u64, most: u64) -> Result<Allocation> {
+    /// and caps the size class. Errors name `what` needs it.
+    pub(super) fn acquire(&self, what: &str, usage: Use, bytes: u64, most: u64) -> Result<Allocation> {
         self.shared.health.alive()?;
         let capacity = capacity_for(bytes, most);
         if bytes > capacity {
             let whose = "one buffer of this device; use smaller tensors".into();
             return Err(Error::Limit {
-                what: "a buffer".into(),
+                what: what.into(),
                 requested: bytes,
                 unit: "bytes",
                 limit: capacity,
@@ -108,7 +108,7 @@ impl Pool {
                 Use::ReadBack => Some(Vec::new()),
             }
         };
-        let surplus = surplus.ok_or_else(|| self.over_budget("a buffer", capacity))?;
+        let surplus = surplus.ok_or_else(|| self.over_budget(what, capacity))?;
         surplus.into_iter().for_each(|allocation| self.destroy(allocation));
         Counters::add(&counters.pool_misses, 1);
         let allocation = self.allocate(usage, capacity).or_else(|error| {

@@ -69,7 +69,7 @@ impl StagingBuffer {
     }
 
     fn allocate(&mut self, most: u64) -> Result<()> {
-        self.allocation = Some(self.pool.acquire(Use::ReadBack, self.bytes, most)?);
+        self.allocation = Some(self.pool.acquire("a read", Use::ReadBack, self.bytes, most)?);
         Ok(())
     }
 

@@ -89,6 +89,55 @@ impl Shared {
         Err(Error::Argument { op, what, location: crate::error::caller() })
     }
 
+    /// Copies a word on the queue, and reads it on the device: only the device's own queue copies it, and the queue of
+    /// another device reports its errors to that one.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] of `op` if the queue belongs to another device; [`Error::DeviceLost`].
+    pub(super) fn check_queue(&self, op: &'static str) -> Result<()> {
+        const WORD: [u8; 4] = [1, 2, 3, 4];
+        let wrong = |what: String| Error::Argument { op, what, location: crate::error::caller() };
+        let foreign = || wrong("the queue belongs to another device; pass the one that came with this device".into());
+        let buffer = |usage, mapped_at_creation| {
+            let size = WORD.len() as u64;
+            self.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation })
+        };
+        let copied = || {
+            let from = buffer(wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::MAP_WRITE, true);
+            let to = buffer(wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ, false);
+            // A lost device maps nothing.
+            from.get_mapped_range_mut(..).ok()?.copy_from_slice(&WORD);
+            from.unmap();
+            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.copy_buffer_to_buffer(&from, 0, &to, 0, WORD.len() as u64);
+            self.queue.submit([encoder.finish()]);
+            Some(to)
+        };
+        let to = match catch_unwind(AssertUnwindSafe(|| self.scoped(copied))) {
+            Ok(Ok(to)) => to,
+            Ok(Err(error)) => return Err(wrong(error.to_string())),
+            // wgpu panics for an error of another device without a handler, and for objects of another instance.
+            Err(_) => return Err(foreign()),
+        };
+        let (is_mapped, mapped) = (Arc::new(OnceLock::new()), to.as_ref());
+        if let Some(to) = mapped {
+            let outcome = Arc::clone(&is_mapped);
+            // An error is in the outcome too.
+            let _ =
+                self.scoped(|| to.map_async(wgpu::MapMode::Read, .., move |mapped| _ = outcome.set(mapped.is_ok())));
+            self.wait_idle();
+        }
+        let word = mapped.filter(|_| is_mapped.get() == Some(&true)).and_then(|to| to.get_mapped_range(..).ok());
+        match word {
+            Some(word) if *word == WORD => Ok(()),
+            Some(_) => Err(foreign()),
+            None => {
+                self.health.lose("the device accepts no more commands".into());
+                self.health.alive()
+            }
+        }
+    }
+
     /// Detects a loss that no callback has reported: that of a user's device, and a destruction while nothing polls the
     /// device. Waits, and runs the user's callbacks: must not be called with a lock held.
     ///

@@ -19,6 +19,8 @@ use super::runtime_checks::RuntimeChecks;
 pub(super) struct Code {
     pub(super) words: Vec<u32>,
     pub(super) workgroup_size: (u32, u32, u32),
+    /// The least bytes of each binding: see [`interface::check`].
+    pub(super) least_bytes: Box<[u64]>,
 }
 
 /// A validated module.
@@ -59,7 +61,7 @@ impl Module {
         let none = Default::default();
         let resolved = process_overrides(&self.naga, &self.info, Some((stage, entry)), &none);
         let (module, info) = resolved.map_err(|e| e.to_string())?;
-        interface::check(&module, &info, entry, access, limits)?;
+        let least_bytes = interface::check(&module, &info, entry, access, limits)?;
         let policy = |needed| if needed { BoundsCheckPolicy::Restrict } else { BoundsCheckPolicy::Unchecked };
         let options = spv::Options {
             lang_version: controls.version,
@@ -78,7 +80,7 @@ impl Module {
         let pipeline = spv::PipelineOptions { shader_stage: stage, entry_point: entry.to_owned() };
         let code = spv::write_vec(&module, &info, &options, Some(&pipeline)).map_err(|e| e.to_string())?;
         let size = interface::find(&module, entry)?.1.workgroup_size;
-        Ok(Code { words: with_modes(&code, &controls.modes), workgroup_size: size.into() })
+        Ok(Code { words: with_modes(&code, &controls.modes), workgroup_size: size.into(), least_bytes })
     }
 }
 

@@ -31,7 +31,7 @@ impl Runtime {
     pub(crate) fn upload(&self, data: &[u8]) -> Result<Buffer> {
         self.health().alive()?;
         let _span = span!("upload", bytes = data.len());
-        let buffer = self.buffer(data.len() as u64)?;
+        let buffer = self.buffer("an upload", data.len() as u64)?;
         let mut offset = 0;
         for chunk in data.chunks(CHUNK) {
             self.stage(&buffer, offset, chunk)?;

@@ -20,7 +20,7 @@ fn a_lost_device_is_an_error_everywhere() {
     let runtime = open();
     let buffer = upload_words(&runtime, &[1, 2, 3]);
     let command = Command::Fill { buffer: buffer.clone(), word: 7 };
-    let dispatch = affine(&runtime, &buffer, &runtime.buffer(12).expect("allocates"), 3, 1);
+    let dispatch = affine(&runtime, &buffer, &runtime.buffer("a test", 12).expect("allocates"), 3, 1);
     let early = read_later(&runtime, std::slice::from_ref(&command), &[whole(&buffer)]).expect("submits");
     runtime.lose();
     let lost = |what: &str, result: Result<()>| {
@@ -31,7 +31,7 @@ fn a_lost_device_is_an_error_everywhere() {
     lost("read", runtime.submit_and_read(&[], &[whole(&buffer)]).map(drop));
     lost("async read", read_later(&runtime, std::slice::from_ref(&command), &[whole(&buffer)]).map(drop));
     lost("timed", runtime.submit_timed(&[command]).map(drop));
-    lost("buffer", runtime.buffer(16).map(drop));
+    lost("buffer", runtime.buffer("a test", 16).map(drop));
     lost("upload", runtime.upload(&[1]).map(drop));
     lost("pipeline", runtime.pipeline("p", AFFINE, "main", &[Access::Read], RuntimeChecks::ALL).map(drop));
     lost("check", runtime.check());
@@ -64,7 +64,7 @@ fn errors_of_the_programs_own_calls_fail_none_of_ours() {
         mapped_at_creation: false,
     };
     let _dead = runtime.device().create_buffer(&wrong);
-    let buffer = runtime.buffer(16).expect("allocates");
+    let buffer = runtime.buffer("a test", 16).expect("allocates");
     let commands = [Command::Fill { buffer, word: 0 }];
     runtime.submit(&commands).expect("not ours");
 }

@@ -6,7 +6,8 @@ use super::*;
 fn kernels_take_parameters_and_run_in_order() {
     let runtime = open();
     let input = upload_words(&runtime, &[1, 2, 3, 4, 5]);
-    let (middle, output) = (runtime.buffer(20).expect("allocates"), runtime.buffer(20).expect("allocates"));
+    let (middle, output) =
+        (runtime.buffer("a test", 20).expect("allocates"), runtime.buffer("a test", 20).expect("allocates"));
     let chain = [affine(&runtime, &input, &middle, 5, 10), affine(&runtime, &middle, &output, 5, 100)];
     let results = runtime.submit_and_read(&chain, &[whole(&output), whole(&middle)]).expect("runs");
     assert_eq!(words(&results[0]), [1000, 2101, 3202, 4303, 5404]);
@@ -23,7 +24,7 @@ fn kernels_take_parameters_and_run_in_order() {
 fn parameters_are_those_of_the_submission() {
     let runtime = open();
     let input = upload_words(&runtime, &[1, 10, 100]);
-    let outputs = [(); 2].map(|()| runtime.buffer(12).expect("is allocated"));
+    let outputs = [(); 2].map(|()| runtime.buffer("a test", 12).expect("is allocated"));
     let run = |factors: &[u32]| {
         let pairs = factors.iter().zip(&outputs);
         let commands: Vec<Command> = pairs.clone().map(|(&f, out)| affine(&runtime, &input, out, 3, f)).collect();
@@ -41,7 +42,7 @@ fn parameters_are_those_of_the_submission() {
 fn unchecked_kernels_give_the_same() {
     let runtime = open_with(&DeviceOptions::default().checked_shaders(false));
     let input = upload_words(&runtime, &[7; 100]);
-    let output = runtime.buffer(400).expect("allocates");
+    let output = runtime.buffer("a test", 400).expect("allocates");
     let results = runtime.submit_and_read(&[affine(&runtime, &input, &output, 100, 2)], &[whole(&output)]);
     assert_eq!(words(&results.expect("runs")[0]), (0..100).map(|i| 14 + i).collect::<Vec<_>>());
 }
@@ -65,7 +66,7 @@ fn float_controls_keep_subnormal_numbers() {
             assert_eq!(runtime.float_controls.is_some(), !disabled, "modules of Vulkan 1.2 are SPIR-V");
         }
         let input = upload_words(&runtime, &[1, 0x7f_ffff, 0x8000_0001, 0x3f80_0000]);
-        let output = runtime.buffer(16).expect("allocates");
+        let output = runtime.buffer("a test", 16).expect("allocates");
         let pipeline =
             runtime.pipeline("doubled", DOUBLED, "main", &[Access::Read, Access::ReadWrite], RuntimeChecks::ALL);
         let command = Command::Dispatch(Dispatch {
@@ -84,11 +85,24 @@ fn float_controls_keep_subnormal_numbers() {
 }
 
 #[test]
+fn a_users_device_has_the_float_controls_of_its_features() {
+    for disabled in [false, true] {
+        let runtime = open_with(&DeviceOptions::default().no_float_controls(disabled));
+        let (device, queue) = (runtime.device().clone(), runtime.queue().clone());
+        let users = Runtime::from_user(device, queue, &DeviceOptions::default()).expect("wraps");
+        assert_eq!(users.float_controls, runtime.float_controls);
+        let (input, output) = (upload_words(&users, &[1, 2, 3]), users.buffer("a test", 12).expect("allocates"));
+        users.submit(&[affine(&users, &input, &output, 3, 5)]).expect("runs");
+        assert_eq!(words(&read(&users, &output)), [5, 11, 17]);
+    }
+}
+
+#[test]
 fn grids_fold_beyond_one_dimension() {
     let runtime = open();
     let count = 65_535 * 64 + 64 * 3 + 1;
     let input = upload_words(&runtime, &vec![2; count as usize]);
-    let output = runtime.buffer(u64::from(count) * 4).expect("allocates");
+    let output = runtime.buffer("a test", u64::from(count) * 4).expect("allocates");
     let results = runtime.submit_and_read(&[affine(&runtime, &input, &output, count, 3)], &[whole(&output)]);
     let results = words(&results.expect("runs")[0]);
     assert!(results.iter().zip(0..).all(|(&value, i)| value == 6 + i));
@@ -128,7 +142,7 @@ fn modules_that_are_not_used_any_more_are_dropped() {
         compile(k);
     }
     // A kernel held by a caller survives eviction.
-    let target = runtime.buffer(12).expect("allocates");
+    let target = runtime.buffer("a test", 12).expect("allocates");
     let Command::Dispatch(mut dispatch) = affine(&runtime, &source, &target, 3, 1) else { unreachable!() };
     dispatch.pipeline = first;
     runtime.submit(&[Command::Dispatch(dispatch)]).expect("runs");
@@ -160,10 +174,10 @@ fn compile_errors_give_the_cause() {
 #[test]
 fn faulty_dispatches_are_called_bugs() {
     let runtime = open();
-    let a = runtime.buffer(64).expect("allocates");
-    let b = runtime.buffer(64).expect("allocates");
+    let a = runtime.buffer("a test", 64).expect("allocates");
+    let b = runtime.buffer("a test", 64).expect("allocates");
     let Command::Dispatch(good) = affine(&runtime, &a, &b, 1, 1) else { panic!("a dispatch") };
-    let foreign = open().buffer(64).expect("allocates");
+    let foreign = open().buffer("a test", 64).expect("allocates");
     for buffers in [vec![], vec![a.clone()], vec![a.clone(), a.clone()], vec![a.clone(), foreign]] {
         let buffers = buffers.into_iter().map(Into::into).collect();
         let error = runtime.submit(&[Command::Dispatch(Dispatch { buffers, ..good.clone() })]).expect_err("is refused");
@@ -172,6 +186,44 @@ fn faulty_dispatches_are_called_bugs() {
         );
     }
     runtime.submit(&[Command::Dispatch(good)]).expect("runs");
+}
+
+/// The sizes of bindings, which wgpu checks for modules in WGSL only.
+#[test]
+fn bindings_that_are_too_small_are_refused() {
+    const PAIRS: &str = "
+struct Params { first: vec4<u32>, second: vec4<u32> }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> input: array<u32, 16>;
+@group(0) @binding(2) var<storage, read_write> output: array<vec4<u32>>;
+@compute @workgroup_size(1) fn main() { output[0] = params.second + vec4<u32>(input[15]); }";
+    for disabled in [false, true] {
+        let runtime = open_with(&DeviceOptions::default().no_float_controls(disabled));
+        let access = [Access::Read, Access::ReadWrite];
+        let pipeline = runtime.pipeline("pairs", PAIRS, "main", &access, RuntimeChecks::ALL).expect("compiles");
+        let output = runtime.buffer("a test", 16).expect("allocates");
+        let submit = |words: usize, bytes: u64, most: u64| {
+            let input = runtime.buffer("a test", most).expect("allocates");
+            let command = Command::Dispatch(Dispatch {
+                pipeline: pipeline.clone(),
+                buffers: vec![BufferSlice::window(input, 0..bytes), output.clone().into()],
+                params: vec![0; words].into(),
+                workgroups: 1,
+                depth: 1,
+                label: "pairs".into(),
+            });
+            runtime.submit(&[command])
+        };
+        submit(8, 64, 64).expect("fits");
+        let refused = |outcome: Result<()>, says: &str| {
+            let Err(Error::Gpu { label, message, .. }) = outcome else { panic!("{outcome:?}") };
+            assert!(disabled || label == "pairs" && message.contains(says), "{label}: {message}");
+        };
+        refused(submit(8, 60, 64), "binding 1 needs 64 bytes");
+        if !disabled {
+            refused(submit(4, 64, 64), "binding 0 needs 32 bytes");
+        }
+    }
 }
 
 #[test]

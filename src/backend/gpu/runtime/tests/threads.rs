@@ -14,7 +14,7 @@ fn threads_submit_at_once() {
                 for round in 0..40 {
                     let seed = thread * 1000 + round;
                     let input = upload_words(runtime, &[seed; 300]);
-                    let output = runtime.buffer(1200).expect("allocates");
+                    let output = runtime.buffer("a test", 1200).expect("allocates");
                     let commands = [affine(runtime, &input, &output, 300, 2)];
                     drop(input);
                     let request = whole(&output);
@@ -35,7 +35,7 @@ fn threads_submit_at_once() {
 #[test]
 fn many_submissions_are_throttled() {
     let runtime = open();
-    let (a, b) = (upload_words(&runtime, &[0; 64]), runtime.buffer(256).expect("allocates"));
+    let (a, b) = (upload_words(&runtime, &[0; 64]), runtime.buffer("a test", 256).expect("allocates"));
     let commands = [affine(&runtime, &a, &b, 64, 1), affine(&runtime, &b, &a, 64, 1)];
     for _ in 0..150 {
         runtime.submit(&commands).expect("submits");

@@ -95,7 +95,7 @@ fn fills_and_copies() {
 fn a_large_fill_reaches_every_word() {
     let runtime = open();
     let bytes = (65_535u64 * 1024 * 4 / 8).min(runtime.limits().max_binding) - 4;
-    let buffer = runtime.buffer(bytes).expect("allocates");
+    let buffer = runtime.buffer("a test", bytes).expect("allocates");
     let results =
         runtime.submit_and_read(&[Command::Fill { buffer: buffer.clone(), word: 0x0102_0304 }], &[whole(&buffer)]);
     assert!(words(&results.expect("runs")[0]).iter().all(|&word| word == 0x0102_0304));
@@ -106,7 +106,7 @@ fn times_are_told_where_there_are_timestamps() {
     let runtime = open();
     let count = 1 << 20;
     let input = upload_words(&runtime, &vec![1; count as usize]);
-    let output = runtime.buffer(u64::from(count) * 4).expect("allocates");
+    let output = runtime.buffer("a test", u64::from(count) * 4).expect("allocates");
     let time = runtime.submit_timed(&[affine(&runtime, &input, &output, count, 1)]).expect("runs");
     assert_eq!(time.is_some(), runtime.has_timestamps());
     assert!(time.is_none_or(|ms| ms > 0.0 && ms < 10_000.0), "{time:?}");
