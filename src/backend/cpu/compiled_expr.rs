@@ -5,15 +5,17 @@ use std::sync::{Arc, OnceLock};
 
 use super::array::Array;
 use super::pool::Pool;
+use super::prepared::Prepared;
 use crate::dtype::DType;
 use crate::error::Error;
-use crate::graph::digest::{DigestMap, DigestSet};
+use crate::graph::digest::{Digest, DigestMap, DigestSet};
 use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
-use crate::graph::size::{RunTable, SizeView};
+use crate::graph::scalar_param::ScalarParam;
+use crate::graph::size::{RunTable, Size, SizeView};
 use crate::graph::walk::for_each_expr;
 use crate::math::MathFn;
 
@@ -22,8 +24,9 @@ use crate::math::MathFn;
 pub(crate) struct Inputs {
     /// The user's functions that the expressions call, for those of the plan.
     pub(crate) functions: Arc<[Function]>,
-    pub(crate) arrays: DigestMap<Arc<Array>>,
-    pub(crate) checks: Vec<Arc<Check>>,
+    /// The arrays, by their numbers in `step`.
+    pub(crate) arrays: Vec<Arc<Array>>,
+    pub(crate) step: Arc<Prepared>,
     /// The first offending position of each check, or u32::MAX.
     pub(crate) outcomes: Arc<[AtomicU32]>,
     /// The first panic of one of the user's functions.
@@ -42,7 +45,7 @@ impl Inputs {
 
     /// The array of a node that the step reads.
     pub(crate) fn array(&self, node: &Node) -> &Array {
-        self.arrays.get(&node.digest()).expect("bug: a step reads an array that was not planned")
+        &self.arrays[self.step.array(node)]
     }
 
     /// The function to call.
@@ -52,8 +55,7 @@ impl Inputs {
 
     /// The outcome slot of a check.
     pub(super) fn outcome(&self, check: &Arc<Check>) -> &AtomicU32 {
-        let slot = self.checks.iter().position(|c| c == check).expect("bug: an unplanned check");
-        &self.outcomes[slot]
+        &self.outcomes[self.step.check(check)]
     }
 }
 
@@ -122,28 +124,137 @@ pub(super) enum Op<'a> {
     Checked(&'a AtomicU32, OpId, OpId),
 }
 
-impl Op<'_> {
+/// An operation of a template: references are numbers, and what differs from run to run is symbolic.
+#[derive(Debug)]
+enum TemplateOp {
+    Scalar(Scalar),
+    Param(ScalarParam),
+    Size(Size),
+    Index,
+    Given,
+    Load(usize, DType, OpId),
+    RowOf(usize, OpId),
+    Unary(UnaryOp, DType, OpId),
+    Binary(BinaryOp, OpId, OpId),
+    Cast(DType, OpId),
+    Bitcast(DType, OpId),
+    Select([OpId; 3], Option<[u32; 2]>),
+    Call(Function, Vec<OpId>),
+    Checked(usize, OpId, OpId),
+}
+
+impl TemplateOp {
     /// The operations whose values this one reads.
     fn operands(&self) -> Vec<OpId> {
         match self {
-            Op::Scalar(_) | Op::Index | Op::Given => Vec::new(),
-            Op::Load(_, _, a) | Op::RowOf(_, a) | Op::Unary(_, _, a) | Op::Cast(_, a) | Op::Bitcast(_, a) => vec![*a],
-            Op::Binary(_, a, b) | Op::Checked(_, a, b) => vec![*a, *b],
-            Op::Select(all, _) => all.to_vec(),
-            Op::Call(_, arguments, _) => arguments.clone(),
+            Self::Scalar(_) | Self::Param(_) | Self::Size(_) | Self::Index | Self::Given => Vec::new(),
+            Self::Load(_, _, a) | Self::RowOf(_, a) => vec![*a],
+            Self::Unary(_, _, a) | Self::Cast(_, a) | Self::Bitcast(_, a) => vec![*a],
+            Self::Binary(_, a, b) | Self::Checked(_, a, b) => vec![*a, *b],
+            Self::Select(all, _) => all.to_vec(),
+            Self::Call(_, arguments) => arguments.clone(),
+        }
+    }
+
+    /// The operation in a run.
+    fn bound<'a>(&self, inputs: &'a Inputs) -> Op<'a> {
+        match self {
+            Self::Scalar(s) => Op::Scalar(*s),
+            Self::Param(p) => Op::Scalar(inputs.sizes().scalar(p)),
+            Self::Size(size) => Op::Scalar(Scalar::U32(inputs.sizes().value(size))),
+            Self::Index => Op::Index,
+            Self::Given => Op::Given,
+            Self::Load(array, dtype, at) => Op::Load(&inputs.arrays[*array], *dtype, *at),
+            Self::RowOf(splits, at) => Op::RowOf(inputs.arrays[*splits].slice(), *at),
+            Self::Unary(op, dtype, a) => Op::Unary(*op, *dtype, *a),
+            Self::Binary(op, a, b) => Op::Binary(*op, *a, *b),
+            Self::Cast(dtype, a) => Op::Cast(*dtype, *a),
+            Self::Bitcast(dtype, a) => Op::Bitcast(*dtype, *a),
+            Self::Select(all, costs) => Op::Select(*all, *costs),
+            Self::Call(f, arguments) => Op::Call(inputs.function(f), arguments.clone(), &inputs.panic),
+            Self::Checked(check, ok, v) => Op::Checked(&inputs.outcomes[*check], *ok, *v),
         }
     }
 }
 
-/// Expressions compiled for evaluation at many blocks. Each distinct subexpression is one operation.
-pub(crate) struct CompiledExpr<'a> {
-    ops: Vec<Op<'a>>,
-    /// The operation of the whole expression.
-    root: OpId,
+/// Compiled expressions without the arrays and numbers of a run. Each distinct subexpression is one operation.
+#[derive(Debug, Default)]
+pub(crate) struct Template {
+    ops: Vec<TemplateOp>,
+    /// The operation of each expression; the last one is that of the whole expression.
+    ids: Vec<OpId>,
     /// For each operation, whether its expression contains checks or calls of functions.
     conditions: Vec<bool>,
     /// For each operation, the number of operations that read its values, and one more if the caller sets or reads them.
     readers: Vec<u32>,
+}
+
+impl Template {
+    fn new(step: &Prepared, given: &[Expr], all: &[&Expr]) -> Self {
+        let mut template = Self::default();
+        let mut compiled = DigestMap::default();
+        for e in given {
+            template.push(e, TemplateOp::Given, &mut compiled);
+        }
+        template.ids = all.iter().map(|e| template.compile(step, e, &mut compiled)).collect();
+        template.readers = vec![0; template.ops.len()];
+        let operands = template.ops.iter().flat_map(TemplateOp::operands);
+        for id in operands.chain(template.ids.iter().copied()).chain(0..given.len()) {
+            template.readers[id] += 1;
+        }
+        template
+    }
+
+    /// Appends the operations of an expression; returns the last one.
+    fn compile(&mut self, step: &Prepared, e: &Expr, compiled: &mut DigestMap<OpId>) -> OpId {
+        if let Some(&id) = compiled.get(&e.digest()) {
+            return id;
+        }
+        let mut at = |e: &Expr| self.compile(step, e, compiled);
+        let op = match e.kind() {
+            ExprKind::Scalar(s) => TemplateOp::Scalar(*s),
+            ExprKind::Param(p) => TemplateOp::Param(p.clone()),
+            ExprKind::Size(size) => TemplateOp::Size(size.clone()),
+            ExprKind::Index => TemplateOp::Index,
+            ExprKind::Load(node, i) => TemplateOp::Load(step.array(node), node.dtype(), at(i)),
+            ExprKind::RowOf(splits, i) => TemplateOp::RowOf(step.array(splits), at(i)),
+            ExprKind::Within(splits, row, offset) => {
+                let start = at(&Expr::load(splits, row.clone()));
+                TemplateOp::Binary(BinaryOp::Add, start, at(offset))
+            }
+            ExprKind::Unary(op, a) => TemplateOp::Unary(*op, e.dtype(), at(a)),
+            ExprKind::Binary(op, a, b) => TemplateOp::Binary(*op, at(a), at(b)),
+            ExprKind::Cast(a) => TemplateOp::Cast(e.dtype(), at(a)),
+            ExprKind::Bitcast(a) => TemplateOp::Bitcast(e.dtype(), at(a)),
+            ExprKind::Select(c, a, b) => {
+                let mut of_condition = DigestSet::default();
+                for_each_expr(c, &mut |e| {
+                    of_condition.insert(e.digest());
+                });
+                let costs = [a, b].map(|branch| branch_cost(branch, &of_condition));
+                let costs = if let [Some(a), Some(b)] = costs { Some([a, b]) } else { None };
+                TemplateOp::Select([at(c), at(a), at(b)], costs)
+            }
+            ExprKind::Call(f, arguments) => TemplateOp::Call(f.clone(), arguments.iter().map(at).collect()),
+            ExprKind::Checked(check, ok, v) => TemplateOp::Checked(step.check(check), at(ok), at(v)),
+        };
+        self.push(e, op, compiled)
+    }
+
+    fn push(&mut self, e: &Expr, op: TemplateOp, compiled: &mut DigestMap<OpId>) -> OpId {
+        let has_conditions = e.has_conditions() || matches!(op, TemplateOp::Call(..));
+        let inherits = op.operands().iter().any(|&id| self.conditions[id]);
+        self.ops.push(op);
+        self.conditions.push(has_conditions || inherits);
+        compiled.insert(e.digest(), self.ops.len() - 1);
+        self.ops.len() - 1
+    }
+}
+
+/// Expressions compiled for evaluation at many blocks.
+pub(crate) struct CompiledExpr<'a> {
+    ops: Vec<Op<'a>>,
+    template: Arc<Template>,
 }
 
 impl<'a> CompiledExpr<'a> {
@@ -155,62 +266,23 @@ impl<'a> CompiledExpr<'a> {
     /// values of the expressions `given` are set for each block, as those of operations `0..given.len()`. Returns the
     /// operation of each expression, too.
     pub(super) fn with_given(inputs: &'a Inputs, given: &[Expr], all: &[&Expr]) -> (Self, Vec<OpId>) {
-        let mut expr = Self { ops: Vec::new(), root: 0, conditions: Vec::new(), readers: Vec::new() };
-        let mut compiled = DigestMap::default();
-        for e in given {
-            expr.push(e, Op::Given, &mut compiled);
-        }
-        let ids: Vec<OpId> = all.iter().map(|e| expr.compile(inputs, e, &mut compiled)).collect();
-        expr.root = ids.last().copied().unwrap_or(0);
-        expr.readers = vec![0; expr.ops.len()];
-        let read = expr.ops.iter().flat_map(Op::operands).chain(ids.iter().copied()).chain(0..given.len());
-        for id in read {
-            expr.readers[id] += 1;
-        }
-        (expr, ids)
-    }
-
-    /// Appends the operations of an expression; returns the last one.
-    fn compile(&mut self, inputs: &'a Inputs, e: &Expr, compiled: &mut DigestMap<OpId>) -> OpId {
-        if let Some(&id) = compiled.get(&e.digest()) {
-            return id;
-        }
-        let mut at = |e: &Expr| self.compile(inputs, e, compiled);
-        let op = match e.kind() {
-            ExprKind::Scalar(s) => Op::Scalar(*s),
-            ExprKind::Param(p) => Op::Scalar(inputs.sizes().scalar(p)),
-            ExprKind::Size(size) => Op::Scalar(Scalar::U32(inputs.sizes().value(size))),
-            ExprKind::Index => Op::Index,
-            ExprKind::Load(node, i) => Op::Load(inputs.array(node), node.dtype(), at(i)),
-            ExprKind::RowOf(splits, i) => Op::RowOf(inputs.array(splits).slice(), at(i)),
-            ExprKind::Within(splits, row, offset) => {
-                let start = at(&Expr::load(splits, row.clone()));
-                Op::Binary(BinaryOp::Add, start, at(offset))
+        let digest = match (given, all) {
+            ([], [e]) => e.digest(),
+            _ => {
+                let [given, all]: [Vec<Digest>; 2] =
+                    [given.iter().map(Expr::digest).collect(), all.iter().map(|e| e.digest()).collect()];
+                Digest::of("compiled expressions", (given, all))
             }
-            ExprKind::Unary(op, a) => Op::Unary(*op, e.dtype(), at(a)),
-            ExprKind::Binary(op, a, b) => Op::Binary(*op, at(a), at(b)),
-            ExprKind::Cast(a) => Op::Cast(e.dtype(), at(a)),
-            ExprKind::Bitcast(a) => Op::Bitcast(e.dtype(), at(a)),
-            ExprKind::Select(c, a, b) => {
-                let mut of_condition = DigestSet::default();
-                for_each_expr(c, &mut |e| {
-                    of_condition.insert(e.digest());
-                });
-                let costs = [a, b].map(|branch| branch_cost(branch, &of_condition));
-                let costs = if let [Some(a), Some(b)] = costs { Some([a, b]) } else { None };
-                Op::Select([at(c), at(a), at(b)], costs)
-            }
-            ExprKind::Call(f, arguments) => {
-                Op::Call(inputs.function(f), arguments.iter().map(at).collect(), &inputs.panic)
-            }
-            ExprKind::Checked(check, ok, v) => Op::Checked(inputs.outcome(check), at(ok), at(v)),
         };
-        self.push(e, op, compiled)
+        let template = inputs.step.template(digest, || Template::new(&inputs.step, given, all));
+        let ops = template.ops.iter().map(|op| op.bound(inputs)).collect();
+        let ids = template.ids.clone();
+        (Self { ops, template }, ids)
     }
 
     /// The operation of the whole expression.
     pub(super) fn root(&self) -> OpId {
-        self.root
+        self.template.ids.last().copied().unwrap_or(0)
     }
 
     /// Whether there is no arithmetic, so that the values of a block are at most copies of array elements.
@@ -225,21 +297,12 @@ impl<'a> CompiledExpr<'a> {
 
     /// For each operation, the number of operations that read its values, and one more if the caller sets or reads them.
     pub(super) fn readers(&self) -> &[u32] {
-        &self.readers
+        &self.template.readers
     }
 
     /// Whether the operation's expression contains checks or calls of functions. If so, it must not be evaluated at
     /// positions that do not use its result.
     pub(super) fn has_conditions(&self, id: OpId) -> bool {
-        self.conditions[id]
-    }
-
-    fn push(&mut self, e: &Expr, op: Op<'a>, compiled: &mut DigestMap<OpId>) -> OpId {
-        let has_conditions = e.has_conditions() || matches!(op, Op::Call(..));
-        let inherits = op.operands().iter().any(|&id| self.conditions[id]);
-        self.ops.push(op);
-        self.conditions.push(has_conditions || inherits);
-        compiled.insert(e.digest(), self.ops.len() - 1);
-        self.ops.len() - 1
+        self.template.conditions[id]
     }
 }

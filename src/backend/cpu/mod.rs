@@ -29,6 +29,7 @@ pub(crate) mod options;
 mod output_writer;
 mod parallel;
 mod pool;
+mod prepared;
 #[cfg(test)]
 mod random_encodings;
 mod rank_bitmap;
@@ -58,6 +59,7 @@ use array::Array;
 use compiled_expr::Inputs;
 use options::CpuOptions;
 use pool::Pool;
+use prepared::Prepared;
 
 use crate::dtype::DType;
 use crate::environment;
@@ -66,7 +68,7 @@ use crate::graph::backend::{
     Backend, BackendRef, BoxedRead, CountedMemory, Elements, Part, ReadBytes, Status, StepCost, Wait,
 };
 use crate::graph::expr::Check;
-use crate::graph::node::{Node, Recipe, Stored};
+use crate::graph::node::{Node, Stored};
 use crate::graph::plan::{ArraySource, Int64Repr, LastCounts, LinkedPlan, PlanCache, PlanLimits, Step};
 use crate::graph::program::{ArrayId, Bindings, Locations, Program, trace};
 use crate::graph::size::{RunTable, SizeView};
@@ -144,6 +146,8 @@ impl CpuBackend {
                 size.exact = Some(value.min(size.bound));
             }
         }
+        let prepared: &Vec<Arc<Prepared>> =
+            plan.prepared(|plan| plan.steps.iter().map(|step| Arc::new(Prepared::of(step))).collect());
         let mut made: Vec<Option<Stored>> = vec![None; plan.computed.len()];
         for (k, step) in plan.steps.iter().enumerate() {
             debug_assert!(self.is_exact(plan, k, &made), "bug: {} runs before its sizes are exact", step.out.op());
@@ -155,7 +159,7 @@ impl CpuBackend {
             let (reads, after) = (links.reads.iter().map(find), links.after.iter().map(find));
             let stored = |found: Option<&Stored>| found.expect("bug: a step before its inputs").clone();
             let (reads, after): (Vec<Stored>, Vec<Stored>) = (reads.map(stored).collect(), after.map(stored).collect());
-            let (results, status) = self.step(step, &table, (&reads, &after), locations)?;
+            let (results, status) = self.step((step, &prepared[k]), &table, (&reads, &after), locations)?;
             for (m, mut array) in (links.first_output..).zip(results) {
                 array.set_written();
                 let len = array.len() as u32;
@@ -209,7 +213,7 @@ impl CpuBackend {
     /// they depend on.
     fn step(
         &self,
-        step: &Step,
+        (step, prepared): (&Step, &Arc<Prepared>),
         table: &Arc<RunTable>,
         (reads, after): (&[Stored], &[Stored]),
         locations: &Locations,
@@ -219,23 +223,20 @@ impl CpuBackend {
         let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
         let mut status: Vec<Status> = Vec::new();
         reads.iter().chain(after).for_each(|stored| Status::inherit(&mut status, &stored.status));
-        let read = step.reads.iter().zip(reads).map(|(n, stored)| (n.digest(), array_of(stored))).collect();
-        let mut checks = step.checks.clone();
-        if let Recipe::Assert { check, .. } = &step.recipe {
-            checks.push(check.clone());
-        }
-        let outcomes: Arc<[AtomicU32]> = checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
+        let arrays = reads.iter().map(array_of).collect();
+        let outcomes: Arc<[AtomicU32]> = prepared.checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
         let panic = Arc::default();
         let (functions, pool, table) = (locations.functions(), self.pool.clone(), table.clone());
-        let inputs = Inputs { functions, arrays: read, checks, outcomes: outcomes.clone(), panic, pool, table };
+        let step_of = prepared.clone();
+        let inputs = Inputs { functions, arrays, step: step_of, outcomes: outcomes.clone(), panic, pool, table };
         self.dispatches.fetch_add(1, Ordering::Relaxed);
         // Every size is exact here.
         self.bytes_moved.fetch_add(traffic(step, sizes, 0).total(), Ordering::Relaxed);
-        if !inputs.checks.is_empty() {
+        if !prepared.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
             let fresh =
                 |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, locations.of(check));
-            status.extend(inputs.checks.iter().enumerate().map(fresh));
+            status.extend(prepared.checks.iter().enumerate().map(fresh));
         }
         let computed = self.compute(step, &inputs);
         let computed = inputs.panic.get().map_or(computed, |e| Err(e.clone()));

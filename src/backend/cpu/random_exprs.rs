@@ -1,7 +1,6 @@
 //! Differential test of random expressions: evaluation in blocks and position by position must give the same values and
 //! the same failed conditions.
 
-use crate::graph::digest::DigestMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,6 +10,7 @@ use super::compiled_expr::{CompiledExpr, Inputs};
 use super::encoding::Value;
 use super::eval::Block;
 use super::pool::Pool;
+use super::prepared::Prepared;
 use super::random_encodings::Random;
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
@@ -152,15 +152,15 @@ fn inputs(random: &mut Random, splits: &[Node], values: &[Node], check: &Arc<Che
     let pool = Arc::new(Pool::default());
     let mut inputs = Inputs {
         functions: Arc::from([]),
-        arrays: DigestMap::default(),
-        checks: vec![check.clone()],
+        arrays: Vec::new(),
+        step: Arc::new(Prepared::new(splits.iter().chain(values).map(Node::digest), vec![check.clone()])),
         outcomes,
         panic: Arc::default(),
         pool: pool.clone(),
         table: Arc::default(),
     };
     let array = |dtype, bytes: &[u8]| Array::from_bytes(&pool, dtype, bytes).expect("a small array");
-    for node in splits {
+    for _ in splits {
         let most = [2, 4, 20, 200][random.below(4) as usize];
         let nonempty_share = [1, 2, 3, 8][random.below(4) as usize];
         let rows = 1 + [3, 60, 400][random.below(3) as usize];
@@ -172,12 +172,12 @@ fn inputs(random: &mut Random, splits: &[Node], values: &[Node], check: &Arc<Che
         if random.below(40) == 0 {
             splits.truncate(random.below(2) as usize);
         }
-        inputs.arrays.insert(node.digest(), Arc::new(array(DType::U32, bytemuck::cast_slice(&splits))));
+        inputs.arrays.push(Arc::new(array(DType::U32, bytemuck::cast_slice(&splits))));
     }
-    for node in values {
+    for _ in values {
         let len = random.below(900);
         let values: Vec<f32> = (0..len).map(|_| random.below(600) as f32).collect();
-        inputs.arrays.insert(node.digest(), Arc::new(array(DType::F32, bytemuck::cast_slice(&values))));
+        inputs.arrays.push(Arc::new(array(DType::F32, bytemuck::cast_slice(&values))));
     }
     inputs
 }
@@ -241,8 +241,8 @@ fn functions_are_called_at_the_positions_of_their_branch() {
     let pool = Arc::new(Pool::default());
     let mut inputs = Inputs {
         functions: Arc::from([]),
-        arrays: DigestMap::default(),
-        checks: Vec::new(),
+        arrays: Vec::new(),
+        step: Arc::new(Prepared::new([table.digest()].into_iter(), Vec::new())),
         outcomes: [AtomicU32::new(u32::MAX)].into(),
         panic: Arc::default(),
         pool: pool.clone(),
@@ -250,7 +250,7 @@ fn functions_are_called_at_the_positions_of_their_branch() {
     };
     let values = [10.0f32, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0];
     let array = Array::from_bytes(&pool, DType::F32, bytemuck::cast_slice(&values)).expect("a small array");
-    inputs.arrays.insert(table.digest(), Arc::new(array));
+    inputs.arrays.push(Arc::new(array));
     let at = |i: Expr| Expr::load(&table, i);
     let inside = || Expr::index().lt(Expr::u32(103));
     let called = || Expr::call(&function, [Expr::index(), Expr::u32(0)].into());

@@ -1,6 +1,7 @@
 //! Linked plans: plans whose array references are resolved to numbers, so that backends can run them repeatedly.
 
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
 
 use super::{CountKey, Plan, PlanLimits, plan};
 use crate::graph::backend::BackendRef;
@@ -80,6 +81,8 @@ pub(crate) struct LinkedPlan {
     pub(crate) inputs: Vec<ArrayId>,
     limits: PlanLimits,
     validity: Validity,
+    /// What a backend prepares for all runs.
+    prepared: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 /// The arrays that were seen while a plan is linked.
@@ -106,6 +109,7 @@ impl LinkedPlan {
             inputs: Vec::new(),
             limits,
             validity: Validity::Any,
+            prepared: OnceLock::new(),
         };
         let mut arrays = Linked { producers: DigestMap::default(), is_input: vec![false; bindings.arrays.len()] };
         for (k, step) in steps.iter().enumerate() {
@@ -160,6 +164,12 @@ impl LinkedPlan {
     /// The outputs of the program.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Node> {
         self.program.outputs().iter().map(|&a| self.lifted.node(a))
+    }
+
+    /// What the backend prepares for all runs of the plan, made at the first call.
+    pub(crate) fn prepared<T: Send + Sync + 'static>(&self, make: impl FnOnce(&Self) -> T) -> &T {
+        let prepared = self.prepared.get_or_init(|| Box::new(make(self)));
+        prepared.downcast_ref().expect("bug: a plan of another backend")
     }
 
     /// Whether the plan is valid for a run.
