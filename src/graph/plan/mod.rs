@@ -39,12 +39,14 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> P
         limits,
         sizes,
         uses: DigestMap::default(),
+        chain_ends: DigestSet::default(),
         roots: roots.iter().map(Node::digest).collect(),
         done: DigestSet::default(),
         added: DigestSet::default(),
         steps: Vec::new(),
     };
     planner.count_uses(roots);
+    planner.find_chain_ends(roots);
     for root in roots {
         planner.require(root);
     }
@@ -70,6 +72,9 @@ struct Planner<'a> {
     sizes: SizeView<'a>,
     /// Number of reads of each unevaluated node, by distinct index expressions over all recipes.
     uses: DigestMap<u32>,
+    /// Maps with several readers that are stored because a chain of such maps ends with each: see
+    /// [`Planner::find_chain_ends`].
+    chain_ends: DigestSet,
     roots: DigestSet,
     done: DigestSet,
     /// Maps that the planner added, which are stored so that their readers fit the limits.

@@ -32,8 +32,6 @@ pub(super) struct Resolution<'a> {
     pub(super) cost: u32,
     /// Number of maps that are inlined into each other at this place.
     pub(super) nested: u32,
-    /// Number of those of them that have several readers.
-    pub(super) shared: u32,
 }
 
 impl Planner<'_> {
@@ -57,7 +55,6 @@ impl Planner<'_> {
             barriers: Barriers::default(),
             cost: 0,
             nested: 0,
-            shared: 0,
         };
         recipe.array().into_iter().for_each(|n| g.barriers.note(n, FusionBarrier::as_array(n)));
         let resolved = recipe.map(&mut Resolving { planner: self, resolution: &mut g });
@@ -132,7 +129,7 @@ impl Planner<'_> {
                     out = Expr::load(&n, at.clone());
                 }
                 match self.inline(&n, &at, g, always) {
-                    Ok((body, is_shared)) => {
+                    Ok(body) => {
                         g.inlined.push(n.clone());
                         g.depend_on_dropped(&at, &body);
                         for a in n.asserts() {
@@ -140,9 +137,9 @@ impl Planner<'_> {
                                 g.after.push(a.clone());
                             }
                         }
-                        (g.nested, g.shared) = (g.nested + 1, g.shared + u32::from(is_shared));
+                        g.nested += 1;
                         out = self.resolve(&body, g, always);
-                        (g.nested, g.shared) = (g.nested - 1, g.shared - u32::from(is_shared));
+                        g.nested -= 1;
                     }
                     Err(why) => g.barriers.note(&n, why),
                 }
