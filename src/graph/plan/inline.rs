@@ -19,9 +19,10 @@ const MAX_COST_TWICE: u32 = 20;
 const MAX_COST_PER_ELEMENT: u32 = 8;
 /// Maximum total cost of the expressions that are inlined into a step.
 const MAX_INLINED_COST: u32 = 2_000;
-/// Maximum number of maps that are inlined into each other. Bounds the depth of expressions, and with it the stack that
-/// planning takes and the time that drivers take to compile a kernel.
+/// Maximum number of maps that are inlined into each other. Bounds the time that drivers take to compile a kernel.
 const MAX_NESTED: u32 = 64;
+/// Maximum height of the expressions that are inlined into each other, in total. Bounds the stack that planning takes.
+const MAX_HEIGHT: u32 = 192;
 /// Maximum number of maps with several readers among them.
 const MAX_SHARED: u32 = 8;
 
@@ -107,17 +108,44 @@ impl Planner<'_> {
         if self.chain_ends.contains(&n.digest()) {
             return Err(FusionBarrier::SeveralReaders);
         }
+        if self.read_in_branches.contains(&n.digest()) {
+            return Err(FusionBarrier::Condition);
+        }
         // An epilogue that is read once per element of the row, such as the quotient of a mean, is computed once per
         // row.
         if !at.is_index() && cost > MAX_COST_PER_ELEMENT && is_epilogue_candidate(n, value, |n| self.has_one_reader(n))
         {
             return Err(FusionBarrier::OncePerRow);
         }
-        if g.cost + cost > MAX_INLINED_COST || g.nested >= MAX_NESTED {
+        if g.cost + cost > MAX_INLINED_COST || g.nested >= MAX_NESTED || g.height + body.height() > MAX_HEIGHT {
             return Err(FusionBarrier::KernelSize);
         }
         g.cost += cost;
         Ok(body)
+    }
+
+    /// Notes the maps with conditions that a branch of a choice in the expression reads. These are stored, since only
+    /// some positions are evaluated there.
+    pub(super) fn note_branches(&mut self, e: &Expr) {
+        if !e.is_fallible() {
+            return;
+        }
+        let mut visited = <[DigestSet; 2]>::default();
+        let mut stack = vec![(e, false)];
+        while let Some((e, in_branch)) = stack.pop() {
+            if !e.is_fallible() || !visited[usize::from(in_branch)].insert(e.digest()) {
+                continue;
+            }
+            if in_branch
+                && let ExprKind::Load(n, _) = e.kind()
+                && let Some(Recipe::Map { value, .. }) = n.recipe().as_deref()
+                && value.has_conditions()
+            {
+                self.read_in_branches.insert(n.digest());
+            }
+            let is_choice = matches!(e.kind(), ExprKind::Select(..));
+            stack.extend(e.operands().enumerate().map(|(k, o)| (o, in_branch || is_choice && k > 0)));
+        }
     }
 
     /// Finds the maps that are stored so that at most [`MAX_SHARED`] maps with several readers are inlined into each

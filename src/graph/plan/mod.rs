@@ -40,6 +40,7 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> P
         sizes,
         uses: DigestMap::default(),
         chain_ends: DigestSet::default(),
+        read_in_branches: DigestSet::default(),
         roots: roots.iter().map(Node::digest).collect(),
         done: DigestSet::default(),
         added: DigestSet::default(),
@@ -75,6 +76,8 @@ struct Planner<'a> {
     /// Maps with several readers that are stored because a chain of such maps ends with each: see
     /// [`Planner::find_chain_ends`].
     chain_ends: DigestSet,
+    /// Maps with conditions that branches of choices read: see [`Planner::note_branches`].
+    read_in_branches: DigestSet,
     roots: DigestSet,
     done: DigestSet,
     /// Maps that the planner added, which are stored so that their readers fit the limits.
@@ -94,6 +97,7 @@ impl Planner<'_> {
             let mut loads = DigestSet::default();
             let live_counts: Vec<Expr> = recipe.live_counts().chain(node.extent().live()).collect();
             for e in recipe.exprs().into_iter().chain(&live_counts) {
+                self.note_branches(e);
                 let mut exprs = vec![e];
                 while let Some(e) = exprs.pop() {
                     if !loads.insert(e.digest()) {

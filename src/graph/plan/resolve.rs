@@ -32,6 +32,8 @@ pub(super) struct Resolution<'a> {
     pub(super) cost: u32,
     /// Number of maps that are inlined into each other at this place.
     pub(super) nested: u32,
+    /// Number of operations above this place, in the expressions of the recipe and of these maps.
+    pub(super) height: u32,
 }
 
 impl Planner<'_> {
@@ -55,6 +57,7 @@ impl Planner<'_> {
             barriers: Barriers::default(),
             cost: 0,
             nested: 0,
+            height: 0,
         };
         recipe.array().into_iter().for_each(|n| g.barriers.note(n, FusionBarrier::as_array(n)));
         let resolved = recipe.map(&mut Resolving { planner: self, resolution: &mut g });
@@ -115,10 +118,19 @@ impl Planner<'_> {
             return done.clone();
         }
         let is_choice = matches!(e.kind(), ExprKind::Select(..));
-        let operands = e.operands().enumerate();
-        let ops: Vec<Expr> = operands.map(|(k, o)| self.resolve(o, g, always && (k == 0 || !is_choice))).collect();
+        g.height += 1;
+        let mut ops: Vec<Expr> = Vec::new();
+        // A loop takes less stack than a collected iterator.
+        for (k, o) in e.operands().enumerate() {
+            ops.push(self.resolve(o, g, always && (k == 0 || !is_choice)));
+        }
         let mut out = e.with_operands(ops.iter().cloned());
-        ops.iter().for_each(|o| g.depend_on_dropped(o, &out));
+        for o in ops.iter().filter(|o| o.is_fallible()) {
+            // Only a folded operation drops an operand.
+            if !out.operands().any(|kept| kept == o) {
+                g.depend_on_dropped(o, &out);
+            }
+        }
         match out.kind() {
             ExprKind::Load(n, at) => {
                 let (n, mut at) = (n.clone(), at.clone());
@@ -155,6 +167,7 @@ impl Planner<'_> {
             ExprKind::Within(splits, ..) => g.barriers.note(splits, FusionBarrier::as_array(splits)),
             _ => {}
         }
+        g.height -= 1;
         g.memo[usize::from(always)].insert(e.digest(), out.clone());
         out
     }
