@@ -108,7 +108,7 @@ impl Planner<'_> {
         if self.chain_ends.contains(&n.digest()) {
             return Err(FusionBarrier::SeveralReaders);
         }
-        if self.read_in_branches.contains(&n.digest()) {
+        if self.barred.contains(&n.digest()) {
             return Err(FusionBarrier::Condition);
         }
         // An epilogue that is read once per element of the row, such as the quotient of a mean, is computed once per
@@ -122,30 +122,6 @@ impl Planner<'_> {
         }
         g.cost += cost;
         Ok(body)
-    }
-
-    /// Notes the maps with conditions that a branch of a choice in the expression reads. These are stored, since only
-    /// some positions are evaluated there.
-    pub(super) fn note_branches(&mut self, e: &Expr) {
-        if !e.is_fallible() {
-            return;
-        }
-        let mut visited = <[DigestSet; 2]>::default();
-        let mut stack = vec![(e, false)];
-        while let Some((e, in_branch)) = stack.pop() {
-            if !e.is_fallible() || !visited[usize::from(in_branch)].insert(e.digest()) {
-                continue;
-            }
-            if in_branch
-                && let ExprKind::Load(n, _) = e.kind()
-                && let Some(Recipe::Map { value, .. }) = n.recipe().as_deref()
-                && value.has_conditions()
-            {
-                self.read_in_branches.insert(n.digest());
-            }
-            let is_choice = matches!(e.kind(), ExprKind::Select(..));
-            stack.extend(e.operands().enumerate().map(|(k, o)| (o, in_branch || is_choice && k > 0)));
-        }
     }
 
     /// Finds the maps that are stored so that at most [`MAX_SHARED`] maps with several readers are inlined into each

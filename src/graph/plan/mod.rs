@@ -40,7 +40,7 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> P
         sizes,
         uses: DigestMap::default(),
         chain_ends: DigestSet::default(),
-        read_in_branches: DigestSet::default(),
+        barred: DigestSet::default(),
         roots: roots.iter().map(Node::digest).collect(),
         done: DigestSet::default(),
         added: DigestSet::default(),
@@ -76,8 +76,8 @@ struct Planner<'a> {
     /// Maps with several readers that are stored because a chain of such maps ends with each: see
     /// [`Planner::find_chain_ends`].
     chain_ends: DigestSet,
-    /// Maps with conditions that branches of choices read: see [`Planner::note_branches`].
-    read_in_branches: DigestSet,
+    /// Maps with conditions that a step would both inline and load, which are loaded everywhere.
+    barred: DigestSet,
     roots: DigestSet,
     done: DigestSet,
     /// Maps that the planner added, which are stored so that their readers fit the limits.
@@ -97,7 +97,6 @@ impl Planner<'_> {
             let mut loads = DigestSet::default();
             let live_counts: Vec<Expr> = recipe.live_counts().chain(node.extent().live()).collect();
             for e in recipe.exprs().into_iter().chain(&live_counts) {
-                self.note_branches(e);
                 let mut exprs = vec![e];
                 while let Some(e) = exprs.pop() {
                     if !loads.insert(e.digest()) {
@@ -162,7 +161,12 @@ impl Planner<'_> {
         let mut recipe = Cow::Borrowed(recipe);
         let mut attempts = 0;
         loop {
-            let (step, inlined) = self.resolve_recipe(node, &recipe, &stored);
+            let (step, inlined, barred) = self.resolve_recipe(node, &recipe, &stored);
+            // A map that the step loads at a place where only some positions are evaluated is stored in any case.
+            if inlined.iter().any(|n| barred.contains(&n.digest())) {
+                self.barred.extend(barred);
+                continue;
+            }
             if step.fits(self.sizes) {
                 return step;
             }

@@ -27,6 +27,8 @@ pub(super) struct Resolution<'a> {
     /// Resolved expressions: `[1]` for those evaluated at every position, `[0]` for others.
     memo: [DigestMap<Expr>; 2],
     inlined: Vec<Node>,
+    /// Maps that are loaded at some place because only some of their conditions would be checked there.
+    barred: DigestSet,
     after: Vec<Node>,
     barriers: Barriers,
     pub(super) cost: u32,
@@ -37,8 +39,14 @@ pub(super) struct Resolution<'a> {
 }
 
 impl Planner<'_> {
-    /// The step that computes the node, and the maps that were inlined into it. Maps in `stored` are not inlined.
-    pub(super) fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &DigestSet) -> (Step, Vec<Node>) {
+    /// The step that computes the node, the maps that were inlined into it, and the maps that conditions bar from that at
+    /// some place. Maps in `stored` are not inlined.
+    pub(super) fn resolve_recipe(
+        &self,
+        node: &Node,
+        recipe: &Recipe,
+        stored: &DigestSet,
+    ) -> (Step, Vec<Node>, DigestSet) {
         let rows = match recipe {
             Recipe::Reduce { on, .. } | Recipe::RowScan { on, .. } | Recipe::Hash { on, .. } => match &on.rows {
                 Rows::Splits(splits) => Some((splits.clone(), on.inner)),
@@ -53,6 +61,7 @@ impl Planner<'_> {
             domain: recipe.evaluated_at(node.extent()),
             memo: <[DigestMap<Expr>; 2]>::default(),
             inlined: Vec::new(),
+            barred: DigestSet::default(),
             after: node.asserts().to_vec(),
             barriers: Barriers::default(),
             cost: 0,
@@ -84,7 +93,7 @@ impl Planner<'_> {
         };
         let mut fused = vec![node.op()];
         fused.extend(g.inlined.iter().map(Node::op));
-        let inlined = g.inlined;
+        let (inlined, barred) = (g.inlined, g.barred);
         let (out, limits) = (node.clone(), self.limits);
         let row_kernel = match &resolved {
             Recipe::Reduce { reducer, value, .. } => {
@@ -109,7 +118,7 @@ impl Planner<'_> {
             barriers,
             windows: StepWindows::default(),
         };
-        (step, inlined)
+        (step, inlined, barred)
     }
     /// Inlines maps into the expression where that is cheaper than storing them. `always`: the expression is evaluated
     /// at every position of the domain.
@@ -153,7 +162,12 @@ impl Planner<'_> {
                         out = self.resolve(&body, g, always);
                         g.nested -= 1;
                     }
-                    Err(why) => g.barriers.note(&n, why),
+                    Err(why) => {
+                        if why == Some(FusionBarrier::Condition) {
+                            g.barred.insert(n.digest());
+                        }
+                        g.barriers.note(&n, why);
+                    }
                 }
             }
             ExprKind::RowOf(splits, at) => {
