@@ -20,7 +20,9 @@ impl Steps {
         let mut changed = false;
         for first in 0..self.len() {
             let (mut next, mut failures) = (first + 1, 0);
-            while failures < MAX_FAILURES && let Some(second) = self.next_sharing(first, next) {
+            while failures < MAX_FAILURES
+                && let Some(second) = self.next_sharing(first, next)
+            {
                 next = second + 1;
                 let (Some(a), Some(b)) = (self.get(first), self.get(second)) else { continue };
                 if !can_merge(a, b, limits) || self.depends(second, first) || self.depends(first, second) {
