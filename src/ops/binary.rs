@@ -313,6 +313,8 @@ impl Tensor {
     #[track_caller]
     pub fn add_n(tensors: &[impl AsRef<Self>]) -> Result<Self> {
         const OP: &str = "add_n";
+        /// Maximum number of summands of one map, which bounds the height of its expression.
+        const SUMMANDS: usize = 32;
         let Some((first, others)) = tensors.split_first() else {
             return Err(Error::argument(OP, "it needs at least one tensor"));
         };
@@ -320,8 +322,12 @@ impl Tensor {
         Takes::Numbers.check(OP, first.dtype())?;
         let mut sum = Expr::load(first.numbers(OP)?, Expr::index());
         let mut asserts = Vec::new();
-        for other in others {
+        for (k, other) in (1..).zip(others) {
             let other = other.as_ref();
+            if k % SUMMANDS == 0 {
+                let part = Node::map(first.backend(), OP, first.count()?, sum, &[]);
+                sum = Expr::load(&part, Expr::index());
+            }
             if other.dtype() != first.dtype() {
                 return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
             }

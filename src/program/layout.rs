@@ -90,10 +90,12 @@ pub(super) fn frozen(tensors: &[&Tensor]) -> (Frozen, Vec<Layout>) {
     }
     // The counts of the shapes, which the values may not need.
     for x in tensors {
-        references.arrays.extend(x.ragged_shape().counts());
-        if let Values::Strings { strings, .. } = x.values_ref() {
-            references.arrays.extend(strings.nvals_extent().size().counts().into_iter().filter_map(Size::count_node));
-        }
+        let of_strings = match x.values_ref() {
+            Values::Strings { strings, .. } => strings.nvals_extent().size().counts(),
+            Values::Numbers(_) => Vec::new(),
+        };
+        let counts = x.ragged_shape().counts().into_iter().chain(of_strings.into_iter().filter_map(Size::count_node));
+        references.arrays.extend(counts.filter(|node| node.recipe().is_some()));
     }
     let frozen = freeze(&references.arrays, &references.extents);
     let mut numbers = Numbers { arrays: frozen.arrays.iter(), extents: frozen.extents.iter() };

@@ -49,6 +49,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::{RaggedShape, RowPartition};
+use crate::trace::span;
 
 /// Maximum length of a chain of unevaluated nodes; a longer one is evaluated when it is recorded, which bounds the
 /// memory that a recording takes.
@@ -86,7 +87,9 @@ impl Tensor {
         let out = Self { shape, values };
         let nodes = out.nodes()?;
         let counts = out.shape.counts();
-        if nodes.iter().chain(&counts).any(|n| n.depth() > MAX_DEPTH) {
+        let depth = nodes.iter().chain(&counts).map(Node::depth).max().unwrap_or(0);
+        if depth > MAX_DEPTH {
+            let _span = span!("evaluate a long chain", arrays = depth);
             out.backend().evaluate(&[nodes, counts].concat()).map_err(here())?;
         }
         Ok(out)

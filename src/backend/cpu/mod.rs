@@ -177,7 +177,7 @@ impl CpuBackend {
                     Arc::make_mut(&mut table).sizes[count.number].exact = Some(value);
                     arrays.count(count.number, is_valid.then_some(value));
                     if is_valid {
-                        self.last_counts.put(&count.key, bound, value);
+                        count.key.iter().for_each(|key| self.last_counts.put(key, bound, value));
                     }
                 }
             }
@@ -201,7 +201,7 @@ impl CpuBackend {
         let outputs = plan.steps[step].outputs();
         let mut counts = outputs.iter().flat_map(|n| n.extent().size().counts()).collect::<Vec<_>>().into_iter();
         counts.all(|count| {
-            plan.counts.iter().find(|known| known.slot == *count).is_some_and(|known| match known.source {
+            plan.count(count).is_some_and(|known| match known.source {
                 ArraySource::Input(_) => true,
                 // An array that was computed and freed again has been read.
                 ArraySource::Computed(m) => made[m].is_some() || plan.computed[m].last_step < step,
@@ -243,7 +243,11 @@ impl CpuBackend {
         // A size may exceed a limit, and a function of the user may panic, because an earlier condition failed, such as an
         // index beyond all rows. The failed condition is then the error to report.
         match computed {
-            Ok(arrays) => Ok((arrays, status.into())),
+            Ok(arrays) => {
+                // Every outcome is known. A read reports the first failed condition.
+                let failed = status.into_iter().find(|s| settled(s).is_err());
+                Ok((arrays, failed.into_iter().collect()))
+            }
             Err(e) => Err(status.iter().find_map(|s| settled(s).err()).unwrap_or(e)),
         }
     }

@@ -1,6 +1,5 @@
 //! Reads results to the host: outcomes of checks, counts, and live elements.
 
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
@@ -31,13 +30,9 @@ impl GpuBackend {
                 return self.read_traced(&parts, &counts, (&nodes, traced), wait).await;
             }
             let (program, bindings) = traced;
-            for id in program.counts() {
+            for (id, key) in CountKey::of_program(&program, &bindings) {
                 let (size, bound) = (&bindings.sizes[id.index()], bindings.run.value(id.index()));
-                if let Entry::Vacant(entry) = keys.entry(size.digest())
-                    && let Some(key) = CountKey::new(&program, &bindings, id)
-                {
-                    entry.insert((Arc::new(key), bound));
-                }
+                keys.entry(size.digest()).or_insert_with(|| (Arc::new(key), bound));
             }
             drop(bindings);
             let mut on_count = |count: &Size, value| {

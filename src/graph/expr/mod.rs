@@ -43,6 +43,7 @@ pub(super) struct ExprData {
     cost: u32,
     /// Depth, at recording, of the deepest array that the expression reads.
     depth: u32,
+    height: u32,
     kind: ExprKind,
     /// How the value comes about from the position, once asked for; not part of the digest.
     structure: OnceLock<Box<Structure>>,
@@ -114,11 +115,12 @@ impl Expr {
                 K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.depth(),
                 _ => 0,
             },
+            height: 1,
             kind,
             structure: OnceLock::new(),
         };
         let (mut has_index, mut reads, mut conditions) = (out.has_index, out.reads, out.conditions);
-        let (mut fallible, mut cost, mut depth) = (out.fallible, out.cost, out.depth);
+        let (mut fallible, mut cost, mut depth, mut height) = (out.fallible, out.cost, out.depth, out.height);
         for e in out.kind.operands() {
             has_index |= e.has_index();
             reads |= e.reads();
@@ -126,9 +128,10 @@ impl Expr {
             fallible |= e.is_fallible();
             cost = cost.saturating_add(e.cost());
             depth = depth.max(e.depth());
+            height = height.max(e.height() + 1);
         }
         (out.has_index, out.reads, out.conditions, out.cost) = (has_index, reads, conditions, cost);
-        (out.fallible, out.depth) = (fallible, depth);
+        (out.fallible, out.depth, out.height) = (fallible, depth, height);
         Self(Arc::new(out))
     }
 
@@ -174,6 +177,10 @@ impl Expr {
     /// Depth of the deepest array that the expression reads: see [`Node::depth`]. Arrays may have been evaluated since.
     pub(in crate::graph) fn depth(&self) -> u32 {
         self.0.depth
+    }
+    /// Number of operations on the longest path from the expression to a leaf, both included.
+    pub(in crate::graph) fn height(&self) -> u32 {
+        self.0.height
     }
     /// Upper bound of the evaluation cost, in operations.
     pub(crate) fn cost(&self) -> u32 {

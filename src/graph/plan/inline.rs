@@ -4,13 +4,14 @@ use super::Planner;
 use super::resolve::Resolution;
 use crate::graph::conditions::always_checked;
 use crate::graph::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
+use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::recipe::Evaluation;
 use crate::graph::row_fusion::is_epilogue_candidate;
-use crate::graph::walk::for_each_expr;
+use crate::graph::walk::{for_each_expr, for_each_node};
 
 /// Maximum cost of an expression that is evaluated in both passes of a scan. Less than the cost of a search.
 const MAX_COST_TWICE: u32 = 20;
@@ -18,22 +19,31 @@ const MAX_COST_TWICE: u32 = 20;
 const MAX_COST_PER_ELEMENT: u32 = 8;
 /// Maximum total cost of the expressions that are inlined into a step.
 const MAX_INLINED_COST: u32 = 2_000;
-/// Maximum number of maps that are inlined into each other. Bounds the depth of expressions, and with it the stack that
-/// planning takes and the time that drivers take to compile a kernel.
+/// Maximum number of maps that are inlined into each other. Bounds the time that drivers take to compile a kernel.
 const MAX_NESTED: u32 = 64;
+/// Maximum height of the expressions that are inlined into each other, in total. Bounds the stack that planning takes.
+const MAX_HEIGHT: u32 = 192;
 /// Maximum number of maps with several readers among them.
 const MAX_SHARED: u32 = 8;
 
+/// What remains to be visited, the next last.
+enum Visit {
+    /// An array, and then its inputs.
+    Inputs(Node),
+    /// A map whose inputs are visited, with its expression.
+    Map(Node, Expr),
+}
+
 impl Planner<'_> {
-    /// The map's expression at position `at`, if recomputing it costs less than storing the map, and whether other
-    /// kernels compute it too. The error is the fusion barrier; `None` if the array is stored already.
+    /// The map's expression at position `at`, if recomputing it costs less than storing the map. The error is the fusion
+    /// barrier; `None` if the array is stored already.
     pub(super) fn inline(
         &self,
         n: &Node,
         at: &Expr,
         g: &mut Resolution<'_>,
         always: bool,
-    ) -> Result<(Expr, bool), Option<FusionBarrier>> {
+    ) -> Result<Expr, Option<FusionBarrier>> {
         let recipe = n.recipe().ok_or(None)?;
         let Recipe::Map { value, .. } = &*recipe else { return Err(Some(FusionBarrier::EndsKernel(recipe.family()))) };
         self.body(n, value, at, g, always).map_err(Some)
@@ -47,7 +57,7 @@ impl Planner<'_> {
         at: &Expr,
         g: &mut Resolution<'_>,
         always: bool,
-    ) -> Result<(Expr, bool), FusionBarrier> {
+    ) -> Result<Expr, FusionBarrier> {
         if !self.limits.fuse {
             return Err(FusionBarrier::Disabled);
         }
@@ -95,10 +105,11 @@ impl Planner<'_> {
         if repeated && (cost > MAX_REPEATED_COST || (uses > 8 && cost > 8)) {
             return Err(if uses > 1 { FusionBarrier::SeveralReaders } else { FusionBarrier::ComputedPositions });
         }
-        // What is inlined into a map with several readers has several readers too: each step of a loop would compute all
-        // steps before it again.
-        if uses > 1 && g.shared >= MAX_SHARED {
+        if self.chain_ends.contains(&n.digest()) {
             return Err(FusionBarrier::SeveralReaders);
+        }
+        if self.barred.contains(&n.digest()) {
+            return Err(FusionBarrier::Condition);
         }
         // An epilogue that is read once per element of the row, such as the quotient of a mean, is computed once per
         // row.
@@ -106,11 +117,47 @@ impl Planner<'_> {
         {
             return Err(FusionBarrier::OncePerRow);
         }
-        if g.cost + cost > MAX_INLINED_COST || g.nested >= MAX_NESTED {
+        if g.cost + cost > MAX_INLINED_COST || g.nested >= MAX_NESTED || g.height + body.height() > MAX_HEIGHT {
             return Err(FusionBarrier::KernelSize);
         }
         g.cost += cost;
-        Ok((body, uses > 1))
+        Ok(body)
+    }
+
+    /// Finds the maps that are stored so that at most [`MAX_SHARED`] maps with several readers are inlined into each
+    /// other. What is inlined into such a map has several readers too: each step of a loop would compute all steps
+    /// before it again. The maps are the same for all readers. Otherwise each reader of a loop's step would require
+    /// another one of the earlier steps, and every step would be stored and recomputed.
+    pub(super) fn find_chain_ends(&mut self, roots: &[Node]) {
+        // The length of the longest chain that ends with each map, as far as it is inlined into readers.
+        let mut lengths: DigestMap<u32> = DigestMap::default();
+        let mut visited = DigestSet::default();
+        let mut stack: Vec<Visit> = roots.iter().cloned().map(Visit::Inputs).collect();
+        while let Some(next) = stack.pop() {
+            match next {
+                Visit::Inputs(node) => {
+                    let Some(recipe) = node.recipe().filter(|_| visited.insert(node.digest())) else { continue };
+                    if let Recipe::Map { value, .. } = &*recipe {
+                        stack.push(Visit::Map(node.clone(), value.clone()));
+                    }
+                    stack.extend(recipe.array().into_iter().chain(node.asserts()).cloned().map(Visit::Inputs));
+                    let live_counts: Vec<Expr> = recipe.live_counts().chain(node.extent().live()).collect();
+                    for e in recipe.exprs().into_iter().chain(&live_counts) {
+                        for_each_node(e, &mut |n| stack.push(Visit::Inputs(n.clone())));
+                    }
+                }
+                Visit::Map(node, value) => {
+                    let mut length = 0;
+                    for_each_node(&value, &mut |n| length = length.max(lengths.get(&n.digest()).copied().unwrap_or(0)));
+                    let is_shared = self.uses.get(&node.digest()).is_some_and(|uses| *uses > 1);
+                    if is_shared && length == MAX_SHARED {
+                        self.chain_ends.insert(node.digest());
+                    } else if !self.roots.contains(&node.digest()) {
+                        lengths.insert(node.digest(), length + u32::from(is_shared));
+                    }
+                }
+            }
+        }
     }
 
     /// Whether exactly one expression reads the array, which is not requested.

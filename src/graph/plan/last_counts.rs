@@ -11,6 +11,10 @@ use crate::graph::program::{Bindings, CountPlace, Program, SizeId, program_of};
 /// Maximum number of remembered counts.
 const CAPACITY: usize = 1024;
 
+/// Maximum number of arrays on which a remembered count depends. Bounds the time and the memory of keys, each of which
+/// contains a program.
+const MAX_ARRAYS: usize = 256;
+
 /// Identity of a count: the program that computes the array of the count, and its place in the array. Independent
 /// of the other outputs of a program.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,10 +31,19 @@ impl Hash for CountKey {
 }
 
 impl CountKey {
-    /// The key of a count of the program that the host does not know.
-    pub(crate) fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
+    /// The keys of the counts of a program that are remembered.
+    pub(crate) fn of_program(program: &Program, bindings: &Bindings) -> impl Iterator<Item = (SizeId, Self)> {
+        let key = |count| Some((count, Self::new(program, bindings, count)?));
+        program.counts().into_iter().filter_map(key).take(CAPACITY)
+    }
+
+    /// The key of a count of the program that the host does not know; `None` if it depends on too many arrays.
+    fn new(program: &Program, bindings: &Bindings, count: SizeId) -> Option<Self> {
         let (array, place) = program.count_location(count)?;
         let node = bindings.node(array).clone();
+        if node.depth() as usize > MAX_ARRAYS || !program.needs_at_most(array, MAX_ARRAYS) {
+            return None;
+        }
         Some(Self { program: program_of(&[node]), place })
     }
 }
@@ -66,9 +79,9 @@ impl LastCounts {
     /// `bounds`, as for inputs of equal sizes.
     pub(crate) fn apply(&self, program: &Program, bindings: &mut Bindings, bounds: &[u32]) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for id in program.counts() {
-            if let Some(key) = CountKey::new(program, bindings, id)
-                && let Some(last) = all.get(&key)
+        let keys: Vec<(SizeId, CountKey)> = CountKey::of_program(program, bindings).collect();
+        for (id, key) in keys {
+            if let Some(last) = all.get(&key)
                 && last.bound == bounds[id.index()]
             {
                 bindings.run.sizes[id.index()].bound = last.value;

@@ -1,6 +1,7 @@
 //! Linked plans: plans whose array references are resolved to numbers, so that backends can run them repeatedly.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::{CountKey, Plan, PlanLimits, plan};
@@ -8,7 +9,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::digest::DigestMap;
 use crate::graph::node::Node;
 use crate::graph::program::{ArrayId, Bindings, Lifted, Program, SizeId};
-use crate::graph::size::{RunTable, Size, SizeView};
+use crate::graph::size::{RunTable, Size, SizeKind, SizeView, Slot};
 use crate::graph::step::Step;
 
 /// Source of an array that a step reads.
@@ -47,15 +48,13 @@ pub(crate) struct StepLinks {
 /// A count that a plan computes.
 #[derive(Debug)]
 pub(crate) struct CountLink {
-    /// The count, as a size of the plan.
-    pub(crate) slot: Size,
     /// Index of the size in the program.
     pub(crate) number: usize,
     /// The array that holds the count, at index `at`.
     pub(crate) source: ArraySource,
     pub(crate) at: Size,
-    /// Identity of the count.
-    pub(crate) key: Arc<CountKey>,
+    /// Identity of the count, if its value is remembered.
+    pub(crate) key: Option<Arc<CountKey>>,
 }
 
 /// The runs for which a plan is valid.
@@ -76,6 +75,7 @@ pub(crate) struct LinkedPlan {
     pub(crate) steps: Vec<Step>,
     pub(crate) links: Vec<StepLinks>,
     pub(crate) computed: Vec<ComputedArray>,
+    /// The counts, by ascending number.
     pub(crate) counts: Vec<CountLink>,
     /// The inputs that the plan reads.
     pub(crate) inputs: Vec<ArrayId>,
@@ -122,6 +122,7 @@ impl LinkedPlan {
             }
             this.links.push(StepLinks { reads, after, first_output, released: Vec::new() });
         }
+        let mut keys: HashMap<SizeId, CountKey> = CountKey::of_program(&this.program, bindings).collect();
         let counts: Vec<(SizeId, Size)> = this.lifted.counts().map(|(id, slot)| (id, slot.clone())).collect();
         for (id, slot) in counts {
             let Some(count) = slot.slot_count().cloned() else { continue };
@@ -130,13 +131,11 @@ impl LinkedPlan {
             if producer.is_some() || count.node.stored().is_some() {
                 let last = producer.map_or(0, |computed| this.computed[computed].last_step);
                 let source = this.source(&count.node, &mut arrays, last);
-                if let Some(key) = CountKey::new(&this.program, bindings, id) {
-                    let (number, key) = (id.index(), Arc::new(key));
-                    if let Some(computed) = producer {
-                        this.computed[computed].counts.push(this.counts.len());
-                    }
-                    this.counts.push(CountLink { slot, number, source, at: count.at, key });
+                let (number, key) = (id.index(), keys.remove(&id).map(Arc::new));
+                if let Some(computed) = producer {
+                    this.computed[computed].counts.push(this.counts.len());
                 }
+                this.counts.push(CountLink { number, source, at: count.at, key });
             }
         }
         for (m, of) in this.computed.iter().enumerate() {
@@ -159,6 +158,13 @@ impl LinkedPlan {
             self.inputs.push(array);
         }
         ArraySource::Input(array)
+    }
+
+    /// The link of a count; `None` if the plan does not compute it.
+    pub(crate) fn count(&self, size: &Size) -> Option<&CountLink> {
+        let Some(SizeKind::Slot { at: Slot::Size(number), .. }) = size.kind() else { return None };
+        let at = self.counts.binary_search_by_key(number, |count| count.number).ok()?;
+        Some(&self.counts[at])
     }
 
     /// The outputs of the program.

@@ -39,12 +39,15 @@ pub(crate) fn plan(roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> P
         limits,
         sizes,
         uses: DigestMap::default(),
+        chain_ends: DigestSet::default(),
+        barred: DigestSet::default(),
         roots: roots.iter().map(Node::digest).collect(),
         done: DigestSet::default(),
         added: DigestSet::default(),
         steps: Vec::new(),
     };
     planner.count_uses(roots);
+    planner.find_chain_ends(roots);
     for root in roots {
         planner.require(root);
     }
@@ -70,6 +73,11 @@ struct Planner<'a> {
     sizes: SizeView<'a>,
     /// Number of reads of each unevaluated node, by distinct index expressions over all recipes.
     uses: DigestMap<u32>,
+    /// Maps with several readers that are stored because a chain of such maps ends with each: see
+    /// [`Planner::find_chain_ends`].
+    chain_ends: DigestSet,
+    /// Maps with conditions that a step would both inline and load, which are loaded everywhere.
+    barred: DigestSet,
     roots: DigestSet,
     done: DigestSet,
     /// Maps that the planner added, which are stored so that their readers fit the limits.
@@ -153,7 +161,12 @@ impl Planner<'_> {
         let mut recipe = Cow::Borrowed(recipe);
         let mut attempts = 0;
         loop {
-            let (step, inlined) = self.resolve_recipe(node, &recipe, &stored);
+            let (step, inlined, barred) = self.resolve_recipe(node, &recipe, &stored);
+            // A map that the step loads at a place where only some positions are evaluated is stored in any case.
+            if inlined.iter().any(|n| barred.contains(&n.digest())) {
+                self.barred.extend(barred);
+                continue;
+            }
             if step.fits(self.sizes) {
                 return step;
             }

@@ -27,18 +27,26 @@ pub(super) struct Resolution<'a> {
     /// Resolved expressions: `[1]` for those evaluated at every position, `[0]` for others.
     memo: [DigestMap<Expr>; 2],
     inlined: Vec<Node>,
+    /// Maps that are loaded at some place because only some of their conditions would be checked there.
+    barred: DigestSet,
     after: Vec<Node>,
     barriers: Barriers,
     pub(super) cost: u32,
     /// Number of maps that are inlined into each other at this place.
     pub(super) nested: u32,
-    /// Number of those of them that have several readers.
-    pub(super) shared: u32,
+    /// Number of operations above this place, in the expressions of the recipe and of these maps.
+    pub(super) height: u32,
 }
 
 impl Planner<'_> {
-    /// The step that computes the node, and the maps that were inlined into it. Maps in `stored` are not inlined.
-    pub(super) fn resolve_recipe(&self, node: &Node, recipe: &Recipe, stored: &DigestSet) -> (Step, Vec<Node>) {
+    /// The step that computes the node, the maps that were inlined into it, and the maps that conditions bar from that at
+    /// some place. Maps in `stored` are not inlined.
+    pub(super) fn resolve_recipe(
+        &self,
+        node: &Node,
+        recipe: &Recipe,
+        stored: &DigestSet,
+    ) -> (Step, Vec<Node>, DigestSet) {
         let rows = match recipe {
             Recipe::Reduce { on, .. } | Recipe::RowScan { on, .. } | Recipe::Hash { on, .. } => match &on.rows {
                 Rows::Splits(splits) => Some((splits.clone(), on.inner)),
@@ -53,11 +61,12 @@ impl Planner<'_> {
             domain: recipe.evaluated_at(node.extent()),
             memo: <[DigestMap<Expr>; 2]>::default(),
             inlined: Vec::new(),
+            barred: DigestSet::default(),
             after: node.asserts().to_vec(),
             barriers: Barriers::default(),
             cost: 0,
             nested: 0,
-            shared: 0,
+            height: 0,
         };
         recipe.array().into_iter().for_each(|n| g.barriers.note(n, FusionBarrier::as_array(n)));
         let resolved = recipe.map(&mut Resolving { planner: self, resolution: &mut g });
@@ -84,7 +93,7 @@ impl Planner<'_> {
         };
         let mut fused = vec![node.op()];
         fused.extend(g.inlined.iter().map(Node::op));
-        let inlined = g.inlined;
+        let (inlined, barred) = (g.inlined, g.barred);
         let (out, limits) = (node.clone(), self.limits);
         let row_kernel = match &resolved {
             Recipe::Reduce { reducer, value, .. } => {
@@ -109,7 +118,7 @@ impl Planner<'_> {
             barriers,
             windows: StepWindows::default(),
         };
-        (step, inlined)
+        (step, inlined, barred)
     }
     /// Inlines maps into the expression where that is cheaper than storing them. `always`: the expression is evaluated
     /// at every position of the domain.
@@ -118,10 +127,19 @@ impl Planner<'_> {
             return done.clone();
         }
         let is_choice = matches!(e.kind(), ExprKind::Select(..));
-        let operands = e.operands().enumerate();
-        let ops: Vec<Expr> = operands.map(|(k, o)| self.resolve(o, g, always && (k == 0 || !is_choice))).collect();
+        g.height += 1;
+        let mut ops: Vec<Expr> = Vec::new();
+        // A loop takes less stack than a collected iterator.
+        for (k, o) in e.operands().enumerate() {
+            ops.push(self.resolve(o, g, always && (k == 0 || !is_choice)));
+        }
         let mut out = e.with_operands(ops.iter().cloned());
-        ops.iter().for_each(|o| g.depend_on_dropped(o, &out));
+        for o in ops.iter().filter(|o| o.is_fallible()) {
+            // Only a folded operation drops an operand.
+            if !out.operands().any(|kept| kept == o) {
+                g.depend_on_dropped(o, &out);
+            }
+        }
         match out.kind() {
             ExprKind::Load(n, at) => {
                 let (n, mut at) = (n.clone(), at.clone());
@@ -132,7 +150,7 @@ impl Planner<'_> {
                     out = Expr::load(&n, at.clone());
                 }
                 match self.inline(&n, &at, g, always) {
-                    Ok((body, is_shared)) => {
+                    Ok(body) => {
                         g.inlined.push(n.clone());
                         g.depend_on_dropped(&at, &body);
                         for a in n.asserts() {
@@ -140,11 +158,16 @@ impl Planner<'_> {
                                 g.after.push(a.clone());
                             }
                         }
-                        (g.nested, g.shared) = (g.nested + 1, g.shared + u32::from(is_shared));
+                        g.nested += 1;
                         out = self.resolve(&body, g, always);
-                        (g.nested, g.shared) = (g.nested - 1, g.shared - u32::from(is_shared));
+                        g.nested -= 1;
                     }
-                    Err(why) => g.barriers.note(&n, why),
+                    Err(why) => {
+                        if why == Some(FusionBarrier::Condition) {
+                            g.barred.insert(n.digest());
+                        }
+                        g.barriers.note(&n, why);
+                    }
                 }
             }
             ExprKind::RowOf(splits, at) => {
@@ -158,6 +181,7 @@ impl Planner<'_> {
             ExprKind::Within(splits, ..) => g.barriers.note(splits, FusionBarrier::as_array(splits)),
             _ => {}
         }
+        g.height -= 1;
         g.memo[usize::from(always)].insert(e.digest(), out.clone());
         out
     }

@@ -324,6 +324,20 @@ impl Program {
         seen
     }
 
+    /// Whether the array and its direct and indirect inputs are at most `most` arrays.
+    pub(crate) fn needs_at_most(&self, array: ArrayId, most: usize) -> bool {
+        let (mut seen, mut stack) = (HashSet::new(), vec![array]);
+        while let Some(array) = stack.pop() {
+            if seen.insert(array) {
+                if seen.len() > most {
+                    return false;
+                }
+                stack.extend(self.inputs(array));
+            }
+        }
+        true
+    }
+
     /// Computes the hash: fast, without resistance to chosen inputs. Programs whose hashes collide are distinguished by
     /// comparison.
     fn hashed(mut self) -> Self {

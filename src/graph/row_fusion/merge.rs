@@ -10,16 +10,23 @@ use crate::graph::reducer::state_bytes;
 use crate::graph::row_kernel::MAX_STATE;
 use crate::graph::step::merge;
 
+/// Maximum number of reductions with which the merge of one reduction fails. Bounds the time for many reductions of
+/// one array, of which a kernel computes few.
+const MAX_FAILURES: u32 = 64;
+
 impl Steps {
     /// Merges reductions over the same rows that do not depend on each other.
     pub(super) fn merge_reductions(&mut self, limits: SizedLimits<'_>) -> bool {
         let mut changed = false;
         for first in 0..self.len() {
-            let mut next = first + 1;
-            while let Some(second) = self.next_sharing(first, next) {
+            let (mut next, mut failures) = (first + 1, 0);
+            while failures < MAX_FAILURES
+                && let Some(second) = self.next_sharing(first, next)
+            {
                 next = second + 1;
                 let (Some(a), Some(b)) = (self.get(first), self.get(second)) else { continue };
                 if !can_merge(a, b, limits) || self.depends(second, first) || self.depends(first, second) {
+                    failures += 1;
                     continue;
                 }
                 if let (Some(a), Some(b)) = (self.take(first), self.take(second)) {

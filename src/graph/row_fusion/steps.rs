@@ -13,17 +13,17 @@ pub(super) struct Steps {
     producers: DigestMap<usize>,
     /// The steps that read each array or need its conditions.
     readers: DigestMap<BTreeSet<usize>>,
-    /// Whether each step depends on steps with smaller numbers only.
-    is_sorted: bool,
+    /// Position of each step in a topological order, which [`Self::put`] maintains.
+    ranks: Vec<usize>,
 }
 
 impl Steps {
     /// `steps` in topological order.
     pub(super) fn new(steps: Vec<Step>) -> Self {
         let (producers, readers) = (DigestMap::default(), DigestMap::default());
-        let mut out = Self { steps: Vec::with_capacity(steps.len()), producers, readers, is_sorted: true };
+        let (len, none) = (steps.len(), steps.iter().map(|_| None).collect());
+        let mut out = Self { steps: none, producers, readers, ranks: (0..len).collect() };
         for (k, step) in steps.into_iter().enumerate() {
-            out.steps.push(None);
             out.put(k, step);
         }
         out
@@ -60,13 +60,45 @@ impl Steps {
     pub(super) fn put(&mut self, k: usize, step: Step) {
         for n in inputs(&step) {
             self.readers.entry(n.digest()).or_default().insert(k);
-            self.is_sorted &= self.producers.get(&n.digest()).is_none_or(|p| *p < k);
         }
         for n in step.outputs() {
             self.producers.insert(n.digest(), k);
-            self.is_sorted &= self.next_reader(n, 0).is_none_or(|first| first > k);
         }
         self.steps[k] = Some(step);
+        self.restore_order(k);
+    }
+
+    /// Moves step `k` behind its dependencies and before its readers in the topological order of the other steps.
+    /// Visits only steps between them (Pearce and Kelly, 2006).
+    fn restore_order(&mut self, k: usize) {
+        let ranks_of = |steps: Vec<usize>| steps.into_iter().map(|k| self.ranks[k]);
+        let last_dependency = ranks_of(self.dependencies(k).collect()).max();
+        let first_reader = ranks_of(self.dependents(k)).min();
+        let own = self.ranks[k];
+        if last_dependency.is_none_or(|rank| rank < own) && first_reader.is_none_or(|rank| rank > own) {
+            return;
+        }
+        let (low, high) = (first_reader.map_or(own, |r| r.min(own)), last_dependency.map_or(own, |r| r.max(own)));
+        let mut before = self.reachable(k, |k| self.dependencies(k).filter(|&k| self.ranks[k] > low).collect());
+        let mut behind =
+            self.reachable(k, |k| self.dependents(k).into_iter().filter(|&k| self.ranks[k] < high).collect());
+        before.sort_unstable_by_key(|&k| self.ranks[k]);
+        behind.sort_unstable_by_key(|&k| self.ranks[k]);
+        let order = [before, vec![k], behind].concat();
+        let mut ranks: Vec<usize> = order.iter().map(|&k| self.ranks[k]).collect();
+        ranks.sort_unstable();
+        order.into_iter().zip(ranks).for_each(|(k, rank)| self.ranks[k] = rank);
+    }
+
+    /// The steps that `next` reaches from step `k`, without `k`.
+    fn reachable(&self, k: usize, next: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
+        let (mut seen, mut stack) = (HashSet::new(), next(k));
+        while let Some(k) = stack.pop() {
+            if seen.insert(k) {
+                stack.extend(next(k));
+            }
+        }
+        seen.into_iter().collect()
     }
 
     /// The step that computes the array.
@@ -89,6 +121,11 @@ impl Steps {
         self.steps[k].iter().flat_map(inputs).filter_map(|n| self.producer(n))
     }
 
+    /// The steps that depend on step `k` directly.
+    fn dependents(&self, k: usize) -> Vec<usize> {
+        self.steps[k].iter().flat_map(Step::outputs).flat_map(|n| self.readers_of(n)).collect()
+    }
+
     /// Whether step `k` depends on step `other`, directly or through steps between them.
     pub(super) fn depends(&self, k: usize, other: usize) -> bool {
         self.any_is_or_depends(self.dependencies(k).collect(), other)
@@ -105,8 +142,8 @@ impl Steps {
             if k == other {
                 return true;
             }
-            // In a sorted list, a step depends on no later one.
-            if (k > other || !self.is_sorted) && seen.insert(k) {
+            // A step depends on no later one of the order.
+            if self.ranks[k] > self.ranks[other] && seen.insert(k) {
                 stack.extend(self.dependencies(k));
             }
         }
