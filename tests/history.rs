@@ -148,6 +148,25 @@ fn columns_of_device_known_height_are_zipped() -> Result<()> {
 }
 
 #[test]
+fn rows_that_are_known_to_be_none_by_a_read_are_none_by_no_type() -> Result<()> {
+    // Along the outermost axis, rows without values become one row if their number is part of the type.
+    for (name, device) in devices() {
+        let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![4]], &device)?.into_erased();
+        let flags = RaggedTensor::from_nested([true, false], &device)?;
+        let chain = |read: bool| -> Result<HostTensor> {
+            let differences = x.boolean_mask(&flags.logical_and(&flags.logical_not()?)?)?.diff(1)?;
+            if read {
+                differences.to_host()?;
+            }
+            let columns = differences.reduce_variance(keep(1))?.transpose_rows()?;
+            columns.transpose_rows()?.slice(s![..;2])?.log_softmax(-2)?.to_host()
+        };
+        assert_eq!(chain(true)?, chain(false)?, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
 fn an_expression_recorded_twice_is_read_in_stages() {
     let Some(device) = gpu_with(&DeviceOptions::default().tuning(Tuning::default().stage_bytes(4 << 10))) else {
         return;

@@ -60,7 +60,6 @@ impl Extent {
         match (live.as_size(), live.kind()) {
             (Some(n), _) if is_at_most(&n, &capacity) => Self::of(n),
             (Some(n), _) => Self::of(n.min(&capacity)),
-            _ if capacity.as_known() == Some(0) => Self::known(0),
             (None, ExprKind::Load(node, at)) if fixed_index(at).is_some() => {
                 let at = fixed_index(at).unwrap_or(Size::Const(0));
                 Self { size: Size::count(node.clone(), at, capacity), whole: false }

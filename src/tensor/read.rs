@@ -40,8 +40,11 @@ fn size_part(size: &Extent, backend: &BackendRef) -> Option<Part> {
 
 /// Decodes the size whose [`size_part`] is the next array.
 fn size_of(size: &Extent, read: Arrays<'_>) -> u32 {
-    let found = read.next().flatten();
-    found.and_then(|bytes| first_word(&bytes)).map_or(size.capacity(), |n| n.min(size.capacity()))
+    let Some(n) = read.next().flatten().and_then(|bytes| first_word(&bytes)) else { return size.capacity() };
+    let n = n.min(size.capacity());
+    // The run that computed the array may not have needed the count.
+    size.set_exact(n);
+    n
 }
 
 /// The part to read for the splits of a partition; none where the host knows them.

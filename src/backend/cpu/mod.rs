@@ -29,7 +29,6 @@ pub(crate) mod options;
 mod output_writer;
 mod parallel;
 mod pool;
-mod prepared;
 #[cfg(test)]
 mod random_encodings;
 mod rank_bitmap;
@@ -45,7 +44,9 @@ mod segments;
 mod sequence_division;
 mod simd;
 pub mod sort;
+mod status;
 mod store;
+mod template;
 mod tile_fold;
 mod top_k;
 mod work_items;
@@ -59,7 +60,8 @@ use array::Array;
 use compiled_expr::Inputs;
 use options::CpuOptions;
 use pool::Pool;
-use prepared::Prepared;
+use status::{holds, settled, word};
+use template::Prepared;
 
 use crate::dtype::DType;
 use crate::environment;
@@ -96,7 +98,7 @@ pub(crate) struct CpuBackend {
 }
 
 /// The array of a stored result.
-fn array_of(stored: &Stored) -> Arc<Array> {
+pub(super) fn array_of(stored: &Stored) -> Arc<Array> {
     stored.data.clone().downcast().expect("bug: an array of another backend")
 }
 
@@ -273,24 +275,6 @@ impl CpuBackend {
         };
         Ok(parts.iter().map(bytes).collect())
     }
-}
-
-/// Element `at` of a stored u32 array, which holds a count: see the [invariants](crate::graph::size#invariants).
-fn word(stored: &Stored, at: u32) -> u32 {
-    let array = array_of(stored);
-    let words = array.slice::<u32>();
-    *words.get(at as usize).unwrap_or_else(|| panic!("bug: a count at {at} of an array of {}", words.len()))
-}
-
-/// Whether all conditions hold.
-fn holds(status: &[Status]) -> bool {
-    status.iter().all(|s| settled(s).is_ok())
-}
-
-/// Returns the error of the condition if it failed.
-fn settled(s: &Status) -> Result<()> {
-    let block = s.block.downcast_ref::<Arc<[AtomicU32]>>().expect("bug: a condition of another backend");
-    s.record_outcome(block[s.slot as usize].load(Ordering::Relaxed))
 }
 
 impl Backend for CpuBackend {

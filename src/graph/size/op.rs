@@ -33,6 +33,11 @@ impl SizeOp {
 }
 
 impl SizeOp {
+    /// Whether the result is 0 if one of the operands is, whatever the other one is.
+    pub(super) const fn keeps_zero(self) -> bool {
+        matches!(self, Self::Mul | Self::Min)
+    }
+
     /// Applies the operation without a limit of 32 bits.
     pub(super) fn apply_u64(self, a: u64, b: u64) -> u64 {
         match self {

@@ -60,7 +60,10 @@ impl<'a> SizeView<'a> {
             Some(SizeKind::Count(count)) => count.exact(),
             Some(SizeKind::Traced(_)) => None,
             Some(SizeKind::Len(node)) if node.is_traced() => None,
-            Some(SizeKind::Op(op, a, b)) => Some(op.apply(self.host_value(a)?, self.host_value(b)?)),
+            Some(SizeKind::Op(op, a, b)) => match (op, self.host_value(a), self.host_value(b)) {
+                (op, Some(0), _) | (op, _, Some(0)) if op.keeps_zero() => Some(0),
+                (_, a, b) => Some(op.apply(a?, b?)),
+            },
             _ => Some(self.value(size)),
         }
     }
