@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::layout::Layout;
 use super::parts::Parts;
 use super::{ArrayOrigin, Code, Place, Program, SizeOrigin};
 use crate::error::Result;
@@ -77,23 +78,19 @@ impl Code {
         if !backend.run_traced(&self.traced, &mut run)? || run.has_failed {
             return Ok(None);
         }
-        let mut results =
-            Results { code: self, given, run, number: NEXT.fetch_add(1, Ordering::Relaxed), sizes: Vec::new() };
-        results.sizes.resize(self.sizes.len(), None);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let mut results = Results { code: self, given, run, number, sizes: vec![None; self.sizes.len()] };
         let mut nodes = arrays.to_vec();
         for ((k, def), node) in program.arrays().zip(&mut nodes) {
             if let (ArrayDef::Computed { dtype, extent, .. }, true) = (def, self.traced.is_output[k.index()]) {
-                results.size(extent.size());
-                let sizes = Replayed::of(Vec::new(), std::mem::take(&mut results.sizes));
+                let extent = extent.extent(results.size(extent.size()));
                 let stored = results.run.arrays[k.index()].take().expect("bug: an output that no step computes");
-                *node = Some(Node::result(backend, *dtype, sizes.extent(*extent), stored));
-                results.sizes = sizes.into_sizes();
+                *node = Some(Node::result(backend, *dtype, extent, stored));
             }
         }
-        self.outputs
-            .iter()
-            .flat_map(super::layout::Layout::extents)
-            .for_each(|extent| drop(results.size(extent.size())));
+        for extent in self.outputs.iter().flat_map(Layout::extents) {
+            results.size(extent.size());
+        }
         Ok(Some(Replayed::of(nodes, results.sizes)))
     }
 }

@@ -99,13 +99,13 @@ fn several_ragged_levels_and_levels_of_one_length() -> Result<()> {
     let nested = TensorSpec::new(DType::I32, [None, None, None]).ragged_rank(2);
     let program = Program::trace(&[nested], |x| x[0].reduce_sum(2)?.reverse(1))?;
     let uniform = TensorSpec::new(DType::I32, [None, Some(2), None]).ragged_rank(2);
-    let pairs = Program::trace(&[uniform.clone()], |x| x[0].reduce_sum(1))?;
+    let pairs = Program::trace(std::slice::from_ref(&uniform), |x| x[0].reduce_sum(1))?;
     for (name, device) in devices() {
         let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![]], vec![], vec![vec![3]]], &device)?;
         assert_eq!(program.run(&x)?[0].to_string(), "<ragged.RaggedTensor [[0, 3], [], [3]]>", "{name}");
         assert!(!uniform.accepts(&x));
         let p = ragged::RowPartition::from_uniform_row_length(2, 4, &device)?;
-        let q = ragged::RowPartition::from_row_lengths(&[1, 2, 0, 1], &device)?;
+        let q = ragged::RowPartition::from_row_lengths([1, 2, 0, 1], &device)?;
         let flat = RaggedTensor::from_nested([1, 2, 3, 4], &device)?;
         let y = Tensor::from_row_partitions(&flat, &[p, q])?;
         assert!(uniform.accepts(&y), "{}", y.shape_text());
@@ -135,7 +135,8 @@ fn a_failed_check_names_the_line_of_the_closure() -> Result<()> {
 #[test]
 fn nothing_is_read_while_a_program_is_traced() {
     let read = |f: fn(&Tensor) -> Result<Tensor>| Program::trace(&[ragged_f32()], |x| f(&x[0])).unwrap_err();
-    let cases: [(&str, fn(&Tensor) -> Result<Tensor>); 5] = [
+    type Case = (&'static str, fn(&Tensor) -> Result<Tensor>);
+    let cases: [Case; 5] = [
         ("a read", |x| x.to_host().map(|_: HostTensor| x.clone())),
         ("a read", |x| x.eval().map(|()| x.clone())),
         ("a read", |x| x.row_to_host(0).map(|_| x.clone())),

@@ -247,8 +247,7 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Maker<'_> {
     }
 
     fn extent(&mut self, x: &ExtentDef) -> Extent {
-        let size = self.size(&x.size);
-        if x.whole { Extent::whole_of(size) } else { Extent::of(size) }
+        x.extent(self.size(&x.size))
     }
 
     fn size(&mut self, s: &SizeId) -> Size {

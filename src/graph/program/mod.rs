@@ -38,7 +38,7 @@ use super::function::FunctionDef;
 use super::node::InputForm;
 use super::recipe::{Recipe, Reference};
 use super::scalar_param::ScalarDef;
-use super::size::{RunTable, SizeOp};
+use super::size::{RunTable, Size, SizeOp};
 use super::word_hasher::WordHasher;
 use crate::dtype::DType;
 
@@ -84,6 +84,11 @@ impl ExtentDef {
 
     pub(crate) fn size(self) -> SizeId {
         self.size
+    }
+
+    /// The extent in a recording, where its size is that one.
+    pub(crate) fn extent(self, size: Size) -> Extent {
+        if self.whole { Extent::whole_of(size) } else { Extent::of(size) }
     }
 }
 

@@ -46,17 +46,12 @@ impl Replayed {
         Self { arrays, sizes }
     }
 
-    pub(crate) fn into_sizes(self) -> Vec<Option<Size>> {
-        self.sizes
-    }
-
     pub(crate) fn node(&self, array: ArrayId) -> &Node {
         self.arrays[array.index()].as_ref().expect("bug: an array that is not made")
     }
 
     pub(crate) fn extent(&self, extent: ExtentDef) -> Extent {
-        let size = self.size(extent.size).clone();
-        if extent.whole { Extent::whole_of(size) } else { Extent::of(size) }
+        extent.extent(self.size(extent.size).clone())
     }
 
     pub(crate) fn size(&self, size: SizeId) -> &Size {
