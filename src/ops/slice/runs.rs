@@ -80,7 +80,11 @@ pub(super) fn run_of_rows(
     if let Some(len) = p.uniform_length() {
         return Ok((RowPartition::uniform(len, count.clone())?, p.start(start.clone())));
     }
-    let end = start.clone().add(count.expr());
+    let end = match (count.as_known(), p.nrows_extent().as_known()) {
+        // There may be fewer rows, which is an error; the count of their values is inside of the splits all the same.
+        (Some(_), None) => start.clone().add(count.expr()).min(p.nrows_extent().expr()),
+        _ => start.clone().add(count.expr()),
+    };
     let known = |at: &Expr| p.known_split(at.as_known()?).map(|split| Expr::size(&split));
     let first = match (known(start), start.as_u32()) {
         (Some(first), _) => first,
