@@ -24,6 +24,7 @@ use crate::graph::traced_run::TracedProgram;
 use crate::tensor::{Tensor, TensorSet};
 use layout::{Layout, frozen};
 use parts::Parts;
+use run::Way;
 
 /// A computation that was recorded once, by [`Program::trace`], and runs on any inputs that fit its [`TensorSpec`]s: on
 /// any device, from any number of threads.
@@ -99,8 +100,8 @@ impl Program {
     /// Records the program that `f` computes from inputs of these specifications. `f` is called once, with tensors that
     /// have no values; its result is a tensor, or several as a list or a tuple.
     ///
-    /// Tensors of any device that `f` captures are constants of the program; what is recorded of them is computed in
-    /// each run, so evaluate it before. Numbers that `f` captures are constants, too: a number that varies is an input
+    /// Tensors that `f` captures are constants of the program; they may be on any device. Each run computes what they have
+    /// not yet computed, so evaluate them before. Numbers that `f` captures are constants, too: a number that varies is an input
     /// of shape `[]`.
     ///
     /// # Errors
@@ -185,7 +186,7 @@ impl Program {
     pub fn run(&self, inputs: impl TensorSet) -> Result<Vec<Tensor>> {
         let inputs = inputs.tensors();
         let backend = self.checked(&inputs)?;
-        self.outputs_of(&inputs, &backend).map_err(here())
+        self.outputs_of(&inputs, &backend, Way::Computed).map_err(here())
     }
 
     /// The kernels that a run on these inputs has; runs nothing.
@@ -194,7 +195,9 @@ impl Program {
     /// As [`Program::run`].
     #[track_caller]
     pub fn explain(&self, inputs: impl TensorSet) -> Result<Explain> {
-        let outputs = self.run(inputs)?;
+        let inputs = inputs.tensors();
+        let backend = self.checked(&inputs)?;
+        let outputs = self.outputs_of(&inputs, &backend, Way::Recorded).map_err(here())?;
         crate::tensor::explain(&outputs)
     }
 

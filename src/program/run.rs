@@ -14,9 +14,17 @@ use crate::graph::size::{RecordedSize, RunInput, Size};
 use crate::graph::traced_run::TracedRun;
 use crate::tensor::Tensor;
 
+/// How the outputs of a run come about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Computed now, where the backend does that; recorded elsewhere.
+    Computed,
+    Recorded,
+}
+
 impl Program {
     /// The outputs of a run.
-    pub(super) fn outputs_of(&self, inputs: &[&Tensor], backend: &BackendRef) -> Result<Vec<Tensor>> {
+    pub(super) fn outputs_of(&self, inputs: &[&Tensor], backend: &BackendRef, way: Way) -> Result<Vec<Tensor>> {
         let code = &*self.0;
         let parts = code.inputs.iter().zip(inputs).map(|(spec, x)| Parts::of(spec, x)).collect::<Result<Vec<_>>>()?;
         let array = |origin: &Option<ArrayOrigin>| match origin {
@@ -32,7 +40,11 @@ impl Program {
                 Some(Size::input(Digest::of("captured size", identity), *n))
             }
         };
-        let of = match code.computed(&arrays, &sizes, backend)? {
+        let computed = match way {
+            Way::Computed => code.computed(&arrays, &sizes, backend)?,
+            Way::Recorded => None,
+        };
+        let of = match computed {
             Some(of) => of,
             None => code.traced.program.replay(ReplayInputs {
                 backend,

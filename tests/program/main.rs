@@ -204,6 +204,18 @@ fn runs_with_inputs_of_many_sizes_have_one_plan() -> Result<()> {
 }
 
 #[test]
+fn an_explanation_has_the_kernels_of_the_recorded_program() -> Result<()> {
+    let program = Program::trace(&[ragged_f32()], |x| softmax(&x[0]))?;
+    for (name, device) in devices() {
+        let x = rows(&device, &[&[1.0, 2.0], &[], &[3.0]]);
+        let (traced, recorded) = (program.explain(&x)?, softmax(x.erased())?.explain()?);
+        assert!(!traced.kernels.is_empty(), "{name}");
+        assert_eq!(traced.kernels.len(), recorded.kernels.len(), "{name}:\n{traced}\n{recorded}");
+    }
+    Ok(())
+}
+
+#[test]
 fn threads_run_one_program_with_inputs_of_their_own() -> Result<()> {
     let program = Program::trace(&[ragged_f32()], |x| softmax(&x[0].slice(s![.., ..3])?))?;
     for (name, device) in devices() {

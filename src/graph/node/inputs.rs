@@ -80,9 +80,19 @@ impl Node {
     fn stored_input(
         backend: &BackendRef,
         digest: Digest,
-        InputForm { dtype, extent, fallible, vector_padded }: InputForm,
+        form: InputForm,
         (lengths, planned_input): (KnownLengths, Option<usize>),
         stored: Stored,
+    ) -> Self {
+        Self::without_recipe(backend, digest, form, (lengths, planned_input), OnceLock::from(stored))
+    }
+
+    fn without_recipe(
+        backend: &BackendRef,
+        digest: Digest,
+        InputForm { dtype, extent, fallible, vector_padded }: InputForm,
+        (lengths, planned_input): (KnownLengths, Option<usize>),
+        stored: OnceLock<Stored>,
     ) -> Self {
         intern(digest, || NodeData {
             digest,
@@ -97,28 +107,13 @@ impl Node {
             vector_padded,
             planned_input,
             fallible,
-            stored: OnceLock::from(stored),
+            stored,
         })
     }
 
     /// An input of a program that is traced: neither computed nor stored.
     pub(in crate::graph) fn traced_input(backend: &BackendRef, digest: Digest, form: InputForm) -> Self {
-        let InputForm { dtype, extent, fallible, vector_padded } = form;
-        intern(digest, || NodeData {
-            digest,
-            dtype,
-            extent,
-            backend: backend.clone(),
-            op: "source",
-            recipe: Mutex::new(None),
-            asserts: Box::default(),
-            depth: 0,
-            lengths: KnownLengths::NONE,
-            vector_padded,
-            planned_input: None,
-            fallible,
-            stored: OnceLock::new(),
-        })
+        Self::without_recipe(backend, digest, form, (KnownLengths::NONE, None), OnceLock::new())
     }
 
     /// As [`Self::traced_input`], for an array of the user's inputs. Other runs may have conditions for it.

@@ -1,5 +1,5 @@
-//! Programs that are traced: what they compute from inputs without values, run on the arrays of the materials, against the
-//! recorded outcomes; and recorded again, against themselves.
+//! Random programs, traced: a run on the arrays of the materials must give the recorded outcomes, and a replay the same
+//! program.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,7 +18,7 @@ pub struct Figures {
     pub refused: u64,
 }
 
-/// Traces the nodes that the program wants, and runs them on the device: what is wrong.
+/// Traces the nodes of the program, and runs them on the device: the text of a fault.
 pub fn fault(program: &Program, device: &Device, figures: &mut Figures) -> Option<String> {
     let leaves = program.leaves(device);
     let inputs: Vec<&Tensor> =
