@@ -167,6 +167,35 @@ fn rows_that_are_known_to_be_none_by_a_read_are_none_by_no_type() -> Result<()> 
 }
 
 #[test]
+fn softmax_makes_one_row_of_rows_that_were_recorded_as_none() -> Result<()> {
+    for (name, device) in devices() {
+        let recorded = RaggedTensor::from_row_splits(Vec::<f32>::new(), [0, 0, 0], &device)?;
+        assert_eq!(recorded.softmax(0)?.shape().first(), Some(&Some(1)), "{name}");
+        // A number that only the device has changes no layout, read or not.
+        let flags = RaggedTensor::from_nested([vec![false], vec![false, false]], &device)?;
+        let masked = RaggedTensor::from_nested([vec![1.0f32], vec![2.0, 3.0]], &device)?.boolean_mask(&flags)?;
+        assert_eq!(masked.softmax(0)?.row_lengths(1)?.to_vec()?, [0, 0], "{name}");
+        masked.to_host()?;
+        assert_eq!(masked.softmax(0)?.row_lengths(1)?.to_vec()?, [0, 0], "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn transposed_rows_of_known_length_are_as_many_without_rows() -> Result<()> {
+    for (name, device) in devices() {
+        let x = RaggedTensor::dense(vec![1, 2, 3, 4, 5, 6], &[2, 3], &device)?;
+        let uniform = Tensor::from_tensor(&x, 1)?;
+        let host = uniform.slice(s![2..])?.transpose_rows()?;
+        let flags = RaggedTensor::from_nested([false, false], &device)?;
+        let known_there = uniform.boolean_mask(&flags)?.transpose_rows()?;
+        assert_eq!(host.row_lengths(1)?.to_host()?, known_there.row_lengths(1)?.to_host()?, "{name}");
+        assert_eq!(host.shape().first(), Some(&Some(3)), "{name}");
+    }
+    Ok(())
+}
+
+#[test]
 fn an_expression_recorded_twice_is_read_in_stages() {
     let Some(device) = gpu_with(&DeviceOptions::default().tuning(Tuning::default().stage_bytes(4 << 10))) else {
         return;

@@ -16,7 +16,8 @@ impl Tensor {
     /// Swaps the two outermost dimensions: row `j` of the result has element `j` of each row that has one, in the order
     /// of the rows.
     ///
-    /// The result has as many rows as the longest row has elements. What is below the elements moves with them. Any
+    /// The result has as many rows as the longest row has elements, or as the length of uniform rows, also if there are
+    /// none of them. What is below the elements moves with them. Any
     /// dtype. A row's elements lose their row index where a shorter row comes before it: transposing twice gives the
     /// tensor back if no row is longer than the one before it, and the tensor has no empty rows. Uniform rows give
     /// uniform rows, the transposed matrix; where the device computes their number, read or not, the rows of the result
@@ -49,7 +50,12 @@ impl Tensor {
                 (RowPartition::uniform(n, Extent::known(len))?, from)
             }
             _ => {
-                let by = ByKey::new(backend, OP, &count, rows.offset_of(at.clone()), &longest(backend, OP, rows)?)?;
+                let ncolumns = match rows.uniform_length() {
+                    // Also where there are no rows.
+                    Some(len) => Extent::known(len),
+                    None => longest(backend, OP, rows)?,
+                };
+                let by = ByKey::new(backend, OP, &count, rows.offset_of(at.clone()), &ncolumns)?;
                 let (columns, ncolumns, _) = by.rows();
                 let columns = match columns {
                     // There are no elements, so no rows: ragged like all other results.

@@ -81,6 +81,13 @@ impl Outcome {
         }
     }
 
+    /// Whether the shapes know different lengths of rows of which `host`, the tensor that was read, has none.
+    pub fn knows_other_lengths_of_no_rows(&self, other: &Self, host: &HostTensor) -> bool {
+        let (Self::Read(a), Self::Read(b)) = (self, other) else { return false };
+        let lengths = a.shape.iter().skip(1).zip(b.shape.iter().skip(1));
+        host.nested_row_splits.iter().zip(lengths).any(|(splits, (a, b))| splits.len() == 1 && a != b)
+    }
+
     /// The text of a difference, which begins with its class in brackets.
     pub fn fault(&self, want: &Self, knows_all: bool) -> Option<String> {
         self.difference(want, knows_all).map(|class| format!("[{class}] {self}\n    not {want}"))
