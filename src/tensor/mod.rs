@@ -294,7 +294,8 @@ impl Tensor {
     /// would take much memory: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes).
     ///
     /// # Errors
-    /// A request that the device rejects. Device-side checks are reported by reads only.
+    /// A request that the device rejects. Device-side checks are reported by reads; by the evaluation only where the CPU
+    /// cannot compute the result of which a check fails.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

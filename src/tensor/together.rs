@@ -31,7 +31,8 @@ fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef,
 /// take one pass over it. An empty list does nothing.
 ///
 /// # Errors
-/// Tensors on different devices; a request that the device rejects. Device-side checks are reported by reads only.
+/// Tensors on different devices; a request that the device rejects. Device-side checks are reported by reads, as for
+/// [`Tensor::eval`].
 ///
 /// ```
 /// # use ragged::{Device, RaggedTensor, eval};

@@ -261,7 +261,7 @@ fn checks_name_the_compared_values() {
             (x.gather(&ids).map(Into::into), "an index is out of range: -4 for size 3 (first at position 1)"),
             (large.nth(1).map(Into::into), "a row has no element 1: 1 for size 1 (first at position 1)"),
             (large.nth(-2).map(Into::into), "a row has no element -2: 2 exceeds 1 (first at position 1)"),
-            (large.add(&other).map(Into::into), "of which none is 1: 2 and 1"),
+            (large.add(&other).map(Into::into), "and neither was recorded as 1: 2 and 1"),
             (large.reshape_like(&x).map(Into::into), "3 and 5"),
             (large.squeeze(1).map(Into::into), "dimension 1 must have size 1: 2 and 1 (first at position 0)"),
             (square.matmul(&square).map(Into::into), "differ in length: 2 and 1 (first at position 0)"),

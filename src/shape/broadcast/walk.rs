@@ -76,7 +76,8 @@ impl<'a> Walk<'a> {
     #[track_caller]
     pub(super) fn assert(&mut self, a: usize, b: usize, count: Extent, ok: Expr, d: usize) {
         let (a, b) = (self.layouts[a.min(b)].to_string(), self.layouts[a.max(b)].to_string());
-        let what = format!("shapes {a} and {b} have different sizes along dimension {d}, of which none is 1");
+        let what =
+            format!("shapes {a} and {b} have different sizes along dimension {d}, and neither was recorded as 1");
         let check = Arc::new(Check {
             number: None,
             op: self.op,

@@ -172,16 +172,19 @@ impl<'a> Replay<'a> {
         self.program.hosts[k].as_ref()
     }
 
-    /// An evaluation succeeds, unless one of its results exceeds a limit.
+    /// An evaluation succeeds, unless one of its results exceeds a limit, or cannot be computed since its condition fails.
     fn evaluated(&self, nodes: &[usize], result: Result<()>) -> Result<(), Fault> {
         let is_limit = |e: &ragged::Error| matches!(e, ragged::Error::Limit { .. });
-        let wanted = |k: &usize| matches!(&self.program.wants[*k], Outcome::Failed(e) if is_limit(e));
-        match result {
-            Err(e) if !(is_limit(&e) && nodes.iter().any(wanted)) => {
-                Err(format!("[success] an evaluation of {nodes:?} fails: {e}"))
-            }
-            _ => Ok(()),
+        let Err(e) = result else { return Ok(()) };
+        let is_wanted = |k: &usize| match &self.program.wants[*k] {
+            Outcome::Failed(want) if is_limit(&e) => is_limit(want),
+            want @ Outcome::Failed(_) => Outcome::Failed(e.clone()).difference(want, false).is_none(),
+            _ => false,
+        };
+        if nodes.iter().any(is_wanted) {
+            return Ok(());
         }
+        Err(format!("[success] an evaluation of {nodes:?} fails: {e}"))
     }
 
     /// Does an action: the fault that it shows.

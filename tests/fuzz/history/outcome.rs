@@ -81,11 +81,12 @@ impl Outcome {
         }
     }
 
-    /// Whether the shapes know different lengths of rows of which `host`, the tensor that was read, has none.
-    pub fn knows_other_lengths_of_no_rows(&self, other: &Self, host: &HostTensor) -> bool {
+    /// Whether the shapes know different lengths of rows without elements, or of no rows, in `host`, the tensor that was
+    /// read.
+    pub fn knows_other_lengths_of_nothing(&self, other: &Self, host: &HostTensor) -> bool {
         let (Self::Read(a), Self::Read(b)) = (self, other) else { return false };
         let lengths = a.shape.iter().skip(1).zip(b.shape.iter().skip(1));
-        host.nested_row_splits.iter().zip(lengths).any(|(splits, (a, b))| splits.len() == 1 && a != b)
+        host.nested_row_splits.iter().zip(lengths).any(|(splits, (a, b))| splits.last() == Some(&0) && a != b)
     }
 
     /// The text of a difference, which begins with its class in brackets.

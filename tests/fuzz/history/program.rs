@@ -229,8 +229,8 @@ impl Generation {
         }
         let (wants, hosts) = read_together(&mut program);
         // Whether the layout differs from the one of the isolated operations: host-known sizes decide more. Where only
-        // the uniform lengths do, the canonical order of floats may be another one, and nothing else; unless no row is left
-        // that has the length.
+        // the uniform lengths do, the canonical order of floats may be another one, and nothing else; unless these rows have
+        // no elements.
         let (mut differs_in_layout, mut differs_in_order) = (vec![false; wants.len()], vec![false; wants.len()]);
         for (k, want) in wants.iter().enumerate() {
             let operands: Vec<usize> = program.nodes[k].operands().into_iter().flatten().collect();
@@ -242,7 +242,7 @@ impl Generation {
                 program.faults.push(format!("{k} on a fresh device: {text}"));
             } else {
                 differs_in_layout[k] = want.difference(&isolated[k].1, false).is_some()
-                    || hosts[k].as_ref().is_some_and(|host| want.knows_other_lengths_of_no_rows(&isolated[k].1, host));
+                    || hosts[k].as_ref().is_some_and(|host| want.knows_other_lengths_of_nothing(&isolated[k].1, host));
                 differs_in_order[k] |= !want.has_uniform_lengths_of(&isolated[k].1);
             }
         }
