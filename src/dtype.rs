@@ -10,6 +10,7 @@ use std::fmt;
 /// assert_eq!((DType::U8.is_integer(), DType::U8.is_signed(), DType::U8.is_float()), (true, false, false));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "saved", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum DType {
     /// Truth values, one byte each (four to a word on the device).

@@ -197,12 +197,13 @@ pub enum Error {
         /// Source file and line of the call.
         location: &'static Location<'static>,
     },
-    /// The Rust function of an [`ElementFunction`](crate::ElementFunction) that panicked.
+    /// The Rust function of an [`ElementFunction`](crate::ElementFunction) that panicked, or that a program from a file
+    /// lacks.
     #[error("element function {function}: {what}{}", At(location))]
     Function {
         /// The name of the function.
         function: String,
-        /// Where the function is defined, and the panic's message.
+        /// Where the function is defined, and the panic's message; or what is missing.
         what: String,
         /// Source file and line of the read.
         location: &'static Location<'static>,

@@ -216,6 +216,8 @@ pub use ops::{
     ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default, pad_width, padded_with,
     replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space,
 };
+#[cfg(feature = "saved")]
+pub use program::{LoadOptions, SavedModel};
 pub use program::{Program, TensorSpec};
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::{ConcatAxis, SparseTensor, expanding};

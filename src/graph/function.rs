@@ -48,7 +48,8 @@ pub(crate) struct FunctionData {
     pub(crate) identity: Digest,
     /// For a function of a plan: its number in the program. It has no Rust function.
     pub(crate) number: Option<u32>,
-    pub(crate) rust: BlockFunction,
+    /// None for a function of a plan, and for one of a file that was not registered.
+    pub(crate) rust: Option<BlockFunction>,
     /// Where the user defined the function.
     pub(crate) location: &'static Location<'static>,
 }
@@ -64,13 +65,13 @@ impl Function {
             def: def.clone(),
             identity: Digest::of("function of a plan", number),
             number: Some(number),
-            rust: Box::new(|_, _| unreachable!("bug: a call of the function of a plan")),
+            rust: None,
             location: caller(),
         })
     }
 
     /// The part that a program contains.
-    pub(in crate::graph) fn def(&self) -> &Arc<FunctionDef> {
+    pub(crate) fn def(&self) -> &Arc<FunctionDef> {
         &self.0.def
     }
     /// The function itself, or for one of a plan the function of the run with its number.
@@ -90,15 +91,29 @@ impl Function {
         &self.0.def.wgsl
     }
 
+    /// Whether the Rust function, which the CPU calls, is there.
+    pub(crate) fn has_rust(&self) -> bool {
+        self.0.rust.is_some()
+    }
+
+    /// The error of a call on the CPU without a Rust function.
+    #[track_caller]
+    pub(crate) fn missing(&self) -> Error {
+        let what =
+            "a file has its WGSL only, and the CPU calls its Rust function: give it to LoadOptions::element_function";
+        Error::Function { function: self.0.def.name.clone(), what: what.into(), location: caller() }
+    }
+
     /// Fills `results` with the Rust function's results, as words.
     ///
     /// # Errors
-    /// [`Error::Function`] if the Rust function panics. The results are unspecified then.
+    /// [`Error::Function`] if the Rust function panics, or is missing. The results are unspecified then.
     #[track_caller]
     pub(crate) fn apply(&self, arguments: &[&[u32]], results: &mut [u32]) -> Result<()> {
         let call = caller();
+        let Some(rust) = &self.0.rust else { return Err(self.missing()) };
         // The words stay valid after a panic, whichever of them were written.
-        catch_unwind(AssertUnwindSafe(|| (self.0.rust)(arguments, results))).map_err(|panic| {
+        catch_unwind(AssertUnwindSafe(|| rust(arguments, results))).map_err(|panic| {
             let text = panic.downcast_ref::<&str>().copied();
             let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
             let (file, line) = (self.0.location.file(), self.0.location.line());
@@ -131,11 +146,11 @@ impl Function {
             def: Arc::new(def),
             identity: Digest::of("function", "for tests"),
             number: None,
-            rust: Box::new(move |arguments, results| {
+            rust: Some(Box::new(move |arguments, results| {
                 for (k, result) in results.iter_mut().enumerate() {
                     *result = one(arguments[0][k], arguments[1][k]);
                 }
-            }),
+            })),
             location: caller(),
         })
     }

@@ -54,6 +54,8 @@ mod row_fusion;
 pub(crate) mod row_kernel;
 pub(crate) mod row_lengths;
 pub(crate) mod scalar;
+#[cfg(feature = "saved")]
+pub(crate) mod scalar_bits;
 pub(crate) mod scalar_param;
 pub(crate) mod size;
 pub(crate) mod stage;

@@ -6,6 +6,11 @@ use crate::math::MathFn;
 
 /// A scalar operation of one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum UnaryOp {
     /// `-x`; integers wrap.
     Neg,
@@ -29,6 +34,11 @@ pub(crate) enum UnaryOp {
 
 /// A scalar operation of two operands of one dtype.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum BinaryOp {
     /// `a + b`; integers wrap.
     Add,
@@ -85,6 +95,11 @@ impl BinaryOp {
 
 /// Hash function of a row of bytes, with a u64 result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum HashOp {
     /// FarmHash's Fingerprint64.
     Fingerprint,
@@ -102,6 +117,11 @@ pub(crate) enum HashOp {
 
 /// Operation that reduces a row to one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum ReduceOp {
     /// Sum; 0 for an empty row.
     Sum,

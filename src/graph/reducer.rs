@@ -6,6 +6,11 @@ use crate::dtype::DType;
 
 /// The result of a row reduction, extracted from its accumulator. Has the dtype of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum Reducer {
     /// The values, combined by an operation. Minima and maxima of floats are [`Self::Extreme`].
     Op(ReduceOp),
@@ -23,6 +28,11 @@ pub(crate) enum Reducer {
 
 /// The minimum and maximum of no floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum Empty {
     /// The greatest and the lowest finite float.
     Finite,

@@ -10,6 +10,11 @@ use crate::dtype::DType;
 
 /// What a program requires of a scalar parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) struct ScalarDef {
     pub(crate) dtype: DType,
     /// Whether the value is promised to differ from 0. Set for divisors of u32, whose kernels then need no test.

@@ -4,6 +4,7 @@
 //! - [`awkward`]: arrays of Awkward Array.
 //! - [`polars`]: columns of lists in Polars.
 //! - [`operations`]: every operation, with TensorFlow's name and where it is computed.
+//! - [`saved`]: programs that are recorded once, and the files that they are saved in.
 //!
 //! Each of the first three maps the concepts of the library, writes the same small jobs in both, lists calls by topic
 //! with their differences, and says what is missing here. The modules contain documentation only; their examples run
@@ -16,4 +17,6 @@
 pub mod awkward;
 pub mod operations;
 pub mod polars;
+#[cfg(feature = "saved")]
+pub mod saved;
 pub mod tensorflow;

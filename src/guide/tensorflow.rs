@@ -14,7 +14,8 @@
 //! | `row_splits_dtype` | none: splits are stored in 32 bits, accessors give i64. A tensor has fewer than 2^32 - 1 values |
 //! | `DynamicRaggedShape`, `RowPartition` | [`RaggedShape`], [`RowPartition`] |
 //! | eager mode | a read (`to_vec`, `item`, printing) computes what was recorded, fused into few kernels |
-//! | `tf.function` | nothing to trace: the plan of a read is cached, and batches of other sizes use it again |
+//! | `tf.function` | not needed: the plan of a read is cached, and batches of other sizes use it again. A [`Program`](crate::Program) of a [`TensorSpec`](crate::TensorSpec), TensorFlow's `tf.RaggedTensorSpec`, is recorded once |
+//! | `tf.saved_model` | `SavedModel`: named programs and tensors in one file |
 //! | `InvalidArgumentError` | [`Error`], from the call if the host can tell, else from the read. It names the line of the call |
 //! | `with tf.device(…)` | the device of the operands; tensors move by [`to_device`](Tensor::to_device) only |
 //! | keyword arguments | functions around an argument: `keepdims=True` is [`keep`]`(1)`; see the [crate's page](crate#arguments-and-options) |
@@ -286,7 +287,7 @@
 //!
 //! # Missing
 //!
-//! - Gradients, variables, Keras layers, saved models; `tf.data`, `tf.io.parse_example` and other input.
+//! - Gradients, variables, Keras layers; `tf.data`, `tf.io.parse_example` and other input.
 //! - `tf.while_loop` and `tf.cond` on tensors: a loop in Rust records its operations, and a condition on data is a read.
 //! - Scatters (`tf.tensor_scatter_nd_update`); segment sums add by index. `tf.einsum`, `tf.linalg`, convolutions,
 //!   `tf.image`, Fourier transforms.

@@ -55,6 +55,11 @@ use crate::DType;
 
 /// An elementary function of floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum MathFn {
     Exp,
     Expm1,

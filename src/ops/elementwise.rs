@@ -37,14 +37,7 @@ impl Site {
 
     /// As [`Self::checked`], of a condition about strings.
     pub(crate) fn checked_strings(&self, what: &str, ok: Expr, value: Expr, strings: Option<CheckedStrings>) -> Expr {
-        let check = Check {
-            number: None,
-            op: self.op,
-            what: what.into(),
-            location: self.location,
-            is_of_index: false,
-            strings,
-        };
+        let check = Check { strings, ..Check::at(self.op, what.into(), self.location) };
         value.checked(Arc::new(check), ok)
     }
 }

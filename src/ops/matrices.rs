@@ -32,8 +32,7 @@ impl<'a> Call<'a> {
     /// A condition that only the device can see.
     #[track_caller]
     pub(super) fn assert(&self, count: &Extent, ok: Expr, what: String) -> Node {
-        let check =
-            Check { number: None, op: self.op, what, location: self.location, is_of_index: false, strings: None };
+        let check = Check::at(self.op, what, self.location);
         Node::assert(self.backend, count.clone(), ok, Arc::new(check))
     }
 }

@@ -101,6 +101,8 @@ pub use axes::Axes;
 pub(crate) use bincount::Occurrences;
 pub(crate) use by_key::{ByKey, one_row, reduce_rows};
 pub use cross::{CrossInput, HashBuckets, keyed};
+#[cfg(feature = "saved")]
+pub(crate) use element_function::SavedFunction;
 pub use element_function::{ElementClosure, ElementFunction, ElementSignature, WgslElement};
 pub use embedding_sparse::Combiner;
 pub use index::{Ellipsis, Index, NewAxis, SliceItems};

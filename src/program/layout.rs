@@ -11,6 +11,11 @@ use crate::tensor::{Tensor, Values};
 
 /// A partition, by the arrays and sizes of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(super) struct Level {
     pub(super) rows: Rows<ArrayId, SizeId>,
     pub(super) nrows: ExtentDef,
@@ -21,6 +26,11 @@ pub(super) struct Level {
 
 /// The values, by the arrays and sizes of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(super) enum FlatValues {
     Numbers(ArrayId),
     Strings { strings: Level, bytes: ArrayId },
@@ -28,6 +38,11 @@ pub(super) enum FlatValues {
 
 /// An output of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(super) struct Layout {
     pub(super) levels: Vec<Level>,
     pub(super) outer: Option<ExtentDef>,

@@ -3,28 +3,31 @@
 mod layout;
 mod parts;
 mod run;
+#[cfg(feature = "saved")]
+mod saved;
 mod spec;
+mod traced;
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(feature = "saved")]
+pub use saved::{LoadOptions, SavedModel};
 pub use spec::TensorSpec;
 
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::explain::Explain;
 use crate::graph::backend::BackendRef;
-use crate::graph::digest::{Digest, DigestMap};
 use crate::graph::node::Node;
-use crate::graph::program::{self, ReplayInputs, SizeId};
+use crate::graph::program::{ReplayInputs, SizeId};
 use crate::graph::recording::copied;
-use crate::graph::size::{RecordedSize, Size};
 use crate::graph::traced_run::TracedProgram;
 use crate::tensor::{Tensor, TensorSet};
 use layout::{Layout, frozen};
-use parts::Parts;
 use run::Way;
+use traced::Traced;
 
 /// A computation that was recorded once, by [`Program::trace`], and runs on any inputs that fit its [`TensorSpec`]s: on
 /// any device, from any number of threads.
@@ -54,10 +57,27 @@ struct Code {
     sizes: Vec<Option<SizeOrigin>>,
     /// Upper bounds of counts.
     bounds: Vec<(SizeId, SizeId)>,
+    /// Whether a file holds the program, so that nothing guarantees the rules that recordings keep.
+    is_of_file: bool,
+}
+
+/// What `run` makes of a program from a file; an error if it panics.
+#[track_caller]
+fn guarded<T>(op: &'static str, run: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        Err(Error::argument(op, format!("the program breaks a rule that recorded ones keep: {text}")))
+    })
 }
 
 /// The place of an array or a size among the [`Parts`] of the inputs.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 struct Place {
     input: usize,
     part: usize,
@@ -122,50 +142,10 @@ impl Program {
     /// Source: `tf.function` with an input signature; `jax.jit`.
     #[track_caller]
     pub fn trace<O: TensorSet>(specs: &[TensorSpec], f: impl FnOnce(&[Tensor]) -> Result<O>) -> Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         const OP: &str = "Program::trace";
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let device = Device::of_traces();
-        let (mut inputs, mut arrays, mut sizes) = (Vec::new(), DigestMap::default(), DigestMap::default());
-        for (input, spec) in specs.iter().enumerate() {
-            if let Some(fault) = spec.fault() {
-                return Err(Error::argument(OP, fault));
-            }
-            let (x, parts) = Parts::traced(spec, device.backend(), Digest::of("traced", (number, input)))?;
-            let place = |part| Place { input, part };
-            arrays.extend(parts.arrays.iter().enumerate().map(|(part, node)| (node.digest(), place(part))));
-            sizes.extend(parts.sizes.iter().enumerate().map(|(part, size)| (size.digest(), place(part))));
-            inputs.push(x);
-        }
-        let outputs = f(&inputs)?;
-        let (frozen, layouts) = frozen(&outputs.tensors());
-        let program::Frozen { program, bindings, bounds, .. } = frozen;
-        let array = |(node, def): (&Node, &program::ArrayDef)| match def {
-            program::ArrayDef::Computed { .. } => None,
-            program::ArrayDef::Input(_) => Some(match arrays.get(&node.digest()) {
-                Some(place) => ArrayOrigin::Input(*place),
-                None => ArrayOrigin::Captured(Captured { node: node.clone(), copies: Mutex::default() }),
-            }),
-        };
-        let mut is_output = vec![false; bindings.arrays.len()];
-        layouts.iter().flat_map(Layout::arrays).for_each(|array| is_output[array.index()] = true);
-        let nodes = bindings.arrays.iter().map(|(node, _)| node);
-        let size = |(size, def): (&Size, &program::SizeDef)| match def {
-            program::SizeDef::Input => Some(match sizes.get(&size.digest()) {
-                Some(place) => SizeOrigin::Input(*place),
-                None => SizeOrigin::Known(size.capacity()),
-            }),
-            _ => None,
-        };
-        Ok(Self(Arc::new(Code {
-            inputs: specs.to_vec(),
-            number,
-            arrays: nodes.zip(program.arrays().map(|(_, def)| def)).map(array).collect(),
-            sizes: bindings.sizes.iter().zip(program.sizes()).map(size).collect(),
-            traced: TracedProgram::new(program, bindings, is_output),
-            outputs: layouts,
-            bounds,
-        })))
+        let traced = Traced::of(OP, specs)?;
+        let outputs = f(&traced.inputs)?;
+        Ok(traced.program(specs, &outputs.tensors(), false))
     }
 
     /// The specifications of the inputs.
@@ -186,7 +166,9 @@ impl Program {
     pub fn run(&self, inputs: impl TensorSet) -> Result<Vec<Tensor>> {
         let inputs = inputs.tensors();
         let backend = self.checked(&inputs)?;
-        self.outputs_of(&inputs, &backend, Way::Computed).map_err(here())
+        let run = || self.outputs_of(&inputs, &backend, Way::Computed);
+        let outputs = if self.0.is_of_file { guarded("Program::run", run) } else { run() };
+        outputs.map_err(here())
     }
 
     /// The kernels that a run on these inputs has; runs nothing.
@@ -246,6 +228,11 @@ is replayed as
                 let (expected, given) = (spec.to_string(), given(x));
                 return Err(Error::Input { input, expected, given, location: caller() });
             }
+        }
+        if inputs.first().is_none_or(|x| x.backend().is_cpu())
+            && let Some(function) = self.0.traced.trace.locations.functions().iter().find(|f| !f.has_rust())
+        {
+            return Err(function.missing());
         }
         let captured = self.0.arrays.iter().flatten().find_map(|origin| match origin {
             ArrayOrigin::Captured(captured) => Some(captured.node.backend().clone()),

@@ -23,6 +23,11 @@ use crate::tensor::Tensor;
 ///
 /// Source: `tf.RaggedTensorSpec`, `tf.TensorSpec`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct TensorSpec {
     pub(super) dtype: DType,
     pub(super) shape: Vec<Option<u32>>,

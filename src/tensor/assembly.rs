@@ -4,7 +4,7 @@ use super::HostValues;
 use super::host_vec::{decode, room};
 use crate::backend::host_memory::counted_allocations;
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::backend::{BackendRef, CountedMemory, ReadBytes};
 
 /// Bytes of a string in a result, besides its content: its `Vec`, and the allocator's header and rounding.
@@ -95,10 +95,13 @@ impl<'a> Assembly<'a> {
     /// Strings from their splits, relative to the first byte, and their bytes.
     ///
     /// # Errors
-    /// As [`Self::splits`].
+    /// As [`Self::splits`]; splits that are not those of the bytes.
     #[track_caller]
     pub(crate) fn strings(&mut self, splits: &[u32], bytes: &ReadBytes) -> Result<HostValues> {
         let n = splits.len().saturating_sub(1);
+        if !splits.is_sorted() || splits.last().is_none_or(|&last| last as usize > bytes.len()) {
+            return Err(Error::partition(self.op, "the splits of the strings are not those of their bytes"));
+        }
         self.reserve_allocations(STRING_BYTES * n as u64 + bytes.len() as u64)?;
         let mut out: Vec<Vec<u8>> = Vec::new();
         room(&mut out, n)?;

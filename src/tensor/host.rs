@@ -98,7 +98,7 @@ impl HostValues {
     }
 
     /// The numbers as bytes; none of strings.
-    fn number_bytes(&self) -> Option<&[u8]> {
+    pub(crate) fn number_bytes(&self) -> Option<&[u8]> {
         Some(match self {
             Self::Bool(v) => bytemuck::cast_slice(v),
             Self::U8(v) => v,
@@ -229,6 +229,26 @@ impl HostTensor {
     pub fn from_nested_row_splits(nested_row_splits: Vec<Vec<u32>>, values: HostValues) -> Self {
         let uniform_row_lengths = vec![None; nested_row_splits.len()];
         Self { nested_row_splits, uniform_row_lengths, inner_shape: vec![values.len()], values }
+    }
+
+    /// Checks that the levels fit each other and the values.
+    ///
+    /// # Errors
+    /// The first level that does not.
+    pub(super) fn check_layout(&self) -> Result<(), String> {
+        let outer = self.inner_shape.first().copied();
+        let below = self.nested_row_splits.iter().skip(1).map(|splits| splits.len().checked_sub(1)).chain([outer]);
+        for (k, (splits, below)) in self.nested_row_splits.iter().zip(below).enumerate() {
+            let last = splits.last().map(|&last| last as usize);
+            if splits.first() != Some(&0) || last != below || !splits.is_sorted() {
+                return Err(format!("the row splits of dimension {} are no splits of {below:?} elements", k + 1));
+            }
+        }
+        let count = self.inner_shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
+        if count != Some(self.values.len()) {
+            return Err(format!("{} values for a shape of {:?}", self.values.len(), self.inner_shape));
+        }
+        Ok(())
     }
 
     /// Validates the splits and uploads the tensor to a device.

@@ -138,7 +138,7 @@ impl Tensor {
     /// Decodes the tensor whose [`parts_to_read`](Self::parts_to_read) are the next arrays.
     ///
     /// # Errors
-    /// The host lacks the memory for the result.
+    /// The host lacks the memory for the result; arrays of another layout, which only a program from a file can compute.
     #[track_caller]
     pub(crate) fn of_bytes(&self, read: Arrays<'_>, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
         let splits = self.partitions().iter().map(|p| splits_of(p, read, assembly));
@@ -153,7 +153,9 @@ impl Tensor {
             }
         };
         let uniform_row_lengths = self.partitions().iter().map(RowPartition::uniform_length).collect();
-        Ok(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
+        let host = HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values };
+        host.check_layout().map_err(|what| Error::partition("a read", what)).map_err(here())?;
+        Ok(host)
     }
 
     /// Reads the results of the device-side checks only, and no elements.

@@ -137,6 +137,8 @@ impl Got {
         let program = ragged::Program::trace(&[], |_| Ok(tensors))?;
         let difference = program.replay_difference()?;
         assert!(difference.is_none(), "the program is replayed as another one: {}", difference.unwrap_or_default());
+        #[cfg(feature = "saved")]
+        assert_saved(&program)?;
         Ok(())
     }
 
@@ -162,4 +164,27 @@ impl Got {
             Self::Unsupported(why) => Read::Unsupported(why),
         })
     }
+}
+
+/// Checks that the program, written and read again, is the same program and gives the same results.
+#[cfg(feature = "saved")]
+fn assert_saved(program: &ragged::Program) -> Result<()> {
+    let bytes = ragged::SavedModel::new().with_program("it", program).to_bytes()?;
+    let model = ragged::SavedModel::from_bytes(bytes.clone())?;
+    assert!(bytes == model.to_bytes()?, "the program is read as another one");
+    let (want, got) = (program.run(&[] as &[Tensor]), model.program("it")?.run(&[] as &[Tensor]));
+    // A condition may fail in the run or in the read.
+    let read = |outputs: Result<Vec<Tensor>>| outputs?.iter().map(Tensor::to_host).collect::<Result<Vec<_>>>();
+    match (read(want), read(got)) {
+        (Ok(want), Ok(got)) => assert!(same_bits(&want, &got), "{want:?} is read again as {got:?}"),
+        (Err(_), Err(_)) => {}
+        (want, got) => panic!("{want:?} is read again as {got:?}"),
+    }
+    Ok(())
+}
+
+/// Whether tensors are equal, with NaN equal to NaN.
+#[cfg(feature = "saved")]
+fn same_bits(want: &[HostTensor], got: &[HostTensor]) -> bool {
+    format!("{want:?}") == format!("{got:?}")
 }

@@ -2,9 +2,9 @@
 
 use pollster::block_on;
 use ragged::{
-    ConstantOptions, CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoDTensor, Nested, Pool, Program,
-    RaggedShape, RaggedTensor, RowPartition, SparseTensor, StructuredTensor, Tensor, TensorSpec, Update, keys,
-    record_async, s, to_host, to_host_async, to_vecs,
+    ConstantOptions, CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoDTensor, LoadOptions, Nested,
+    Pool, Program, RaggedShape, RaggedTensor, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor,
+    TensorSpec, Update, keys, record_async, s, to_host, to_host_async, to_vecs,
 };
 
 use crate::{Misuse, no, read};
@@ -213,6 +213,14 @@ pub const READS: &[(&str, Misuse)] = &[
         let program = Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?;
         no(program.explain([&s.t, &s.t]))
     }),
+    ("save", |s| no(SavedModel::new().with_tensor("x", &s.x).save("/nowhere/x.safetensors"))),
+    ("to_bytes", |s| no(SavedModel::new().with_tensor("x", &s.failing()?).to_bytes())),
+    ("load", |_| no(SavedModel::load("/nowhere/x.safetensors"))),
+    ("from_bytes", |_| no(SavedModel::from_bytes(b"nothing".to_vec()))),
+    ("load with options", |_| no(LoadOptions::new().load("/nowhere/x.safetensors"))),
+    ("from_bytes with options", |_| no(LoadOptions::new().from_bytes(b"nothing".to_vec()))),
+    ("program", |_| no(SavedModel::new().program("x"))),
+    ("tensor", |s| no(SavedModel::new().tensor("x", &s.device))),
     ("record_async", |s| no(block_on(record_async(|| s.x.to_tensor("x"))))),
     ("values_buffer", |s| no(s.t.values_buffer())),
     ("splits_buffer", |s| no(s.x.partitions()[0].splits_buffer(&s.device))),

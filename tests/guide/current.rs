@@ -3,7 +3,7 @@
 use ragged::{DType, Device, RaggedShape, RaggedTensor, Result, RowPartition, Tensor, s, shaped};
 use serde_json::json;
 
-use super::{apis, constant, dense, in_order, is_dense, prints, shared};
+use super::{apis, constant, dense, functions, in_order, is_dense, prints, shared};
 
 #[test]
 fn every_cell_in_order() {
@@ -23,7 +23,10 @@ fn every_cell_in_order() {
         ("elements and batches", apis::elements_and_batches),
         ("batches of dense rows", apis::batches_of_dense_rows),
         ("functions of elements", apis::functions_of_elements),
-        ("functions", functions),
+        ("functions", functions::traced_functions),
+        ("an input signature", functions::input_signature),
+        ("concrete functions", functions::concrete_functions),
+        ("saved modules", functions::saved_modules),
         ("overloaded operators", shared::overloaded_operators),
         ("indexing", shared::indexing),
         ("to a padded tensor", to_padded),
@@ -61,23 +64,6 @@ fn factories(device: &Device) -> Result<()> {
     prints(&Tensor::from_value_rowids(&values, [0, 0, 0, 0, 2, 2, 3])?, want);
     prints(&Tensor::from_row_lengths(&values, [4, 0, 2, 1])?, want);
     prints(&Tensor::from_row_splits(&values, [0, 4, 4, 6, 7])?, want);
-    Ok(())
-}
-
-/// Functions work on dense and ragged tensors alike; there is nothing to trace.
-fn functions(device: &Device) -> Result<()> {
-    let make_palindrome = |x: &Tensor, axis: i64| Tensor::concat(&[x, &x.reverse(axis)?], axis);
-    let max_and_min = |x: &Tensor| -> Result<_> { Ok((x.reduce_max(-1)?, x.reduce_min(-1)?)) };
-    let rectangle = dense(json!([[1, 2], [3, 4], [5, 6]]), device);
-    is_dense(&make_palindrome(&rectangle, 1)?, DType::I32, json!([[1, 2, 2, 1], [3, 4, 4, 3], [5, 6, 6, 5]]));
-    let x = constant(json!([[1, 2], [3], [4, 5, 6]]), device);
-    prints(&make_palindrome(&x, 1)?, "<tf.RaggedTensor [[1, 2, 2, 1], [3, 3], [4, 5, 6, 6, 5, 4]]>");
-    let (max, min) = max_and_min(&x)?;
-    is_dense(&max, DType::I32, json!([2, 3, 6]));
-    is_dense(&min, DType::I32, json!([1, 3, 4]));
-    prints(&(&x + 1)?, "<tf.RaggedTensor [[2, 3], [4], [5, 6, 7]]>");
-    let grow = (&constant(json!([[1.0, 4.0, 3.0], [2.0]]), device) * 100.0f32)?;
-    prints(&grow, "<tf.RaggedTensor [[100.0, 400.0, 300.0], [200.0]]>");
     Ok(())
 }
 

@@ -2,8 +2,9 @@
 //!
 //! `current.rs` is the guide as of TensorFlow 2.11, `older.rs` an earlier version without printed results; `shared.rs`
 //! contains the sections of both. `apis.rs` covers the section on protocol buffers, datasets and Keras as far as its
-//! cells compute with tensors: words and hashes of a model's input, elements, batches and functions of a dataset. Not
-//! covered: parsing of `tf.Example`, the objects of `tf.data`, Keras layers and training, saved models.
+//! cells compute with tensors: words and hashes of a model's input, elements, batches and functions of a dataset;
+//! `functions.rs` those on `tf.function`, concrete functions and saved modules. Not covered: parsing of `tf.Example`, the
+//! objects of `tf.data`, Keras layers and training.
 //!
 //! Differences from the printed results: random embeddings are replaced by a fixed table, with recomputed results;
 //! errors are compared by kind, without TensorFlow's wording; sizes are i64; means of dense integers are floats.
@@ -13,6 +14,7 @@ mod common;
 
 mod apis;
 mod current;
+mod functions;
 mod older;
 mod shared;
 

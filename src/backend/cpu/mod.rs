@@ -16,7 +16,7 @@ mod copier;
 mod copies;
 mod encoding;
 mod eval;
-mod fingerprint;
+pub(crate) mod fingerprint;
 mod histogram;
 mod load;
 mod loops;

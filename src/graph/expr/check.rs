@@ -1,6 +1,7 @@
 //! Device-side conditions.
 
 use std::hash::{Hash, Hasher};
+use std::panic::Location;
 use std::sync::Arc;
 
 use crate::error::{Error, Result, caller};
@@ -14,12 +15,14 @@ use crate::graph::{Size, WeakNode};
 pub(crate) struct Check {
     /// For a check of a plan: its number in the program. The other fields then say nothing.
     pub(crate) number: Option<u32>,
+    /// Tells equal conditions of a program apart that were recorded at several lines, where a file has no lines.
+    pub(crate) duplicate: u32,
     /// The operation.
     pub(crate) op: &'static str,
     /// Message of the error: the violated condition.
     pub(crate) what: String,
     /// Where the user called the operation.
-    pub(crate) location: &'static std::panic::Location<'static>,
+    pub(crate) location: &'static Location<'static>,
     /// Whether the condition compares an index of the user with a size. The error of a failed read then names both.
     pub(crate) is_of_index: bool,
     /// The strings of which the condition is about the one at its position. The error of a failed read then shows it.
@@ -48,10 +51,15 @@ impl Hash for CheckedStrings {
 }
 
 impl Check {
+    /// A condition of the operation `op`, which the user called at `location`.
+    pub(crate) fn at(op: &'static str, what: String, location: &'static Location<'static>) -> Self {
+        Self { number: None, duplicate: 0, op, what, location, is_of_index: false, strings: None }
+    }
+
     /// A condition of the caller without a message.
     #[track_caller]
     fn here() -> Self {
-        Self { number: None, op: "", what: String::new(), location: caller(), is_of_index: false, strings: None }
+        Self::at("", String::new(), caller())
     }
 
     /// The check of a plan that stands for check `number` of the program.
@@ -69,6 +77,13 @@ impl Check {
     #[track_caller]
     pub(crate) fn of_index(op: &'static str, what: impl Into<String>) -> Arc<Self> {
         Arc::new(Self { op, what: what.into(), is_of_index: true, ..Self::here() })
+    }
+
+    /// The condition of a program from a file, of which `duplicate` equal ones come before it.
+    #[cfg(feature = "saved")]
+    #[track_caller]
+    pub(crate) fn of_file(op: &'static str, what: &str, is_of_index: bool, duplicate: u32) -> Arc<Self> {
+        Arc::new(Self { op, what: what.to_owned(), is_of_index, duplicate, ..Self::here() })
     }
 
     /// The condition that the total of a scan fits in u32.

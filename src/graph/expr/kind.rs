@@ -14,11 +14,16 @@ use crate::graph::{Expr, Node, Size};
 /// The kinds of scalar expression. Generic over the references to expressions, arrays, sizes, scalar parameters,
 /// checks and functions: those of a recording, or numbers in a [`Program`](crate::graph::program::Program).
 #[derive(Debug, Clone)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum ExprKind<E = Expr, A = Node, S = Size, P = ScalarParam, C = Arc<Check>, F = Function> {
     /// The flat position of the element being computed (u32).
     Index,
     /// A constant of the program.
-    Scalar(Scalar),
+    Scalar(#[cfg_attr(feature = "saved", serde(with = "crate::graph::scalar_bits"))] Scalar),
     /// A number of the user: a parameter of the program.
     Param(P),
     /// A size (u32), at its capacity: a run-time parameter of the kernel.

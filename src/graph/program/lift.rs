@@ -4,12 +4,14 @@
 //! a plan are slots: places in the [table of a run](crate::graph::size::RunTable). A plan that depends on the value of
 //! a slot is valid for that value only. Those of a recording are given: see [`replay`](super::replay).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::order::Item;
 use super::{
-    ArrayDef, ArrayId, CheckId, ExprId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program, ScalarId, SizeDef,
-    SizeId,
+    ArrayDef, ArrayId, CheckId, ExprDef, ExprId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program, ScalarId,
+    SizeDef, SizeId,
 };
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
@@ -28,8 +30,8 @@ pub(super) trait Leaves {
     fn computed(&mut self, array: ArrayId, parts: Parts) -> Node;
     /// A size that is given with the inputs.
     fn size(&mut self, size: SizeId) -> Size;
-    /// The upper bound of a count, where it is to be made.
-    fn bound(&self, count: SizeId) -> Option<SizeId>;
+    /// The upper bounds of counts, where they are to be made.
+    fn bounds(&self) -> &[(SizeId, SizeId)];
     /// A count that `node` holds at `at`.
     fn count(&mut self, size: SizeId, node: Node, at: Size, bound: Option<Size>) -> Size;
     /// The allocated length of an array.
@@ -58,16 +60,21 @@ pub(super) struct Made {
 
 /// Makes the nodes of a program.
 pub(super) fn make(program: &Program, leaves: &mut dyn Leaves) -> Made {
+    let order = program.order(leaves.bounds()).expect("bug: a program that refers to itself");
+    let bounds = leaves.bounds().iter().copied().collect();
     let mut maker = Maker {
         program,
         leaves,
+        bounds,
         arrays: vec![None; program.arrays.len()],
         exprs: vec![None; program.exprs.len()],
         sizes: vec![None; program.sizes.len()],
     };
-    (0..program.arrays.len() as u32).for_each(|k| maker.make_with_inputs(ArrayId(k)));
-    let sizes = (0..program.sizes.len() as u32).map(|k| maker.size(&SizeId(k))).collect();
-    Made { arrays: maker.arrays.into_iter().flatten().collect(), sizes }
+    for item in order {
+        maker.make(item);
+    }
+    let (arrays, sizes) = (maker.arrays.into_iter().flatten(), maker.sizes.into_iter().flatten());
+    Made { arrays: arrays.collect(), sizes: sizes.collect() }
 }
 
 /// The leaves of a plan.
@@ -102,8 +109,8 @@ impl Leaves for Slots<'_> {
     fn size(&mut self, size: SizeId) -> Size {
         self.slot(size, None)
     }
-    fn bound(&self, _: SizeId) -> Option<SizeId> {
-        None
+    fn bounds(&self) -> &[(SizeId, SizeId)] {
+        &[]
     }
     fn count(&mut self, size: SizeId, node: Node, at: Size, _: Option<Size>) -> Size {
         self.slot(size, Some(SlotCount { node, at }))
@@ -170,44 +177,59 @@ impl Lifted {
 struct Maker<'a> {
     program: &'a Program,
     leaves: &'a mut dyn Leaves,
+    bounds: HashMap<SizeId, SizeId>,
     arrays: Vec<Option<Node>>,
     exprs: Vec<Option<Expr>>,
     sizes: Vec<Option<Size>>,
 }
 
 impl Maker<'_> {
-    /// Makes an array after its inputs, without recursion.
-    fn make_with_inputs(&mut self, array: ArrayId) {
-        let mut stack = vec![(array, false)];
-        while let Some((array, is_ready)) = stack.pop() {
-            if self.arrays[array.index()].is_some() {
-                continue;
+    /// Makes a definition; those that it refers to are made.
+    fn make(&mut self, item: Item) {
+        match item {
+            Item::Array(array) => self.arrays[array.index()] = Some(self.made_array(array)),
+            Item::Expr(expr) => {
+                let ExprDef { kind, dtype } = &self.program.exprs[expr.index()];
+                self.exprs[expr.index()] = Some(Expr::new(kind.map::<ExtentDef, _>(self), *dtype));
             }
-            if is_ready {
-                self.make_array(array);
-            } else {
-                stack.push((array, true));
-                stack.extend(self.program.inputs(array).into_iter().map(|a| (a, false)));
-            }
+            Item::Size(size) => self.sizes[size.index()] = Some(self.made_size(size)),
         }
     }
 
-    fn make_array(&mut self, array: ArrayId) {
-        let program = self.program;
-        let node = match &program.arrays[array.index()] {
+    fn made_array(&mut self, array: ArrayId) -> Node {
+        match &self.program.arrays[array.index()] {
             ArrayDef::Input(form) => self.leaves.input(array, form),
             ArrayDef::Computed { dtype, op, extent, asserts, recipe, fallible } => {
                 let extent = self.extent(extent);
-                let asserts: Vec<Node> = asserts.iter().map(|&a| self.array(&a)).collect();
+                let asserts: Vec<Node> = asserts.iter().map(|a| self.array(a)).collect();
                 let recipe = recipe.map(self);
                 let op = self.leaves.name(*op);
                 let (dtype, fallible) = (*dtype, *fallible);
                 self.leaves.computed(array, Parts { op, dtype, extent, fallible, asserts, recipe })
             }
-        };
-        self.arrays[array.index()] = Some(node);
+        }
+    }
+
+    fn made_size(&mut self, size: SizeId) -> Size {
+        match &self.program.sizes[size.index()] {
+            SizeDef::Const(n) => Size::Const(*n),
+            SizeDef::Input => self.leaves.size(size),
+            SizeDef::Len(array) => {
+                let is_input = matches!(self.program.arrays[array.index()], ArrayDef::Input { .. });
+                let node = self.array(array);
+                self.leaves.length(size, &node, is_input)
+            }
+            SizeDef::Count { array, at } => {
+                let bound = self.bounds.get(&size).copied().map(|bound| self.size(&bound));
+                let (node, at) = (self.array(array), self.size(at));
+                self.leaves.count(size, node, at, bound)
+            }
+            SizeDef::Op(op, a, b) => Size::op(*op, &self.size(a), &self.size(b)),
+        }
     }
 }
+
+const IN_ORDER: &str = "bug: a definition before those that it refers to";
 
 impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Maker<'_> {
     type Expr = Expr;
@@ -217,66 +239,17 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Maker<'_> {
     type Check = Arc<Check>;
 
     fn expr(&mut self, e: &ExprId) -> Expr {
-        if let Some(known) = &self.exprs[e.0 as usize] {
-            return known.clone();
-        }
-        // Operands have smaller numbers, so that missing ones are lifted in ascending order.
-        let (mut missing, mut stack) = (Vec::new(), vec![*e]);
-        let mut seen = std::collections::HashSet::new();
-        while let Some(e) = stack.pop() {
-            if self.exprs[e.0 as usize].is_none() && seen.insert(e) {
-                missing.push(e);
-                stack.extend(self.program.exprs[e.0 as usize].kind.operands());
-            }
-        }
-        missing.sort_unstable_by_key(|e| e.0);
-        for e in missing {
-            let def = &self.program.exprs[e.0 as usize];
-            let kind = def.kind.map::<ExtentDef, _>(self);
-            self.exprs[e.0 as usize] = Some(Expr::new(kind, def.dtype));
-        }
-        self.exprs[e.0 as usize].clone().expect("bug: an expression that was not lifted")
+        self.exprs[e.index()].clone().expect(IN_ORDER)
     }
-
     fn array(&mut self, a: &ArrayId) -> Node {
-        // The arrays of an upper bound are no inputs.
-        if self.arrays[a.index()].is_none() {
-            self.make_with_inputs(*a);
-        }
-        self.arrays[a.index()].clone().expect("bug: an array before its inputs")
+        self.arrays[a.index()].clone().expect(IN_ORDER)
     }
-
     fn extent(&mut self, x: &ExtentDef) -> Extent {
         x.extent(self.size(&x.size))
     }
-
     fn size(&mut self, s: &SizeId) -> Size {
-        let at = s.0 as usize;
-        if let Some(known) = &self.sizes[at] {
-            return known.clone();
-        }
-        let size = match &self.program.sizes[at] {
-            SizeDef::Const(n) => Size::Const(*n),
-            SizeDef::Input => self.leaves.size(*s),
-            SizeDef::Len(array) => {
-                let is_input = matches!(self.program.arrays[array.index()], ArrayDef::Input { .. });
-                let node = self.array(array);
-                self.leaves.length(*s, &node, is_input)
-            }
-            SizeDef::Count { array, at: index } => {
-                let (node, at) = (self.array(array), self.size(index));
-                let bound = self.leaves.bound(*s).map(|bound| self.size(&bound));
-                self.leaves.count(*s, node, at, bound)
-            }
-            SizeDef::Op(op, a, b) => {
-                let (a, b) = (self.size(a), self.size(b));
-                Size::op(*op, &a, &b)
-            }
-        };
-        self.sizes[at] = Some(size.clone());
-        size
+        self.sizes[s.index()].clone().expect(IN_ORDER)
     }
-
     fn check(&mut self, c: &CheckId) -> Arc<Check> {
         self.leaves.check(*c)
     }

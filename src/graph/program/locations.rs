@@ -20,6 +20,18 @@ pub(crate) struct Locations {
 }
 
 impl Locations {
+    /// The checks, functions and names of a program from a file.
+    #[cfg(feature = "saved")]
+    pub(crate) fn of_file(checks: Vec<Arc<Check>>, functions: Vec<Function>, names: Vec<&'static str>) -> Self {
+        Self { checks, functions, names, numbers: DigestMap::default() }
+    }
+
+    /// The checks of the recording, by number.
+    #[cfg(feature = "saved")]
+    pub(crate) fn checks(&self) -> &[Arc<Check>] {
+        &self.checks
+    }
+
     /// The check of the recording for a check of a plan. Other checks are returned unchanged.
     pub(crate) fn of(&self, check: &Arc<Check>) -> Arc<Check> {
         check.number.map_or(check, |number| &self.checks[number as usize]).clone()

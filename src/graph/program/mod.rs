@@ -15,18 +15,25 @@
 //!
 //! [`Recipe`] and [`ExprKind`] are generic over references: nodes in a recording, numbers in a program.
 
+mod ids;
 mod lift;
 mod liveness;
 mod locations;
+#[cfg(feature = "saved")]
+pub(crate) mod names;
+mod order;
 mod print;
 mod replay;
 mod run_table;
 mod trace;
+#[cfg(feature = "saved")]
+mod valid;
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+pub(crate) use ids::{ArrayId, CheckId, ExprId, FunctionId, NameId, ScalarId, SizeId};
 pub(crate) use lift::Lifted;
 pub(crate) use locations::Locations;
 pub(crate) use replay::{ReplayInputs, Replayed};
@@ -41,40 +48,6 @@ use super::scalar_param::ScalarDef;
 use super::size::{RunTable, Size, SizeOp};
 use super::word_hasher::WordHasher;
 use crate::dtype::DType;
-
-/// The number of an array in a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct ArrayId(u32);
-
-/// The number of an expression in a program; operands have smaller numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct ExprId(u32);
-
-/// The number of a size in a program; operands have smaller numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct SizeId(u32);
-
-/// The number of a scalar parameter in a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct ScalarId(u32);
-
-/// The number of a check in a program, and in its [`Locations`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct CheckId(u32);
-
-/// The number of a function of the user in a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct FunctionId(u32);
-
-/// The number of a name in a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct NameId(u32);
-
-impl ArrayId {
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 impl ExtentDef {
     /// The extent of that size.
@@ -92,12 +65,6 @@ impl ExtentDef {
     }
 }
 
-impl SizeId {
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
 impl ArrayDef {
     /// Size and dtype of a computed array; `None` for an input.
     pub(crate) fn computed(&self) -> Option<(SizeId, DType)> {
@@ -110,6 +77,11 @@ impl ArrayDef {
 
 /// A size of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum SizeDef {
     /// A constant.
     Const(u32),
@@ -135,6 +107,11 @@ pub(crate) enum CountPlace {
 
 /// Number of elements of an array: see [`Extent`](super::extent::Extent).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) struct ExtentDef {
     size: SizeId,
     whole: bool,
@@ -142,6 +119,11 @@ pub(crate) struct ExtentDef {
 
 /// An expression of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) struct ExprDef {
     kind: ExprKind<ExprId, ArrayId, SizeId, ScalarId, CheckId, FunctionId>,
     dtype: DType,
@@ -149,11 +131,18 @@ pub(crate) struct ExprDef {
 
 /// An input array of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) struct InputDef {
     pub(crate) dtype: DType,
     /// Whether the array depends on conditions.
+    #[cfg_attr(feature = "saved", serde(skip))]
     pub(crate) fallible: bool,
     /// Whether the array's GPU storage extends to a multiple of 16 bytes.
+    #[cfg_attr(feature = "saved", serde(skip))]
     pub(crate) is_vector_padded: bool,
 }
 
@@ -165,6 +154,11 @@ impl InputDef {
 
 /// An array of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum ArrayDef {
     /// An input array.
     Input(InputDef),
@@ -174,6 +168,7 @@ pub(crate) enum ArrayDef {
         /// The operation that recorded it.
         op: NameId,
         /// Whether the array depends on conditions.
+        #[cfg_attr(feature = "saved", serde(skip))]
         fallible: bool,
         extent: ExtentDef,
         /// Conditions that must hold for the array.
@@ -184,8 +179,14 @@ pub(crate) enum ArrayDef {
 
 /// The computation of a recording, without sizes, numbers of the user and data.
 #[derive(Debug, Default)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) struct Program {
     /// Hash of the following fields, computed once.
+    #[cfg_attr(feature = "saved", serde(skip))]
     hash: u64,
     sizes: Vec<SizeDef>,
     /// The scalar parameters. Each use of a number is one, so that a program does not depend on which numbers are equal.
@@ -193,6 +194,7 @@ pub(crate) struct Program {
     exprs: Vec<ExprDef>,
     arrays: Vec<ArrayDef>,
     /// The functions of the user.
+    #[cfg_attr(feature = "saved", serde(skip))]
     functions: Vec<Arc<FunctionDef>>,
     /// The names of the operations that recorded arrays.
     names: Vec<Box<str>>,
@@ -341,6 +343,33 @@ impl Program {
             }
         }
         true
+    }
+
+    /// The program with the functions of the user, which a file has apart from it.
+    #[cfg(feature = "saved")]
+    pub(crate) fn with_functions(self, functions: Vec<Arc<FunctionDef>>) -> Self {
+        Self { functions, ..self }.hashed()
+    }
+
+    /// A copy, to be written.
+    #[cfg(feature = "saved")]
+    pub(crate) fn copied(&self) -> Self {
+        let Self { hash, sizes, scalars, exprs, arrays, functions, names, outputs } = self;
+        let (sizes, scalars, exprs, arrays) = (sizes.clone(), scalars.clone(), exprs.clone(), arrays.clone());
+        let (functions, names, outputs) = (functions.clone(), names.clone(), outputs.clone());
+        Self { hash: *hash, sizes, scalars, exprs, arrays, functions, names, outputs }
+    }
+
+    /// The scalar parameters.
+    #[cfg(feature = "saved")]
+    pub(crate) fn scalars(&self) -> &[ScalarDef] {
+        &self.scalars
+    }
+
+    /// The names of the operations that recorded arrays.
+    #[cfg(feature = "saved")]
+    pub(crate) fn names(&self) -> &[Box<str>] {
+        &self.names
     }
 
     /// Computes the hash: fast, without resistance to chosen inputs. Programs whose hashes collide are distinguished by

@@ -100,8 +100,8 @@ impl Leaves for Given<'_> {
     fn size(&mut self, size: SizeId) -> Size {
         self.inputs.sizes[size.index()].clone().expect("bug: a size that is not given")
     }
-    fn bound(&self, count: SizeId) -> Option<SizeId> {
-        self.inputs.bounds.iter().find(|(of, _)| *of == count).map(|(_, bound)| *bound)
+    fn bounds(&self) -> &[(SizeId, SizeId)] {
+        self.inputs.bounds
     }
     fn count(&mut self, _: SizeId, node: Node, at: Size, bound: Option<Size>) -> Size {
         Size::count(node, at, bound.expect("bug: a count without a bound"))

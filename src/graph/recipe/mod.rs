@@ -20,6 +20,11 @@ use super::{Expr, Extent, Node, Size};
 /// A primitive that computes an array. Generic over the references to expressions, arrays, extents, sizes and checks:
 /// those of a recording, or numbers in a [`Program`](super::program::Program).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum Recipe<E = Expr, A = Node, X = Extent, S = Size, C = Arc<Check>> {
     /// Element `i` is the expression at position `i`.
     Map {

@@ -6,6 +6,11 @@ use crate::graph::{Expr, Extent, Node, Size};
 /// Operands of a batched matrix product; see [`Recipe::Product`](super::Recipe::Product). All sizes and starts are
 /// expressions in the batch number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) struct Product<E = Expr, A = Node, X = Extent, S = Size> {
     /// Number of batches.
     pub(crate) batches: X,

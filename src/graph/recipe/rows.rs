@@ -5,6 +5,11 @@ use crate::graph::{Expr, Extent, Node, Size};
 
 /// Row partition that a row primitive iterates over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum Rows<A = Node, S = Size> {
     /// Sorted u32 splits, one more than rows. Entries beyond the live rows repeat the last split, so that rows beyond
     /// the live ones are empty.
@@ -58,6 +63,11 @@ impl Rows {
 
 /// The rows that a row primitive iterates over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) struct RowDomain<A = Node, X = Extent, S = Size> {
     /// Where rows begin.
     pub(crate) rows: Rows<A, S>,

@@ -7,6 +7,11 @@ use crate::graph::digest::Digest;
 
 /// Arithmetic on sizes: u32, saturating.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub(crate) enum SizeOp {
     Add,
     /// 0 where the second operand is larger.

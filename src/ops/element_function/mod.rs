@@ -2,6 +2,8 @@
 
 mod check;
 mod fault;
+#[cfg(feature = "saved")]
+mod saved;
 mod scan;
 mod signature;
 mod wgsl;
@@ -13,6 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fault::Fault;
+#[cfg(feature = "saved")]
+pub(crate) use saved::SavedFunction;
 pub use signature::{ElementClosure, ElementSignature, WgslElement};
 
 use super::elementwise::map_of_any_dtypes;
@@ -150,7 +154,7 @@ impl<S: ElementSignature> ElementFunction<S> {
             def: Arc::new(def),
             identity: identity::<S, F>(name, wgsl),
             number: None,
-            rust: Box::new(move |arguments, results| function.run(arguments, results)),
+            rust: Some(Box::new(move |arguments, results| function.run(arguments, results))),
             location: caller(),
         });
         Ok(Self { function, signature: PhantomData })
@@ -165,6 +169,11 @@ impl<S: ElementSignature> ElementFunction<S> {
     /// ```
     pub fn name(&self) -> &str {
         self.function.name()
+    }
+
+    #[cfg(feature = "saved")]
+    pub(crate) fn function(&self) -> &Function {
+        &self.function
     }
 }
 

@@ -3,7 +3,8 @@
 //! A kernel contains the text of each function that it calls. The text must therefore be a module of its own that
 //! declares functions and constants only: complete declarations, which cannot change the meaning of the text around
 //! them. Comments are removed, since one without an end would hide the rest of the kernel. Names are prefixed by a hash
-//! of the text, so that they are equal in every process and clash with no other name.
+//! of the text without comments, so that they are equal in every process, also for a text that comes back from a file
+//! ([`without_prefix`]), and clash with no other name.
 
 use naga::valid::{Capabilities, ShaderStages, ValidationFlags, Validator};
 use naga::{Module, ScalarKind, SourceLocation, TypeInner};
@@ -35,7 +36,8 @@ pub(super) fn validated(name: &str, text: &str, parameters: &[DType], result: DT
     // The user's own text first: its errors have the user's names.
     parsed(text)?;
     scanned.check_declarations()?;
-    let prefix = format!("user_{}_", Digest::of("wgsl", text).short());
+    let plain = scanned.with_prefix("");
+    let prefix = format!("user_{}_", Digest::of("wgsl", plain.trim_end()).short());
     let renamed = format!("{}\n", scanned.with_prefix(&prefix).trim_end());
     // All else is checked in the text of the kernels, which may differ from the user's by a fault of the scan.
     let module = parsed(&renamed)?;
@@ -43,6 +45,12 @@ pub(super) fn validated(name: &str, text: &str, parameters: &[DType], result: DT
     check_sizes(&module)?;
     check_signature(&module, (&prefix, name), &renamed, parameters, result)?;
     Ok(WgslFunction { text: renamed, entry: format!("{prefix}{name}"), cost: cost(&module, scanned.loops()) })
+}
+
+/// A text without the prefix of its names, of which [`validated`] makes the same function again.
+#[cfg(feature = "saved")]
+pub(super) fn without_prefix(name: &str, wgsl: &WgslFunction) -> String {
+    wgsl.entry.strip_suffix(name).map_or_else(|| wgsl.text.clone(), |prefix| wgsl.text.replace(prefix, ""))
 }
 
 /// Parses and validates a text, for any kind of shader and without optional features.

@@ -78,14 +78,7 @@ impl<'a> Walk<'a> {
         let (a, b) = (self.layouts[a.min(b)].to_string(), self.layouts[a.max(b)].to_string());
         let what =
             format!("shapes {a} and {b} have different sizes along dimension {d}, and neither was recorded as 1");
-        let check = Arc::new(Check {
-            number: None,
-            op: self.op,
-            what,
-            location: self.location,
-            is_of_index: false,
-            strings: None,
-        });
+        let check = Arc::new(Check::at(self.op, what, self.location));
         self.asserts.push(Node::assert(self.backend, count, ok, check));
     }
 }

@@ -52,8 +52,7 @@ impl<'a> Making<'a> {
     /// A device-side check that `ok` holds at all of `count` positions.
     #[track_caller]
     pub(crate) fn condition(self, count: Extent, ok: Expr, what: String) -> Node {
-        let check =
-            Check { number: None, op: self.op, what, location: self.location, is_of_index: false, strings: None };
+        let check = Check::at(self.op, what, self.location);
         Node::assert(self.backend, count, ok, Arc::new(check))
     }
 

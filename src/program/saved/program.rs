@@ -1,0 +1,297 @@
+//! Programs in a file.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::file::{ArrayBytes, File};
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result, here};
+use crate::graph::backend::{Part, Wait};
+use crate::graph::diagnosis;
+use crate::graph::digest::{Digest, DigestMap};
+use crate::graph::expr::Check;
+use crate::graph::function::Function;
+use crate::graph::node::Node;
+use crate::graph::program::names::interned;
+use crate::graph::program::{self, ArrayDef, ArrayId, ExtentDef, Locations, ReplayInputs, SizeDef, SizeId};
+use crate::graph::row_lengths::KnownLengths;
+use crate::graph::scalar_bits::ScalarBits;
+use crate::graph::size::Size;
+use crate::ops::SavedFunction;
+use crate::program::layout::{FlatValues, Layout, Level};
+use crate::program::traced::Traced;
+use crate::program::{ArrayOrigin, Place, Program, SizeOrigin, TensorSpec};
+use crate::tensor::Tensor;
+
+/// A program in a file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SavedProgram {
+    inputs: Vec<TensorSpec>,
+    outputs: Vec<Layout>,
+    code: program::Program,
+    /// Where the arrays come from that the program does not compute.
+    arrays: Vec<Option<SavedArray>>,
+    /// Where the sizes come from that follow from nothing else.
+    sizes: Vec<Option<SavedSize>>,
+    bounds: Vec<(SizeId, SizeId)>,
+    scalars: Vec<ScalarBits>,
+    checks: Vec<SavedCheck>,
+    functions: Vec<SavedFunction>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum SavedArray {
+    Input(Place),
+    /// The name of an array of the file.
+    Captured(String),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum SavedSize {
+    Input(Place),
+    Known(u32),
+}
+
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedCheck {
+    op: String,
+    what: String,
+    is_of_index: bool,
+}
+
+/// The captured arrays of all programs: equal ones are written once.
+#[derive(Default)]
+pub(super) struct CapturedArrays {
+    names: DigestMap<String>,
+}
+
+impl CapturedArrays {
+    /// The name of an array, which is read and added to `arrays` the first time.
+    fn name(&mut self, node: &Node, arrays: &mut BTreeMap<String, ArrayBytes<'_>>) -> Result<String> {
+        if let Some(known) = self.names.get(&node.digest()) {
+            return Ok(known.clone());
+        }
+        let read = diagnosis::read_parts(node.backend(), vec![Part::whole(node.clone())], Wait::Blocking);
+        let bytes = pollster::block_on(read)?.swap_remove(0).to_vec();
+        let mut name = format!("captured.{}", self.names.len());
+        while arrays.contains_key(&name) {
+            name.push('_');
+        }
+        let shape = vec![bytes.len() / node.dtype().size()];
+        arrays.insert(name.clone(), ArrayBytes { dtype: node.dtype(), shape, bytes: Cow::Owned(bytes) });
+        self.names.insert(node.digest(), name.clone());
+        Ok(name)
+    }
+}
+
+impl SavedProgram {
+    /// A program, whose captured arrays are added to those of the file.
+    pub(super) fn of(
+        program: &Program,
+        captured: &mut CapturedArrays,
+        arrays: &mut BTreeMap<String, ArrayBytes<'_>>,
+    ) -> Result<Self> {
+        let code = &*program.0;
+        let trace = &code.traced.trace;
+        let mut array = |origin: &Option<ArrayOrigin>| {
+            Ok(match origin {
+                None => None,
+                Some(ArrayOrigin::Input(place)) => Some(SavedArray::Input(*place)),
+                Some(ArrayOrigin::Captured(of)) => Some(SavedArray::Captured(captured.name(&of.node, arrays)?)),
+            })
+        };
+        let size = |origin: &SizeOrigin| match origin {
+            SizeOrigin::Input(place) => SavedSize::Input(*place),
+            SizeOrigin::Known(n) => SavedSize::Known(*n),
+        };
+        let check = |check: &Arc<Check>| SavedCheck {
+            op: check.op.to_owned(),
+            what: check.what.clone(),
+            is_of_index: check.is_of_index,
+        };
+        Ok(Self {
+            inputs: code.inputs.clone(),
+            outputs: code.outputs.clone(),
+            arrays: code.arrays.iter().map(&mut array).collect::<Result<_>>()?,
+            sizes: code.sizes.iter().map(|origin| origin.as_ref().map(size)).collect(),
+            bounds: code.bounds.clone(),
+            scalars: trace.run.scalars.iter().map(|&s| s.into()).collect(),
+            checks: trace.locations.checks().iter().map(check).collect(),
+            functions: trace.locations.functions().iter().map(SavedFunction::of).collect(),
+            code: code.traced.program.copied(),
+        })
+    }
+
+    pub(super) fn inputs(&self) -> &[TensorSpec] {
+        &self.inputs
+    }
+
+    /// Makes the functions part of the program, and checks everything that its recording relies on.
+    #[track_caller]
+    pub(super) fn checked(mut self, file: &File, known: &[Function]) -> Result<CheckedProgram, String> {
+        let mut functions = Vec::new();
+        for function in &self.functions {
+            functions.push(function.function(known)?);
+        }
+        let defs = functions.iter().map(|f| f.def().clone()).collect();
+        self.code = std::mem::take(&mut self.code).with_functions(defs);
+        self.code.check(self.checks.len(), self.scalars.len(), &self.bounds)?;
+        let mut scalars = Vec::new();
+        for (k, (bits, def)) in self.scalars.iter().zip(self.code.scalars()).enumerate() {
+            let value = bits.scalar().filter(|&value| def.accepts(value));
+            scalars.push(value.ok_or_else(|| format!("scalar {k} has a value that its definition excludes"))?);
+        }
+        self.check_origins(file)?;
+        self.outputs
+            .iter()
+            .enumerate()
+            .try_for_each(|(k, layout)| self.check_layout(layout).map_err(|fault| format!("output {k}: {fault}")))?;
+        let names = self.code.names().iter().map(|name| interned(name)).collect::<Result<_, _>>()?;
+        let (mut checks, mut seen) = (Vec::new(), HashMap::new());
+        for check in &self.checks {
+            let SavedCheck { op, what, is_of_index } = check;
+            let duplicate = seen.entry(check).and_modify(|n| *n += 1).or_insert(0);
+            checks.push(Check::of_file(interned(op)?, what, *is_of_index, *duplicate));
+        }
+        let locations = Locations::of_file(checks, functions, names);
+        Ok(CheckedProgram { saved: self, scalars, locations })
+    }
+
+    fn check_origins(&self, file: &File) -> Result<(), String> {
+        let is_input = |def: &ArrayDef| matches!(def, ArrayDef::Input(_));
+        let arrays = self.code.arrays().map(|(_, def)| is_input(def));
+        if !arrays.eq(self.arrays.iter().map(Option::is_some)) {
+            return Err("the origins of the arrays are not those of its inputs".into());
+        }
+        let sizes = self.code.sizes().iter().map(|def| matches!(def, SizeDef::Input));
+        if !sizes.eq(self.sizes.iter().map(Option::is_some)) {
+            return Err("the origins of the sizes are not those of its inputs".into());
+        }
+        for ((_, def), origin) in self.code.arrays().zip(&self.arrays) {
+            if let (ArrayDef::Input(form), Some(SavedArray::Captured(name))) = (def, origin) {
+                let array = file.array(name)?;
+                let is_list = array.shape.len() == 1 && u32::try_from(array.shape[0]).is_ok_and(|n| n < u32::MAX);
+                if array.dtype != form.dtype || !is_list {
+                    return Err(format!("array {name:?} is no list of {}", form.dtype));
+                }
+                if form.dtype == DType::Bool && file.bytes(array).iter().any(|&byte| byte > 1) {
+                    return Err(format!("array {name:?} has truth values that are neither 0 nor 1"));
+                }
+            }
+        }
+        self.code.splits().into_iter().try_for_each(|splits| match &self.arrays[splits.index()] {
+            Some(SavedArray::Captured(name)) => {
+                let words = file.words(name)?;
+                let is_sorted = words.first() == Some(&0) && words.is_sorted();
+                if is_sorted { Ok(()) } else { Err(format!("array {name:?} holds no row splits")) }
+            }
+            _ => Ok(()),
+        })
+    }
+
+    fn check_layout(&self, layout: &Layout) -> Result<(), String> {
+        let has_array = |array: ArrayId| array.index() < self.arrays.len();
+        let has_size = |size: SizeId| size.index() < self.sizes.len();
+        if !layout.arrays().all(has_array) || !layout.extents().map(ExtentDef::size).all(has_size) {
+            return Err("a reference to nothing".into());
+        }
+        let dtype = |array: ArrayId| self.code.dtype(array);
+        let level = |level: &Level| match level.rows {
+            crate::graph::node::Rows::Splits(splits) if dtype(splits)? != DType::U32 => {
+                Err("row splits of another dtype".to_owned())
+            }
+            _ => Ok(()),
+        };
+        layout.levels.iter().try_for_each(level)?;
+        if layout.outer.is_none() && (!layout.levels.is_empty() || !layout.inner.is_empty()) {
+            return Err("a scalar with dimensions".into());
+        }
+        match &layout.values {
+            FlatValues::Numbers(numbers) => dtype(*numbers).map(|_| ()),
+            FlatValues::Strings { strings, bytes } => {
+                level(strings)?;
+                if dtype(*bytes)? == DType::U8 { Ok(()) } else { Err("strings of other bytes".into()) }
+            }
+        }
+    }
+}
+
+/// A program of a file that keeps the rules.
+#[derive(Debug)]
+pub(super) struct CheckedProgram {
+    saved: SavedProgram,
+    scalars: Vec<crate::Scalar>,
+    locations: Locations,
+}
+
+impl CheckedProgram {
+    pub(super) fn inputs(&self) -> &[TensorSpec] {
+        self.saved.inputs()
+    }
+
+    /// Records the program, with its captured arrays on the CPU.
+    #[track_caller]
+    pub(super) fn program(&self, op: &'static str, file: &File) -> Result<Program> {
+        let damaged = |what: String| Error::argument(op, what);
+        let saved = &self.saved;
+        let traced = Traced::of(op, &saved.inputs)?;
+        let (cpu, device) = (Device::cpu(), Device::of_traces());
+        let splits = saved.code.splits();
+        let mut arrays: Vec<Option<Node>> = Vec::new();
+        for ((k, def), origin) in saved.code.arrays().zip(&saved.arrays) {
+            let (ArrayDef::Input(form), Some(origin)) = (def, origin) else {
+                arrays.push(None);
+                continue;
+            };
+            arrays.push(Some(match origin {
+                SavedArray::Input(Place { input, part }) => {
+                    let found = traced.parts.get(*input).and_then(|parts| parts.arrays.get(*part));
+                    let fitting = found.filter(|node| node.dtype() == form.dtype);
+                    fitting.ok_or_else(|| damaged(format!("array {k:?} is no part of an input")))?.clone()
+                }
+                SavedArray::Captured(name) => {
+                    let array = file.array(name).map_err(damaged)?;
+                    let bytes = file.bytes(array);
+                    let data = cpu.backend().upload(array.dtype, bytes).map_err(here())?;
+                    let len = array.shape[0] as u32;
+                    if splits.contains(&k) {
+                        let lengths = KnownLengths::of(&bytemuck::pod_collect_to_vec::<u8, u32>(bytes));
+                        Node::source_splits(cpu.backend(), (len, lengths), data)
+                    } else {
+                        Node::source(cpu.backend(), array.dtype, len, data)
+                    }
+                }
+            }));
+        }
+        let mut sizes: Vec<Option<Size>> = Vec::new();
+        for (k, origin) in saved.sizes.iter().enumerate() {
+            sizes.push(match origin {
+                None => None,
+                Some(SavedSize::Known(n)) => Some(Size::input(Digest::of("captured size", (traced.number, k)), *n)),
+                Some(SavedSize::Input(Place { input, part })) => {
+                    let found = traced.parts.get(*input).and_then(|parts| parts.sizes.get(*part));
+                    Some(found.ok_or_else(|| damaged(format!("size {k} is no part of an input")))?.clone())
+                }
+            });
+        }
+        let of = saved.code.replay(ReplayInputs {
+            backend: device.backend(),
+            arrays,
+            sizes,
+            bounds: &saved.bounds,
+            scalars: &self.scalars,
+            locations: &self.locations,
+        });
+        let outputs: Vec<Tensor> =
+            saved.outputs.iter().map(|layout| layout.tensor(device.backend(), &of)).collect::<Result<_>>()?;
+        Ok(traced.program(&saved.inputs, &outputs.iter().collect::<Vec<_>>(), true))
+    }
+}
