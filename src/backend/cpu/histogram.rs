@@ -4,9 +4,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::parallel;
+use crate::error::Result;
 use crate::graph::expr::Expr;
+use crate::graph::plan::Step;
+use crate::graph::primitive::Histogram;
 
 /// Positions per block.
 const BLOCK: usize = 8192;
@@ -20,6 +24,13 @@ const INTERLEAVED: usize = 1 << 11;
 
 /// Parts of the positions per core.
 const PARTS: usize = 4;
+
+impl CpuPrimitive for Histogram {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        histogram(inputs, &self.key, inputs.count(&self.count), &mut outputs[0]);
+        Ok(())
+    }
+}
 
 /// Fills `out` with the number of the first `n` positions that have each key. Keys beyond `out` are not counted.
 pub(crate) fn histogram(inputs: &Inputs, key: &Expr, n: usize, out: &mut Array) {

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{
-    ArrayDef, ArrayId, CheckId, ExprId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program, ScalarId, SizeDef,
-    SizeId,
+    ArrayDef, ArrayId, ByNumber, CheckId, ExprId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program,
+    ScalarId, SizeDef, SizeId,
 };
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::{Digest, DigestMap};
-use crate::graph::expr::{Check, Expr, RewriteExpr};
+use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::recipe::Rewrite;
+use crate::graph::refs::{Recorded, Rewrite};
 use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::{Size, Slot, SlotCount};
 
@@ -209,12 +209,8 @@ impl Maker<'_> {
     }
 }
 
-impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Maker<'_> {
-    type Expr = Expr;
-    type Array = Node;
-    type Extent = Extent;
-    type Size = Size;
-    type Check = Arc<Check>;
+impl Rewrite<ByNumber> for Maker<'_> {
+    type To = Recorded;
 
     fn expr(&mut self, e: &ExprId) -> Expr {
         if let Some(known) = &self.exprs[e.0 as usize] {
@@ -232,7 +228,7 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Maker<'_> {
         missing.sort_unstable_by_key(|e| e.0);
         for e in missing {
             let def = &self.program.exprs[e.0 as usize];
-            let kind = def.kind.map::<ExtentDef, _>(self);
+            let kind = def.kind.map(self);
             self.exprs[e.0 as usize] = Some(Expr::new(kind, def.dtype));
         }
         self.exprs[e.0 as usize].clone().expect("bug: an expression that was not lifted")
@@ -280,11 +276,6 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Maker<'_> {
     fn check(&mut self, c: &CheckId) -> Arc<Check> {
         self.leaves.check(*c)
     }
-}
-
-impl RewriteExpr<ExprId, ArrayId, ExtentDef, SizeId, ScalarId, CheckId, FunctionId> for Maker<'_> {
-    type Param = ScalarParam;
-    type Function = Function;
     fn param(&mut self, p: &ScalarId) -> ScalarParam {
         self.leaves.scalar(*p)
     }

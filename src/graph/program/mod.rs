@@ -13,7 +13,7 @@
 //! [`Bindings`] hold the state of one run: the input arrays, and the table of their lengths, of all sizes and of the
 //! scalar parameters. [`Locations`] beside it hold the checks of the recording, with their texts and source locations.
 //!
-//! [`Recipe`] and [`ExprKind`] are generic over references: nodes in a recording, numbers in a program.
+//! [`Recipe`] and [`ExprKind`] are generic over their references ([`Refs`]): nodes in a recording, numbers in a program.
 
 mod lift;
 mod liveness;
@@ -36,7 +36,8 @@ use super::expr::ExprKind;
 use super::extent::Extent;
 use super::function::FunctionDef;
 use super::node::InputForm;
-use super::recipe::{Recipe, Reference};
+use super::primitive::Recipe;
+use super::refs::{Reference, Refs};
 use super::scalar_param::ScalarDef;
 use super::size::{RunTable, Size, SizeOp};
 use super::word_hasher::WordHasher;
@@ -140,10 +141,24 @@ pub(crate) struct ExtentDef {
     whole: bool,
 }
 
+/// The references of a program: numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ByNumber;
+
+impl Refs for ByNumber {
+    type Expr = ExprId;
+    type Array = ArrayId;
+    type Extent = ExtentDef;
+    type Size = SizeId;
+    type Param = ScalarId;
+    type Check = CheckId;
+    type Function = FunctionId;
+}
+
 /// An expression of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ExprDef {
-    kind: ExprKind<ExprId, ArrayId, SizeId, ScalarId, CheckId, FunctionId>,
+    kind: ExprKind<ByNumber>,
     dtype: DType,
 }
 
@@ -178,7 +193,7 @@ pub(crate) enum ArrayDef {
         extent: ExtentDef,
         /// Conditions that must hold for the array.
         asserts: Vec<ArrayId>,
-        recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId, CheckId>,
+        recipe: Recipe<ByNumber>,
     },
 }
 
@@ -290,6 +305,7 @@ impl Program {
             Reference::Array(a) => out.push(*a),
             Reference::Extent(x) => sizes.push(x.size),
             Reference::Size(s) => sizes.push(*s),
+            Reference::Check(_) => {}
         });
         let mut seen = HashSet::new();
         while let Some(e) = exprs.pop() {

@@ -21,10 +21,11 @@ mod validity;
 mod windowed;
 
 use crate::backend::gpu::codegen::StepModules;
+use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Lowering;
 use crate::graph::size::SizeView;
 
 /// Lowers a step of a plan for recorded arrays.
 fn recorded(first_slot: u32, modules: &StepModules) -> Lowering<'_> {
-    Lowering { first_slot, sizes: SizeView::RECORDED, modules }
+    Lowering { first_slot, sizes: SizeView::RECORDED, modules, driver: DriverLimits::LoopIterations }
 }
