@@ -96,19 +96,26 @@ impl Kernels for GpuKernels {
 }
 
 #[cfg(test)]
-impl crate::graph::plan::PlanLimits {
-    /// Limits of the smallest supported device.
-    pub(crate) const fn of_core_webgpu(int64: crate::graph::plan::Int64Repr) -> Self {
-        Self {
-            arrays: 8,
-            bindings: 8,
-            reads_any_number: false,
-            max_binding: 128 << 20,
-            fuse: true,
-            int64,
-            kernels: GpuKernels::of(DriverLimits::LoopIterations),
-            row_state: super::row_reduce::MAX_STATE,
-            tuning: crate::tuning::Tuning::DEFAULT,
+mod core_webgpu {
+    use super::*;
+    use crate::backend::gpu::row_reduce::MAX_STATE;
+    use crate::graph::plan::{Int64Repr, PlanLimits};
+    use crate::tuning::Tuning;
+
+    impl PlanLimits {
+        /// Limits of the smallest supported device.
+        pub(crate) const fn of_core_webgpu(int64: Int64Repr) -> Self {
+            Self {
+                arrays: 8,
+                bindings: 8,
+                reads_any_number: false,
+                max_binding: 128 << 20,
+                fuse: true,
+                int64,
+                kernels: GpuKernels::of(DriverLimits::LoopIterations),
+                row_state: MAX_STATE,
+                tuning: Tuning::DEFAULT,
+            }
         }
     }
 }

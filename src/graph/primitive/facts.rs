@@ -51,6 +51,13 @@ impl Positions {
     }
 }
 
+impl RowDomain {
+    /// The position of each number.
+    pub(super) fn positions(&self) -> Vec<Positions> {
+        vec![Positions { count: self.nvals.clone(), inner: self.inner }]
+    }
+}
+
 /// What the planner asks of a primitive.
 pub(crate) trait Facts {
     /// How the kernel evaluates the expressions.

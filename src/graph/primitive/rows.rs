@@ -1,6 +1,5 @@
 //! The rows that primitives iterate over.
 
-use super::Positions;
 use crate::graph::digest::Digest;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::{Expr, Size};
@@ -89,12 +88,5 @@ impl<R: Refs> RowDomain<R> {
     pub(super) fn visit<'a>(&'a self, f: &mut impl FnMut(Reference<'a, R>)) {
         self.rows.visit(f);
         [&self.nrows, &self.nvals].into_iter().for_each(|x| f(Reference::Extent(x)));
-    }
-}
-
-impl RowDomain {
-    /// The position of each number.
-    pub(super) fn positions(&self) -> Vec<Positions> {
-        vec![Positions { count: self.nvals.clone(), inner: self.inner }]
     }
 }

@@ -15,7 +15,7 @@ mod primitives;
 #[cfg(target_os = "linux")]
 mod radv;
 mod structure;
-mod twins;
+pub(in crate::backend::gpu) mod twins;
 mod validate;
 mod validity;
 mod windowed;

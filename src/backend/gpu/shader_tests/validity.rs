@@ -65,8 +65,7 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
             Binding::Output(k) => Some(step.outputs()[*k].dtype()),
             _ => None,
         };
-        let shared_words =
-            matches!(step.recipe, Recipe::Compact(_) | Recipe::Reduce(_)) && matches!(binding, Binding::Output(_));
+        let shared_words = matches!(binding, Binding::Output(k) if lowered.cleared_outputs.contains(k));
         let counts = matches!((&step.recipe, binding), (Recipe::Histogram(_), Binding::Output(_)));
         match (binding, dtype) {
             (_, Some(dtype)) => {
