@@ -49,6 +49,7 @@ mod store;
 mod template;
 mod tile_fold;
 mod top_k;
+mod unique_scatter;
 mod work_items;
 mod zeroed_memory;
 

@@ -41,6 +41,7 @@ pub(crate) mod sort;
 mod tile_fold;
 mod top_k;
 mod tuning;
+mod unique_scatter;
 
 #[cfg(test)]
 mod kernel_tests;

@@ -55,6 +55,7 @@ mod scan;
 mod sort;
 pub(crate) mod tile_fold;
 pub(crate) mod top_k;
+mod unique_scatter;
 
 /// Defines [`Recipe`], and the macro that evaluates an expression for the primitive of a recipe.
 macro_rules! recipes {
@@ -103,6 +104,7 @@ recipes! { $
     compact::Compact,
     histogram::Histogram,
     tile_fold::TileFold,
+    unique_scatter::UniqueScatter,
     assert::Assert,
 }
 pub(crate) use each_primitive;
