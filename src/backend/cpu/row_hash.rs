@@ -20,7 +20,8 @@ const CHUNK: usize = 4096;
 impl CpuPrimitive for RowHash {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let nrows = inputs.count(&self.on.nrows);
-        row_hash(inputs, self.op, &self.on.rows, nrows, &self.byte, &mut outputs[0]);
+        let op = self.op.map(|key| inputs.sizes().scalar(key).bits());
+        row_hash(inputs, op, &self.on.rows, nrows, &self.byte, &mut outputs[0]);
         Ok(())
     }
 }

@@ -41,7 +41,7 @@ const FINISH: &str = "finish";
 /// Byte strings that a step hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct HashedStrings {
-    op: HashOp,
+    op: HashOp<()>,
     /// Bytes of all strings.
     nbytes: u32,
     /// Bytes of the longest string.
@@ -50,7 +50,7 @@ struct HashedStrings {
 
 impl HashedStrings {
     fn of(hash: &RowHash, sizes: SizeView<'_>) -> Self {
-        Self { op: hash.op, nbytes: sizes.capacity(&hash.on.nvals), longest: sizes.value(&hash.longest) }
+        Self { op: hash.op.map(|_| ()), nbytes: sizes.capacity(&hash.on.nvals), longest: sizes.value(&hash.longest) }
     }
 }
 
@@ -67,7 +67,7 @@ impl HashSchedule {
     /// A string that is hashed in one dispatch must fit one window, since each dispatch may bind one only.
     fn new(driver: DriverLimits, window_bytes: u64, strings: HashedStrings) -> Self {
         let HashedStrings { op, nbytes, longest } = strings;
-        let at_once = u64::from(driver.hash_bytes(op)).min(window_bytes) as u32;
+        let at_once = u64::from(driver.hash_bytes(&op)).min(window_bytes) as u32;
         Self { at_once, slots: if longest > at_once { nbytes / at_once + 1 } else { 0 } }
     }
 
@@ -80,9 +80,10 @@ impl HashSchedule {
 impl GpuPrimitive for RowHash {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, driver } = to;
-        let Self { op, on: RowDomain { rows, nrows, .. }, byte, .. } = self;
+        let Self { on: RowDomain { rows, nrows, .. }, byte, .. } = self;
+        let op = self.op.map(|key| sizes.scalar(key).bits());
         let strings = HashedStrings::of(self, sizes);
-        let (function, words) = function(*op);
+        let (function, words) = function(op);
         let schedule = HashSchedule::new(driver, step.limits.window_bytes(), strings);
         let HashSchedule { at_once, slots } = schedule;
         let [a, b, c, d] = words;
@@ -105,7 +106,7 @@ impl GpuPrimitive for RowHash {
             let launches = vec![g.launch(sizes, MAIN, head, n.div_ceil(ROWS), 1)];
             return Ok(Lowered { launches, ..Lowered::default() });
         }
-        let per_dispatch = driver.hash_bytes(*op);
+        let per_dispatch = driver.hash_bytes(&op);
         let g = modules.get(step, ("row_hash", 1), || {
             let mut m = module();
             let is_bound = if step.is_oversized() { "!rg_missed()" } else { "true" };
@@ -128,7 +129,7 @@ impl GpuPrimitive for RowHash {
         let RowDomain { rows, nrows, nvals, .. } = &self.on;
         let (rows, nrows) = to.iterated_rows(rows, nrows);
         let on = RowDomain { rows, nrows, nvals: to.count(nvals), inner: 1 };
-        Recipe::RowHash(Self { on, byte: self.byte.clone(), longest: self.longest.clone(), ..*self })
+        Recipe::RowHash(Self { on, byte: self.byte.clone(), longest: self.longest.clone(), op: self.op.clone() })
     }
     /// The output, and one binding per window of the scratch state of long strings.
     fn buffers(&self, driver: DriverLimits, limits: SizedLimits<'_>) -> u32 {
@@ -177,7 +178,7 @@ mod tests {
 
     #[test]
     fn long_strings_have_enough_slots() {
-        let strings = |nbytes, longest| HashedStrings { op: HashOp::Murmur { seed: 7 }, nbytes, longest };
+        let strings = |nbytes, longest| HashedStrings { op: HashOp::Murmur { seed: () }, nbytes, longest };
         let schedule =
             |nbytes, longest| HashSchedule::new(DriverLimits::LoopIterations, 1 << 30, strings(nbytes, longest));
         assert_eq!(schedule(u32::MAX, 256 << 10), HashSchedule { at_once: 256 << 10, slots: 0 });

@@ -30,6 +30,7 @@ macro_rules! references {
             }
         }
     };
+    (@visit hash $e:expr, $f:ident) => {};
     (@visit domain $e:expr, $f:ident) => { $e.visit($f) };
     (@visit expr $e:expr, $f:ident) => { $f(Reference::Expr(&$e)) };
     (@visit array $e:expr, $f:ident) => { $f(Reference::Array(&$e)) };
@@ -37,6 +38,7 @@ macro_rules! references {
     (@visit size $e:expr, $f:ident) => { $f(Reference::Size(&$e)) };
     (@visit check $e:expr, $f:ident) => { $f(Reference::Check(&$e)) };
     (@map domain $e:expr, $r:ident) => { $e.map($r) };
+    (@map hash $e:expr, $r:ident) => { $e.map(|key| $r.param(key)) };
     (@map $kind:ident $e:expr, $r:ident) => { $r.$kind(&$e) };
 }
 

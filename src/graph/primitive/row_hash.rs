@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::graph::opcode::HashOp;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_lengths::string_class;
+use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::{RecordedSize, SizeView};
 use crate::graph::{BackendRef, Expr, Extent, Node};
 
@@ -12,7 +13,7 @@ use crate::graph::{BackendRef, Expr, Extent, Node};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct RowHash<R: Refs = Recorded> {
     /// The function.
-    pub(crate) op: HashOp,
+    pub(crate) op: HashOp<R::Param>,
     /// The rows, of bytes.
     pub(crate) on: RowDomain<R>,
     /// The bytes, by flat position.
@@ -21,7 +22,7 @@ pub(crate) struct RowHash<R: Refs = Recorded> {
     pub(crate) longest: R::Size,
 }
 
-references!(RowHash, "row_hash" { domain on, size longest, expr byte; op });
+references!(RowHash, "row_hash" { domain on, size longest, expr byte, hash op; });
 
 impl Facts for RowHash {
     fn evaluation(&self) -> Evaluation {
@@ -50,6 +51,7 @@ impl Node {
         let extent = nrows.clone();
         let longest = rows.longest(string_class(SizeView::RECORDED.longest(&rows).min(nbytes.capacity())));
         let on = RowDomain { rows, nrows, nvals: nbytes, inner: 1 };
+        let op = op.map(|&key| ScalarParam::recorded(key.into()));
         let recipe = Recipe::RowHash(RowHash { op, on, byte, longest });
         Self::recorded(backend, name, DType::U64, extent, &[], recipe)
     }
