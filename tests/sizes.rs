@@ -265,18 +265,23 @@ fn uniform(rows: usize, length: usize, device: &Device) -> Result<Tensor> {
 
 /// Operations with keys, separators, row lengths and numbers of keys that differ from run to run, and the most plans of
 /// 20 runs. The number of bits that a sort compares and the bounds of row lengths are classes, on which the kernels
-/// depend; so are divisors that are powers of two, and separators by whether they have one byte.
-const OF_VARYING_NUMBERS: [(&str, usize, Operation); 10] = [
+/// depend; so are divisors that are powers of two, and the lengths of strings that are searched for, which the kernels
+/// compare byte by byte. The length of uniform rows is part of the type.
+const OF_VARYING_NUMBERS: [(&str, usize, Operation); 11] = [
     ("keys of a hash", 1, |k, device| words(9, device)?.to_hash_bucket_strong(1000, [k as u64, 7 * k as u64 + 1])),
     ("strings to hash", 1, |k, device| words(2 + 3 * k, device)?.to_hash_bucket_strong(1000, [1, k as u64])),
     ("numbers of buckets", 2, |k, device| words(9, device)?.to_hash_bucket_fast(3 + k)),
     ("separators of one byte", 1, |k, device| words(9, device)?.reduce_join(1, [",", ";", " ", "-"][k % 4])),
     ("separators of several bytes", 1, |k, device| words(9, device)?.reduce_join(1, &"<,> abc".repeat(k + 1)[k..])),
+    ("separators between tensors", 1, |k, device| {
+        let x = words(9, device)?;
+        Tensor::string_join(&[&x, &x], &"<,> abc".repeat(k + 1)[k..])
+    }),
     ("bytes to split at", 1, |k, device| words(9, device)?.string_split([",", ";", "a", "b"][k % 4])),
-    ("strings to split at", 1, |k, device| words(9, device)?.string_split(["; c", ", b", "a1", "a2,"][k % 4])),
-    ("uniform rows to sort", 1, |k, device| uniform(30, 3 + k, device)?.sort(1)),
-    ("uniform rows to select from", 1, |k, device| Ok(uniform(2 + k, 9 + 2 * k, device)?.top_k(2, 1)?.0)),
-    ("distinct values", 1, |k, device| {
+    ("strings to split at", 2, |k, device| words(9, device)?.string_split(["; c", ", b", "a1", "a2,"][k % 4])),
+    ("numbers of uniform rows to sort", 1, |k, device| uniform(3 + 7 * k, 5, device)?.sort(1)),
+    ("numbers of uniform rows to select from", 1, |k, device| Ok(uniform(2 + k, 9, device)?.top_k(2, 1)?.0)),
+    ("distinct values", 3, |k, device| {
         let x = (0..100 + 9 * k).map(|i| (i * 7 % (k + 30)) as i32).collect::<Vec<_>>();
         RaggedTensor::from_nested(x, device)?.into_erased().unique(0)
     }),
