@@ -242,3 +242,70 @@ fn a_count_keeps_its_conditions() {
         assert!(matches!(zeros, Err(ragged::Error::Check { .. })), "{label}: {zeros:?}");
     }
 }
+
+/// The result of an operation, given the number of the run.
+type Operation = fn(usize, &Device) -> Result<Tensor>;
+
+fn words(n: usize, device: &Device) -> Result<Tensor> {
+    let rows: Vec<Vec<String>> = (0..n).map(|row| (0..row % 4).map(|k| format!("a{k}, b{row}; c")).collect()).collect();
+    Ok(RaggedTensor::from_nested(rows, device)?.into_erased())
+}
+
+/// Rows of one length, as a partition.
+fn uniform(rows: usize, length: usize, device: &Device) -> Result<Tensor> {
+    let values = (0..rows * length).map(|k| (k * 37 % 101) as f32).collect();
+    HostTensor {
+        nested_row_splits: vec![(0..=rows).map(|row| (row * length) as u32).collect()],
+        uniform_row_lengths: vec![Some(length as u32)],
+        inner_shape: vec![rows * length],
+        values: HostValues::F32(values),
+    }
+    .to_device(device)
+}
+
+/// Operations with keys, separators, row lengths and numbers of keys that differ from run to run, and the most plans of
+/// 20 runs. The number of bits that a sort compares and the bounds of row lengths are classes, on which the kernels
+/// depend; so are divisors that are powers of two, and the lengths of strings that are searched for, which the kernels
+/// compare byte by byte. The length of uniform rows is part of the type.
+const OF_VARYING_NUMBERS: [(&str, usize, Operation); 11] = [
+    ("keys of a hash", 1, |k, device| words(9, device)?.to_hash_bucket_strong(1000, [k as u64, 7 * k as u64 + 1])),
+    ("strings to hash", 1, |k, device| words(2 + 3 * k, device)?.to_hash_bucket_strong(1000, [1, k as u64])),
+    ("numbers of buckets", 2, |k, device| words(9, device)?.to_hash_bucket_fast(3 + k)),
+    ("separators of one byte", 1, |k, device| words(9, device)?.reduce_join(1, [",", ";", " ", "-"][k % 4])),
+    ("separators of several bytes", 1, |k, device| words(9, device)?.reduce_join(1, &"<,> abc".repeat(k + 1)[k..])),
+    ("separators between tensors", 1, |k, device| {
+        let x = words(9, device)?;
+        Tensor::string_join(&[&x, &x], &"<,> abc".repeat(k + 1)[k..])
+    }),
+    ("bytes to split at", 1, |k, device| words(9, device)?.string_split([",", ";", "a", "b"][k % 4])),
+    ("strings to split at", 2, |k, device| words(9, device)?.string_split(["; c", ", b", "a1", "a2,"][k % 4])),
+    ("numbers of uniform rows to sort", 1, |k, device| uniform(3 + 7 * k, 5, device)?.sort(1)),
+    ("numbers of uniform rows to select from", 1, |k, device| Ok(uniform(2 + k, 9, device)?.top_k(2, 1)?.0)),
+    ("distinct values", 3, |k, device| {
+        let x = (0..100 + 9 * k).map(|i| (i * 7 % (k + 30)) as i32).collect::<Vec<_>>();
+        RaggedTensor::from_nested(x, device)?.into_erased().unique(0)
+    }),
+];
+
+#[test]
+fn other_numbers_make_no_other_plan() {
+    let _guard = exclusive();
+    let cpu = Device::cpu_with(&ragged::CpuOptions::default());
+    let devices =
+        common::gpus().into_iter().take(1).map(|_| Device::gpu_with(&DeviceOptions::default()).expect("opens"));
+    let mut faults = Vec::new();
+    for device in std::iter::once(cpu).chain(devices) {
+        for (name, most, operation) in OF_VARYING_NUMBERS {
+            let mut planned = Vec::new();
+            for k in 0..20 {
+                let before = device.stats().plans;
+                operation(k, &device).and_then(|x| x.eval()).unwrap_or_else(|e| panic!("{name}: {e}"));
+                planned.extend((device.stats().plans > before).then_some(k));
+            }
+            if planned.len() > most {
+                faults.push(format!("{}, {name}: runs {planned:?} of 20 make a plan", device.name()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

@@ -13,7 +13,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::many_dispatches::ManyDispatches;
-use crate::graph::node::{Node, Recipe};
+use crate::graph::node::Node;
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::program::trace;
 use crate::graph::size::SizeView;
@@ -190,14 +190,7 @@ impl Explain {
         for step in &plan.steps {
             let cost = backend.cost(step, sizes)?;
             let moved = traffic::traffic(step, sizes, cost.scratch_bytes);
-            let extent = match &step.recipe {
-                Recipe::RankBitmap { count, .. }
-                | Recipe::Histogram { count, .. }
-                | Recipe::TileFold { count, .. }
-                | Recipe::Assert { count, .. } => count,
-                Recipe::TopK { on, .. } => &on.nvals,
-                _ => step.out.extent(),
-            };
+            let extent = step.recipe.facts().shown_elements().unwrap_or(step.out.extent());
             kernels.push(ExplainedKernel {
                 kind: step.family(),
                 operations: step.fused.clone(),

@@ -26,11 +26,11 @@ pub(crate) fn unconditional(e: &Expr) -> Expr {
 }
 
 /// A condition: the check, and the expression that must hold.
-pub(super) type Condition = (Arc<Check>, Expr);
+pub(crate) type Condition = (Arc<Check>, Expr);
 
 /// The conditions of an expression; the conditions contain no conditions themselves. A condition inside one branch of a
 /// `select` applies only where that branch is taken.
-pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
+pub(crate) fn conditions(e: &Expr) -> Vec<Condition> {
     fn go(e: &Expr, memo: &mut DigestMap<Vec<Condition>>) -> Vec<Condition> {
         if !e.has_conditions() {
             return Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn conditions(e: &Expr) -> Vec<Condition> {
 }
 
 /// The conditions that every evaluation checks: those outside of the branches of a `select`.
-pub(super) fn always_checked(e: &Expr) -> DigestSet {
+pub(crate) fn always_checked(e: &Expr) -> DigestSet {
     let (mut seen, mut out) = (DigestSet::default(), DigestSet::default());
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {

@@ -13,6 +13,7 @@ use super::expr::{Check, Expr, ExprKind};
 use super::extent::Extent;
 use super::node::{Node, Recipe};
 use super::opcode::BinaryOp;
+use super::primitive::Assert;
 use super::walk::{for_each_expr, for_each_node};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -123,7 +124,7 @@ impl Diagnosis {
     fn find<T>(&self, is_this: &impl Fn(&Check) -> bool, f: &mut dyn FnMut(&Check, &Expr) -> Option<T>) -> Option<T> {
         let mut found = None;
         for recipe in &self.recipes {
-            if let Recipe::Assert { ok, check, .. } = &**recipe
+            if let Recipe::Assert(Assert { ok, check, .. }) = &**recipe
                 && is_this(check)
             {
                 found = found.or_else(|| f(check, ok));

@@ -92,7 +92,7 @@ impl FusionBarrier {
     /// The barrier of an array that the reader searches or iterates over; `None` if the array is stored already.
     pub(super) fn as_array(node: &Node) -> Option<Self> {
         node.recipe().map(|recipe| match &*recipe {
-            Recipe::Map { .. } => Self::Splits,
+            Recipe::Map(_) => Self::Splits,
             other => Self::EndsKernel(other.family()),
         })
     }
@@ -104,7 +104,7 @@ pub(crate) struct Barriers(DigestMap<FusionBarrier>);
 
 impl Barriers {
     /// Records the reason, unless one is recorded for the array. `None`, for arrays stored already, records nothing.
-    pub(super) fn note(&mut self, node: &Node, why: Option<FusionBarrier>) {
+    pub(crate) fn note(&mut self, node: &Node, why: Option<FusionBarrier>) {
         if let Some(why) = why {
             self.0.entry(node.digest()).or_insert(why);
         }

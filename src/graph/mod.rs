@@ -1,6 +1,6 @@
 //! The expression graph: recorded computations, independent of the backend that runs them.
 //!
-//! Operations record [`node`]s: arrays with a [`recipe`], the primitive that computes them, over expressions ([`expr`])
+//! Operations record [`node`]s: arrays with a recipe, the [`primitive`] that computes them, over expressions ([`expr`])
 //! and symbolic sizes ([`size`]). A read traces the nodes below it into a flat [`program`], in which sizes and the
 //! numbers of the user are parameters. The program is the key of each backend's plan cache. On a miss the program is
 //! lifted to nodes of its own, and [`plan`] fuses them into steps, which backends run:
@@ -15,18 +15,13 @@
 //!
 //! [`stage`] selects the sizes that are read back before the rest is computed.
 //!
-//! A new primitive touches these files: `recipe/mod.rs` (the variant), `recipe/rewrite.rs` (its references),
-//! `recipe/evaluation.rs` (how its kernel evaluates expressions), `node/record.rs` (its constructor), `bindings.rs`
-//! (the buffers that its kernel binds), `traffic.rs` (the bytes that it moves), `legalize` (its legalization over
-//! arrays that exceed a binding), `backend/cpu/mod.rs` and the file of its loop, `backend/gpu/lower.rs` and the file of
-//! its grids, and its shader.
+//! [`primitive`] says what a new primitive takes.
 //!
 //! Arrays, expressions and sizes refer to one another: an array has a size and a recipe of expressions, an expression
 //! reads arrays, and a size may be an element of an array. Their types are therefore defined here, and their methods in
 //! the files of the same names.
 
 pub(crate) mod access;
-pub(crate) mod append;
 pub(crate) mod backend;
 mod bindings;
 pub(crate) mod canonical_order;
@@ -39,17 +34,16 @@ pub(crate) mod extent;
 pub(crate) mod function;
 pub(crate) mod fusion_barrier;
 mod interned;
-mod legalize;
 pub(crate) mod many_dispatches;
 pub(crate) mod node;
 pub(crate) mod opcode;
 pub(crate) mod plan;
+pub(crate) mod primitive;
 pub(crate) mod program;
-pub(crate) mod rank_bitmap;
 mod read_bytes;
-pub(crate) mod recipe;
 pub(crate) mod recording;
 pub(crate) mod reducer;
+pub(crate) mod refs;
 mod row_fusion;
 pub(crate) mod row_kernel;
 pub(crate) mod row_lengths;
@@ -59,16 +53,16 @@ pub(crate) mod scalar_bits;
 pub(crate) mod scalar_param;
 pub(crate) mod size;
 pub(crate) mod stage;
-mod step;
+pub(crate) mod step;
 mod stored;
-pub(crate) mod tile_fold;
-pub(crate) mod top_k;
 pub(crate) mod traced_run;
 pub(crate) mod traffic;
 pub(crate) mod walk;
 mod word_hasher;
 
 use std::sync::Arc;
+
+pub(crate) use primitive::{append, rank_bitmap, tile_fold, top_k};
 
 /// A backend, shared by its nodes.
 pub(crate) type BackendRef = Arc<dyn backend::Backend>;

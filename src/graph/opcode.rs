@@ -93,26 +93,37 @@ impl BinaryOp {
     }
 }
 
-/// Hash function of a row of bytes, with a u64 result.
+/// Hash function of a row of bytes, with a u64 result. Keys are numbers, or parameters of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "saved",
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "snake_case", deny_unknown_fields)
 )]
-pub(crate) enum HashOp {
+pub(crate) enum HashOp<K = u64> {
     /// FarmHash's Fingerprint64.
     Fingerprint,
     /// SipHash-2-4 with that key.
     Sip {
         /// The two halves of the key.
-        key: [u64; 2],
+        key: [K; 2],
     },
     /// MurmurHash64A with that seed.
     Murmur {
         /// The seed.
-        seed: u64,
+        seed: K,
     },
+}
+
+impl<K> HashOp<K> {
+    /// The function with other keys.
+    pub(crate) fn map<L>(&self, mut f: impl FnMut(&K) -> L) -> HashOp<L> {
+        match self {
+            Self::Fingerprint => HashOp::Fingerprint,
+            Self::Sip { key } => HashOp::Sip { key: key.each_ref().map(f) },
+            Self::Murmur { seed } => HashOp::Murmur { seed: f(seed) },
+        }
+    }
 }
 
 /// Operation that reduces a row to one value.

@@ -7,11 +7,6 @@ use super::node::{Node, Rows};
 use super::reducer::{Accumulator, Reducer};
 use super::size::SizeView;
 
-/// Maximum accumulator state per row, in bytes. Every device has 16 KiB of workgroup memory, of which the lists of rows
-/// and blocks leave 14,276 bytes. The smallest tile holds the states of 264 lanes and two rows: 14,276 / 266, in whole
-/// words.
-pub(crate) const MAX_STATE: usize = 52;
-
 /// Epilogue of a row reduction: the value that is stored in place of the reduced one.
 #[derive(Debug)]
 pub(crate) struct Epilogue {

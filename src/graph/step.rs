@@ -6,21 +6,29 @@ use super::digest::DigestSet;
 use super::expr::{Check, Expr, ExprKind};
 use super::fusion_barrier::Barriers;
 use super::node::{Node, Recipe, Rows};
-use super::opcode::HashOp;
 use super::row_kernel::RowKernel;
 use super::size::{Size, SizeView};
 use super::walk::{arrays, for_each_expr, for_each_node};
 use crate::tuning::Tuning;
 
-/// Byte strings that a step hashes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HashedStrings {
-    /// The hash function.
-    pub(crate) op: HashOp,
-    /// Bytes of all strings.
-    pub(crate) nbytes: u32,
-    /// Bytes of the longest string.
-    pub(crate) longest: u32,
+/// What the planner asks a backend about its kernels.
+pub(crate) trait Kernels: std::fmt::Debug + Sync {
+    /// Storage buffers that the kernels of a recipe bind for one output and scratch. Excludes the arrays that they read
+    /// and the status block.
+    fn buffers(&self, _recipe: &Recipe, _limits: SizedLimits<'_>) -> u32 {
+        1
+    }
+
+    /// Bindings beyond one that the windows of an output take.
+    fn output_windows(&self, _recipe: &Recipe, out: &Node, limits: SizedLimits<'_>) -> u32 {
+        limits.extra_windows(out)
+    }
+
+    /// The steps that take the place of a step that exceeds the bindings. `done` holds the nodes that the plan computes
+    /// so far.
+    fn legalize(&self, step: Step, _sizes: SizeView<'_>, _done: &mut DigestSet) -> Vec<Step> {
+        vec![step]
+    }
 }
 
 /// Limits of a backend's kernels.
@@ -39,8 +47,10 @@ pub(crate) struct PlanLimits {
     pub(crate) fuse: bool,
     /// Representation of 64-bit integers in kernels.
     pub(crate) int64: Int64Repr,
-    /// Bytes of scratch state of a hash, given the bytes per window: 0 if one dispatch hashes every string.
-    pub(crate) hash_state_bytes: fn(u64, HashedStrings) -> u64,
+    /// The kernels.
+    pub(crate) kernels: &'static dyn Kernels,
+    /// Maximum bytes of accumulators per row in a row kernel.
+    pub(crate) row_state: usize,
     /// Tuning of the kernels.
     pub(crate) tuning: Tuning,
 }
@@ -55,28 +65,6 @@ impl PlanLimits {
     pub(crate) fn window_bytes(&self) -> u64 {
         1 << self.max_binding.max(1).ilog2()
     }
-
-    /// Bytes of scratch state of a hash.
-    pub(crate) fn hash_state_bytes(&self, strings: HashedStrings) -> u64 {
-        (self.hash_state_bytes)(self.window_bytes(), strings)
-    }
-
-    /// Limits of the smallest supported device.
-    #[cfg(test)]
-    pub(crate) const fn of_core_webgpu(int64: Int64Repr) -> Self {
-        let tuning = Tuning::DEFAULT;
-        let hash_state_bytes = |_, _| 0;
-        Self {
-            arrays: 8,
-            bindings: 8,
-            reads_any_number: false,
-            max_binding: 128 << 20,
-            fuse: true,
-            int64,
-            hash_state_bytes,
-            tuning,
-        }
-    }
 }
 
 /// Limits of a backend's kernels, with the sizes of the run for which a plan is made.
@@ -84,6 +72,13 @@ impl PlanLimits {
 pub(crate) struct SizedLimits<'a> {
     pub(crate) limits: PlanLimits,
     pub(crate) sizes: SizeView<'a>,
+}
+
+impl SizedLimits<'_> {
+    /// Bindings beyond one that the windows of an array take.
+    pub(crate) fn extra_windows(&self, n: &Node) -> u32 {
+        self.limits.windows(self.sizes.bytes(n)) - 1
+    }
 }
 
 /// Representation of 64-bit integers in a device's kernels. Storage is 8 bytes, little endian, in either case.
@@ -153,7 +148,7 @@ impl Step {
     /// Name of the kernel template: the recipe's, or `row_map` for a map with a row context.
     pub(crate) fn family(&self) -> &'static str {
         match &self.recipe {
-            Recipe::Map { .. } if self.row_context.is_some() => "row_map",
+            Recipe::Map(_) if self.row_context.is_some() => "row_map",
             recipe => recipe.family(),
         }
     }
@@ -161,9 +156,7 @@ impl Step {
     /// The arrays that a map reads at its own position only. Such an array may be shorter than the map; elements beyond
     /// its end select another value.
     pub(crate) fn at_own_position(&self) -> DigestSet {
-        let (Recipe::Map { value, .. } | Recipe::Assert { ok: value, .. }) = &self.recipe else {
-            return DigestSet::default();
-        };
+        let Some(value) = self.recipe.mapped() else { return DigestSet::default() };
         let mut elsewhere: DigestSet = self.row_context.iter().map(|(splits, _)| splits.digest()).collect();
         let mut at_own = DigestSet::default();
         let count = self.recipe.live_counts();
@@ -181,6 +174,11 @@ impl Step {
 }
 
 impl Step {
+    /// The checks that the step evaluates; that of an assertion is the last.
+    pub(crate) fn all_checks(&self) -> impl Iterator<Item = &Arc<Check>> {
+        self.checks.iter().chain(self.recipe.check())
+    }
+
     /// The arrays that the step stores.
     pub(crate) fn outputs(&self) -> Vec<&Node> {
         match &self.row_kernel {
@@ -224,7 +222,7 @@ impl Step {
 }
 
 /// Appends the elements that the list lacks.
-pub(super) fn merge<T: PartialEq>(into: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+pub(crate) fn merge<T: PartialEq>(into: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     for x in more {
         if !into.contains(&x) {
             into.push(x);
@@ -233,20 +231,20 @@ pub(super) fn merge<T: PartialEq>(into: &mut Vec<T>, more: impl IntoIterator<Ite
 }
 
 /// The arrays and conditions of a recipe whose expressions are resolved.
-pub(super) struct Dependencies {
+pub(crate) struct Dependencies {
     /// The arrays, in order of first use.
-    pub(super) reads: Vec<Node>,
+    pub(crate) reads: Vec<Node>,
     /// The conditions.
-    pub(super) checks: Vec<Arc<Check>>,
+    pub(crate) checks: Vec<Arc<Check>>,
     /// The first partition in which an expression needs the row of the current element: splits and inner width.
-    pub(super) own_row: Option<(Node, u32)>,
+    pub(crate) own_row: Option<(Node, u32)>,
     /// Further arrays that hold counts of the recipe's sizes, to be computed before the step.
-    pub(super) sized: Vec<Node>,
+    pub(crate) sized: Vec<Node>,
 }
 
 impl Dependencies {
     /// The dependencies of the recipe and of the live count of its result.
-    pub(super) fn of(recipe: &Recipe, live: Option<&Expr>) -> Self {
+    pub(crate) fn of(recipe: &Recipe, live: Option<&Expr>) -> Self {
         let reads = recipe.array().cloned().into_iter().collect();
         let mut out = Self { reads, checks: Vec::new(), own_row: None, sized: Vec::new() };
         let live_counts: Vec<Expr> = recipe.live_counts().chain(live.cloned()).collect();

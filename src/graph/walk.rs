@@ -22,7 +22,7 @@ pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
 }
 
 /// The arrays that the expression reads.
-pub(super) fn arrays(e: &Expr) -> DigestSet {
+pub(crate) fn arrays(e: &Expr) -> DigestSet {
     let mut out = DigestSet::default();
     for_each_node(e, &mut |n| {
         out.insert(n.digest());

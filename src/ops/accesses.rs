@@ -23,9 +23,9 @@ fn accesses(x: &Tensor, source: &Tensor) -> String {
     }
     let recipe = node.recipe().expect("not evaluated");
     let value = match &*recipe {
-        Recipe::Map { value, .. } => value,
-        Recipe::Compact { value, .. } => value,
-        Recipe::Append { parts } => &parts[0].0,
+        Recipe::Map(map) => &map.value,
+        Recipe::Compact(compact) => &compact.value,
+        Recipe::Append(append) => &append.parts[0].0,
         recipe => panic!("{recipe:?}"),
     };
     let mut found = Vec::new();
@@ -38,7 +38,7 @@ fn accesses(x: &Tensor, source: &Tensor) -> String {
     });
     assert!(!found.is_empty(), "no load of the values: {value:?}");
     found.sort();
-    let prefix = if let Recipe::Compact { .. } = &*recipe { "compaction of " } else { "" };
+    let prefix = if let Recipe::Compact(_) = &*recipe { "compaction of " } else { "" };
     format!("{prefix}{}", found.join(", "))
 }
 

@@ -151,8 +151,8 @@ impl ByKey {
     }
 
     /// Scans `value`, an expression in the number, over the elements of each key. Returns the result of `scan` as an
-    /// expression in the number, with `inner` numbers per element. Costs a second sort, which inverts the order: the
-    /// position of each element in key order.
+    /// expression in the number, with `inner` numbers per element. Costs a scatter, which inverts the order: the position
+    /// of each element in key order.
     #[track_caller]
     pub(crate) fn scan(
         &self,
@@ -163,8 +163,8 @@ impl ByKey {
         scan: &RowScan,
     ) -> Result<Expr> {
         let count = self.order.extent();
-        let bits = key_bits(count.capacity());
-        let places = Node::sort(backend, name, count.clone(), Expr::load(&self.order, Expr::index()), bits);
+        let element = Expr::load(&self.order, Expr::index());
+        let places = Node::unique_scatter(backend, name, count.clone(), (element, Expr::index()), count.clone());
         let width = Expr::u32(inner.max(1));
         let element = Expr::index().div(width.clone());
         let place = Expr::load(&places, element.clone());

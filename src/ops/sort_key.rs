@@ -52,7 +52,7 @@ fn widened(x: &Expr) -> Option<Expr> {
             (is_same && from_dtype.size() < 8).then(|| from.clone())
         }
         ExprKind::Load(n, at) => match &*n.recipe()? {
-            Recipe::Map { value, .. } if !value.has_conditions() => widened(&value.at(at)),
+            Recipe::Map(map) if !map.value.has_conditions() => widened(&map.value.at(at)),
             _ => None,
         },
         _ => None,

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
-use crate::graph::program::{ArrayId, ExtentDef, Frozen, Replayed, SizeId, freeze};
+use crate::graph::program::{ArrayId, ByNumber, ExtentDef, Frozen, Replayed, freeze};
 use crate::graph::size::Size;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
@@ -17,7 +17,7 @@ use crate::tensor::{Tensor, Values};
     serde(rename_all = "snake_case", deny_unknown_fields)
 )]
 pub(super) struct Level {
-    pub(super) rows: Rows<ArrayId, SizeId>,
+    pub(super) rows: Rows<ByNumber>,
     pub(super) nrows: ExtentDef,
     pub(super) nvals: ExtentDef,
     /// Lengths of the shortest and of the longest row that hold in every run.

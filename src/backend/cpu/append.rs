@@ -2,12 +2,23 @@
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::eval::Block;
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::plan::Step;
+use crate::graph::primitive::Append;
 
 /// Positions per evaluated block.
 const BLOCK: usize = 8192;
+
+impl CpuPrimitive for Append {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        append(inputs, &self.parts, &mut outputs[0]);
+        Ok(())
+    }
+}
 
 /// Fills `out` with the values of all parts, one part after another.
 pub(super) fn append(inputs: &Inputs, parts: &[(Expr, Extent)], out: &mut Array) {

@@ -1,6 +1,7 @@
 //! Arrays in host memory: one allocation aligned for every dtype, read and written as typed slices.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use super::pool::{Memory, Pool};
 use crate::dtype::DType;
@@ -98,6 +99,14 @@ impl Array {
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         let size = self.len * self.dtype.size();
         &mut bytemuck::cast_slice_mut(self.words_mut())[..size]
+    }
+    /// The memory as words for writing on several cores, the last of which may extend beyond the elements.
+    pub(super) fn atomic_words(&mut self) -> &[AtomicU32] {
+        let len = (self.len * self.dtype.size()).div_ceil(4);
+        let words: *mut [u32] = &mut bytemuck::cast_slice_mut::<u64, u32>(self.words_mut())[..len];
+        // SAFETY: `AtomicU32` has the size, alignment and bit validity of `u32`, and the exclusive borrow lasts as long
+        // as the result.
+        unsafe { &*(words as *const [AtomicU32]) }
     }
     /// The elements; `T` must be of the dtype's size (u8 for bools).
     pub(crate) fn slice<T: ArrayElement>(&self) -> &[T] {

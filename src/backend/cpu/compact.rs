@@ -2,11 +2,15 @@
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::parallel;
 use super::rank_bitmap::{MarkedPositions, marked, ranks};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::plan::Step;
+use crate::graph::primitive::Compact;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS};
 
 /// Elements per evaluated block, for positions of several columns.
@@ -22,6 +26,13 @@ fn outputs<'o>(ranks: &[u32], size: usize, mut out: &'o mut [u8]) -> Vec<&'o mut
         out = rest;
     }
     outputs
+}
+
+impl CpuPrimitive for Compact {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        compact(inputs, &self.bitmap, &self.value, self.inner as usize, &mut outputs[0]);
+        Ok(())
+    }
 }
 
 /// Fills `out` with the values at the marked positions, in order. A value has `inner` elements.

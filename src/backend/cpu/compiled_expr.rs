@@ -11,6 +11,7 @@ use crate::dtype::DType;
 use crate::error::Error;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
 use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
@@ -39,6 +40,11 @@ impl Inputs {
     /// The sizes of the run.
     pub(crate) fn sizes(&self) -> SizeView<'_> {
         SizeView::of(&self.table)
+    }
+
+    /// Number of elements of an extent, which is exact here.
+    pub(super) fn count(&self, extent: &Extent) -> usize {
+        self.sizes().capacity(extent) as usize
     }
 
     /// The array of a node that the step reads.

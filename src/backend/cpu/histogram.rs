@@ -1,12 +1,16 @@
 //! Histograms: the number of positions with each key. Twin of `shaders/histogram.wgsl`.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::parallel;
+use crate::error::Result;
 use crate::graph::expr::Expr;
+use crate::graph::plan::Step;
+use crate::graph::primitive::Histogram;
 
 /// Positions per block.
 const BLOCK: usize = 8192;
@@ -21,15 +25,21 @@ const INTERLEAVED: usize = 1 << 11;
 /// Parts of the positions per core.
 const PARTS: usize = 4;
 
+impl CpuPrimitive for Histogram {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        histogram(inputs, &self.key, inputs.count(&self.count), &mut outputs[0]);
+        Ok(())
+    }
+}
+
 /// Fills `out` with the number of the first `n` positions that have each key. Keys beyond `out` are not counted.
 pub(crate) fn histogram(inputs: &Inputs, key: &Expr, n: usize, out: &mut Array) {
     let program = CompiledExpr::new(inputs, key);
-    let out: &mut [u32] = out.slice_mut();
     let bins = out.len();
-    out.fill(0);
     if bins == 0 {
         return;
     }
+    out.slice_mut::<u32>().fill(0);
     let blocks = n.div_ceil(BLOCK);
     let for_each_block = |blocks: std::ops::Range<usize>, f: &mut dyn FnMut(&[u32])| {
         for k in blocks {
@@ -38,7 +48,7 @@ pub(crate) fn histogram(inputs: &Inputs, key: &Expr, n: usize, out: &mut Array) 
         }
     };
     if bins > FEW {
-        let counts = atomics(out);
+        let counts = out.atomic_words();
         parallel::for_each_index(blocks, &|k| {
             for_each_block(k..k + 1, &mut |keys| {
                 for count in keys.iter().filter_map(|&key| counts.get(key as usize)) {
@@ -63,7 +73,7 @@ pub(crate) fn histogram(inputs: &Inputs, key: &Expr, n: usize, out: &mut Array) 
         }
     });
     for counts in counted {
-        out.iter_mut().zip(&counts).for_each(|(sum, count)| *sum += count);
+        out.slice_mut::<u32>().iter_mut().zip(&counts).for_each(|(sum, count)| *sum += count);
     }
 }
 
@@ -79,14 +89,6 @@ fn count_interleaved(keys: &[u32], counts: &mut [[u32; 4]]) {
     for &key in rest {
         counts[(key as usize).min(none)][0] += 1;
     }
-}
-
-/// The counters as atomics.
-fn atomics(counts: &mut [u32]) -> &[AtomicU32] {
-    let counts: *mut [u32] = counts;
-    // SAFETY: `AtomicU32` has the size, alignment and bit validity of `u32`, and the exclusive borrow lasts as long as
-    // the result.
-    unsafe { &*(counts as *const [AtomicU32]) }
 }
 
 #[cfg(test)]

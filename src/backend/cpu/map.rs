@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::parallel;
+use crate::error::Result;
 use crate::graph::expr::{Check, Expr};
+use crate::graph::plan::Step;
+use crate::graph::primitive::{Assert, Map};
 
 /// Positions per block. A dozen arrays of this length fit a core's L2 cache, and their computation takes much longer
 /// than the fixed cost per block.
@@ -26,6 +30,21 @@ fn for_each_block(out: &mut [u8], size: usize, f: &(dyn Fn(u32, &mut [u8]) -> bo
     parallel::for_each_chunk(rest, block * size, &|k, out| {
         f((BLOCK + k * block) as u32, out);
     });
+}
+
+impl CpuPrimitive for Assert {
+    fn compute(&self, _: &Step, inputs: &Inputs, _: &mut [Array]) -> Result<()> {
+        assert(inputs, &self.ok, &self.check, inputs.count(&self.count));
+        Ok(())
+    }
+}
+
+impl CpuPrimitive for Map {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        let out = &mut outputs[0];
+        map(inputs, &self.value, out.len(), out);
+        Ok(())
+    }
 }
 
 /// Fills the first `n` elements of `out` with the expression's values.

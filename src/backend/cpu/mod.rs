@@ -49,6 +49,7 @@ mod store;
 mod template;
 mod tile_fold;
 mod top_k;
+mod unique_scatter;
 mod work_items;
 mod zeroed_memory;
 
@@ -58,6 +59,7 @@ use std::sync::{Arc, OnceLock};
 
 use array::Array;
 use compiled_expr::Inputs;
+use compute::{CpuKernels, compute};
 use options::CpuOptions;
 use pool::Pool;
 use status::{holds, settled, word};
@@ -240,7 +242,7 @@ impl CpuBackend {
                 |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, locations.of(check));
             status.extend(prepared.checks.iter().enumerate().map(fresh));
         }
-        let computed = self.compute(step, &inputs);
+        let computed = compute(step, &inputs);
         let computed = inputs.panic.get().map_or(computed, |e| Err(e.clone()));
         // A size may exceed a limit, and a function of the user may panic, because an earlier condition failed, such as an
         // index beyond all rows. The failed condition is then the error to report.
@@ -304,7 +306,9 @@ impl Backend for CpuBackend {
             max_binding: u64::MAX,
             fuse: !self.unfused,
             int64: Int64Repr::Native,
-            hash_state_bytes: |_, _| 0,
+            kernels: &CpuKernels,
+            // As on the GPU, so that both backends run the same steps.
+            row_state: 52,
             tuning: Tuning::DEFAULT,
         }
     }

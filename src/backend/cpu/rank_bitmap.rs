@@ -2,14 +2,25 @@
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::parallel;
 use super::simd::{self, Loop};
+use crate::error::Result;
 use crate::graph::expr::Expr;
+use crate::graph::plan::Step;
+use crate::graph::primitive::Mark;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS, WORD};
 
 /// Tiles per evaluated block.
 const TILES_PER_BLOCK: usize = 4;
+
+impl CpuPrimitive for Mark {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        rank_bitmap(inputs, &self.keep, inputs.count(&self.count), &mut outputs[0]);
+        Ok(())
+    }
+}
 
 /// Fills `out` with the rank bitmap of the first `n` positions.
 pub(crate) fn rank_bitmap(inputs: &Inputs, keep: &Expr, n: usize, out: &mut Array) {

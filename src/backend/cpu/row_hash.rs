@@ -2,16 +2,29 @@
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::fingerprint::{fetch64, fingerprint64};
 use super::parallel;
 use super::work_items::{RowStarts, WorkItem};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::HashOp;
+use crate::graph::plan::Step;
+use crate::graph::primitive::RowHash;
 
 /// Most bytes, and most rows, per work item. A longer row is a work item by itself.
 const CHUNK: usize = 4096;
+
+impl CpuPrimitive for RowHash {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        let nrows = inputs.count(&self.on.nrows);
+        let op = self.op.map(|key| inputs.sizes().scalar(key).bits());
+        row_hash(inputs, op, &self.on.rows, nrows, &self.byte, &mut outputs[0]);
+        Ok(())
+    }
+}
 
 /// The hashes of the first `nrows` rows.
 pub(crate) fn row_hash(inputs: &Inputs, op: HashOp, rows: &Rows, nrows: usize, byte: &Expr, out: &mut Array) {

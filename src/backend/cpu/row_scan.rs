@@ -8,16 +8,20 @@ use std::ops::Range;
 
 use super::array::{Array, ArrayElement};
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::number::Number;
 use super::parallel;
 use super::simd::{self, Loop};
 use super::work_items::{RowStarts, WorkItem};
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::graph::canonical_order::row_scan::{CHUNK, INNER_GROUP, OUTER_GROUP, block_len};
 use crate::graph::expr::Expr;
-use crate::graph::node::Rows;
+use crate::graph::node::{RowDomain, Rows};
 use crate::graph::opcode::ReduceOp;
+use crate::graph::plan::Step;
+use crate::graph::primitive;
 use crate::graph::scalar::Scalar;
 
 /// Numbers per evaluated block. A longer row is evaluated and scanned in several blocks.
@@ -250,6 +254,14 @@ fn add_offsets<T: Copy>(offsets: &[T], combine: impl Fn(T, T) -> T, out: &mut [T
         for (&offset, out) in offsets.iter().zip(out) {
             *out = combine(offset, *out);
         }
+    }
+}
+
+impl CpuPrimitive for primitive::RowScan {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        let RowDomain { rows, nrows, inner, .. } = &self.on;
+        row_scan(inputs, self.op, rows, inputs.count(nrows), *inner as usize, &self.value, &mut outputs[0]);
+        Ok(())
     }
 }
 

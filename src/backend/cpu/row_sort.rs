@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::parallel;
 use super::pool::Pool;
@@ -13,12 +14,21 @@ use super::work_items::{RowStarts, WorkItem};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
+use crate::graph::plan::Step;
+use crate::graph::primitive::RowSort;
 
 /// Most elements, and most rows, per work item. A longer row is a work item by itself.
 const CHUNK: usize = 4096;
 
 /// Length up to which rows are sorted by comparisons.
 const MAX_COMPARISON_SORT_LEN: usize = 512;
+
+impl CpuPrimitive for RowSort {
+    fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        let rows = (&self.on.rows, inputs.count(&self.on.nrows));
+        row_sort(inputs, step.out.op(), rows, (&self.key, self.bits), &mut outputs[0])
+    }
+}
 
 /// Computes the sorting permutation of the first `nrows` rows: for each position of the sorted rows, the position of
 /// its element.

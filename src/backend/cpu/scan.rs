@@ -4,10 +4,39 @@
 
 use rayon::prelude::*;
 
+use super::array::Array;
 use super::block_scan;
+use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
+use super::eval::Block;
+use crate::dtype::DType;
+use crate::error::{Error, Result, caller};
+use crate::graph::plan::Step;
+use crate::graph::primitive::Scan;
 
 /// Positions per block.
 const BLOCK: usize = 8192;
+
+impl CpuPrimitive for Scan {
+    fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        let expr = CompiledExpr::new(inputs, &self.value);
+        let values = |start: usize, out: &mut [u32]| {
+            Block::consecutive(&expr, start as u32, out.len()).store(DType::U32, bytemuck::cast_slice_mut(out));
+        };
+        let total = exclusive_sum(inputs.count(&self.count), values, outputs[0].slice_mut());
+        if total <= u64::from(u32::MAX) {
+            return Ok(());
+        }
+        Err(Error::Limit {
+            what: step.out.op().into(),
+            requested: total,
+            unit: "elements",
+            limit: u64::from(u32::MAX),
+            whose: "a tensor".into(),
+            location: caller(),
+        })
+    }
+}
 
 /// Fills `out` with the exclusive prefix sums of the first `n` values, then repeats the total, so that rows beyond `n`
 /// are empty. `values` stores the values from a position on into a slice. Sums wrap; the returned total does not.

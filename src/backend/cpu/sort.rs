@@ -9,9 +9,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::array::Array;
+use super::compiled_expr::Inputs;
+use super::compute::CpuPrimitive;
+use super::map;
 use super::pool::Pool;
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::plan::Step;
+use crate::graph::primitive::Sort;
 
 const DIGITS: usize = 256;
 
@@ -23,6 +28,17 @@ const SEQUENTIAL_MERGE_LEN: usize = 1 << 14;
 
 /// Keys per evaluated block.
 const BLOCK: usize = 1 << 13;
+
+impl CpuPrimitive for Sort {
+    fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        let (op, n, out) = (step.out.op(), inputs.count(&self.count), &mut outputs[0]);
+        let mut keys = Array::uninit(&inputs.pool, op, DType::U32, n)?;
+        map::map(inputs, &self.key, n, &mut keys);
+        sort_indices(&inputs.pool, op, |at| &keys.slice()[at], self.bits, 0, &mut out.slice_mut()[..n])?;
+        out.zero_rest(n);
+        Ok(())
+    }
+}
 
 /// The permutation that sorts the keys, stably. Only the lowest `key_bits` bits of a key may be set.
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::dtype::DType;
 use crate::graph::digest::{Digest, DigestMap, DigestSet};
 use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::function::Function;
-use crate::graph::node::{Node, Recipe};
+use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::plan::Step;
 use crate::graph::scalar::Scalar;
@@ -30,11 +30,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(super) fn of(step: &Step) -> Self {
-        let mut checks = step.checks.clone();
-        if let Recipe::Assert { check, .. } = &step.recipe {
-            checks.push(check.clone());
-        }
-        Self::new(step.reads.iter().map(Node::digest), checks)
+        Self::new(step.reads.iter().map(Node::digest), step.all_checks().cloned().collect())
     }
 
     /// Of a step that reads these arrays, in this order.

@@ -2,18 +2,30 @@
 
 use super::array::{Array, ArrayElement};
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::encoding::Value;
 use super::eval::Block;
 use super::number::Number;
 use super::parallel;
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::plan::Step;
+use crate::graph::primitive::TileFold;
 use crate::graph::scalar::Scalar;
 use crate::graph::tile_fold::TILE;
 
 /// Tiles per evaluated block.
 const BLOCK_TILES: usize = 4;
+
+impl CpuPrimitive for TileFold {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        let (exprs, n) = ([&self.key, &self.value], inputs.count(&self.count));
+        tile_fold(inputs, self.op, exprs, n, self.slots as usize, &mut outputs[0]);
+        Ok(())
+    }
+}
 
 /// Fills `out` with the fold of each of `slots` slots in each tile of the first `n` positions. The tiles are folded on
 /// all cores, each in order into its own results, which stay in the first-level cache.

@@ -5,14 +5,18 @@
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::encoding::Value;
 use super::eval::Block;
 use super::parallel;
 use super::simd::{self, Loop};
 use super::work_items::{RowStarts, WorkItem};
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
+use crate::graph::plan::Step;
+use crate::graph::primitive::TopK;
 
 /// Most elements, and most rows, per work item. A longer row is divided into blocks of this length.
 const CHUNK: usize = 4096;
@@ -57,6 +61,14 @@ macro_rules! entry {
 }
 entry!(u64, u32);
 entry!(u128, u64);
+
+impl CpuPrimitive for TopK {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        let nrows = inputs.count(&self.on.nrows);
+        top_k(inputs, &self.on.rows, nrows, &self.key, self.k as usize, &mut outputs[0]);
+        Ok(())
+    }
+}
 
 /// Fills `out` with the positions of the `k` smallest keys of each of the first `nrows` rows, in order, and with 0 for
 /// the elements that a row lacks.

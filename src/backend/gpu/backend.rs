@@ -7,10 +7,11 @@ use super::codegen::StepModules;
 use super::compiled_plan::CompiledPlan;
 use super::driver_limits::DriverLimits;
 use super::launch::Lowering;
-use super::lower::lower;
+use super::primitive::{GpuKernels, lower};
+use super::probe;
+use super::row_reduce::MAX_STATE;
 use super::runtime::{AdapterKind, Buffer, DeviceOptions, Runtime};
 use super::tuning;
-use super::{probe, row_hash};
 use crate::backend::cpu::CpuBackend;
 use crate::backend::host_memory;
 use crate::dtype::DType;
@@ -134,7 +135,8 @@ impl Backend for GpuBackend {
             max_binding: limits.max_binding,
             fuse: self.fuse,
             int64: if self.runtime.has_int64() { Int64Repr::Native } else { Int64Repr::Pairs },
-            hash_state_bytes: row_hash::state_bytes(self.driver_limits()),
+            kernels: GpuKernels::of(self.driver_limits()),
+            row_state: MAX_STATE,
             tuning: self.tuning,
         }
     }
@@ -147,7 +149,7 @@ impl Backend for GpuBackend {
     }
     fn cost(&self, step: &Step, sizes: SizeView<'_>) -> Result<StepCost> {
         let modules = StepModules::default();
-        let lowered = lower(step, self.driver_limits(), Lowering { first_slot: 0, sizes, modules: &modules })?;
+        let lowered = lower(step, Lowering { first_slot: 0, sizes, modules: &modules, driver: self.driver_limits() })?;
         let (mut dispatches, mut limits) = (0, Vec::new());
         for launch in lowered.launches.iter().filter(|l| l.workgroups > 0 && l.depth > 0) {
             let windows = self.windows(step, sizes, &lowered, launch)?.map_or(1, |parts| parts.len() as u64);

@@ -31,7 +31,7 @@ impl DriverLimits {
     /// Bytes of a long string that one dispatch hashes: a multiple of 64. A hash is serial over its bytes, in one
     /// invocation. Fewer bytes require more dispatches; more bytes approach the limit. 64 bytes take one iteration of
     /// Fingerprint64, and up to nine iterations of the other hashes.
-    pub(crate) const fn hash_bytes(self, op: HashOp) -> u32 {
+    pub(crate) const fn hash_bytes<K>(self, op: &HashOp<K>) -> u32 {
         match (self, op) {
             (Self::Timeout, _) => 4 << 20,
             (Self::LoopIterations, HashOp::Fingerprint) => 3 << 20,
@@ -59,7 +59,7 @@ mod tests {
         for (driver, op) in
             ops.into_iter().flat_map(|op| [(DriverLimits::Timeout, op), (DriverLimits::LoopIterations, op)])
         {
-            let bytes = driver.hash_bytes(op);
+            let bytes = driver.hash_bytes(&op);
             assert!(bytes >= string_class(0) && bytes.is_multiple_of(64), "{driver:?}, {op:?}: {bytes}");
             // The iterations of blocks, each of nine at most, stay below the limit of 65,535.
             let iterations = bytes / 64 * if op == HashOp::Fingerprint { 1 } else { 9 };

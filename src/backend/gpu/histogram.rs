@@ -2,10 +2,12 @@
 
 use super::codegen::{Element, ModuleBuilder};
 use super::launch::{Lowered, Lowering, check_elements, live_function};
+use super::legalize::Legalizer;
+use super::primitive::GpuPrimitive;
 use crate::error::Result;
-use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
+use crate::graph::primitive::Histogram;
 
 /// Positions counted per workgroup.
 const TILE: u32 = 8192;
@@ -18,21 +20,28 @@ const FEW: u32 = 2048;
 
 const HISTOGRAM: &str = include_str!("../../../shaders/histogram.wgsl");
 
-/// Lowers [`Recipe::Histogram`](crate::graph::node::Recipe::Histogram).
-pub(super) fn lower(step: &Step, key: &Expr, count: &Extent, to: Lowering<'_>) -> Result<Lowered> {
-    let Lowering { first_slot, sizes, modules } = to;
-    let (n, bins) = (sizes.capacity(count), sizes.capacity(step.out.extent()));
-    check_elements(step, n, MAX_CAPACITY, "a histogram")?;
-    if bins == 0 {
-        return Ok(Lowered::default());
+impl GpuPrimitive for Histogram {
+    fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+        let Self { key, count } = self;
+        let Lowering { first_slot, sizes, modules, .. } = to;
+        let (n, bins) = (sizes.capacity(count), sizes.capacity(step.out.extent()));
+        check_elements(step, n, MAX_CAPACITY, "a histogram")?;
+        if bins == 0 {
+            return Ok(Lowered::default());
+        }
+        let g = modules.get(step, ("histogram", 0), || {
+            let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
+            live_function(&mut m, "live", count);
+            m.value_function("key", key);
+            m.finish(&[HISTOGRAM], "u32", Some(Element::ATOMIC), Vec::new())
+        });
+        let entry = if bins <= FEW { "few" } else { "many" };
+        let launches = vec![g.launch(sizes, entry, [n, bins, 0, 0, 0, 0, 0, 0], n.div_ceil(TILE), 1)];
+        Ok(Lowered { launches, cleared_outputs: vec![0], ..Lowered::default() })
     }
-    let g = modules.get(step, ("histogram", 0), || {
-        let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
-        live_function(&mut m, "live", count);
-        m.value_function("key", key);
-        m.finish(&[HISTOGRAM], "u32", Some(Element::ATOMIC), Vec::new())
-    });
-    let entry = if bins <= FEW { "few" } else { "many" };
-    let launches = vec![g.launch(sizes, entry, [n, bins, 0, 0, 0, 0, 0, 0], n.div_ceil(TILE), 1)];
-    Ok(Lowered { launches, cleared_outputs: vec![0], ..Lowered::default() })
+    /// A sort, and a search for the ends of each key.
+    fn legalized(&self, out: &Node, to: &mut Legalizer<'_>) -> Recipe {
+        let value = to.counted(&self.key, &self.count, to.sizes.capacity(out.extent()));
+        to.map_of(out.extent(), &value, false)
+    }
 }

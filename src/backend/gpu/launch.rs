@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::codegen::{KernelModule, ModuleBuilder, ParamWord, StepModules, StorageArray};
+use super::driver_limits::DriverLimits;
 use super::runtime::RuntimeChecks;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
@@ -57,6 +58,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) sizes: SizeView<'a>,
     /// The modules of the step, which are the same in every run.
     pub(crate) modules: &'a StepModules,
+    /// Limits of the serial work per dispatch.
+    pub(crate) driver: DriverLimits,
 }
 
 /// A step's launches, in order.

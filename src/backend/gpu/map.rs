@@ -3,15 +3,20 @@
 
 use std::sync::Arc;
 
+use super::binding_windows::AccessPattern;
 use super::bounds::are_in_bounds;
-use super::codegen::{Element, KernelModule, ModuleBuilder, value_type};
+use super::codegen::{Binding, Element, KernelModule, Misses, ModuleBuilder, value_type};
 use super::launch::{Lowered, Lowering, count_function};
+use super::legalize::Legalizer;
+use super::primitive::{Bound, GpuPrimitive};
 use super::runtime::RuntimeChecks;
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::graph::cost::{MAX_REPEATED_COST, evaluation_cost};
 use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::node::Recipe;
-use crate::graph::plan::Step;
+use crate::graph::node::{Node, Recipe};
+use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::primitive::{Assert, Map};
 use crate::graph::size::{Size, SizeView};
 use crate::graph::walk::for_each_expr;
 
@@ -60,11 +65,49 @@ fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, (sizes, capacit
     flat && !counts && step.fetches().is_none() && evaluation_cost(value, None) <= MAX_REPEATED_COST
 }
 
+impl GpuPrimitive for Map {
+    fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+        // A step over oversized arrays reads its count from an array of one element (`legalize`).
+        let extent = step.out.extent();
+        let live = if self.whole { None } else { step.live.clone().or_else(|| extent.live()) };
+        Ok(lower(step, &self.value, (extent.size(), live), to))
+    }
+    fn legalized(&self, out: &Node, to: &mut Legalizer<'_>) -> Recipe {
+        to.map_of(out.extent(), &self.value, self.whole)
+    }
+    fn output_windows(&self, _: &Node, _: SizedLimits<'_>) -> u32 {
+        0
+    }
+    /// Of a fetch.
+    fn access_pattern(&self, at: &Bound<'_>) -> Option<AccessPattern> {
+        let from = at.step.fetches()?;
+        Some(match at.binding {
+            Binding::Read(n) if n == from => AccessPattern::Random { axis: 0, misses: Misses::Latest },
+            Binding::Read(n) => AccessPattern::tiles_of(MAP_TILE, n),
+            Binding::Output(_) => AccessPattern::tiles_of(MAP_TILE, &at.step.out),
+            _ => AccessPattern::Whole,
+        })
+    }
+}
+
+impl GpuPrimitive for Assert {
+    fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+        Ok(lower(step, &self.ok, (self.count.size(), self.count.live()), to))
+    }
+    fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
+        let (ok, count) = (to.legalized(&self.ok, to.sizes.capacity(&self.count)), to.count(&self.count));
+        Recipe::Assert(Self { ok, count, check: self.check.clone() })
+    }
+    fn output_windows(&self, _: &Node, _: SizedLimits<'_>) -> u32 {
+        0
+    }
+}
+
 /// Lowers a map or an assertion of `live` elements, at most `most`; of all up to `most` if `live` is `None`.
-pub(super) fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Lowering<'_>) -> Lowered {
-    let Lowering { first_slot, sizes, modules } = to;
+fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Lowering<'_>) -> Lowered {
+    let Lowering { first_slot, sizes, modules, .. } = to;
     let capacity = sizes.value(most);
-    if let Recipe::Map { .. } = step.recipe
+    if let Recipe::Map(_) = step.recipe
         && can_vectorize(step, value, live.as_ref(), (sizes, capacity))
     {
         let g = modules.get(step, ("vector_map", 0), || {
@@ -81,7 +124,7 @@ pub(super) fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr
     let stem = if step.row_context.is_some() { "row_map" } else { "map" };
     let g = modules.get(step, (stem, 0), || {
         let mut m = ModuleBuilder::new(step, first_slot);
-        let out = if let Recipe::Assert { .. } = step.recipe {
+        let out = if let Recipe::Assert(_) = step.recipe {
             m.assert_output(first_slot + step.checks.len() as u32);
             None
         } else {

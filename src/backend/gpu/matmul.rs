@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
-use super::codegen::{Element, KernelModule, ModuleBuilder, value_type};
-use super::driver_limits::DriverLimits;
+use super::binding_windows::AccessPattern;
+use super::codegen::{Binding, Element, KernelModule, Misses, ModuleBuilder, value_type};
 use super::launch::{Lowered, Lowering, partition_functions};
-use crate::graph::node::Product;
+use super::legalize::Legalizer;
+use super::primitive::{Bound, GpuPrimitive};
+use crate::error::Result;
+use crate::graph::node::{Node, Product, Recipe, Rows};
 use crate::graph::plan::Step;
 
 /// Maximum bytes per matrix of a slab in workgroup memory.
@@ -31,7 +34,7 @@ pub fn head(batches: u32, tiles: u32, capacity: u32, transposed: [bool; 2], term
 }
 
 /// Index of the parameter word that holds the end of a dispatch's terms.
-pub(super) const TERMS_END: usize = 6;
+const TERMS_END: usize = 6;
 
 /// Functions that track which slab elements are bound, for arrays that are bound whole.
 const ALL_BOUND: &str = "const PARTS = false;
@@ -59,32 +62,66 @@ fn are_bound(l: u32, r: u32) -> bool {
 
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 
-/// Lowers [`Recipe::Product`](crate::graph::node::Recipe::Product).
-pub(super) fn lower(step: &Step, driver: DriverLimits, p: &Product, to: Lowering<'_>) -> Lowered {
-    let Lowering { first_slot, sizes, modules } = to;
-    let (batches, capacity, tiles) =
-        (sizes.capacity(&p.batches), sizes.capacity(step.out.extent()), sizes.value(&p.tile_capacity));
-    if batches == 0 || tiles == 0 || capacity == 0 {
-        return Lowered::default();
+impl GpuPrimitive for Product {
+    fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+        let p = self;
+        let Lowering { first_slot, sizes, modules, driver } = to;
+        let (batches, capacity, tiles) =
+            (sizes.capacity(&p.batches), sizes.capacity(step.out.extent()), sizes.value(&p.tile_capacity));
+        if batches == 0 || tiles == 0 || capacity == 0 {
+            return Ok(Lowered::default());
+        }
+        let most = p.sizes[1].as_size().map_or(sizes.value(&p.terms), |k| sizes.value(&k));
+        let at_once = driver.product_terms().unwrap_or(most.max(1));
+        let head = |terms| head(batches, tiles, capacity, p.transposed, terms);
+        let is_partial = step.is_oversized();
+        let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_partial));
+        let mut launches = Vec::new();
+        if is_partial {
+            // A first launch sets every sum to the identity.
+            let none = modules.get(step, ("matmul", 1), || module(step, first_slot, p, false));
+            launches.push(none.launch(sizes, "main", head(0..0), tiles, 1));
+        }
+        launches.extend(
+            (0..most.max(1))
+                .step_by(at_once as usize)
+                .map(|first| g.launch(sizes, "main", head(first..first.saturating_add(at_once)), tiles, 1)),
+        );
+        let limit = (most > at_once).then(|| driver.reason());
+        Ok(Lowered { launches, limit, ..Lowered::default() })
     }
-    let most = p.sizes[1].as_size().map_or(sizes.value(&p.terms), |k| sizes.value(&k));
-    let at_once = driver.product_terms().unwrap_or(most.max(1));
-    let head = |terms| head(batches, tiles, capacity, p.transposed, terms);
-    let is_partial = step.is_oversized();
-    let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_partial));
-    let mut launches = Vec::new();
-    if is_partial {
-        // A first launch sets every sum to the identity.
-        let none = modules.get(step, ("matmul", 1), || module(step, first_slot, p, false));
-        launches.push(none.launch(sizes, "main", head(0..0), tiles, 1));
+    fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
+        Recipe::Product(to.product(self.clone()))
     }
-    launches.extend(
-        (0..most.max(1))
-            .step_by(at_once as usize)
-            .map(|first| g.launch(sizes, "main", head(first..first.saturating_add(at_once)), tiles, 1)),
-    );
-    let limit = (most > at_once).then(|| driver.reason());
-    Lowered { launches, limit, ..Lowered::default() }
+    /// The first launch sets every sum to the identity; the others add products, in the order of the terms. Arrays of
+    /// batch parameters are bound with all their windows if enough bindings remain for the matrices.
+    fn access_pattern(&self, at: &Bound<'_>) -> Option<AccessPattern> {
+        let (step, sizes, launch) = (at.step, at.sizes, at.launch);
+        let (left, right) = self.operands[0].own_load().zip(self.operands[1].own_load()).filter(|(l, r)| l != r)?;
+        let describes_batches = |n: &Node| n != left && n != right;
+        let windows = |b: &Binding| match b {
+            Binding::Read(n) if describes_batches(n) => sizes.bytes(n).div_ceil(step.limits.window_bytes()),
+            _ => 1,
+        };
+        let all = launch.arrays().iter().map(|a| windows(&a.binding)).sum::<u64>();
+        let describes_fit = all <= step.limits.bindings.into();
+        Some(match at.binding {
+            Binding::Read(n) if describes_batches(n) && describes_fit => AccessPattern::Prefix(u64::MAX),
+            Binding::Read(n) if describes_batches(n) => match &self.tiles {
+                Rows::Splits(tiles) if n == tiles => AccessPattern::PerRow { bytes: 4, more: 4 },
+                Rows::Splits(_) => {
+                    let batches = u64::from(sizes.capacity(&self.batches).max(1));
+                    AccessPattern::PerRow { bytes: sizes.bytes(n) / batches, more: 0 }
+                }
+                // Legalization stores the tile partition as splits.
+                Rows::Uniform(_) => return None,
+            },
+            Binding::Read(_) if launch.params[TERMS_END] == 0 => AccessPattern::Unused,
+            Binding::Read(n) => AccessPattern::Random { axis: if n == right { 1 } else { 2 }, misses: Misses::Latest },
+            Binding::Output(_) => AccessPattern::Random { axis: 0, misses: Misses::Never },
+            _ => AccessPattern::Whole,
+        })
+    }
 }
 
 fn module(step: &Step, first_slot: u32, p: &Product, is_partial: bool) -> KernelModule {

@@ -8,6 +8,7 @@
 //!
 //! One file per primitive, named after its kernel, holds its grids, scratch sizes and launches.
 
+mod append;
 mod backend;
 mod binding_windows;
 mod bounds;
@@ -16,8 +17,9 @@ mod codegen;
 mod compiled_plan;
 mod driver_limits;
 mod launch;
-mod lower;
+mod legalize;
 mod prepare;
+mod primitive;
 mod probe;
 mod read;
 mod record;
@@ -39,6 +41,7 @@ pub(crate) mod sort;
 mod tile_fold;
 mod top_k;
 mod tuning;
+mod unique_scatter;
 
 #[cfg(test)]
 mod kernel_tests;

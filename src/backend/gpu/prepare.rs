@@ -1,19 +1,17 @@
 //! Computes the kernels of a plan for the sizes of a run: lowers and compiles them and checks all limits, without
 //! allocating buffers.
 
-use std::sync::Arc;
-
 use super::backend::GpuBackend;
 use super::binding_windows::{self, BindingWindow, WindowedDispatch};
 use super::buffer_assignment::Lifetimes;
 use super::codegen::{Binding, StorageArray};
 use super::compiled_plan::{BufferBinding, CompiledPlan, Kernel, Resource, SizedPlan, SizedStep};
 use super::launch::{FEWER_ROWS, Launch, Lowered, Lowering};
-use super::lower::lower;
+use super::primitive::lower;
 use super::runtime::{Access, Pipeline};
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::Backend;
-use crate::graph::node::{Node, Recipe};
+use crate::graph::node::Node;
 use crate::graph::plan::{ArraySource, LinkedPlan, Step, StepLinks};
 use crate::graph::size::SizeView;
 use crate::graph::traffic::traffic;
@@ -24,10 +22,10 @@ impl GpuBackend {
         let CompiledPlan { plan, modules, .. } = compiled;
         let mut out = SizedPlan { steps: Vec::with_capacity(plan.steps.len()), ..SizedPlan::default() };
         let mut buffers = Lifetimes::default();
-        let slots: usize = plan.steps.iter().map(|step| checks(step).len()).sum();
+        let slots: usize = plan.steps.iter().map(|step| step.all_checks().count()).sum();
         out.status = (slots > 0).then(|| buffers.add(slots as u64 * 4, 0, None));
         for (k, (step, modules)) in plan.steps.iter().zip(modules).enumerate() {
-            let to = Lowering { first_slot: out.slots, sizes, modules };
+            let to = Lowering { first_slot: out.slots, sizes, modules, driver: self.driver_limits() };
             let sized = self.sized_step(plan, (k, step), &mut out, to, (&mut buffers, kept))?;
             out.slots += sized.checks.len() as u32;
             out.steps.push(sized);
@@ -53,7 +51,7 @@ impl GpuBackend {
         let (op, links, sizes) = (step.out.op(), &plan.links[k], to.sizes);
         let outputs = step.outputs();
         outputs.iter().try_for_each(|n| self.check_bytes(op, node_bytes(sizes, n)))?;
-        let lowered = lower(step, self.driver_limits(), to)?;
+        let lowered = lower(step, to)?;
         lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
         out.bytes_moved += traffic(step, sizes, lowered.scratch.iter().sum()).total();
         let mut kernels = Vec::with_capacity(lowered.launches.len());
@@ -73,7 +71,15 @@ impl GpuBackend {
         // The overflow flag of a scan is read after the run.
         let last = |s: usize| if overflow.is_some_and(|(at, _)| at == s) { None } else { Some(k) };
         let scratch = scratch.iter().enumerate().map(|(s, &bytes)| buffers.add(bytes, k, last(s))).collect();
-        Ok(SizedStep { outputs, op, scratch, kernels, cleared_outputs, checks: checks(step), overflow })
+        Ok(SizedStep {
+            outputs,
+            op,
+            scratch,
+            kernels,
+            cleared_outputs,
+            checks: step.all_checks().cloned().collect(),
+            overflow,
+        })
     }
 
     fn check_bytes(&self, op: &str, bytes: u64) -> Result<()> {
@@ -158,15 +164,6 @@ impl GpuBackend {
         };
         Ok(parts.into_iter().map(kernel).collect())
     }
-}
-
-/// The checks that a step evaluates; the check of an assertion is the last.
-fn checks(step: &Step) -> Vec<Arc<crate::graph::expr::Check>> {
-    let mut checks = step.checks.clone();
-    if let Recipe::Assert { check, .. } = &step.recipe {
-        checks.push(check.clone());
-    }
-    checks
 }
 
 fn resource(binding: &Binding, step: &Step, links: &StepLinks) -> Resource {

@@ -1,16 +1,26 @@
 //! The host side of `shaders/row_reduce.wgsl` and its parts for several columns (`row_reduce_wide.wgsl`) and for long
 //! rows (`row_reduce_long.wgsl`).
 
+use super::binding_windows::{AccessPattern, LEVEL2, RowTile, own_rows};
 use super::codegen::{ModuleBuilder, shares_words};
+use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, ROW_TILES, partition_functions, too_many};
+use super::legalize::Legalizer;
+use super::primitive::{Bound, GpuPrimitive};
 use super::runtime::RuntimeChecks;
 use super::{MAX_GROUPS, fold_grid};
 use crate::error::Result;
 use crate::graph::canonical_order::reduction::{FOLD_LEN, block_len, level2_lanes};
-use crate::graph::node::{Recipe, RowDomain};
-use crate::graph::plan::Step;
+use crate::graph::node::{Node, Recipe, RowDomain};
+use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::primitive::Reduce;
 use crate::graph::reducer::state_bytes;
 use crate::tuning::Tuning;
+
+/// Maximum accumulator state per row, in bytes. Every device has 16 KiB of workgroup memory, of which the lists of rows
+/// and blocks leave 14,276 bytes. The smallest tile holds the states of 264 lanes and two rows: 14,276 / 266, in whole
+/// words.
+pub(crate) const MAX_STATE: usize = 52;
 
 /// Parameters of the division of rows into tiles, for one column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,50 +200,63 @@ impl WorkgroupMemory {
     }
 }
 
-/// Lowers a step of [`Recipe::Reduce`].
-pub(super) fn lower(step: &Step, to: Lowering<'_>) -> Result<Lowered> {
-    let Lowering { first_slot, sizes, modules } = to;
-    let (Recipe::Reduce { on, .. }, Some(pass)) = (&step.recipe, &step.row_kernel) else {
-        unreachable!("bug: another recipe")
-    };
-    let RowDomain { rows, nrows, nvals, inner } = on;
-    if sizes.capacity(nrows) == 0 || *inner == 0 {
-        return Ok(Lowered::default());
-    }
-    let columns = pass.columns();
-    let state = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
-    let tuning = step.limits.tuning;
-    let (tile, lanes) = lanes(state, tuning.row_tile);
-    let tiles = Tiles { cost: tile, row_cost: tuning.row_cost };
-    let grid = grid(sizes.capacity(nvals), sizes.capacity(nrows), *inner, tiles);
-    let Some(mut grid) = grid.map(|g| g.for_rows_up_to(sizes.longest_class(rows))) else {
-        return Err(too_many(step, (sizes.capacity(nrows), sizes.capacity(nvals), *inner), "a row reduction"));
-    };
-    if step.is_oversized() {
-        grid = for_partial_bindings(grid);
-    }
-    let g = modules.get(step, ("row_reduce", grid.head[4]), || {
-        let mut m = ModuleBuilder::new(step, first_slot);
-        partition_functions(&mut m, rows, nrows);
-        let elem = m.row_pass(pass, rows);
-        // Partially bound arrays may lack some positions of a tile.
-        let coalesces = tuning.coalesce_rows && !step.is_oversized();
-        let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
-        m.push(&WorkgroupMemory::of(&grid, lanes, state, by_position).declared());
-        let templates = [ROW_REDUCE, ROW_REDUCE_WIDE, ROW_REDUCE_LONG, ROW_TILES];
-        m.finish_row_pass(&templates, (&elem, state), pass)
-    });
-    let mut launches = vec![g.launch(sizes, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
-    if let Some((x, y, z)) = grid.level2 {
-        launches.push(g.launch(sizes, "level2", grid.head, x * y, z));
-        if pass.map.is_some() {
-            launches.push(g.launch(sizes, "map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
+impl GpuPrimitive for Reduce {
+    fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+        let Lowering { first_slot, sizes, modules, .. } = to;
+        let pass = step.row_kernel.as_ref().expect("bug: a row reduction without a row kernel");
+        let RowDomain { rows, nrows, nvals, inner } = &self.on;
+        if sizes.capacity(nrows) == 0 || *inner == 0 {
+            return Ok(Lowered::default());
         }
+        let columns = pass.columns();
+        let state = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
+        let tuning = step.limits.tuning;
+        let (tile, lanes) = lanes(state, tuning.row_tile);
+        let tiles = Tiles { cost: tile, row_cost: tuning.row_cost };
+        let grid = grid(sizes.capacity(nvals), sizes.capacity(nrows), *inner, tiles);
+        let Some(mut grid) = grid.map(|g| g.for_rows_up_to(sizes.longest_class(rows))) else {
+            return Err(too_many(step, (sizes.capacity(nrows), sizes.capacity(nvals), *inner), "a row reduction"));
+        };
+        if step.is_oversized() {
+            grid = for_partial_bindings(grid);
+        }
+        let g = modules.get(step, ("row_reduce", grid.head[4]), || {
+            let mut m = ModuleBuilder::new(step, first_slot);
+            partition_functions(&mut m, rows, nrows);
+            let elem = m.row_pass(pass, rows);
+            // Partially bound arrays may lack some positions of a tile.
+            let coalesces = tuning.coalesce_rows && !step.is_oversized();
+            let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
+            m.push(&WorkgroupMemory::of(&grid, lanes, state, by_position).declared());
+            let templates = [ROW_REDUCE, ROW_REDUCE_WIDE, ROW_REDUCE_LONG, ROW_TILES];
+            m.finish_row_pass(&templates, (&elem, state), pass)
+        });
+        let mut launches = vec![g.launch(sizes, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
+        if let Some((x, y, z)) = grid.level2 {
+            launches.push(g.launch(sizes, LEVEL2, grid.head, x * y, z));
+            if pass.map.is_some() {
+                launches.push(g.launch(sizes, "map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
+            }
+        }
+        launches.iter_mut().for_each(|launch| launch.checks = launch.module.checks(CHECKS));
+        let scratch = vec![u64::from(grid.part_len) * state as u64];
+        let cleared_outputs = (0..).zip(pass.outputs()).filter(|(_, n)| shares_words(n)).map(|(k, _)| k).collect();
+        Ok(Lowered { launches, scratch, cleared_outputs, ..Lowered::default() })
     }
-    launches.iter_mut().for_each(|launch| launch.checks = launch.module.checks(CHECKS));
-    let scratch = vec![u64::from(grid.part_len) * state as u64];
-    let cleared_outputs = (0..).zip(pass.outputs()).filter(|(_, n)| shares_words(n)).map(|(k, _)| k).collect();
-    Ok(Lowered { launches, scratch, cleared_outputs, ..Lowered::default() })
+    fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
+        let (on, value) = to.row_input(&self.value, &self.on);
+        Recipe::Reduce(Self { on, value, ..*self })
+    }
+    /// An output, and the partials of blocks.
+    fn buffers(&self, _: DriverLimits, _: SizedLimits<'_>) -> u32 {
+        2
+    }
+    fn access_pattern(&self, at: &Bound<'_>) -> Option<AccessPattern> {
+        let (splits, inner) = (own_rows(&self.on, &self.value)?, self.on.inner);
+        let bytes = u64::from(inner) * at.step.out.dtype().size() as u64;
+        let tile = RowTile { splits, inner, block: block_len(inner as usize) };
+        Some(tile.access_pattern(at, at.launch.params[TILE_COST], |_| AccessPattern::PerRow { bytes, more: 0 }))
+    }
 }
 
 /// The runtime checks of the kernels. Bounds are checked, since indices of partials derive from the splits, which the
@@ -250,7 +273,6 @@ const CHECKS: RuntimeChecks = unsafe { RuntimeChecks::ALL.without_loops() };
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::row_kernel::MAX_STATE;
     use crate::graph::row_lengths::class;
 
     #[test]

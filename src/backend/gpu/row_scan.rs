@@ -1,12 +1,17 @@
 //! The host side of `shaders/row_scan.wgsl`.
 
+use super::binding_windows::{AccessPattern, LEVEL2, RowTile, own_rows};
 use super::codegen::{Binding, Element, ModuleBuilder, StorageArray, value_type};
+use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, ROW_TILES, WORKGROUP_SCAN, partition_functions, too_many};
+use super::legalize::Legalizer;
+use super::primitive::{Bound, GpuPrimitive};
 use super::row_reduce;
 use crate::error::Result;
 use crate::graph::canonical_order::row_scan::block_len;
-use crate::graph::node::{Recipe, RowDomain};
-use crate::graph::plan::Step;
+use crate::graph::node::{Node, Recipe, RowDomain};
+use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::primitive::RowScan;
 
 /// Grids, scratch size and parameter words of a row scan. Its tiles and partials are those of a row reduction with the
 /// same blocks.
@@ -17,7 +22,7 @@ impl Grid {
     /// The entry points with their grids, in order: `level2` and `add` only if a row may have several blocks.
     pub fn stages(&self) -> impl Iterator<Item = (&'static str, (u32, u32, u32))> {
         let Self(g) = *self;
-        let long = g.level2.map(|level2| [("level2", level2), ("add", g.level1)]);
+        let long = g.level2.map(|level2| [(LEVEL2, level2), ("add", g.level1)]);
         std::iter::once((g.entry, g.level1)).chain(long.into_iter().flatten())
     }
 
@@ -46,36 +51,51 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
 
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
 
-/// Lowers a step of [`Recipe::RowScan`].
-pub(super) fn lower(step: &Step, to: Lowering<'_>) -> Result<Lowered> {
-    let Lowering { first_slot, sizes, modules } = to;
-    let Recipe::RowScan { op, on, value } = &step.recipe else { unreachable!("bug: another recipe") };
-    let RowDomain { rows, nrows, nvals, inner } = on;
-    // A read in between may have found that there are no rows, of which values were expected.
-    if sizes.capacity(nrows) == 0 || *inner == 0 {
-        return Ok(Lowered::default());
+impl GpuPrimitive for RowScan {
+    fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+        let Lowering { first_slot, sizes, modules, .. } = to;
+        let Self { op, on, value } = self;
+        let RowDomain { rows, nrows, nvals, inner } = on;
+        // A read in between may have found that there are no rows, of which values were expected.
+        if sizes.capacity(nrows) == 0 || *inner == 0 {
+            return Ok(Lowered::default());
+        }
+        let grid = grid(sizes.capacity(nvals), sizes.capacity(nrows), *inner);
+        let Some(mut grid) = grid.map(|g| g.for_rows_up_to(sizes.longest_class(rows))) else {
+            return Err(too_many(step, (sizes.capacity(nrows), sizes.capacity(nvals), *inner), "a row scan"));
+        };
+        if step.is_oversized() {
+            grid = Grid(row_reduce::for_partial_bindings(grid.0));
+        }
+        let g = modules.get(step, ("row_scan", 0), || {
+            let mut m = ModuleBuilder::new(step, first_slot);
+            partition_functions(&mut m, rows, nrows);
+            m.value_function("load", value);
+            m.monoid(*op, value.dtype(), op.identity(value.dtype()));
+            let ty = value_type(value.dtype());
+            let element = Element::of(value.dtype());
+            let part = StorageArray::new("part", element.clone(), Binding::Scratch(0));
+            let templates = [ROW_SCAN, ROW_TILES, WORKGROUP_SCAN];
+            m.finish(&templates, ty, Some(element), vec![part])
+        });
+        let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(sizes, entry, grid.head(), x * y, z));
+        let scratch = vec![u64::from(grid.part_len()) * value.dtype().size() as u64];
+        Ok(Lowered { launches: launches.collect(), scratch, ..Lowered::default() })
     }
-    let grid = grid(sizes.capacity(nvals), sizes.capacity(nrows), *inner);
-    let Some(mut grid) = grid.map(|g| g.for_rows_up_to(sizes.longest_class(rows))) else {
-        return Err(too_many(step, (sizes.capacity(nrows), sizes.capacity(nvals), *inner), "a row scan"));
-    };
-    if step.is_oversized() {
-        grid = Grid(row_reduce::for_partial_bindings(grid.0));
+    fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
+        let (on, value) = to.row_input(&self.value, &self.on);
+        Recipe::RowScan(Self { on, value, ..*self })
     }
-    let g = modules.get(step, ("row_scan", 0), || {
-        let mut m = ModuleBuilder::new(step, first_slot);
-        partition_functions(&mut m, rows, nrows);
-        m.value_function("load", value);
-        m.monoid(*op, value.dtype(), op.identity(value.dtype()));
-        let ty = value_type(value.dtype());
-        let element = Element::of(value.dtype());
-        let part = StorageArray::new("part", element.clone(), Binding::Scratch(0));
-        let templates = [ROW_SCAN, ROW_TILES, WORKGROUP_SCAN];
-        m.finish(&templates, ty, Some(element), vec![part])
-    });
-    let launches = grid.stages().map(|(entry, (x, y, z))| g.launch(sizes, entry, grid.head(), x * y, z));
-    let scratch = vec![u64::from(grid.part_len()) * value.dtype().size() as u64];
-    Ok(Lowered { launches: launches.collect(), scratch, ..Lowered::default() })
+    /// The output, and the partials of blocks.
+    fn buffers(&self, _: DriverLimits, _: SizedLimits<'_>) -> u32 {
+        2
+    }
+    fn access_pattern(&self, at: &Bound<'_>) -> Option<AccessPattern> {
+        let splits = own_rows(&self.on, &self.value)?;
+        let tile = RowTile { splits, inner: self.on.inner, block: block_len(self.on.inner as usize) };
+        let cost = at.launch.params[row_reduce::TILE_COST];
+        Some(tile.access_pattern(at, cost, |values| values(&at.step.out)))
+    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,18 @@
 //! it is 0, the passes return immediately.
 
 use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StorageArray};
-use super::launch::{Launch, Lowered, Lowering, TILE_SORT, WORKGROUP_SCAN, partition_functions};
+use super::driver_limits::DriverLimits;
+use super::launch::{Launch, Lowered, Lowering, TILE_SORT, WORKGROUP_SCAN, check_elements, partition_functions};
+use super::legalize::Legalizer;
+use super::primitive::GpuPrimitive;
 use super::scan::{self, SCAN};
 use super::sort::{self, SORT};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Recipe, RowDomain};
-use crate::graph::plan::Step;
+use crate::graph::node::{Node, Recipe, RowDomain};
+use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::primitive::RowSort;
 
 const ROW_SORT: &str = include_str!("../../../shaders/row_sort.wgsl");
 const LONG_ROWS: &str = include_str!("../../../shaders/lib/long_rows.wgsl");
@@ -67,60 +72,72 @@ fn words(name: &'static str, binding: Binding) -> StorageArray {
     StorageArray::new(name, Element::WORD, binding)
 }
 
-/// Lowers [`Recipe::RowSort`].
-///
-/// # Panics
-/// If the step has another recipe.
-pub(crate) fn lower(step: &Step, to: Lowering<'_>) -> Lowered {
-    let Lowering { first_slot, sizes, modules } = to;
-    let Recipe::RowSort { on, key, bits, longest } = &step.recipe else { unreachable!("bug: another recipe") };
-    let RowDomain { rows, nrows, nvals, .. } = on;
-    let n = sizes.capacity(nvals);
-    if n == 0 || sizes.capacity(nrows) == 0 {
-        return Lowered::default();
+impl GpuPrimitive for RowSort {
+    fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
+        let Lowering { first_slot, sizes, modules, .. } = to;
+        let Self { on, key, bits, longest } = self;
+        let RowDomain { rows, nrows, nvals, .. } = on;
+        let n = sizes.capacity(nvals);
+        check_elements(step, n, sort::MAX_CAPACITY, "a sort")?;
+        if n == 0 || sizes.capacity(nrows) == 0 {
+            return Ok(Lowered::default());
+        }
+        let has_long = n.min(sizes.value(longest)) > STRETCH;
+        let g = modules.get(step, ("row_sort", u32::from(has_long)), || {
+            // Binds only the arrays of the step that this kernel reads.
+            let mut m = ModuleBuilder::empty(step, first_slot);
+            partition_functions(&mut m, rows, nrows);
+            m.value_function("value", key);
+            m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
+            m.push("fn is_less(a: u32, b: u32) -> bool {\n    return a < b;\n}");
+            m.push("fn store(i: u32, source: u32) {\n    store_out(i, source);\n}");
+            let noted = "\n    store_longs(stretch, len);\n    store_longs(stretches() + 1u + stretch, at);\n";
+            m.push(&format!("fn note_long(stretch: u32, at: u32, len: u32) {{{}}}", if has_long { noted } else { "" }));
+            let longs = has_long.then(|| words("longs", Binding::Scratch(LONGS)));
+            m.finish(&[ROW_SORT, TILE_SORT], "u32", Some(Element::WORD), longs.into_iter().collect())
+        });
+        let mut launches = vec![g.launch(sizes, "main", head(n, sizes.capacity(nrows)), stretches(n), 1)];
+        if !has_long {
+            return Ok(Lowered { launches, ..Lowered::default() });
+        }
+        launches.extend(sum_longs(step, n, to));
+        let by_key = sort::passes(*bits).max(1);
+        let passes = by_key + sort::passes(row_bits(n, sizes.capacity(nrows)));
+        for pass in 0..passes {
+            let by = match pass {
+                0 => PassKey::Key,
+                p if p == by_key => PassKey::Row,
+                _ => PassKey::Stored,
+            };
+            let head = pass_head(n, if pass < by_key { pass } else { pass - by_key });
+            let m = RadixPass { by, to: pass as usize % 2, is_first: pass == 0, is_last: pass + 1 == passes };
+            launches.extend(m.launches(step, key, (head, nvals), to));
+        }
+        let (digits, array) = (sort::counts_len(n), u64::from(n) * 4);
+        let tiles = scan::scratch_len(digits.max(stretches(n)));
+        let spare = if passes > 1 { array } else { 4 };
+        let second = if passes > 2 { array } else { 4 };
+        let bytes = |n: u32| u64::from(n) * 4;
+        let scratch = vec![bytes(longs_len(n)), bytes(tiles), bytes(digits + 1), spare, second, spare, second];
+        Ok(Lowered { launches, scratch, ..Lowered::default() })
     }
-    let has_long = n.min(sizes.value(longest)) > STRETCH;
-    let g = modules.get(step, ("row_sort", u32::from(has_long)), || {
-        // Binds only the arrays of the step that this kernel reads.
-        let mut m = ModuleBuilder::empty(step, first_slot);
-        partition_functions(&mut m, rows, nrows);
-        m.value_function("value", key);
-        m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
-        m.push("fn is_less(a: u32, b: u32) -> bool {\n    return a < b;\n}");
-        m.push("fn store(i: u32, source: u32) {\n    store_out(i, source);\n}");
-        let noted = "\n    store_longs(stretch, len);\n    store_longs(stretches() + 1u + stretch, at);\n";
-        m.push(&format!("fn note_long(stretch: u32, at: u32, len: u32) {{{}}}", if has_long { noted } else { "" }));
-        let longs = has_long.then(|| words("longs", Binding::Scratch(LONGS)));
-        m.finish(&[ROW_SORT, TILE_SORT], "u32", Some(Element::WORD), longs.into_iter().collect())
-    });
-    let mut launches = vec![g.launch(sizes, "main", head(n, sizes.capacity(nrows)), stretches(n), 1)];
-    if !has_long {
-        return Lowered { launches, ..Lowered::default() };
+    /// Sorts by key, then by row.
+    fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
+        let RowDomain { rows, nrows, nvals, .. } = &self.on;
+        let value = to.row_sort_by_sorts(rows, nrows, nvals, &[(self.key.clone(), self.bits)]);
+        to.map_of(nvals, &value, false)
     }
-    launches.extend(sum_longs(step, n, to));
-    let by_key = sort::passes(*bits).max(1);
-    let passes = by_key + sort::passes(row_bits(n, sizes.capacity(nrows)));
-    for pass in 0..passes {
-        let by = match pass {
-            0 => PassKey::Key,
-            p if p == by_key => PassKey::Row,
-            _ => PassKey::Stored,
-        };
-        let head = pass_head(n, if pass < by_key { pass } else { pass - by_key });
-        let m = RadixPass { by, to: pass as usize % 2, is_first: pass == 0, is_last: pass + 1 == passes };
-        launches.extend(m.launches(step, key, (head, nvals), to));
+    /// The buffers of a sort, and the list of long rows.
+    fn buffers(&self, _: DriverLimits, _: SizedLimits<'_>) -> u32 {
+        4
     }
-    let (digits, array) = (sort::counts_len(n), u64::from(n) * 4);
-    let tiles = scan::scratch_len(digits.max(stretches(n)));
-    let spare = if passes > 1 { array } else { 4 };
-    let second = if passes > 2 { array } else { 4 };
-    let bytes = |n: u32| u64::from(n) * 4;
-    let scratch = vec![bytes(longs_len(n)), bytes(tiles), bytes(digits + 1), spare, second, spare, second];
-    Lowered { launches, scratch, ..Lowered::default() }
+    fn output_windows(&self, out: &Node, limits: SizedLimits<'_>) -> u32 {
+        sort::output_windows(out, limits)
+    }
 }
 
 /// Prefix sum of the long rows' lengths, in place.
-fn sum_longs(step: &Step, n: u32, Lowering { first_slot, sizes, modules }: Lowering<'_>) -> Vec<Launch> {
+fn sum_longs(step: &Step, n: u32, Lowering { first_slot, sizes, modules, .. }: Lowering<'_>) -> Vec<Launch> {
     let g = modules.get(step, ("row_sort longs", 0), || {
         let mut m = ModuleBuilder::empty(step, first_slot);
         m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
@@ -178,7 +195,7 @@ impl RadixPass {
     }
 
     fn launches(&self, step: &Step, key: &Expr, (head, nvals): ([u32; 8], &Extent), to: Lowering<'_>) -> Vec<Launch> {
-        let Lowering { first_slot, sizes, modules } = to;
+        let Lowering { first_slot, sizes, modules, .. } = to;
         let n = head[0];
         let number = self.by as u32 * 8 + self.to as u32 * 4 + u32::from(self.is_first) * 2 + u32::from(self.is_last);
         let g = modules.get(step, ("row_sort pass", number), || self.module(step, first_slot, key));
@@ -190,7 +207,7 @@ impl RadixPass {
 }
 
 /// Prefix sum of the digit counts that `count` wrote, in place.
-fn sum_digits(step: &Step, nvals: &Extent, Lowering { first_slot, sizes, modules }: Lowering<'_>) -> Vec<Launch> {
+fn sum_digits(step: &Step, nvals: &Extent, Lowering { first_slot, sizes, modules, .. }: Lowering<'_>) -> Vec<Launch> {
     let digits = sort::counts_len(sizes.capacity(nvals));
     let g = modules.get(step, ("row_sort digits", 0), || {
         let mut m = ModuleBuilder::empty(step, first_slot);

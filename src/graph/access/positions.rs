@@ -32,9 +32,9 @@ fn expanded(e: &Expr, known: &mut DigestMap<Expr>) -> Expr {
     let mut out = e.with_operands(operands.into_iter());
     if let ExprKind::Load(positions, at) = out.kind()
         && !searches(at, positions)
-        && let Some(Recipe::Map { value, .. }) = positions.recipe().as_deref()
+        && let Some(Recipe::Map(map)) = positions.recipe().as_deref()
     {
-        out = expanded(&unconditional(value).at(at), known);
+        out = expanded(&unconditional(&map.value).at(at), known);
     }
     known.insert(e.digest(), out.clone());
     out
@@ -68,8 +68,8 @@ fn order_of(element: &Expr) -> Order {
         return Order::Any;
     }
     match positions.recipe().as_deref() {
-        Some(Recipe::Sort { .. } | Recipe::RowSort { .. }) => Order::Permutation,
-        Some(Recipe::Compact { value, inner: 1, .. }) if value.is_index() => Order::Ascending,
+        Some(Recipe::Sort(_) | Recipe::RowSort(_)) => Order::Permutation,
+        Some(Recipe::Compact(c)) if c.inner == 1 && c.value.is_index() => Order::Ascending,
         _ => Order::Any,
     }
 }

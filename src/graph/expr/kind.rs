@@ -1,70 +1,56 @@
 //! The kinds of scalar expression.
 
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
-use super::Check;
-use crate::graph::function::Function;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
-use crate::graph::recipe::Rewrite;
+use crate::graph::refs::{Recorded, Refs, Rewrite};
 use crate::graph::scalar::Scalar;
-use crate::graph::scalar_param::ScalarParam;
-use crate::graph::{Expr, Node, Size};
 
-/// The kinds of scalar expression. Generic over the references to expressions, arrays, sizes, scalar parameters,
-/// checks and functions: those of a recording, or numbers in a [`Program`](crate::graph::program::Program).
+/// The kinds of scalar expression.
 #[derive(Debug, Clone)]
 #[cfg_attr(
     feature = "saved",
     derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case", deny_unknown_fields)
+    serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs")
 )]
-pub(crate) enum ExprKind<E = Expr, A = Node, S = Size, P = ScalarParam, C = Arc<Check>, F = Function> {
+pub(crate) enum ExprKind<R: Refs = Recorded> {
     /// The flat position of the element being computed (u32).
     Index,
     /// A constant of the program.
     Scalar(#[cfg_attr(feature = "saved", serde(with = "crate::graph::scalar_bits"))] Scalar),
     /// A number of the user: a parameter of the program.
-    Param(P),
+    Param(R::Param),
     /// A size (u32), at its capacity: a run-time parameter of the kernel.
-    Size(S),
+    Size(R::Size),
     /// Element `index` of a node. Out-of-range indices give an unspecified element, never a fault.
-    Load(A, E),
+    Load(R::Array, R::Expr),
     /// The row that holds position `index`: the greatest `r` with `splits[r] <= index`, by a search in sorted splits.
-    RowOf(A, E),
+    RowOf(R::Array, R::Expr),
     /// Position `offset` of row `row` of sorted splits: `splits[row] + offset`. Unlike the plain sum, the expression
     /// promises that the offset lies within the row, so that the row of the position is `row` without a search.
-    Within(A, E, E),
+    Within(R::Array, R::Expr, R::Expr),
     /// One operand.
-    Unary(UnaryOp, E),
+    Unary(UnaryOp, R::Expr),
     /// Two operands of one dtype.
-    Binary(BinaryOp, E, E),
+    Binary(BinaryOp, R::Expr, R::Expr),
     /// `if condition { a } else { b }`, lazy: only the taken branch is evaluated.
-    Select(E, E, E),
+    Select(R::Expr, R::Expr, R::Expr),
     /// Value conversion: as Rust's `as`. Conversion of an out-of-range float to an integer saturates on every backend.
     /// Conversion to bool is `!= 0`.
-    Cast(E),
+    Cast(R::Expr),
     /// Reinterpretation of the bits as another type of the same width.
-    Bitcast(E),
+    Bitcast(R::Expr),
     /// A function of the user, whose value depends on its arguments alone.
-    Call(F, Box<[E]>),
+    Call(R::Function, Box<[R::Expr]>),
     /// The value under a condition: the kernel reports the position if the condition does not hold.
-    Checked(C, E, E),
+    Checked(R::Check, R::Expr, R::Expr),
 }
 
-/// Rewrites the references of an expression; see [`ExprKind::map`].
-pub(crate) trait RewriteExpr<E, A, X, S, P, C, F>: Rewrite<E, A, X, S, C> {
-    type Param;
-    type Function;
-    fn param(&mut self, p: &P) -> Self::Param;
-    fn function(&mut self, f: &F) -> Self::Function;
-}
-
-impl<E, A, S, P, C, F> ExprKind<E, A, S, P, C, F> {
+impl<R: Refs> ExprKind<R> {
     /// The operands that are expressions over the same position, in order.
-    pub(crate) fn operands(&self) -> impl Iterator<Item = &E> {
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &R::Expr> {
         use ExprKind as K;
-        let arguments: &[E] = if let K::Call(_, arguments) = self { arguments } else { &[] };
+        let arguments: &[R::Expr] = if let K::Call(_, arguments) = self { arguments } else { &[] };
         let (a, b, c) = match self {
             K::Index | K::Scalar(_) | K::Param(_) | K::Size(_) | K::Call(..) => (None, None, None),
             K::Load(_, a) | K::RowOf(_, a) | K::Unary(_, a) | K::Cast(a) | K::Bitcast(a) => (Some(a), None, None),
@@ -75,11 +61,7 @@ impl<E, A, S, P, C, F> ExprKind<E, A, S, P, C, F> {
     }
 
     /// Rewrites the references: the array or size first, then the operands in their order.
-    #[expect(clippy::type_complexity, reason = "each kind of reference is a type")]
-    pub(crate) fn map<X, R: RewriteExpr<E, A, X, S, P, C, F>>(
-        &self,
-        r: &mut R,
-    ) -> ExprKind<R::Expr, R::Array, R::Size, R::Param, R::Check, R::Function> {
+    pub(crate) fn map<W: Rewrite<R>>(&self, r: &mut W) -> ExprKind<W::To> {
         use ExprKind as K;
         match self {
             K::Index => K::Index,
@@ -101,15 +83,7 @@ impl<E, A, S, P, C, F> ExprKind<E, A, S, P, C, F> {
 }
 
 /// Constants are equal if their dtypes and bits are.
-impl<E, A, S, P, C, F> PartialEq for ExprKind<E, A, S, P, C, F>
-where
-    E: PartialEq,
-    A: PartialEq,
-    S: PartialEq,
-    P: PartialEq,
-    C: PartialEq,
-    F: PartialEq,
-{
+impl<R: Refs> PartialEq for ExprKind<R> {
     fn eq(&self, other: &Self) -> bool {
         use ExprKind as K;
         match (self, other) {
@@ -129,9 +103,9 @@ where
         }
     }
 }
-impl<E: Eq, A: Eq, S: Eq, P: Eq, C: Eq, F: Eq> Eq for ExprKind<E, A, S, P, C, F> {}
+impl<R: Refs> Eq for ExprKind<R> {}
 
-impl<E: Hash, A: Hash, S: Hash, P: Hash, C: Hash, F: Hash> Hash for ExprKind<E, A, S, P, C, F> {
+impl<R: Refs> Hash for ExprKind<R> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         use ExprKind as K;
         std::mem::discriminant(self).hash(state);

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) use super::Expr;
 pub(crate) use check::{Check, CheckedStrings};
-pub(crate) use kind::{ExprKind, RewriteExpr};
+pub(crate) use kind::ExprKind;
 
 use super::access::Structure;
 use super::digest::Digest;

@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use super::Node;
-pub(crate) use super::recipe::{Product, Recipe, RowDomain, Rows};
+pub(crate) use super::primitive::{Product, Recipe, RowDomain, Rows};
 pub(crate) use super::stored::Stored;
 pub(in crate::graph) use inputs::InputForm;
 
@@ -22,7 +22,7 @@ use super::digest::Digest;
 use super::interned::Interner;
 use super::row_lengths::KnownLengths;
 use super::size::RecordedSize;
-use super::{BackendRef, Expr, Extent, WeakNode};
+use super::{BackendRef, Extent, WeakNode};
 use crate::dtype::DType;
 
 /// Contents of a [`Node`].
@@ -157,13 +157,6 @@ impl Node {
             return None;
         }
         self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-    /// The summands of an unevaluated scan; `None` if they have conditions.
-    pub(crate) fn summed(&self) -> Option<Expr> {
-        match self.recipe().as_deref() {
-            Some(Recipe::Scan { value, .. }) if !value.has_conditions() => Some(value.clone()),
-            _ => None,
-        }
     }
     /// Sets the result on the first call, and drops the recipe.
     pub(crate) fn set_stored(&self, stored: Stored) {

@@ -9,7 +9,7 @@ use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::recipe::Evaluation;
+use crate::graph::primitive::{Evaluation, Map};
 use crate::graph::row_fusion::is_epilogue_candidate;
 use crate::graph::walk::{for_each_expr, for_each_node};
 
@@ -45,7 +45,9 @@ impl Planner<'_> {
         always: bool,
     ) -> Result<Expr, Option<FusionBarrier>> {
         let recipe = n.recipe().ok_or(None)?;
-        let Recipe::Map { value, .. } = &*recipe else { return Err(Some(FusionBarrier::EndsKernel(recipe.family()))) };
+        let Recipe::Map(Map { value, .. }) = &*recipe else {
+            return Err(Some(FusionBarrier::EndsKernel(recipe.family())));
+        };
         self.body(n, value, at, g, always).map_err(Some)
     }
 
@@ -137,7 +139,7 @@ impl Planner<'_> {
             match next {
                 Visit::Inputs(node) => {
                     let Some(recipe) = node.recipe().filter(|_| visited.insert(node.digest())) else { continue };
-                    if let Recipe::Map { value, .. } = &*recipe {
+                    if let Recipe::Map(Map { value, .. }) = &*recipe {
                         stack.push(Visit::Map(node.clone(), value.clone()));
                     }
                     stack.extend(recipe.array().into_iter().chain(node.asserts()).cloned().map(Visit::Inputs));

@@ -17,14 +17,13 @@ pub(crate) use linked::{ArraySource, LinkedPlan, StepLinks};
 
 use std::borrow::Cow;
 
-use super::append;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::Expr;
-use super::legalize;
 use super::node::{Node, Recipe};
+use super::primitive::append;
 use super::row_fusion;
 use super::size::SizeView;
-pub(crate) use super::step::{HashedStrings, Int64Repr, Plan, PlanLimits, SizedLimits, Step};
+pub(crate) use super::step::{Int64Repr, Kernels, Plan, PlanLimits, SizedLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
 
@@ -124,7 +123,7 @@ impl Planner<'_> {
                     None => continue,
                 },
                 Required::Step(step) if step.exceeds_bindings(self.sizes) => {
-                    self.steps.extend(legalize::steps(*step, self.sizes, &mut self.done));
+                    self.steps.extend(self.limits.kernels.legalize(*step, self.sizes, &mut self.done));
                     continue;
                 }
                 Required::Step(step) => {
@@ -146,8 +145,8 @@ impl Planner<'_> {
         // Another thread may have evaluated the node meanwhile.
         let recipe = node.recipe()?;
         Some(match &*recipe {
-            Recipe::Append { parts } if !self.limits.reads_any_number => {
-                let map = append::as_map(node, parts, self.limits, &mut self.added);
+            Recipe::Append(append) if !self.limits.reads_any_number => {
+                let map = append::as_map(node, &append.parts, self.limits, &mut self.added);
                 self.fitting_step(node, &map)
             }
             recipe => self.fitting_step(node, recipe),
@@ -197,7 +196,7 @@ impl Planner<'_> {
 /// Number of arrays that a map reads directly.
 fn width(n: &Node) -> usize {
     match n.recipe().as_deref() {
-        Some(Recipe::Map { value, .. }) => arrays(value).len(),
+        Some(Recipe::Map(map)) => arrays(&map.value).len(),
         _ => 0,
     }
 }

@@ -6,33 +6,32 @@
 
 use crate::graph::conditions::{conditions, unconditional};
 use crate::graph::digest::{Digest, DigestSet};
-use crate::graph::expr::{Check, Expr, ExprKind};
+use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::recipe::Rewrite;
+use crate::graph::primitive::{Map, Positions};
 use crate::graph::scalar::Scalar;
-use crate::graph::size::Size;
 use crate::graph::step::PlanLimits;
 use crate::graph::walk::arrays;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// The recipe of `out` with narrowed expressions. `free` is the number of arrays that its kernel can bind for the
 /// expressions. The maps that it reads in addition are inserted into `added`.
 pub(super) fn narrowed(out: &Node, recipe: &Recipe, free: u32, limits: PlanLimits, added: &mut DigestSet) -> Recipe {
+    let domain = |at: &Positions| at.extent().unwrap_or_else(|_| at.count.clone());
     let mut all = Narrowing {
         target: out,
         limits,
         free: free.max(1) as usize,
-        domains: domains(recipe, out.extent()),
+        domains: recipe.facts().positions(out.extent()).iter().map(domain).collect(),
         next: 0,
-        is_whole: matches!(recipe, Recipe::Map { whole: true, .. }),
-        is_map: matches!(recipe, Recipe::Map { .. } | Recipe::Assert { .. }),
+        is_whole: matches!(recipe, Recipe::Map(Map { whole: true, .. })),
+        is_map: recipe.mapped().is_some(),
         always: recipe.evaluated_at(out.extent()).is_some(),
         added,
     };
-    let mut recipe = recipe.map(&mut all);
+    let mut recipe = recipe.with_exprs(|e| all.narrow(e));
     if !all.is_map {
         // Several expressions share the bindings of one kernel: the widest are stored as a whole.
         loop {
@@ -42,35 +41,13 @@ pub(super) fn narrowed(out: &Node, recipe: &Recipe, free: u32, limits: PlanLimit
             match widest {
                 Some((n, widest)) if n > 1 && read.len() > all.free => {
                     all.next = 0;
-                    recipe = recipe.map(&mut WholeExpr { narrowing: &mut all, widest });
+                    recipe = recipe.with_exprs(|e| all.whole(e, widest));
                 }
                 _ => break,
             }
         }
     }
     recipe
-}
-
-/// The positions at which the kernel of the recipe evaluates each of its expressions, in the order of [`Recipe::map`].
-fn domains(recipe: &Recipe, out: &Extent) -> Vec<Extent> {
-    let inner = |count: &Extent, inner: u32| count.times("a row", u64::from(inner)).unwrap_or_else(|_| count.clone());
-    match recipe {
-        Recipe::Map { .. } => vec![out.clone()],
-        Recipe::Append { parts } => parts.iter().map(|(_, count)| count.clone()).collect(),
-        Recipe::Reduce { on, .. } | Recipe::RowScan { on, .. } => vec![inner(&on.nvals, on.inner)],
-        Recipe::RowSort { on, .. } | Recipe::TopK { on, .. } | Recipe::Hash { on, .. } => vec![on.nvals.clone()],
-        Recipe::Scan { count, .. }
-        | Recipe::Sort { count, .. }
-        | Recipe::RankBitmap { count, .. }
-        | Recipe::Histogram { count, .. }
-        | Recipe::Assert { count, .. } => vec![count.clone()],
-        Recipe::TileFold { count, .. } => vec![count.clone(); 2],
-        Recipe::Compact { count, inner: width, .. } => vec![inner(count, *width)],
-        Recipe::Product(p) => {
-            let operands = p.capacities.iter().map(|size| Extent::of(size.clone()));
-            operands.chain(std::iter::repeat_n(p.batches.clone(), 6)).collect()
-        }
-    }
 }
 
 struct Narrowing<'a> {
@@ -99,6 +76,15 @@ impl Narrowing<'_> {
         domain
     }
 
+    /// The expression, which is the next; stored as a whole if it is `widest`.
+    fn whole(&mut self, e: &Expr, widest: Digest) -> Expr {
+        let domain = self.next_domain();
+        if e.digest() != widest {
+            return e.clone();
+        }
+        Within { all: self, domain, most: 0, memo: HashMap::new() }.stored(e, &Path::Always)
+    }
+
     fn narrow(&mut self, e: &Expr) -> Expr {
         let domain = self.next_domain();
         // Excludes the output and the live count; for checks, the status block and the condition of a branch.
@@ -107,63 +93,6 @@ impl Narrowing<'_> {
         let most = if self.is_map { most.min(self.free) } else { most }.max(3);
         let mut within = Within { all: self, domain, most, memo: HashMap::new() };
         within.narrowed(e, &Path::Always).0
-    }
-}
-
-impl Rewrite<Expr, Node, Extent, Size> for Narrowing<'_> {
-    type Expr = Expr;
-    type Array = Node;
-    type Extent = Extent;
-    type Size = Size;
-    type Check = Arc<Check>;
-    fn expr(&mut self, e: &Expr) -> Expr {
-        self.narrow(e)
-    }
-    fn array(&mut self, a: &Node) -> Node {
-        a.clone()
-    }
-    fn extent(&mut self, x: &Extent) -> Extent {
-        x.clone()
-    }
-    fn size(&mut self, s: &Size) -> Size {
-        s.clone()
-    }
-    fn check(&mut self, c: &Arc<Check>) -> Arc<Check> {
-        c.clone()
-    }
-}
-
-/// Stores one expression of a recipe as a whole.
-struct WholeExpr<'a, 'n> {
-    narrowing: &'a mut Narrowing<'n>,
-    widest: Digest,
-}
-
-impl Rewrite<Expr, Node, Extent, Size> for WholeExpr<'_, '_> {
-    type Expr = Expr;
-    type Array = Node;
-    type Extent = Extent;
-    type Size = Size;
-    type Check = Arc<Check>;
-    fn expr(&mut self, e: &Expr) -> Expr {
-        let domain = self.narrowing.next_domain();
-        if e.digest() != self.widest {
-            return e.clone();
-        }
-        let mut within = Within { all: self.narrowing, domain, most: 0, memo: HashMap::new() };
-        within.stored(e, &Path::Always)
-    }
-    fn array(&mut self, a: &Node) -> Node {
-        a.clone()
-    }
-    fn extent(&mut self, x: &Extent) -> Extent {
-        x.clone()
-    }
-    fn size(&mut self, s: &Size) -> Size {
-        s.clone()
-    }
-    fn check(&mut self, c: &Arc<Check>) -> Arc<Check> {
-        c.clone()
     }
 }
 
@@ -277,7 +206,7 @@ impl Within<'_, '_> {
         // One element, if all are equal. Conditions report positions of the domain.
         let is_constant = !e.has_index() && !e.has_conditions();
         let extent = if is_constant { Extent::known(1) } else { self.domain.clone() };
-        let recipe = Recipe::Map { value: e.clone(), whole: self.all.is_whole && !is_constant };
+        let recipe = Recipe::Map(Map { value: e.clone(), whole: self.all.is_whole && !is_constant });
         let node = Node::recorded(backend, op, e.dtype(), extent, &[], recipe);
         self.all.added.insert(node.digest());
         Expr::load(&node, if is_constant { Expr::u32(0) } else { Expr::index() })
@@ -303,6 +232,7 @@ mod tests {
     use crate::graph::node::Rows;
     use crate::graph::opcode::ReduceOp;
     use crate::graph::plan::{Int64Repr, Step, plan};
+    use crate::graph::primitive::Mark;
     use crate::graph::size::SizeView;
 
     const N: u32 = 1000;
@@ -338,14 +268,8 @@ mod tests {
         let all = Extent::known(N);
         let small = "small";
         let bitmap = |keep: Expr| {
-            Node::recorded(
-                &backend,
-                small,
-                DType::U32,
-                all.clone(),
-                &[],
-                Recipe::RankBitmap { keep, count: all.clone() },
-            )
+            let recipe = Recipe::Mark(Mark { keep, count: all.clone() });
+            Node::recorded(&backend, small, DType::U32, all.clone(), &[], recipe)
         };
         let nodes = [
             Node::reduce(&backend, small, ReduceOp::Sum, rows(), all.clone(), 1, sum()).expect(small),
@@ -375,7 +299,7 @@ mod tests {
         let value = (0..8).fold(Expr::u32(0), choose);
         let all = steps(&Node::map(&backend, "test", Extent::known(N), value, &[]));
         for step in &all {
-            let Recipe::Map { value, .. } = &step.recipe else { panic!("{step:?}") };
+            let Recipe::Map(Map { value, .. }) = &step.recipe else { panic!("{step:?}") };
             assert!(crate::graph::conditions::always_checked(value).is_empty(), "{value:?}");
         }
         assert!(all.iter().any(|step| !step.checks.is_empty()));

@@ -1,14 +1,12 @@
 //! Builds the step of a recipe: inlines maps into the expressions of the recipe until these read stored arrays only.
 
-use std::sync::Arc;
-
 use super::{Planner, Step};
 use crate::graph::digest::{DigestMap, DigestSet};
-use crate::graph::expr::{Check, Expr, ExprKind};
+use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::{Barriers, FusionBarrier};
 use crate::graph::node::{Node, Recipe, Rows};
-use crate::graph::recipe::{Evaluation, Rewrite};
+use crate::graph::primitive::{Evaluation, Reduce};
 use crate::graph::row_kernel::{RowKernel, RowResult};
 use crate::graph::size::Size;
 use crate::graph::step::{Dependencies, StepWindows, merge};
@@ -47,17 +45,16 @@ impl Planner<'_> {
         recipe: &Recipe,
         stored: &DigestSet,
     ) -> (Step, Vec<Node>, DigestSet) {
-        let rows = match recipe {
-            Recipe::Reduce { on, .. } | Recipe::RowScan { on, .. } | Recipe::Hash { on, .. } => match &on.rows {
-                Rows::Splits(splits) => Some((splits.clone(), on.inner)),
-                Rows::Uniform(_) => None,
-            },
-            _ => None,
-        };
+        let evaluation = recipe.facts().evaluation();
+        let knows_row = matches!(evaluation, Evaluation::Once | Evaluation::ManySites);
+        let rows = recipe.domain().filter(|_| knows_row).and_then(|on| match &on.rows {
+            Rows::Splits(splits) => Some((splits.clone(), on.inner)),
+            Rows::Uniform(_) => None,
+        });
         let mut g = Resolution {
             stored,
             rows,
-            evaluation: recipe.evaluation(),
+            evaluation,
             domain: recipe.evaluated_at(node.extent()),
             memo: <[DigestMap<Expr>; 2]>::default(),
             inlined: Vec::new(),
@@ -69,7 +66,8 @@ impl Planner<'_> {
             height: 0,
         };
         recipe.array().into_iter().for_each(|n| g.barriers.note(n, FusionBarrier::as_array(n)));
-        let resolved = recipe.map(&mut Resolving { planner: self, resolution: &mut g });
+        let always = g.domain.is_some();
+        let resolved = recipe.with_exprs(|e| self.resolve(e, &mut g, always));
         let live = node.extent().live();
         for e in resolved.live_counts().chain(live.clone()) {
             for_each_node(&e, &mut |n| {
@@ -87,16 +85,13 @@ impl Planner<'_> {
         }
         // The row context of a map may be any partition; that of a row primitive is the partition that it iterates
         // over.
-        let row_context = match resolved {
-            Recipe::Map { .. } | Recipe::Assert { .. } => own_row,
-            _ => g.rows.clone(),
-        };
+        let row_context = if resolved.mapped().is_some() { own_row } else { g.rows.clone() };
         let mut fused = vec![node.op()];
         fused.extend(g.inlined.iter().map(Node::op));
         let (inlined, barred) = (g.inlined, g.barred);
         let (out, limits) = (node.clone(), self.limits);
         let row_kernel = match &resolved {
-            Recipe::Reduce { reducer, value, .. } => {
+            Recipe::Reduce(Reduce { reducer, value, .. }) => {
                 let (out, value) = (node.clone(), value.clone());
                 let result = RowResult { out, reducer: *reducer, value, epilogue: None, is_stored: true };
                 Some(RowKernel { results: vec![result], map: None })
@@ -184,36 +179,6 @@ impl Planner<'_> {
         g.height -= 1;
         g.memo[usize::from(always)].insert(e.digest(), out.clone());
         out
-    }
-}
-
-/// Inlines maps into the expressions of a recipe.
-struct Resolving<'a, 'g> {
-    planner: &'a Planner<'a>,
-    resolution: &'a mut Resolution<'g>,
-}
-
-impl Rewrite<Expr, Node, Extent, Size> for Resolving<'_, '_> {
-    type Expr = Expr;
-    type Array = Node;
-    type Extent = Extent;
-    type Size = Size;
-    type Check = Arc<Check>;
-    fn expr(&mut self, e: &Expr) -> Expr {
-        let always = self.resolution.domain.is_some();
-        self.planner.resolve(e, self.resolution, always)
-    }
-    fn array(&mut self, a: &Node) -> Node {
-        a.clone()
-    }
-    fn extent(&mut self, x: &Extent) -> Extent {
-        x.clone()
-    }
-    fn size(&mut self, s: &Size) -> Size {
-        s.clone()
-    }
-    fn check(&mut self, c: &Arc<Check>) -> Arc<Check> {
-        c.clone()
     }
 }
 

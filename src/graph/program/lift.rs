@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::order::Item;
 use super::{
-    ArrayDef, ArrayId, CheckId, ExprDef, ExprId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program, ScalarId,
-    SizeDef, SizeId,
+    ArrayDef, ArrayId, ByNumber, CheckId, ExprDef, ExprId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program,
+    ScalarId, SizeDef, SizeId,
 };
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::{Digest, DigestMap};
-use crate::graph::expr::{Check, Expr, RewriteExpr};
+use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
 use crate::graph::node::{Node, Recipe};
-use crate::graph::recipe::Rewrite;
+use crate::graph::refs::{Recorded, Rewrite};
 use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::{Size, Slot, SlotCount};
 
@@ -190,7 +190,7 @@ impl Maker<'_> {
             Item::Array(array) => self.arrays[array.index()] = Some(self.made_array(array)),
             Item::Expr(expr) => {
                 let ExprDef { kind, dtype } = &self.program.exprs[expr.index()];
-                self.exprs[expr.index()] = Some(Expr::new(kind.map::<ExtentDef, _>(self), *dtype));
+                self.exprs[expr.index()] = Some(Expr::new(kind.map(self), *dtype));
             }
             Item::Size(size) => self.sizes[size.index()] = Some(self.made_size(size)),
         }
@@ -231,12 +231,8 @@ impl Maker<'_> {
 
 const IN_ORDER: &str = "bug: a definition before those that it refers to";
 
-impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Maker<'_> {
-    type Expr = Expr;
-    type Array = Node;
-    type Extent = Extent;
-    type Size = Size;
-    type Check = Arc<Check>;
+impl Rewrite<ByNumber> for Maker<'_> {
+    type To = Recorded;
 
     fn expr(&mut self, e: &ExprId) -> Expr {
         self.exprs[e.index()].clone().expect(IN_ORDER)
@@ -253,11 +249,6 @@ impl Rewrite<ExprId, ArrayId, ExtentDef, SizeId, CheckId> for Maker<'_> {
     fn check(&mut self, c: &CheckId) -> Arc<Check> {
         self.leaves.check(*c)
     }
-}
-
-impl RewriteExpr<ExprId, ArrayId, ExtentDef, SizeId, ScalarId, CheckId, FunctionId> for Maker<'_> {
-    type Param = ScalarParam;
-    type Function = Function;
     fn param(&mut self, p: &ScalarId) -> ScalarParam {
         self.leaves.scalar(*p)
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::Bindings;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::{Node, Recipe};
-use crate::graph::recipe::Reference;
+use crate::graph::refs::Reference;
 use crate::graph::size::{Size, SizeKind, Symbol};
 
 /// An allocation of a recording.
@@ -59,6 +59,7 @@ fn refers_to(item: &Item, counts_resolve: bool, f: &mut dyn FnMut(Item)) {
                 Reference::Array(n) => f(Item::Node(n.clone())),
                 Reference::Extent(x) => size(x.size(), f),
                 Reference::Size(s) => size(s, f),
+                Reference::Check(_) => {}
             });
         }
         Item::Expr(e) => {

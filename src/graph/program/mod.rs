@@ -13,7 +13,7 @@
 //! [`Bindings`] hold the state of one run: the input arrays, and the table of their lengths, of all sizes and of the
 //! scalar parameters. [`Locations`] beside it hold the checks of the recording, with their texts and source locations.
 //!
-//! [`Recipe`] and [`ExprKind`] are generic over references: nodes in a recording, numbers in a program.
+//! [`Recipe`] and [`ExprKind`] are generic over their references ([`Refs`]): nodes in a recording, numbers in a program.
 
 mod ids;
 mod lift;
@@ -28,6 +28,8 @@ mod run_table;
 mod trace;
 #[cfg(feature = "saved")]
 mod valid;
+#[cfg(feature = "saved")]
+mod written;
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -43,7 +45,8 @@ use super::expr::ExprKind;
 use super::extent::Extent;
 use super::function::FunctionDef;
 use super::node::InputForm;
-use super::recipe::{Recipe, Reference};
+use super::primitive::Recipe;
+use super::refs::{Reference, Refs};
 use super::scalar_param::ScalarDef;
 use super::size::{RunTable, Size, SizeOp};
 use super::word_hasher::WordHasher;
@@ -117,6 +120,20 @@ pub(crate) struct ExtentDef {
     whole: bool,
 }
 
+/// The references of a program: numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ByNumber;
+
+impl Refs for ByNumber {
+    type Expr = ExprId;
+    type Array = ArrayId;
+    type Extent = ExtentDef;
+    type Size = SizeId;
+    type Param = ScalarId;
+    type Check = CheckId;
+    type Function = FunctionId;
+}
+
 /// An expression of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(
@@ -125,7 +142,7 @@ pub(crate) struct ExtentDef {
     serde(rename_all = "snake_case", deny_unknown_fields)
 )]
 pub(crate) struct ExprDef {
-    kind: ExprKind<ExprId, ArrayId, SizeId, ScalarId, CheckId, FunctionId>,
+    kind: ExprKind<ByNumber>,
     dtype: DType,
 }
 
@@ -173,7 +190,7 @@ pub(crate) enum ArrayDef {
         extent: ExtentDef,
         /// Conditions that must hold for the array.
         asserts: Vec<ArrayId>,
-        recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId, CheckId>,
+        recipe: Recipe<ByNumber>,
     },
 }
 
@@ -292,6 +309,7 @@ impl Program {
             Reference::Array(a) => out.push(*a),
             Reference::Extent(x) => sizes.push(x.size),
             Reference::Size(s) => sizes.push(*s),
+            Reference::Check(_) => {}
         });
         let mut seen = HashSet::new();
         while let Some(e) = exprs.pop() {
@@ -343,33 +361,6 @@ impl Program {
             }
         }
         true
-    }
-
-    /// The program with the functions of the user, which a file has apart from it.
-    #[cfg(feature = "saved")]
-    pub(crate) fn with_functions(self, functions: Vec<Arc<FunctionDef>>) -> Self {
-        Self { functions, ..self }.hashed()
-    }
-
-    /// A copy, to be written.
-    #[cfg(feature = "saved")]
-    pub(crate) fn copied(&self) -> Self {
-        let Self { hash, sizes, scalars, exprs, arrays, functions, names, outputs } = self;
-        let (sizes, scalars, exprs, arrays) = (sizes.clone(), scalars.clone(), exprs.clone(), arrays.clone());
-        let (functions, names, outputs) = (functions.clone(), names.clone(), outputs.clone());
-        Self { hash: *hash, sizes, scalars, exprs, arrays, functions, names, outputs }
-    }
-
-    /// The scalar parameters.
-    #[cfg(feature = "saved")]
-    pub(crate) fn scalars(&self) -> &[ScalarDef] {
-        &self.scalars
-    }
-
-    /// The names of the operations that recorded arrays.
-    #[cfg(feature = "saved")]
-    pub(crate) fn names(&self) -> &[Box<str>] {
-        &self.names
     }
 
     /// Computes the hash: fast, without resistance to chosen inputs. Programs whose hashes collide are distinguished by

@@ -2,7 +2,7 @@
 
 use super::{ArrayDef, ArrayId, ExprDef, ExprId, Program, SizeDef, SizeId};
 use crate::graph::expr::ExprKind;
-use crate::graph::recipe::Reference;
+use crate::graph::refs::Reference;
 
 /// A definition of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +83,7 @@ impl Program {
                     Reference::Array(a) => f(Item::Array(*a)),
                     Reference::Extent(x) => f(Item::Size(x.size)),
                     Reference::Size(s) => f(Item::Size(*s)),
+                    Reference::Check(_) => {}
                 });
             }
             Item::Expr(expr) => {

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::{
-    ArrayDef, ArrayId, CheckId, ExprDef, ExprId, ExtentDef, FunctionId, InputDef, Locations, Program, ScalarId,
-    SizeDef, SizeId,
+    ArrayDef, ArrayId, ByNumber, CheckId, ExprDef, ExprId, ExtentDef, FunctionId, InputDef, Locations, Program,
+    ScalarId, SizeDef, SizeId,
 };
 use crate::error::{Error, Result, caller};
 use crate::graph::digest::DigestMap;
-use crate::graph::expr::{Check, Expr, RewriteExpr};
+use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
-use crate::graph::node::{Node, Recipe, Stored};
-use crate::graph::recipe::Rewrite;
+use crate::graph::node::{Node, Stored};
+use crate::graph::refs::{Recorded, Rewrite};
 use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::{RecordedSize, RunInput, RunSize, RunTable, Size, SizeKind, SizeView};
 
@@ -197,7 +197,7 @@ impl Tracer {
         };
         let extent = self.extent(node.extent());
         let asserts = node.asserts().iter().map(|n| self.number(n)).collect();
-        let recipe: Recipe<ExprId, ArrayId, ExtentDef, SizeId, CheckId> = recipe.map(self);
+        let recipe = recipe.map(self);
         let op = self.bindings.locations.name_in(&mut self.program, node.op());
         (ArrayDef::Computed { dtype, op, fallible, extent, asserts, recipe }, None)
     }
@@ -281,19 +281,15 @@ impl Tracer {
 
     /// Adds an expression whose operands are numbered, except scalar parameters, which are numbered at each use.
     fn define(&mut self, e: &Expr) -> ExprId {
-        let kind = e.kind().map::<Extent, _>(self);
+        let kind = e.kind().map(self);
         let id = ExprId(self.program.exprs.len() as u32);
         self.program.exprs.push(ExprDef { kind, dtype: e.dtype() });
         id
     }
 }
 
-impl Rewrite<Expr, Node, Extent, Size> for Tracer {
-    type Expr = ExprId;
-    type Array = ArrayId;
-    type Extent = ExtentDef;
-    type Size = SizeId;
-    type Check = CheckId;
+impl Rewrite<Recorded> for Tracer {
+    type To = ByNumber;
     fn expr(&mut self, e: &Expr) -> ExprId {
         self.expr_id(e)
     }
@@ -309,11 +305,6 @@ impl Rewrite<Expr, Node, Extent, Size> for Tracer {
     fn check(&mut self, c: &Arc<Check>) -> CheckId {
         self.bindings.locations.number(c)
     }
-}
-
-impl RewriteExpr<Expr, Node, Extent, Size, ScalarParam, Arc<Check>, Function> for Tracer {
-    type Param = ScalarId;
-    type Function = FunctionId;
     fn param(&mut self, p: &ScalarParam) -> ScalarId {
         self.program.scalars.push(p.def());
         let value = p.recorded_value().expect("bug: a recording of a slot");

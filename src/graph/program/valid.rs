@@ -3,14 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::order::Item;
-use super::{ArrayDef, ArrayId, ExprDef, ExprId, ExtentDef, Program, SizeDef, SizeId};
+use super::{ArrayDef, ArrayId, ByNumber, ExprDef, ExprId, Program, ScalarId, SizeDef, SizeId};
 use crate::dtype::DType;
 use crate::graph::expr::ExprKind;
-use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
-use crate::graph::recipe::{Product, Recipe, Reference, RowDomain, Rows};
+use crate::graph::opcode::{BinaryOp, HashOp, ReduceOp, UnaryOp};
+use crate::graph::primitive::tile_fold::MAX_SLOTS;
+use crate::graph::primitive::top_k::MAX_K;
+use crate::graph::primitive::{Product, Recipe, RowDomain, Rows};
 use crate::graph::reducer::Reducer;
-use crate::graph::tile_fold::MAX_SLOTS;
-use crate::graph::top_k::MAX_K;
+use crate::graph::refs::Reference;
 
 /// A rule that is broken.
 type Fault = String;
@@ -84,12 +85,13 @@ impl Program {
                     Reference::Array(a) => array(*a),
                     Reference::Extent(x) => size(x.size),
                     Reference::Size(s) => size(*s),
+                    Reference::Check(c) => check(c.0),
                 };
                 found = std::mem::replace(&mut found, Ok(())).and(outcome);
             });
             found?;
-            if let Recipe::Assert { check: c, .. } = recipe {
-                check(c.0)?;
+            if let Recipe::RowHash(hash) = recipe {
+                self.check_keys(&hash.op)?;
             }
         }
         self.outputs.iter().try_for_each(|a| array(*a))?;
@@ -134,12 +136,10 @@ impl Program {
             ExprKind::RowOf(splits, _) | ExprKind::Within(splits, ..) => Some(splits),
             _ => None,
         };
+        // The arrays besides those of expressions: splits, except the bitmap of a compaction.
         let of_array = |def: &ArrayDef| match def {
-            ArrayDef::Computed { recipe, .. } => match recipe.rows()? {
-                Rows::Splits(splits) => Some(*splits),
-                Rows::Uniform(_) => None,
-            },
-            ArrayDef::Input(_) => None,
+            ArrayDef::Computed { recipe: Recipe::Compact(_), .. } | ArrayDef::Input(_) => None,
+            ArrayDef::Computed { recipe, .. } => recipe.array().copied(),
         };
         self.exprs.iter().filter_map(of_expr).chain(self.arrays.iter().filter_map(of_array)).collect()
     }
@@ -148,7 +148,7 @@ impl Program {
     pub(crate) fn dtype(&self, array: ArrayId) -> Result<DType, Fault> {
         match &self.arrays[array.index()] {
             ArrayDef::Input(form) => Ok(form.dtype),
-            ArrayDef::Computed { recipe: Recipe::Assert { .. }, .. } => {
+            ArrayDef::Computed { recipe: Recipe::Assert(_), .. } => {
                 Err(format!("array {} is a condition, which has no values", array.0))
             }
             ArrayDef::Computed { dtype, .. } => Ok(*dtype),
@@ -226,10 +226,7 @@ impl Program {
     }
 
     /// The dtype of the array that a recipe computes, whose operands fit.
-    fn recipe_dtype(
-        &self,
-        recipe: &Recipe<ExprId, ArrayId, ExtentDef, SizeId, super::CheckId>,
-    ) -> Result<DType, Fault> {
+    fn recipe_dtype(&self, recipe: &Recipe<ByNumber>) -> Result<DType, Fault> {
         let of = |e: &ExprId| self.exprs[e.index()].dtype;
         let (word, byte, flag) = (DType::U32, DType::U8, DType::Bool);
         let number = |e: &ExprId| {
@@ -237,68 +234,82 @@ impl Program {
             holds(dtype.computes_in() == dtype && dtype != flag, || format!("a fold of {dtype}")).map(|()| dtype)
         };
         match recipe {
-            Recipe::Map { value, whole } => {
-                holds(!whole || of(value) == word, || "splits that are no positions".into())?;
-                Ok(of(value))
+            Recipe::Map(p) => {
+                holds(!p.whole || of(&p.value) == word, || "splits that are no positions".into())?;
+                Ok(of(&p.value))
             }
-            Recipe::Append { parts } => {
-                let first = parts.first().ok_or("no parts")?;
-                parts.iter().try_for_each(|(value, _)| self.is("a part", *value, of(&first.0)))?;
+            Recipe::Append(p) => {
+                let first = p.parts.first().ok_or("no parts")?;
+                p.parts.iter().try_for_each(|(value, _)| self.is("a part", *value, of(&first.0)))?;
                 Ok(of(&first.0))
             }
-            Recipe::Reduce { reducer, on, value } => {
-                self.check_rows(on)?;
-                let dtype = number(value)?;
-                let fits = match reducer {
+            Recipe::Reduce(p) => {
+                self.check_rows(&p.on)?;
+                let dtype = number(&p.value)?;
+                let fits = match p.reducer {
                     Reducer::Op(ReduceOp::Min | ReduceOp::Max) => !dtype.is_float(),
                     Reducer::Op(_) => true,
                     Reducer::Extreme(op, _) => dtype.is_float() && matches!(op, ReduceOp::Min | ReduceOp::Max),
                     Reducer::Greatest | Reducer::SumOfExps | Reducer::Deviations => dtype.is_float(),
                 };
-                holds(fits, || format!("{reducer:?} is not defined for {dtype}")).map(|()| dtype)
+                holds(fits, || format!("{:?} is not defined for {dtype}", p.reducer)).map(|()| dtype)
             }
             Recipe::Product(p) => self.product_dtype(p),
-            Recipe::Scan { value: key, .. } | Recipe::Histogram { key, .. } => {
-                self.is("a number", *key, word).map(|()| word)
+            Recipe::Scan(p) => self.is("a number", p.value, word).map(|()| word),
+            Recipe::Histogram(p) => self.is("a key", p.key, word).map(|()| word),
+            Recipe::RowScan(p) => {
+                self.check_rows(&p.on)?;
+                number(&p.value)
             }
-            Recipe::RowScan { on, value, .. } => {
-                self.check_rows(on)?;
-                number(value)
+            Recipe::Sort(p) => {
+                holds(p.bits <= 32, || format!("keys of {} bits", p.bits))?;
+                self.is("a key", p.key, word).map(|()| word)
             }
-            Recipe::Sort { key, bits, .. } => {
-                holds(*bits <= 32, || format!("keys of {bits} bits"))?;
-                self.is("a key", *key, word).map(|()| word)
+            Recipe::RowSort(p) => {
+                holds(p.bits <= 32, || format!("keys of {} bits", p.bits))?;
+                self.check_elements(&p.on)?;
+                self.is("a key", p.key, word).map(|()| word)
             }
-            Recipe::RowSort { on, key, bits, .. } => {
-                holds(*bits <= 32, || format!("keys of {bits} bits"))?;
-                self.check_elements(on)?;
-                self.is("a key", *key, word).map(|()| word)
-            }
-            Recipe::TopK { on, key, k, .. } => {
-                self.check_elements(on)?;
-                holds((1..=MAX_K).contains(k), || format!("{k} keys of each row"))?;
-                let dtype = of(key);
+            Recipe::TopK(p) => {
+                self.check_elements(&p.on)?;
+                holds((1..=MAX_K).contains(&p.k), || format!("{} keys of each row", p.k))?;
+                let dtype = of(&p.key);
                 holds(dtype == word || dtype == DType::U64, || format!("keys of {dtype}")).map(|()| word)
             }
-            Recipe::Hash { on, byte: value, .. } => {
-                self.check_elements(on)?;
-                self.is("a byte", *value, byte).map(|()| DType::U64)
+            Recipe::RowHash(p) => {
+                self.check_elements(&p.on)?;
+                self.is("a byte", p.byte, byte).map(|()| DType::U64)
             }
-            Recipe::RankBitmap { keep, .. } => self.is("a condition", *keep, flag).map(|()| word),
-            Recipe::Compact { bitmap, value, .. } => {
-                self.holds_positions(*bitmap)?;
-                Ok(of(value))
+            Recipe::Mark(p) => self.is("a condition", p.keep, flag).map(|()| word),
+            Recipe::Compact(p) => {
+                self.holds_positions(p.bitmap)?;
+                Ok(of(&p.value))
             }
-            Recipe::TileFold { key, value, slots, .. } => {
-                holds(*slots <= MAX_SLOTS, || format!("{slots} slots"))?;
-                self.is("a slot", *key, word)?;
-                number(value)
+            Recipe::TileFold(p) => {
+                holds(p.slots <= MAX_SLOTS, || format!("{} slots", p.slots))?;
+                self.is("a slot", p.key, word)?;
+                number(&p.value)
             }
-            Recipe::Assert { ok, .. } => self.is("a condition", *ok, flag).map(|()| flag),
+            Recipe::UniqueScatter(p) => {
+                self.is("an index", p.at, word)?;
+                let dtype = of(&p.value);
+                holds(dtype.size() >= 4, || format!("a scatter of {dtype}")).map(|()| dtype)
+            }
+            Recipe::Assert(p) => self.is("a condition", p.ok, flag).map(|()| flag),
         }
     }
 
-    fn product_dtype(&self, p: &Product<ExprId, ArrayId, ExtentDef, SizeId>) -> Result<DType, Fault> {
+    fn check_keys(&self, op: &HashOp<ScalarId>) -> Result<(), Fault> {
+        let keys: &[ScalarId] = match op {
+            HashOp::Fingerprint => &[],
+            HashOp::Sip { key } => key,
+            HashOp::Murmur { seed } => std::slice::from_ref(seed),
+        };
+        let is_key = |k: &ScalarId| self.scalars.get(k.0 as usize).is_some_and(|def| def.dtype == DType::U64);
+        holds(keys.iter().all(is_key), || "the key of a hash is no scalar of u64".into())
+    }
+
+    fn product_dtype(&self, p: &Product<ByNumber>) -> Result<DType, Fault> {
         p.sizes.iter().chain(&p.starts).try_for_each(|e| self.is("a size", *e, DType::U32))?;
         self.check_splits(&p.tiles)?;
         holds(p.tile > 0 && p.tile.is_multiple_of(8) && p.tile <= 128, || format!("tiles of {}", p.tile))?;
@@ -307,19 +318,19 @@ impl Program {
         holds(dtype.computes_in() == dtype && dtype.size() >= 4, || format!("a product of {dtype}")).map(|()| dtype)
     }
 
-    fn check_splits(&self, rows: &Rows<ArrayId, SizeId>) -> Result<(), Fault> {
+    fn check_splits(&self, rows: &Rows<ByNumber>) -> Result<(), Fault> {
         match rows {
             Rows::Splits(splits) => self.holds_positions(*splits),
             Rows::Uniform(_) => Ok(()),
         }
     }
 
-    fn check_rows(&self, on: &RowDomain<ArrayId, ExtentDef, SizeId>) -> Result<(), Fault> {
+    fn check_rows(&self, on: &RowDomain<ByNumber>) -> Result<(), Fault> {
         self.check_splits(&on.rows)
     }
 
     /// Rows of elements of one number.
-    fn check_elements(&self, on: &RowDomain<ArrayId, ExtentDef, SizeId>) -> Result<(), Fault> {
+    fn check_elements(&self, on: &RowDomain<ByNumber>) -> Result<(), Fault> {
         holds(on.inner == 1, || format!("elements of {} numbers", on.inner))?;
         self.check_rows(on)
     }

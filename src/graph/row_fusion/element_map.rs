@@ -11,6 +11,7 @@ use crate::graph::expr::ExprKind;
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::primitive::{Map, Reduce};
 use crate::graph::row_kernel::RowMap;
 use crate::graph::walk::for_each_expr;
 use crate::graph::{Expr, Node};
@@ -20,7 +21,7 @@ impl Steps {
     pub(super) fn fuse_element_maps(&mut self, roots: &DigestSet, limits: SizedLimits<'_>) -> bool {
         let mut changed = false;
         for k in 0..self.len() {
-            let Some(map) = self.get(k).filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. })) else {
+            let Some(map) = self.get(k).filter(|s| matches!(s.recipe, Recipe::Map(Map { whole: false, .. }))) else {
                 continue;
             };
             let read: HashSet<usize> = map.reads.iter().filter_map(|n| self.producer(n)).collect();
@@ -54,8 +55,11 @@ impl Steps {
 /// [`FusionBarrier::EndsKernel`] for a map of anything but the elements.
 fn can_fuse_map(step: &Step, map: &Step, stored: &DigestSet, limits: SizedLimits<'_>) -> Result<(), FusionBarrier> {
     let ended = Err(FusionBarrier::EndsKernel(step.family()));
-    let (Recipe::Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }, Some(kernel), Recipe::Map { value, .. }) =
-        (&step.recipe, &step.row_kernel, &map.recipe)
+    let (
+        Recipe::Reduce(Reduce { on: RowDomain { rows, nvals, inner: 1, .. }, .. }),
+        Some(kernel),
+        Recipe::Map(Map { value, .. }),
+    ) = (&step.recipe, &step.row_kernel, &map.recipe)
     else {
         return ended;
     };
@@ -104,7 +108,7 @@ fn can_fuse_map(step: &Step, map: &Step, stored: &DigestSet, limits: SizedLimits
 }
 
 fn with_element_map(mut step: Step, map: Step, stored: &DigestSet) -> Step {
-    let (Some(mut kernel), Recipe::Map { value, .. }) = (step.row_kernel.take(), &map.recipe) else {
+    let (Some(mut kernel), Recipe::Map(Map { value, .. })) = (step.row_kernel.take(), &map.recipe) else {
         unreachable!("bug: no map of a row kernel")
     };
     for r in &mut kernel.results {

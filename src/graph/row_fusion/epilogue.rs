@@ -12,6 +12,7 @@ use crate::graph::expr::ExprKind;
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::node::Recipe;
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::primitive::Map;
 use crate::graph::row_kernel::Epilogue;
 use crate::graph::walk::for_each_expr;
 use crate::graph::{Expr, Node};
@@ -35,7 +36,7 @@ impl Steps {
     ) -> bool {
         let mut changed = false;
         for k in 0..self.len() {
-            let Some(map) = self.get(k).filter(|s| matches!(s.recipe, Recipe::Map { whole: false, .. })) else {
+            let Some(map) = self.get(k).filter(|s| matches!(s.recipe, Recipe::Map(Map { whole: false, .. }))) else {
                 continue;
             };
             let has_row_kernel = |p: &usize| self.get(*p).is_some_and(|s| s.row_kernel.is_some());
@@ -83,7 +84,9 @@ impl Steps {
 /// [`FusionBarrier::EndsKernel`] for a map of anything but that result.
 fn can_fuse_epilogue(step: &Step, from: &Node, map: &Step, limits: SizedLimits<'_>) -> Result<(), FusionBarrier> {
     let ended = Err(FusionBarrier::EndsKernel(step.family()));
-    let (Some(kernel), Recipe::Map { value, whole: false }) = (&step.row_kernel, &map.recipe) else { return ended };
+    let (Some(kernel), Recipe::Map(Map { value, whole: false })) = (&step.row_kernel, &map.recipe) else {
+        return ended;
+    };
     let to = &map.out;
     let is_reduced = kernel.results.iter().any(|r| r.out == *from && r.epilogue.is_none());
     let reads_others = kernel.results.iter().any(|r| r.out != *from && map.reads.contains(&r.out));
@@ -141,7 +144,7 @@ pub(in crate::graph) fn is_epilogue_candidate(
     let mut found = false;
     for_each_expr(value, &mut |e| {
         if let ExprKind::Load(n, at) = e.kind() {
-            let is_reduction = matches!(n.recipe().as_deref(), Some(Recipe::Reduce { .. }));
+            let is_reduction = matches!(n.recipe().as_deref(), Some(Recipe::Reduce(_)));
             found |= at.is_own_position() && is_reduction && has_one_reader(n) && n.extent() == map.extent();
         }
     });
@@ -150,7 +153,7 @@ pub(in crate::graph) fn is_epilogue_candidate(
 
 /// The step with the map as the epilogue of its result `from`.
 fn with_epilogue(mut step: Step, from: &Node, map: Step) -> Step {
-    let (Some(mut kernel), Recipe::Map { value, .. }) = (step.row_kernel.take(), &map.recipe) else {
+    let (Some(mut kernel), Recipe::Map(Map { value, .. })) = (step.row_kernel.take(), &map.recipe) else {
         unreachable!("bug: no map of a row kernel")
     };
     for r in kernel.results.iter_mut().filter(|r| r.out == *from) {
@@ -173,6 +176,7 @@ mod tests {
     use crate::graph::node::Rows;
     use crate::graph::opcode::ReduceOp;
     use crate::graph::plan::plan;
+    use crate::graph::primitive::Reduce;
     use crate::graph::size::SizeView;
 
     const ROWS: u32 = 4;
@@ -258,7 +262,9 @@ mod tests {
     fn an_epilogue_of_two_reductions_keeps_them_in_one_kernel() {
         let device = Device::cpu();
         let sums = sums(device.backend(), false);
-        let Some(Recipe::Reduce { on, value, .. }) = sums.recipe().as_deref().cloned() else { panic!("no reduction") };
+        let Some(Recipe::Reduce(Reduce { on, value, .. })) = sums.recipe().as_deref().cloned() else {
+            panic!("no reduction")
+        };
         let rows = || (on.rows.clone(), on.nrows.clone());
         let greatest = Node::reduce(device.backend(), "max", ReduceOp::Max, rows(), Extent::known(6), 1, value);
         let greatest = greatest.expect("small");

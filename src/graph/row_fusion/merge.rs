@@ -6,8 +6,8 @@ use crate::graph::bindings::fits;
 use crate::graph::canonical_order::reduction::block_len;
 use crate::graph::node::{Recipe, Rows};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::primitive::Reduce;
 use crate::graph::reducer::state_bytes;
-use crate::graph::row_kernel::MAX_STATE;
 use crate::graph::step::merge;
 
 /// Maximum number of reductions with which the merge of one reduction fails. Bounds the time for many reductions of
@@ -67,7 +67,7 @@ fn same_conditions(a: &Step, b: &Step) -> bool {
 /// Whether one row kernel can compute both steps, if neither depends on the other.
 fn can_merge(a: &Step, b: &Step, limits: SizedLimits<'_>) -> bool {
     let (Some(p), Some(q)) = (&a.row_kernel, &b.row_kernel) else { return false };
-    let (Recipe::Reduce { on, .. }, Recipe::Reduce { on: on_b, .. }) = (&a.recipe, &b.recipe) else {
+    let (Recipe::Reduce(Reduce { on, .. }), Recipe::Reduce(Reduce { on: on_b, .. })) = (&a.recipe, &b.recipe) else {
         return false;
     };
     if on != on_b || !same_conditions(a, b) {
@@ -91,7 +91,8 @@ fn can_merge(a: &Step, b: &Step, limits: SizedLimits<'_>) -> bool {
     // The partials of long rows, two per block.
     let (nvals, inner) = (&on.nvals, on.inner);
     let blocks = 2 * (u64::from(limits.sizes.capacity(nvals)) / block_len(inner as usize) as u64 + 1);
-    let is_small = bytes <= MAX_STATE && limits.limits.windows(blocks * u64::from(inner) * bytes as u64) == 1;
+    let is_small =
+        bytes <= limits.limits.row_state && limits.limits.windows(blocks * u64::from(inner) * bytes as u64) == 1;
     is_small && fits(&a.recipe, outputs, reads, &|_| false, status, limits)
 }
 

@@ -2,7 +2,7 @@
 
 use super::run::{RunTable, Slot};
 use super::{Size, SizeKind};
-use crate::graph::recipe::Rows;
+use crate::graph::primitive::Rows;
 use crate::graph::row_lengths::{self, KnownLengths};
 use crate::graph::scalar::Scalar;
 use crate::graph::scalar_param::ScalarParam;

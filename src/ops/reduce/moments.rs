@@ -224,8 +224,8 @@ mod tests {
         let nodes = reduce(&x, Axes::from(1)).and_then(|r| r.nodes()).expect("recorded");
         let steps = plan(&nodes, Device::cpu().backend().plan_limits(), SizeView::RECORDED).steps;
         let kind = |r: &Recipe| match r {
-            Recipe::Map { .. } => "map",
-            Recipe::Reduce { .. } => "reduce",
+            Recipe::Map(_) => "map",
+            Recipe::Reduce(_) => "reduce",
             _ => "other",
         };
         steps.iter().map(|s| kind(&s.recipe)).collect()

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::rows_joined::StringRows;
-use crate::backend::upload::uploaded;
-use crate::dtype::DType;
+use super::rows_joined::{StringRows, separator_bytes};
 use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
@@ -103,12 +101,12 @@ impl Tensor {
         let backend = self.backend();
         let asserts = same_layout(backend, op, self.ragged_shape(), other.ragged_shape())?;
         let extent = self.count()?;
-        let between = separator.len() as u32;
+        let (between, byte) = separator_bytes(backend, op, separator)?;
         let at = Expr::index();
         let [first_len, second_len] = [a, b].map(|strings| strings.length_of_existing(at.clone()));
-        let length = first_len.add(Expr::u32(between)).add(second_len);
+        let length = first_len.add(Expr::size(&between)).add(second_len);
         let length = Expr::load(&Node::map(backend, op, extent.clone(), length, &asserts), at.clone());
-        let bytes = a.nvals_extent().plus(op, b.nvals_extent())?.plus(op, &extent.times(op, between.into())?)?;
+        let bytes = a.nvals_extent().plus(op, b.nvals_extent())?.plus(op, &extent.times_size(op, &between)?)?;
         let mut strings = RowPartition::from_lengths(backend, op, &extent, length, bytes.size())?;
         // Otherwise the prefix sum of the result gives the total, and the totals of the operands need not be computed.
         if bytes.as_known().is_some() {
@@ -116,17 +114,11 @@ impl Tensor {
         }
         let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
         let first_len = a.length_of_existing(row.clone());
-        let second_at = first_len.clone().add(Expr::u32(between));
+        let second_at = first_len.clone().add(Expr::size(&between));
         let from_a = Expr::load(a_bytes, a.within(row.clone(), offset.clone()));
         let from_b = Expr::load(b_bytes, b.within(row, offset.clone().sub(second_at.clone())));
-        let middle = match separator {
-            [] => from_b.clone(),
-            [one] => Expr::number(*one),
-            many => {
-                let node = uploaded(backend, op, DType::U8, many)?;
-                Expr::load(&node, offset.clone().sub(first_len.clone()))
-            }
-        };
+        let middle =
+            if separator.is_empty() { from_b.clone() } else { byte.at(&offset.clone().sub(first_len.clone())) };
         let byte = offset.clone().lt(first_len).select(from_a, offset.lt(second_at).select(middle, from_b));
         let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
         let values = Values::Strings { strings, bytes };

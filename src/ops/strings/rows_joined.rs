@@ -27,6 +27,20 @@ pub(super) struct StringRows<'a> {
     pub(super) asserts: &'a [Node],
 }
 
+/// The length of a separator and its bytes, an expression in the offset. Several bytes are an input of the program, and
+/// so is their number.
+#[track_caller]
+pub(super) fn separator_bytes(backend: &BackendRef, op: &'static str, separator: &[u8]) -> Result<(Size, Expr)> {
+    Ok(match separator {
+        [] => (Size::Const(0), Expr::number(0u8)),
+        [one] => (Size::Const(1), Expr::number(*one)),
+        many => {
+            let node = uploaded(backend, op, DType::U8, many)?;
+            (Size::len(&node), Expr::load(&node, Expr::index()))
+        }
+    })
+}
+
 impl StringRows<'_> {
     /// The strings of each row, concatenated with the separator in between; an empty row gives an empty string.
     ///
@@ -51,6 +65,7 @@ impl StringRows<'_> {
             return Ok(Values::Strings { strings: rows, bytes: bytes.clone() });
         }
         let length = strings.length_of_existing(self.string.clone());
+        let (between, byte) = separator_bytes(backend, op, separator)?;
         let piece = if separator.is_empty() {
             length
         } else {
@@ -68,27 +83,19 @@ impl StringRows<'_> {
                 };
                 has_none = has_none.or(ends.start(next).eq(ends.start(self.rows.start(row))));
             }
-            length.add(has_none.select(Expr::u32(0), Expr::u32(separator.len() as u32)))
+            length.add(has_none.select(Expr::u32(0), Expr::size(&between)))
         };
         let piece = Expr::load(&Node::map(backend, op, self.nplaces.clone(), piece, self.asserts), at.clone());
-        let capacity = strings.nvals_extent().size().add(self.nplaces.size().mul(separator.len() as u32));
+        let capacity = strings.nvals_extent().size().add(self.nplaces.size().mul(&between));
         let pieces = RowPartition::from_lengths(backend, op, self.nplaces, piece, &capacity)?;
         let (place, offset) = (pieces.row_of(at.clone()), pieces.offset_of(at.clone()));
         let string = self.string.at(&place);
         let own = Expr::load(bytes, strings.within(string.clone(), offset.clone()));
-        let byte = match separator {
-            [] => own,
-            separator => {
-                let length = strings.length_of_existing(string);
-                let between = match separator {
-                    [one] => Expr::number(*one),
-                    many => {
-                        let node = uploaded(backend, op, DType::U8, many)?;
-                        Expr::load(&node, offset.clone().sub(length.clone()))
-                    }
-                };
-                offset.lt(length).select(own, between)
-            }
+        let byte = if separator.is_empty() {
+            own
+        } else {
+            let length = strings.length_of_existing(string);
+            offset.clone().lt(length.clone()).select(own, byte.at(&offset.sub(length)))
         };
         let bytes = Node::map(backend, op, pieces.nvals_extent().clone(), byte, &[]);
         let strings = result(&pieces, &capacity)?.with_nvals(pieces.nvals_extent().clone());

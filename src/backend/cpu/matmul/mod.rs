@@ -12,6 +12,7 @@ use self::factor::Factor;
 use self::work::{Batch, divide};
 use super::array::{Array, ArrayElement};
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::encoding::Value;
 use super::eval::Block;
 use super::map;
@@ -20,7 +21,14 @@ use super::parallel;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Product;
+use crate::graph::plan::Step;
+use crate::graph::primitive::Product;
+
+impl CpuPrimitive for Product {
+    fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        products(inputs, step.out.op(), self, inputs.count(&self.batches), &mut outputs[0])
+    }
+}
 
 /// Computes the products of the first `batches` batches.
 pub(crate) fn products(inputs: &Inputs, op: &str, p: &Product, batches: usize, out: &mut Array) -> Result<()> {

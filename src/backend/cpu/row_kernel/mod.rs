@@ -20,6 +20,7 @@ use states::States;
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
+use super::compute::CpuPrimitive;
 use super::encoding::{Encoded, Ends};
 use super::eval::Block;
 use super::parallel;
@@ -29,7 +30,9 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::canonical_order::reduction::block_len;
 use crate::graph::expr::Expr;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{RowDomain, Rows};
+use crate::graph::plan::Step;
+use crate::graph::primitive::Reduce;
 use crate::graph::reducer::Reducer;
 use crate::graph::row_kernel::RowKernel;
 use crate::graph::scalar::Scalar;
@@ -37,13 +40,18 @@ use crate::graph::scalar::Scalar;
 /// Numbers per evaluated block. A longer row is evaluated and reduced in several blocks.
 const CHUNK: usize = 8192;
 
-/// Runs a row kernel over the first `nrows` rows, with `inner` numbers per value. Returns its outputs in order.
-pub(crate) fn run(inputs: &Inputs, kernel: &RowKernel, rows: &Rows, nrows: usize, inner: usize) -> Result<Vec<Array>> {
-    let allocate = |node: &Node| {
-        Array::uninit(&inputs.pool, node.op(), node.dtype(), inputs.sizes().capacity(node.extent()) as usize)
-    };
+impl CpuPrimitive for Reduce {
+    fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+        let kernel = step.row_kernel.as_ref().expect("bug: a row reduction without a row kernel");
+        let RowDomain { rows, nrows, inner, .. } = &self.on;
+        run(inputs, kernel, rows, inputs.count(nrows), *inner as usize, outputs);
+        Ok(())
+    }
+}
+
+/// Runs a row kernel over the first `nrows` rows, with `inner` numbers per value, into its outputs in order.
+fn run(inputs: &Inputs, kernel: &RowKernel, rows: &Rows, nrows: usize, inner: usize, arrays: &mut [Array]) {
     let nrows = if inner == 0 { 0 } else { nrows };
-    let mut arrays = kernel.outputs().map(allocate).collect::<Result<Vec<Array>>>()?;
     let compiled = Compiled::new(inputs, kernel, rows, inner);
     let starts = compiled.starts;
     let mut live = vec![nrows * inner; arrays.len()];
@@ -52,9 +60,8 @@ pub(crate) fn run(inputs: &Inputs, kernel: &RowKernel, rows: &Rows, nrows: usize
     }
     let ranges = starts.ranges(nrows, inner, compiled.chunk(nrows));
     let outputs = Outputs { starts, inner, maps: compiled.mapped.is_some() };
-    parallel::for_each(outputs.items(ranges, &mut arrays), &|item| compiled.item(item));
+    parallel::for_each(outputs.items(ranges, arrays), &|item| compiled.item(item));
     arrays.iter_mut().zip(live).for_each(|(array, live)| array.zero_rest(live));
-    Ok(arrays)
 }
 
 /// The results of a row kernel's rows from its accumulators.

@@ -58,7 +58,7 @@ fn results_of_a_prefix_are_a_prefix_of_the_results() {
 }
 
 #[test]
-fn adjacent_rows_equal_single_rows() -> crate::Result<()> {
+fn adjacent_rows_equal_single_rows() -> Result<()> {
     use crate::{Device, HostTensor, HostValues};
     let lens = (0..40).chain([255, 256, 257, 0, 513, 1, 2000, 7, 0]).chain((0..100).map(|k| k * 37 % 20));
     let splits: Vec<u32> = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
@@ -126,7 +126,7 @@ fn several_columns_agree_with_exact_sums() {
 }
 
 #[test]
-fn a_long_row_has_the_bits_of_a_sequential_scan() -> crate::Result<()> {
+fn a_long_row_has_the_bits_of_a_sequential_scan() -> Result<()> {
     use crate::{Device, HostTensor, HostValues};
     for inner in [1, 3] {
         for len in [EVALUATED_NUMBERS / inner + 1, 300_001 / inner] {

@@ -1,10 +1,11 @@
 //! Access patterns: which part of an array the workgroups of a dispatch access.
 
 use crate::backend::gpu::codegen::Misses;
+use crate::graph::Node;
 
 /// Host-known bounds of the part of an array that the workgroups of a dispatch access.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum AccessPattern {
+pub(in crate::backend::gpu) enum AccessPattern {
     /// The whole array.
     Whole,
     /// The first bytes of the array, this many, for every workgroup.
@@ -24,4 +25,11 @@ pub(super) enum AccessPattern {
         /// Which loads of the array count as misses.
         misses: Misses,
     },
+}
+
+impl AccessPattern {
+    /// Tiles of that many elements of an array.
+    pub(in crate::backend::gpu) fn tiles_of(elements: u32, n: &Node) -> Self {
+        Self::PerTile { bytes: u64::from(elements) * n.dtype().size() as u64, more: 0 }
+    }
 }

@@ -103,7 +103,7 @@ impl Array {
 fn dtype_by_position(step: &Step, binding: &Binding, at_own: &DigestSet) -> Option<DType> {
     match binding {
         Binding::Read(n) => at_own.contains(&n.digest()).then(|| n.dtype()),
-        Binding::Output(_) => matches!(step.recipe, Recipe::Map { .. }).then(|| step.out.dtype()),
+        Binding::Output(_) => matches!(step.recipe, Recipe::Map(_)).then(|| step.out.dtype()),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! Every window takes one of the storage buffers that a kernel may bind: at least 8, and far more on most adapters. If
 //! the windows of all arrays fit, all are bound ([`all_windows`]). Otherwise the planner legalizes the step
-//! (`graph/legalize`) into steps whose access patterns are known, and their launches are split into dispatches that
+//! ([`legalize`](super::legalize)) into steps whose access patterns are known, and their launches are split into dispatches that
 //! bind parts of the arrays ([`partial`]).
 //!
 //! | file | |
@@ -21,7 +21,7 @@
 //! | [`dispatch`] | results of a split: dispatches with their bindings, or an exceeded limit |
 //! | [`all_windows`] | one dispatch that binds all windows; for a map, one per window of positions |
 //! | [`access_pattern`] | access patterns of arrays |
-//! | [`kernel_patterns`] | the access pattern of each array of a legalized kernel |
+//! | [`row_tile`] | the access patterns of kernels that iterate over rows |
 //! | [`array_part`] | the part of an array that a dispatch binds |
 //! | [`partial`] | dispatches that bind parts: the rows, tiles and groups of windows of each |
 
@@ -29,11 +29,13 @@ mod access_pattern;
 mod all_windows;
 mod array_part;
 mod dispatch;
-mod kernel_patterns;
 mod partial;
+mod row_tile;
 mod window;
 
+pub(super) use access_pattern::AccessPattern;
 pub(super) use dispatch::{BindingWindow, LimitExceeded, WindowedDispatch};
+pub(super) use row_tile::{LEVEL2, RowTile, own_rows};
 
 use super::launch::Launch;
 use crate::graph::plan::Step;

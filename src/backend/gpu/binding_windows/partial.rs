@@ -1,7 +1,7 @@
 //! Splits a launch whose arrays have more windows than a kernel can bind into dispatches that bind parts of them.
 //!
 //! Legalized steps read large arrays at host-known positions, or one large array at computed positions
-//! (`graph/legalize`). A launch of such a step becomes one dispatch per combination of
+//! ([`legalize`](crate::backend::gpu::legalize)). A launch of such a step becomes one dispatch per combination of
 //!
 //! - *tiles*: as many consecutive tiles as access at most one binding of each array. The positions of tiles are
 //!   host-known, also of tiles over rows, whose cost is the position alone here (`alpha` is 0);
@@ -24,9 +24,9 @@ use std::sync::Arc;
 use super::access_pattern::AccessPattern;
 use super::array_part::{ALIGNMENT, AXES, Coverage, PartialArray};
 use super::dispatch::{BindingWindow, LimitExceeded, WindowedDispatch};
-use super::kernel_patterns::access_patterns;
 use crate::backend::gpu::codegen::{Binding, StorageArray, Windowing};
 use crate::backend::gpu::launch::Launch;
+use crate::backend::gpu::primitive::access_patterns;
 use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};
 use crate::graph::size::SizeView;

@@ -15,16 +15,17 @@ mod primitives;
 #[cfg(target_os = "linux")]
 mod radv;
 mod structure;
-mod twins;
+pub(in crate::backend::gpu) mod twins;
 mod validate;
 mod validity;
 mod windowed;
 
 use crate::backend::gpu::codegen::StepModules;
+use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Lowering;
 use crate::graph::size::SizeView;
 
 /// Lowers a step of a plan for recorded arrays.
 fn recorded(first_slot: u32, modules: &StepModules) -> Lowering<'_> {
-    Lowering { first_slot, sizes: SizeView::RECORDED, modules }
+    Lowering { first_slot, sizes: SizeView::RECORDED, modules, driver: DriverLimits::LoopIterations }
 }

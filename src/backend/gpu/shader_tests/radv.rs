@@ -6,7 +6,8 @@ use super::twins::unevaluated;
 use super::validate::{dtypes, limits};
 use crate::backend::gpu::codegen::StepModules;
 use crate::backend::gpu::driver_limits::DriverLimits;
-use crate::backend::gpu::lower::lower;
+use crate::backend::gpu::launch::Lowering;
+use crate::backend::gpu::primitive::lower;
 use crate::dtype::DType;
 use crate::graph::plan::{Int64Repr, plan};
 use crate::graph::size::SizeView;
@@ -26,8 +27,9 @@ fn every_operation_compiles_and_keeps_its_guards() {
                 if longs == Int64Repr::Pairs && dtypes(&step).contains(&DType::F64) {
                     continue;
                 }
-                let lowered = lower(&step, DriverLimits::Timeout, recorded(3, &StepModules::default()))
-                    .unwrap_or_else(|e| panic!("{name}: {e}"));
+                let lowered =
+                    lower(&step, Lowering { driver: DriverLimits::Timeout, ..recorded(3, &StepModules::default()) })
+                        .unwrap_or_else(|e| panic!("{name}: {e}"));
                 for launch in &lowered.launches {
                     jobs.add(&format!("{name}, {longs:?}"), launch.text());
                 }

@@ -8,8 +8,7 @@ use super::recorded;
 use super::twins::unevaluated;
 use super::validate::limits;
 use crate::backend::gpu::codegen::StepModules;
-use crate::backend::gpu::driver_limits::DriverLimits;
-use crate::backend::gpu::lower::lower;
+use crate::backend::gpu::primitive::lower;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, plan};
 use crate::graph::size::SizeView;
@@ -21,9 +20,8 @@ fn texts(node: &Node) -> Vec<(&'static str, String)> {
 
 fn texts_with(node: &Node, longs: Int64Repr) -> Vec<(&'static str, String)> {
     let steps = plan(std::slice::from_ref(node), limits(longs), SizeView::RECORDED).steps;
-    let launches = steps.iter().flat_map(|step| {
-        lower(step, DriverLimits::LoopIterations, recorded(7, &StepModules::default())).expect("small").launches
-    });
+    let launches =
+        steps.iter().flat_map(|step| lower(step, recorded(7, &StepModules::default())).expect("small").launches);
     launches.map(|l| (l.entry, l.text().to_string())).collect()
 }
 

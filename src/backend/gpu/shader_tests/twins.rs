@@ -7,7 +7,7 @@ use half::{bf16, f16};
 
 use crate::backend::cpu::CpuBackend;
 use crate::backend::gpu::GpuBackend;
-use crate::backend::gpu::runtime::{DeviceOptions, Runtime, adapters};
+use crate::backend::gpu::runtime::{Adapter, DeviceOptions, Runtime, adapters};
 use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::node::Node;
@@ -55,7 +55,7 @@ pub(super) fn gpus() -> &'static [(String, BackendRef)] {
 }
 
 /// An array with those bytes.
-pub(super) fn array(backend: &BackendRef, dtype: DType, bytes: &[u8]) -> Node {
+pub(in crate::backend::gpu) fn array(backend: &BackendRef, dtype: DType, bytes: &[u8]) -> Node {
     let len = (bytes.len() / dtype.size()) as u32;
     Node::source(backend, dtype, len, backend.upload(dtype, bytes).expect("uploads"))
 }
@@ -81,9 +81,34 @@ pub(super) fn canonical(dtype: DType, bits: u64) -> u64 {
     }
 }
 
+/// The first adapter with bindings of 64 KiB.
+pub(in crate::backend::gpu) fn small_bindings() -> Vec<(String, BackendRef)> {
+    let open = |adapter: &Adapter| -> (String, BackendRef) {
+        let options = DeviceOptions::default().core_limits(true).max_binding(64 << 10);
+        let runtime = Runtime::open(adapter, &options).expect("opens");
+        let name = "small bindings".to_owned();
+        (name.clone(), Arc::new(GpuBackend::new(runtime, fresh_id(), name, true, &DeviceOptions::default())))
+    };
+    adapters().first().map(open).into_iter().collect()
+}
+
+/// As [`same_on`], on every adapter.
+pub(in crate::backend::gpu) fn same_everywhere(
+    what: &str,
+    needs: &[DType],
+    build: impl Fn(&BackendRef) -> Vec<(String, Node)>,
+) {
+    same_on(gpus(), what, needs, build);
+}
+
 /// Builds the named graphs on every backend that supports the dtypes `needs`, reads them together, and panics if the
-/// bits of an adapter differ from the CPU's.
-pub(super) fn same_everywhere(what: &str, needs: &[DType], build: impl Fn(&BackendRef) -> Vec<(String, Node)>) {
+/// bits differ from the CPU's.
+pub(in crate::backend::gpu) fn same_on(
+    gpus: &[(String, BackendRef)],
+    what: &str,
+    needs: &[DType],
+    build: impl Fn(&BackendRef) -> Vec<(String, Node)>,
+) {
     let run = |backend: &BackendRef| -> Vec<(String, Vec<u64>)> {
         let (names, nodes): (Vec<String>, Vec<Node>) = build(backend).into_iter().unzip();
         let read = backend.read(&nodes).unwrap_or_else(|e| panic!("{what} on {}: {e}", backend.name()));
@@ -91,7 +116,7 @@ pub(super) fn same_everywhere(what: &str, needs: &[DType], build: impl Fn(&Backe
         names.into_iter().zip(values).collect()
     };
     let want = run(cpu());
-    for (name, gpu) in gpus().iter().filter(|(_, g)| needs.iter().all(|&d| g.supports(d).is_ok())) {
+    for (name, gpu) in gpus.iter().filter(|(_, g)| needs.iter().all(|&d| g.supports(d).is_ok())) {
         for ((graph, want), (_, got)) in want.iter().zip(run(gpu)) {
             assert_eq!(want.len(), got.len(), "{what}, {graph} on {name}: elements");
             if let Some(at) = (0..got.len()).find(|&at| want[at] != got[at]) {

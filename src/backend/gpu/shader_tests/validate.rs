@@ -4,8 +4,6 @@ use std::collections::HashSet;
 
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
-use crate::backend::gpu::driver_limits::DriverLimits;
-use crate::backend::gpu::row_hash;
 use crate::dtype::DType;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, PlanLimits, Step};
@@ -13,8 +11,7 @@ use crate::graph::walk::for_each_expr;
 
 /// The limits of the smallest device.
 pub(super) const fn limits(longs: Int64Repr) -> PlanLimits {
-    let hash_state_bytes = row_hash::state_bytes(DriverLimits::LoopIterations);
-    PlanLimits { hash_state_bytes, ..PlanLimits::of_core_webgpu(longs) }
+    PlanLimits::of_core_webgpu(longs)
 }
 
 /// Names of WGSL's built-in functions. A module must not give them another meaning, since functions of the user call them.

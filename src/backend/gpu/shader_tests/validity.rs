@@ -9,13 +9,13 @@ use super::recorded;
 use super::twins::unevaluated;
 use super::validate::{dtypes, limits, needed, validate};
 use crate::backend::gpu::codegen::{Binding, StepModules, StorageArray, elements_per_word, storage_type};
-use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::{Launch, Lowered};
-use crate::backend::gpu::lower::lower;
+use crate::backend::gpu::primitive::lower;
 use crate::backend::gpu::runtime::RuntimeChecks;
 use crate::dtype::DType;
 use crate::graph::node::Recipe;
 use crate::graph::plan::{Int64Repr, Step, plan};
+use crate::graph::primitive::Map;
 use crate::graph::size::SizeView;
 use crate::graph::walk::for_each_expr;
 
@@ -65,9 +65,8 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
             Binding::Output(k) => Some(step.outputs()[*k].dtype()),
             _ => None,
         };
-        let shared_words = matches!(step.recipe, Recipe::Compact { .. } | Recipe::Reduce { .. })
-            && matches!(binding, Binding::Output(_));
-        let counts = matches!((&step.recipe, binding), (Recipe::Histogram { .. }, Binding::Output(_)));
+        let shared_words = matches!(binding, Binding::Output(k) if lowered.cleared_outputs.contains(k));
+        let counts = matches!((&step.recipe, binding), (Recipe::Histogram(_), Binding::Output(_)));
         match (binding, dtype) {
             (_, Some(dtype)) => {
                 let packed = elements_per_word(dtype) > 1;
@@ -86,7 +85,7 @@ fn check_bindings(name: &str, launch: &Launch, lowered: &Lowered, step: &Step, m
                 let is_four = launch.module.label.starts_with("vector_map")
                     && match (binding, &step.recipe) {
                         // The number of its elements may depend on other arrays.
-                        (Binding::Read(n), Recipe::Map { value, .. }) => {
+                        (Binding::Read(n), Recipe::Map(Map { value, .. })) => {
                             let mut loads = false;
                             for_each_expr(value, &mut |e| loads |= e.node() == Some(n));
                             loads
@@ -148,10 +147,9 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
             !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
         };
         for step in steps.iter().filter(|step| longs == Int64Repr::Native || differs(step)) {
-            let lowered = lower(step, DriverLimits::LoopIterations, recorded(3, &StepModules::default()))
-                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            let lowered = lower(step, recorded(3, &StepModules::default())).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!lowered.launches.is_empty(), "{name}");
-            let is_empty = matches!(step.recipe, Recipe::Assert { .. });
+            let is_empty = matches!(step.recipe, Recipe::Assert(_));
             for launch in &lowered.launches {
                 launches += 1;
                 let (module, info) = validate(name, launch.text(), needed(step));

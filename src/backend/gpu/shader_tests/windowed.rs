@@ -9,9 +9,8 @@ use super::recorded;
 use super::twins::unevaluated;
 use super::validate::{limits, needed, validate};
 use crate::backend::gpu::codegen::{Misses, StepModules, Windowing};
-use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Launch;
-use crate::backend::gpu::lower::lower;
+use crate::backend::gpu::primitive::lower;
 use crate::graph::plan::{Int64Repr, plan};
 use crate::graph::size::SizeView;
 
@@ -53,8 +52,7 @@ fn every_kernel_is_valid_with_every_windowing() {
     let (mut seen, mut checked) = (HashSet::new(), 0);
     for (name, node) in &cases {
         for step in plan(std::slice::from_ref(node), limits(Int64Repr::Native), SizeView::RECORDED).steps {
-            let lowered = lower(&step, DriverLimits::LoopIterations, recorded(3, &StepModules::default()))
-                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            let lowered = lower(&step, recorded(3, &StepModules::default())).unwrap_or_else(|e| panic!("{name}: {e}"));
             for launch in lowered.launches.iter().filter(|launch| seen.insert(accessed(launch))) {
                 for windowing in WINDOWINGS {
                     for stores_after_misses in [false, true] {

@@ -101,6 +101,12 @@ impl Cases<'_> {
                 self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
             }
         }
+        for count in [Extent::known(n), self.counted_extent(n)] {
+            let name = format!("unique scatter {dtype} of {count:?}");
+            let exprs = (self.values(DType::U32), self.values(dtype));
+            let node = Node::unique_scatter(self.backend, "scatter", count, exprs, Extent::known(n));
+            self.out.push((name, node));
+        }
         let marks = RankBitmap::new(self.backend, "mark", &Extent::known(100), chosen);
         let few = (self.values(dtype), 1);
         let node = Node::compact(self.backend, "compact", &marks, few, marks.total());

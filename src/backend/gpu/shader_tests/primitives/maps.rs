@@ -12,7 +12,7 @@ fn maps_of_every_length_and_packing() {
                 let reversed = Expr::load(&x, Expr::u32(n.max(1) - 1).sub(Expr::index()));
                 let node = Node::map(backend, "reverse", Extent::known(n), reversed.clone(), &[]);
                 out.push((format!("{n}"), node));
-                for live in [0, 1, n / 3, n.saturating_sub(1), n] {
+                for live in [0, 1.min(n), n / 3, n.saturating_sub(1), n] {
                     let node = Node::map(backend, "some", counted(backend, n, live), reversed.clone(), &[]);
                     out.push((format!("{live} of {n}"), node));
                 }

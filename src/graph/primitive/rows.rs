@@ -1,33 +1,34 @@
 //! The rows that primitives iterate over.
 
-use super::{Reference, Rewrite};
-use crate::graph::{Expr, Extent, Node, Size};
+use crate::graph::digest::Digest;
+use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
+use crate::graph::{Expr, Size};
 
 /// Row partition that a row primitive iterates over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "saved",
     derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case", deny_unknown_fields)
+    serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs")
 )]
-pub(crate) enum Rows<A = Node, S = Size> {
+pub(crate) enum Rows<R: Refs = Recorded> {
     /// Sorted u32 splits, one more than rows. Entries beyond the live rows repeat the last split, so that rows beyond
     /// the live ones are empty.
-    Splits(A),
+    Splits(R::Array),
     /// Every row has this many elements.
-    Uniform(S),
+    Uniform(R::Size),
 }
 
-impl<A, S> Rows<A, S> {
+impl<R: Refs> Rows<R> {
     /// Rewrites the references.
-    pub(super) fn map<E, X, C, R: Rewrite<E, A, X, S, C>>(&self, r: &mut R) -> Rows<R::Array, R::Size> {
+    pub(super) fn map<W: Rewrite<R>>(&self, r: &mut W) -> Rows<W::To> {
         match self {
             Self::Splits(node) => Rows::Splits(r.array(node)),
             Self::Uniform(len) => Rows::Uniform(r.size(len)),
         }
     }
 
-    pub(super) fn visit<'a, E: 'a, X: 'a>(&'a self, f: &mut impl FnMut(Reference<'a, E, A, X, S>)) {
+    pub(super) fn visit<'a>(&'a self, f: &mut impl FnMut(Reference<'a, R>)) {
         match self {
             Self::Splits(node) => f(Reference::Array(node)),
             Self::Uniform(len) => f(Reference::Size(len)),
@@ -36,6 +37,14 @@ impl<A, S> Rows<A, S> {
 }
 
 impl Rows {
+    /// Upper bound of the row lengths, as a size: a parameter of the program.
+    pub(super) fn longest(&self, bound: u32) -> Size {
+        match self {
+            Self::Uniform(_) => Size::Const(bound),
+            Self::Splits(splits) => Size::input(Digest::of("longest row", (splits.digest(), bound)), bound),
+        }
+    }
+
     /// First position of row `row`.
     pub(crate) fn start(&self, row: Expr) -> Expr {
         match self {
@@ -66,27 +75,27 @@ impl Rows {
 #[cfg_attr(
     feature = "saved",
     derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case", deny_unknown_fields)
+    serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs")
 )]
-pub(crate) struct RowDomain<A = Node, X = Extent, S = Size> {
+pub(crate) struct RowDomain<R: Refs = Recorded> {
     /// Where rows begin.
-    pub(crate) rows: Rows<A, S>,
+    pub(crate) rows: Rows<R>,
     /// Number of rows.
-    pub(crate) nrows: X,
+    pub(crate) nrows: R::Extent,
     /// Total number of elements of the rows, `inner` numbers each.
-    pub(crate) nvals: X,
+    pub(crate) nvals: R::Extent,
     /// Numbers per element: the inner width.
     pub(crate) inner: u32,
 }
 
-impl<A, X, S> RowDomain<A, X, S> {
-    pub(super) fn map<E, C, R: Rewrite<E, A, X, S, C>>(&self, r: &mut R) -> RowDomain<R::Array, R::Extent, R::Size> {
+impl<R: Refs> RowDomain<R> {
+    pub(super) fn map<W: Rewrite<R>>(&self, r: &mut W) -> RowDomain<W::To> {
         let rows = self.rows.map(r);
         let nrows = r.extent(&self.nrows);
         RowDomain { rows, nrows, nvals: r.extent(&self.nvals), inner: self.inner }
     }
 
-    pub(super) fn visit<'a, E: 'a>(&'a self, f: &mut impl FnMut(Reference<'a, E, A, X, S>)) {
+    pub(super) fn visit<'a>(&'a self, f: &mut impl FnMut(Reference<'a, R>)) {
         self.rows.visit(f);
         [&self.nrows, &self.nvals].into_iter().for_each(|x| f(Reference::Extent(x)));
     }

@@ -23,27 +23,19 @@ mod sorts;
 
 use std::collections::HashMap;
 
-use super::digest::{Digest, DigestSet};
-use super::expr::Expr;
-use super::extent::Extent;
-use super::fusion_barrier::FusionBarrier;
-use super::node::{Node, Product, Recipe, RowDomain, Rows};
-use super::plan::{PlanLimits, Step};
-use super::rank_bitmap::RankBitmap;
-use super::row_kernel::{RowKernel, RowResult};
-use super::size::SizeView;
-use super::step::Dependencies;
+use crate::graph::digest::{Digest, DigestSet};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::fusion_barrier::FusionBarrier;
+use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
+use crate::graph::plan::{PlanLimits, Step};
+use crate::graph::primitive::{Map, Reduce, Sort};
+use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::row_kernel::{RowKernel, RowResult};
+use crate::graph::size::SizeView;
+use crate::graph::step::Dependencies;
 
-/// The legalized step, preceded by the steps that store its inputs. `done` holds the nodes that the plan computes so
-/// far.
-pub(super) fn steps(step: Step, sizes: SizeView<'_>, done: &mut DigestSet) -> Vec<Step> {
-    let (target, limits) = (step.out.clone(), step.limits);
-    let mut all = Legalizer { target, limits, sizes, done, steps: Vec::new(), memo: HashMap::new() };
-    let last = all.resolve(step);
-    all.steps.push(last);
-    all.steps
-}
-
+/// A step that is being legalized.
 pub(super) struct Legalizer<'a> {
     /// The node that the legalized step computes.
     pub(super) target: Node,
@@ -56,68 +48,19 @@ pub(super) struct Legalizer<'a> {
     pub(super) memo: HashMap<(Digest, u32), Expr>,
 }
 
-impl Legalizer<'_> {
-    fn resolve(&mut self, step: Step) -> Step {
-        let recipe = match step.recipe {
-            // The bytes are a stored array already.
-            Recipe::Hash { op, on, byte, longest } => {
-                let (rows, nrows) = self.iterated_rows(&on.rows, &on.nrows);
-                let nvals = self.count(&on.nvals);
-                Recipe::Hash { op, on: RowDomain { rows, nrows, nvals, inner: 1 }, byte, longest }
-            }
-            Recipe::Product(p) => Recipe::Product(Box::new(self.product(*p))),
-            Recipe::Map { value, whole } => {
-                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(step.out.extent())), whole }
-            }
-            // The planner made a map of it.
-            Recipe::Append { parts } => Recipe::Append { parts },
-            Recipe::Assert { ok, count, check } => {
-                let (ok, count) = (self.legalized(&ok, self.sizes.capacity(&count)), self.count(&count));
-                Recipe::Assert { ok, count, check }
-            }
-            Recipe::Reduce { reducer, on, value } => {
-                let (on, value) = self.row_input(&value, &on);
-                Recipe::Reduce { reducer, on, value }
-            }
-            Recipe::RowScan { op, on, value } => {
-                let (on, value) = self.row_input(&value, &on);
-                Recipe::RowScan { op, on, value }
-            }
-            Recipe::Scan { value, count } => {
-                Recipe::Scan { value: self.stored_input(&value, &count, 1), count: self.count(&count) }
-            }
-            Recipe::RankBitmap { keep, count } => {
-                Recipe::RankBitmap { keep: self.stored_input(&keep, &count, 1), count: self.count(&count) }
-            }
-            Recipe::Sort { key, count, bits } => {
-                Recipe::Sort { key: self.stored_input(&key, &count, 1), count: self.count(&count), bits }
-            }
-            Recipe::Histogram { key, count } => {
-                let value = self.counted(&key, &count, self.sizes.capacity(step.out.extent()));
-                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(step.out.extent())), whole: false }
-            }
-            Recipe::TileFold { op, key, value, count, slots } => {
-                let (key, value) = (self.stored_input(&key, &count, 1), self.stored_input(&value, &count, 1));
-                Recipe::TileFold { op, key, value, count: self.count(&count), slots }
-            }
-            Recipe::Compact { bitmap, value, count, inner } => {
-                let value = value.at(&self.position_of_kept(bitmap, count, inner));
-                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(step.out.extent())), whole: false }
-            }
-            Recipe::RowSort { on: RowDomain { rows, nrows, nvals, .. }, key, bits, .. } => {
-                let value = self.row_sort_by_sorts(&rows, &nrows, &nvals, &[(key, bits)]);
-                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(&nvals)), whole: false }
-            }
-            Recipe::TopK { on: RowDomain { rows, nrows, nvals, .. }, key, k, .. } => {
-                let value = self.top_k_by_sorts(&rows, &nrows, &nvals, &key, k);
-                Recipe::Map { value: self.map_value(&value, self.sizes.capacity(step.out.extent())), whole: false }
-            }
-        };
+impl<'a> Legalizer<'a> {
+    pub(super) fn new(step: &Step, sizes: SizeView<'a>, done: &'a mut DigestSet) -> Self {
+        let (target, limits) = (step.out.clone(), step.limits);
+        Self { target, limits, sizes, done, steps: Vec::new(), memo: HashMap::new() }
+    }
+
+    /// The step with the legalized recipe, preceded by the steps that store its inputs.
+    pub(super) fn finish(mut self, step: Step, recipe: Recipe) -> Vec<Step> {
         let live = step.live.map(|e| self.stored_count(&e));
         let mut out = Step { recipe, live, row_kernel: None, reads: Vec::new(), row_context: None, ..step };
         // Arrays that the step no longer reads may still have conditions.
         out.after.extend(step.reads);
-        if let (Some(row_kernel), Recipe::Reduce { value, .. }) = (step.row_kernel, &out.recipe) {
+        if let (Some(row_kernel), Recipe::Reduce(Reduce { value, .. })) = (step.row_kernel, &out.recipe) {
             // Kernels that iterate over rows stop at the last split and read no live count.
             let plain = |r| RowResult { value: value.clone(), ..r };
             out.row_kernel =
@@ -126,11 +69,18 @@ impl Legalizer<'_> {
         if out.recipe.rows().is_some() {
             out.live = None;
         }
-        with_dependencies(out, self.sizes)
+        let last = with_dependencies(out, self.sizes);
+        self.steps.push(last);
+        self.steps
+    }
+
+    /// A map of the legalized value over an extent.
+    pub(super) fn map_of(&mut self, extent: &Extent, value: &Expr, whole: bool) -> Recipe {
+        Recipe::Map(Map { value: self.map_value(value, self.sizes.capacity(extent)), whole })
     }
 
     /// The stored input of a primitive: `inner` numbers for each of `count` elements.
-    fn stored_input(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
+    pub(super) fn stored_input(&mut self, e: &Expr, count: &Extent, inner: u32) -> Expr {
         let count = self.count(count);
         let numbers = count.times(self.target.op(), u64::from(inner)).unwrap_or(count);
         let value = self.legalized(e, self.sizes.capacity(&numbers));
@@ -146,7 +96,7 @@ impl Legalizer<'_> {
         Expr::load(&self.map(Extent::known(1), value), Expr::u32(0))
     }
 
-    fn count(&mut self, extent: &Extent) -> Extent {
+    pub(super) fn count(&mut self, extent: &Extent) -> Extent {
         match extent.live() {
             None => extent.clone(),
             Some(live) => Extent::bounded(extent.size(), self.stored_count(&live)),
@@ -166,12 +116,12 @@ impl Legalizer<'_> {
     }
 
     /// The rows as splits, and their capacity. The splits determine which rows are live.
-    fn iterated_rows(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
+    pub(super) fn iterated_rows(&mut self, rows: &Rows, nrows: &Extent) -> (Rows, Extent) {
         (Rows::Splits(self.splits(rows, nrows)), Extent::known(self.sizes.capacity(nrows)))
     }
 
     /// The rows as splits, and the stored values, in an array other than the splits.
-    fn row_input(&mut self, value: &Expr, on: &RowDomain) -> (RowDomain, Expr) {
+    pub(super) fn row_input(&mut self, value: &Expr, on: &RowDomain) -> (RowDomain, Expr) {
         let RowDomain { rows, nrows, nvals, inner } = on;
         let (rows, nrows) = self.iterated_rows(rows, nrows);
         let mut value = self.stored_input(value, nvals, *inner);
@@ -184,7 +134,7 @@ impl Legalizer<'_> {
     }
 
     /// Source positions of the numbers that a compaction keeps: the last position of each rank.
-    fn position_of_kept(&mut self, marks: Node, count: Extent, inner: u32) -> Expr {
+    pub(super) fn position_of_kept(&mut self, marks: Node, count: Extent, inner: u32) -> Expr {
         let positions = self.sizes.capacity(&count);
         let rank = self.legalized(&RankBitmap::of(marks, count).rank(&Expr::index()), positions + 1);
         let ranks = self.map(Extent::known(positions + 1), rank);
@@ -195,7 +145,7 @@ impl Legalizer<'_> {
 
     /// The product of two stored operands. The tile partition and the parameters of all batches are stored too, so that
     /// a dispatch can compute a range of the batches.
-    fn product(&mut self, p: Product) -> Product {
+    pub(super) fn product(&mut self, p: Product) -> Product {
         let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
         let parameters = self.interleaved(&all, self.sizes.capacity(&p.batches));
         let (tiles, batches) = match all.iter().any(Expr::has_index) {
@@ -240,14 +190,14 @@ impl Legalizer<'_> {
     }
 
     /// Number of positions with each of `bins` keys: the distance between the ends of adjacent keys in sorted order.
-    fn counted(&mut self, key: &Expr, count: &Extent, bins: u32) -> Expr {
+    pub(super) fn counted(&mut self, key: &Expr, count: &Extent, bins: u32) -> Expr {
         let (backend, op) = (self.target.backend().clone(), self.target.op());
         // Other keys sort to the end.
         let key = self.stored_input(&key.clone().min(Expr::u32(bins)), count, 1);
         let count = self.count(count);
         let bits = u32::BITS - bins.leading_zeros();
         let order = Node::sort(&backend, op, count.clone(), key.clone(), bits);
-        let order = self.step(order, Recipe::Sort { key: key.clone(), count: count.clone(), bits });
+        let order = self.step(order, Recipe::Sort(Sort { key: key.clone(), count: count.clone(), bits }));
         // A search returns the last entry that does not exceed a key. Over 0 followed by the sorted keys plus 1, the
         // index of that entry is the number of keys below.
         let (at, one) = (Expr::index(), Expr::u32(1));
@@ -270,7 +220,7 @@ pub(super) fn with_dependencies(mut step: Step, sizes: SizeView<'_>) -> Step {
         step.barriers.note(n, Some(FusionBarrier::StorageBuffers));
     }
     step.after.retain(|n| n.is_fallible() && !step.reads.contains(n));
-    if matches!(step.recipe, Recipe::Map { .. } | Recipe::Assert { .. }) && !step.exceeds_bindings(sizes) {
+    if step.recipe.mapped().is_some() && !step.exceeds_bindings(sizes) {
         step.row_context = own_row;
     }
     step
@@ -310,8 +260,8 @@ mod tests {
                 .all(|s| s.limits.windows(SizeView::RECORDED.bytes(&s.out)) > 1 || s.out.extent().capacity() <= 1)
         );
         let kind = |s: &Step| match (&s.recipe, s.fetches()) {
-            (Recipe::Map { .. }, Some(_)) => "fetch",
-            (Recipe::Map { .. }, None) if s.is_oversized() => "too large",
+            (Recipe::Map(_), Some(_)) => "fetch",
+            (Recipe::Map(_), None) if s.is_oversized() => "too large",
             (recipe, _) => recipe.family(),
         };
         steps.iter().map(kind).collect()

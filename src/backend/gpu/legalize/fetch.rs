@@ -7,29 +7,9 @@ use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::Barriers;
 use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
-use crate::graph::size::SizeView;
+use crate::graph::primitive::Map;
 use crate::graph::step::StepWindows;
 use crate::graph::walk::arrays;
-
-impl Step {
-    /// Whether an array exceeds one binding and the windows of all arrays exceed the bindings of a kernel.
-    pub(in crate::graph) fn exceeds_bindings(&self, sizes: SizeView<'_>) -> bool {
-        let is_large = |n: &Node| self.limits.windows(sizes.bytes(n)) > 1;
-        self.reads.iter().chain(self.outputs()).any(is_large) && !self.fits(sizes)
-    }
-
-    /// The large array of a fetch: see [`Step::fetches`].
-    pub(in crate::graph) fn fetches_in(&self, sizes: SizeView<'_>) -> Option<&Node> {
-        let Recipe::Map { value, .. } = &self.recipe else { return None };
-        let (node, at) = match value.kind() {
-            ExprKind::Load(n, at) if !at.is_own_position() => (n, at),
-            ExprKind::RowOf(n, at) => (n, at),
-            _ => return None,
-        };
-        let is_read_once = !arrays(at).contains(&node.digest());
-        (is_read_once && self.limits.windows(sizes.bytes(node)) > 1 && self.exceeds_bindings(sizes)).then_some(node)
-    }
-}
 
 impl Legalizer<'_> {
     /// Adds a step for `out`, unless the node is stored or planned already. Returns the node.
@@ -62,7 +42,7 @@ impl Legalizer<'_> {
     /// Adds a step for the map of `value` over the extent.
     pub(super) fn map(&mut self, extent: Extent, value: Expr) -> Node {
         let out = Node::map(self.target.backend(), self.target.op(), extent, value.clone(), &[]);
-        self.step(out, Recipe::Map { value, whole: false })
+        self.step(out, Recipe::Map(Map { value, whole: false }))
     }
 
     /// Stores the values of `e` at `positions` positions, and returns an expression that loads them under the
@@ -81,7 +61,7 @@ impl Legalizer<'_> {
     }
 
     /// The legalized expression, which has the same value at each of `positions` positions.
-    pub(super) fn legalized(&mut self, e: &Expr, positions: u32) -> Expr {
+    pub(in crate::backend::gpu) fn legalized(&mut self, e: &Expr, positions: u32) -> Expr {
         let key = (e.digest(), positions);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
@@ -106,7 +86,7 @@ impl Legalizer<'_> {
         let value = self.legalized(e, positions);
         if let Some(n) = value.own_load()
             && let Some(last) = self.steps.pop_if(|s| s.out == *n && s.fetches_in(self.sizes).is_some())
-            && let Recipe::Map { value, .. } = last.recipe
+            && let Recipe::Map(Map { value, .. }) = last.recipe
         {
             // No step computes the removed step's node any more.
             if last.out != self.target {

@@ -6,11 +6,12 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, Rows};
 use crate::graph::opcode::BinaryOp;
+use crate::graph::primitive::Sort;
 
 impl Legalizer<'_> {
     /// Source positions of the elements of sorted rows, by stable sorts: by the words of the key, least significant
     /// first, each with its number of bits, then by row.
-    pub(super) fn row_sort_by_sorts(
+    pub(in crate::backend::gpu) fn row_sort_by_sorts(
         &mut self,
         rows: &Rows,
         nrows: &Extent,
@@ -20,7 +21,7 @@ impl Legalizer<'_> {
         let (backend, op) = (self.target.backend().clone(), self.target.op());
         let sort = |this: &mut Self, key: Expr, count: Extent, bits| {
             let out = Node::sort(&backend, op, count.clone(), key.clone(), bits);
-            this.step(out, Recipe::Sort { key, count, bits })
+            this.step(out, Recipe::Sort(Sort { key, count, bits }))
         };
         let all = Extent::known(self.sizes.capacity(nvals));
         let mut position = Expr::index();
@@ -35,7 +36,14 @@ impl Legalizer<'_> {
     }
 
     /// Source positions of the `k` smallest keys of each row, or 0, by sorts.
-    pub(super) fn top_k_by_sorts(&mut self, rows: &Rows, nrows: &Extent, nvals: &Extent, key: &Expr, k: u32) -> Expr {
+    pub(in crate::backend::gpu) fn top_k_by_sorts(
+        &mut self,
+        rows: &Rows,
+        nrows: &Extent,
+        nvals: &Extent,
+        key: &Expr,
+        k: u32,
+    ) -> Expr {
         let word = |e: Expr| (e.cast(DType::U32), u32::BITS);
         let words = match key.dtype() {
             DType::U64 => {

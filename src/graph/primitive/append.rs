@@ -10,16 +10,17 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::backend::BackendRef;
-use super::digest::{Digest, DigestMap, DigestSet};
-use super::expr::{Expr, ExprKind};
-use super::extent::Extent;
-use super::node::{Node, Recipe};
-use super::size::{Size, SizeKind};
-use super::step::PlanLimits;
-use super::walk::arrays;
+use super::map::Map;
+use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::digest::{Digest, DigestMap, DigestSet};
+use crate::graph::expr::ExprKind;
+use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
+use crate::graph::size::SizeKind;
+use crate::graph::step::PlanLimits;
+use crate::graph::walk::arrays;
+use crate::graph::{BackendRef, Expr, Extent, Node, Size};
 
 /// Maximum number of parts that one map selects from when recorded, so that it fuses into its consumers.
 const MOST_SELECTED: usize = 3;
@@ -28,6 +29,45 @@ const MOST_SELECTED: usize = 3;
 fn class(n: usize) -> usize {
     let power = n.next_power_of_two();
     if n <= power / 4 * 3 { power / 4 * 3 } else { power }
+}
+
+/// The values of all parts, one part after another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs")
+)]
+pub(crate) struct Append<R: Refs = Recorded> {
+    /// The value of an element of each part, by its position in the part, and the number of elements.
+    pub(crate) parts: Box<[(R::Expr, R::Extent)]>,
+}
+
+impl<R: Refs> Append<R> {
+    pub(super) const FAMILY: &'static str = "append";
+
+    pub(super) fn visit<'a>(&'a self, f: &mut impl FnMut(Reference<'a, R>)) {
+        self.parts.iter().for_each(|(_, count)| f(Reference::Extent(count)));
+        self.parts.iter().for_each(|(value, _)| f(Reference::Expr(value)));
+    }
+
+    pub(super) fn map<W: Rewrite<R>>(&self, r: &mut W) -> Append<W::To> {
+        let counts: Vec<_> = self.parts.iter().map(|(_, count)| r.extent(count)).collect();
+        let values = self.parts.iter().map(|(value, _)| r.expr(value));
+        Append { parts: values.zip(counts).collect() }
+    }
+}
+
+impl Facts for Append {
+    fn evaluation(&self) -> Evaluation {
+        Evaluation::Rowless
+    }
+    fn positions(&self, _: &Extent) -> Vec<Positions> {
+        self.parts.iter().map(|(_, count)| Positions::of(count)).collect()
+    }
+    fn skips(&self) -> bool {
+        true
+    }
 }
 
 impl Node {
@@ -63,7 +103,7 @@ impl Node {
             let count = parameter(&value, Extent::known(0), k);
             all.push((value, count));
         }
-        Ok(Self::recorded(backend, op, dtype, total, asserts, Recipe::Append { parts: all.into() }))
+        Ok(Self::recorded(backend, op, dtype, total, asserts, Recipe::Append(Append { parts: all.into() })))
     }
 }
 
@@ -183,7 +223,12 @@ fn selected(parts: &[Part]) -> Expr {
 
 /// The recipe of `out` as a map over the results of further maps, which are added to `stored`, and which the planner must
 /// not inline.
-pub(super) fn as_map(out: &Node, parts: &[(Expr, Extent)], limits: PlanLimits, stored: &mut DigestSet) -> Recipe {
+pub(in crate::graph) fn as_map(
+    out: &Node,
+    parts: &[(Expr, Extent)],
+    limits: PlanLimits,
+    stored: &mut DigestSet,
+) -> Recipe {
     let (backend, op) = (out.backend(), out.op());
     let widest = parts.iter().map(|(value, count)| arrays(value).len() + usize::from(count.live().is_some())).max();
     // Excludes the output, the status block and the count of the result.
@@ -191,7 +236,7 @@ pub(super) fn as_map(out: &Node, parts: &[(Expr, Extent)], limits: PlanLimits, s
     let arity = (free / widest.unwrap_or(1).max(1)).max(2);
     let mut map = |extent: Extent, value: Expr| {
         let dtype = value.dtype();
-        let node = Node::recorded(backend, op, dtype, extent, &[], Recipe::Map { value, whole: true });
+        let node = Node::recorded(backend, op, dtype, extent, &[], Recipe::Map(Map { value, whole: true }));
         stored.insert(node.digest());
         node
     };
@@ -218,7 +263,7 @@ pub(super) fn as_map(out: &Node, parts: &[(Expr, Extent)], limits: PlanLimits, s
         level = above;
     }
     let parts: Vec<Part> = level.into_iter().map(|(part, _)| part).collect();
-    Recipe::Map { value: selected(&parts), whole: false }
+    Recipe::Map(Map { value: selected(&parts), whole: false })
 }
 
 #[cfg(test)]

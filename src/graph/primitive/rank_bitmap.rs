@@ -13,10 +13,12 @@
 //! two words. The bitmap takes a quarter of a byte per position, and the mask is evaluated once. Rank directories:
 //! Jacobson 1989, "Space-efficient static trees and graphs".
 
-use super::opcode::{BinaryOp, UnaryOp};
-use super::recipe::Recipe;
-use super::{BackendRef, Expr, Extent, Node, Size};
+use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
+use crate::graph::traffic::{StepRun, Traffic, WORD as WORD_BYTES};
+use crate::graph::{BackendRef, Expr, Extent, Node, Size};
 
 /// Positions per tile.
 pub(crate) const TILE: u32 = 2048;
@@ -62,7 +64,7 @@ impl RankBitmap {
     }
 
     /// The bitmap of `count` positions in an existing array.
-    pub(super) fn of(node: Node, count: Extent) -> Self {
+    pub(crate) fn of(node: Node, count: Extent) -> Self {
         Self { node, count }
     }
 
@@ -137,24 +139,43 @@ impl RankBitmap {
     }
 }
 
+/// Rank bitmap of the positions at which `keep` holds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs")
+)]
+pub(crate) struct Mark<R: Refs = Recorded> {
+    /// Whether a position is kept; bool.
+    pub(crate) keep: R::Expr,
+    /// Number of positions.
+    pub(crate) count: R::Extent,
+}
+
+references!(Mark, "rank_bitmap" { extent count, expr keep; });
+
+impl Facts for Mark {
+    fn evaluation(&self) -> Evaluation {
+        Evaluation::Rowless
+    }
+    fn positions(&self, _: &Extent) -> Vec<Positions> {
+        vec![Positions::of(&self.count)]
+    }
+    fn shown_elements(&self) -> Option<&Extent> {
+        Some(&self.count)
+    }
+    /// The tile counts are replaced by their exclusive prefix sum.
+    fn traffic(&self, once: Traffic, at: &StepRun<'_>) -> Traffic {
+        let tiles = WORD_BYTES * u64::from(tiles(at.sizes.capacity(&self.count)));
+        once.plus(tiles, tiles)
+    }
+}
+
 impl Node {
-    /// Rank bitmap of the positions at which `keep` holds; see [`Recipe::RankBitmap`].
+    /// Rank bitmap of the positions at which `keep` holds; see [`Mark`].
     fn rank_bitmap(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
         let extent = Extent::whole_of(words_size(count.size()));
-        Self::recorded(backend, name, DType::U32, extent, &[], Recipe::RankBitmap { keep, count })
-    }
-
-    /// The values of the kept positions, `inner` numbers per position, `extent` numbers in total; see
-    /// [`Recipe::Compact`].
-    pub(crate) fn compact(
-        backend: &BackendRef,
-        name: &'static str,
-        bitmap: &RankBitmap,
-        (value, inner): (Expr, u32),
-        extent: Extent,
-    ) -> Self {
-        let dtype = value.dtype();
-        let recipe = Recipe::Compact { bitmap: bitmap.node().clone(), value, count: bitmap.count().clone(), inner };
-        Self::recorded(backend, name, dtype, extent, &[], recipe)
+        Self::recorded(backend, name, DType::U32, extent, &[], Recipe::Mark(Mark { keep, count }))
     }
 }

@@ -1,0 +1,105 @@
+//! Row reductions.
+
+use std::collections::HashSet;
+
+use super::{Evaluation, Facts, Positions, Recipe, RowDomain, Rows};
+use crate::error::Result;
+use crate::graph::canonical_order::BLOCK;
+use crate::graph::expr::ExprKind;
+use crate::graph::opcode::ReduceOp;
+use crate::graph::reducer::{Empty, Reducer};
+use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
+use crate::graph::row_kernel::in_long_rows;
+use crate::graph::traffic::{StepRun, Traffic, load_bytes};
+use crate::graph::walk::for_each_expr;
+use crate::graph::{BackendRef, Expr, Extent, Node};
+
+/// Row reduction: `out[row * inner + d]` is the reduction of `value` over the elements `(j, d)` of the row, `j`
+/// ascending. `value` is an expression in the flat position `j * inner + d`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "saved",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs")
+)]
+pub(crate) struct Reduce<R: Refs = Recorded> {
+    /// The result of each row.
+    pub(crate) reducer: Reducer,
+    /// The rows.
+    pub(crate) on: RowDomain<R>,
+    /// The values.
+    pub(crate) value: R::Expr,
+}
+
+references!(Reduce, "row_reduce" { domain on, expr value; reducer });
+
+impl Facts for Reduce {
+    fn evaluation(&self) -> Evaluation {
+        Evaluation::Once
+    }
+    fn positions(&self, _: &Extent) -> Vec<Positions> {
+        self.on.positions()
+    }
+    fn domain(&self) -> Option<&RowDomain> {
+        Some(&self.on)
+    }
+    /// Words that several narrow results share are cleared, then set by atomic `or`.
+    fn traffic(&self, once: Traffic, at: &StepRun<'_>) -> Traffic {
+        let narrow = at.step.outputs().into_iter().filter(|n| n.dtype().size() < 4);
+        let packed = narrow.map(|n| at.sizes.bytes(n)).sum::<u64>();
+        once.plus(self.reread_bytes(at) + packed, packed).with_scratch(at)
+    }
+}
+
+impl Reduce {
+    /// Bytes that a row kernel reads again for the map of rows of several blocks: the loads that the map shares with
+    /// the reductions, and the splits.
+    fn reread_bytes(&self, at: &StepRun<'_>) -> u64 {
+        let (sizes, RowDomain { rows, nvals, .. }) = (at.sizes, &self.on);
+        let Some(kernel) = &at.step.row_kernel else { return 0 };
+        // A map exists only for inner width 1, for which rows longer than `BLOCK` have several blocks.
+        let (Some(map), true) = (&kernel.map, sizes.longest(rows) > BLOCK) else { return 0 };
+        let elements = u64::from(sizes.capacity(nvals));
+        let mut reduced = HashSet::new();
+        for r in &kernel.results {
+            for_each_expr(&r.value, &mut |e| {
+                reduced.insert(e.digest());
+            });
+        }
+        let mut bytes = 0;
+        for_each_expr(&map.value, &mut |e| {
+            if let ExprKind::Load(n, _) = e.kind()
+                && reduced.contains(&e.digest())
+            {
+                bytes += load_bytes(sizes, e, n, elements);
+            }
+        });
+        let splits = if let Rows::Splits(n) = rows { sizes.bytes(n) } else { 0 };
+        bytes * u64::from(in_long_rows(sizes, rows, sizes.capacity(nvals))) / elements.max(1) + splits
+    }
+}
+
+impl Node {
+    /// The reduction of each row; see [`Reduce`].
+    #[track_caller]
+    pub(crate) fn reduce(
+        backend: &BackendRef,
+        name: &'static str,
+        reducer: impl Into<Reducer>,
+        (rows, nrows): (Rows, Extent),
+        nvals: Extent,
+        inner: u32,
+        value: Expr,
+    ) -> Result<Self> {
+        let extent = nrows.times("a row reduction", u64::from(inner))?;
+        let dtype = value.dtype();
+        let reducer = match reducer.into() {
+            Reducer::Op(op @ (ReduceOp::Min | ReduceOp::Max)) if dtype.is_float() => {
+                Reducer::Extreme(op, Empty::Finite)
+            }
+            reducer => reducer,
+        };
+        let recipe = Recipe::Reduce(Reduce { reducer, on: RowDomain { rows, nrows, nvals, inner }, value });
+        Ok(Self::recorded(backend, name, dtype, extent, &[], recipe))
+    }
+}
