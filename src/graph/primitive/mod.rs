@@ -77,6 +77,7 @@ macro_rules! recipes {
                 match $d recipe { $($crate::graph::primitive::Recipe::$name($d p) => $d value,)* }
             };
         }
+        pub(crate) use each_primitive;
 
         impl<R: Refs> Recipe<R> {
             /// Name of the kernel template.
@@ -110,7 +111,6 @@ recipes! { $
     unique_scatter::UniqueScatter,
     assert::Assert,
 }
-pub(crate) use each_primitive;
 
 impl<R: Refs> Recipe<R> {
     /// Calls `f` with every reference, arrays and extents before expressions.
