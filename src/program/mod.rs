@@ -147,9 +147,17 @@ impl Program {
                 None => ArrayOrigin::Captured(Captured { node: node.clone(), copies: Mutex::default() }),
             }),
         };
-        let mut is_output = vec![false; bindings.arrays.len()];
+        let mut is_output = vec![false; bindings.nodes.len()];
         layouts.iter().flat_map(Layout::arrays).for_each(|array| is_output[array.index()] = true);
-        let nodes = bindings.arrays.iter().map(|(node, _)| node);
+        let mut holds_output_count = vec![false; bindings.nodes.len()];
+        let extents = layouts.iter().flat_map(|layout| layout.extents().map(|extent| extent.size()));
+        let of_arrays = program.arrays().filter(|(array, _)| is_output[array.index()]);
+        let sizes_of_arrays = of_arrays.filter_map(|(_, def)| def.computed()).map(|(size, _)| size);
+        for count in extents.chain(sizes_of_arrays).flat_map(|size| program.counts_in(size)) {
+            if let Some((array, _)) = program.count_location(count) {
+                holds_output_count[array.index()] = true;
+            }
+        }
         let size = |(size, def): (&Size, &program::SizeDef)| match def {
             program::SizeDef::Input => Some(match sizes.get(&size.digest()) {
                 Some(place) => SizeOrigin::Input(*place),
@@ -160,9 +168,9 @@ impl Program {
         Ok(Self(Arc::new(Code {
             inputs: specs.to_vec(),
             number,
-            arrays: nodes.zip(program.arrays().map(|(_, def)| def)).map(array).collect(),
+            arrays: bindings.nodes.iter().zip(program.arrays().map(|(_, def)| def)).map(array).collect(),
             sizes: bindings.sizes.iter().zip(program.sizes()).map(size).collect(),
-            traced: TracedProgram::new(program, bindings, is_output),
+            traced: TracedProgram { program: Arc::new(program), trace: bindings, is_output, holds_output_count },
             outputs: layouts,
             bounds,
         })))
@@ -176,12 +184,16 @@ impl Program {
     /// The outputs for these inputs: a tensor, or several as a list or a tuple. Without inputs the outputs are on the
     /// device of the captured tensors, or on the CPU.
     ///
-    /// On the CPU the outputs are computed now, and nothing is recorded. On a GPU the program is recorded on the inputs,
-    /// and reads compute it; so it is within a program that is traced.
+    /// Nothing is recorded. On the CPU the outputs are computed now; on a GPU their kernels are submitted now, and reads
+    /// wait for them, as after [`Tensor::eval`]. Inputs that are not yet computed are computed before.
+    ///
+    /// Some runs record the program on the inputs instead, so that reads compute it: within a program that is traced, and
+    /// on a GPU those on inputs whose sizes only the device knows or in buffers of the user without padding, and those that
+    /// have to wait for a size, since its upper bound would take much memory.
     ///
     /// # Errors
     /// Another number of inputs; one that its specification does not accept ([`Error::Input`]); inputs of different
-    /// devices; a dtype that the device has not.
+    /// devices; a dtype that the device has not; no memory for the outputs. A check that fails is the error of a read.
     #[track_caller]
     pub fn run(&self, inputs: impl TensorSet) -> Result<Vec<Tensor>> {
         let inputs = inputs.tensors();
