@@ -181,7 +181,12 @@ impl Explain {
         let bounds: Vec<u32> = (0..bindings.sizes.len()).map(|size| bindings.run.value(size)).collect();
         let stages = predict_waits(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
         backend.last_counts().apply(&program, &mut bindings, &bounds);
-        let plan = LinkedPlan::new(Arc::new(program), &bindings, &backend.placeholder(), backend.plan_limits());
+        let plan = LinkedPlan::new(
+            Arc::new(program),
+            (&bindings, &bindings.run),
+            &backend.placeholder(),
+            backend.plan_limits(),
+        );
         let sizes = bindings.view();
         let outputs: Vec<Node> = plan.outputs().cloned().collect();
         let requested: HashSet<Digest> = outputs.iter().map(Node::digest).collect();

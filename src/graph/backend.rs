@@ -127,13 +127,9 @@ pub(crate) trait Backend: Send + Sync {
     /// Computes and stores the nodes, without reading the outcomes of their conditions. Waits only for counts whose
     /// upper bounds would make arrays too large.
     fn evaluate(&self, nodes: &[Node]) -> Result<()>;
-    /// Runs a traced program, whose inputs are computed. False if the backend does not: the program is then recorded.
-    ///
-    /// # Errors
-    /// As [`Backend::evaluate`].
-    fn run_traced(&self, _: &TracedProgram, _: &mut TracedRun) -> Result<bool> {
-        Ok(false)
-    }
+    /// Runs a traced program, whose inputs are computed, as [`Backend::evaluate`] runs a recorded one. False if this run
+    /// would wait for counts whose upper bounds make arrays too large: it computes nothing, and is to be recorded.
+    fn run_traced(&self, traced: &TracedProgram, run: &mut TracedRun) -> Result<bool>;
     /// As [`Backend::evaluate`], then waits. Returns the device time in milliseconds; `None` if the device has no
     /// timestamps.
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;

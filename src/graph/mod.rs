@@ -13,7 +13,7 @@
 //! A plan is immutable, and all threads that run the program share it. The sizes of a run are in its own table
 //! ([`size::RunTable`]): the planner and the backends ask the [`size::SizeView`] of the run for the value of a size.
 //!
-//! [`stage`] selects the sizes that are read back before the rest is computed.
+//! [`driver`] runs a plan on any backend, step by step. [`stage`] selects the sizes that are read back before the rest is computed.
 //!
 //! [`primitive`] says what a new primitive takes.
 //!
@@ -29,6 +29,7 @@ pub(crate) mod conditions;
 pub(crate) mod cost;
 pub(crate) mod diagnosis;
 pub(crate) mod digest;
+pub(crate) mod driver;
 pub(crate) mod expr;
 pub(crate) mod extent;
 pub(crate) mod function;

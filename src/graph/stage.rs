@@ -6,25 +6,29 @@
 //! if one bound depends on another count, that count is read first.
 
 use super::digest::DigestMap;
-use super::program::{Bindings, Program, SizeId};
-use super::size::{Size, SizeKind};
+use super::program::{ArrayDef, Bindings, Program, SizeId};
+use super::size::{RunTable, Size, SizeKind};
 
 /// The counts to read before the outputs of the program are computed: the wasteful counts that depend on no other
 /// wasteful count. A count is wasteful if an array at its bound takes more than `most` bytes and more than twice the
 /// largest input. Empty if no count is worth a wait.
 pub(crate) fn counts_to_read(program: &Program, bindings: &Bindings, most: u64) -> Vec<Size> {
-    let ready = ready(program, &wasteful(program, bindings, most));
+    let ready = ready(program, &wasteful(program, &bindings.run, most));
     ready.into_iter().map(|count| bindings.sizes[count.index()].clone()).collect()
+}
+
+/// Whether a run reads counts in advance: see [`counts_to_read`].
+pub(crate) fn has_stages(program: &Program, run: &RunTable, most: u64) -> bool {
+    !wasteful(program, run, most).is_empty()
 }
 
 /// Predicts the number of waits for counts in a run of the program. Sets the counts that the run would read to an
 /// estimate: the bound, but at most the length of the largest input.
 pub(crate) fn predict_waits(program: &Program, bindings: &mut Bindings, most: u64) -> u64 {
-    let known = bindings.arrays.iter().filter_map(|(_, stored)| stored.as_ref()).map(|stored| stored.len);
-    let largest = known.max().unwrap_or(0).max(1);
+    let largest = bindings.run.inputs.iter().flatten().map(|input| input.len).max().unwrap_or(0).max(1);
     let mut estimated: Vec<SizeId> = Vec::new();
     for stage in 0.. {
-        let mut wasteful = wasteful(program, bindings, most);
+        let mut wasteful = wasteful(program, &bindings.run, most);
         wasteful.retain(|count| !estimated.contains(count));
         let ready = ready(program, &wasteful);
         if ready.is_empty() {
@@ -72,19 +76,19 @@ fn ready(program: &Program, counts: &[SizeId]) -> Vec<SizeId> {
 }
 
 /// The wasteful counts: see [`counts_to_read`]. An array no larger than twice an existing one is not worth a wait.
-fn wasteful(program: &Program, bindings: &Bindings, most: u64) -> Vec<SizeId> {
+fn wasteful(program: &Program, run: &RunTable, most: u64) -> Vec<SizeId> {
     let counts = program.counts();
     if counts.is_empty() {
         return counts;
     }
-    let inputs = bindings
-        .arrays
-        .iter()
-        .filter_map(|(node, stored)| stored.as_ref().map(|stored| u64::from(stored.len) * node.dtype().size() as u64));
+    let inputs = program.arrays().zip(&run.inputs).filter_map(|((_, def), input)| match (def, input) {
+        (ArrayDef::Input(form), Some(input)) => Some(u64::from(input.len) * form.dtype.size() as u64),
+        _ => None,
+    });
     let most = most.max(2 * inputs.max().unwrap_or(0));
-    let mut bytes = vec![0u64; bindings.sizes.len()];
+    let mut bytes = vec![0u64; run.sizes.len()];
     for (size, dtype) in program.arrays().filter_map(|(_, def)| def.computed()) {
-        let array = u64::from(bindings.run.value(size.index())) * dtype.size() as u64;
+        let array = u64::from(run.value(size.index())) * dtype.size() as u64;
         for count in program.counts_in(size) {
             let largest = &mut bytes[count.index()];
             *largest = array.max(*largest);

@@ -156,12 +156,16 @@ impl Program {
     /// The outputs for these inputs: a tensor, or several as a list or a tuple. Without inputs the outputs are on the
     /// device of the captured tensors, or on the CPU.
     ///
-    /// On the CPU the outputs are computed now, and nothing is recorded. On a GPU the program is recorded on the inputs,
-    /// and reads compute it; so it is within a program that is traced.
+    /// Nothing is recorded. On the CPU the outputs are computed now; on a GPU their kernels are submitted now, and reads
+    /// wait for them, as after [`Tensor::eval`]. Inputs that are not yet computed are computed before.
+    ///
+    /// Some runs record the program on the inputs instead, so that reads compute it: within a program that is traced, and
+    /// on a GPU those on inputs whose sizes only the device knows or in buffers of the user without padding, and those that
+    /// have to wait for a size, since its upper bound would take much memory.
     ///
     /// # Errors
     /// Another number of inputs; one that its specification does not accept ([`Error::Input`]); inputs of different
-    /// devices; a dtype that the device has not.
+    /// devices; a dtype that the device has not; no memory for the outputs. A check that fails is the error of a read.
     #[track_caller]
     pub fn run(&self, inputs: impl TensorSet) -> Result<Vec<Tensor>> {
         let inputs = inputs.tensors();

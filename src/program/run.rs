@@ -1,4 +1,4 @@
-//! Runs of a program: on the arrays of its inputs where the backend does that, or recorded again.
+//! Runs of a program: on the arrays of its inputs, or recorded again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,8 +8,9 @@ use super::{ArrayOrigin, Code, Place, Program, SizeOrigin};
 use crate::error::Result;
 use crate::graph::backend::{BackendRef, OF_TRACES};
 use crate::graph::digest::Digest;
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::program::{ArrayDef, ReplayInputs, Replayed, SizeDef, SizeId};
+use crate::graph::program::{ArrayDef, ArrayId, ReplayInputs, Replayed, SizeDef, SizeId};
 use crate::graph::size::{RecordedSize, RunInput, Size};
 use crate::graph::traced_run::TracedRun;
 use crate::tensor::Tensor;
@@ -17,7 +18,7 @@ use crate::tensor::Tensor;
 /// How the outputs of a run come about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Computed now, where the backend does that; recorded elsewhere.
+    /// Computed now, where that is possible; recorded elsewhere.
     Computed,
     Recorded,
 }
@@ -60,7 +61,8 @@ impl Program {
 }
 
 impl Code {
-    /// The arrays and sizes of the outputs, computed without a recording; `None` if the backend records.
+    /// The arrays and sizes of the outputs, computed without a recording; `None` for a run that is recorded: within a
+    /// trace, with inputs for which the backend has no kernels of this program, or if the backend waits for counts.
     fn computed(
         &self,
         arrays: &[Option<Node>],
@@ -68,13 +70,22 @@ impl Code {
         backend: &BackendRef,
     ) -> Result<Option<Replayed>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        if !backend.is_cpu() || backend.id() == OF_TRACES {
+        if backend.id() == OF_TRACES {
             return Ok(None);
         }
         let program = &self.traced.program;
         let given: Vec<Option<Size>> = (0..self.sizes.len()).map(sizes).collect();
+        let counts: Vec<Node> = given.iter().flatten().flat_map(Size::counts).filter_map(Size::count_node).collect();
+        // Kernels of traced inputs take their sizes from the host, and may read whole vectors.
+        let is_padded = |((_, def), node): ((_, &ArrayDef), &Option<Node>)| match (def, node) {
+            (ArrayDef::Input(form), Some(node)) => node.is_vector_padded() || !form.is_vector_padded,
+            _ => true,
+        };
+        let has_kernels = backend.is_cpu() || counts.is_empty() && program.arrays().zip(arrays).all(is_padded);
+        if !has_kernels {
+            return Ok(None);
+        }
         let pending = arrays.iter().flatten().filter(|node| node.stored().is_none()).cloned();
-        let counts = given.iter().flatten().flat_map(Size::counts).filter_map(Size::count_node);
         let pending: Vec<Node> = pending.chain(counts).collect();
         if !pending.is_empty() {
             backend.evaluate(&pending)?;
@@ -91,33 +102,50 @@ impl Code {
             return Ok(None);
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let mut results = Results { code: self, given, run, number, sizes: vec![None; self.sizes.len()] };
-        let mut nodes = arrays.to_vec();
-        for ((k, def), node) in program.arrays().zip(&mut nodes) {
-            if let (ArrayDef::Computed { dtype, extent, .. }, true) = (def, self.traced.is_output[k.index()]) {
-                let extent = extent.extent(results.size(extent.size()));
-                let stored = results.run.arrays[k.index()].take().expect("bug: an output that no step computes");
-                *node = Some(Node::result(backend, *dtype, extent, stored));
-            }
+        let (nodes, sizes) = (arrays.to_vec(), vec![None; self.sizes.len()]);
+        let mut results = Results { code: self, backend, given, run, number, nodes, sizes };
+        for k in self.outputs.iter().flat_map(Layout::arrays) {
+            results.node(k);
         }
         for extent in self.outputs.iter().flat_map(Layout::extents) {
             results.size(extent.size());
         }
-        Ok(Some(Replayed::of(nodes, results.sizes)))
+        Ok(Some(Replayed::of(results.nodes, results.sizes)))
     }
 }
 
-/// The sizes after a run.
+/// The arrays and sizes after a run.
 struct Results<'a> {
     code: &'a Code,
+    backend: &'a BackendRef,
     given: Vec<Option<Size>>,
     run: TracedRun,
     /// Tells the sizes of runs apart.
     number: u64,
+    nodes: Vec<Option<Node>>,
     sizes: Vec<Option<Size>>,
 }
 
 impl Results<'_> {
+    /// An array that the run was given or has kept.
+    fn node(&mut self, array: ArrayId) -> Node {
+        let k = array.index();
+        if let Some(known) = &self.nodes[k] {
+            return known.clone();
+        }
+        let stored = self.run.arrays[k].clone().expect("bug: an array that no step computes");
+        let program = &self.code.traced.program;
+        let (size, dtype, extent) = program.computed(array).expect("bug: an input that is not given");
+        // The number of elements of an array that only holds a count is of no interest.
+        let extent = match self.code.traced.is_output[k] {
+            true => extent.extent(self.size(size)),
+            false => Extent::input(Digest::of("length of a result", (self.number, k)), stored.len),
+        };
+        let node = Node::result(self.backend, dtype, extent, stored);
+        self.nodes[k] = Some(node.clone());
+        node
+    }
+
     /// A size as the outputs have it: one that follows from the sizes of the inputs is the same arithmetic of them, so
     /// that layouts which are equal by construction are known to be.
     fn size(&mut self, size: SizeId) -> Size {
@@ -127,14 +155,17 @@ impl Results<'_> {
         }
         let value = self.run.table.value(k);
         let identity = Digest::of("size of a result", (self.number, k));
-        let made = match &self.code.traced.program.sizes()[k] {
-            SizeDef::Const(n) => Size::from(*n),
+        let made = match self.code.traced.program.sizes()[k] {
+            SizeDef::Const(n) => Size::from(n),
             SizeDef::Input => self.given[k].clone().expect("bug: a size that is not given"),
+            SizeDef::Len(array) if self.run.arrays[array.index()].is_some() => Size::len(&self.node(array)),
             SizeDef::Len(_) => Size::input(identity, value),
-            SizeDef::Count { .. } => Size::read_count(identity, value),
+            SizeDef::Count { .. } if self.run.table.sizes[k].exact.is_some() => Size::read_count(identity, value),
+            // Only the device knows the count.
+            SizeDef::Count { array, at } => Size::count(self.node(array), self.size(at), value.into()),
             SizeDef::Op(op, a, b) => {
-                let (a, b) = (self.size(*a), self.size(*b));
-                Size::op(*op, &a, &b)
+                let (a, b) = (self.size(a), self.size(b));
+                Size::op(op, &a, &b)
             }
         };
         self.sizes[k] = Some(made.clone());

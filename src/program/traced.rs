@@ -63,9 +63,17 @@ impl Traced {
                 None => ArrayOrigin::Captured(Captured { node: node.clone(), copies: Mutex::default() }),
             }),
         };
-        let mut is_output = vec![false; bindings.arrays.len()];
+        let mut is_output = vec![false; bindings.nodes.len()];
         layouts.iter().flat_map(Layout::arrays).for_each(|array| is_output[array.index()] = true);
-        let nodes = bindings.arrays.iter().map(|(node, _)| node);
+        let mut holds_output_count = vec![false; bindings.nodes.len()];
+        let extents = layouts.iter().flat_map(|layout| layout.extents().map(|extent| extent.size()));
+        let of_arrays = program.arrays().filter(|(array, _)| is_output[array.index()]);
+        let sizes_of_arrays = of_arrays.filter_map(|(_, def)| def.computed()).map(|(size, _)| size);
+        for count in extents.chain(sizes_of_arrays).flat_map(|size| program.counts_in(size)) {
+            if let Some((array, _)) = program.count_location(count) {
+                holds_output_count[array.index()] = true;
+            }
+        }
         let size = |(size, def): (&Size, &SizeDef)| match def {
             SizeDef::Input => Some(match sizes.get(&size.digest()) {
                 Some(place) => SizeOrigin::Input(*place),
@@ -76,9 +84,9 @@ impl Traced {
         Program(Arc::new(Code {
             inputs: specs.to_vec(),
             number: self.number,
-            arrays: nodes.zip(program.arrays().map(|(_, def)| def)).map(array).collect(),
+            arrays: bindings.nodes.iter().zip(program.arrays().map(|(_, def)| def)).map(array).collect(),
             sizes: bindings.sizes.iter().zip(program.sizes()).map(size).collect(),
-            traced: TracedProgram::new(program, bindings, is_output),
+            traced: TracedProgram { program: Arc::new(program), trace: bindings, is_output, holds_output_count },
             outputs: layouts,
             bounds,
             is_of_file,

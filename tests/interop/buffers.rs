@@ -42,6 +42,23 @@ fn tensors_lie_in_the_programs_buffers() {
 }
 
 #[test]
+fn traced_programs_read_buffers_without_padding() {
+    let _guard = exclusive();
+    let spec = ragged::TensorSpec::new(DType::F32, [None]);
+    let program = ragged::Program::trace(&[spec], |x| x[0].multiply(2.0)).expect("traced");
+    for (label, mine) in programs_and_ours() {
+        let gpu = mine.as_wgpu().expect("a GPU");
+        for n in [1000, 1001, 1003] {
+            let values: Vec<f32> = (0..n).map(|i| i as f32 / 8.0).collect();
+            let theirs = filled(gpu, &values);
+            let x = Tensor::from_wgpu_buffer(&theirs, DType::F32, &[n], &mine).expect("adopted");
+            let got = program.run(&x).and_then(|out| out[0].to_host()).expect("reads");
+            assert_eq!(got.values, HostValues::F32(values.iter().map(|v| v * 2.0).collect()), "{label}: {n} values");
+        }
+    }
+}
+
+#[test]
 fn every_dtype_has_the_buffer_layout_of_the_engine() {
     let _guard = exclusive();
     for (label, mine) in programs_and_ours() {

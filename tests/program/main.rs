@@ -5,8 +5,8 @@ mod common;
 
 use common::devices;
 use ragged::{
-    CpuOptions, DType, Device, Error, HostTensor, HostValues, Program, RaggedTensor, Result, Str, Tensor, TensorSpec,
-    keep, s,
+    CpuOptions, DType, Device, DeviceOptions, Error, HostTensor, HostValues, Program, RaggedTensor, Result, Str,
+    Tensor, TensorSpec, Tuning, keep, s,
 };
 
 fn ragged_f32() -> TensorSpec {
@@ -198,6 +198,64 @@ fn runs_with_inputs_of_many_sizes_have_one_plan() -> Result<()> {
             assert_eq!(out[0].to_host()?.values, HostValues::F32(want), "{n}");
             let made = device.stats().plans - before;
             assert!(made == 0 || plans.replace(n).is_none() && made == 1, "batch {n} makes {made} plans");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_run_leaves_nothing_to_compute() -> Result<()> {
+    // A scalar that varies, an output of known size, and outputs whose sizes only the device knows.
+    let record = |x: &Tensor, rate: &Tensor| {
+        let scaled = x.multiply(rate)?;
+        let large = scaled.boolean_mask(&scaled.greater(2.0)?)?;
+        Ok((softmax(x)?, large.clone(), large.reduce_sum(1)?, large.reverse(1)?))
+    };
+    let program = Program::trace(&[ragged_f32(), TensorSpec::new(DType::F32, [])], |x| record(&x[0], &x[1]))?;
+    let fresh = [Device::cpu_with(&CpuOptions::default())].into_iter().chain(Device::gpu_with(&Default::default()));
+    for device in fresh {
+        let mut plans = 0;
+        for n in 0..8 {
+            let lengths = (0..5 + n).map(|k| (0..(k * 5 + n) % 7).map(|v| v as f32).collect::<Vec<_>>());
+            let x = RaggedTensor::from_nested(lengths.collect::<Vec<_>>(), &device)?;
+            let rate = RaggedTensor::from_nested(1.0 + n as f32, &device)?;
+            let before = device.stats();
+            let out = program.run((&x, &rate))?;
+            let spent = device.stats() - before;
+            plans += spent.plans;
+            assert_eq!((plans, spent.waits), (1, 0), "{}: batch {n}", device.name());
+            assert!(spent.dispatches > 0, "{}: batch {n}", device.name());
+            for x in &out {
+                assert!(x.explain()?.kernels.is_empty(), "{}: {}", device.name(), x.explain()?);
+            }
+            let want = record(x.erased(), rate.erased())?;
+            for (got, want) in out.iter().zip([&want.0, &want.1, &want.2, &want.3]) {
+                assert_eq!((got.shape_text(), got.dtype()), (want.shape_text(), want.dtype()));
+                // Operations on the result, before and after its sizes are read.
+                let negative = got.multiply(-1.0)?.to_host()?;
+                assert_eq!(got.to_host()?, want.to_host()?, "{}: batch {n}", device.name());
+                assert_eq!(negative, want.multiply(-1.0)?.to_host()?, "{}: batch {n}", device.name());
+                assert_eq!(got.nrows()?.to_host()?, want.nrows()?.to_host()?, "{}: batch {n}", device.name());
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn sizes_whose_bounds_would_take_much_memory_are_read_in_a_run() -> Result<()> {
+    let words = TensorSpec::new(DType::I32, [None, None]).ragged_rank(1);
+    let pairs = |x: &Tensor| {
+        let few = x.boolean_mask(&x.greater(6)?)?;
+        few.add(1)?.boolean_mask(&few.floormod(2)?.equal(0)?)?.reduce_sum(1)
+    };
+    let program = Program::trace(&[words], |x| pairs(&x[0]))?;
+    let staged = DeviceOptions::default().tuning(Tuning::default().stage_bytes(1 << 10));
+    for device in Device::gpu_with(&staged).into_iter() {
+        for n in [3, 4000] {
+            let data: Vec<Vec<i32>> = (0..n).map(|k| (0..k % 9).collect()).collect();
+            let x = RaggedTensor::from_nested(data, &device)?;
+            assert_eq!(program.run(&x)?[0].to_host()?, pairs(x.erased())?.to_host()?, "{n} rows");
         }
     }
     Ok(())

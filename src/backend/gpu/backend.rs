@@ -4,7 +4,6 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use super::codegen::StepModules;
-use super::compiled_plan::CompiledPlan;
 use super::driver_limits::DriverLimits;
 use super::launch::Lowering;
 use super::primitive::{GpuKernels, lower};
@@ -12,15 +11,17 @@ use super::probe;
 use super::row_reduce::MAX_STATE;
 use super::runtime::{AdapterKind, Buffer, DeviceOptions, Runtime};
 use super::tuning;
-use crate::backend::cpu::CpuBackend;
+use crate::backend::cpu;
 use crate::backend::host_memory;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::backend::{Backend, BackendRef, BoxedRead, CountedMemory, Part, StepCost, Wait};
+use crate::graph::driver::Driver;
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
-use crate::graph::plan::{Int64Repr, LastCounts, PlanCache, PlanLimits, Step};
+use crate::graph::plan::{Int64Repr, LastCounts, PlanLimits, Step};
 use crate::graph::size::SizeView;
+use crate::graph::traced_run::{TracedProgram, TracedRun};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
 use crate::tuning::Tuning;
@@ -35,10 +36,7 @@ pub(crate) struct GpuBackend {
     host_steps: bool,
     pub(crate) tuning: Tuning,
     numerics: OnceLock<Numerics>,
-    pub(super) plans: PlanCache<CompiledPlan>,
-    last_counts: LastCounts,
-    /// Placeholder backend for the nodes of cached plans, so that plans keep no device alive.
-    placeholder: OnceLock<BackendRef>,
+    pub(super) driver: Driver,
 }
 
 impl GpuBackend {
@@ -53,9 +51,7 @@ impl GpuBackend {
             host_steps: options.host_steps,
             tuning,
             numerics: OnceLock::new(),
-            plans: PlanCache::default(),
-            last_counts: LastCounts::default(),
-            placeholder: OnceLock::new(),
+            driver: Driver::default(),
         }
     }
 
@@ -145,7 +141,7 @@ impl Backend for GpuBackend {
         Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.with_cause(e))?))
     }
     fn placeholder(&self) -> BackendRef {
-        self.placeholder.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
+        cpu::placeholder()
     }
     fn cost(&self, step: &Step, sizes: SizeView<'_>) -> Result<StepCost> {
         let modules = StepModules::default();
@@ -172,6 +168,9 @@ impl Backend for GpuBackend {
         };
         run().map_err(|e| self.runtime.with_cause(e))
     }
+    fn run_traced(&self, traced: &TracedProgram, run: &mut TracedRun) -> Result<bool> {
+        self.submit_traced(traced, run).map_err(|e| self.runtime.with_cause(e))
+    }
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         let run = || {
             let recorded = self.record(nodes, self.trace_in_stages(nodes)?)?;
@@ -189,7 +188,7 @@ impl Backend for GpuBackend {
         Box::pin(async move { self.read_in_order(parts, wait).await.map_err(|e| self.runtime.with_cause(e)) })
     }
     fn last_counts(&self) -> &LastCounts {
-        &self.last_counts
+        &self.driver.last_counts
     }
     fn waits(&self, nodes: &[Node], stages: u64) -> u64 {
         // Sizes are exact once counts have been read.
@@ -198,7 +197,7 @@ impl Backend for GpuBackend {
                 * u64::from(!nodes.iter().all(|n| self.at_capacity(n, SizeView::RECORDED.bytes(n))))
     }
     fn stats(&self) -> Stats {
-        self.runtime.stats()
+        Stats { plans: self.driver.plans_made(), ..self.runtime.stats() }
     }
     fn numerics(&self) -> Result<Numerics> {
         if let Some(known) = self.numerics.get() {

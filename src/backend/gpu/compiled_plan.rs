@@ -1,4 +1,4 @@
-//! Compiled plans: plans with their modules and kernels, cached for further runs of the same program.
+//! What the GPU backend prepares for the runs of a plan: modules and kernels.
 //!
 //! The steps of a plan and the modules of its kernels depend on the program only, and all threads share them. Grids and
 //! buffer sizes are computed from the sizes of a run ([`SizedPlan`]), without generating or compiling modules. A run with
@@ -10,12 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::codegen::StepModules;
 use super::runtime::Pipeline;
 use crate::graph::expr::Check;
-use crate::graph::plan::{ArraySource, LinkedPlan};
+use crate::graph::plan::LinkedPlan;
 
-/// A plan with the modules of its steps.
+/// The modules of a plan, and the hints of its last runs.
 #[derive(Debug)]
-pub(super) struct CompiledPlan {
-    pub(super) plan: LinkedPlan,
+pub(super) struct Compiled {
     /// One per step.
     pub(super) modules: Vec<StepModules>,
     /// Hints of the last runs. A run takes one and puts it back, so that there are as many as runs at once.
@@ -36,10 +35,9 @@ pub(super) struct RunHint {
     pub(super) buffers: Vec<u64>,
 }
 
-impl CompiledPlan {
-    pub(super) fn new(plan: LinkedPlan) -> Self {
-        let modules = plan.steps.iter().map(|_| StepModules::default()).collect();
-        Self { plan, modules, hints: Mutex::default() }
+impl Compiled {
+    pub(super) fn of(plan: &LinkedPlan) -> Self {
+        Self { modules: plan.steps.iter().map(|_| StepModules::default()).collect(), hints: Mutex::default() }
     }
 
     fn hints(&self) -> MutexGuard<'_, Vec<RunHint>> {
@@ -89,8 +87,8 @@ pub(super) struct BufferBinding {
 /// An array or buffer that a kernel binds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Resource {
-    /// An array of the plan.
-    Array(ArraySource),
+    /// An array that the step reads, by index.
+    Read(usize),
     /// An output of the step, by index.
     Output(usize),
     /// A scratch buffer of the step, by index.

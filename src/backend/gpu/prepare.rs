@@ -4,22 +4,27 @@
 use super::backend::GpuBackend;
 use super::binding_windows::{self, BindingWindow, WindowedDispatch};
 use super::buffer_assignment::Lifetimes;
-use super::codegen::{Binding, StorageArray};
-use super::compiled_plan::{BufferBinding, CompiledPlan, Kernel, Resource, SizedPlan, SizedStep};
+use super::codegen::{Binding, StepModules, StorageArray};
+use super::compiled_plan::{BufferBinding, Kernel, Resource, SizedPlan, SizedStep};
 use super::launch::{FEWER_ROWS, Launch, Lowered, Lowering};
 use super::primitive::lower;
 use super::runtime::{Access, Pipeline};
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::Backend;
 use crate::graph::node::Node;
-use crate::graph::plan::{ArraySource, LinkedPlan, Step, StepLinks};
+use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::size::SizeView;
 use crate::graph::traffic::traffic;
 
 impl GpuBackend {
     /// The kernels of the plan for the sizes of a run. `kept` marks the arrays that outlive the run.
-    pub(super) fn sized(&self, compiled: &CompiledPlan, sizes: SizeView<'_>, kept: &[bool]) -> Result<SizedPlan> {
-        let CompiledPlan { plan, modules, .. } = compiled;
+    pub(super) fn sized(
+        &self,
+        plan: &LinkedPlan,
+        modules: &[StepModules],
+        sizes: SizeView<'_>,
+        kept: &[bool],
+    ) -> Result<SizedPlan> {
         let mut out = SizedPlan { steps: Vec::with_capacity(plan.steps.len()), ..SizedPlan::default() };
         let mut buffers = Lifetimes::default();
         let slots: usize = plan.steps.iter().map(|step| step.all_checks().count()).sum();
@@ -48,7 +53,7 @@ impl GpuBackend {
         to: Lowering<'_>,
         (buffers, kept): (&mut Lifetimes, &[bool]),
     ) -> Result<SizedStep> {
-        let (op, links, sizes) = (step.out.op(), &plan.links[k], to.sizes);
+        let (op, first_output, sizes) = (step.out.op(), plan.links[k].first_output, to.sizes);
         let outputs = step.outputs();
         outputs.iter().try_for_each(|n| self.check_bytes(op, node_bytes(sizes, n)))?;
         let lowered = lower(step, to)?;
@@ -56,7 +61,7 @@ impl GpuBackend {
         out.bytes_moved += traffic(step, sizes, lowered.scratch.iter().sum()).total();
         let mut kernels = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
-            let arrays: Vec<Resource> = launch.arrays().iter().map(|a| resource(&a.binding, step, links)).collect();
+            let arrays: Vec<Resource> = launch.arrays().iter().map(|a| resource(&a.binding, step)).collect();
             match self.windows(step, sizes, &lowered, launch)? {
                 None => kernels.push(self.whole(launch, &arrays)?),
                 Some(parts) => kernels.extend(self.parts(launch, parts, &arrays)?),
@@ -67,7 +72,7 @@ impl GpuBackend {
             let last = if kept[m] { None } else { Some(plan.computed[m].last_step) };
             (buffers.add(node_bytes(sizes, n), k, last), sizes.capacity(n.extent()))
         };
-        let outputs = (links.first_output..).zip(&outputs).map(output).collect();
+        let outputs = (first_output..).zip(&outputs).map(output).collect();
         // The overflow flag of a scan is read after the run.
         let last = |s: usize| if overflow.is_some_and(|(at, _)| at == s) { None } else { Some(k) };
         let scratch = scratch.iter().enumerate().map(|(s, &bytes)| buffers.add(bytes, k, last(s))).collect();
@@ -166,20 +171,18 @@ impl GpuBackend {
     }
 }
 
-fn resource(binding: &Binding, step: &Step, links: &StepLinks) -> Resource {
+fn resource(binding: &Binding, step: &Step) -> Resource {
     match binding {
-        Binding::Read(n) => Resource::Array(source(n, step, links)),
+        Binding::Read(n) => Resource::Read(read(n, step)),
         Binding::Output(k) => Resource::Output(*k),
         Binding::Scratch(k) | Binding::ScratchRead(k) => Resource::Scratch(*k),
         Binding::Status => Resource::Status,
     }
 }
 
-/// The source of an array that the step reads.
-fn source(node: &Node, step: &Step, links: &StepLinks) -> ArraySource {
-    let at =
-        step.reads.iter().position(|n| n == node).expect("bug: a kernel reads an array that is no input of its step");
-    links.reads[at]
+/// The index of an array that the step reads.
+fn read(node: &Node, step: &Step) -> usize {
+    step.reads.iter().position(|n| n == node).expect("bug: a kernel reads an array that is no input of its step")
 }
 
 fn access(array: &StorageArray) -> Access {

@@ -4,17 +4,19 @@
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::compiled_plan::{BufferBinding, CompiledPlan, Resource, RunHint};
+use super::compiled_plan::{BufferBinding, Compiled, Resource, RunHint, SizedPlan};
 use super::runtime::{Buffer, BufferSlice, Command, Dispatch, Runtime};
 use crate::error::{Error, Result};
-use crate::graph::backend::{Backend, Status, Wait};
+use crate::graph::backend::{Status, Wait};
 use crate::graph::digest::DigestMap;
+use crate::graph::driver::{CountState, Execution, Outcome, Run, StepRun};
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
-use crate::graph::plan::{ArraySource, LinkedPlan};
-use crate::graph::program::{Bindings, Program, trace};
+use crate::graph::program::{ArrayId, Bindings, Program, trace};
 use crate::graph::recording::must_not_block;
-use crate::graph::stage::counts_to_read;
+use crate::graph::size::SizeView;
+use crate::graph::stage::{counts_to_read, has_stages};
+use crate::graph::traced_run::{TracedProgram, TracedRun};
 
 /// The buffer to which checks report. The word of a slot is the bitwise complement of the first offending position, or
 /// 0 if there is none, since clearing a buffer to 0 needs no kernel. For a scan the word is a flag that is nonzero if
@@ -95,107 +97,138 @@ impl GpuBackend {
         }
     }
 
-    /// The commands that compute the nodes, by a cached plan or a new one.
+    /// The commands that compute the nodes.
     pub(super) fn record(&self, nodes: &[Node], traced: (Program, Bindings)) -> Result<Recorded> {
         if nodes.iter().all(|n| n.stored().is_some()) {
             return Ok(Recorded::default());
         }
-        let (program, bindings) = traced;
-        let is_valid = |compiled: &CompiledPlan| compiled.plan.is_valid(&bindings.run);
-        let compiled = self.plans.get_or_make(program, is_valid, |program| {
-            self.runtime.counters().plan();
-            CompiledPlan::new(LinkedPlan::new(program, &bindings, &self.placeholder(), self.plan_limits()))
-        });
-        let kept = compiled.plan.kept(&bindings, false);
-        let kept_words = kept.iter().map(|&kept| u32::from(kept));
-        let signature: Vec<u32> =
-            bindings.run.signature().chain(bindings.run.scalar_words()).chain(kept_words).collect();
-        let mut hint = compiled.take_hint(&signature);
-        let recorded = self.commands(&compiled, &bindings, (&kept, signature), &mut hint);
-        compiled.put_hint(hint);
-        recorded
+        let (program, mut bindings) = traced;
+        let table = std::mem::take(&mut bindings.run);
+        let (commands, outcome) = self.commands(self.driver.recorded(self, program, (&bindings, table)))?;
+        let result = |(array, stored): (ArrayId, Stored)| {
+            let node = bindings.node(array).clone();
+            (node.digest(), (node, stored))
+        };
+        let results = outcome.arrays.into_iter().map(result).collect();
+        Ok(Recorded { commands: commands.list, results, bytes_moved: commands.sized.bytes_moved })
     }
 
-    fn commands(
-        &self,
-        compiled: &CompiledPlan,
-        bindings: &Bindings,
-        (kept, signature): (&[bool], Vec<u32>),
-        hint: &mut RunHint,
-    ) -> Result<Recorded> {
+    /// Submits the commands of a run of a traced program. False if it needs to wait for counts at whose upper bounds
+    /// arrays would take much memory.
+    pub(super) fn submit_traced(&self, traced: &TracedProgram, run: &mut TracedRun) -> Result<bool> {
+        if has_stages(&traced.program, &run.table, self.tuning.stage_bytes) {
+            return Ok(false);
+        }
+        let (commands, outcome) = self.commands(self.driver.traced(self, traced, run))?;
+        if !commands.list.is_empty() {
+            self.runtime.submit(&commands.list)?;
+        }
+        self.runtime.counters().moved(commands.sized.bytes_moved);
+        outcome.finish(run);
+        Ok(true)
+    }
+
+    /// The commands of a run, and its results once these are submitted.
+    fn commands(&self, run: Run<'_>) -> Result<(Commands, Outcome)> {
+        let compiled = run.plan.prepared(Compiled::of);
+        let kept = run.kept.iter().map(|&kept| u32::from(kept));
+        let signature: Vec<u32> = run.table.signature().chain(run.table.scalar_words()).chain(kept).collect();
+        let mut hint = compiled.take_hint(&signature);
+        let commands = self.begin(&run, compiled, signature, &mut hint);
+        compiled.put_hint(hint);
+        let mut commands = commands?;
+        let (outcome, result) = run.execute(&mut commands);
+        result.map(|()| (commands, outcome))
+    }
+
+    /// Computes the kernels of a run, and takes its buffers.
+    fn begin(&self, run: &Run<'_>, compiled: &Compiled, signature: Vec<u32>, hint: &mut RunHint) -> Result<Commands> {
         let sized = match &hint.sized {
             Some(sized) if hint.signature == signature => sized.clone(),
             _ => {
-                let sized = Arc::new(self.sized(compiled, bindings.view(), kept)?);
+                let sizes = SizeView::of(&run.table);
+                let sized = Arc::new(self.sized(&run.plan, &compiled.modules, sizes, &run.kept)?);
                 (hint.signature, hint.sized) = (signature, Some(sized.clone()));
                 sized
             }
         };
-        let plan = &compiled.plan;
         let what = sized.steps.last().map_or("nothing", |step| step.op);
         self.runtime.check_budget(what, sized.buffers.iter().copied())?;
         let buffers = self.runtime.buffers(what, &sized.buffers, &mut hint.buffers)?;
-        let mut out = Recorded { bytes_moved: sized.bytes_moved, ..Recorded::default() };
+        let mut list = Vec::new();
         let status = sized.status.map(|at| {
             let buffer = buffers[at].clone();
-            out.commands.push(Command::Fill { buffer: buffer.clone(), word: 0 });
+            list.push(Command::Fill { buffer: buffer.clone(), word: 0 });
             Arc::new(StatusBlock { buffer, is_flag: false })
         });
-        let block = || status.clone().expect("bug: slots were counted");
-        let mut made: Vec<Stored> = Vec::with_capacity(plan.computed.len());
-        let mut slot = 0;
-        for (step, links) in sized.steps.iter().zip(&plan.links) {
-            let stored = |from: &ArraySource| match from {
-                ArraySource::Input(array) => bindings.stored(*array).expect("bug: an input without a result"),
-                ArraySource::Computed(k) => &made[*k],
-            };
-            let mut outcomes: Vec<Status> = Vec::new();
-            for from in links.reads.iter().chain(&links.after) {
-                Status::inherit(&mut outcomes, &stored(from).status);
-            }
-            for check in &step.checks {
-                outcomes.push(Status::new(block(), slot, bindings.locations.of(check)));
-                slot += 1;
-            }
-            if let Some((k, word)) = step.overflow {
-                let block = Arc::new(StatusBlock { buffer: buffers[step.scratch[k]].clone(), is_flag: true });
-                outcomes.push(Status::new(block, word, Check::overflow(step.op)));
-            }
-            for &k in &step.cleared_outputs {
-                out.commands.push(Command::Fill { buffer: buffers[step.outputs[k].0].clone(), word: 0 });
-            }
-            for kernel in &step.kernels {
-                let slice = |binding: &BufferBinding| {
-                    let buffer = match &binding.resource {
-                        Resource::Array(from) => buffer(stored(from)),
-                        Resource::Output(k) => buffers[step.outputs[*k].0].clone(),
-                        Resource::Scratch(k) => buffers[step.scratch[*k]].clone(),
-                        Resource::Status => block().buffer.clone(),
-                    };
-                    match &binding.window {
-                        None => buffer.into(),
-                        Some(bytes) => BufferSlice::window(buffer, bytes.clone()),
-                    }
-                };
-                out.commands.push(Command::Dispatch(Dispatch {
-                    pipeline: kernel.pipeline.clone(),
-                    buffers: kernel.bindings.iter().map(slice).collect(),
-                    params: kernel.params.clone(),
-                    workgroups: kernel.workgroups,
-                    depth: kernel.depth,
-                    label: kernel.label.clone(),
-                }));
-            }
-            let status: Arc<[Status]> = outcomes.into();
-            let stored =
-                |&(at, len): &(usize, u32)| Stored { data: Arc::new(buffers[at].clone()), status: status.clone(), len };
-            made.extend(step.outputs.iter().map(stored));
+        Ok(Commands { sized, buffers, status, slot: 0, list })
+    }
+}
+
+/// The commands of a run so far.
+struct Commands {
+    sized: Arc<SizedPlan>,
+    buffers: Vec<Buffer>,
+    /// The outcomes of checks, the first `slot` of which are taken.
+    status: Option<Arc<StatusBlock>>,
+    slot: u32,
+    list: Vec<Command>,
+}
+
+impl Commands {
+    fn block(&self) -> Arc<StatusBlock> {
+        self.status.clone().expect("bug: slots were counted")
+    }
+}
+
+impl Execution for Commands {
+    /// Appends the commands of a step.
+    fn step(&mut self, run: StepRun<'_>) -> Result<Vec<Stored>> {
+        let (sized, mut outcomes) = (self.sized.clone(), run.inherited);
+        let step = &sized.steps[run.number];
+        for check in &step.checks {
+            outcomes.push(Status::new(self.block(), self.slot, run.locations.of(check)));
+            self.slot += 1;
         }
-        let result = |(k, stored): (usize, Stored)| {
-            let node = bindings.node(plan.computed[k].array.filter(|_| kept[k])?).clone();
-            Some((node.digest(), (node, stored)))
+        if let Some((k, word)) = step.overflow {
+            let block = Arc::new(StatusBlock { buffer: self.buffers[step.scratch[k]].clone(), is_flag: true });
+            outcomes.push(Status::new(block, word, Check::overflow(step.op)));
+        }
+        for &k in &step.cleared_outputs {
+            self.list.push(Command::Fill { buffer: self.buffers[step.outputs[k].0].clone(), word: 0 });
+        }
+        for kernel in &step.kernels {
+            let slice = |binding: &BufferBinding| {
+                let buffer = match binding.resource {
+                    Resource::Read(k) => buffer(run.reads[k]),
+                    Resource::Output(k) => self.buffers[step.outputs[k].0].clone(),
+                    Resource::Scratch(k) => self.buffers[step.scratch[k]].clone(),
+                    Resource::Status => self.block().buffer.clone(),
+                };
+                match &binding.window {
+                    None => buffer.into(),
+                    Some(bytes) => BufferSlice::window(buffer, bytes.clone()),
+                }
+            };
+            let buffers = kernel.bindings.iter().map(slice).collect();
+            self.list.push(Command::Dispatch(Dispatch {
+                pipeline: kernel.pipeline.clone(),
+                buffers,
+                params: kernel.params.clone(),
+                workgroups: kernel.workgroups,
+                depth: kernel.depth,
+                label: kernel.label.clone(),
+            }));
+        }
+        let status: Arc<[Status]> = outcomes.into();
+        let stored = |&(at, len): &(usize, u32)| {
+            let data = Arc::new(self.buffers[at].clone());
+            Stored { data, status: status.clone(), len }
         };
-        out.results = made.into_iter().enumerate().filter_map(result).collect();
-        Ok(out)
+        Ok(step.outputs.iter().map(stored).collect())
+    }
+
+    fn count(&self, _: &Stored, _: u32) -> CountState {
+        CountState::OnDevice
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::LinkedPlan;
 use crate::graph::digest::IdentityHasher;
 use crate::graph::program::Program;
 
@@ -14,50 +15,44 @@ const CAPACITY: usize = 256;
 const MAX_PLANS: usize = 16;
 
 /// LRU cache of the plans of one device. Any number of threads use a plan at once.
-#[derive(Debug)]
-pub(crate) struct PlanCache<P>(Mutex<Entries<P>>);
+#[derive(Debug, Default)]
+pub(crate) struct PlanCache(Mutex<Entries>);
 
-#[derive(Debug)]
-struct Entries<P> {
-    cached: HashMap<Arc<Program>, Entry<P>, BuildHasherDefault<IdentityHasher>>,
+#[derive(Debug, Default)]
+struct Entries {
+    cached: HashMap<Arc<Program>, Entry, BuildHasherDefault<IdentityHasher>>,
     clock: u64,
 }
 
 /// The plans of one program, the least recently used first. Locked while a plan is made, so that other threads wait for it instead of
 /// making the same one.
-type Plans<P> = Arc<Mutex<Vec<Arc<P>>>>;
+type Plans = Arc<Mutex<Vec<Arc<LinkedPlan>>>>;
 
 #[derive(Debug)]
-struct Entry<P> {
-    plans: Plans<P>,
+struct Entry {
+    plans: Plans,
     used: u64,
-}
-
-impl<P> Default for PlanCache<P> {
-    fn default() -> Self {
-        Self(Mutex::new(Entries { cached: HashMap::default(), clock: 0 }))
-    }
 }
 
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<P> PlanCache<P> {
+impl PlanCache {
     /// The plan of the program for which `is_valid` holds, made by `make` if there is none.
     pub(crate) fn get_or_make(
         &self,
-        program: Program,
-        is_valid: impl Fn(&P) -> bool,
-        make: impl FnOnce(Arc<Program>) -> P,
-    ) -> Arc<P> {
-        let (plans, program) = self.plans(program);
+        program: Arc<Program>,
+        is_valid: impl Fn(&LinkedPlan) -> bool,
+        make: impl FnOnce(Arc<Program>) -> LinkedPlan,
+    ) -> Arc<LinkedPlan> {
+        let plans = self.plans(&program);
         let mut plans = lock(&plans);
         if let Some(at) = plans.iter().rposition(|plan| is_valid(plan)) {
             plans[at..].rotate_left(1);
             return plans[plans.len() - 1].clone();
         }
-        let plan = Arc::new(make(program.unwrap_or_else(Arc::new)));
+        let plan = Arc::new(make(program));
         if plans.len() >= MAX_PLANS {
             plans.remove(0);
         }
@@ -65,13 +60,13 @@ impl<P> PlanCache<P> {
         plan
     }
 
-    /// The plans of the program, with the program: as a key of the cache if it is new, else as given.
-    fn plans(&self, program: Program) -> (Plans<P>, Result<Arc<Program>, Program>) {
+    /// The plans of the program.
+    fn plans(&self, program: &Arc<Program>) -> Plans {
         let entries = &mut *lock(&self.0);
         entries.clock += 1;
-        if let Some(entry) = entries.cached.get_mut(&program) {
+        if let Some(entry) = entries.cached.get_mut(program) {
             entry.used = entries.clock;
-            return (entry.plans.clone(), Err(program));
+            return entry.plans.clone();
         }
         if entries.cached.len() >= CAPACITY {
             // Evicts the least recently used quarter, which amortizes the selection.
@@ -80,8 +75,8 @@ impl<P> PlanCache<P> {
             let pivot = *pivot;
             entries.cached.retain(|_, entry| entry.used > pivot);
         }
-        let (program, plans) = (Arc::new(program), Plans::default());
+        let plans = Plans::default();
         entries.cached.insert(program.clone(), Entry { plans: plans.clone(), used: entries.clock });
-        (plans, Ok(program))
+        plans
     }
 }

@@ -9,7 +9,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::digest::DigestMap;
 use crate::graph::node::Node;
 use crate::graph::program::{ArrayId, Bindings, Lifted, Program, SizeId};
-use crate::graph::size::{RunTable, Size, SizeKind, SizeView, Slot};
+use crate::graph::size::{RunTable, Size, SizeView};
 use crate::graph::step::Step;
 
 /// Source of an array that a step reads.
@@ -94,11 +94,17 @@ struct Linked {
 }
 
 impl LinkedPlan {
-    /// Plans a program for the sizes of these bindings. `backend` is the placeholder backend of the planned nodes.
-    pub(crate) fn new(program: Arc<Program>, bindings: &Bindings, backend: &BackendRef, limits: PlanLimits) -> Self {
+    /// Plans a program for the sizes of a run. `backend` is the placeholder backend of the planned nodes.
+    pub(crate) fn new(
+        program: Arc<Program>,
+        (bindings, run): (&Bindings, &RunTable),
+        backend: &BackendRef,
+        limits: PlanLimits,
+    ) -> Self {
+        let sizes = SizeView::of(run);
         let lifted = Lifted::new(&program, &bindings.locations, backend);
         let roots: Vec<Node> = program.outputs().iter().map(|&a| lifted.node(a).clone()).collect();
-        let Plan { steps } = plan(&roots, limits, bindings.view());
+        let Plan { steps } = plan(&roots, limits, sizes);
         let mut this = Self {
             program,
             lifted,
@@ -111,7 +117,7 @@ impl LinkedPlan {
             validity: Validity::Any,
             prepared: OnceLock::new(),
         };
-        let mut arrays = Linked { producers: DigestMap::default(), is_input: vec![false; bindings.arrays.len()] };
+        let mut arrays = Linked { producers: DigestMap::default(), is_input: vec![false; bindings.nodes.len()] };
         for (k, step) in steps.iter().enumerate() {
             let reads = step.reads.iter().map(|n| this.source(n, &mut arrays, k)).collect();
             let after = step.after.iter().map(|n| this.source(n, &mut arrays, k)).collect();
@@ -142,8 +148,8 @@ impl LinkedPlan {
             this.links[of.last_step].released.push(m);
         }
         this.steps = steps;
-        if !this.is_small(bindings.view()) {
-            this.validity = Validity::Exact(bindings.run.signature().collect());
+        if !this.is_small(sizes) {
+            this.validity = Validity::Exact(run.signature().collect());
         }
         this
     }
@@ -158,13 +164,6 @@ impl LinkedPlan {
             self.inputs.push(array);
         }
         ArraySource::Input(array)
-    }
-
-    /// The link of a count; `None` if the plan does not compute it.
-    pub(crate) fn count(&self, size: &Size) -> Option<&CountLink> {
-        let Some(SizeKind::Slot { at: Slot::Size(number), .. }) = size.kind() else { return None };
-        let at = self.counts.binary_search_by_key(number, |count| count.number).ok()?;
-        Some(&self.counts[at])
     }
 
     /// The outputs of the program.
@@ -196,14 +195,14 @@ impl LinkedPlan {
 
     /// For each computed array, whether it is kept after the run: outputs, and arrays that are referenced from outside
     /// of this program. `counts_resolve`: whether counts become host-known in the run.
-    pub(crate) fn kept(&self, bindings: &Bindings, counts_resolve: bool) -> Vec<bool> {
+    pub(crate) fn kept(&self, bindings: &Bindings, sizes: SizeView<'_>, counts_resolve: bool) -> Vec<bool> {
         /// Maximum total bytes of arrays that are all kept, without counting references.
         const FEW_BYTES: u64 = 1 << 20;
-        let mut is_computed = vec![false; bindings.arrays.len()];
+        let mut is_computed = vec![false; bindings.nodes.len()];
         let mut bytes = 0;
         for array in self.computed.iter().filter_map(|computed| computed.array) {
             is_computed[array.index()] = true;
-            bytes += bindings.view().bytes(self.lifted.node(array));
+            bytes += sizes.bytes(self.lifted.node(array));
         }
         if bytes <= FEW_BYTES {
             return self.computed.iter().map(|computed| computed.array.is_some()).collect();

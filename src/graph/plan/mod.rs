@@ -13,7 +13,7 @@ mod resolve;
 
 pub(crate) use cache::PlanCache;
 pub(crate) use last_counts::{CountKey, LastCounts};
-pub(crate) use linked::{ArraySource, LinkedPlan, StepLinks};
+pub(crate) use linked::{ArraySource, CountLink, LinkedPlan};
 
 use std::borrow::Cow;
 

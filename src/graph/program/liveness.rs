@@ -92,7 +92,7 @@ impl Bindings {
     pub(crate) fn shared(&self, computed: &[bool], counts_resolve: bool) -> Vec<bool> {
         let mut known: HashMap<*const (), (Item, usize)> = HashMap::new();
         // The bindings hold one reference to every node and size.
-        let nodes = self.arrays.iter().map(|(n, _)| Item::Node(n.clone()));
+        let nodes = self.nodes.iter().map(|n| Item::Node(n.clone()));
         let symbols = self.sizes.iter().filter_map(|s| match s {
             Size::Symbol(symbol) => Some(Item::Symbol(symbol.clone())),
             Size::Const(_) => None,
@@ -111,9 +111,8 @@ impl Bindings {
                 entry.1 += 1;
             });
         }
-        let numbers: HashMap<*const (), usize> =
-            self.arrays.iter().enumerate().map(|(k, (n, _))| (n.address(), k)).collect();
-        let mut out = vec![false; self.arrays.len()];
+        let numbers: HashMap<*const (), usize> = self.nodes.iter().enumerate().map(|(k, n)| (n.address(), k)).collect();
+        let mut out = vec![false; self.nodes.len()];
         // `known` holds one reference to each item.
         let is_outside = |(item, inside): &(Item, usize)| item.references() > *inside;
         let mut stack: Vec<Item> =

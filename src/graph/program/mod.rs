@@ -248,6 +248,14 @@ impl Program {
         (0..).map(ArrayId).zip(&self.arrays)
     }
 
+    /// Size, dtype and extent of a computed array; `None` for an input.
+    pub(crate) fn computed(&self, array: ArrayId) -> Option<(SizeId, DType, ExtentDef)> {
+        match &self.arrays[array.index()] {
+            ArrayDef::Computed { extent, dtype, .. } => Some((extent.size, *dtype, *extent)),
+            ArrayDef::Input(_) => None,
+        }
+    }
+
     /// All sizes.
     pub(crate) fn sizes(&self) -> &[SizeDef] {
         &self.sizes

@@ -19,8 +19,10 @@ use crate::graph::size::{RecordedSize, RunInput, RunSize, RunTable, Size, SizeKi
 /// Inputs, sizes, scalars and locations of one run of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Bindings {
-    /// The recorded node of each array, with the result of an input.
-    pub(crate) arrays: Vec<(Node, Option<Stored>)>,
+    /// The recorded node of each array.
+    pub(crate) nodes: Vec<Node>,
+    /// The results of the inputs, by the number of the array, as of when the program was traced.
+    pub(crate) inputs: Vec<Option<Stored>>,
     /// The recorded size of each size in the program.
     pub(crate) sizes: Vec<Size>,
     /// The values of the sizes and of the scalar parameters.
@@ -32,7 +34,7 @@ pub(crate) struct Bindings {
 impl Bindings {
     /// The node of an array.
     pub(crate) fn node(&self, array: ArrayId) -> &Node {
-        &self.arrays[array.index()].0
+        &self.nodes[array.index()]
     }
 
     /// The sizes of the run.
@@ -45,11 +47,6 @@ impl Bindings {
         if let Some(SizeKind::Count(count)) = self.sizes[size].kind() {
             count.set_exact(value);
         }
-    }
-
-    /// The result that an array had when the program was traced.
-    pub(crate) fn stored(&self, array: ArrayId) -> Option<&Stored> {
-        self.arrays[array.index()].1.as_ref()
     }
 }
 
@@ -146,9 +143,9 @@ impl Tracer {
 
     /// Defines the arrays that are numbered, and those that they refer to.
     fn define_arrays(&mut self) {
-        while self.program.arrays.len() < self.bindings.arrays.len() {
+        while self.program.arrays.len() < self.bindings.nodes.len() {
             let at = self.program.arrays.len();
-            let node = self.bindings.arrays[at].0.clone();
+            let node = self.bindings.nodes[at].clone();
             let (def, stored) = self.definition(&node);
             let len = match (&def, &stored) {
                 (_, Some(stored)) => Some(stored.len),
@@ -158,7 +155,7 @@ impl Tracer {
             let input = |len| RunInput { len, lengths: node.known_lengths() };
             self.bindings.run.inputs.push(len.map(input));
             self.program.arrays.push(def);
-            self.bindings.arrays[at].1 = stored;
+            self.bindings.inputs.push(stored);
         }
     }
 
@@ -166,7 +163,7 @@ impl Tracer {
         // Uses the allocated length of an array that another thread has stored meanwhile.
         for (def, size) in self.program.sizes.iter().zip(&mut self.bindings.run.sizes) {
             if let SizeDef::Len(array) = def
-                && let Some(stored) = &self.bindings.arrays[array.index()].1
+                && let Some(stored) = &self.bindings.inputs[array.index()]
             {
                 size.bound = stored.len;
             }
@@ -177,10 +174,10 @@ impl Tracer {
 
     /// The number of an array; assigns the next number if the array has none.
     fn number(&mut self, node: &Node) -> ArrayId {
-        let next = ArrayId(self.bindings.arrays.len() as u32);
+        let next = ArrayId(self.bindings.nodes.len() as u32);
         let number = *self.arrays.entry(node.digest()).or_insert(next);
         if number == next {
-            self.bindings.arrays.push((node.clone(), None));
+            self.bindings.nodes.push(node.clone());
         }
         number
     }

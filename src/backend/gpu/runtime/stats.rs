@@ -14,7 +14,6 @@ pub(crate) struct Counters {
     pub(super) throttles: AtomicU64,
     pub(super) bytes_uploaded: AtomicU64,
     pub(super) bytes_read_back: AtomicU64,
-    pub(super) plans: AtomicU64,
     pub(super) pipelines_compiled: AtomicU64,
     pub(super) bind_groups_created: AtomicU64,
     pub(super) pool_hits: AtomicU64,
@@ -40,11 +39,6 @@ impl Counters {
         self.buffer_bytes.fetch_sub(bytes, Relaxed);
     }
 
-    /// Counts a new plan.
-    pub(crate) fn plan(&self) {
-        Self::add(&self.plans, 1);
-    }
-
     /// Counts a host step.
     pub(crate) fn host_step(&self) {
         Self::add(&self.host_steps, 1);
@@ -64,7 +58,6 @@ impl Counters {
             throttles: self.throttles.load(Relaxed),
             bytes_uploaded: self.bytes_uploaded.load(Relaxed),
             bytes_read_back: self.bytes_read_back.load(Relaxed),
-            plans: self.plans.load(Relaxed),
             pipelines_compiled: self.pipelines_compiled.load(Relaxed),
             bind_groups_created: self.bind_groups_created.load(Relaxed),
             pool_hits: self.pool_hits.load(Relaxed),
@@ -72,6 +65,8 @@ impl Counters {
             host_steps: self.host_steps.load(Relaxed),
             buffer_bytes: self.buffer_bytes.load(Relaxed),
             buffer_bytes_peak: self.buffer_bytes_peak.load(Relaxed),
+            // Set by the backend.
+            plans: 0,
             // Set by `Runtime::stats` from the pool.
             memory_bytes: 0,
             memory_budget: None,
