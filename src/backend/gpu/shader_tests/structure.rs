@@ -68,7 +68,7 @@ fn pairs_change_only_kernels_of_64_bit_integers() {
 }
 
 /// Cases that only move elements.
-const MOVES: [&str; 5] = ["checked ", "select ", "within ", "compact ", "a small compact "];
+const MOVES: [&str; 6] = ["checked ", "select ", "within ", "compact ", "a small compact ", "unique scatter "];
 
 /// Cases that hash strings given by splits.
 const HASHES: [&str; 3] = ["Fingerprint", "Murmur", "Sip"];

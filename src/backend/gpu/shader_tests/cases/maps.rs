@@ -101,8 +101,9 @@ impl Cases<'_> {
                 self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
             }
         }
-        for count in [Extent::known(n), self.counted_extent(n)] {
-            let name = format!("unique scatter {dtype} of {count:?}");
+        for counted in [false, true] {
+            let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
+            let name = format!("unique scatter {dtype} counted {counted}");
             let exprs = (self.values(DType::U32), self.values(dtype));
             let node = Node::unique_scatter(self.backend, "scatter", count, exprs, Extent::known(n));
             self.out.push((name, node));
