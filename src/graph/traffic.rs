@@ -1,6 +1,6 @@
 //! Memory traffic of a step: the bytes that it reads and writes, and the minimum for its results.
 //!
-//! Sizes are capacities in the run. Each distinct load of an expression counts:
+//! Sizes are capacities in the run. The loads of a step depend on no size ([`Loads`]). Each distinct load of an expression counts:
 //!
 //! - A load counts one element per access, but at most the whole array, since runs, digits and places in rows read each
 //!   element once or repeat nearby ones. The limit applies per branch of a choice between accesses.
@@ -13,11 +13,12 @@ use super::access::Access;
 use super::canonical_order::BLOCK;
 use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
+use super::extent::Extent;
 use super::node::{Node, Recipe, RowDomain, Rows};
 use super::plan::Step;
 use super::rank_bitmap;
 use super::row_kernel::in_long_rows;
-use super::size::SizeView;
+use super::size::{Size, SizeView};
 use super::walk::for_each_expr;
 
 /// Size in bytes of the largest array that is assumed to fit the caches.
@@ -40,100 +41,149 @@ impl Traffic {
     }
 }
 
+/// A number of positions: a size, times a factor.
+type Positions = (Size, u32);
+
+fn positions(sizes: SizeView<'_>, (size, factor): &Positions) -> u64 {
+    u64::from(sizes.value(size)) * u64::from(*factor)
+}
+
 /// The main expression of the recipe, and the number of positions at which it is evaluated.
-fn domain<'a>(step: &'a Step, sizes: SizeView<'_>) -> (&'a Expr, u64) {
+fn domain(step: &Step) -> (&Expr, Positions) {
+    let all = |x: &Extent| (x.size().clone(), 1);
     match &step.recipe {
-        Recipe::Append { parts } => (&parts[0].0, u64::from(sizes.capacity(&parts[0].1))),
-        Recipe::Map { value, .. } => (value, u64::from(sizes.capacity(step.out.extent()))),
-        Recipe::Assert { ok, count, .. } => (ok, u64::from(sizes.capacity(count))),
+        Recipe::Append { parts } => (&parts[0].0, all(&parts[0].1)),
+        Recipe::Map { value, .. } => (value, all(step.out.extent())),
+        Recipe::Assert { ok, count, .. } => (ok, all(count)),
         Recipe::Reduce { on, value, .. } | Recipe::RowScan { on, value, .. } => {
-            (value, u64::from(sizes.capacity(&on.nvals)) * u64::from(on.inner))
+            (value, (on.nvals.size().clone(), on.inner))
         }
         // Each operand counts once, although several tiles read the same elements.
-        Recipe::Product(p) => (&p.operands[0], u64::from(sizes.value(&p.capacities[0]))),
-        Recipe::Scan { value, count } => (value, u64::from(sizes.capacity(count))),
-        Recipe::Sort { key, count, .. } => (key, u64::from(sizes.capacity(count))),
-        Recipe::RowSort { on, key, .. } | Recipe::TopK { on, key, .. } => (key, u64::from(sizes.capacity(&on.nvals))),
-        Recipe::TileFold { value, count, .. } => (value, u64::from(sizes.capacity(count))),
-        Recipe::Hash { on, byte, .. } => (byte, u64::from(sizes.capacity(&on.nvals))),
-        Recipe::RankBitmap { keep: e, count } | Recipe::Histogram { key: e, count } => {
-            (e, u64::from(sizes.capacity(count)))
-        }
-        Recipe::Compact { value, count, inner, .. } => (value, u64::from(sizes.capacity(count)) * u64::from(*inner)),
+        Recipe::Product(p) => (&p.operands[0], (p.capacities[0].clone(), 1)),
+        Recipe::Scan { value, count } => (value, all(count)),
+        Recipe::Sort { key, count, .. } => (key, all(count)),
+        Recipe::RowSort { on, key, .. } | Recipe::TopK { on, key, .. } => (key, all(&on.nvals)),
+        Recipe::TileFold { value, count, .. } => (value, all(count)),
+        Recipe::Hash { on, byte, .. } => (byte, all(&on.nvals)),
+        Recipe::RankBitmap { keep: e, count } | Recipe::Histogram { key: e, count } => (e, all(count)),
+        Recipe::Compact { value, count, inner, .. } => (value, (count.size().clone(), *inner)),
     }
 }
 
 /// Bytes that one load from `node` moves when it is evaluated at `positions` positions.
 fn load_bytes(sizes: SizeView<'_>, load: &Expr, node: &Node, positions: u64) -> u64 {
-    let size = node.dtype().size() as u64;
-    if !load.has_index() {
-        return size;
+    LoadKind::of(load).bytes(sizes, node, positions)
+}
+
+/// What the bytes of a load depend on, besides sizes.
+#[derive(Debug, Clone, Copy)]
+struct LoadKind {
+    has_index: bool,
+    /// Whether the elements are gathered.
+    is_data: bool,
+    /// Number of accesses between which the load chooses.
+    choices: u64,
+}
+
+impl LoadKind {
+    fn of(load: &Expr) -> Self {
+        let has_index = load.has_index();
+        let choices = load.load_access().filter(|_| has_index).map_or_else(Vec::new, Access::choices);
+        let is_data = choices.iter().any(|access| matches!(access, Access::Gathered { .. }));
+        Self { has_index, is_data, choices: choices.len() as u64 }
     }
-    let choices = load.load_access().map_or_else(Vec::new, Access::choices);
-    let is_data = choices.iter().any(|access| matches!(access, Access::Gathered { .. }));
-    if is_data && sizes.bytes(node) > CACHED_TABLE {
-        positions * size
-    } else {
-        (positions * size).min(sizes.bytes(node) * choices.len() as u64)
+
+    fn bytes(self, sizes: SizeView<'_>, node: &Node, positions: u64) -> u64 {
+        let (size, all) = (node.dtype().size() as u64, sizes.bytes(node));
+        match self {
+            Self { has_index: false, .. } => size,
+            Self { is_data: true, .. } if all > CACHED_TABLE => positions * size,
+            Self { choices, .. } => (positions * size).min(all * choices),
+        }
     }
 }
 
-/// Calls `f` for each distinct load of the step, with the array, the index and the bytes. Splits are reported once,
-/// without an index.
-fn loads(step: &Step, sizes: SizeView<'_>, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
-    let (value, positions) = domain(step, sizes);
-    let mut splits = HashSet::new();
-    let mut searched = |n: &Node, f: &mut dyn FnMut(&Node, Option<&Expr>, u64)| {
-        if splits.insert(n.digest()) {
-            f(n, None, sizes.bytes(n));
+/// A load of a step.
+#[derive(Debug)]
+struct Load {
+    node: Node,
+    /// The index, and what the bytes depend on; `None` for splits, which are read once.
+    at: Option<(Expr, LoadKind, Positions)>,
+}
+
+impl Load {
+    fn bytes(&self, sizes: SizeView<'_>) -> u64 {
+        match &self.at {
+            None => sizes.bytes(&self.node),
+            Some((_, kind, at)) => kind.bytes(sizes, &self.node, positions(sizes, at)),
         }
-    };
-    if let Some(n) = step.recipe.array() {
-        searched(n, f);
     }
-    let mut values = match &step.row_kernel {
-        None => vec![(value, positions)],
-        Some(kernel) => kernel.results.iter().map(|r| (&r.value, positions)).collect(),
-    };
-    if let Recipe::Product(p) = &step.recipe {
-        values.push((&p.operands[1], u64::from(sizes.value(&p.capacities[1]))));
-    }
-    if let Recipe::TileFold { key, .. } = &step.recipe {
-        values.push((key, positions));
-    }
-    if let Recipe::Append { parts } = &step.recipe {
-        values.extend(parts[1..].iter().map(|(value, count)| (value, u64::from(sizes.capacity(count)))));
-    }
-    // Epilogues and the map read reduced values from registers.
-    let mut in_registers: Vec<&Node> = Vec::new();
-    if let Some(kernel) = &step.row_kernel {
-        for r in &kernel.results {
-            in_registers.push(&r.out);
-            if let Some(epilogue) = &r.epilogue {
-                in_registers.extend(epilogue.reduced.node());
-                values.push((&epilogue.value, u64::from(sizes.capacity(r.out.extent()))));
+}
+
+/// The distinct loads of a step, which depend on no size; splits once.
+#[derive(Debug, Default)]
+pub(crate) struct Loads(Vec<Load>);
+
+impl Loads {
+    pub(crate) fn of(step: &Step) -> Self {
+        let mut out = Vec::new();
+        let (value, all) = domain(step);
+        let mut splits = HashSet::new();
+        let mut searched = |n: &Node, out: &mut Vec<Load>| {
+            if splits.insert(n.digest()) {
+                out.push(Load { node: n.clone(), at: None });
             }
+        };
+        if let Some(n) = step.recipe.array() {
+            searched(n, &mut out);
         }
-        values.extend(kernel.map.as_ref().map(|m| (&m.value, positions)));
-    }
-    for (value, _) in &values {
-        for_each_expr(value, &mut |e| match e.kind() {
-            ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, f),
-            _ => {}
-        });
-    }
-    // The expressions of a row kernel share equal loads.
-    let mut seen = HashSet::new();
-    for (value, positions) in values {
-        for_each_expr(value, &mut |e| {
-            if let ExprKind::Load(n, at) = e.kind() {
-                let is_new = step.row_kernel.is_none() || seen.insert((e.digest(), positions));
-                // Loads of splits were counted above.
-                if is_new && !in_registers.contains(&n) && !splits.contains(&n.digest()) {
-                    f(n, Some(at), load_bytes(sizes, e, n, positions));
+        let mut values = match &step.row_kernel {
+            None => vec![(value, all.clone())],
+            Some(kernel) => kernel.results.iter().map(|r| (&r.value, all.clone())).collect(),
+        };
+        if let Recipe::Product(p) = &step.recipe {
+            values.push((&p.operands[1], (p.capacities[1].clone(), 1)));
+        }
+        if let Recipe::TileFold { key, .. } = &step.recipe {
+            values.push((key, all.clone()));
+        }
+        if let Recipe::Append { parts } = &step.recipe {
+            values.extend(parts[1..].iter().map(|(value, count)| (value, (count.size().clone(), 1))));
+        }
+        // Epilogues and the map read reduced values from registers.
+        let mut in_registers: Vec<&Node> = Vec::new();
+        if let Some(kernel) = &step.row_kernel {
+            for r in &kernel.results {
+                in_registers.push(&r.out);
+                if let Some(epilogue) = &r.epilogue {
+                    in_registers.extend(epilogue.reduced.node());
+                    values.push((&epilogue.value, (r.out.extent().size().clone(), 1)));
                 }
             }
-        });
+            values.extend(kernel.map.as_ref().map(|m| (&m.value, all)));
+        }
+        for (value, _) in &values {
+            for_each_expr(value, &mut |e| match e.kind() {
+                ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, &mut out),
+                _ => {}
+            });
+        }
+        // The expressions of a row kernel share equal loads.
+        let mut seen = HashSet::new();
+        for (value, positions) in values {
+            for_each_expr(value, &mut |e| {
+                if let ExprKind::Load(n, at) = e.kind() {
+                    let is_new =
+                        step.row_kernel.is_none() || seen.insert((e.digest(), positions.0.digest(), positions.1));
+                    // Loads of splits were counted above.
+                    if is_new && !in_registers.contains(&n) && !splits.contains(&n.digest()) {
+                        let at = Some((at.clone(), LoadKind::of(e), positions.clone()));
+                        out.push(Load { node: n.clone(), at });
+                    }
+                }
+            });
+        }
+        Self(out)
     }
 }
 
@@ -167,35 +217,32 @@ fn reread_bytes(step: &Step, sizes: SizeView<'_>) -> u64 {
 
 /// Minimum traffic of any kernel with the step's inputs and outputs: each distinct load once, and the outputs.
 pub(crate) fn min_step_bytes(step: &Step, sizes: SizeView<'_>) -> u64 {
-    let mut bytes = step.outputs().iter().map(|n| sizes.bytes(n)).sum();
-    loads(step, sizes, &mut |_, _, b| bytes += b);
-    bytes
+    let outputs: u64 = step.outputs().iter().map(|n| sizes.bytes(n)).sum();
+    outputs + Loads::of(step).0.iter().map(|load| load.bytes(sizes)).sum::<u64>()
 }
 
 /// Whether a scan stores its elements in its output between its two passes, because re-evaluating an element would read
 /// more bytes than a store and a load. Depends on types and not on sizes, so that all batches run the same kernel. A
 /// scan over binding windows reads stored elements only, and keeps none.
-pub(crate) fn keeps_elements(step: &Step, sizes: SizeView<'_>) -> bool {
-    if !matches!(step.recipe, Recipe::Scan { .. }) || step.is_oversized() {
-        return false;
+pub(crate) fn keeps_elements(step: &Step) -> bool {
+    matches!(step.recipe, Recipe::Scan { .. }) && !step.is_oversized() && Loads::of(step).exceed_an_element()
+}
+
+impl Loads {
+    /// Whether an element takes more bytes to evaluate than a store and a load.
+    fn exceed_an_element(&self) -> bool {
+        let of_each = self.0.iter().filter(|load| load.at.as_ref().is_none_or(|(at, ..)| at.has_index()));
+        of_each.map(|load| load.node.dtype().size() as u64).sum::<u64>() > 2 * WORD
     }
-    let mut read = 0;
-    loads(step, sizes, &mut |n, at, _| {
-        if at.is_none_or(Expr::has_index) {
-            read += n.dtype().size() as u64;
-        }
-    });
-    read > 2 * WORD
 }
 
 /// Bytes that the step moves. A sort evaluates its expression twice. A scan evaluates it twice unless it keeps its
 /// elements; a sort of short rows evaluates it once.
-pub(crate) fn traffic(step: &Step, sizes: SizeView<'_>, scratch_bytes: u64) -> Traffic {
-    let mut read = 0;
-    loads(step, sizes, &mut |_, _, bytes| read += bytes);
+pub(crate) fn traffic(step: &Step, loads: &Loads, sizes: SizeView<'_>, scratch_bytes: u64) -> Traffic {
+    let read = loads.0.iter().map(|load| load.bytes(sizes)).sum::<u64>();
     let written = step.outputs().iter().map(|n| sizes.bytes(n)).sum::<u64>();
     match &step.recipe {
-        Recipe::Scan { count, .. } if keeps_elements(step, sizes) => {
+        Recipe::Scan { count, .. } if !step.is_oversized() && loads.exceed_an_element() => {
             let kept = WORD * u64::from(sizes.capacity(count));
             Traffic { read: read + kept + scratch_bytes, written: written + kept + scratch_bytes }
         }
@@ -241,25 +288,19 @@ pub(crate) fn traffic(step: &Step, sizes: SizeView<'_>, scratch_bytes: u64) -> T
 /// the roots.
 pub(crate) fn min_bytes(steps: &[Step], sizes: SizeView<'_>, roots: &[Node]) -> u64 {
     let made: HashSet<Digest> = steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
-    let mut splits = HashSet::new();
-    for step in steps {
-        loads(step, sizes, &mut |n, at, _| {
-            if at.is_none() {
-                splits.insert(n.digest());
-            }
-        });
-    }
+    let loads: Vec<Load> = steps.iter().flat_map(|step| Loads::of(step).0).collect();
+    let splits: HashSet<Digest> =
+        loads.iter().filter(|load| load.at.is_none()).map(|load| load.node.digest()).collect();
     let mut seen = HashSet::new();
     let mut bytes = 0;
-    for step in steps {
-        loads(step, sizes, &mut |n, at, b| {
-            // Row splits count once, even if another step loads them as values.
-            let is_splits = splits.contains(&n.digest());
-            let at = at.filter(|_| !is_splits).map(Expr::digest);
-            if !made.contains(&n.digest()) && seen.insert((n.digest(), at)) {
-                bytes += if is_splits { sizes.bytes(n) } else { b };
-            }
-        });
+    for load in &loads {
+        // Row splits count once, even if another step loads them as values.
+        let n = load.node.digest();
+        let is_splits = splits.contains(&n);
+        let at = load.at.as_ref().filter(|_| !is_splits).map(|(at, ..)| at.digest());
+        if !made.contains(&n) && seen.insert((n, at)) {
+            bytes += if is_splits { sizes.bytes(&load.node) } else { load.bytes(sizes) };
+        }
     }
     let mut counted = HashSet::new();
     bytes
