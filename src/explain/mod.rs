@@ -18,7 +18,7 @@ use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::program::trace;
 use crate::graph::size::SizeView;
 use crate::graph::stage::predict_waits;
-use crate::graph::traffic;
+use crate::graph::traffic::{self, Loads};
 use detailed::Detailed;
 use units::{Bytes, Count};
 
@@ -194,7 +194,7 @@ impl Explain {
         let mut kernels = Vec::with_capacity(plan.steps.len());
         for step in &plan.steps {
             let cost = backend.cost(step, sizes)?;
-            let moved = traffic::traffic(step, sizes, cost.scratch_bytes);
+            let moved = traffic::traffic(step, &Loads::of(step), sizes, cost.scratch_bytes);
             let extent = step.recipe.facts().shown_elements().unwrap_or(step.out.extent());
             kernels.push(ExplainedKernel {
                 kind: step.family(),

@@ -1,6 +1,6 @@
 //! Memory traffic of a step: the bytes that it reads and writes, and the minimum for its results.
 //!
-//! Sizes are capacities in the run. Each distinct load of an expression counts:
+//! Sizes are capacities in the run. The loads of a step depend on no size ([`Loads`]). Each distinct load of an expression counts:
 //!
 //! - A load counts one element per access, but at most the whole array, since runs, digits and places in rows read each
 //!   element once or repeat nearby ones. The limit applies per branch of a choice between accesses.
@@ -14,6 +14,7 @@ use super::digest::Digest;
 use super::expr::{Expr, ExprKind};
 use super::node::Node;
 use super::plan::Step;
+use super::primitive::positions::Positions;
 use super::size::SizeView;
 use super::walk::for_each_expr;
 
@@ -58,99 +59,137 @@ pub(crate) struct StepRun<'a> {
 
 /// Bytes that one load from `node` moves when it is evaluated at `positions` positions.
 pub(super) fn load_bytes(sizes: SizeView<'_>, load: &Expr, node: &Node, positions: u64) -> u64 {
-    let size = node.dtype().size() as u64;
-    if !load.has_index() {
-        return size;
+    LoadKind::of(load).bytes(sizes, node, positions)
+}
+
+/// What the bytes of a load depend on, besides sizes.
+#[derive(Debug, Clone, Copy)]
+struct LoadKind {
+    has_index: bool,
+    /// Whether the elements are gathered.
+    is_data: bool,
+    /// Number of accesses between which the load chooses.
+    choices: u64,
+}
+
+impl LoadKind {
+    fn of(load: &Expr) -> Self {
+        let has_index = load.has_index();
+        let choices = load.load_access().filter(|_| has_index).map_or_else(Vec::new, Access::choices);
+        let is_data = choices.iter().any(|access| matches!(access, Access::Gathered { .. }));
+        Self { has_index, is_data, choices: choices.len() as u64 }
     }
-    let choices = load.load_access().map_or_else(Vec::new, Access::choices);
-    let is_data = choices.iter().any(|access| matches!(access, Access::Gathered { .. }));
-    if is_data && sizes.bytes(node) > CACHED_TABLE {
-        positions * size
-    } else {
-        (positions * size).min(sizes.bytes(node) * choices.len() as u64)
+
+    fn bytes(self, sizes: SizeView<'_>, node: &Node, positions: u64) -> u64 {
+        let (size, all) = (node.dtype().size() as u64, sizes.bytes(node));
+        match self {
+            Self { has_index: false, .. } => size,
+            Self { is_data: true, .. } if all > CACHED_TABLE => positions * size,
+            Self { choices, .. } => (positions * size).min(all * choices),
+        }
     }
 }
 
-/// Calls `f` for each distinct load of the step, with the array, the index and the bytes. Splits are reported once,
-/// without an index.
-fn loads(step: &Step, sizes: SizeView<'_>, f: &mut impl FnMut(&Node, Option<&Expr>, u64)) {
-    let facts = step.recipe.facts();
-    let positions = facts.positions(step.out.extent());
-    let positions = positions.iter().map(|at| at.number(sizes));
-    let mut splits = HashSet::new();
-    let mut searched = |n: &Node, f: &mut dyn FnMut(&Node, Option<&Expr>, u64)| {
-        if splits.insert(n.digest()) {
-            f(n, None, sizes.bytes(n));
+/// A load of a step.
+#[derive(Debug)]
+struct Load {
+    node: Node,
+    /// The index, what the bytes depend on, and the positions; `None` for splits, which are read once.
+    at: Option<(Expr, LoadKind, Positions)>,
+}
+
+impl Load {
+    fn bytes(&self, sizes: SizeView<'_>) -> u64 {
+        match &self.at {
+            None => sizes.bytes(&self.node),
+            Some((_, kind, at)) => kind.bytes(sizes, &self.node, at.number(sizes)),
         }
-    };
-    if let Some(n) = step.recipe.array() {
-        searched(n, f);
     }
-    let exprs = step.recipe.exprs().into_iter().take(facts.counted_exprs());
-    let mut values: Vec<(&Expr, u64)> = exprs.zip(positions).collect();
-    // Epilogues and the map read reduced values from registers.
-    let mut in_registers: Vec<&Node> = Vec::new();
-    if let Some(kernel) = &step.row_kernel {
-        let positions = values[0].1;
-        values = kernel.results.iter().map(|r| (&r.value, positions)).collect();
-        for r in &kernel.results {
-            in_registers.push(&r.out);
-            if let Some(epilogue) = &r.epilogue {
-                in_registers.extend(epilogue.reduced.node());
-                values.push((&epilogue.value, u64::from(sizes.capacity(r.out.extent()))));
+}
+
+/// The distinct loads of a step, which depend on no size; splits once.
+#[derive(Debug, Default)]
+pub(crate) struct Loads(Vec<Load>);
+
+impl Loads {
+    pub(crate) fn of(step: &Step) -> Self {
+        let facts = step.recipe.facts();
+        let mut out = Vec::new();
+        let mut splits = HashSet::new();
+        let mut searched = |n: &Node, out: &mut Vec<Load>| {
+            if splits.insert(n.digest()) {
+                out.push(Load { node: n.clone(), at: None });
             }
+        };
+        if let Some(n) = step.recipe.array() {
+            searched(n, &mut out);
         }
-        values.extend(kernel.map.as_ref().map(|m| (&m.value, positions)));
-    }
-    for (value, _) in &values {
-        for_each_expr(value, &mut |e| match e.kind() {
-            ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, f),
-            _ => {}
-        });
-    }
-    // The expressions of a row kernel share equal loads.
-    let mut seen = HashSet::new();
-    for (value, positions) in values {
-        for_each_expr(value, &mut |e| {
-            if let ExprKind::Load(n, at) = e.kind() {
-                let is_new = step.row_kernel.is_none() || seen.insert((e.digest(), positions));
-                // Loads of splits were counted above.
-                if is_new && !in_registers.contains(&n) && !splits.contains(&n.digest()) {
-                    f(n, Some(at), load_bytes(sizes, e, n, positions));
+        let exprs = step.recipe.exprs().into_iter().take(facts.counted_exprs());
+        let mut values: Vec<(&Expr, Positions)> = exprs.zip(facts.positions(step.out.extent())).collect();
+        // Epilogues and the map read reduced values from registers.
+        let mut in_registers: Vec<&Node> = Vec::new();
+        if let Some(kernel) = &step.row_kernel {
+            let all = values[0].1.clone();
+            values = kernel.results.iter().map(|r| (&r.value, all.clone())).collect();
+            for r in &kernel.results {
+                in_registers.push(&r.out);
+                if let Some(epilogue) = &r.epilogue {
+                    in_registers.extend(epilogue.reduced.node());
+                    values.push((&epilogue.value, Positions::of(r.out.extent())));
                 }
             }
-        });
+            values.extend(kernel.map.as_ref().map(|m| (&m.value, all)));
+        }
+        for (value, _) in &values {
+            for_each_expr(value, &mut |e| match e.kind() {
+                ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => searched(n, &mut out),
+                _ => {}
+            });
+        }
+        // The expressions of a row kernel share equal loads.
+        let mut seen = HashSet::new();
+        for (value, positions) in values {
+            for_each_expr(value, &mut |e| {
+                if let ExprKind::Load(n, at) = e.kind() {
+                    let place = (e.digest(), positions.count.size().digest(), positions.inner);
+                    let is_new = step.row_kernel.is_none() || seen.insert(place);
+                    // Loads of splits were counted above.
+                    if is_new && !in_registers.contains(&n) && !splits.contains(&n.digest()) {
+                        let at = Some((at.clone(), LoadKind::of(e), positions.clone()));
+                        out.push(Load { node: n.clone(), at });
+                    }
+                }
+            });
+        }
+        Self(out)
+    }
+
+    fn bytes(&self, sizes: SizeView<'_>) -> u64 {
+        self.0.iter().map(|load| load.bytes(sizes)).sum()
+    }
+
+    /// Whether an element takes more bytes to evaluate than a store and a load.
+    fn exceed_an_element(&self) -> bool {
+        let of_each = self.0.iter().filter(|load| load.at.as_ref().is_none_or(|(at, ..)| at.has_index()));
+        of_each.map(|load| load.node.dtype().size() as u64).sum::<u64>() > 2 * WORD
     }
 }
 
 /// Minimum traffic of any kernel with the step's inputs and outputs: each distinct load once, and the outputs.
 pub(crate) fn min_step_bytes(step: &Step, sizes: SizeView<'_>) -> u64 {
-    let mut bytes = step.outputs().iter().map(|n| sizes.bytes(n)).sum();
-    loads(step, sizes, &mut |_, _, b| bytes += b);
-    bytes
+    step.outputs().iter().map(|n| sizes.bytes(n)).sum::<u64>() + Loads::of(step).bytes(sizes)
 }
 
 /// Whether a scan stores its elements in its output between its two passes, because re-evaluating an element would read
 /// more bytes than a store and a load. Depends on types and not on sizes, so that all batches run the same kernel. A
 /// scan over binding windows reads stored elements only, and keeps none.
-pub(crate) fn keeps_elements(step: &Step, sizes: SizeView<'_>) -> bool {
-    if step.is_oversized() {
-        return false;
-    }
-    let mut read = 0;
-    loads(step, sizes, &mut |n, at, _| {
-        if at.is_none_or(Expr::has_index) {
-            read += n.dtype().size() as u64;
-        }
-    });
-    read > 2 * WORD
+pub(crate) fn keeps_elements(step: &Step) -> bool {
+    !step.is_oversized() && Loads::of(step).exceed_an_element()
 }
 
-/// Bytes that the step moves.
-pub(crate) fn traffic(step: &Step, sizes: SizeView<'_>, scratch_bytes: u64) -> Traffic {
-    let mut read = 0;
-    loads(step, sizes, &mut |_, _, bytes| read += bytes);
-    let written = step.outputs().iter().map(|n| sizes.bytes(n)).sum::<u64>();
+/// Bytes that the step, with these loads, moves.
+pub(crate) fn traffic(step: &Step, loads: &Loads, sizes: SizeView<'_>, scratch_bytes: u64) -> Traffic {
+    let (read, written) = (loads.bytes(sizes), step.outputs().iter().map(|n| sizes.bytes(n)).sum::<u64>());
     step.recipe.facts().traffic(Traffic { read, written }, &StepRun { step, sizes, scratch_bytes })
 }
 
@@ -158,25 +197,19 @@ pub(crate) fn traffic(step: &Step, sizes: SizeView<'_>, scratch_bytes: u64) -> T
 /// the roots.
 pub(crate) fn min_bytes(steps: &[Step], sizes: SizeView<'_>, roots: &[Node]) -> u64 {
     let made: HashSet<Digest> = steps.iter().flat_map(Step::outputs).map(Node::digest).collect();
-    let mut splits = HashSet::new();
-    for step in steps {
-        loads(step, sizes, &mut |n, at, _| {
-            if at.is_none() {
-                splits.insert(n.digest());
-            }
-        });
-    }
+    let loads: Vec<Load> = steps.iter().flat_map(|step| Loads::of(step).0).collect();
+    let splits: HashSet<Digest> =
+        loads.iter().filter(|load| load.at.is_none()).map(|load| load.node.digest()).collect();
     let mut seen = HashSet::new();
     let mut bytes = 0;
-    for step in steps {
-        loads(step, sizes, &mut |n, at, b| {
-            // Row splits count once, even if another step loads them as values.
-            let is_splits = splits.contains(&n.digest());
-            let at = at.filter(|_| !is_splits).map(Expr::digest);
-            if !made.contains(&n.digest()) && seen.insert((n.digest(), at)) {
-                bytes += if is_splits { sizes.bytes(n) } else { b };
-            }
-        });
+    for load in &loads {
+        // Row splits count once, even if another step loads them as values.
+        let n = load.node.digest();
+        let is_splits = splits.contains(&n);
+        let at = load.at.as_ref().filter(|_| !is_splits).map(|(at, ..)| at.digest());
+        if !made.contains(&n) && seen.insert((n, at)) {
+            bytes += if is_splits { sizes.bytes(&load.node) } else { load.bytes(sizes) };
+        }
     }
     let mut counted = HashSet::new();
     bytes

@@ -160,7 +160,7 @@ impl Execution for &CpuBackend {
         let step_of = prepared.clone();
         let inputs = Inputs { functions, arrays, step: step_of, outcomes: outcomes.clone(), panic, pool, table };
         self.dispatches.fetch_add(1, Ordering::Relaxed);
-        self.bytes_moved.fetch_add(traffic(step, sizes, 0).total(), Ordering::Relaxed);
+        self.bytes_moved.fetch_add(traffic(step, &prepared.loads, sizes, 0).total(), Ordering::Relaxed);
         if !prepared.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
             let fresh =

@@ -12,6 +12,7 @@ use crate::graph::plan::Step;
 use crate::graph::scalar::Scalar;
 use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::Size;
+use crate::graph::traffic::Loads;
 use crate::graph::walk::for_each_expr;
 use crate::math::MathFn;
 
@@ -24,18 +25,20 @@ pub(crate) struct Prepared {
     /// The number of each array that the step reads.
     arrays: DigestMap<usize>,
     pub(super) checks: Vec<Arc<Check>>,
+    pub(super) loads: Loads,
     /// The expressions that the step's loops compile, by their digests.
     templates: Mutex<DigestMap<Arc<Template>>>,
 }
 
 impl Prepared {
     pub(super) fn of(step: &Step) -> Self {
-        Self::new(step.reads.iter().map(Node::digest), step.all_checks().cloned().collect())
+        let checks = step.all_checks().cloned().collect();
+        Self { loads: Loads::of(step), ..Self::new(step.reads.iter().map(Node::digest), checks) }
     }
 
     /// Of a step that reads these arrays, in this order.
     pub(super) fn new(arrays: impl Iterator<Item = Digest>, checks: Vec<Arc<Check>>) -> Self {
-        Self { arrays: arrays.zip(0..).collect(), checks, templates: Mutex::default() }
+        Self { arrays: arrays.zip(0..).collect(), checks, ..Self::default() }
     }
 
     /// The number of an array that the step reads.

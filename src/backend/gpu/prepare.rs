@@ -14,7 +14,7 @@ use crate::graph::backend::Backend;
 use crate::graph::node::Node;
 use crate::graph::plan::{LinkedPlan, Step};
 use crate::graph::size::SizeView;
-use crate::graph::traffic::traffic;
+use crate::graph::traffic::{Loads, traffic};
 
 impl GpuBackend {
     /// The kernels of the plan for the sizes of a run. `kept` marks the arrays that outlive the run.
@@ -58,7 +58,7 @@ impl GpuBackend {
         outputs.iter().try_for_each(|n| self.check_bytes(op, node_bytes(sizes, n)))?;
         let lowered = lower(step, to)?;
         lowered.scratch.iter().try_for_each(|&bytes| self.check_bytes(op, bytes))?;
-        out.bytes_moved += traffic(step, sizes, lowered.scratch.iter().sum()).total();
+        out.bytes_moved += traffic(step, &Loads::of(step), sizes, lowered.scratch.iter().sum()).total();
         let mut kernels = Vec::with_capacity(lowered.launches.len());
         for launch in &lowered.launches {
             let arrays: Vec<Resource> = launch.arrays().iter().map(|a| resource(&a.binding, step)).collect();

@@ -1,9 +1,7 @@
 //! What the planner asks of a primitive.
 
-use super::RowDomain;
-use crate::error::Result;
+use super::{Positions, RowDomain};
 use crate::graph::Extent;
-use crate::graph::size::SizeView;
 use crate::graph::traffic::{StepRun, Traffic};
 
 /// How often a kernel evaluates its expressions per position, and whether it knows the row of the position.
@@ -20,35 +18,6 @@ pub(crate) enum Evaluation {
     /// At about a hundred call sites of the kernel's source, as in a hash, with the row known; only a plain load is
     /// worth inlining into all.
     ManySites,
-}
-
-/// Positions at which a kernel evaluates an expression.
-#[derive(Debug)]
-pub(crate) struct Positions {
-    /// Number of elements.
-    pub(crate) count: Extent,
-    /// Positions per element.
-    pub(crate) inner: u32,
-}
-
-impl Positions {
-    /// One position per element.
-    pub(crate) fn of(count: &Extent) -> Self {
-        Self { count: count.clone(), inner: 1 }
-    }
-
-    /// Extent of the positions.
-    ///
-    /// # Errors
-    /// More positions than the largest array has.
-    pub(crate) fn extent(&self) -> Result<Extent> {
-        self.count.times("a row", u64::from(self.inner))
-    }
-
-    /// Number of positions in a run.
-    pub(crate) fn number(&self, sizes: SizeView<'_>) -> u64 {
-        u64::from(sizes.capacity(&self.count)) * u64::from(self.inner)
-    }
 }
 
 impl RowDomain {

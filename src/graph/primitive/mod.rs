@@ -5,9 +5,11 @@
 //! `CpuPrimitive`; `backend/gpu`: `GpuPrimitive`), and a shader.
 
 mod facts;
+pub(super) mod positions;
 mod rows;
 
-pub(crate) use facts::{Evaluation, Facts, Positions};
+pub(crate) use facts::{Evaluation, Facts};
+pub(crate) use positions::Positions;
 pub(crate) use rows::{RowDomain, Rows};
 
 use super::refs::{Recorded, Reference, Refs, Rewrite};
