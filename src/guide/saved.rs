@@ -43,8 +43,8 @@
 //! # Ok::<(), ragged::Error>(())
 //! ```
 //!
-//! A tensor that has device-side checks, and captured arrays that are not computed yet, are read when the model is saved.
-//! An [`ElementFunction`](crate::ElementFunction) is saved by its name, signature and WGSL; the CPU also needs its Rust
+//! Tensors, and arrays that programs captured, are read when the model is saved; one whose device-side check fails is an
+//! error then. An [`ElementFunction`](crate::ElementFunction) is saved by its name, signature and WGSL; the CPU also needs its Rust
 //! function, which [`LoadOptions::element_function`](crate::LoadOptions::element_function) gives. An error of a loaded
 //! program names the line that loaded it.
 //!

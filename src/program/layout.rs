@@ -148,15 +148,23 @@ impl Layout {
 
     /// All arrays.
     pub(super) fn arrays(&self) -> impl Iterator<Item = ArrayId> {
-        let (strings, values) = match &self.values {
-            FlatValues::Strings { strings, bytes } => (Some(strings), *bytes),
-            FlatValues::Numbers(numbers) => (None, *numbers),
+        let values = match &self.values {
+            FlatValues::Strings { bytes, .. } => *bytes,
+            FlatValues::Numbers(numbers) => *numbers,
         };
-        let splits = self.levels.iter().chain(strings).filter_map(|level| match level.rows {
+        self.splits().chain([values])
+    }
+
+    /// The row splits, and those of strings.
+    pub(super) fn splits(&self) -> impl Iterator<Item = ArrayId> {
+        let strings = match &self.values {
+            FlatValues::Strings { strings, .. } => Some(strings),
+            FlatValues::Numbers(_) => None,
+        };
+        self.levels.iter().chain(strings).filter_map(|level| match level.rows {
             Rows::Splits(splits) => Some(splits),
             Rows::Uniform(_) => None,
-        });
-        splits.chain([values])
+        })
     }
 
     /// The tensor in a recording of the program.

@@ -63,7 +63,9 @@ impl Parts {
         let inner: Vec<u32> = sizes.flatten().copied().collect();
         let flat = match &count {
             None => Extent::known(1),
-            Some(count) => count.times("an input of a program", inner.iter().map(|&n| u64::from(n)).product())?,
+            Some(count) => {
+                count.times("an input of a program", inner.iter().fold(1, |n, &d| n.saturating_mul(d.into())))?
+            }
         };
         let values = match spec.dtype {
             DType::Str => {

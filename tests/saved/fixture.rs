@@ -59,6 +59,17 @@ pub fn model(device: &Device) -> Result<SavedModel> {
         Program::trace(&[square.clone(), TensorSpec::new(DType::F32, [Some(2), Some(3)])], |x| x[0].matmul(&x[1]))?;
     let function = steps()?;
     let element_function = Program::trace(&[TensorSpec::new(DType::U32, [None])], |x| x[0].map_elements(&function))?;
+    let ints = rows(DType::I64);
+    let joined = Program::trace(one(&ints), |x| {
+        let x = &x[0];
+        Tensor::concat(&[x, &x.reverse(1)?, &x.add(1)?, &x.multiply(2)?, &x.negative()?], 0)
+    })?;
+    let columns = Program::trace(one(&ints), |x| Ok((x[0].transpose_rows()?, x[0].cumsum(0)?, x[0].reduce_max(0)?)))?;
+    let segments = Program::trace(&[TensorSpec::new(DType::I64, [None])], |x| {
+        let ids = x[0].floormod(3i64)?;
+        Ok((x[0].unsorted_segment_sum(&ids, 3)?, ids.bincount(.., 3)?))
+    })?;
+    let summed = Program::trace(&[floats.clone(), floats.clone()], |x| x[0].add(&x[1]))?;
     let words = RaggedTensor::from_nested([vec!["so", "long"], vec![], vec!["ragged", "", "tensors"]], device)?;
     let weights = RaggedTensor::from_nested([[0.5f32, f32::NAN], [-0.0, 1e-40]], device)?;
     Ok(SavedModel::new()
@@ -71,6 +82,10 @@ pub fn model(device: &Device) -> Result<SavedModel> {
         .with_program("neighbours", &neighbours)
         .with_program("product", &product)
         .with_program("element_function", &element_function)
+        .with_program("joined", &joined)
+        .with_program("columns", &columns)
+        .with_program("segments", &segments)
+        .with_program("summed", &summed)
         .with_tensor("words", &words)
         .with_tensor("weights", &weights))
 }
@@ -81,7 +96,12 @@ pub fn inputs(name: &str, device: &Device) -> Result<Vec<Tensor>> {
         "buckets" => {
             vec![RaggedTensor::from_nested([vec!["a", "Ragged"], vec![], vec!["", "tensor"]], device)?.into_erased()]
         }
-        "embed" | "neighbours" => {
+        "segments" => vec![RaggedTensor::from_nested([4i64, 1, 3, 8, 0], device)?.into_erased()],
+        "summed" => {
+            let lists = |sign: f32| RaggedTensor::from_nested([vec![0.5 * sign, 1.5], vec![], vec![-2.0]], device);
+            vec![lists(1.0)?.into_erased(), lists(-3.0)?.into_erased()]
+        }
+        "embed" | "neighbours" | "joined" | "columns" => {
             vec![RaggedTensor::from_nested([vec![1i64, 5, 2], vec![], vec![0]], device)?.into_erased()]
         }
         "product" => vec![

@@ -87,16 +87,69 @@ fn a_model_is_loaded_in_another_process() -> Result<()> {
     Ok(())
 }
 
-/// `RAGGED_SAVED=write` writes the file of this format anew.
+/// The file of a format, and the results that it gave when it was written. `RAGGED_SAVED=write` writes both where they are
+/// missing: a file that was written once is read for ever.
 #[test]
 fn the_file_of_format_1_is_read() -> Result<()> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/saved/format-1.safetensors");
-    let made = model(&Device::cpu())?;
-    if std::env::var("RAGGED_SAVED").is_ok_and(|v| v == "write") {
-        made.save(path)?;
+    let path = |end: &str| format!("{}/tests/saved/format-1.{end}", env!("CARGO_MANIFEST_DIR"));
+    let (file, text) = (path("safetensors"), path("txt"));
+    let is_new = std::env::var("RAGGED_SAVED").is_ok_and(|v| v == "write") && std::fs::metadata(&file).is_err();
+    if is_new {
+        let made = model(&Device::cpu())?;
+        made.save(&file)?;
+        std::fs::write(&text, results(&made, &Device::cpu())?).expect("written");
     }
-    let read = fixture::load_options()?.load(path)?;
-    assert_eq!(results(&read, &Device::cpu())?, results(&made, &Device::cpu())?);
+    let want = std::fs::read_to_string(&text).expect("the results of the file");
+    for (name, device) in devices() {
+        assert_eq!(results(&fixture::load_options()?.load(&file)?, &device)?, want, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_programs_use_every_primitive() -> Result<()> {
+    let model = model(&Device::cpu())?;
+    let text: String =
+        model.programs().map(|name| model.program(name).map(|p| p.to_string())).collect::<Result<_>>()?;
+    let families = [
+        "map",
+        "append",
+        "row_reduce",
+        "matmul",
+        "scan",
+        "row_scan",
+        "sort",
+        "row_sort",
+        "top_k",
+        "row_hash",
+        "rank_bitmap",
+        "compact",
+        "histogram",
+        "tile_fold",
+        "unique_scatter",
+        "assert",
+    ];
+    let missing: Vec<&str> = families.into_iter().filter(|family| !text.contains(&format!(" = {family} ("))).collect();
+    assert!(missing.is_empty(), "no program uses {missing:?}");
+    Ok(())
+}
+
+/// Sizes that refer to each other many times, and chains of them: errors, without a walk over every path.
+#[test]
+fn sizes_of_many_operations_are_refused() -> Result<()> {
+    for (what, n, is_doubled) in [("operations", 60, true), ("nested", 3000, false)] {
+        let def = |k: u64| serde_json::json!({"op": ["add", k, if is_doubled { k } else { 0 }]});
+        let bytes = mutations::with_manifest(|manifest| {
+            let sizes = manifest["programs"]["softmax"]["code"]["sizes"].as_array_mut().expect("sizes");
+            let first = sizes.len() as u64;
+            sizes.push(serde_json::json!({"const": 1}));
+            sizes.extend((first..first + n).map(def));
+            let origins = manifest["programs"]["softmax"]["sizes"].as_array_mut().expect("origins");
+            origins.extend((0..=n).map(|_| serde_json::Value::Null));
+        })?;
+        let e = SavedModel::from_bytes(bytes).expect_err("too large a size").to_string();
+        assert!(e.contains(what), "{e}");
+    }
     Ok(())
 }
 

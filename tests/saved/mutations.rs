@@ -199,6 +199,13 @@ fn files_that_are_signed_again_do_not_panic() -> Result<()> {
     Ok(())
 }
 
+/// The file of the model with another manifest, signed.
+pub fn with_manifest(change: impl FnOnce(&mut Value)) -> Result<Vec<u8>> {
+    let (header, mut manifest, data) = parts(&model(&Device::cpu())?.to_bytes()?);
+    change(&mut manifest);
+    Ok(signed(header, &manifest, &data))
+}
+
 #[test]
 fn newer_files_and_unknown_primitives_are_named() -> Result<()> {
     let bytes = model(&Device::cpu())?.to_bytes()?;

@@ -5,13 +5,13 @@
 #[cfg_attr(feature = "saved", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ArrayId(pub(super) u32);
 
-/// The number of an expression in a program; operands have smaller numbers.
+/// The number of an expression in a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "saved", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ExprId(pub(super) u32);
 
-/// The number of a size in a program; operands have smaller numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The number of a size in a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "saved", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct SizeId(pub(super) u32);
 

@@ -278,11 +278,11 @@ impl Program {
 
     /// The counts that a size contains.
     pub(crate) fn counts_in(&self, size: SizeId) -> Vec<SizeId> {
-        let (mut out, mut stack) = (Vec::new(), vec![size]);
+        let (mut out, mut stack, mut seen) = (Vec::new(), vec![size], HashSet::new());
         while let Some(size) = stack.pop() {
             match self.sizes[size.index()] {
                 SizeDef::Count { .. } if !out.contains(&size) => out.push(size),
-                SizeDef::Op(_, a, b) => stack.extend([a, b]),
+                SizeDef::Op(_, a, b) if seen.insert(size) => stack.extend([a, b]),
                 _ => {}
             }
         }

@@ -6,7 +6,8 @@ use crate::graph::scalar::Scalar;
 use crate::graph::size::{RunInput, RunSize, RunTable};
 
 impl Program {
-    /// The table of a run with these inputs, and these sizes that come with them, by number.
+    /// The table of a run with these inputs, and these sizes that come with them, by number. The bounds are in the order
+    /// of the counts.
     pub(crate) fn run_table(
         &self,
         inputs: Vec<Option<RunInput>>,
@@ -43,9 +44,9 @@ impl Filling<'_> {
                 (None, ArrayDef::Computed { extent, .. }) => self.value(extent.size),
                 (None, ArrayDef::Input(_)) => unreachable!("bug: an input that is not given"),
             },
-            SizeDef::Count { .. } => match self.bounds.iter().find(|(count, _)| *count == size) {
-                Some((_, bound)) => self.value(*bound),
-                None => upper_bound(u64::MAX),
+            SizeDef::Count { .. } => match self.bounds.binary_search_by_key(&size, |(count, _)| *count) {
+                Ok(k) => self.value(self.bounds[k].1),
+                Err(_) => upper_bound(u64::MAX),
             },
             SizeDef::Op(op, a, b) => op.apply(self.value(*a), self.value(*b)),
         };

@@ -1,6 +1,6 @@
 //! The rules that a program keeps: those of every recording, checked where a program comes from a file.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::order::Item;
 use super::{ArrayDef, ArrayId, ByNumber, ExprDef, ExprId, Program, ScalarId, SizeDef, SizeId};
@@ -16,8 +16,12 @@ use crate::graph::refs::Reference;
 /// A rule that is broken.
 type Fault = String;
 
-/// The greatest height of an expression, and of arithmetic of sizes. Code that walks over them is recursive.
+/// The greatest height of an expression, and of a size with the bounds of its counts. Code that walks over them is
+/// recursive.
 const MAX_HEIGHT: u32 = 1 << 10;
+
+/// The most operations of a size, counted with repetition, as code that walks over sizes does.
+const MAX_OPERATIONS: u32 = 1 << 16;
 
 fn holds(ok: bool, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
     if ok { Ok(()) } else { Err(fault()) }
@@ -33,7 +37,7 @@ impl Program {
         holds(scalars == self.scalars.len(), || format!("{scalars} scalars, not {}", self.scalars.len()))?;
         self.check_references(checks, bounds)?;
         let order = self.order(bounds).map_err(|item| format!("{item:?} refers to itself"))?;
-        self.check_heights(&order)?;
+        self.check_heights(&order, bounds)?;
         (0u32..)
             .zip(&self.exprs)
             .try_for_each(|(k, def)| self.check_expr(def).map_err(|fault| format!("expression {k}: {fault}")))?;
@@ -95,37 +99,57 @@ impl Program {
             }
         }
         self.outputs.iter().try_for_each(|a| array(*a))?;
-        let mut bound_of = HashMap::new();
         for (count, bound) in bounds {
             size(*count).and(size(*bound))?;
             let is_count = matches!(self.sizes[count.index()], SizeDef::Count { .. });
-            holds(is_count && bound_of.insert(*count, ()).is_none(), || format!("size {} has a bound", count.0))?;
+            holds(is_count, || format!("size {} is no count, and has a bound", count.0))?;
         }
-        let has_bound = |k: usize| bound_of.contains_key(&SizeId(k as u32));
-        let unbounded = |(k, def): (usize, &SizeDef)| matches!(def, SizeDef::Count { .. }) && !has_bound(k);
+        holds(bounds.is_sorted_by_key(|(count, _)| count.0), || "the bounds are not in order".into())?;
+        let unbounded = |(k, def): (usize, &SizeDef)| {
+            matches!(def, SizeDef::Count { .. }) && bounds.binary_search_by_key(&k, |(count, _)| count.index()).is_err()
+        };
         match self.sizes.iter().enumerate().position(unbounded) {
             Some(k) => Err(format!("the count of size {k} has no bound")),
             None => Ok(()),
         }
     }
 
-    fn check_heights(&self, order: &[Item]) -> Result<(), Fault> {
-        let (mut exprs, mut sizes) = (vec![0u32; self.exprs.len()], vec![0u32; self.sizes.len()]);
+    fn check_heights(&self, order: &[Item], bounds: &[(SizeId, SizeId)]) -> Result<(), Fault> {
+        let (mut exprs, mut arrays) = (vec![0u32; self.exprs.len()], vec![0u32; self.arrays.len()]);
+        // The height of each size, and the number of operations in it, counted with repetition.
+        let mut sizes = vec![(0u32, 1u32); self.sizes.len()];
         for item in order {
-            let height = match *item {
-                Item::Array(_) => 0,
+            let (height, operations) = match *item {
+                Item::Array(a) => {
+                    let size = self.arrays[a.index()].computed().map(|(size, _)| size);
+                    arrays[a.index()] = size.map_or(0, |size| sizes[size.index()].0);
+                    continue;
+                }
                 Item::Expr(e) => {
                     let kind = &self.exprs[e.index()].kind;
                     exprs[e.index()] = 1 + kind.operands().map(|o| exprs[o.index()]).max().unwrap_or(0);
-                    exprs[e.index()]
+                    (exprs[e.index()], 1)
                 }
                 Item::Size(s) => {
-                    let SizeDef::Op(_, a, b) = self.sizes[s.index()] else { continue };
-                    sizes[s.index()] = 1 + sizes[a.index()].max(sizes[b.index()]);
+                    let (height, operations) = match &self.sizes[s.index()] {
+                        SizeDef::Const(_) | SizeDef::Input => (0, 1),
+                        SizeDef::Len(array) => (1 + arrays[array.index()], 1),
+                        SizeDef::Count { at, .. } => {
+                            let bound = bounds.binary_search_by_key(&s, |(count, _)| *count).map(|k| bounds[k].1);
+                            let height = |size: SizeId| sizes[size.index()].0;
+                            (1 + height(*at).max(bound.map_or(0, height)), 1)
+                        }
+                        SizeDef::Op(_, a, b) => {
+                            let (a, b) = (sizes[a.index()], sizes[b.index()]);
+                            (1 + a.0.max(b.0), a.1.saturating_add(b.1).saturating_add(1))
+                        }
+                    };
+                    sizes[s.index()] = (height, operations);
                     sizes[s.index()]
                 }
             };
             holds(height <= MAX_HEIGHT, || format!("{item:?} is nested more than {MAX_HEIGHT} times"))?;
+            holds(operations <= MAX_OPERATIONS, || format!("{item:?} has more than {MAX_OPERATIONS} operations"))?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What a file has of a program, and apart from it.
+//! Parts of a program that a file has apart from each other.
 
 use std::sync::Arc;
 

@@ -1,13 +1,18 @@
 //! The file: a safetensors file of named arrays, whose metadata has the manifest and a checksum.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use safetensors::{Dtype, SafeTensors, View};
 
 use crate::backend::cpu::fingerprint::fingerprint64;
+use crate::device::Device;
 use crate::dtype::DType;
+use crate::error::{Error, here};
+use crate::graph::node::Node;
+use crate::graph::row_lengths::KnownLengths;
 
 /// The key of the metadata.
 const KEY: &str = "ragged";
@@ -41,11 +46,20 @@ pub(super) struct ArrayAt {
     bytes: Range<usize>,
 }
 
+/// The manifest of a file.
+pub(super) struct SignedManifest {
+    pub(super) json: String,
+    /// Whether the checksum is that of the manifest and the arrays.
+    pub(super) is_intact: bool,
+}
+
 /// A file that was read.
 #[derive(Debug, Default)]
 pub(super) struct File {
     bytes: Vec<u8>,
     arrays: BTreeMap<String, ArrayAt>,
+    /// The arrays that programs captured, once they are uploaded to the CPU.
+    captured: Mutex<HashMap<String, Node>>,
 }
 
 impl View for &ArrayBytes<'_> {
@@ -120,8 +134,8 @@ impl File {
     /// the file only.
     ///
     /// # Errors
-    /// No safetensors file; a manifest or arrays that were changed after they were written.
-    pub(super) fn read(bytes: Vec<u8>) -> Result<(Self, Option<String>), String> {
+    /// No safetensors file.
+    pub(super) fn read(bytes: Vec<u8>) -> Result<(Self, Option<SignedManifest>), String> {
         let damaged = |e: safetensors::SafeTensorError| format!("it is no safetensors file, or damaged: {e}");
         let (header, metadata) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
         let start = 8 + header;
@@ -134,22 +148,20 @@ impl File {
                 arrays.insert(name, at);
             }
         }
-        let mut values = metadata.metadata().iter().flatten();
-        // Found by its form, so that a damaged key does not make it the file of another program.
-        let value = values.find(|(key, value)| *key == KEY || value.starts_with(FORM)).map(|(_, value)| value);
+        let value = metadata.metadata().as_ref().and_then(|all| {
+            // Also found by its form, so that a damaged key does not make it the file of another program.
+            all.get(KEY).or_else(|| all.values().find(|value| value.starts_with(FORM)))
+        });
         let manifest = match value {
             None => None,
             Some(value) => {
-                let (sum, manifest) = unsigned(value).ok_or("it is damaged: its manifest has another form")?;
+                let (sum, json) = unsigned(value).ok_or("it is damaged: its manifest has another form")?;
                 let named =
                     arrays.iter().map(|(name, a)| (name.as_str(), a.dtype, &a.shape[..], &bytes[a.bytes.clone()]));
-                if sum != checksum(manifest, named) {
-                    return Err("it is damaged: its checksum is another one".into());
-                }
-                Some(manifest.to_owned())
+                Some(SignedManifest { json: json.to_owned(), is_intact: sum == checksum(json, named) })
             }
         };
-        Ok((Self { bytes, arrays }, manifest))
+        Ok((Self { bytes, arrays, captured: Mutex::default() }, manifest))
     }
 
     /// An array.
@@ -168,6 +180,29 @@ impl File {
     /// The bytes of an array, little endian.
     pub(super) fn bytes(&self, array: &ArrayAt) -> &[u8] {
         &self.bytes[array.bytes.clone()]
+    }
+
+    /// A captured array on the CPU, uploaded once. Row splits keep what is known of their lengths.
+    ///
+    /// # Errors
+    /// No memory for the array.
+    #[track_caller]
+    pub(super) fn captured(&self, name: &str, array: &ArrayAt, is_splits: bool) -> Result<Node, Error> {
+        let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = captured.get(name) {
+            return Ok(known.clone());
+        }
+        let (cpu, bytes) = (Device::cpu(), self.bytes(array));
+        let data = cpu.backend().upload(array.dtype, bytes).map_err(here())?;
+        let len = (bytes.len() / array.dtype.size()) as u32;
+        let node = if is_splits {
+            let lengths = KnownLengths::of(&bytemuck::pod_collect_to_vec::<u8, u32>(bytes));
+            Node::source_splits(cpu.backend(), (len, lengths), data)
+        } else {
+            Node::source(cpu.backend(), array.dtype, len, data)
+        };
+        captured.insert(name.to_owned(), node.clone());
+        Ok(node)
     }
 
     /// The words of an array of u32 of one dimension.

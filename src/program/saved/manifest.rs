@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::file::SignedManifest;
 use super::program::SavedProgram;
 use super::tensors::SavedTensor;
 
@@ -21,7 +22,7 @@ pub(super) struct Manifest {
     pub(super) tensors: BTreeMap<String, SavedTensor>,
 }
 
-/// What every version of the manifest begins with.
+/// The entries that the manifests of all formats have.
 #[derive(Deserialize)]
 struct Version {
     format: u32,
@@ -40,14 +41,18 @@ impl Manifest {
     /// Reads a manifest.
     ///
     /// # Errors
-    /// A newer format; anything that no manifest has.
-    pub(super) fn read(json: &str) -> Result<Self, String> {
+    /// A newer format; a manifest or arrays that were changed after they were written; anything that no manifest has.
+    pub(super) fn read(signed: &SignedManifest) -> Result<Self, String> {
+        let SignedManifest { json, is_intact } = signed;
         let of = |e: serde_json::Error| format!("its manifest cannot be read: {e}");
         let Version { format, engine } = serde_json::from_str(json).map_err(of)?;
         if format == 0 || format > FORMAT {
             return Err(format!(
                 "it has format {format}, written by ragged {engine}; this version reads up to {FORMAT}"
             ));
+        }
+        if !is_intact {
+            return Err("it is damaged: its checksum is another one".into());
         }
         serde_json::from_str(json).map_err(of)
     }

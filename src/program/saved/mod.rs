@@ -7,8 +7,10 @@ mod tensors;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
@@ -25,7 +27,8 @@ use tensors::SavedTensor;
 ///
 /// The file is a [safetensors](https://huggingface.co/docs/safetensors) file. Each array is found under its name by every
 /// program that reads such files; the entry `ragged` of the metadata has the programs, and what makes arrays ragged tensors.
-/// [`guide::saved`](crate::guide::saved) describes it. A file without that entry, of another program, has dense tensors.
+/// [`guide::saved`](crate::guide::saved) describes it. A file without that entry, of another program, has dense tensors;
+/// arrays of dtypes that the engine lacks are left out.
 ///
 /// A program runs on any device, with the bits that it had where it was traced. Its captured tensors are in the file.
 ///
@@ -66,6 +69,12 @@ enum NamedTensor {
     Given(Tensor),
     Read(SavedTensor),
 }
+
+/// Tells the unfinished files of this process apart.
+static NEXT_PART: AtomicU64 = AtomicU64::new(0);
+
+#[cfg(target_endian = "big")]
+compile_error!("files of the feature `saved` are read and written on little-endian machines only");
 
 const LOAD: &str = "SavedModel::load";
 const SAVE: &str = "SavedModel::save";
@@ -109,10 +118,14 @@ impl SavedModel {
         self.tensors.keys().map(String::as_str)
     }
 
-    /// The program of that name. Of a loaded model, the first call records it, and uploads its captured tensors to the CPU.
+    /// The program of that name. Without inputs, a program of a file runs on the CPU.
     ///
     /// # Errors
     /// There is none of that name; no memory for the captured tensors.
+    ///
+    /// # Cost
+    /// Of a loaded model, the first call records the program, and uploads its captured tensors to the CPU; the first run on
+    /// another device uploads them there. Further calls cost nothing.
     #[track_caller]
     pub fn program(&self, name: &str) -> Result<Program> {
         const OP: &str = "SavedModel::program";
@@ -129,10 +142,13 @@ impl SavedModel {
         }
     }
 
-    /// The tensor of that name, on a device.
+    /// The tensor of that name, on a device. The dtype is that of the file.
     ///
     /// # Errors
     /// There is none of that name; arrays of the file that are no valid row splits; as [`Tensor::to_device`].
+    ///
+    /// # Cost
+    /// One upload.
     #[track_caller]
     pub fn tensor(&self, name: &str, device: &Device) -> Result<Tensor> {
         const OP: &str = "SavedModel::tensor";
@@ -160,8 +176,15 @@ impl SavedModel {
             location,
         };
         let mut part = path.as_os_str().to_owned();
-        part.push(format!(".{}.part", std::process::id()));
-        let outcome = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+        part.push(format!(".{}.{}.part", std::process::id(), NEXT_PART.fetch_add(1, Ordering::Relaxed)));
+        let written = || {
+            let mut file = std::fs::File::create(&part)?;
+            file.write_all(&bytes)?;
+            // The name must not be there before the contents are.
+            file.sync_all()?;
+            std::fs::rename(&part, path)
+        };
+        let outcome = written();
         if outcome.is_err() {
             std::fs::remove_file(&part).ok();
         }
@@ -183,6 +206,8 @@ impl SavedModel {
         }
         for name in self.programs.keys() {
             let saved = SavedProgram::of(&self.program(name)?, &mut captured, &mut arrays).map_err(here())?;
+            let checked = saved.check().map_err(|fault| format!("program {name:?} cannot be saved: {fault}"));
+            checked.map_err(|what| Error::argument(SAVE, what)).map_err(here())?;
             programs.insert(name.clone(), saved);
         }
         let manifest = Manifest::new(programs, tensors).to_json();
@@ -244,7 +269,8 @@ impl LoadOptions {
     }
 
     /// Gives an element function its Rust side. A file has the WGSL of element functions only, with which programs run
-    /// on GPUs; the CPU calls the Rust function of the same name, signature and text.
+    /// on GPUs; the CPU calls the Rust function of the same name, signature and text. Of several such functions, the first
+    /// one that was given is called.
     #[must_use]
     pub fn element_function<S: ElementSignature>(mut self, function: &ElementFunction<S>) -> Self {
         self.functions.push(function.function().clone());
@@ -259,6 +285,9 @@ impl LoadOptions {
     /// # Errors
     /// A file that cannot be read ([`Error::Io`]), is damaged, or was written by a newer version; an unknown primitive; an
     /// element function that was given and has another text or signature in the file.
+    ///
+    /// # Cost
+    /// Reads the file into memory, where it stays; tensors and programs are made when they are asked for.
     #[track_caller]
     pub fn load(&self, path: impl AsRef<Path>) -> Result<SavedModel> {
         let path = path.as_ref();
@@ -285,15 +314,15 @@ impl LoadOptions {
     #[track_caller]
     fn read(&self, bytes: Vec<u8>) -> Result<SavedModel, String> {
         let (file, manifest) = File::read(bytes)?;
-        let Some(json) = manifest else {
+        let Some(signed) = manifest else {
             let plain = |(name, array): (&str, _)| Some((name.to_owned(), SavedTensor::plain(name, array)?));
             let found: BTreeMap<String, SavedTensor> = file.arrays().filter_map(plain).collect();
             found.values().try_for_each(|tensor| tensor.check(&file))?;
             let tensors = found.into_iter().map(|(name, tensor)| (name, NamedTensor::Read(tensor))).collect();
             return Ok(SavedModel { programs: BTreeMap::new(), tensors, file });
         };
-        let Manifest { programs, tensors, .. } = Manifest::read(&json)?;
-        drop(json);
+        let Manifest { programs, tensors, .. } = Manifest::read(&signed)?;
+        drop(signed);
         let mut out = SavedModel { file, ..SavedModel::default() };
         for (name, tensor) in tensors {
             tensor.check(&out.file).map_err(|fault| format!("tensor {name:?}: {fault}"))?;

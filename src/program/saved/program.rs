@@ -1,7 +1,7 @@
 //! Programs in a file.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::file::{ArrayBytes, File};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result, here};
+use crate::error::{Error, Result};
 use crate::graph::backend::{Part, Wait};
 use crate::graph::diagnosis;
 use crate::graph::digest::{Digest, DigestMap};
@@ -18,7 +18,6 @@ use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::program::names::interned;
 use crate::graph::program::{self, ArrayDef, ArrayId, ExtentDef, Locations, ReplayInputs, SizeDef, SizeId};
-use crate::graph::row_lengths::KnownLengths;
 use crate::graph::scalar_bits::ScalarBits;
 use crate::graph::size::Size;
 use crate::ops::SavedFunction;
@@ -134,6 +133,13 @@ impl SavedProgram {
         &self.inputs
     }
 
+    /// Checks what a reader of the file checks of the code.
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.code.check(self.checks.len(), self.scalars.len(), &self.bounds)?;
+        let names = self.code.names().iter().map(|name| &**name).chain(self.checks.iter().map(|check| &*check.op));
+        names.map(interned).try_for_each(|name| name.map(|_| ()))
+    }
+
     /// Makes the functions part of the program, and checks everything that its recording relies on.
     #[track_caller]
     pub(super) fn checked(mut self, file: &File, known: &[Function]) -> Result<CheckedProgram, String> {
@@ -149,7 +155,9 @@ impl SavedProgram {
             let value = bits.scalar().filter(|&value| def.accepts(value));
             scalars.push(value.ok_or_else(|| format!("scalar {k} has a value that its definition excludes"))?);
         }
+        let traced = Traced::of("SavedModel::load", &self.inputs).map_err(|e| e.to_string())?;
         self.check_origins(file)?;
+        self.check_places(&traced)?;
         self.outputs
             .iter()
             .enumerate()
@@ -175,6 +183,7 @@ impl SavedProgram {
         if !sizes.eq(self.sizes.iter().map(Option::is_some)) {
             return Err("the origins of the sizes are not those of its inputs".into());
         }
+        let mut seen = HashSet::new();
         for ((_, def), origin) in self.code.arrays().zip(&self.arrays) {
             if let (ArrayDef::Input(form), Some(SavedArray::Captured(name))) = (def, origin) {
                 let array = file.array(name)?;
@@ -182,19 +191,50 @@ impl SavedProgram {
                 if array.dtype != form.dtype || !is_list {
                     return Err(format!("array {name:?} is no list of {}", form.dtype));
                 }
-                if form.dtype == DType::Bool && file.bytes(array).iter().any(|&byte| byte > 1) {
+                let is_flags = form.dtype == DType::Bool && seen.insert(name);
+                if is_flags && file.bytes(array).iter().any(|&byte| byte > 1) {
                     return Err(format!("array {name:?} has truth values that are neither 0 nor 1"));
                 }
             }
         }
-        self.code.splits().into_iter().try_for_each(|splits| match &self.arrays[splits.index()] {
-            Some(SavedArray::Captured(name)) => {
+        for splits in self.splits() {
+            if let Some(Some(SavedArray::Captured(name))) = self.arrays.get(splits.index())
+                && seen.insert(name)
+            {
                 let words = file.words(name)?;
-                let is_sorted = words.first() == Some(&0) && words.is_sorted();
-                if is_sorted { Ok(()) } else { Err(format!("array {name:?} holds no row splits")) }
+                if words.first() != Some(&0) || !words.is_sorted() {
+                    return Err(format!("array {name:?} holds no row splits"));
+                }
             }
-            _ => Ok(()),
-        })
+        }
+        Ok(())
+    }
+
+    /// Checks that the parts of inputs exist.
+    fn check_places(&self, traced: &Traced) -> Result<(), String> {
+        for ((k, def), origin) in self.code.arrays().zip(&self.arrays) {
+            if let (ArrayDef::Input(form), Some(SavedArray::Input(Place { input, part }))) = (def, origin) {
+                let found = traced.parts.get(*input).and_then(|parts| parts.arrays.get(*part));
+                if found.is_none_or(|node| node.dtype() != form.dtype) {
+                    return Err(format!("array {} is no part of an input", k.index()));
+                }
+            }
+        }
+        let is_part = |origin: &Option<SavedSize>| match origin {
+            Some(SavedSize::Input(Place { input, part })) => {
+                traced.parts.get(*input).is_some_and(|parts| *part < parts.sizes.len())
+            }
+            _ => true,
+        };
+        match self.sizes.iter().position(|origin| !is_part(origin)) {
+            Some(k) => Err(format!("size {k} is no part of an input")),
+            None => Ok(()),
+        }
+    }
+
+    /// The arrays that are used as row splits, in the code or in an output.
+    fn splits(&self) -> HashSet<ArrayId> {
+        self.code.splits().into_iter().chain(self.outputs.iter().flat_map(Layout::splits)).collect()
     }
 
     fn check_layout(&self, layout: &Layout) -> Result<(), String> {
@@ -243,43 +283,25 @@ impl CheckedProgram {
         let damaged = |what: String| Error::argument(op, what);
         let saved = &self.saved;
         let traced = Traced::of(op, &saved.inputs)?;
-        let (cpu, device) = (Device::cpu(), Device::of_traces());
-        let splits = saved.code.splits();
+        let device = Device::of_traces();
+        let splits = saved.splits();
         let mut arrays: Vec<Option<Node>> = Vec::new();
-        for ((k, def), origin) in saved.code.arrays().zip(&saved.arrays) {
-            let (ArrayDef::Input(form), Some(origin)) = (def, origin) else {
-                arrays.push(None);
-                continue;
-            };
-            arrays.push(Some(match origin {
-                SavedArray::Input(Place { input, part }) => {
-                    let found = traced.parts.get(*input).and_then(|parts| parts.arrays.get(*part));
-                    let fitting = found.filter(|node| node.dtype() == form.dtype);
-                    fitting.ok_or_else(|| damaged(format!("array {k:?} is no part of an input")))?.clone()
-                }
-                SavedArray::Captured(name) => {
+        for ((k, _), origin) in saved.code.arrays().zip(&saved.arrays) {
+            arrays.push(match origin {
+                None => None,
+                Some(SavedArray::Input(Place { input, part })) => Some(traced.parts[*input].arrays[*part].clone()),
+                Some(SavedArray::Captured(name)) => {
                     let array = file.array(name).map_err(damaged)?;
-                    let bytes = file.bytes(array);
-                    let data = cpu.backend().upload(array.dtype, bytes).map_err(here())?;
-                    let len = array.shape[0] as u32;
-                    if splits.contains(&k) {
-                        let lengths = KnownLengths::of(&bytemuck::pod_collect_to_vec::<u8, u32>(bytes));
-                        Node::source_splits(cpu.backend(), (len, lengths), data)
-                    } else {
-                        Node::source(cpu.backend(), array.dtype, len, data)
-                    }
+                    Some(file.captured(name, array, splits.contains(&k))?)
                 }
-            }));
+            });
         }
         let mut sizes: Vec<Option<Size>> = Vec::new();
         for (k, origin) in saved.sizes.iter().enumerate() {
             sizes.push(match origin {
                 None => None,
                 Some(SavedSize::Known(n)) => Some(Size::input(Digest::of("captured size", (traced.number, k)), *n)),
-                Some(SavedSize::Input(Place { input, part })) => {
-                    let found = traced.parts.get(*input).and_then(|parts| parts.sizes.get(*part));
-                    Some(found.ok_or_else(|| damaged(format!("size {k} is no part of an input")))?.clone())
-                }
+                Some(SavedSize::Input(Place { input, part })) => Some(traced.parts[*input].sizes[*part].clone()),
             });
         }
         let of = saved.code.replay(ReplayInputs {
