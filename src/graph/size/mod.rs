@@ -52,7 +52,7 @@ pub(crate) use recorded::RecordedSize;
 pub(crate) use run::{RunInput, RunSize, RunTable, Slot};
 pub(crate) use view::SizeView;
 
-use super::digest::{Digest, DigestMap};
+use super::digest::{Digest, DigestMap, DigestSet};
 use super::interned::Interner;
 use super::{BackendRef, Node};
 
@@ -204,13 +204,26 @@ impl Size {
 
     /// The device-known counts that the size contains.
     pub(crate) fn counts(&self) -> Vec<&Self> {
+        /// Of more counts, a set of their digests tells the new ones. Most sizes have one or two.
+        const FEW: usize = 16;
         let (mut out, mut stack): (Vec<&Self>, Vec<&Self>) = (Vec::new(), vec![self]);
+        let mut seen = DigestSet::default();
         while let Some(size) = stack.pop() {
-            match size.kind() {
-                Some(SizeKind::Count(count)) if count.exact().is_none() && !out.contains(&size) => out.push(size),
-                Some(SizeKind::Slot { count: Some(_), .. }) if !out.contains(&size) => out.push(size),
-                Some(SizeKind::Op(_, a, b)) => stack.extend([b, a]),
-                _ => {}
+            let is_count = match size.kind() {
+                Some(SizeKind::Count(count)) => count.exact().is_none(),
+                Some(SizeKind::Slot { count, .. }) => count.is_some(),
+                Some(SizeKind::Op(_, a, b)) => {
+                    stack.extend([b, a]);
+                    false
+                }
+                _ => false,
+            };
+            if out.len() == FEW && seen.is_empty() {
+                seen.extend(out.iter().map(|count| count.digest()));
+            }
+            let mut is_new = || if out.len() < FEW { !out.contains(&size) } else { seen.insert(size.digest()) };
+            if is_count && is_new() {
+                out.push(size);
             }
         }
         out
@@ -296,6 +309,18 @@ mod tests {
     fn the_index_of_a_count_contains_no_count() {
         let index = Size::count(counted(0), Size::Const(0), Size::Const(1));
         let _ = Size::count(counted(3), index, Size::Const(9));
+    }
+
+    #[test]
+    fn sums_of_many_counts_contain_each_once() {
+        let array = counted(5);
+        let count = |k: u32| Size::count(array.clone(), Size::Const(k), Size::Const(9));
+        let mut sizes: Vec<Size> = (0..1 << 16).map(|k| count(k % 50_000)).collect();
+        while sizes.len() > 1 {
+            sizes = sizes.chunks(2).map(|pair| pair[0].add(&pair[1])).collect();
+        }
+        assert_eq!(sizes[0].counts().len(), 50_000);
+        assert_eq!(count(0).add(count(1)).add(count(0)).counts(), [&count(0), &count(1)]);
     }
 
     #[test]
