@@ -122,19 +122,32 @@ impl Expr {
     /// For an index that selects consecutive numbers for each own element, of `width` numbers each: the first of them, as
     /// an expression of the own element. `None` for runs, which select consecutive numbers throughout.
     pub(crate) fn first_of_element(&self, width: u32) -> Option<Self> {
-        let Form::Sum(mut sum) = self.form() else { return None };
-        let starts_element = |(times, digit): &(i64, Digit)| {
-            let is_position = digit.of == Counter::Position && digit.divisor == Radix::ONE;
-            *times == 1 && is_position && digit.modulus.is_some()
-        };
-        let at = sum.digits.iter().position(starts_element)?;
-        let (_, digit) = sum.digits.remove(at);
-        let number = Digit { modulus: Some(Radix::known(width.into())), ..Digit::POSITION };
-        let (above, below) = digit.split(width.into())?;
-        if below? != number {
-            return None;
-        }
-        sum.digits.extend(above.map(|above| (width.into(), above)));
-        of_elements(&sum, width)
+        first_of_form(self.form(), width)
     }
+}
+
+fn first_of_form(form: Form, width: u32) -> Option<Expr> {
+    match form {
+        Form::Sum(sum) => first_of_sum(sum, width),
+        Form::Choice(condition, branches) => {
+            let [a, b] = *branches;
+            Some(condition.of_element(width)?.select(first_of_form(a, width)?, first_of_form(b, width)?))
+        }
+    }
+}
+
+fn first_of_sum(mut sum: Sum, width: u32) -> Option<Expr> {
+    let starts_element = |(times, digit): &(i64, Digit)| {
+        let is_position = digit.of == Counter::Position && digit.divisor == Radix::ONE;
+        *times == 1 && is_position && digit.modulus.is_some()
+    };
+    let at = sum.digits.iter().position(starts_element)?;
+    let (_, digit) = sum.digits.remove(at);
+    let number = Digit { modulus: Some(Radix::known(width.into())), ..Digit::POSITION };
+    let (above, below) = digit.split(width.into())?;
+    if below? != number {
+        return None;
+    }
+    sum.digits.extend(above.map(|above| (width.into(), above)));
+    of_elements(&sum, width)
 }

@@ -1,5 +1,6 @@
 //! Accesses against a naive evaluation of the index at every position.
 
+use super::form::Form;
 use super::*;
 use crate::Device;
 use crate::dtype::DType;
@@ -277,11 +278,21 @@ fn random_indices_are_what_their_accesses_claim() {
             for leaf in access.choices() {
                 *seen.entry(kind(leaf)).or_default() += 1;
             }
+            for width in 2..4 {
+                let Some(first) = index.first_of_element(width) else { continue };
+                for i in 0..POSITIONS {
+                    let element = arrays.eval(&first, i / width).expect("arithmetic that did not wrap");
+                    let claimed = element.wrapping_add(i % width);
+                    assert_eq!(arrays.eval(&index, i), Some(claimed), "at {i}: {index:?}\nby {width}: {first:?}");
+                }
+                let is_choice = matches!(index.form(), Form::Choice(..));
+                *seen.entry(if is_choice { "first of a choice" } else { "first" }).or_default() += 1;
+            }
         }
     }
     let kinds =
         ["run", "own", "fixed", "strided", "row", "place", "cyclic", "each", "uniform", "of uniform", "gathered"];
-    for kind in kinds {
+    for kind in kinds.into_iter().chain(["first", "first of a choice"]) {
         assert!(seen.get(kind).is_some_and(|&n| n > 5), "{kind}: {seen:?}");
     }
 }

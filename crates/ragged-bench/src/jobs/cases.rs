@@ -24,7 +24,7 @@ mod stream_job;
 use std::ops::Range;
 use std::rc::Rc;
 
-use ragged::{Device, RaggedTensor, Result};
+use ragged::{DType, Device, Program, RaggedTensor, Result, TensorSpec};
 
 /// A job with its inputs on a device: computes its numbers and reads them.
 pub type Job = Box<dyn Fn() -> Result<Vec<f32>>>;
@@ -46,13 +46,14 @@ pub struct Case {
 }
 
 /// The jobs by name.
-pub const ALL: [(&str, Make); 6] = [
+pub const ALL: [(&str, Make); 7] = [
     ("particle_events", particle_events),
     ("sessions", sessions),
     ("graph_layer", graph_layer),
     ("recommender", recommender),
     ("attention", attention),
     ("stream", stream),
+    ("stream_traced", stream_traced),
 ];
 
 /// Pseudorandom numbers with a fixed seed.
@@ -331,8 +332,9 @@ fn attention(values: usize) -> Case {
     Case { values: 3 * tokens * WIDTH, plain: Box::new(plain), upload: Box::new(upload) }
 }
 
-/// Batches of about 3,000 values.
-fn stream(values: usize) -> Case {
+/// The largest value of each row relative to the row's mean, of batches of about 3,000 values. `peaks` makes the
+/// function that computes one batch on a device.
+fn peaks_of_batches(values: usize, peaks: impl Fn() -> Result<Peaks> + 'static) -> Case {
     type Batch = (Vec<u32>, Vec<f32>);
     let mut random = Random(6);
     let batches: Vec<Batch> = (0..(values / 3000).max(3))
@@ -355,15 +357,32 @@ fn stream(values: usize) -> Case {
         }
     };
     let upload = move |device: &Device| -> Result<Job> {
-        let (batches, device) = (batches.clone(), device.clone());
+        let (batches, device, peaks) = (batches.clone(), device.clone(), peaks()?);
         Ok(Box::new(move || {
             let mut all = Vec::new();
             for (splits, values) in &*batches {
                 let batch = RaggedTensor::from_row_splits(values, splits, &device)?;
-                all.extend(stream_job::peaks(&batch)?.to_vec()?);
+                all.extend(peaks(&batch)?.to_vec()?);
             }
             Ok(all)
         }))
     };
     Case { values, plain: Box::new(plain), upload: Box::new(upload) }
+}
+
+/// Computes the peaks of a batch.
+type Peaks = Box<dyn Fn(&RaggedTensor<f32>) -> Result<RaggedTensor<f32>>>;
+
+/// Each batch is recorded.
+fn stream(values: usize) -> Case {
+    peaks_of_batches(values, || Ok(Box::new(stream_job::peaks)))
+}
+
+/// One program, traced before, runs on each batch.
+fn stream_traced(values: usize) -> Case {
+    peaks_of_batches(values, || {
+        let rows = TensorSpec::new(DType::F32, [None, None]).ragged_rank(1);
+        let program = Program::trace(&[rows], |x| stream_job::peaks(&x[0].clone().try_into()?))?;
+        Ok(Box::new(move |batch| program.run(batch)?.remove(0).try_into()))
+    })
 }
