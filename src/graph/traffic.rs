@@ -52,6 +52,7 @@ impl Traffic {
 #[derive(Debug)]
 pub(crate) struct StepRun<'a> {
     pub(crate) step: &'a Step,
+    pub(crate) loads: &'a Loads,
     pub(crate) sizes: SizeView<'a>,
     /// Bytes of intermediate results between the step's kernels.
     pub(crate) scratch_bytes: u64,
@@ -183,14 +184,14 @@ pub(crate) fn min_step_bytes(step: &Step, sizes: SizeView<'_>) -> u64 {
 /// Whether a scan stores its elements in its output between its two passes, because re-evaluating an element would read
 /// more bytes than a store and a load. Depends on types and not on sizes, so that all batches run the same kernel. A
 /// scan over binding windows reads stored elements only, and keeps none.
-pub(crate) fn keeps_elements(step: &Step) -> bool {
-    !step.is_oversized() && Loads::of(step).exceed_an_element()
+pub(crate) fn keeps_elements(step: &Step, loads: &Loads) -> bool {
+    !step.is_oversized() && loads.exceed_an_element()
 }
 
 /// Bytes that the step, with these loads, moves.
 pub(crate) fn traffic(step: &Step, loads: &Loads, sizes: SizeView<'_>, scratch_bytes: u64) -> Traffic {
     let (read, written) = (loads.bytes(sizes), step.outputs().iter().map(|n| sizes.bytes(n)).sum::<u64>());
-    step.recipe.facts().traffic(Traffic { read, written }, &StepRun { step, sizes, scratch_bytes })
+    step.recipe.facts().traffic(Traffic { read, written }, &StepRun { step, loads, sizes, scratch_bytes })
 }
 
 /// Minimum traffic of any plan for the roots: the inputs of the steps, once per distinct load (row splits once), and

@@ -9,7 +9,6 @@ pub(super) use super::template::OpId;
 use super::template::{Prepared, Template, TemplateOp};
 use crate::dtype::DType;
 use crate::error::Error;
-use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
@@ -75,7 +74,7 @@ pub(super) const PARTITION_COST_PER_RUN: u32 = 256;
 pub(super) enum Op<'a> {
     Scalar(Scalar),
     Index,
-    /// Values that the caller sets for each block: see [`CompiledExpr::with_given`].
+    /// Values that the caller sets for each block: see [`Template::new`].
     Given,
     Load(&'a Array, DType, OpId),
     RowOf(&'a [u32], OpId),
@@ -120,25 +119,12 @@ pub(crate) struct CompiledExpr<'a> {
 
 impl<'a> CompiledExpr<'a> {
     pub(crate) fn new(inputs: &'a Inputs, e: &Expr) -> Self {
-        Self::with_given(inputs, &[], &[e]).0
+        Self::of_template(inputs, inputs.step.template(e))
     }
 
-    /// Compiles several expressions that share their common subexpressions; the last one is the whole expression. The
-    /// values of the expressions `given` are set for each block, as those of operations `0..given.len()`. Returns the
-    /// operation of each expression, too.
-    pub(super) fn with_given(inputs: &'a Inputs, given: &[Expr], all: &[&Expr]) -> (Self, Vec<OpId>) {
-        let digest = match (given, all) {
-            ([], [e]) => e.digest(),
-            _ => {
-                let [given, all]: [Vec<Digest>; 2] =
-                    [given.iter().map(Expr::digest).collect(), all.iter().map(|e| e.digest()).collect()];
-                Digest::of("compiled expressions", (given, all))
-            }
-        };
-        let template = inputs.step.template(digest, || Template::new(&inputs.step, given, all));
-        let ops = template.ops.iter().map(|op| bound(op, inputs)).collect();
-        let ids = template.ids.clone();
-        (Self { ops, template }, ids)
+    /// The expressions of a template in a run.
+    pub(super) fn of_template(inputs: &'a Inputs, template: Arc<Template>) -> Self {
+        Self { ops: template.ops.iter().map(|op| bound(op, inputs)).collect(), template }
     }
 
     /// The operation of the whole expression.

@@ -11,8 +11,14 @@ pub(super) fn for_each_index(n: usize, f: &(dyn Fn(usize) + Sync)) {
 }
 
 /// Calls `f` with each item.
-pub(super) fn for_each<T: Send>(items: Vec<T>, f: &(dyn Fn(T) + Sync)) {
-    items.into_par_iter().for_each(f);
+pub(super) fn for_each<T: Send>(mut items: Vec<T>, f: &(dyn Fn(T) + Sync)) {
+    match items.pop() {
+        Some(only) if items.is_empty() => f(only),
+        last => {
+            items.extend(last);
+            items.into_par_iter().for_each(f);
+        }
+    }
 }
 
 /// Calls `f` with the number of each chunk of `len` elements, and the chunk. The last chunk may be shorter.

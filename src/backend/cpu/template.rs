@@ -1,6 +1,7 @@
 //! What the runs of a step share: the numbers of its arrays, and templates of its compiled expressions.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::any::Any;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::dtype::DType;
 use crate::graph::digest::{Digest, DigestMap, DigestSet};
@@ -28,6 +29,7 @@ pub(crate) struct Prepared {
     pub(super) loads: Loads,
     /// The expressions that the step's loops compile, by their digests.
     templates: Mutex<DigestMap<Arc<Template>>>,
+    of_primitive: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl Prepared {
@@ -51,10 +53,16 @@ impl Prepared {
         self.checks.iter().position(|c| c == check).expect("bug: an unplanned check")
     }
 
-    /// The template of that digest, compiled at the first call.
-    pub(super) fn template(&self, digest: Digest, compile: impl FnOnce() -> Template) -> Arc<Template> {
+    /// The template of an expression, compiled at the first call.
+    pub(super) fn template(&self, e: &Expr) -> Arc<Template> {
         let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
-        templates.entry(digest).or_insert_with(|| Arc::new(compile())).clone()
+        templates.entry(e.digest()).or_insert_with(|| Arc::new(Template::new(self, &[], &[e]))).clone()
+    }
+
+    /// What the primitive of the step prepares for all runs, made at the first call.
+    pub(super) fn of_primitive<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> &T {
+        let prepared = self.of_primitive.get_or_init(|| Box::new(make()));
+        prepared.downcast_ref().expect("bug: a step of another primitive")
     }
 }
 
@@ -137,6 +145,8 @@ pub(crate) struct Template {
 }
 
 impl Template {
+    /// Compiles several expressions that share their common subexpressions; the last one is the whole expression. The
+    /// values of the expressions `given` are set for each block, as those of operations `0..given.len()`.
     pub(super) fn new(step: &Prepared, given: &[Expr], all: &[&Expr]) -> Self {
         let mut template = Self::default();
         let mut compiled = DigestMap::default();

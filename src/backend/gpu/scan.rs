@@ -13,7 +13,7 @@ use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{SizedLimits, Step};
 use crate::graph::primitive::Scan;
 use crate::graph::size::SizeView;
-use crate::graph::traffic::keeps_elements;
+use crate::graph::traffic::{Loads, keeps_elements};
 
 /// Elements scanned per workgroup.
 pub const TILE: u32 = 2048;
@@ -56,7 +56,7 @@ impl GpuPrimitive for Scan {
             live_function(&mut m, "live", count);
             m.value_function("value", value);
             m.push("fn load(i: u32) -> u32 {\n    return value(i, 0u);\n}");
-            m.push(if keeps_elements(step) { KEEPS } else { LOADS_TWICE });
+            m.push(if keeps_elements(step, &Loads::of(step)) { KEEPS } else { LOADS_TWICE });
             let tiles = StorageArray::new("tiles", Element::WORD, Binding::Scratch(0));
             m.finish(&[SCAN, WORKGROUP_SCAN], "u32", Some(Element::WORD), vec![tiles])
         });

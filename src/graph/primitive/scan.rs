@@ -34,7 +34,7 @@ impl Facts for Scan {
     /// Evaluates the summands twice, unless the kernel keeps them.
     fn traffic(&self, once: Traffic, at: &StepRun<'_>) -> Traffic {
         let kept = WORD * u64::from(at.sizes.capacity(&self.count));
-        let again = if keeps_elements(at.step) { (kept, kept) } else { (once.read, 0) };
+        let again = if keeps_elements(at.step, at.loads) { (kept, kept) } else { (once.read, 0) };
         once.plus(again.0, again.1).with_scratch(at)
     }
 }

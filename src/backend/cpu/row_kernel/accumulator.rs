@@ -1,13 +1,18 @@
 //! The column of each accumulator: dispatch on the operation and the dtype, once per row kernel.
 
+use super::super::array::Array;
 use super::super::row_reduce::{MinMax, Moments, OnlineSoftmax, SumProd};
-use super::column::{Column, ColumnOf, CompiledSource};
+use super::column::{Column, ColumnOf, ColumnSource};
 use crate::dtype::DType;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::Accumulator;
 
 /// The column of an accumulator of values of a dtype.
-pub(super) fn column<'a>(accumulator: Accumulator, dtype: DType, source: CompiledSource<'a>) -> Box<dyn Column + 'a> {
+pub(super) fn column<'a>(
+    accumulator: Accumulator,
+    dtype: DType,
+    source: ColumnSource<&'a Array>,
+) -> Box<dyn Column + 'a> {
     macro_rules! column {
         ($t:ty, $monoid:expr) => {
             Box::new(ColumnOf::<$t, _>::new($monoid, source))

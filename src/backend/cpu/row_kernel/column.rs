@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::super::accumulate::Reducible;
 use super::super::array::Array;
@@ -11,58 +12,23 @@ use super::super::eval::Block;
 use super::super::row_reduce::{ChainStep, Columns, RowFold, RowMonoid};
 use super::super::work_items::RowStarts;
 use super::states::{States, StatesOf};
-use super::table_expr::TableExpr;
 use crate::graph::canonical_order::reduction::block_len;
-use crate::graph::expr::Expr;
 
-/// Where the values of a column come from, in uncompiled form.
-pub(super) enum SourceExpr {
+/// Where the values of a column come from.
+pub(super) enum ColumnSource<A> {
     /// An expression of the element's index.
-    Elements(Expr),
-    /// Rows of a table.
-    Table(TableExpr),
-}
-
-/// The same, compiled.
-pub(super) enum CompiledSource<'a> {
     Elements(OpId),
-    Table { array: &'a Array, first: OpId, chain: Vec<ChainStep<OpId>> },
+    /// Rows of a table, by operations of the value's index: the first element of a row, and the steps of the chain.
+    Table { array: A, first: OpId, chain: Arc<[ChainStep<OpId>]> },
 }
 
-impl SourceExpr {
-    pub(super) fn of(inputs: &Inputs, e: &Expr, inner: usize) -> Self {
-        TableExpr::of(inputs, e, inner).map_or_else(|| Self::Elements(e.clone()), Self::Table)
-    }
-
-    pub(super) fn of_element(&self) -> Option<&Expr> {
-        if let Self::Elements(e) = self { Some(e) } else { None }
-    }
-
-    /// The expressions of the value's index.
-    pub(super) fn of_value(&self) -> impl Iterator<Item = &Expr> {
-        let (first, chain) = match self {
-            Self::Elements(_) => (None, [].as_slice()),
-            Self::Table(of) => (Some(&of.first), of.chain.as_slice()),
-        };
-        first.into_iter().chain(chain.iter().filter_map(ChainStep::operand))
-    }
-
-    /// The source of the next operations of its expressions.
-    pub(super) fn compiled<'a>(
-        &self,
-        inputs: &'a Inputs,
-        elements: &mut impl Iterator<Item = OpId>,
-        values: &mut impl Iterator<Item = OpId>,
-    ) -> CompiledSource<'a> {
-        let mut next = || values.next().expect("bug: an expression was not compiled");
+impl ColumnSource<usize> {
+    /// The source in a run, where a table is one of the step's arrays.
+    pub(super) fn in_run<'a>(&self, inputs: &'a Inputs) -> ColumnSource<&'a Array> {
         match self {
-            Self::Elements(_) => {
-                CompiledSource::Elements(elements.next().expect("bug: an expression was not compiled"))
-            }
-            Self::Table(of) => {
-                let first = next();
-                let chain = of.chain.iter().map(|step| step.with_operand(step.operand().map(|_| next()))).collect();
-                CompiledSource::Table { array: inputs.array(&of.table), first, chain }
+            Self::Elements(id) => ColumnSource::Elements(*id),
+            Self::Table { array, first, chain } => {
+                ColumnSource::Table { array: &inputs.arrays[*array], first: *first, chain: chain.clone() }
             }
         }
     }
@@ -99,12 +65,12 @@ pub(super) trait Column: Sync {
 /// A monoid and the source of its values, of type `T`.
 pub(super) struct ColumnOf<'a, T, M> {
     monoid: M,
-    source: CompiledSource<'a>,
+    source: ColumnSource<&'a Array>,
     values: PhantomData<fn(T)>,
 }
 
 impl<'a, T, M> ColumnOf<'a, T, M> {
-    pub(super) fn new(monoid: M, source: CompiledSource<'a>) -> Self {
+    pub(super) fn new(monoid: M, source: ColumnSource<&'a Array>) -> Self {
         Self { monoid, source, values: PhantomData }
     }
 }
@@ -129,14 +95,14 @@ where
         let mut states = vec![self.monoid.identity(); rows.len() * inner];
         let start = |row: usize| starts.at(rows.start + row) - from;
         match &self.source {
-            CompiledSource::Elements(id) => {
+            ColumnSource::Elements(id) => {
                 let values = source.elements.values::<T>(*id);
                 match inner {
                     1 => self.monoid.rows(&values, start, &mut states),
                     _ => Columns::consecutive(&values, inner).rows(self.monoid, start, &mut states),
                 }
             }
-            CompiledSource::Table { array, first, chain } => {
+            ColumnSource::Table { array, first, chain } => {
                 let columns = Columns::<T>::of_table(array.slice(), inner, source.indices(), *first, chain);
                 columns.rows(self.monoid, start, &mut states);
             }
@@ -148,7 +114,7 @@ where
         let inner = source.inner;
         let mut states = vec![self.monoid.identity(); len.div_ceil(block_len(inner)) * inner];
         match &self.source {
-            CompiledSource::Elements(id) => {
+            ColumnSource::Elements(id) => {
                 let values = source.elements.values::<T>(*id);
                 if inner == 1 {
                     let blocks = values.chunks(block_len(1));
@@ -157,7 +123,7 @@ where
                     Columns::consecutive(&values, inner).blocks(self.monoid, &mut states);
                 }
             }
-            CompiledSource::Table { array, first, chain } => {
+            ColumnSource::Table { array, first, chain } => {
                 let columns = Columns::<T>::of_table(array.slice(), inner, source.indices(), *first, chain);
                 columns.blocks(self.monoid, &mut states);
             }

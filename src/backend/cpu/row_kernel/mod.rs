@@ -11,12 +11,14 @@ mod column;
 mod outputs;
 mod states;
 mod table_expr;
+mod templates;
 
 use std::ops::Range;
 
-use column::{Column, Source, SourceExpr};
+use column::{Column, Source};
 use outputs::{Outputs, WorkItem};
 use states::States;
+use templates::compiled;
 
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
@@ -29,7 +31,6 @@ use super::work_items::RowStarts;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::canonical_order::reduction::block_len;
-use crate::graph::expr::Expr;
 use crate::graph::node::{RowDomain, Rows};
 use crate::graph::plan::Step;
 use crate::graph::primitive::Reduce;
@@ -52,7 +53,7 @@ impl CpuPrimitive for Reduce {
 /// Runs a row kernel over the first `nrows` rows, with `inner` numbers per value, into its outputs in order.
 fn run(inputs: &Inputs, kernel: &RowKernel, rows: &Rows, nrows: usize, inner: usize, arrays: &mut [Array]) {
     let nrows = if inner == 0 { 0 } else { nrows };
-    let compiled = Compiled::new(inputs, kernel, rows, inner);
+    let compiled = compiled(inputs, kernel, rows, inner);
     let starts = compiled.starts;
     let mut live = vec![nrows * inner; arrays.len()];
     if compiled.mapped.is_some() {
@@ -91,45 +92,7 @@ struct Compiled<'a> {
     of_tables: bool,
 }
 
-impl<'a> Compiled<'a> {
-    fn new(inputs: &'a Inputs, kernel: &RowKernel, rows: &Rows, inner: usize) -> Self {
-        let columns = kernel.columns();
-        let sources: Vec<SourceExpr> = columns.iter().map(|(_, e)| SourceExpr::of(inputs, e, inner)).collect();
-        let own = rows.row_of(Expr::index());
-        let given: Vec<Expr> = match &kernel.map {
-            Some(_) => kernel.results.iter().map(|r| Expr::load(&r.out, own.clone())).collect(),
-            None => Vec::new(),
-        };
-        let map = kernel.map.iter().map(|map| &map.value);
-        let of_elements: Vec<&Expr> = sources.iter().filter_map(SourceExpr::of_element).chain(map).collect();
-        let (elements, element_ids) = CompiledExpr::with_given(inputs, &given, &of_elements);
-        let of_values: Vec<&Expr> = sources.iter().flat_map(SourceExpr::of_value).collect();
-        let (values, value_ids) = CompiledExpr::with_given(inputs, &[], &of_values);
-        let (mut element_ids, mut value_ids) = (element_ids.into_iter(), value_ids.into_iter());
-        let compiled = columns.iter().zip(&sources).map(|((accumulator, e), source)| {
-            accumulator::column(*accumulator, e.dtype(), source.compiled(inputs, &mut element_ids, &mut value_ids))
-        });
-        let results = kernel.results.iter().map(|r| CompiledResult {
-            reducer: r.reducer,
-            column: kernel.column_of(r),
-            epilogue: r.epilogue.as_ref().map(|epilogue| {
-                let given = std::slice::from_ref(&epilogue.reduced);
-                CompiledExpr::with_given(inputs, given, &[&epilogue.value]).0
-            }),
-            is_stored: r.is_stored,
-        });
-        Self {
-            starts: RowStarts::new(inputs, rows),
-            inner,
-            columns: compiled.collect(),
-            results: results.collect(),
-            mapped: kernel.map.as_ref().map(|map| map.out.dtype()),
-            of_tables: sources.iter().all(|source| source.of_element().is_none()),
-            elements,
-            values,
-        }
-    }
-
+impl Compiled<'_> {
     /// Numbers per work item: [`CHUNK`], or more if blocks hold few intermediate results, so that the fixed cost per item
     /// matters more; but few enough for all cores to have work.
     fn chunk(&self, nrows: usize) -> usize {

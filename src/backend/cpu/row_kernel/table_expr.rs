@@ -2,7 +2,6 @@
 //! of the product of a sparse and a dense matrix. The index of a table row and the operands of the chain must depend on
 //! the value's index alone. They are computed once per value instead of once per column.
 
-use super::super::compiled_expr::Inputs;
 use super::super::row_reduce::{ChainStep, chain_of};
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::node::Node;
@@ -17,17 +16,16 @@ pub(super) struct TableExpr {
 
 impl TableExpr {
     /// `None` for other expressions of an element.
-    pub(super) fn of(inputs: &Inputs, e: &Expr, inner: usize) -> Option<Self> {
+    pub(super) fn of(e: &Expr, inner: usize) -> Option<Self> {
         let inner = u32::try_from(inner).ok().filter(|&inner| inner > 1)?;
         let of_value = |e: &Expr| e.of_element(inner);
-        let ((table, first), chain) = chain_of(e, &|e| row_of_table(inputs, e, inner), &of_value)?;
+        let ((table, first), chain) = chain_of(e, &|e| row_of_table(e, inner), &of_value)?;
         Some(Self { table, first, chain })
     }
 }
 
 /// The table of which `e` is an element, and the first element of the value's row.
-fn row_of_table(inputs: &Inputs, e: &Expr, inner: u32) -> Option<(Node, Expr)> {
+fn row_of_table(e: &Expr, inner: u32) -> Option<(Node, Expr)> {
     let ExprKind::Load(table, at) = e.kind() else { return None };
-    let first = at.first_of_element(inner)?;
-    (inputs.array(table).len() > 0).then(|| (table.clone(), first))
+    Some((table.clone(), at.first_of_element(inner)?))
 }
