@@ -5,15 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use super::array::Array;
 use super::pool::Pool;
-pub(super) use super::template::OpId;
-use super::template::{Prepared, Template, TemplateOp};
-use crate::dtype::DType;
+pub(super) use super::template::{Op, OpId};
+use super::template::{Prepared, Template};
 use crate::error::Error;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
 use crate::graph::node::Node;
-use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RunTable, SizeView};
 
@@ -52,8 +50,8 @@ impl Inputs {
     }
 
     /// The function to call.
-    fn function(&self, f: &Function) -> Function {
-        f.of_run(&self.functions).clone()
+    pub(super) fn function<'f>(&'f self, f: &'f Function) -> &'f Function {
+        f.of_run(&self.functions)
     }
 
     /// The outcome slot of a check.
@@ -70,50 +68,9 @@ pub(super) const PARTITION_COST_PER_POSITION: u32 = 32;
 /// Cost per run of the same partitioning, for a run-length encoded condition.
 pub(super) const PARTITION_COST_PER_RUN: u32 = 256;
 
-/// An operation of a compiled expression.
-pub(super) enum Op<'a> {
-    Scalar(Scalar),
-    Index,
-    /// Values that the caller sets for each block: see [`Template::new`].
-    Given,
-    Load(&'a Array, DType, OpId),
-    RowOf(&'a [u32], OpId),
-    /// The operation, the dtype of its results, its operand.
-    Unary(UnaryOp, DType, OpId),
-    Binary(BinaryOp, OpId, OpId),
-    Cast(DType, OpId),
-    Bitcast(DType, OpId),
-    /// The condition and the branches, and the costs of the branches if both may be evaluated at all positions.
-    Select([OpId; 3], Option<[u32; 2]>),
-    /// The user's function, its arguments, and the slot that records its first panic.
-    Call(Function, Vec<OpId>, &'a OnceLock<Error>),
-    /// The slot that records the first failing position, the condition, the value.
-    Checked(&'a AtomicU32, OpId, OpId),
-}
-
-/// The operation of a template in a run.
-fn bound<'a>(op: &TemplateOp, inputs: &'a Inputs) -> Op<'a> {
-    match op {
-        TemplateOp::Scalar(s) => Op::Scalar(*s),
-        TemplateOp::Param(p) => Op::Scalar(inputs.sizes().scalar(p)),
-        TemplateOp::Size(size) => Op::Scalar(Scalar::U32(inputs.sizes().value(size))),
-        TemplateOp::Index => Op::Index,
-        TemplateOp::Given => Op::Given,
-        TemplateOp::Load(array, dtype, at) => Op::Load(&inputs.arrays[*array], *dtype, *at),
-        TemplateOp::RowOf(splits, at) => Op::RowOf(inputs.arrays[*splits].slice(), *at),
-        TemplateOp::Unary(op, dtype, a) => Op::Unary(*op, *dtype, *a),
-        TemplateOp::Binary(op, a, b) => Op::Binary(*op, *a, *b),
-        TemplateOp::Cast(dtype, a) => Op::Cast(*dtype, *a),
-        TemplateOp::Bitcast(dtype, a) => Op::Bitcast(*dtype, *a),
-        TemplateOp::Select(all, costs) => Op::Select(*all, *costs),
-        TemplateOp::Call(f, arguments) => Op::Call(inputs.function(f), arguments.clone(), &inputs.panic),
-        TemplateOp::Checked(check, ok, v) => Op::Checked(&inputs.outcomes[*check], *ok, *v),
-    }
-}
-
 /// Expressions compiled for evaluation at many blocks.
 pub(crate) struct CompiledExpr<'a> {
-    ops: Vec<Op<'a>>,
+    inputs: &'a Inputs,
     template: Arc<Template>,
 }
 
@@ -124,7 +81,21 @@ impl<'a> CompiledExpr<'a> {
 
     /// The expressions of a template in a run.
     pub(super) fn of_template(inputs: &'a Inputs, template: Arc<Template>) -> Self {
-        Self { ops: template.ops.iter().map(|op| bound(op, inputs)).collect(), template }
+        Self { inputs, template }
+    }
+
+    pub(super) fn inputs(&self) -> &'a Inputs {
+        self.inputs
+    }
+
+    /// The value of an operation that is a constant of the run.
+    pub(super) fn constant(&self, id: OpId) -> Option<Scalar> {
+        match &self.template.ops[id] {
+            Op::Scalar(s) => Some(*s),
+            Op::Param(p) => Some(self.inputs.sizes().scalar(p)),
+            Op::Size(size) => Some(Scalar::U32(self.inputs.sizes().value(size))),
+            _ => None,
+        }
     }
 
     /// The operation of the whole expression.
@@ -134,12 +105,13 @@ impl<'a> CompiledExpr<'a> {
 
     /// Whether there is no arithmetic, so that the values of a block are at most copies of array elements.
     pub(super) fn only_loads(&self) -> bool {
-        self.ops.iter().all(|op| matches!(op, Op::Scalar(_) | Op::Index | Op::Load(..)))
+        let is_load = |op: &Op| matches!(op, Op::Scalar(_) | Op::Param(_) | Op::Size(_) | Op::Index | Op::Load(..));
+        self.template.ops.iter().all(is_load)
     }
 
     /// The operations, operands first.
-    pub(super) fn ops(&self) -> &[Op<'a>] {
-        &self.ops
+    pub(super) fn ops(&self) -> &[Op] {
+        &self.template.ops
     }
 
     /// For each operation, the number of operations that read its values, and one more if the caller sets or reads them.

@@ -63,9 +63,9 @@ impl<'a> Block<'a> {
     pub(super) fn copy(&mut self, dtype: DType, out: &mut [u8]) -> Option<bool> {
         let root = self.expr().root();
         let plan = match self.expr().ops()[root] {
-            Op::Load(array, _, at) if array.len() > 0 => match self.element_plan(array, at) {
+            Op::Load(array, _, at) if self.array(array).len() > 0 => match self.element_plan(self.array(array), at) {
                 None if let at @ Encoded::Dense(..) = self.eval(at) => {
-                    load::store(array, dtype, &at, out);
+                    load::store(self.array(array), dtype, &at, out);
                     return Some(false);
                 }
                 plan => plan?,
@@ -77,12 +77,16 @@ impl<'a> Block<'a> {
         Some(true)
     }
 
+    fn array(&self, number: usize) -> &'a Array {
+        &self.expr().inputs().arrays[number]
+    }
+
     /// Whether operation `id` is a load, a scalar or a `select` of these, without checks and calls of functions.
     /// (Both apply only to the positions that use the result.)
     fn is_copied(&self, id: OpId) -> bool {
         match &self.expr().ops()[id] {
-            Op::Scalar(_) => true,
-            Op::Load(array, ..) => array.len() > 0 && !self.expr().has_conditions(id),
+            Op::Scalar(_) | Op::Param(_) | Op::Size(_) => true,
+            Op::Load(array, ..) => self.array(*array).len() > 0 && !self.expr().has_conditions(id),
             Op::Select([_, a, b], _) => !self.expr().has_conditions(id) && self.is_copied(*a) && self.is_copied(*b),
             _ => false,
         }
@@ -93,9 +97,8 @@ impl<'a> Block<'a> {
     fn copy_plan(&mut self, id: OpId) -> Option<CopyPlan<'a>> {
         match self.expr().ops()[id] {
             Op::Select([c, a, b], _) => self.select_plan(c, [a, b], &mut |block, side| block.copy_plan(side)),
-            Op::Scalar(s) => Some(CopyPlan::constant(s)),
-            Op::Load(array, _, at) => self.element_plan(array, at),
-            _ => None,
+            Op::Load(array, _, at) => self.element_plan(self.array(array), at),
+            _ => self.expr().constant(id).map(CopyPlan::constant),
         }
     }
 

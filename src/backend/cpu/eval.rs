@@ -125,7 +125,7 @@ impl<'a> Block<'a> {
         }
         let out = match self.enclosing_result(id) {
             Some(known) => known,
-            None => self.compute(&expr.ops()[id]),
+            None => self.compute(id),
         };
         self.memo[id] = Some(out.clone());
         out
@@ -150,14 +150,18 @@ impl<'a> Block<'a> {
         }
     }
 
-    fn compute(&mut self, op: &Op<'a>) -> Encoded<'a> {
-        let n = self.len;
-        match op {
-            Op::Scalar(s) => Encoded::Constant(*s),
+    fn compute(&mut self, id: OpId) -> Encoded<'a> {
+        let (n, expr) = (self.len, self.expr);
+        let inputs = expr.inputs();
+        if let Some(constant) = expr.constant(id) {
+            return Encoded::Constant(constant);
+        }
+        match &expr.ops()[id] {
+            Op::Scalar(_) | Op::Param(_) | Op::Size(_) => unreachable!("bug: a constant without a value"),
             Op::Index => self.index.clone(),
             Op::Given => unreachable!("bug: a block without its given values"),
             Op::Load(array, dtype, at) => {
-                let at = self.operand(*at);
+                let (array, at) = (&*inputs.arrays[*array], self.operand(*at));
                 if array.len() == 0 {
                     // The array has no elements, but the index was evaluated for its checks.
                     return Encoded::Constant(Scalar::from_i64(*dtype, 0));
@@ -166,7 +170,7 @@ impl<'a> Block<'a> {
             }
             Op::RowOf(splits, at) => {
                 let at = self.operand(*at);
-                rows_of(splits, n, &at)
+                rows_of(inputs.arrays[*splits].slice(), n, &at)
             }
             Op::Unary(op, dtype, a) => arithmetic::unary(*op, *dtype, n, &self.operand(*a)),
             Op::Binary(op, a, b) => arithmetic::binary(*op, n, &self.operand(*a), &self.operand(*b)),
@@ -176,13 +180,13 @@ impl<'a> Block<'a> {
                 let c = self.operand(*c);
                 self.select(&c, *a, *b, *costs)
             }
-            Op::Call(function, arguments, panic) => {
+            Op::Call(function, arguments) => {
                 let arguments: Vec<Encoded<'a>> = arguments.iter().map(|&a| self.operand(a)).collect();
-                call::call(function, n, &arguments, panic)
+                call::call(inputs.function(function), n, &arguments, &inputs.panic)
             }
-            Op::Checked(outcome, ok, v) => {
+            Op::Checked(check, ok, v) => {
                 let ok = self.operand(*ok);
-                self.record(outcome, &ok);
+                self.record(&inputs.outcomes[*check], &ok);
                 self.operand(*v)
             }
         }

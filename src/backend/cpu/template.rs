@@ -99,26 +99,33 @@ fn branch_cost(branch: &Expr, of_condition: &DigestSet) -> Option<u32> {
     Some(cost)
 }
 
-/// An operation of a template: references are numbers, and what differs from run to run is symbolic.
+/// An operation of a template: arrays and checks are numbers, and what differs from run to run is symbolic.
 #[derive(Debug)]
-pub(super) enum TemplateOp {
+pub(super) enum Op {
     Scalar(Scalar),
     Param(ScalarParam),
     Size(Size),
     Index,
+    /// Values that the caller sets for each block: see [`Template::new`].
     Given,
+    /// The array, the dtype of its elements, the index.
     Load(usize, DType, OpId),
+    /// The splits, the position.
     RowOf(usize, OpId),
+    /// The operation, the dtype of its results, its operand.
     Unary(UnaryOp, DType, OpId),
     Binary(BinaryOp, OpId, OpId),
     Cast(DType, OpId),
     Bitcast(DType, OpId),
+    /// The condition and the branches, and the costs of the branches if both may be evaluated at all positions.
     Select([OpId; 3], Option<[u32; 2]>),
+    /// The user's function and its arguments.
     Call(Function, Vec<OpId>),
+    /// The check, the condition, the value.
     Checked(usize, OpId, OpId),
 }
 
-impl TemplateOp {
+impl Op {
     /// The operations whose values this one reads.
     fn operands(&self) -> Vec<OpId> {
         match self {
@@ -135,7 +142,7 @@ impl TemplateOp {
 /// Compiled expressions without the arrays and numbers of a run. Each distinct subexpression is one operation.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
-    pub(super) ops: Vec<TemplateOp>,
+    pub(super) ops: Vec<Op>,
     /// The operation of each expression; the last one is that of the whole expression.
     pub(super) ids: Vec<OpId>,
     /// For each operation, whether its expression contains checks or calls of functions.
@@ -151,11 +158,11 @@ impl Template {
         let mut template = Self::default();
         let mut compiled = DigestMap::default();
         for e in given {
-            template.push(e, TemplateOp::Given, &mut compiled);
+            template.push(e, Op::Given, &mut compiled);
         }
         template.ids = all.iter().map(|e| template.compile(step, e, &mut compiled)).collect();
         template.readers = vec![0; template.ops.len()];
-        let operands = template.ops.iter().flat_map(TemplateOp::operands);
+        let operands = template.ops.iter().flat_map(Op::operands);
         for id in operands.chain(template.ids.iter().copied()).chain(0..given.len()) {
             template.readers[id] += 1;
         }
@@ -169,20 +176,20 @@ impl Template {
         }
         let mut at = |e: &Expr| self.compile(step, e, compiled);
         let op = match e.kind() {
-            ExprKind::Scalar(s) => TemplateOp::Scalar(*s),
-            ExprKind::Param(p) => TemplateOp::Param(p.clone()),
-            ExprKind::Size(size) => TemplateOp::Size(size.clone()),
-            ExprKind::Index => TemplateOp::Index,
-            ExprKind::Load(node, i) => TemplateOp::Load(step.array(node), node.dtype(), at(i)),
-            ExprKind::RowOf(splits, i) => TemplateOp::RowOf(step.array(splits), at(i)),
+            ExprKind::Scalar(s) => Op::Scalar(*s),
+            ExprKind::Param(p) => Op::Param(p.clone()),
+            ExprKind::Size(size) => Op::Size(size.clone()),
+            ExprKind::Index => Op::Index,
+            ExprKind::Load(node, i) => Op::Load(step.array(node), node.dtype(), at(i)),
+            ExprKind::RowOf(splits, i) => Op::RowOf(step.array(splits), at(i)),
             ExprKind::Within(splits, row, offset) => {
                 let start = at(&Expr::load(splits, row.clone()));
-                TemplateOp::Binary(BinaryOp::Add, start, at(offset))
+                Op::Binary(BinaryOp::Add, start, at(offset))
             }
-            ExprKind::Unary(op, a) => TemplateOp::Unary(*op, e.dtype(), at(a)),
-            ExprKind::Binary(op, a, b) => TemplateOp::Binary(*op, at(a), at(b)),
-            ExprKind::Cast(a) => TemplateOp::Cast(e.dtype(), at(a)),
-            ExprKind::Bitcast(a) => TemplateOp::Bitcast(e.dtype(), at(a)),
+            ExprKind::Unary(op, a) => Op::Unary(*op, e.dtype(), at(a)),
+            ExprKind::Binary(op, a, b) => Op::Binary(*op, at(a), at(b)),
+            ExprKind::Cast(a) => Op::Cast(e.dtype(), at(a)),
+            ExprKind::Bitcast(a) => Op::Bitcast(e.dtype(), at(a)),
             ExprKind::Select(c, a, b) => {
                 let mut of_condition = DigestSet::default();
                 for_each_expr(c, &mut |e| {
@@ -190,16 +197,16 @@ impl Template {
                 });
                 let costs = [a, b].map(|branch| branch_cost(branch, &of_condition));
                 let costs = if let [Some(a), Some(b)] = costs { Some([a, b]) } else { None };
-                TemplateOp::Select([at(c), at(a), at(b)], costs)
+                Op::Select([at(c), at(a), at(b)], costs)
             }
-            ExprKind::Call(f, arguments) => TemplateOp::Call(f.clone(), arguments.iter().map(at).collect()),
-            ExprKind::Checked(check, ok, v) => TemplateOp::Checked(step.check(check), at(ok), at(v)),
+            ExprKind::Call(f, arguments) => Op::Call(f.clone(), arguments.iter().map(at).collect()),
+            ExprKind::Checked(check, ok, v) => Op::Checked(step.check(check), at(ok), at(v)),
         };
         self.push(e, op, compiled)
     }
 
-    fn push(&mut self, e: &Expr, op: TemplateOp, compiled: &mut DigestMap<OpId>) -> OpId {
-        let has_conditions = e.has_conditions() || matches!(op, TemplateOp::Call(..));
+    fn push(&mut self, e: &Expr, op: Op, compiled: &mut DigestMap<OpId>) -> OpId {
+        let has_conditions = e.has_conditions() || matches!(op, Op::Call(..));
         let inherits = op.operands().iter().any(|&id| self.conditions[id]);
         self.ops.push(op);
         self.conditions.push(has_conditions || inherits);
