@@ -227,8 +227,8 @@ pub use structured::{Batches, JsonLines, JsonType, Misfit};
 pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, Update};
 pub use tensor::{
     ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested,
-    RaggedTensor, ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, to_host,
-    to_host_async, to_vecs, with_nrows,
+    RaggedTensor, ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, explain_timed,
+    to_host, to_host_async, to_vecs, with_nrows,
 };
 pub use tuning::Tuning;
 

@@ -2,7 +2,10 @@
 
 mod common;
 
-use ragged::{Device, Explain, FusionBarrier, HostTensor, HostValues, Result, Seed, Tensor, explain, keep, s};
+use ragged::{
+    Device, DeviceOptions, Explain, ExplainedKernel, FusionBarrier, HostTensor, HostValues, Result, Seed, Tensor,
+    Tuning, explain, explain_timed, keep, s,
+};
 
 /// Rows of 3, 0 and 2 elements of `width` numbers each.
 fn rows(device: &Device, width: usize) -> Tensor {
@@ -191,4 +194,47 @@ fn the_tree_is_accessible_as_values() {
     }
     let nothing = explain(&[] as &[Tensor]).expect("nothing");
     assert_eq!((nothing.ratio(), nothing.kernels.len()), (1.0, 0));
+}
+
+#[test]
+fn a_timed_explanation_has_the_kernels_that_ran() {
+    for (name, device) in common::devices() {
+        let x = rows(&device, 1);
+        let recorded = || Ok::<_, ragged::Error>([x.cumsum(1)?, x.reduce_max(1)?]);
+        let [sums, most] = recorded().expect("recorded");
+        let planned = explain([&sums, &most]).expect("explained");
+        assert_eq!(planned.time(), None);
+        let timed = explain_timed([&sums, &most]).expect("explained");
+        let times: Option<Vec<_>> = timed.kernels.iter().map(|kernel| kernel.time).collect();
+        assert_eq!(timed.time(), Some(times.expect("timed").iter().sum()), "{name}");
+        let untimed = |kernel: &ExplainedKernel| {
+            let mut kernel = kernel.clone();
+            kernel.time = None;
+            kernel
+        };
+        assert_eq!(timed.kernels.iter().map(untimed).collect::<Vec<_>>(), planned.kernels, "{name}");
+        assert_eq!((timed.waits, timed.least_bytes), (planned.waits, planned.least_bytes), "{name}");
+        let text = timed.to_string();
+        assert!(text.contains("written") && text.contains("time"), "{name}:\n{text}");
+        assert!(explain([&sums, &most]).expect("computed").kernels.is_empty(), "{name}: the arrays are computed");
+        assert!(explain_timed([&sums, &most]).expect("computed").kernels.is_empty(), "{name}");
+        assert_eq!(sums.to_host().expect("read").values, HostValues::F32(vec![1.0, 3.0, 6.0, 4.0, 9.0]), "{name}");
+        assert_eq!(most.to_host().expect("read").values, HostValues::F32(vec![3.0, f32::MIN, 5.0]), "{name}");
+    }
+}
+
+#[test]
+fn a_timed_explanation_has_the_kernels_of_all_stages() {
+    let Some(device) = common::gpu_with(&DeviceOptions::default().tuning(Tuning::default().stage_bytes(1 << 10)))
+    else {
+        return;
+    };
+    let x = common::seeded_rows(1000, 20, 7).to_device(&device).expect("uploaded");
+    let kept = || x.boolean_mask(&x.greater(900)?)?.tile(&[1, 8])?.cumsum(1);
+    let (timed, same) = (kept().expect("recorded"), kept().expect("recorded"));
+    let explained = timed.explain_timed().expect("explained");
+    assert!(explained.waits > 1, "no size is read in advance:\n{explained}");
+    let has = |kind: &str| explained.kernels.iter().any(|kernel| kernel.kind == kind && kernel.time.is_some());
+    assert!(has("rank_bitmap") && has("row_scan"), "{explained}");
+    assert_eq!(timed.to_host().expect("read"), same.to_host().expect("read"));
 }

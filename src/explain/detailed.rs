@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::units::{Bytes, Count};
+use super::units::{Bytes, Count, Time};
 use super::{Explain, ExplainedInput, ExplainedKernel};
 use crate::graph::fusion_barrier::FusionBarrier;
 
@@ -38,7 +38,10 @@ impl fmt::Display for ExplainedKernel {
             Bytes(self.bytes_written)
         )?;
         let ratio = self.ratio();
-        if ratio >= 1.005 { write!(f, " (x {ratio:.2})") } else { Ok(()) }
+        if ratio >= 1.005 {
+            write!(f, " (x {ratio:.2})")?;
+        }
+        self.time.map_or(Ok(()), |time| write!(f, ", {}", Time(time)))
     }
 }
 

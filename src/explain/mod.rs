@@ -7,6 +7,7 @@ mod units;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
@@ -20,7 +21,7 @@ use crate::graph::size::SizeView;
 use crate::graph::stage::predict_waits;
 use crate::graph::traffic::{self, Loads};
 use detailed::Detailed;
-use units::{Bytes, Count};
+use units::{Bytes, Count, Time};
 
 /// An array that one kernel stores and another reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +68,9 @@ pub struct ExplainedKernel {
     /// The minimum for any kernel with the same inputs and outputs. The excess is scratch data, or data read more than
     /// once.
     pub least_bytes: u64,
+    /// The time that it took: by the device's clock, where it has one. `None` if nothing ran, as for
+    /// [`Tensor::explain`](crate::Tensor::explain).
+    pub time: Option<Duration>,
 }
 
 impl ExplainedKernel {
@@ -145,6 +149,19 @@ impl Explain {
         ratio(self.bytes(), self.least_bytes)
     }
 
+    /// The time of all kernels; `None` if nothing ran.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![5.0]], &Device::cpu())?;
+    /// let sums = x.reduce_sum(1)?;
+    /// assert!(sums.explain()?.time().is_none() && sums.explain_timed()?.time().is_some());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn time(&self) -> Option<Duration> {
+        self.kernels.iter().map(|k| k.time).reduce(|all, one| Some(all? + one?)).flatten()
+    }
+
     /// The long form, to print: a tree.
     ///
     /// Requested results are its roots. Below each kernel are the kernels whose arrays it reads, each with the reason
@@ -165,8 +182,9 @@ impl Explain {
 
     /// Total kernels, dispatches, waits and bytes, on one line.
     fn summary(&self) -> String {
+        let time = self.time().map_or_else(String::new, |time| format!("; {}", Time(time)));
         format!(
-            "{}, {}, {}; {} moved, {} at least (x {:.2})",
+            "{}, {}, {}; {} moved, {} at least (x {:.2}){time}",
             Count(self.kernels.len() as u64, "kernel"),
             Count(self.dispatches(), "dispatch"),
             Count(self.waits, "wait"),
@@ -187,41 +205,63 @@ impl Explain {
             &backend.placeholder(),
             backend.plan_limits(),
         );
-        let sizes = bindings.view();
+        let mut out = Self { waits: backend.waits(roots, stages), ..Self::default() };
+        out.add(backend, &plan, bindings.view(), &vec![None; plan.steps.len()])?;
+        Ok(out)
+    }
+
+    /// Computes the roots, and explains the kernels that ran.
+    pub(crate) fn timed(backend: &BackendRef, roots: &[Node]) -> Result<Self> {
+        let runs = backend.evaluate_in_steps(roots)?;
+        let stages = runs.len().saturating_sub(1) as u64;
+        let waits = if runs.is_empty() { 0 } else { backend.waits(roots, stages) };
+        let mut out = Self { waits, ..Self::default() };
+        for run in &runs {
+            let times: Vec<Option<Duration>> = run.times.iter().copied().map(Some).collect();
+            out.add(backend, &run.plan, SizeView::of(&run.table), &times)?;
+        }
+        Ok(out)
+    }
+
+    /// Appends the kernels of a plan, with the time of each.
+    fn add(
+        &mut self,
+        backend: &BackendRef,
+        plan: &LinkedPlan,
+        sizes: SizeView<'_>,
+        times: &[Option<Duration>],
+    ) -> Result<()> {
         let outputs: Vec<Node> = plan.outputs().cloned().collect();
         let requested: HashSet<Digest> = outputs.iter().map(Node::digest).collect();
-        let producers = producers(&plan);
-        let mut kernels = Vec::with_capacity(plan.steps.len());
-        for step in &plan.steps {
+        let producers = producers(plan, self.kernels.len());
+        for (step, &time) in plan.steps.iter().zip(times) {
             let cost = backend.cost(step, sizes)?;
             let moved = traffic::traffic(step, &Loads::of(step), sizes, cost.scratch_bytes);
             let extent = step.recipe.facts().shown_elements().unwrap_or(step.out.extent());
-            kernels.push(ExplainedKernel {
+            self.kernels.push(ExplainedKernel {
                 kind: step.family(),
                 operations: step.fused.clone(),
                 inputs: inputs(step, sizes, &producers),
                 is_output: step.outputs().iter().any(|n| requested.contains(&n.digest())),
                 rows: step.recipe.domain().map(|on| u64::from(sizes.capacity(&on.nrows))),
                 elements: u64::from(sizes.capacity(extent)),
-                is_bound: !extent.size().is_host_known(),
+                is_bound: sizes.host_value(extent.size()).is_none(),
                 dispatches: cost.dispatches,
                 limits: cost.limits,
                 bytes_read: moved.read,
                 bytes_written: moved.written,
                 least_bytes: traffic::min_step_bytes(step, sizes),
+                time,
             });
         }
-        Ok(Self {
-            kernels,
-            least_bytes: traffic::min_bytes(&plan.steps, sizes, &outputs),
-            waits: backend.waits(roots, stages),
-        })
+        self.least_bytes += traffic::min_bytes(&plan.steps, sizes, &outputs);
+        Ok(())
     }
 }
 
-/// The step that stores each array.
-fn producers(plan: &LinkedPlan) -> HashMap<Digest, usize> {
-    let steps = plan.steps.iter().enumerate();
+/// The kernel that stores each array; the first of the plan has number `first`.
+fn producers(plan: &LinkedPlan, first: usize) -> HashMap<Digest, usize> {
+    let steps = (first..).zip(&plan.steps);
     steps.flat_map(|(k, step)| step.outputs().into_iter().map(move |n| (n.digest(), k))).collect()
 }
 

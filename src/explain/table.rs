@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::units::Bytes;
+use super::units::{Bytes, Time};
 use super::{Explain, ExplainedKernel};
 use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::many_dispatches::ManyDispatches;
@@ -53,16 +53,16 @@ fn operations(kernel: &ExplainedKernel) -> String {
     names.join(", ")
 }
 
-const COLUMNS: usize = 8;
+const COLUMNS: usize = 9;
 
 /// Columns that are aligned to the right.
-const NUMBERS: std::ops::Range<usize> = 2..7;
+const NUMBERS: std::ops::Range<usize> = 2..8;
 
 impl fmt::Display for Explain {
     /// A table with a line per kernel, in the order of execution, and the reasons for kernel boundaries.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut reasons = Reasons::default();
-        let head = ["kernel", "operations", "rows", "elements", "dispatches", "read", "written", "inputs"];
+        let head = ["kernel", "operations", "rows", "elements", "dispatches", "read", "written", "time", "inputs"];
         let mut lines: Vec<[String; COLUMNS]> = vec![head.map(str::to_owned)];
         for (k, kernel) in self.kernels.iter().enumerate() {
             let bound = if kernel.is_bound { "<= " } else { "" };
@@ -78,6 +78,7 @@ impl fmt::Display for Explain {
                 dispatches,
                 Bytes(kernel.bytes_read).to_string(),
                 Bytes(kernel.bytes_written).to_string(),
+                kernel.time.map_or_else(String::new, |time| Time(time).to_string()),
                 inputs.collect::<Vec<_>>().join(", "),
             ]);
         }

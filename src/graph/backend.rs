@@ -15,6 +15,7 @@ use super::many_dispatches::ManyDispatches;
 use super::plan::{LastCounts, PlanLimits, Step};
 use super::size::SizeView;
 use super::stored::Stored;
+use super::timed_run::TimedRun;
 use super::traced_run::{TracedProgram, TracedRun};
 use super::{Node, Size};
 use crate::dtype::DType;
@@ -133,6 +134,9 @@ pub(crate) trait Backend: Send + Sync {
     /// As [`Backend::evaluate`], then waits. Returns the device time in milliseconds; `None` if the device has no
     /// timestamps.
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>>;
+    /// As [`Backend::evaluate`], step by step: the runs, in order, of which all but the last compute sizes that are read in
+    /// advance, and the time of each step. Empty if the nodes are computed.
+    fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>>;
     /// Waits until all evaluations are complete.
     fn wait(&self) -> Result<()>;
     /// Evaluates the nodes of the parts, reads the parts, and fails with the first condition that does not hold. Does

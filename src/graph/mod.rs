@@ -56,6 +56,7 @@ pub(crate) mod size;
 pub(crate) mod stage;
 pub(crate) mod step;
 mod stored;
+pub(crate) mod timed_run;
 pub(crate) mod traced_run;
 pub(crate) mod traffic;
 pub(crate) mod walk;

@@ -35,7 +35,7 @@ pub use nested::Nested;
 pub use nrows::{RowIds, UniformRows, WithNrows, with_nrows};
 pub(crate) use partition::{Making, Trust, counts_below, encoded, positions};
 pub use tensor_set::{ReadTogether, TensorSet};
-pub use together::{eval, explain, to_host, to_host_async, to_vecs};
+pub use together::{eval, explain, explain_timed, to_host, to_host_async, to_vecs};
 pub use typed::RaggedTensor;
 pub use values::Fill;
 pub(crate) use values::{BytesBound, Pick, Values};
@@ -349,6 +349,32 @@ impl Tensor {
     #[track_caller]
     pub fn explain(&self) -> Result<Explain> {
         Explain::new(self.backend(), &self.nodes()?)
+    }
+
+    /// Computes the tensor as [`Tensor::eval`] does, one kernel at a time, and returns what [`Tensor::explain`] does with
+    /// the time of each kernel.
+    ///
+    /// The sizes are those of this run. Times include neither planning nor the compilation of kernels; on a device
+    /// without timestamps they include the submission and the wait. Kernels that compute sizes which are read in advance
+    /// come first. A tensor that is already computed has no kernels. See [`explain_timed`](crate::explain_timed) for
+    /// several tensors.
+    ///
+    /// # Errors
+    /// As [`Tensor::eval`] and [`Tensor::explain`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let sums = x.reduce_sum(1)?;
+    /// let explained = sums.explain_timed()?;
+    /// assert!(explained.kernels[0].time.is_some());
+    /// println!("{explained}");
+    /// assert!(sums.explain_timed()?.kernels.is_empty(), "computed by now");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn explain_timed(&self) -> Result<Explain> {
+        Explain::timed(self.backend(), &self.nodes()?).map_err(here())
     }
 
     /// Flat position of number `d` of element `at`.

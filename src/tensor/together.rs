@@ -70,6 +70,29 @@ pub fn explain(tensors: impl TensorSet) -> Result<Explain> {
     }
 }
 
+/// Computes the tensors together as [`eval`] does, one kernel at a time, and returns what [`explain`] does with the time of
+/// each kernel; see [`Tensor::explain_timed`].
+///
+/// # Errors
+/// As [`eval`] and [`explain`].
+///
+/// ```
+/// # use ragged::{Device, RaggedTensor, explain_timed};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+/// let (mean, most) = (x.reduce_mean(1)?, x.reduce_max(1)?);
+/// let explained = explain_timed([&mean, &most])?;
+/// assert_eq!(explained.kernels.len(), 1);
+/// println!("{:?}", explained.time());
+/// # Ok::<(), ragged::Error>(())
+/// ```
+#[track_caller]
+pub fn explain_timed(tensors: impl TensorSet) -> Result<Explain> {
+    match nodes_of("explain_timed", &tensors.tensors())? {
+        Some((backend, nodes)) => Explain::timed(&backend, &nodes).map_err(here()),
+        None => Ok(Explain::default()),
+    }
+}
+
 /// Reads the tensors together: computed as by [`eval`], in one submission, with one wait. Takes two submissions and
 /// waits where [`Tensor::to_host`] of one of them does.
 ///

@@ -201,6 +201,7 @@ pub const READS: &[(&str, Misuse)] = &[
     ("to_host_async of several", |s| no(block_on(to_host_async([&s.failing()?])))),
     ("to_vecs", |s| no(to_vecs((&s.x, &RaggedTensor::<i32>::try_from(s.failing()?)?)))),
     ("explain", |s| no(ragged::explain([&s.t, &s.t.to_device(&Device::cpu_unfused())?]))),
+    ("explain_timed", |s| no(ragged::explain_timed([&s.t, &s.t.to_device(&Device::cpu_unfused())?]))),
     ("trace", |s| {
         let spec = TensorSpec::of(&s.x).ragged_rank(2);
         no(Program::trace(&[spec], |x| Ok([x[0].clone()])).map(|_| s.t.clone()))

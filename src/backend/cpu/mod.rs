@@ -48,6 +48,7 @@ mod status;
 mod store;
 mod template;
 mod tile_fold;
+mod timed;
 mod top_k;
 mod unique_scatter;
 mod work_items;
@@ -64,6 +65,7 @@ use options::CpuOptions;
 use pool::Pool;
 use status::{holds, settled, word};
 use template::Prepared;
+use timed::Timed;
 
 use crate::dtype::DType;
 use crate::environment;
@@ -76,7 +78,8 @@ use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
 use crate::graph::plan::{Int64Repr, LastCounts, LinkedPlan, PlanLimits, Step};
 use crate::graph::program::trace;
-use crate::graph::size::SizeView;
+use crate::graph::size::{RunTable, SizeView};
+use crate::graph::timed_run::TimedRun;
 use crate::graph::traced_run::{TracedProgram, TracedRun};
 use crate::graph::traffic::traffic;
 use crate::numerics::Numerics;
@@ -117,6 +120,27 @@ impl CpuBackend {
     /// Creates a backend with the given identity and options.
     pub(crate) fn with_options(id: u64, options: &CpuOptions) -> Self {
         Self { pool: Arc::new(Pool::new(options.max_memory)), ..Self::new(id, true) }
+    }
+
+    /// Computes the nodes by this execution of steps. Returns the plan and the sizes of the run; `None` if the nodes are
+    /// computed.
+    fn run_recorded(
+        &self,
+        nodes: &[Node],
+        execution: &mut dyn Execution,
+    ) -> Result<Option<(Arc<LinkedPlan>, RunTable)>> {
+        if nodes.iter().all(|n| n.stored().is_some()) {
+            return Ok(None);
+        }
+        environment::is_portable()?;
+        let (program, mut bindings) = trace(nodes)?;
+        let table = std::mem::take(&mut bindings.run);
+        let run = self.driver.recorded(self, program, (&bindings, table));
+        let plan = run.plan.clone();
+        let (mut outcome, result) = run.execute(execution);
+        let table = std::mem::take(&mut outcome.table);
+        outcome.publish(&bindings);
+        result.map(|()| Some((plan, table)))
     }
 
     fn read_now(&self, parts: &[Part]) -> Result<Vec<ReadBytes>> {
@@ -236,15 +260,7 @@ impl Backend for CpuBackend {
         Ok(StepCost { dispatches: 1, limits: Vec::new(), scratch_bytes: 0 })
     }
     fn evaluate(&self, nodes: &[Node]) -> Result<()> {
-        if nodes.iter().all(|n| n.stored().is_some()) {
-            return Ok(());
-        }
-        environment::is_portable()?;
-        let (program, mut bindings) = trace(nodes)?;
-        let table = std::mem::take(&mut bindings.run);
-        let (outcome, result) = self.driver.recorded(self, program, (&bindings, table)).execute(&mut &*self);
-        outcome.publish(&bindings);
-        result
+        self.run_recorded(nodes, &mut &*self).map(drop)
     }
     fn run_traced(&self, traced: &TracedProgram, run: &mut TracedRun) -> Result<bool> {
         environment::is_portable()?;
@@ -256,6 +272,12 @@ impl Backend for CpuBackend {
     fn evaluate_timed(&self, nodes: &[Node]) -> Result<Option<f64>> {
         self.evaluate(nodes)?;
         Ok(None)
+    }
+    fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>> {
+        let mut timed = Timed { execution: &mut &*self, times: Vec::new() };
+        let run = self.run_recorded(nodes, &mut timed)?;
+        let times = timed.times;
+        Ok(run.map(|(plan, table)| TimedRun { plan, table, times }).into_iter().collect())
     }
     fn wait(&self) -> Result<()> {
         // `evaluate` returns only after its results are computed.

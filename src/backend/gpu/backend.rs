@@ -21,6 +21,7 @@ use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, LastCounts, PlanLimits, Step};
 use crate::graph::size::SizeView;
+use crate::graph::timed_run::TimedRun;
 use crate::graph::traced_run::{TracedProgram, TracedRun};
 use crate::numerics::Numerics;
 use crate::stats::Stats;
@@ -180,6 +181,9 @@ impl Backend for GpuBackend {
             Ok(ms)
         };
         run().map_err(|e| self.runtime.with_cause(e))
+    }
+    fn evaluate_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>> {
+        self.run_in_steps(nodes).map_err(|e| self.runtime.with_cause(e))
     }
     fn wait(&self) -> Result<()> {
         self.runtime.wait()

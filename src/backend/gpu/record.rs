@@ -14,8 +14,9 @@ use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
 use crate::graph::program::{ArrayId, Bindings, Program, trace};
 use crate::graph::recording::must_not_block;
-use crate::graph::size::SizeView;
+use crate::graph::size::{RunTable, Size, SizeView};
 use crate::graph::stage::{counts_to_read, has_stages};
+use crate::graph::timed_run::TimedRun;
 use crate::graph::traced_run::{TracedProgram, TracedRun};
 
 /// The buffer to which checks report. The word of a slot is the bitwise complement of the first offending position, or
@@ -44,6 +45,8 @@ pub(super) struct Recorded {
     results: DigestMap<(Node, Stored)>,
     /// Bytes that the kernels read plus write.
     bytes_moved: u64,
+    /// The number of commands up to the end of each step.
+    step_ends: Vec<usize>,
 }
 
 impl Recorded {
@@ -104,13 +107,62 @@ impl GpuBackend {
         }
         let (program, mut bindings) = traced;
         let table = std::mem::take(&mut bindings.run);
-        let (commands, outcome) = self.commands(self.driver.recorded(self, program, (&bindings, table)))?;
+        let run = self.driver.recorded(self, program, (&bindings, table));
+        Ok(self.recorded(run, &bindings)?.0)
+    }
+
+    /// The commands of a run of recorded nodes, and its sizes.
+    fn recorded(&self, run: Run<'_>, bindings: &Bindings) -> Result<(Recorded, RunTable)> {
+        let (Commands { list: commands, step_ends, sized, .. }, outcome) = self.commands(run)?;
         let result = |(array, stored): (ArrayId, Stored)| {
             let node = bindings.node(array).clone();
             (node.digest(), (node, stored))
         };
         let results = outcome.arrays.into_iter().map(result).collect();
-        Ok(Recorded { commands: commands.list, results, bytes_moved: commands.sized.bytes_moved })
+        Ok((Recorded { commands, results, bytes_moved: sized.bytes_moved, step_ends }, outcome.table))
+    }
+
+    /// Computes the nodes, and waits after each step: see [`Backend::evaluate_in_steps`].
+    pub(super) fn run_in_steps(&self, nodes: &[Node]) -> Result<Vec<TimedRun>> {
+        let mut runs = Vec::new();
+        loop {
+            let (program, bindings) = trace(nodes)?;
+            let counts = counts_to_read(&program, &bindings, self.tuning.stage_bytes);
+            if counts.is_empty() || must_not_block() {
+                runs.extend(self.timed(nodes, (program, bindings))?);
+                return Ok(runs);
+            }
+            drop((program, bindings));
+            let holding: Vec<Node> = counts.iter().filter_map(Size::count_node).collect();
+            runs.extend(self.timed(&holding, trace(&holding)?)?);
+            match pollster::block_on(self.read_counts(&counts, Wait::Blocking, &mut |_, _| {})) {
+                // The next read reports the failed check.
+                Err(Error::Check { .. }) => {
+                    runs.extend(self.timed(nodes, trace(nodes)?)?);
+                    return Ok(runs);
+                }
+                outcome => outcome?,
+            }
+        }
+    }
+
+    /// Computes the nodes, and times each step; `None` if they are computed.
+    fn timed(&self, nodes: &[Node], (program, mut bindings): (Program, Bindings)) -> Result<Option<TimedRun>> {
+        if nodes.iter().all(|n| n.stored().is_some()) {
+            return Ok(None);
+        }
+        let table = std::mem::take(&mut bindings.run);
+        let run = self.driver.recorded(self, program, (&bindings, table));
+        let plan = run.plan.clone();
+        let (recorded, table) = self.recorded(run, &bindings)?;
+        let mut from = 0;
+        let mut times = Vec::with_capacity(recorded.step_ends.len());
+        for &end in &recorded.step_ends {
+            times.push(self.runtime.time(&recorded.commands[from..end])?);
+            from = end;
+        }
+        recorded.publish(&self.runtime);
+        Ok(Some(TimedRun { plan, table, times }))
     }
 
     /// Submits the commands of a run of a traced program. False if it needs to wait for counts at whose upper bounds
@@ -161,7 +213,7 @@ impl GpuBackend {
             list.push(Command::Fill { buffer: buffer.clone(), word: 0 });
             Arc::new(StatusBlock { buffer, is_flag: false })
         });
-        Ok(Commands { sized, buffers, status, slot: 0, list })
+        Ok(Commands { sized, buffers, status, slot: 0, list, step_ends: Vec::new() })
     }
 }
 
@@ -173,6 +225,8 @@ struct Commands {
     status: Option<Arc<StatusBlock>>,
     slot: u32,
     list: Vec<Command>,
+    /// The length of the list at the end of each step.
+    step_ends: Vec<usize>,
 }
 
 impl Commands {
@@ -220,6 +274,7 @@ impl Execution for Commands {
                 label: kernel.label.clone(),
             }));
         }
+        self.step_ends.push(self.list.len());
         let status: Arc<[Status]> = outcomes.into();
         let stored = |&(at, len): &(usize, u32)| {
             let data = Arc::new(self.buffers[at].clone());

@@ -8,10 +8,27 @@ use super::{
 };
 use crate::Result;
 
+use std::time::{Duration, Instant};
+
 /// Two timestamps of eight bytes.
 const BYTES: usize = 16;
 
 impl Runtime {
+    /// Submits the commands and waits for them. The device time that they take; on a device without timestamps, the time
+    /// until they are done.
+    ///
+    /// # Errors
+    /// As [`Runtime::submit`].
+    pub(crate) fn time(&self, commands: &[Command]) -> Result<Duration> {
+        if commands.is_empty() {
+            return Ok(Duration::ZERO);
+        }
+        let start = Instant::now();
+        let ms = self.submit_timed(commands)?;
+        self.wait()?;
+        Ok(ms.map_or_else(|| start.elapsed(), |ms| Duration::from_secs_f64(ms / 1e3)))
+    }
+
     /// Submits the commands, waits for them, and returns the milliseconds of device time from the start of the first to
     /// the end of the last. On a device without timestamps, submits the commands and returns `None`.
     ///
