@@ -5,7 +5,9 @@ mod allocations;
 #[path = "../common/mod.rs"]
 mod common;
 mod fixture;
+mod hostile;
 mod mutations;
+mod programs;
 
 use std::process::Command;
 
