@@ -75,21 +75,7 @@ pub(super) struct File {
 
 impl View for &ArrayBytes<'_> {
     fn dtype(&self) -> Dtype {
-        match self.dtype {
-            DType::Bool => Dtype::BOOL,
-            DType::U8 | DType::Str => Dtype::U8,
-            DType::I8 => Dtype::I8,
-            DType::U16 => Dtype::U16,
-            DType::I16 => Dtype::I16,
-            DType::I32 => Dtype::I32,
-            DType::U32 => Dtype::U32,
-            DType::I64 => Dtype::I64,
-            DType::U64 => Dtype::U64,
-            DType::F16 => Dtype::F16,
-            DType::BF16 => Dtype::BF16,
-            DType::F32 => Dtype::F32,
-            DType::F64 => Dtype::F64,
-        }
+        stored(self.dtype)
     }
     fn shape(&self) -> &[usize] {
         &self.shape
@@ -109,24 +95,28 @@ impl ArrayAt {
     }
 }
 
+/// The dtype in files: that of bytes for strings.
+fn stored(dtype: DType) -> Dtype {
+    match dtype {
+        DType::Bool => Dtype::BOOL,
+        DType::U8 | DType::Str => Dtype::U8,
+        DType::I8 => Dtype::I8,
+        DType::U16 => Dtype::U16,
+        DType::I16 => Dtype::I16,
+        DType::I32 => Dtype::I32,
+        DType::U32 => Dtype::U32,
+        DType::I64 => Dtype::I64,
+        DType::U64 => Dtype::U64,
+        DType::F16 => Dtype::F16,
+        DType::BF16 => Dtype::BF16,
+        DType::F32 => Dtype::F32,
+        DType::F64 => Dtype::F64,
+    }
+}
+
 /// The dtype of numbers that the engine has; none for others.
 fn dtype_of(dtype: Dtype) -> Option<DType> {
-    Some(match dtype {
-        Dtype::BOOL => DType::Bool,
-        Dtype::U8 => DType::U8,
-        Dtype::I8 => DType::I8,
-        Dtype::U16 => DType::U16,
-        Dtype::I16 => DType::I16,
-        Dtype::I32 => DType::I32,
-        Dtype::U32 => DType::U32,
-        Dtype::I64 => DType::I64,
-        Dtype::U64 => DType::U64,
-        Dtype::F16 => DType::F16,
-        Dtype::BF16 => DType::BF16,
-        Dtype::F32 => DType::F32,
-        Dtype::F64 => DType::F64,
-        _ => return None,
-    })
+    DType::ALL.into_iter().find(|&ours| ours != DType::Str && stored(ours) == dtype)
 }
 
 /// The checksum of a manifest and the arrays: 16 hexadecimal digits.

@@ -15,7 +15,7 @@ use crate::graph::digest::Digest;
 use crate::graph::expr::Check;
 use crate::graph::function::Function;
 use crate::graph::node::{Node, Rows};
-use crate::graph::program::names::interned;
+use crate::graph::program::names::{check_name, interned};
 use crate::graph::program::{self, ArrayDef, ArrayId, ExtentDef, Locations, ReplayInputs, SizeDef, SizeId};
 use crate::graph::saved_list;
 use crate::graph::scalar_bits::ScalarBits;
@@ -175,17 +175,17 @@ impl SavedProgram {
     /// Checks the names of operations.
     fn check_names(&self) -> Result<(), String> {
         let names = self.code.names().iter().chain(self.checks.iter().map(|check| &check.op));
-        names.map(|name| interned(name)).try_for_each(|name| name.map(|_| ()))
+        names.map(|name| check_name(name)).collect()
     }
 
     /// The checks of a program that was loaded at `location`.
-    fn made_checks(&self, location: &'static Location<'static>) -> Result<Vec<Arc<Check>>, String> {
+    fn made_checks(&self, location: &'static Location<'static>) -> Vec<Arc<Check>> {
         let mut seen = HashMap::new();
         let check = |check| {
             let SavedCheck { op, what, is_of_index }: &SavedCheck = check;
             let duplicate = *seen.entry(check).and_modify(|n| *n += 1).or_insert(0);
             let (what, is_of_index) = (what.to_string(), *is_of_index);
-            Ok(Arc::new(Check { duplicate, is_of_index, ..Check::at(interned(op)?, what, location) }))
+            Arc::new(Check { duplicate, is_of_index, ..Check::at(interned(op), what, location) })
         };
         self.checks.iter().map(check).collect()
     }
@@ -301,8 +301,8 @@ impl CheckedProgram {
         let traced = Traced::of(op, &saved.inputs)?;
         let device = Device::of_traces();
         let splits = saved.splits();
-        let names = saved.code.names().iter().map(|name| interned(name)).collect::<Result<_, _>>().map_err(damaged)?;
-        let checks = saved.made_checks(self.location).map_err(damaged)?;
+        let names = saved.code.names().iter().map(|name| interned(name)).collect();
+        let checks = saved.made_checks(self.location);
         let locations = Locations::of_file(checks, self.functions.clone(), names);
         let mut arrays: Vec<Option<Node>> = Vec::new();
         for ((k, _), origin) in saved.code.arrays().zip(&saved.arrays) {

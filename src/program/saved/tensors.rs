@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
 use crate::graph::saved_list;
-use crate::shape::RowPartition;
+use crate::shape::{HostLevel, RowPartition};
 use crate::tensor::{HostTensor, HostValues, Tensor, Values};
 
 /// A tensor in a file.
@@ -167,20 +167,11 @@ impl SavedTensor {
                 Some(SavedLevel::Uniform { rows, .. }) => u64::from(*rows),
                 None => self.shape.first().copied().unwrap_or(0).into(),
             };
-            partitions.push(match level {
-                SavedLevel::RowSplits(name) => {
-                    let splits = file.words(name).map_err(damaged)?;
-                    RowPartition::validate_splits(op, &splits, Some(below))?;
-                    RowPartition::from_host_splits(backend, op, splits)?
-                }
-                SavedLevel::Uniform { length, rows } => {
-                    if u64::from(*length) * u64::from(*rows) != below {
-                        let what = format!("{rows} rows of {length} do not hold {below} elements");
-                        return Err(Error::partition(op, what));
-                    }
-                    RowPartition::uniform(*length, values.rows(k, *rows))?
-                }
-            });
+            let level = match level {
+                SavedLevel::RowSplits(name) => HostLevel::Splits(file.words(name).map_err(damaged)?),
+                SavedLevel::Uniform { length, rows } => HostLevel::Uniform { length: *length, rows: *rows },
+            };
+            partitions.push(level.partition((op, backend), |rows| values.rows(k, rows), below)?);
         }
         if self.shape.is_empty() && !partitions.is_empty() {
             return Err(damaged("a scalar with rows".into()));
