@@ -62,6 +62,16 @@ fn a_program_without_inputs_runs_on_any_device() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn outputs_that_refer_to_nothing_are_refused() -> Result<()> {
+    let bytes = with_manifest(|manifest| {
+        manifest["programs"]["softmax"]["outputs"][0]["levels"][0]["rows"] = json!({"splits": 1_000_000});
+    })?;
+    let e = SavedModel::from_bytes(bytes).expect_err("no such array").to_string();
+    assert!(e.contains("program \"softmax\": output 0: a reference to nothing"), "{e}");
+    Ok(())
+}
+
 /// A file whose program `positive` promises fewer elements than it has.
 fn broken() -> Result<SavedModel> {
     let bytes = with_manifest(|manifest| {

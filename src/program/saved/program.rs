@@ -215,7 +215,8 @@ impl SavedProgram {
             }
         }
         for splits in self.splits() {
-            if let Some(SavedArray::Captured(name)) = self.arrays[splits.index()].as_deref()
+            // An output may still refer to nothing: its layout is checked later.
+            if let Some(SavedArray::Captured(name)) = self.arrays.get(splits.index()).and_then(Option::as_deref)
                 && seen.insert(name)
             {
                 let words = file.words(name)?;
