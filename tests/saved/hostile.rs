@@ -95,7 +95,7 @@ fn lists_of_small_elements_are_bounded() -> Result<()> {
     for (path, text) in all.chain(models.map(|(path, text)| (path.to_owned(), text))) {
         let mut manifest = manifest.clone();
         *manifest.pointer_mut(&path).unwrap_or_else(|| panic!("no {path}")) = json!("@");
-        let what = format!("{path}: {:.40}", text);
+        let what = format!("{path}: {text:.40}");
         assert_bounded(&what, signed_text(header.clone(), &manifest.to_string().replace("\"@\"", &text), &data));
     }
     Ok(())

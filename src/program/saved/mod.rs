@@ -206,7 +206,7 @@ impl SavedModel {
     /// The bytes of the file. Equal models have equal bytes.
     ///
     /// # Errors
-    /// A tensor whose read fails; names of tensors that give two arrays the same name.
+    /// A tensor whose read fails, or of more than 64 dimensions; names of tensors that give two arrays the same name.
     #[track_caller]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let (mut arrays, mut programs, mut tensors) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

@@ -174,8 +174,8 @@ impl SavedProgram {
 
     /// Checks the names of operations.
     fn check_names(&self) -> Result<(), String> {
-        let names = self.code.names().iter().chain(self.checks.iter().map(|check| &check.op));
-        names.map(|name| check_name(name)).collect()
+        let mut names = self.code.names().iter().chain(self.checks.iter().map(|check| &check.op));
+        names.try_for_each(|name| check_name(name))
     }
 
     /// The checks of a program that was loaded at `location`.
