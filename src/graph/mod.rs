@@ -30,6 +30,7 @@ pub(crate) mod cost;
 pub(crate) mod diagnosis;
 pub(crate) mod digest;
 pub(crate) mod driver;
+mod drops;
 pub(crate) mod expr;
 pub(crate) mod extent;
 pub(crate) mod function;
@@ -48,6 +49,8 @@ pub(crate) mod refs;
 mod row_fusion;
 pub(crate) mod row_kernel;
 pub(crate) mod row_lengths;
+#[cfg(feature = "saved")]
+pub(crate) mod saved_list;
 pub(crate) mod scalar;
 #[cfg(feature = "saved")]
 pub(crate) mod scalar_bits;

@@ -22,20 +22,12 @@ impl ScalarBits {
     pub(crate) fn scalar(self) -> Option<Scalar> {
         let Self(dtype, bits) = self;
         let value = match dtype {
-            DType::Bool => Scalar::Bool(bits != 0),
-            DType::U8 => Scalar::U8(bits as u8),
-            DType::I8 => Scalar::I8(bits as i8),
-            DType::U16 => Scalar::U16(bits as u16),
-            DType::I16 => Scalar::I16(bits as i16),
-            DType::I32 => Scalar::I32(bits as i32),
-            DType::U32 => Scalar::U32(bits as u32),
-            DType::I64 => Scalar::I64(bits as i64),
-            DType::U64 => Scalar::U64(bits),
             DType::F16 => Scalar::F16(f16::from_bits(bits as u16)),
             DType::BF16 => Scalar::BF16(bf16::from_bits(bits as u16)),
             DType::F32 => Scalar::F32(f32::from_bits(bits as u32)),
             DType::F64 => Scalar::F64(f64::from_bits(bits)),
             DType::Str => return None,
+            integer => Scalar::from_i64(integer, bits as i64),
         };
         (value.bits() == bits).then_some(value)
     }

@@ -44,7 +44,8 @@
 //! ```
 //!
 //! Tensors, and arrays that programs captured, are read when the model is saved; one whose device-side check fails is an
-//! error then. An [`ElementFunction`](crate::ElementFunction) is saved by its name, signature and WGSL; the CPU also needs its Rust
+//! error then. An array that programs captured and a named tensor share is written once. A program without inputs runs on
+//! the CPU, or on the device of [`Program::run_on`](crate::Program::run_on). An [`ElementFunction`](crate::ElementFunction) is saved by its name, signature and WGSL; the CPU also needs its Rust
 //! function, which [`LoadOptions::element_function`](crate::LoadOptions::element_function) gives. An error of a loaded
 //! program names the line that loaded it.
 //!
@@ -57,7 +58,7 @@
 //! | array `name` | a dense tensor of numbers, in its shape; the flat values of a ragged one; the bytes of all strings |
 //! | array `name.row_splits.k` | u32, the splits of partition `k`, outermost first; none where all rows have one length |
 //! | array `name.string_splits` | u32, where the strings begin in their bytes |
-//! | array `captured.n` | an array that programs captured: numbers, bytes or splits |
+//! | array `captured.n` | an array that programs captured and no named tensor has: numbers, bytes or splits |
 //! | metadata `ragged` | `{"checksum": "...", "manifest": {...}}`, JSON |
 //!
 //! The manifest begins with the number of the format, 1, and the version of the crate that wrote it. A reader knows all formats
@@ -84,5 +85,6 @@
 //! # Files of unknown origin
 //!
 //! A load checks every reference, dtype, size of an array and text of WGSL before it makes anything of it, and allocates
-//! in proportion to the file. A program that passes may still compute nonsense, ask for more memory than there is, or
+//! in proportion to the file: at most 4 times its length and 1 MiB. Tensors and inputs have up to 64 dimensions, texts of
+//! element functions up to 64 KiB. A program that passes may still compute nonsense, ask for more memory than there is, or
 //! break a rule that the kernels rely on: its run is then an error on the CPU, and gives unspecified values on a GPU.

@@ -44,8 +44,10 @@ pub(super) enum FlatValues {
     serde(rename_all = "snake_case", deny_unknown_fields)
 )]
 pub(super) struct Layout {
+    #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     pub(super) levels: Vec<Level>,
     pub(super) outer: Option<ExtentDef>,
+    #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     pub(super) inner: Vec<u32>,
     pub(super) values: FlatValues,
 }

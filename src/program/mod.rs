@@ -10,6 +10,7 @@ mod traced;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "saved")]
@@ -19,7 +20,7 @@ pub use spec::TensorSpec;
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::explain::Explain;
-use crate::graph::backend::BackendRef;
+use crate::graph::backend::{BackendRef, OF_TRACES};
 use crate::graph::node::Node;
 use crate::graph::program::{ReplayInputs, SizeId};
 use crate::graph::recording::copied;
@@ -59,7 +60,12 @@ struct Code {
     bounds: Vec<(SizeId, SizeId)>,
     /// Whether a file holds the program, so that nothing guarantees the rules that recordings keep.
     is_of_file: bool,
+    /// The devices on which recorded runs of a program from a file have been planned.
+    planned_on: Mutex<Vec<u64>>,
 }
+
+/// Runs of programs from files within traces, in all threads: a program that is traced meanwhile may contain one.
+static TRACED_RUNS_OF_FILES: AtomicU64 = AtomicU64::new(0);
 
 /// What `run` makes of a program from a file; an error if it panics.
 #[track_caller]
@@ -79,8 +85,8 @@ fn guarded<T>(op: &'static str, run: impl FnOnce() -> Result<T>) -> Result<T> {
     serde(rename_all = "snake_case", deny_unknown_fields)
 )]
 struct Place {
-    input: usize,
-    part: usize,
+    input: u32,
+    part: u32,
 }
 
 enum ArrayOrigin {
@@ -144,8 +150,12 @@ impl Program {
     pub fn trace<O: TensorSet>(specs: &[TensorSpec], f: impl FnOnce(&[Tensor]) -> Result<O>) -> Result<Self> {
         const OP: &str = "Program::trace";
         let traced = Traced::of(OP, specs)?;
+        let before = TRACED_RUNS_OF_FILES.load(Ordering::Relaxed);
         let outputs = f(&traced.inputs)?;
-        Ok(traced.program(specs, &outputs.tensors(), false))
+        // One of another trace counts, too, which does no harm.
+        let is_of_file = TRACED_RUNS_OF_FILES.load(Ordering::Relaxed) != before;
+        let program = || Ok(traced.program(specs, &outputs.tensors(), is_of_file));
+        if is_of_file { guarded(OP, program) } else { program() }.map_err(here())
     }
 
     /// The specifications of the inputs.
@@ -154,7 +164,7 @@ impl Program {
     }
 
     /// The outputs for these inputs: a tensor, or several as a list or a tuple. Without inputs the outputs are on the
-    /// device of the captured tensors, or on the CPU.
+    /// device of the captured tensors, or on the CPU: see [`Program::run_on`].
     ///
     /// Nothing is recorded. On the CPU the outputs are computed now; on a GPU their kernels are submitted now, and reads
     /// wait for them, as after [`Tensor::eval`]. Inputs that are not yet computed are computed before.
@@ -168,11 +178,48 @@ impl Program {
     /// devices; a dtype that the device has not; no memory for the outputs. A check that fails is the error of a read.
     #[track_caller]
     pub fn run(&self, inputs: impl TensorSet) -> Result<Vec<Tensor>> {
+        const OP: &str = "Program::run";
         let inputs = inputs.tensors();
-        let backend = self.checked(&inputs)?;
-        let run = || self.outputs_of(&inputs, &backend, Way::Computed);
-        let outputs = if self.0.is_of_file { guarded("Program::run", run) } else { run() };
-        outputs.map_err(here())
+        let backend = self.checked(OP, &inputs, None)?;
+        self.outputs_on(OP, &inputs, &backend).map_err(here())
+    }
+
+    /// The outputs of a program without inputs, on a device. [`Program::run`] selects the device of the captured tensors;
+    /// those of a file are on none.
+    ///
+    /// # Errors
+    /// A program with inputs, which [`Program::run`] runs on their device; otherwise as [`Program::run`].
+    ///
+    /// ```
+    /// use ragged::{Device, Program, RaggedTensor};
+    /// let table = RaggedTensor::from_nested([vec![0.5f32, 1.0], vec![2.0]], &Device::cpu())?;
+    /// let sums = Program::trace(&[], |_| table.reduce_sum(1))?;
+    /// let device = Device::best()?;
+    /// assert_eq!(sums.run_on(&device)?[0].to_string(), "tensor([1.5, 2.0], shape=(2,), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn run_on(&self, device: &Device) -> Result<Vec<Tensor>> {
+        const OP: &str = "Program::run_on";
+        let inputs = self.0.inputs.len();
+        if inputs > 0 {
+            let what = format!("the program has inputs ({inputs}), whose device `run` runs it on");
+            return Err(Error::argument(OP, what));
+        }
+        let backend = self.checked(OP, &[], Some(device))?;
+        self.outputs_on(OP, &[], &backend).map_err(here())
+    }
+
+    #[track_caller]
+    fn outputs_on(&self, op: &'static str, inputs: &[&Tensor], backend: &BackendRef) -> Result<Vec<Tensor>> {
+        if !self.0.is_of_file {
+            return self.outputs_of(inputs, backend, Way::Computed);
+        }
+        if backend.id() == OF_TRACES {
+            TRACED_RUNS_OF_FILES.fetch_add(1, Ordering::Relaxed);
+        }
+        // Recorded outputs would be computed by reads, which nothing guards.
+        guarded(op, || self.outputs_of(inputs, backend, Way::Tried))
     }
 
     /// The kernels that a run on these inputs has; runs nothing.
@@ -182,9 +229,9 @@ impl Program {
     #[track_caller]
     pub fn explain(&self, inputs: impl TensorSet) -> Result<Explain> {
         let inputs = inputs.tensors();
-        let backend = self.checked(&inputs)?;
-        let outputs = self.outputs_of(&inputs, &backend, Way::Recorded).map_err(here())?;
-        crate::tensor::explain(&outputs)
+        let backend = self.checked("Program::explain", &inputs, None)?;
+        let explain = || crate::tensor::explain(&self.outputs_of(&inputs, &backend, Way::Recorded)?);
+        if self.0.is_of_file { guarded("Program::explain", explain) } else { explain() }.map_err(here())
     }
 
     /// Whether a recording of the program on other inputs is the same program: the difference.
@@ -218,32 +265,33 @@ is replayed as
         }))
     }
 
-    /// The device of the inputs, which fit.
+    /// The device of the inputs, which fit; without inputs, the one that is given.
     #[track_caller]
-    fn checked(&self, inputs: &[&Tensor]) -> Result<BackendRef> {
-        const OP: &str = "Program::run";
+    fn checked(&self, op: &'static str, inputs: &[&Tensor], device: Option<&Device>) -> Result<BackendRef> {
         let specs = &self.0.inputs;
         if inputs.len() != specs.len() {
-            return Err(Error::argument(OP, format!("it has {} inputs, not {}", specs.len(), inputs.len())));
+            return Err(Error::argument(op, format!("it has {} inputs, not {}", specs.len(), inputs.len())));
         }
         for (input, (x, spec)) in inputs.iter().zip(specs).enumerate() {
-            Device::check_same(OP, inputs[0].backend(), x.backend())?;
+            Device::check_same(op, inputs[0].backend(), x.backend())?;
             if !spec.accepts(x) {
                 let (expected, given) = (spec.to_string(), given(x));
                 return Err(Error::Input { input, expected, given, location: caller() });
             }
-        }
-        if inputs.first().is_none_or(|x| x.backend().is_cpu())
-            && let Some(function) = self.0.traced.trace.locations.functions().iter().find(|f| !f.has_rust())
-        {
-            return Err(function.missing());
         }
         let captured = self.0.arrays.iter().flatten().find_map(|origin| match origin {
             ArrayOrigin::Captured(captured) => Some(captured.node.backend().clone()),
             ArrayOrigin::Input(_) => None,
         });
         let own = captured.filter(|backend| backend.id() != Device::of_traces().backend().id());
-        Ok(inputs.first().map(|x| x.backend().clone()).or(own).unwrap_or_else(|| Device::cpu().backend().clone()))
+        let given = inputs.first().map(|x| x.backend()).or(device.map(Device::backend)).cloned();
+        let backend = given.or(own).unwrap_or_else(|| Device::cpu().backend().clone());
+        if backend.is_cpu()
+            && let Some(function) = self.0.traced.trace.locations.functions().iter().find(|f| !f.has_rust())
+        {
+            return Err(function.missing());
+        }
+        Ok(backend)
     }
 }
 
@@ -255,7 +303,13 @@ fn given(x: &Tensor) -> String {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.traced.program.fmt(f)
+        if !self.0.is_of_file {
+            return self.0.traced.program.fmt(f);
+        }
+        match guarded("Program", || Ok(self.0.traced.program.to_string())) {
+            Ok(text) => f.write_str(&text),
+            Err(e) => write!(f, "{e}"),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The arrays and sizes of an input, in one order for all tensors of a specification.
 
+use super::Place;
 use super::spec::TensorSpec;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -16,6 +17,31 @@ use crate::tensor::{Tensor, Values};
 pub(super) struct Parts {
     pub(super) arrays: Vec<Node>,
     pub(super) sizes: Vec<Size>,
+}
+
+/// The dtypes of the arrays that an input of that specification has, and the number of its sizes.
+#[cfg(feature = "saved")]
+pub(super) fn forms(spec: &TensorSpec) -> (impl Iterator<Item = DType>, usize) {
+    let open = |sizes: &[Option<u32>]| sizes.iter().filter(|size| size.is_none()).count();
+    let outer = open(&spec.shape[..1.min(spec.shape.len())]);
+    let splits = open(spec.shape.get(1..=spec.ragged_rank).unwrap_or_default());
+    let is_str = spec.dtype == DType::Str;
+    let arrays = splits + usize::from(is_str) + 1;
+    let values = if is_str { DType::U8 } else { spec.dtype };
+    let dtypes = (1..=arrays).map(move |k| if k == arrays { values } else { DType::U32 });
+    (dtypes, outer + splits + usize::from(is_str))
+}
+
+impl Place {
+    /// The array at the place.
+    pub(super) fn array(self, of: &[Parts]) -> Option<&Node> {
+        of.get(self.input as usize)?.arrays.get(self.part as usize)
+    }
+
+    /// The size at the place.
+    pub(super) fn size(self, of: &[Parts]) -> Option<&Size> {
+        of.get(self.input as usize)?.sizes.get(self.part as usize)
+    }
 }
 
 impl Parts {

@@ -1,10 +1,11 @@
 //! Runs of a program: on the arrays of its inputs, or recorded again.
 
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::layout::Layout;
 use super::parts::Parts;
-use super::{ArrayOrigin, Code, Place, Program, SizeOrigin};
+use super::{ArrayOrigin, Code, Program, SizeOrigin};
 use crate::error::Result;
 use crate::graph::backend::{BackendRef, OF_TRACES};
 use crate::graph::digest::Digest;
@@ -13,13 +14,29 @@ use crate::graph::node::Node;
 use crate::graph::program::{ArrayDef, ArrayId, ReplayInputs, Replayed, SizeDef, SizeId};
 use crate::graph::size::{RecordedSize, RunInput, Size};
 use crate::graph::traced_run::TracedRun;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, eval, explain};
+
+const NO_PART: &str = "bug: a program whose inputs have other parts";
 
 /// How the outputs of a run come about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// Computed now, where that is possible; recorded elsewhere.
     Computed,
+    /// As `Computed`, of a program from a file: outputs that are recorded are computed by reads, which may panic where
+    /// the program breaks a rule. They are evaluated on the CPU, unless a check has failed, so that the read that reports
+    /// it names its integers; elsewhere they are planned once.
+    Tried,
+    Recorded,
+}
+
+/// What a run without a recording gives.
+enum Outcome {
+    Computed(Replayed),
+    /// A check failed: the run is recorded, so that reads report it.
+    Failed,
+    /// The run has to be recorded: within a trace, with inputs for which the backend has no kernels of this program, or
+    /// if the backend waits for counts.
     Recorded,
 }
 
@@ -30,24 +47,25 @@ impl Program {
         let parts = code.inputs.iter().zip(inputs).map(|(spec, x)| Parts::of(spec, x)).collect::<Result<Vec<_>>>()?;
         let array = |origin: &Option<ArrayOrigin>| match origin {
             None => Ok(None),
-            Some(ArrayOrigin::Input(Place { input, part })) => Ok(Some(parts[*input].arrays[*part].clone())),
+            Some(ArrayOrigin::Input(place)) => Ok(Some(place.array(&parts).expect(NO_PART).clone())),
             Some(ArrayOrigin::Captured(captured)) => captured.on(backend).map(Some),
         };
         let arrays: Vec<Option<Node>> = code.arrays.iter().map(array).collect::<Result<_>>()?;
         let sizes = |k: usize| match code.sizes[k].as_ref()? {
-            SizeOrigin::Input(Place { input, part }) => Some(parts[*input].sizes[*part].clone()),
+            SizeOrigin::Input(place) => Some(place.size(&parts).expect(NO_PART).clone()),
             SizeOrigin::Known(n) => {
                 let identity = (code.number, k);
                 Some(Size::input(Digest::of("captured size", identity), *n))
             }
         };
-        let computed = match way {
-            Way::Computed => code.computed(&arrays, &sizes, backend)?,
-            Way::Recorded => None,
+        let outcome = match way {
+            Way::Computed | Way::Tried => code.computed(&arrays, &sizes, backend)?,
+            Way::Recorded => Outcome::Recorded,
         };
-        let of = match computed {
-            Some(of) => of,
-            None => code.traced.program.replay(ReplayInputs {
+        let is_tried = way == Way::Tried && matches!(outcome, Outcome::Recorded) && backend.id() != OF_TRACES;
+        let of = match outcome {
+            Outcome::Computed(of) => of,
+            Outcome::Recorded | Outcome::Failed => code.traced.program.replay(ReplayInputs {
                 backend,
                 arrays,
                 sizes: (0..code.sizes.len()).map(sizes).collect(),
@@ -56,22 +74,30 @@ impl Program {
                 locations: &code.traced.trace.locations,
             }),
         };
-        code.outputs.iter().map(|layout| layout.tensor(backend, &of)).collect()
+        let outputs: Vec<Tensor> =
+            code.outputs.iter().map(|layout| layout.tensor(backend, &of)).collect::<Result<_>>()?;
+        if is_tried && backend.is_cpu() {
+            eval(&outputs)?;
+        } else if is_tried && !code.planned_on.lock().unwrap_or_else(PoisonError::into_inner).contains(&backend.id()) {
+            // A device that cannot run the plan is the error of the reads.
+            let _ = explain(&outputs);
+            code.planned_on.lock().unwrap_or_else(PoisonError::into_inner).push(backend.id());
+        }
+        Ok(outputs)
     }
 }
 
 impl Code {
-    /// The arrays and sizes of the outputs, computed without a recording; `None` for a run that is recorded: within a
-    /// trace, with inputs for which the backend has no kernels of this program, or if the backend waits for counts.
+    /// The arrays and sizes of the outputs, computed without a recording.
     fn computed(
         &self,
         arrays: &[Option<Node>],
         sizes: &dyn Fn(usize) -> Option<Size>,
         backend: &BackendRef,
-    ) -> Result<Option<Replayed>> {
+    ) -> Result<Outcome> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         if backend.id() == OF_TRACES {
-            return Ok(None);
+            return Ok(Outcome::Recorded);
         }
         let program = &self.traced.program;
         let given: Vec<Option<Size>> = (0..self.sizes.len()).map(sizes).collect();
@@ -83,7 +109,7 @@ impl Code {
         };
         let has_kernels = backend.is_cpu() || counts.is_empty() && program.arrays().zip(arrays).all(is_padded);
         if !has_kernels {
-            return Ok(None);
+            return Ok(Outcome::Recorded);
         }
         let pending = arrays.iter().flatten().filter(|node| node.stored().is_none()).cloned();
         let pending: Vec<Node> = pending.chain(counts).collect();
@@ -93,13 +119,16 @@ impl Code {
         let inputs: Vec<Option<RunInput>> = arrays.iter().map(|node| node.as_ref()?.as_run_input()).collect();
         let values: Vec<Option<u32>> = given.iter().map(|size| size.as_ref()?.host_value()).collect();
         if given.iter().zip(&values).any(|(size, value)| size.is_some() && value.is_none()) {
-            return Ok(None);
+            return Ok(Outcome::Recorded);
         }
         let table = program.run_table(inputs, &values, &self.bounds, self.traced.trace.run.scalars.clone());
         let stored = |node: &Option<Node>| node.as_ref()?.stored().cloned();
         let mut run = TracedRun { arrays: arrays.iter().map(stored).collect(), table, has_failed: false };
-        if !backend.run_traced(&self.traced, &mut run)? || run.has_failed {
-            return Ok(None);
+        if !backend.run_traced(&self.traced, &mut run)? {
+            return Ok(Outcome::Recorded);
+        }
+        if run.has_failed {
+            return Ok(Outcome::Failed);
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let (nodes, sizes) = (arrays.to_vec(), vec![None; self.sizes.len()]);
@@ -110,7 +139,7 @@ impl Code {
         for extent in self.outputs.iter().flat_map(Layout::extents) {
             results.size(extent.size());
         }
-        Ok(Some(Replayed::of(results.nodes, results.sizes)))
+        Ok(Outcome::Computed(Replayed::of(results.nodes, results.sizes)))
     }
 }
 

@@ -50,7 +50,7 @@ impl Traced {
     pub(super) fn program(&self, specs: &[TensorSpec], outputs: &[&Tensor], is_of_file: bool) -> Program {
         let (mut arrays, mut sizes) = (DigestMap::default(), DigestMap::default());
         for (input, parts) in self.parts.iter().enumerate() {
-            let place = |part| Place { input, part };
+            let place = |part: usize| Place { input: input as u32, part: part as u32 };
             arrays.extend(parts.arrays.iter().enumerate().map(|(part, node)| (node.digest(), place(part))));
             sizes.extend(parts.sizes.iter().enumerate().map(|(part, size)| (size.digest(), place(part))));
         }
@@ -90,6 +90,7 @@ impl Traced {
             outputs: layouts,
             bounds,
             is_of_file,
+            planned_on: Mutex::default(),
         }))
     }
 }

@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 use crate::graph::extent::Extent;
 use crate::graph::size::RecordedSize;
-use crate::shape::RowPartition;
+use crate::shape::{HostLevel, RowPartition};
 
 /// Flat values on the host.
 #[derive(Debug, Clone, PartialEq)]
@@ -285,24 +285,24 @@ impl HostTensor {
                 Some(next) => (next.len() as u64).saturating_sub(1),
                 None => self.inner_shape.first().copied().unwrap_or(0) as u64,
             };
-            RowPartition::validate_splits(OP, splits, Some(below))?;
             let uniform = self.uniform_row_lengths.get(k).copied().flatten();
-            partitions.push(match uniform {
+            let (level, _counted) = match uniform {
                 Some(len) => {
-                    let p = RowPartition::uniform(len, values.rows(k, splits.len() as u32 - 1))?;
+                    RowPartition::validate_splits(OP, splits, Some(below))?;
                     if let Some(row) = splits.windows(2).position(|w| w[1] - w[0] != len) {
                         let found = splits[row + 1] - splits[row];
                         let what = format!("row {row} has {found} values, but the uniform row length is {len}");
                         return Err(Error::partition(OP, what));
                     }
-                    p
+                    (HostLevel::Uniform { length: len, rows: splits.len() as u32 - 1 }, None)
                 }
                 None => {
-                    let (mut own, _counted) = counted_vec(device.backend(), OP, splits.len())?;
+                    let (mut own, counted) = counted_vec(device.backend(), OP, splits.len())?;
                     own.extend_from_slice(splits);
-                    RowPartition::from_host_splits(device.backend(), OP, own)?
+                    (HostLevel::Splits(own), Some(counted))
                 }
-            });
+            };
+            partitions.push(level.partition((OP, device.backend()), |rows| values.rows(k, rows), below)?);
         }
         let outer = dims.first().map(|&d| values.rows(self.nested_row_splits.len(), d));
         Tensor::new(device.backend(), partitions, outer, dims.into_iter().skip(1).collect(), values)

@@ -210,6 +210,7 @@ pub const READS: &[(&str, Misuse)] = &[
         no(Program::trace(&[TensorSpec::of(&s.x)], |x| x[0].to_host().map(|_| [x[0].clone()])).map(|_| s.t.clone()))
     }),
     ("run", |s| no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run(&s.ints))),
+    ("run_on", |s| no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run_on(&s.device))),
     ("explain of a program", |s| {
         let program = Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?;
         no(program.explain([&s.t, &s.t]))

@@ -5,7 +5,9 @@ mod allocations;
 #[path = "../common/mod.rs"]
 mod common;
 mod fixture;
+mod hostile;
 mod mutations;
+mod programs;
 
 use std::process::Command;
 
@@ -269,6 +271,9 @@ fn mistakes_teach() -> Result<()> {
     let named = SavedModel::new().with_tensor("a", &RaggedTensor::from_nested([vec![1], vec![]], &device)?);
     let e = named.with_tensor("a.row_splits.0", &x).to_bytes().expect_err("one name twice");
     assert!(e.to_string().contains("two arrays are called \"a.row_splits.0\""), "{e}");
+    let deep = HostTensor::dense(&[1; 65], HostValues::I32(vec![1])).to_device(&device)?;
+    let e = SavedModel::new().with_tensor("deep", &deep).to_bytes().expect_err("many dimensions").to_string();
+    assert!(e.contains("tensor \"deep\" has more than 64 dimensions"), "{e}");
     // A row of the input's kind.
     let spec = TensorSpec::new(DType::F32, [None]);
     let twice = Program::trace(&[spec], |x| x[0].multiply(2.0))?;

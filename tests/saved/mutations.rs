@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ragged::{Device, Result, SavedModel};
+use ragged::{Device, Program, Result, SavedModel};
 use serde_json::Value;
 
 use crate::allocations::peak_of;
@@ -38,8 +38,14 @@ fn use_file(bytes: Vec<u8>) -> bool {
     for name in model.programs().map(str::to_owned).collect::<Vec<_>>() {
         let Ok(program) = model.program(&name) else { continue };
         let Ok(inputs) = inputs(&name, &device) else { continue };
-        for x in program.run(inputs.iter().collect::<Vec<_>>()).unwrap_or_default() {
+        for x in program.run(&inputs).unwrap_or_default() {
             let _ = x.to_host();
+        }
+        let _ = (program.to_string(), program.explain(&inputs));
+        if let Ok(outer) = Program::trace(program.inputs(), |x| program.run(x)) {
+            for x in outer.run(&inputs).unwrap_or_default() {
+                let _ = x.to_host();
+            }
         }
     }
     for name in model.tensors() {
@@ -83,7 +89,7 @@ fn damaged_files_are_errors() -> Result<()> {
 }
 
 /// The header's manifest, and the data.
-fn parts(bytes: &[u8]) -> (Value, Value, Vec<u8>) {
+pub fn parts(bytes: &[u8]) -> (Value, Value, Vec<u8>) {
     let len = u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes")) as usize;
     let header: Value = serde_json::from_slice(&bytes[8..8 + len]).expect("a header");
     let value = header["__metadata__"]["ragged"].as_str().expect("a manifest").to_owned();
@@ -92,8 +98,14 @@ fn parts(bytes: &[u8]) -> (Value, Value, Vec<u8>) {
 }
 
 /// The file of a manifest, signed.
-fn signed(mut header: Value, manifest: &Value, data: &[u8]) -> Vec<u8> {
-    let text = manifest.to_string();
+fn signed(header: Value, manifest: &Value, data: &[u8]) -> Vec<u8> {
+    signed_text(header, &manifest.to_string(), data)
+}
+
+/// The file of a manifest's text, signed.
+pub fn signed_text(mut header: Value, text: &str, data: &[u8]) -> Vec<u8> {
+    // The crate `farmhash` hashes the last 64 bytes of a text twice if its length is a multiple of 64; FarmHash does not.
+    let text = format!("{text}{}", if text.len().is_multiple_of(64) { " " } else { "" });
     let mut words = vec![farmhash::fingerprint64(text.as_bytes())];
     let arrays = header.as_object().expect("a header").iter().filter(|(name, _)| *name != "__metadata__");
     let mut arrays: Vec<_> = arrays.collect();

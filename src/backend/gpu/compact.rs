@@ -1,6 +1,6 @@
 //! The host side of `shaders/compact.wgsl`.
 
-use super::codegen::{Element, ModuleBuilder, elements_per_word, value_type};
+use super::codegen::{Element, Kernel, ModuleBuilder, elements_per_word, value_type};
 use super::launch::{Lowered, Lowering, check_elements, live_function};
 use super::legalize::Legalizer;
 use super::primitive::GpuPrimitive;
@@ -23,6 +23,16 @@ pub const fn groups(numbers: u32) -> u32 {
 
 const COMPACT: &str = include_str!("../../../shaders/compact.wgsl");
 
+/// The kernel that moves marked elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct CompactKernel;
+
+impl Kernel for CompactKernel {
+    fn name(self) -> &'static str {
+        "compact"
+    }
+}
+
 impl GpuPrimitive for Compact {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
@@ -33,7 +43,7 @@ impl GpuPrimitive for Compact {
             return Ok(Lowered::default());
         }
         let is_packed = elements_per_word(value.dtype()) > 1;
-        let g = modules.get(step, ("compact", 0), || {
+        let g = modules.get(step, CompactKernel, || {
             let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
             live_function(&mut m, "live", count);
             m.array_function("bitmap", bitmap);

@@ -1,6 +1,6 @@
 //! The host side of `shaders/histogram.wgsl`.
 
-use super::codegen::{Element, ModuleBuilder};
+use super::codegen::{Element, Kernel, ModuleBuilder};
 use super::launch::{Lowered, Lowering, check_elements, live_function};
 use super::legalize::Legalizer;
 use super::primitive::GpuPrimitive;
@@ -20,6 +20,16 @@ const FEW: u32 = 2048;
 
 const HISTOGRAM: &str = include_str!("../../../shaders/histogram.wgsl");
 
+/// The kernel that counts keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct HistogramKernel;
+
+impl Kernel for HistogramKernel {
+    fn name(self) -> &'static str {
+        "histogram"
+    }
+}
+
 impl GpuPrimitive for Histogram {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Self { key, count } = self;
@@ -29,7 +39,7 @@ impl GpuPrimitive for Histogram {
         if bins == 0 {
             return Ok(Lowered::default());
         }
-        let g = modules.get(step, ("histogram", 0), || {
+        let g = modules.get(step, HistogramKernel, || {
             let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
             live_function(&mut m, "live", count);
             m.value_function("key", key);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::binding_windows::AccessPattern;
 use super::bounds::are_in_bounds;
-use super::codegen::{Binding, Element, KernelModule, Misses, ModuleBuilder, value_type};
+use super::codegen::{Binding, Element, Kernel, KernelModule, Misses, ModuleBuilder, value_type};
 use super::launch::{Lowered, Lowering, count_function};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
@@ -103,6 +103,27 @@ impl GpuPrimitive for Assert {
     }
 }
 
+/// The kernels of maps and assertions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum MapKernel {
+    /// Computes one element at a time.
+    Elements,
+    /// Computes one element at a time, with its row.
+    Rows,
+    /// Computes whole vectors.
+    Vectors,
+}
+
+impl Kernel for MapKernel {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Elements => "map",
+            Self::Rows => "row_map",
+            Self::Vectors => "vector_map",
+        }
+    }
+}
+
 /// Lowers a map or an assertion of `live` elements, at most `most`; of all up to `most` if `live` is `None`.
 fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Lowering<'_>) -> Lowered {
     let Lowering { first_slot, sizes, modules, .. } = to;
@@ -110,7 +131,7 @@ fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Low
     if let Recipe::Map(_) = step.recipe
         && can_vectorize(step, value, live.as_ref(), (sizes, capacity))
     {
-        let g = modules.get(step, ("vector_map", 0), || {
+        let g = modules.get(step, MapKernel::Vectors, || {
             let mut m = ModuleBuilder::new(step, first_slot);
             count_function(&mut m, "live", most, live.clone());
             m.vector_function("values", value);
@@ -121,8 +142,8 @@ fn lower(step: &Step, value: &Expr, (most, live): (&Size, Option<Expr>), to: Low
         });
         return single_launch(&g, [capacity, 0, 0, 0, 0, 0, 0, 0], (value, live.as_ref()), sizes);
     }
-    let stem = if step.row_context.is_some() { "row_map" } else { "map" };
-    let g = modules.get(step, (stem, 0), || {
+    let kernel = if step.row_context.is_some() { MapKernel::Rows } else { MapKernel::Elements };
+    let g = modules.get(step, kernel, || {
         let mut m = ModuleBuilder::new(step, first_slot);
         let out = if let Recipe::Assert(_) = step.recipe {
             m.assert_output(first_slot + step.checks.len() as u32);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::binding_windows::AccessPattern;
-use super::codegen::{Binding, Element, KernelModule, Misses, ModuleBuilder, value_type};
+use super::codegen::{Binding, Element, Kernel, KernelModule, Misses, ModuleBuilder, value_type};
 use super::launch::{Lowered, Lowering, partition_functions};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
@@ -62,6 +62,21 @@ fn are_bound(l: u32, r: u32) -> bool {
 
 const MATMUL: &str = include_str!("../../../shaders/matmul.wgsl");
 
+/// The kernels of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum ProductKernel {
+    /// Adds terms.
+    Sum,
+    /// Sets the sums to their identity.
+    Identity,
+}
+
+impl Kernel for ProductKernel {
+    fn name(self) -> &'static str {
+        "matmul"
+    }
+}
+
 impl GpuPrimitive for Product {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let p = self;
@@ -75,11 +90,11 @@ impl GpuPrimitive for Product {
         let at_once = driver.product_terms().unwrap_or(most.max(1));
         let head = |terms| head(batches, tiles, capacity, p.transposed, terms);
         let is_partial = step.is_oversized();
-        let g = modules.get(step, ("matmul", 0), || module(step, first_slot, p, is_partial));
+        let g = modules.get(step, ProductKernel::Sum, || module(step, first_slot, p, is_partial));
         let mut launches = Vec::new();
         if is_partial {
             // A first launch sets every sum to the identity.
-            let none = modules.get(step, ("matmul", 1), || module(step, first_slot, p, false));
+            let none = modules.get(step, ProductKernel::Identity, || module(step, first_slot, p, false));
             launches.push(none.launch(sizes, "main", head(0..0), tiles, 1));
         }
         launches.extend(

@@ -1,7 +1,7 @@
 //! The host side of `shaders/rank_bitmap.wgsl`.
 
 use super::binding_windows::AccessPattern;
-use super::codegen::{Binding, Element, ModuleBuilder};
+use super::codegen::{Binding, Element, Kernel, ModuleBuilder};
 use super::launch::{Lowered, Lowering, WORKGROUP_SCAN, check_elements, live_function};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
@@ -27,6 +27,16 @@ const SPINE: &str = "spine";
 
 const RANK_BITMAP: &str = include_str!("../../../shaders/rank_bitmap.wgsl");
 
+/// The kernel that marks elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct RankBitmapKernel;
+
+impl Kernel for RankBitmapKernel {
+    fn name(self) -> &'static str {
+        "rank_bitmap"
+    }
+}
+
 impl GpuPrimitive for Mark {
     /// Sets the bits of the selected positions of each tile and counts them, then scans the counts.
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
@@ -34,7 +44,7 @@ impl GpuPrimitive for Mark {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let n = sizes.capacity(count);
         check_elements(step, n, MAX_CAPACITY, "a compaction")?;
-        let g = modules.get(step, ("rank_bitmap", 0), || {
+        let g = modules.get(step, RankBitmapKernel, || {
             let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
             live_function(&mut m, "live", count);
             m.value_function("keep", keep);

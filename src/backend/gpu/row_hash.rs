@@ -1,7 +1,7 @@
 //! The host side of `shaders/row_hash.wgsl` and `shaders/row_hash_long.wgsl`.
 
 use super::binding_windows::{AccessPattern, own_rows};
-use super::codegen::{Binding, Element, Misses, ModuleBuilder, StorageArray};
+use super::codegen::{Binding, Element, Kernel, Misses, ModuleBuilder, StorageArray};
 use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, partition_functions};
 use super::legalize::Legalizer;
@@ -77,6 +77,21 @@ impl HashSchedule {
     }
 }
 
+/// The kernels that hash strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum RowHashKernel {
+    /// Hashes each string in one dispatch.
+    AtOnce,
+    /// Hashes long strings in several dispatches.
+    InParts,
+}
+
+impl Kernel for RowHashKernel {
+    fn name(self) -> &'static str {
+        "row_hash"
+    }
+}
+
 impl GpuPrimitive for RowHash {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, driver } = to;
@@ -98,7 +113,7 @@ impl GpuPrimitive for RowHash {
         };
         let out = || Some(Element::of(DType::U64));
         if slots == 0 {
-            let g = modules.get(step, ("row_hash", 0), || {
+            let g = modules.get(step, RowHashKernel::AtOnce, || {
                 let mut m = module();
                 m.push("fn defer(row: u32, first: u32, len: u32) {\n}");
                 m.finish(&[ROW_HASH, function], "U64", out(), Vec::new())
@@ -107,7 +122,7 @@ impl GpuPrimitive for RowHash {
             return Ok(Lowered { launches, ..Lowered::default() });
         }
         let per_dispatch = driver.hash_bytes(&op);
-        let g = modules.get(step, ("row_hash", 1), || {
+        let g = modules.get(step, RowHashKernel::InParts, || {
             let mut m = module();
             let is_bound = if step.is_oversized() { "!rg_missed()" } else { "true" };
             m.push(&format!(

@@ -2,7 +2,7 @@
 //! rows (`row_reduce_long.wgsl`).
 
 use super::binding_windows::{AccessPattern, LEVEL2, RowTile, own_rows};
-use super::codegen::{ModuleBuilder, shares_words};
+use super::codegen::{Kernel, ModuleBuilder, shares_words};
 use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, ROW_TILES, partition_functions, too_many};
 use super::legalize::Legalizer;
@@ -200,6 +200,19 @@ impl WorkgroupMemory {
     }
 }
 
+/// The kernel that folds rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct RowReduceKernel {
+    /// The cost of a row, which the scratch arrays of the module depend on.
+    alpha: u32,
+}
+
+impl Kernel for RowReduceKernel {
+    fn name(self) -> &'static str {
+        "row_reduce"
+    }
+}
+
 impl GpuPrimitive for Reduce {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
@@ -220,7 +233,7 @@ impl GpuPrimitive for Reduce {
         if step.is_oversized() {
             grid = for_partial_bindings(grid);
         }
-        let g = modules.get(step, ("row_reduce", grid.head[4]), || {
+        let g = modules.get(step, RowReduceKernel { alpha: grid.head[4] }, || {
             let mut m = ModuleBuilder::new(step, first_slot);
             partition_functions(&mut m, rows, nrows);
             let elem = m.row_pass(pass, rows);

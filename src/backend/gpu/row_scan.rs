@@ -1,7 +1,7 @@
 //! The host side of `shaders/row_scan.wgsl`.
 
 use super::binding_windows::{AccessPattern, LEVEL2, RowTile, own_rows};
-use super::codegen::{Binding, Element, ModuleBuilder, StorageArray, value_type};
+use super::codegen::{Binding, Element, Kernel, ModuleBuilder, StorageArray, value_type};
 use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, ROW_TILES, WORKGROUP_SCAN, partition_functions, too_many};
 use super::legalize::Legalizer;
@@ -51,6 +51,16 @@ pub fn grid(nvals: u32, rows: u32, inner: u32) -> Option<Grid> {
 
 const ROW_SCAN: &str = include_str!("../../../shaders/row_scan.wgsl");
 
+/// The kernel that scans rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct RowScanKernel;
+
+impl Kernel for RowScanKernel {
+    fn name(self) -> &'static str {
+        "row_scan"
+    }
+}
+
 impl GpuPrimitive for RowScan {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
@@ -67,7 +77,7 @@ impl GpuPrimitive for RowScan {
         if step.is_oversized() {
             grid = Grid(row_reduce::for_partial_bindings(grid.0));
         }
-        let g = modules.get(step, ("row_scan", 0), || {
+        let g = modules.get(step, RowScanKernel, || {
             let mut m = ModuleBuilder::new(step, first_slot);
             partition_functions(&mut m, rows, nrows);
             m.value_function("load", value);

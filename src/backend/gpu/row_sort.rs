@@ -2,7 +2,7 @@
 //! of `shaders/sort.wgsl` sort their elements, by key and then by row. The number of these elements is device-known; if
 //! it is 0, the passes return immediately.
 
-use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StorageArray};
+use super::codegen::{Binding, Element, Kernel, KernelModule, ModuleBuilder, StorageArray};
 use super::driver_limits::DriverLimits;
 use super::launch::{Launch, Lowered, Lowering, TILE_SORT, WORKGROUP_SCAN, check_elements, partition_functions};
 use super::legalize::Legalizer;
@@ -50,7 +50,7 @@ pub const fn pass_head(nvals: u32, pass: u32) -> [u32; 8] {
 }
 
 /// The sort key of a pass over the elements of long rows.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum PassKey {
     /// The keys, evaluated by the pass.
     Key,
@@ -72,6 +72,30 @@ fn words(name: &'static str, binding: Binding) -> StorageArray {
     StorageArray::new(name, Element::WORD, binding)
 }
 
+/// The kernels of a sort of rows besides its passes over long rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum RowSortKernel {
+    /// Sorts short rows.
+    Stretches {
+        /// Whether rows may be longer than a stretch.
+        has_long: bool,
+    },
+    /// Sums the lengths of the long rows.
+    SumLongs,
+    /// Sums the counts of a digit.
+    SumDigits,
+}
+
+impl Kernel for RowSortKernel {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stretches { .. } => "row_sort",
+            Self::SumLongs => "row_sort longs",
+            Self::SumDigits => "row_sort digits",
+        }
+    }
+}
+
 impl GpuPrimitive for RowSort {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
@@ -83,7 +107,7 @@ impl GpuPrimitive for RowSort {
             return Ok(Lowered::default());
         }
         let has_long = n.min(sizes.value(longest)) > STRETCH;
-        let g = modules.get(step, ("row_sort", u32::from(has_long)), || {
+        let g = modules.get(step, RowSortKernel::Stretches { has_long }, || {
             // Binds only the arrays of the step that this kernel reads.
             let mut m = ModuleBuilder::empty(step, first_slot);
             partition_functions(&mut m, rows, nrows);
@@ -138,7 +162,7 @@ impl GpuPrimitive for RowSort {
 
 /// Prefix sum of the long rows' lengths, in place.
 fn sum_longs(step: &Step, n: u32, Lowering { first_slot, sizes, modules, .. }: Lowering<'_>) -> Vec<Launch> {
-    let g = modules.get(step, ("row_sort longs", 0), || {
+    let g = modules.get(step, RowSortKernel::SumLongs, || {
         let mut m = ModuleBuilder::empty(step, first_slot);
         m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
         m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");
@@ -149,7 +173,8 @@ fn sum_longs(step: &Step, n: u32, Lowering { first_slot, sizes, modules, .. }: L
     scan::launches(sizes, &g, stretches(n))
 }
 
-/// A pass over the elements of long rows.
+/// A pass over the elements of long rows, and its kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct RadixPass {
     by: PassKey,
     /// Index of the pair of arrays (keys and permutation) that the pass writes; it reads the other pair.
@@ -157,6 +182,12 @@ struct RadixPass {
     is_first: bool,
     /// Whether the pass writes the output of the step.
     is_last: bool,
+}
+
+impl Kernel for RadixPass {
+    fn name(self) -> &'static str {
+        "row_sort pass"
+    }
 }
 
 impl RadixPass {
@@ -197,8 +228,7 @@ impl RadixPass {
     fn launches(&self, step: &Step, key: &Expr, (head, nvals): ([u32; 8], &Extent), to: Lowering<'_>) -> Vec<Launch> {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let n = head[0];
-        let number = self.by as u32 * 8 + self.to as u32 * 4 + u32::from(self.is_first) * 2 + u32::from(self.is_last);
-        let g = modules.get(step, ("row_sort pass", number), || self.module(step, first_slot, key));
+        let g = modules.get(step, *self, || self.module(step, first_slot, key));
         let mut launches = vec![g.launch(sizes, "count", head, sort::tiles(n), 1)];
         launches.extend(sum_digits(step, nvals, to));
         launches.push(g.launch(sizes, "scatter", head, sort::tiles(n), 1));
@@ -209,7 +239,7 @@ impl RadixPass {
 /// Prefix sum of the digit counts that `count` wrote, in place.
 fn sum_digits(step: &Step, nvals: &Extent, Lowering { first_slot, sizes, modules, .. }: Lowering<'_>) -> Vec<Launch> {
     let digits = sort::counts_len(sizes.capacity(nvals));
-    let g = modules.get(step, ("row_sort digits", 0), || {
+    let g = modules.get(step, RowSortKernel::SumDigits, || {
         let mut m = ModuleBuilder::empty(step, first_slot);
         // Tiles of sort.wgsl that hold elements, with 256 digits each.
         let total = m.size(&nvals.size().add(STRETCH - 1).div(STRETCH));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::binding_windows::AccessPattern;
-use super::codegen::{Binding, Element, KernelModule, ModuleBuilder, StorageArray};
+use super::codegen::{Binding, Element, Kernel, KernelModule, ModuleBuilder, StorageArray};
 use super::driver_limits::DriverLimits;
 use super::launch::{Launch, Lowered, Lowering, WORKGROUP_SCAN, check_elements, live_function};
 use super::legalize::Legalizer;
@@ -46,12 +46,22 @@ pub(super) const LOADS_TWICE: &str = "const KEEPS = false;";
 
 pub(super) const SCAN: &str = include_str!("../../../shaders/scan.wgsl");
 
+/// The kernel of a prefix sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct ScanKernel;
+
+impl Kernel for ScanKernel {
+    fn name(self) -> &'static str {
+        "scan"
+    }
+}
+
 impl GpuPrimitive for Scan {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Self { value, count } = self;
         let Lowering { first_slot, sizes, modules, .. } = to;
         check_elements(step, sizes.capacity(count), MAX_CAPACITY, "a scan")?;
-        let g = modules.get(step, ("scan", 0), || {
+        let g = modules.get(step, ScanKernel, || {
             let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
             live_function(&mut m, "live", count);
             m.value_function("value", value);

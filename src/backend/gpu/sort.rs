@@ -1,7 +1,7 @@
 //! The host side of `shaders/sort.wgsl`.
 
 use super::binding_windows::AccessPattern;
-use super::codegen::{Binding, Element, Misses, ModuleBuilder, StorageArray};
+use super::codegen::{Binding, Element, Kernel, Misses, ModuleBuilder, StorageArray};
 use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, WORKGROUP_SCAN, check_elements, live_function};
 use super::legalize::Legalizer;
@@ -59,6 +59,24 @@ pub(super) fn output_windows(out: &Node, limits: SizedLimits<'_>) -> u32 {
 
 pub(super) const SORT: &str = include_str!("../../../shaders/sort.wgsl");
 
+/// The kernels of a sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum SortKernel {
+    /// Counts or scatters by the digit of that number.
+    Pass(u32),
+    /// Sums the counts of a digit.
+    Digits,
+}
+
+impl Kernel for SortKernel {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pass(_) => "sort",
+            Self::Digits => "sort digits",
+        }
+    }
+}
+
 impl GpuPrimitive for Sort {
     /// A radix sort with one pass per byte of the keys. Keys and permutation alternate between two pairs of scratch
     /// buffers.
@@ -80,7 +98,7 @@ impl GpuPrimitive for Sort {
             let is_first = pass == 0;
             let is_last = pass + 1 == passes;
             let (to, from) = (pass as usize % 2, 1 - pass as usize % 2);
-            let g = modules.get(step, ("sort", pass), || {
+            let g = modules.get(step, SortKernel::Pass(pass), || {
                 let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
                 let capacity = "fn capacity() -> u32 {\n    return p.head[0].x;\n}";
                 let words = |name: &'static str, binding| StorageArray::new(name, Element::WORD, binding);
@@ -107,7 +125,7 @@ impl GpuPrimitive for Sort {
             });
             let head = head(n, pass);
             launches.push(g.launch(sizes, COUNT, head, tiles, 1));
-            let sums = modules.get(step, ("sort digits", 0), || {
+            let sums = modules.get(step, SortKernel::Digits, || {
                 let mut m = ModuleBuilder::empty(step, first_slot);
                 m.push("fn live() -> u32 {\n    return p.head[0].x;\n}");
                 m.push("fn load(i: u32) -> u32 {\n    return load_out(i);\n}");

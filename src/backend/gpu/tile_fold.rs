@@ -1,7 +1,7 @@
 //! The host side of `shaders/tile_fold.wgsl`.
 
 use super::binding_windows::AccessPattern;
-use super::codegen::{Binding, Element, ModuleBuilder, value_type};
+use super::codegen::{Binding, Element, Kernel, ModuleBuilder, value_type};
 use super::launch::{Lowered, Lowering, check_elements, live_function};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
@@ -16,6 +16,16 @@ const MAX_CAPACITY: u32 = u32::MAX - (1 << 14);
 
 const TILE_FOLD: &str = include_str!("../../../shaders/tile_fold.wgsl");
 
+/// The kernel that folds tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct TileFoldKernel;
+
+impl Kernel for TileFoldKernel {
+    fn name(self) -> &'static str {
+        "tile_fold"
+    }
+}
+
 impl GpuPrimitive for TileFold {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
@@ -26,7 +36,7 @@ impl GpuPrimitive for TileFold {
             return Ok(Lowered::default());
         }
         let dtype = value.dtype();
-        let g = modules.get(step, ("tile_fold", 0), || {
+        let g = modules.get(step, TileFoldKernel, || {
             let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
             live_function(&mut m, "live", count);
             m.value_function("key", key);

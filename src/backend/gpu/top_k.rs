@@ -1,7 +1,7 @@
 //! The host side of `shaders/top_k.wgsl`. One kernel selects from short rows and from the parts of long rows; if long
 //! rows are possible, a second one merges the selections from their parts.
 
-use super::codegen::{Binding, Element, ModuleBuilder, StorageArray, value_type};
+use super::codegen::{Binding, Element, Kernel, ModuleBuilder, StorageArray, value_type};
 use super::driver_limits::DriverLimits;
 use super::launch::{Lowered, Lowering, TILE_SORT, check_elements, partition_functions};
 use super::legalize::Legalizer;
@@ -16,6 +16,19 @@ const TOP_K: &str = include_str!("../../../shaders/top_k.wgsl");
 
 /// Positions per workgroup; also the longest row that a workgroup selects from.
 pub const STRETCH: u32 = 512;
+
+/// The kernel that selects keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct TopKKernel {
+    /// Whether rows may be longer than a stretch.
+    has_long: bool,
+}
+
+impl Kernel for TopKKernel {
+    fn name(self) -> &'static str {
+        "top_k"
+    }
+}
 
 impl GpuPrimitive for TopK {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
@@ -33,7 +46,7 @@ impl GpuPrimitive for TopK {
             return Ok(cleared);
         }
         let has_long = n.min(sizes.value(longest)) > STRETCH;
-        let g = modules.get(step, ("top_k", u32::from(has_long)), || {
+        let g = modules.get(step, TopKKernel { has_long }, || {
             let mut m = ModuleBuilder::empty(step, first_slot);
             partition_functions(&mut m, rows, nrows);
             m.value_function("value", key);

@@ -1,7 +1,7 @@
 //! The host side of `shaders/unique_scatter.wgsl`.
 
 use super::binding_windows::AccessPattern;
-use super::codegen::{Binding, Element, Misses, ModuleBuilder, value_type};
+use super::codegen::{Binding, Element, Kernel, Misses, ModuleBuilder, value_type};
 use super::launch::{Lowered, Lowering, check_elements, live_function};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
@@ -18,6 +18,16 @@ const MAX_CAPACITY: u32 = u32::MAX - (1 << 12);
 
 const UNIQUE_SCATTER: &str = include_str!("../../../shaders/unique_scatter.wgsl");
 
+/// The kernel that scatters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct UniqueScatterKernel;
+
+impl Kernel for UniqueScatterKernel {
+    fn name(self) -> &'static str {
+        "unique_scatter"
+    }
+}
+
 impl GpuPrimitive for UniqueScatter {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
@@ -27,7 +37,7 @@ impl GpuPrimitive for UniqueScatter {
             return Ok(Lowered { cleared_outputs: vec![0], ..Lowered::default() });
         }
         let dtype = self.value.dtype();
-        let g = modules.get(step, ("unique_scatter", 0), || {
+        let g = modules.get(step, UniqueScatterKernel, || {
             let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
             live_function(&mut m, "live", &self.count);
             m.value_function("at", &self.at);

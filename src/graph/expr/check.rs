@@ -79,13 +79,6 @@ impl Check {
         Arc::new(Self { op, what: what.into(), is_of_index: true, ..Self::here() })
     }
 
-    /// The condition of a program from a file, of which `duplicate` equal ones come before it.
-    #[cfg(feature = "saved")]
-    #[track_caller]
-    pub(crate) fn of_file(op: &'static str, what: &str, is_of_index: bool, duplicate: u32) -> Arc<Self> {
-        Arc::new(Self { op, what: what.to_owned(), is_of_index, duplicate, ..Self::here() })
-    }
-
     /// The condition that the total of a scan fits in u32.
     #[track_caller]
     pub(crate) fn overflow(op: &'static str) -> Arc<Self> {

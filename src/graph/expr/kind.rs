@@ -41,7 +41,11 @@ pub(crate) enum ExprKind<R: Refs = Recorded> {
     /// Reinterpretation of the bits as another type of the same width.
     Bitcast(R::Expr),
     /// A function of the user, whose value depends on its arguments alone.
-    Call(R::Function, Box<[R::Expr]>),
+    Call(
+        R::Function,
+        #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
+        Box<[R::Expr]>,
+    ),
     /// The value under a condition: the kernel reports the position if the condition does not hold.
     Checked(R::Check, R::Expr, R::Expr),
 }

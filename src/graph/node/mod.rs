@@ -4,7 +4,6 @@
 //! same node, so that equal partitions are identical and common subexpressions are computed once. An evaluated node
 //! keeps its result and drops its recipe, which releases the recipe's inputs.
 
-mod drops;
 mod inputs;
 mod record;
 
@@ -16,9 +15,8 @@ pub(crate) use super::primitive::{Product, Recipe, RowDomain, Rows};
 pub(crate) use super::stored::Stored;
 pub(in crate::graph) use inputs::InputForm;
 
-use drops::drop_later;
-
 use super::digest::Digest;
+use super::drops::drop_later;
 use super::interned::Interner;
 use super::row_lengths::KnownLengths;
 use super::size::RecordedSize;
@@ -82,7 +80,7 @@ impl Drop for NodeData {
         INTERNED.remove_dropped(self.digest);
         let recipe = self.recipe.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let extent = std::mem::replace(&mut self.extent, Extent::known(0));
-        drop_later((recipe, std::mem::take(&mut self.asserts), extent));
+        drop_later((Some((recipe, std::mem::take(&mut self.asserts), extent)), (None, None)));
     }
 }
 

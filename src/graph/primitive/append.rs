@@ -40,6 +40,7 @@ fn class(n: usize) -> usize {
 )]
 pub(crate) struct Append<R: Refs = Recorded> {
     /// The value of an element of each part, by its position in the part, and the number of elements.
+    #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     pub(crate) parts: Box<[(R::Expr, R::Extent)]>,
 }
 

@@ -189,8 +189,10 @@ pub(crate) enum ArrayDef {
         fallible: bool,
         extent: ExtentDef,
         /// Conditions that must hold for the array.
-        asserts: Vec<ArrayId>,
-        recipe: Recipe<ByNumber>,
+        #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
+        asserts: Box<[ArrayId]>,
+        /// Boxed, as files may have many inputs, which are small.
+        recipe: Box<Recipe<ByNumber>>,
     },
 }
 
@@ -205,16 +207,22 @@ pub(crate) struct Program {
     /// Hash of the following fields, computed once.
     #[cfg_attr(feature = "saved", serde(skip))]
     hash: u64,
+    #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     sizes: Vec<SizeDef>,
     /// The scalar parameters. Each use of a number is one, so that a program does not depend on which numbers are equal.
+    #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     scalars: Vec<ScalarDef>,
+    #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     exprs: Vec<ExprDef>,
+    #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     arrays: Vec<ArrayDef>,
     /// The functions of the user.
     #[cfg_attr(feature = "saved", serde(skip))]
     functions: Vec<Arc<FunctionDef>>,
     /// The names of the operations that recorded arrays.
+    #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     names: Vec<Box<str>>,
+    #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     outputs: Vec<ArrayId>,
 }
 
@@ -310,7 +318,7 @@ impl Program {
         let ArrayDef::Computed { extent, asserts, recipe, .. } = &self.arrays[array.index()] else {
             return Vec::new();
         };
-        let mut out = asserts.clone();
+        let mut out = asserts.to_vec();
         let (mut sizes, mut exprs) = (vec![extent.size], Vec::new());
         recipe.visit(&mut |part| match part {
             Reference::Expr(e) => exprs.push(*e),

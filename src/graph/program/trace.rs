@@ -196,7 +196,7 @@ impl Tracer {
         let asserts = node.asserts().iter().map(|n| self.number(n)).collect();
         let recipe = recipe.map(self);
         let op = self.bindings.locations.name_in(&mut self.program, node.op());
-        (ArrayDef::Computed { dtype, op, fallible, extent, asserts, recipe }, None)
+        (ArrayDef::Computed { dtype, op, fallible, extent, asserts, recipe: Box::new(recipe) }, None)
     }
 
     /// The number of a size, after its operands.

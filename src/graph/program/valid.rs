@@ -94,7 +94,7 @@ impl Program {
                 found = std::mem::replace(&mut found, Ok(())).and(outcome);
             });
             found?;
-            if let Recipe::RowHash(hash) = recipe {
+            if let Recipe::RowHash(hash) = &**recipe {
                 self.check_keys(&hash.op)?;
             }
         }
@@ -118,6 +118,7 @@ impl Program {
         let (mut exprs, mut arrays) = (vec![0u32; self.exprs.len()], vec![0u32; self.arrays.len()]);
         // The height of each size, and the number of operations in it, counted with repetition.
         let mut sizes = vec![(0u32, 1u32); self.sizes.len()];
+        let mut contain_counts = vec![false; self.sizes.len()];
         for item in order {
             let (height, operations) = match *item {
                 Item::Array(a) => {
@@ -132,6 +133,9 @@ impl Program {
                 }
                 Item::Size(s) => {
                     let (height, operations) = match &self.sizes[s.index()] {
+                        SizeDef::Count { at, .. } if contain_counts[at.index()] => {
+                            return Err(format!("size {}: the index of a count contains a count", s.0));
+                        }
                         SizeDef::Const(_) | SizeDef::Input => (0, 1),
                         SizeDef::Len(array) => (1 + arrays[array.index()], 1),
                         SizeDef::Count { at, .. } => {
@@ -144,8 +148,13 @@ impl Program {
                             (1 + a.0.max(b.0), a.1.saturating_add(b.1).saturating_add(1))
                         }
                     };
+                    contain_counts[s.index()] = match &self.sizes[s.index()] {
+                        SizeDef::Op(_, a, b) => contain_counts[a.index()] || contain_counts[b.index()],
+                        SizeDef::Count { .. } => true,
+                        SizeDef::Const(_) | SizeDef::Input | SizeDef::Len(_) => false,
+                    };
                     sizes[s.index()] = (height, operations);
-                    sizes[s.index()]
+                    (height, operations)
                 }
             };
             holds(height <= MAX_HEIGHT, || format!("{item:?} is nested more than {MAX_HEIGHT} times"))?;
@@ -162,8 +171,8 @@ impl Program {
         };
         // The arrays besides those of expressions: splits, except the bitmap of a compaction.
         let of_array = |def: &ArrayDef| match def {
-            ArrayDef::Computed { recipe: Recipe::Compact(_), .. } | ArrayDef::Input(_) => None,
-            ArrayDef::Computed { recipe, .. } => recipe.array().copied(),
+            ArrayDef::Computed { recipe, .. } if !matches!(**recipe, Recipe::Compact(_)) => recipe.array().copied(),
+            _ => None,
         };
         self.exprs.iter().filter_map(of_expr).chain(self.arrays.iter().filter_map(of_array)).collect()
     }
@@ -172,7 +181,7 @@ impl Program {
     pub(crate) fn dtype(&self, array: ArrayId) -> Result<DType, Fault> {
         match &self.arrays[array.index()] {
             ArrayDef::Input(form) => Ok(form.dtype),
-            ArrayDef::Computed { recipe: Recipe::Assert(_), .. } => {
+            ArrayDef::Computed { recipe, .. } if matches!(**recipe, Recipe::Assert(_)) => {
                 Err(format!("array {} is a condition, which has no values", array.0))
             }
             ArrayDef::Computed { dtype, .. } => Ok(*dtype),
@@ -190,9 +199,8 @@ impl Program {
     }
 
     fn check_size(&self, def: &SizeDef) -> Result<(), Fault> {
-        let SizeDef::Count { array, at } = def else { return Ok(()) };
-        self.holds_positions(*array)?;
-        holds(self.counts_in(*at).is_empty(), || "the index of a count contains a count".into())
+        let SizeDef::Count { array, .. } = def else { return Ok(()) };
+        self.holds_positions(*array)
     }
 
     fn check_expr(&self, ExprDef { kind, dtype }: &ExprDef) -> Result<(), Fault> {

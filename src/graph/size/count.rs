@@ -3,6 +3,7 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::view::SizeView;
+use crate::graph::drops::Referents;
 use crate::graph::{Node, Size};
 
 /// Device location of the exact value of a slot that is a count.
@@ -64,6 +65,13 @@ impl DeviceCount {
     /// The array that holds the value, and the index; `None` once the host knows the value.
     pub(crate) fn location(&self) -> Option<(Node, Size)> {
         lock(&self.location).clone()
+    }
+
+    /// What a dropped count refers to.
+    pub(super) fn referents(&mut self) -> Referents {
+        let location = self.location.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let bound = self.bounded_by.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        (None, (location, bound))
     }
 
     /// Sets the exact value, and releases the array.

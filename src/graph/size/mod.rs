@@ -53,6 +53,7 @@ pub(crate) use run::{RunInput, RunSize, RunTable, Slot};
 pub(crate) use view::SizeView;
 
 use super::digest::{Digest, DigestMap, DigestSet};
+use super::drops::drop_later;
 use super::interned::Interner;
 use super::{BackendRef, Node};
 
@@ -94,8 +95,9 @@ pub(crate) enum SizeKind {
 
 impl Drop for Symbol {
     fn drop(&mut self) {
-        if matches!(self.kind, SizeKind::Count(_)) {
+        if let SizeKind::Count(count) = &mut self.kind {
             COUNTS.remove_dropped(self.digest);
+            drop_later(count.referents());
         }
     }
 }
@@ -250,6 +252,7 @@ impl Size {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Extent;
 
     fn input(k: u32, value: u32) -> Size {
         Size::input(Digest::of("test", k), value)
@@ -321,6 +324,22 @@ mod tests {
         }
         assert_eq!(sizes[0].counts().len(), 50_000);
         assert_eq!(count(0).add(count(1)).add(count(0)).counts(), [&count(0), &count(1)]);
+    }
+
+    /// Each count is bounded by the one before it. Those of a trace stay bounds, however long the chain.
+    #[test]
+    fn chains_of_traced_counts_are_dropped_on_a_small_stack() {
+        let backend = crate::Device::of_traces().backend().clone();
+        let chain = move || {
+            let first = Size::traced(&backend, Digest::of("test", "first"));
+            let count = |bound: Size, k: u32| {
+                let node = Node::traced(&backend, Digest::of("test", ("node", k)), crate::DType::U32, Extent::known(1));
+                Size::count(node, Size::Const(0), bound)
+            };
+            drop((0..100_000).fold(first, count));
+        };
+        let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(chain);
+        thread.expect("a thread").join().expect("dropped");
     }
 
     #[test]

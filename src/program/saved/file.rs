@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use safetensors::{Dtype, SafeTensors, View};
+use safetensors::{Dtype, View};
 
+use super::header::{Entry, Header};
 use crate::backend::cpu::fingerprint::fingerprint64;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, here};
+use crate::graph::digest::DigestMap;
 use crate::graph::node::Node;
 use crate::graph::row_lengths::KnownLengths;
 
@@ -39,46 +41,41 @@ pub(super) struct ArrayBytes<'a> {
 }
 
 /// An array of a file.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct ArrayAt {
     pub(super) dtype: DType,
-    pub(super) shape: Vec<usize>,
+    pub(super) shape: Box<[usize]>,
     bytes: Range<usize>,
 }
 
 /// The manifest of a file.
 pub(super) struct SignedManifest {
-    pub(super) json: String,
+    /// The checksum and the manifest.
+    value: String,
+    json: Range<usize>,
     /// Whether the checksum is that of the manifest and the arrays.
     pub(super) is_intact: bool,
+}
+
+impl SignedManifest {
+    pub(super) fn json(&self) -> &str {
+        &self.value[self.json.clone()]
+    }
 }
 
 /// A file that was read.
 #[derive(Debug, Default)]
 pub(super) struct File {
     bytes: Vec<u8>,
-    arrays: BTreeMap<String, ArrayAt>,
+    /// By name.
+    arrays: Vec<(Box<str>, ArrayAt)>,
     /// The arrays that programs captured, once they are uploaded to the CPU.
     captured: Mutex<HashMap<String, Node>>,
 }
 
 impl View for &ArrayBytes<'_> {
     fn dtype(&self) -> Dtype {
-        match self.dtype {
-            DType::Bool => Dtype::BOOL,
-            DType::U8 | DType::Str => Dtype::U8,
-            DType::I8 => Dtype::I8,
-            DType::U16 => Dtype::U16,
-            DType::I16 => Dtype::I16,
-            DType::I32 => Dtype::I32,
-            DType::U32 => Dtype::U32,
-            DType::I64 => Dtype::I64,
-            DType::U64 => Dtype::U64,
-            DType::F16 => Dtype::F16,
-            DType::BF16 => Dtype::BF16,
-            DType::F32 => Dtype::F32,
-            DType::F64 => Dtype::F64,
-        }
+        stored(self.dtype)
     }
     fn shape(&self) -> &[usize] {
         &self.shape
@@ -91,24 +88,35 @@ impl View for &ArrayBytes<'_> {
     }
 }
 
+impl ArrayAt {
+    /// Whether the sizes of the array are those of a tensor.
+    pub(super) fn is_tensor(&self) -> bool {
+        self.shape.iter().all(|&size| u32::try_from(size).is_ok())
+    }
+}
+
+/// The dtype in files: that of bytes for strings.
+fn stored(dtype: DType) -> Dtype {
+    match dtype {
+        DType::Bool => Dtype::BOOL,
+        DType::U8 | DType::Str => Dtype::U8,
+        DType::I8 => Dtype::I8,
+        DType::U16 => Dtype::U16,
+        DType::I16 => Dtype::I16,
+        DType::I32 => Dtype::I32,
+        DType::U32 => Dtype::U32,
+        DType::I64 => Dtype::I64,
+        DType::U64 => Dtype::U64,
+        DType::F16 => Dtype::F16,
+        DType::BF16 => Dtype::BF16,
+        DType::F32 => Dtype::F32,
+        DType::F64 => Dtype::F64,
+    }
+}
+
 /// The dtype of numbers that the engine has; none for others.
 fn dtype_of(dtype: Dtype) -> Option<DType> {
-    Some(match dtype {
-        Dtype::BOOL => DType::Bool,
-        Dtype::U8 => DType::U8,
-        Dtype::I8 => DType::I8,
-        Dtype::U16 => DType::U16,
-        Dtype::I16 => DType::I16,
-        Dtype::I32 => DType::I32,
-        Dtype::U32 => DType::U32,
-        Dtype::I64 => DType::I64,
-        Dtype::U64 => DType::U64,
-        Dtype::F16 => DType::F16,
-        Dtype::BF16 => DType::BF16,
-        Dtype::F32 => DType::F32,
-        Dtype::F64 => DType::F64,
-        _ => return None,
-    })
+    DType::ALL.into_iter().find(|&ours| ours != DType::Str && stored(ours) == dtype)
 }
 
 /// The checksum of a manifest and the arrays: 16 hexadecimal digits.
@@ -136,29 +144,22 @@ impl File {
     /// # Errors
     /// No safetensors file.
     pub(super) fn read(bytes: Vec<u8>) -> Result<(Self, Option<SignedManifest>), String> {
-        let damaged = |e: safetensors::SafeTensorError| format!("it is no safetensors file, or damaged: {e}");
-        let (header, metadata) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
-        let start = 8 + header;
-        let mut arrays = BTreeMap::new();
-        for (name, info) in metadata.tensors() {
-            let (first, end) = info.data_offsets;
-            // Arrays of other dtypes are left out, as no tensor has them.
-            if let Some(dtype) = dtype_of(info.dtype) {
-                let at = ArrayAt { dtype, shape: info.shape.clone(), bytes: start + first..start + end };
-                arrays.insert(name, at);
-            }
-        }
-        let value = metadata.metadata().as_ref().and_then(|all| {
-            // Also found by its form, so that a damaged key does not make it the file of another program.
-            all.get(KEY).or_else(|| all.values().find(|value| value.starts_with(FORM)))
-        });
+        // Also found by its form, so that a damaged key does not make it the file of another program.
+        let header = Header::read(&bytes, |key, value| key == KEY || value.starts_with(FORM));
+        let Header { entries, value } =
+            header.map_err(|fault| format!("it is no safetensors file, or damaged: {fault}"))?;
+        // Arrays of other dtypes are left out, as no tensor has them.
+        let array =
+            |Entry { name, dtype, shape, bytes }| Some((name, ArrayAt { dtype: dtype_of(dtype)?, shape, bytes }));
+        let arrays: Vec<(Box<str>, ArrayAt)> = entries.into_iter().filter_map(array).collect();
         let manifest = match value {
             None => None,
             Some(value) => {
-                let (sum, json) = unsigned(value).ok_or("it is damaged: its manifest has another form")?;
-                let named =
-                    arrays.iter().map(|(name, a)| (name.as_str(), a.dtype, &a.shape[..], &bytes[a.bytes.clone()]));
-                Some(SignedManifest { json: json.to_owned(), is_intact: sum == checksum(json, named) })
+                let (sum, json) = unsigned(&value).ok_or("it is damaged: its manifest has another form")?;
+                let named = arrays.iter().map(|(name, a)| (&**name, a.dtype, &a.shape[..], &bytes[a.bytes.clone()]));
+                let is_intact = sum == checksum(json, named);
+                let json = value.len() - 1 - json.len()..value.len() - 1;
+                Some(SignedManifest { value, json, is_intact })
             }
         };
         Ok((Self { bytes, arrays, captured: Mutex::default() }, manifest))
@@ -169,12 +170,13 @@ impl File {
     /// # Errors
     /// There is none of that name.
     pub(super) fn array(&self, name: &str) -> Result<&ArrayAt, String> {
-        self.arrays.get(name).ok_or_else(|| format!("there is no array {name:?}"))
+        let found = self.arrays.binary_search_by_key(&name, |(name, _)| name);
+        found.map(|k| &self.arrays[k].1).map_err(|_| format!("there is no array {name:?}"))
     }
 
     /// All arrays, by name.
     pub(super) fn arrays(&self) -> impl Iterator<Item = (&str, &ArrayAt)> {
-        self.arrays.iter().map(|(name, at)| (name.as_str(), at))
+        self.arrays.iter().map(|(name, at)| (&**name, at))
     }
 
     /// The bytes of an array, little endian.
@@ -203,6 +205,23 @@ impl File {
         };
         captured.insert(name.to_owned(), node.clone());
         Ok(node)
+    }
+
+    /// Checks that truth values are 0 or 1.
+    ///
+    /// # Errors
+    /// Other ones.
+    pub(super) fn check_flags(&self, name: &str, array: &ArrayAt) -> Result<(), String> {
+        if array.dtype == DType::Bool && self.bytes(array).iter().any(|&byte| byte > 1) {
+            return Err(format!("array {name:?} has truth values that are neither 0 nor 1"));
+        }
+        Ok(())
+    }
+
+    /// The names of the captured arrays that are uploaded.
+    pub(super) fn captured_names(&self) -> DigestMap<String> {
+        let captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        captured.iter().map(|(name, node)| (node.digest(), name.clone())).collect()
     }
 
     /// The words of an array of u32 of one dimension.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::file::SignedManifest;
+use super::header::cut;
 use super::program::SavedProgram;
 use super::tensors::SavedTensor;
 
@@ -18,8 +19,8 @@ pub(super) struct Manifest {
     format: u32,
     /// The version of the crate that wrote the file.
     engine: String,
-    pub(super) programs: BTreeMap<String, SavedProgram>,
-    pub(super) tensors: BTreeMap<String, SavedTensor>,
+    pub(super) programs: BTreeMap<String, Box<SavedProgram>>,
+    pub(super) tensors: BTreeMap<String, Box<SavedTensor>>,
 }
 
 /// The entries that the manifests of all formats have.
@@ -30,7 +31,10 @@ struct Version {
 }
 
 impl Manifest {
-    pub(super) fn new(programs: BTreeMap<String, SavedProgram>, tensors: BTreeMap<String, SavedTensor>) -> Self {
+    pub(super) fn new(
+        programs: BTreeMap<String, Box<SavedProgram>>,
+        tensors: BTreeMap<String, Box<SavedTensor>>,
+    ) -> Self {
         Self { format: FORMAT, engine: env!("CARGO_PKG_VERSION").into(), programs, tensors }
     }
 
@@ -43,15 +47,15 @@ impl Manifest {
     /// # Errors
     /// A newer format; a manifest or arrays that were changed after they were written; anything that no manifest has.
     pub(super) fn read(signed: &SignedManifest) -> Result<Self, String> {
-        let SignedManifest { json, is_intact } = signed;
-        let of = |e: serde_json::Error| format!("its manifest cannot be read: {e}");
+        let json = signed.json();
+        let of = |e: serde_json::Error| format!("its manifest cannot be read: {}", cut(e));
         let Version { format, engine } = serde_json::from_str(json).map_err(of)?;
         if format == 0 || format > FORMAT {
             return Err(format!(
                 "it has format {format}, written by ragged {engine}; this version reads up to {FORMAT}"
             ));
         }
-        if !is_intact {
+        if !signed.is_intact {
             return Err("it is damaged: its checksum is another one".into());
         }
         serde_json::from_str(json).map_err(of)

@@ -1,6 +1,8 @@
 //! Saved models: named programs and tensors in one file.
 
+mod captured;
 mod file;
+mod header;
 mod manifest;
 mod program;
 mod tensors;
@@ -13,14 +15,16 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::device::Device;
+use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::function::Function;
 use crate::ops::{ElementFunction, ElementSignature};
-use crate::program::{Program, TensorSpec};
+use crate::program::{Program, TensorSpec, guarded};
 use crate::tensor::Tensor;
+use captured::CapturedArrays;
 use file::File;
 use manifest::Manifest;
-use program::{CapturedArrays, CheckedProgram, SavedProgram};
+use program::{CheckedProgram, SavedProgram};
 use tensors::SavedTensor;
 
 /// Named programs and named tensors, in one file.
@@ -66,8 +70,10 @@ enum NamedProgram {
 }
 
 enum NamedTensor {
-    Given(Tensor),
-    Read(SavedTensor),
+    Given(Box<Tensor>),
+    Read(Box<SavedTensor>),
+    /// The dense array of that name.
+    Plain,
 }
 
 /// Tells the unfinished files of this process apart.
@@ -104,7 +110,7 @@ impl SavedModel {
     /// ```
     #[must_use]
     pub fn with_tensor(mut self, name: impl Into<String>, tensor: &impl AsRef<Tensor>) -> Self {
-        self.tensors.insert(name.into(), NamedTensor::Given(tensor.as_ref().clone()));
+        self.tensors.insert(name.into(), NamedTensor::Given(Box::new(tensor.as_ref().clone())));
         self
     }
 
@@ -118,10 +124,12 @@ impl SavedModel {
         self.tensors.keys().map(String::as_str)
     }
 
-    /// The program of that name. Without inputs, a program of a file runs on the CPU.
+    /// The program of that name. Without inputs, a program of a file runs on the CPU, or on the device of
+    /// [`Program::run_on`].
     ///
     /// # Errors
-    /// There is none of that name; no memory for the captured tensors.
+    /// There is none of that name; a program that breaks a rule, of a file of unknown origin; no memory for the captured
+    /// tensors.
     ///
     /// # Cost
     /// Of a loaded model, the first call records the program, and uploads its captured tensors to the CPU; the first run on
@@ -136,7 +144,7 @@ impl SavedModel {
                 if let Some(made) = made.get() {
                     return Ok(made.clone());
                 }
-                let program = checked.program(OP, &self.file)?;
+                let program = guarded(OP, || checked.program(OP, &self.file)).map_err(here())?;
                 Ok(made.get_or_init(|| program).clone())
             }
         }
@@ -156,6 +164,10 @@ impl SavedModel {
             None => Err(Error::argument(OP, absent("tensor", name, self.tensors()))),
             Some(NamedTensor::Given(x)) => x.to_device(device),
             Some(NamedTensor::Read(saved)) => saved.on_device(OP, &self.file, device),
+            Some(NamedTensor::Plain) => {
+                let plain = SavedTensor::plain(name, &self.file).map_err(|what| Error::argument(OP, what));
+                plain.map_err(here())?.on_device(OP, &self.file, device)
+            }
         }
     }
 
@@ -194,21 +206,28 @@ impl SavedModel {
     /// The bytes of the file. Equal models have equal bytes.
     ///
     /// # Errors
-    /// A tensor whose read fails; names of tensors that give two arrays the same name.
+    /// A tensor whose read fails, or of more than 64 dimensions; names of tensors that give two arrays the same name.
     #[track_caller]
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let (mut arrays, mut captured) = (BTreeMap::new(), CapturedArrays::default());
-        let (mut programs, mut tensors) = (BTreeMap::new(), BTreeMap::new());
-        for name in self.tensors.keys() {
+        let (mut arrays, mut programs, mut tensors) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut all = Vec::new();
+        for name in self.programs.keys() {
+            all.push((name, self.program(name)?));
+        }
+        let mut captured = CapturedArrays::new(&self.file);
+        for (name, tensor) in &self.tensors {
+            if let NamedTensor::Given(x) = tensor {
+                captured.named(name, x);
+            }
             let host = self.tensor(name, &Device::cpu())?.to_host()?;
             let saved = SavedTensor::of(name, host, &mut arrays).map_err(|what| Error::argument(SAVE, what));
-            tensors.insert(name.clone(), saved.map_err(here())?);
+            tensors.insert(name.clone(), Box::new(saved.map_err(here())?));
         }
-        for name in self.programs.keys() {
-            let saved = SavedProgram::of(&self.program(name)?, &mut captured, &mut arrays).map_err(here())?;
+        for (name, program) in all {
+            let saved = SavedProgram::of(&program, &mut captured, &mut arrays).map_err(here())?;
             let checked = saved.check().map_err(|fault| format!("program {name:?} cannot be saved: {fault}"));
             checked.map_err(|what| Error::argument(SAVE, what)).map_err(here())?;
-            programs.insert(name.clone(), saved);
+            programs.insert(name.clone(), Box::new(saved));
         }
         let manifest = Manifest::new(programs, tensors).to_json();
         let written = manifest.and_then(|manifest| file::written(&manifest, &arrays));
@@ -315,10 +334,11 @@ impl LoadOptions {
     fn read(&self, bytes: Vec<u8>) -> Result<SavedModel, String> {
         let (file, manifest) = File::read(bytes)?;
         let Some(signed) = manifest else {
-            let plain = |(name, array): (&str, _)| Some((name.to_owned(), SavedTensor::plain(name, array)?));
-            let found: BTreeMap<String, SavedTensor> = file.arrays().filter_map(plain).collect();
-            found.values().try_for_each(|tensor| tensor.check(&file))?;
-            let tensors = found.into_iter().map(|(name, tensor)| (name, NamedTensor::Read(tensor))).collect();
+            let mut tensors = BTreeMap::new();
+            for (name, array) in file.arrays().filter(|(_, array)| array.is_tensor()) {
+                file.check_flags(name, array)?;
+                tensors.insert(name.to_owned(), NamedTensor::Plain);
+            }
             return Ok(SavedModel { programs: BTreeMap::new(), tensors, file });
         };
         let Manifest { programs, tensors, .. } = Manifest::read(&signed)?;
@@ -347,14 +367,15 @@ impl fmt::Debug for SavedModel {
             specs.iter().map(TensorSpec::to_string).collect::<Vec<_>>()
         };
         let programs: BTreeMap<_, _> = self.programs.iter().map(|(name, p)| (name, inputs(p))).collect();
-        let tensor = |x: &NamedTensor| {
+        let tensor = |name: &str, x: &NamedTensor| {
             let (dtype, ragged_rank) = match x {
                 NamedTensor::Given(x) => (x.dtype(), x.ragged_rank()),
                 NamedTensor::Read(saved) => saved.description(),
+                NamedTensor::Plain => (self.file.array(name).map_or(DType::U8, |array| array.dtype), 0),
             };
             format!("{dtype}, ragged rank {ragged_rank}")
         };
-        let tensors: BTreeMap<_, _> = self.tensors.iter().map(|(name, x)| (name, tensor(x))).collect();
+        let tensors: BTreeMap<_, _> = self.tensors.iter().map(|(name, x)| (name, tensor(name, x))).collect();
         f.debug_struct("SavedModel").field("programs", &programs).field("tensors", &tensors).finish()
     }
 }

@@ -1,27 +1,28 @@
 //! Programs in a file.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::panic::Location;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::captured::CapturedArrays;
 use super::file::{ArrayBytes, File};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::graph::backend::{Part, Wait};
-use crate::graph::diagnosis;
-use crate::graph::digest::{Digest, DigestMap};
+use crate::error::{Error, Result, caller};
+use crate::graph::digest::Digest;
 use crate::graph::expr::Check;
 use crate::graph::function::Function;
-use crate::graph::node::Node;
-use crate::graph::program::names::interned;
+use crate::graph::node::{Node, Rows};
+use crate::graph::program::names::{check_name, interned};
 use crate::graph::program::{self, ArrayDef, ArrayId, ExtentDef, Locations, ReplayInputs, SizeDef, SizeId};
+use crate::graph::saved_list;
 use crate::graph::scalar_bits::ScalarBits;
 use crate::graph::size::Size;
 use crate::ops::SavedFunction;
 use crate::program::layout::{FlatValues, Layout, Level};
+use crate::program::parts::forms;
 use crate::program::traced::Traced;
 use crate::program::{ArrayOrigin, Place, Program, SizeOrigin, TensorSpec};
 use crate::tensor::Tensor;
@@ -30,17 +31,41 @@ use crate::tensor::Tensor;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SavedProgram {
+    #[serde(deserialize_with = "specs")]
     inputs: Vec<TensorSpec>,
+    #[serde(deserialize_with = "saved_list::deserialize")]
     outputs: Vec<Layout>,
     code: program::Program,
     /// Where the arrays come from that the program does not compute.
-    arrays: Vec<Option<SavedArray>>,
+    #[serde(deserialize_with = "saved_list::deserialize")]
+    arrays: Vec<Option<Box<SavedArray>>>,
     /// Where the sizes come from that follow from nothing else.
+    #[serde(deserialize_with = "saved_list::deserialize")]
     sizes: Vec<Option<SavedSize>>,
+    #[serde(deserialize_with = "saved_list::deserialize")]
     bounds: Vec<(SizeId, SizeId)>,
+    #[serde(deserialize_with = "saved_list::deserialize")]
     scalars: Vec<ScalarBits>,
+    #[serde(deserialize_with = "saved_list::deserialize")]
     checks: Vec<SavedCheck>,
+    #[serde(deserialize_with = "saved_list::deserialize")]
     functions: Vec<SavedFunction>,
+}
+
+/// A specification in a file.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+struct SavedSpec {
+    dtype: DType,
+    #[serde(deserialize_with = "saved_list::short")]
+    shape: Vec<Option<u32>>,
+    ragged_rank: usize,
+}
+
+fn specs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<TensorSpec>, D::Error> {
+    let specs: Vec<SavedSpec> = saved_list::deserialize(from)?;
+    let spec = |SavedSpec { dtype, shape, ragged_rank }| TensorSpec { dtype, shape, ragged_rank };
+    Ok(specs.into_iter().map(spec).collect())
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,7 +73,7 @@ pub(super) struct SavedProgram {
 enum SavedArray {
     Input(Place),
     /// The name of an array of the file.
-    Captured(String),
+    Captured(Box<str>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -61,34 +86,9 @@ enum SavedSize {
 #[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedCheck {
-    op: String,
-    what: String,
+    op: Box<str>,
+    what: Box<str>,
     is_of_index: bool,
-}
-
-/// The captured arrays of all programs: equal ones are written once.
-#[derive(Default)]
-pub(super) struct CapturedArrays {
-    names: DigestMap<String>,
-}
-
-impl CapturedArrays {
-    /// The name of an array, which is read and added to `arrays` the first time.
-    fn name(&mut self, node: &Node, arrays: &mut BTreeMap<String, ArrayBytes<'_>>) -> Result<String> {
-        if let Some(known) = self.names.get(&node.digest()) {
-            return Ok(known.clone());
-        }
-        let read = diagnosis::read_parts(node.backend(), vec![Part::whole(node.clone())], Wait::Blocking);
-        let bytes = pollster::block_on(read)?.swap_remove(0).to_vec();
-        let mut name = format!("captured.{}", self.names.len());
-        while arrays.contains_key(&name) {
-            name.push('_');
-        }
-        let shape = vec![bytes.len() / node.dtype().size()];
-        arrays.insert(name.clone(), ArrayBytes { dtype: node.dtype(), shape, bytes: Cow::Owned(bytes) });
-        self.names.insert(node.digest(), name.clone());
-        Ok(name)
-    }
 }
 
 impl SavedProgram {
@@ -101,19 +101,20 @@ impl SavedProgram {
         let code = &*program.0;
         let trace = &code.traced.trace;
         let mut array = |origin: &Option<ArrayOrigin>| {
-            Ok(match origin {
-                None => None,
-                Some(ArrayOrigin::Input(place)) => Some(SavedArray::Input(*place)),
-                Some(ArrayOrigin::Captured(of)) => Some(SavedArray::Captured(captured.name(&of.node, arrays)?)),
-            })
+            let array = match origin {
+                None => return Ok(None),
+                Some(ArrayOrigin::Input(place)) => SavedArray::Input(*place),
+                Some(ArrayOrigin::Captured(of)) => SavedArray::Captured(captured.name(&of.node, arrays)?),
+            };
+            Ok(Some(Box::new(array)))
         };
         let size = |origin: &SizeOrigin| match origin {
             SizeOrigin::Input(place) => SavedSize::Input(*place),
             SizeOrigin::Known(n) => SavedSize::Known(*n),
         };
         let check = |check: &Arc<Check>| SavedCheck {
-            op: check.op.to_owned(),
-            what: check.what.clone(),
+            op: check.op.into(),
+            what: check.what.as_str().into(),
             is_of_index: check.is_of_index,
         };
         Ok(Self {
@@ -136,8 +137,11 @@ impl SavedProgram {
     /// Checks what a reader of the file checks of the code.
     pub(super) fn check(&self) -> Result<(), String> {
         self.code.check(self.checks.len(), self.scalars.len(), &self.bounds)?;
-        let names = self.code.names().iter().map(|name| &**name).chain(self.checks.iter().map(|check| &*check.op));
-        names.map(interned).try_for_each(|name| name.map(|_| ()))
+        self.check_names()?;
+        if self.inputs.iter().any(|spec| spec.rank() > saved_list::MAX_RANK) {
+            return Err(format!("an input has more than {} dimensions", saved_list::MAX_RANK));
+        }
+        Ok(())
     }
 
     /// Makes the functions part of the program, and checks everything that its recording relies on.
@@ -155,22 +159,35 @@ impl SavedProgram {
             let value = bits.scalar().filter(|&value| def.accepts(value));
             scalars.push(value.ok_or_else(|| format!("scalar {k} has a value that its definition excludes"))?);
         }
-        let traced = Traced::of("SavedModel::load", &self.inputs).map_err(|e| e.to_string())?;
+        if let Some(fault) = self.inputs.iter().find_map(TensorSpec::fault) {
+            return Err(fault);
+        }
         self.check_origins(file)?;
-        self.check_places(&traced)?;
+        self.check_places()?;
         self.outputs
             .iter()
             .enumerate()
             .try_for_each(|(k, layout)| self.check_layout(layout).map_err(|fault| format!("output {k}: {fault}")))?;
-        let names = self.code.names().iter().map(|name| interned(name)).collect::<Result<_, _>>()?;
-        let (mut checks, mut seen) = (Vec::new(), HashMap::new());
-        for check in &self.checks {
-            let SavedCheck { op, what, is_of_index } = check;
-            let duplicate = seen.entry(check).and_modify(|n| *n += 1).or_insert(0);
-            checks.push(Check::of_file(interned(op)?, what, *is_of_index, *duplicate));
-        }
-        let locations = Locations::of_file(checks, functions, names);
-        Ok(CheckedProgram { saved: self, scalars, locations })
+        self.check_names()?;
+        Ok(CheckedProgram { saved: self, scalars, functions, location: caller() })
+    }
+
+    /// Checks the names of operations.
+    fn check_names(&self) -> Result<(), String> {
+        let mut names = self.code.names().iter().chain(self.checks.iter().map(|check| &check.op));
+        names.try_for_each(|name| check_name(name))
+    }
+
+    /// The checks of a program that was loaded at `location`.
+    fn made_checks(&self, location: &'static Location<'static>) -> Vec<Arc<Check>> {
+        let mut seen = HashMap::new();
+        let check = |check| {
+            let SavedCheck { op, what, is_of_index }: &SavedCheck = check;
+            let duplicate = *seen.entry(check).and_modify(|n| *n += 1).or_insert(0);
+            let (what, is_of_index) = (what.to_string(), *is_of_index);
+            Arc::new(Check { duplicate, is_of_index, ..Check::at(interned(op), what, location) })
+        };
+        self.checks.iter().map(check).collect()
     }
 
     fn check_origins(&self, file: &File) -> Result<(), String> {
@@ -185,11 +202,11 @@ impl SavedProgram {
         }
         let mut seen = HashSet::new();
         for ((_, def), origin) in self.code.arrays().zip(&self.arrays) {
-            if let (ArrayDef::Input(form), Some(SavedArray::Captured(name))) = (def, origin) {
+            if let (ArrayDef::Input(form), Some(SavedArray::Captured(name))) = (def, origin.as_deref()) {
                 let array = file.array(name)?;
-                let is_list = array.shape.len() == 1 && u32::try_from(array.shape[0]).is_ok_and(|n| n < u32::MAX);
-                if array.dtype != form.dtype || !is_list {
-                    return Err(format!("array {name:?} is no list of {}", form.dtype));
+                let numbers = file.bytes(array).len() / array.dtype.size();
+                if array.dtype != form.dtype || numbers >= u32::MAX as usize {
+                    return Err(format!("array {name:?} of {} is no array of {}", array.dtype, form.dtype));
                 }
                 let is_flags = form.dtype == DType::Bool && seen.insert(name);
                 if is_flags && file.bytes(array).iter().any(|&byte| byte > 1) {
@@ -198,7 +215,8 @@ impl SavedProgram {
             }
         }
         for splits in self.splits() {
-            if let Some(Some(SavedArray::Captured(name))) = self.arrays.get(splits.index())
+            // An output may still refer to nothing: its layout is checked later.
+            if let Some(SavedArray::Captured(name)) = self.arrays.get(splits.index()).and_then(Option::as_deref)
                 && seen.insert(name)
             {
                 let words = file.words(name)?;
@@ -211,19 +229,18 @@ impl SavedProgram {
     }
 
     /// Checks that the parts of inputs exist.
-    fn check_places(&self, traced: &Traced) -> Result<(), String> {
+    fn check_places(&self) -> Result<(), String> {
+        let input = |place: &Place| self.inputs.get(place.input as usize).map(forms);
         for ((k, def), origin) in self.code.arrays().zip(&self.arrays) {
-            if let (ArrayDef::Input(form), Some(SavedArray::Input(Place { input, part }))) = (def, origin) {
-                let found = traced.parts.get(*input).and_then(|parts| parts.arrays.get(*part));
-                if found.is_none_or(|node| node.dtype() != form.dtype) {
+            if let (ArrayDef::Input(form), Some(SavedArray::Input(place))) = (def, origin.as_deref()) {
+                let found = input(place).and_then(|(mut arrays, _)| arrays.nth(place.part as usize));
+                if found != Some(form.dtype) {
                     return Err(format!("array {} is no part of an input", k.index()));
                 }
             }
         }
         let is_part = |origin: &Option<SavedSize>| match origin {
-            Some(SavedSize::Input(Place { input, part })) => {
-                traced.parts.get(*input).is_some_and(|parts| *part < parts.sizes.len())
-            }
+            Some(SavedSize::Input(place)) => input(place).is_some_and(|(_, sizes)| (place.part as usize) < sizes),
             _ => true,
         };
         match self.sizes.iter().position(|origin| !is_part(origin)) {
@@ -245,9 +262,7 @@ impl SavedProgram {
         }
         let dtype = |array: ArrayId| self.code.dtype(array);
         let level = |level: &Level| match level.rows {
-            crate::graph::node::Rows::Splits(splits) if dtype(splits)? != DType::U32 => {
-                Err("row splits of another dtype".to_owned())
-            }
+            Rows::Splits(splits) if dtype(splits)? != DType::U32 => Err("row splits of another dtype".to_owned()),
             _ => Ok(()),
         };
         layout.levels.iter().try_for_each(level)?;
@@ -269,7 +284,9 @@ impl SavedProgram {
 pub(super) struct CheckedProgram {
     saved: SavedProgram,
     scalars: Vec<crate::Scalar>,
-    locations: Locations,
+    functions: Vec<Function>,
+    /// Where the program was loaded.
+    location: &'static Location<'static>,
 }
 
 impl CheckedProgram {
@@ -285,11 +302,14 @@ impl CheckedProgram {
         let traced = Traced::of(op, &saved.inputs)?;
         let device = Device::of_traces();
         let splits = saved.splits();
+        let names = saved.code.names().iter().map(|name| interned(name)).collect();
+        let checks = saved.made_checks(self.location);
+        let locations = Locations::of_file(checks, self.functions.clone(), names);
         let mut arrays: Vec<Option<Node>> = Vec::new();
         for ((k, _), origin) in saved.code.arrays().zip(&saved.arrays) {
-            arrays.push(match origin {
+            arrays.push(match origin.as_deref() {
                 None => None,
-                Some(SavedArray::Input(Place { input, part })) => Some(traced.parts[*input].arrays[*part].clone()),
+                Some(SavedArray::Input(place)) => place.array(&traced.parts).cloned(),
                 Some(SavedArray::Captured(name)) => {
                     let array = file.array(name).map_err(damaged)?;
                     Some(file.captured(name, array, splits.contains(&k))?)
@@ -301,7 +321,7 @@ impl CheckedProgram {
             sizes.push(match origin {
                 None => None,
                 Some(SavedSize::Known(n)) => Some(Size::input(Digest::of("captured size", (traced.number, k)), *n)),
-                Some(SavedSize::Input(Place { input, part })) => Some(traced.parts[*input].sizes[*part].clone()),
+                Some(SavedSize::Input(place)) => place.size(&traced.parts).cloned(),
             });
         }
         let of = saved.code.replay(ReplayInputs {
@@ -310,7 +330,7 @@ impl CheckedProgram {
             sizes,
             bounds: &saved.bounds,
             scalars: &self.scalars,
-            locations: &self.locations,
+            locations: &locations,
         });
         let outputs: Vec<Tensor> =
             saved.outputs.iter().map(|layout| layout.tensor(device.backend(), &of)).collect::<Result<_>>()?;

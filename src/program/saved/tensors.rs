@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{ArrayAt, ArrayBytes, File};
+use super::file::{ArrayBytes, File};
 use crate::backend::upload::uploaded;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
-use crate::shape::RowPartition;
+use crate::graph::saved_list;
+use crate::shape::{HostLevel, RowPartition};
 use crate::tensor::{HostTensor, HostValues, Tensor, Values};
 
 /// A tensor in a file.
@@ -19,14 +20,16 @@ use crate::tensor::{HostTensor, HostValues, Tensor, Values};
 #[serde(deny_unknown_fields)]
 pub(super) struct SavedTensor {
     dtype: DType,
-    levels: Vec<SavedLevel>,
+    #[serde(deserialize_with = "saved_list::deserialize")]
+    levels: Box<[SavedLevel]>,
     /// The shape of the flat values.
-    shape: Vec<u32>,
+    #[serde(deserialize_with = "saved_list::short")]
+    shape: Box<[u32]>,
     /// The name of the values, or of the bytes of all strings.
-    values: String,
+    values: Box<str>,
     /// The name of the splits of the bytes into strings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    string_splits: Option<String>,
+    string_splits: Option<Box<str>>,
 }
 
 /// A partition in a file.
@@ -34,11 +37,21 @@ pub(super) struct SavedTensor {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum SavedLevel {
     /// The name of the splits.
-    RowSplits(String),
+    RowSplits(Box<str>),
     Uniform {
         length: u32,
         rows: u32,
     },
+}
+
+/// The name of the splits of partition `k` of a tensor.
+pub(super) fn row_splits_name(tensor: &str, k: usize) -> String {
+    format!("{tensor}.row_splits.{k}")
+}
+
+/// The name of the splits of a tensor's bytes into strings.
+pub(super) fn string_splits_name(tensor: &str) -> String {
+    format!("{tensor}.string_splits")
 }
 
 impl SavedTensor {
@@ -49,21 +62,24 @@ impl SavedTensor {
         arrays: &mut BTreeMap<String, ArrayBytes<'_>>,
     ) -> Result<Self, String> {
         let HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values } = host;
-        let mut add = |name: String, dtype: DType, shape: Vec<usize>, bytes: Vec<u8>| {
+        let mut add = |name: String, dtype: DType, shape: Vec<usize>, bytes: Vec<u8>| -> Result<Box<str>, String> {
             let array = ArrayBytes { dtype, shape, bytes: Cow::Owned(bytes) };
             match arrays.insert(name.clone(), array) {
-                None => Ok(name),
+                None => Ok(name.into()),
                 Some(_) => Err(format!("two arrays are called {name:?}")),
             }
         };
         let dtype = values.dtype();
+        if nested_row_splits.len() + inner_shape.len() > saved_list::MAX_RANK {
+            return Err(format!("tensor {name:?} has more than {} dimensions", saved_list::MAX_RANK));
+        }
         let mut levels = Vec::new();
         for (k, (splits, uniform)) in nested_row_splits.iter().zip(&uniform_row_lengths).enumerate() {
             levels.push(match uniform {
                 Some(length) => SavedLevel::Uniform { length: *length, rows: splits.len() as u32 - 1 },
                 None => {
                     let bytes = bytemuck::cast_slice(splits).to_vec();
-                    SavedLevel::RowSplits(add(format!("{name}.row_splits.{k}"), DType::U32, vec![splits.len()], bytes)?)
+                    SavedLevel::RowSplits(add(row_splits_name(name, k), DType::U32, vec![splits.len()], bytes)?)
                 }
             });
         }
@@ -77,7 +93,7 @@ impl SavedTensor {
                 }));
                 let bytes = strings.concat();
                 let (splits, len) = (bytemuck::cast_slice(&ends).to_vec(), bytes.len());
-                let splits = add(format!("{name}.string_splits"), DType::U32, vec![ends.len()], splits)?;
+                let splits = add(string_splits_name(name), DType::U32, vec![ends.len()], splits)?;
                 (add(name.to_owned(), DType::U8, vec![len], bytes)?, Some(splits))
             }
             numbers => {
@@ -85,13 +101,17 @@ impl SavedTensor {
                 (add(name.to_owned(), dtype, inner_shape, bytes)?, None)
             }
         };
-        Ok(Self { dtype, levels, shape, values, string_splits })
+        Ok(Self { dtype, levels: levels.into(), shape, values, string_splits })
     }
 
     /// The tensor of an array of a file without a manifest.
-    pub(super) fn plain(name: &str, array: &ArrayAt) -> Option<Self> {
-        let shape = array.shape.iter().map(|&n| u32::try_from(n)).collect::<Result<_, _>>().ok()?;
-        Some(Self { dtype: array.dtype, levels: Vec::new(), shape, values: name.to_owned(), string_splits: None })
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub(super) fn plain(name: &str, file: &File) -> Result<Self, String> {
+        let array = file.array(name)?;
+        let shape = array.shape.iter().map(|&n| n as u32).collect();
+        Ok(Self { dtype: array.dtype, levels: Box::default(), shape, values: name.into(), string_splits: None })
     }
 
     /// The dtype, and the number of dimensions with row partitions.
@@ -115,10 +135,7 @@ impl SavedTensor {
         {
             return Err(format!("array {:?} is no {} of shape {:?}", self.values, self.dtype, self.shape));
         }
-        if values.dtype == DType::Bool && file.bytes(values).iter().any(|&byte| byte > 1) {
-            return Err(format!("array {:?} has truth values that are neither 0 nor 1", self.values));
-        }
-        Ok(())
+        file.check_flags(&self.values, values)
     }
 
     /// Uploads the tensor; its arrays have been checked.
@@ -150,20 +167,11 @@ impl SavedTensor {
                 Some(SavedLevel::Uniform { rows, .. }) => u64::from(*rows),
                 None => self.shape.first().copied().unwrap_or(0).into(),
             };
-            partitions.push(match level {
-                SavedLevel::RowSplits(name) => {
-                    let splits = file.words(name).map_err(damaged)?;
-                    RowPartition::validate_splits(op, &splits, Some(below))?;
-                    RowPartition::from_host_splits(backend, op, splits)?
-                }
-                SavedLevel::Uniform { length, rows } => {
-                    if u64::from(*length) * u64::from(*rows) != below {
-                        let what = format!("{rows} rows of {length} do not hold {below} elements");
-                        return Err(Error::partition(op, what));
-                    }
-                    RowPartition::uniform(*length, values.rows(k, *rows))?
-                }
-            });
+            let level = match level {
+                SavedLevel::RowSplits(name) => HostLevel::Splits(file.words(name).map_err(damaged)?),
+                SavedLevel::Uniform { length, rows } => HostLevel::Uniform { length: *length, rows: *rows },
+            };
+            partitions.push(level.partition((op, backend), |rows| values.rows(k, rows), below)?);
         }
         if self.shape.is_empty() && !partitions.is_empty() {
             return Err(damaged("a scalar with rows".into()));

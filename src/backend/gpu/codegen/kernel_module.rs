@@ -1,6 +1,8 @@
 //! Complete WGSL modules, with their arrays and parameters, and the cache of the modules of a step.
 
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::accessors::{Declarations, Windowing};
@@ -104,23 +106,36 @@ impl KernelModule {
     }
 }
 
-/// Cache of the modules of one step, shared by all runs, keyed by stem and a number that distinguishes the modules of a stem.
+/// A kernel of a primitive, with everything by which the modules of one step differ. The file of the primitive defines
+/// the type, so that no list has all kernels.
+pub(in crate::backend::gpu) trait Kernel: Copy + Eq + Hash + Send + 'static {
+    /// The name of the kernel in `explain`, in profiles and in dumps.
+    fn name(self) -> &'static str;
+}
+
+/// The modules of the kernels of one type.
+type ModulesOf<K> = HashMap<K, Arc<KernelModule>>;
+
+/// Cache of the modules of one step by their kernels, shared by all runs.
 #[derive(Debug, Default)]
-pub(crate) struct StepModules(Mutex<HashMap<(&'static str, u32), Arc<KernelModule>>>);
+pub(crate) struct StepModules(Mutex<HashMap<TypeId, Box<dyn Any + Send>>>);
 
 impl StepModules {
-    /// The module of that stem, generated on first use.
-    pub(in crate::backend::gpu) fn get(
+    /// The module of that kernel, generated on first use.
+    pub(in crate::backend::gpu) fn get<K: Kernel>(
         &self,
         step: &Step,
-        (stem, number): (&'static str, u32),
+        kernel: K,
         generate: impl FnOnce() -> KernelModule,
     ) -> Arc<KernelModule> {
         let new = || {
             let mut module = generate();
-            module.label = format!("{stem}({})", step.fused.join(" ")).into();
+            module.label = format!("{}({})", kernel.name(), step.fused.join(" ")).into();
             Arc::new(module)
         };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry((stem, number)).or_insert_with(new).clone()
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_type = all.entry(TypeId::of::<K>()).or_insert_with(|| Box::new(ModulesOf::<K>::new()));
+        let of_type = of_type.downcast_mut::<ModulesOf<K>>().expect("bug: modules under the type of other kernels");
+        of_type.entry(kernel).or_insert_with(new).clone()
     }
 }

@@ -24,6 +24,7 @@ use std::fmt::Write;
 #[cfg(test)]
 pub(crate) use accessors::Declarations;
 pub(crate) use accessors::{Misses, Windowing};
+pub(in crate::backend::gpu) use kernel_module::Kernel;
 pub(crate) use kernel_module::{KernelModule, ParamWord, StepModules};
 pub(crate) use row_kernel::shares_words;
 pub(crate) use storage::{Binding, Element, StorageArray};

@@ -1,0 +1,40 @@
+//! Partitions of tensors that the host holds.
+
+use super::RowPartition;
+use crate::error::{Error, Result};
+use crate::graph::backend::BackendRef;
+use crate::graph::extent::Extent;
+
+/// A partition on the host.
+pub(crate) enum HostLevel {
+    Splits(Vec<u32>),
+    Uniform { length: u32, rows: u32 },
+}
+
+impl HostLevel {
+    /// The partition of `below` elements or rows of the next level. `nrows` is the extent of the rows of a uniform one.
+    ///
+    /// # Errors
+    /// Splits that break a rule, or rows that do not hold that many; no memory.
+    #[track_caller]
+    pub(crate) fn partition(
+        self,
+        (op, backend): (&'static str, &BackendRef),
+        nrows: impl FnOnce(u32) -> Extent,
+        below: u64,
+    ) -> Result<RowPartition> {
+        match self {
+            Self::Splits(splits) => {
+                RowPartition::validate_splits(op, &splits, Some(below))?;
+                RowPartition::from_host_splits(backend, op, splits)
+            }
+            Self::Uniform { length, rows } => {
+                if u64::from(length) * u64::from(rows) != below {
+                    let what = format!("{rows} rows of {length} do not hold {below} elements");
+                    return Err(Error::partition(op, what));
+                }
+                RowPartition::uniform(length, nrows(rows))
+            }
+        }
+    }
+}
