@@ -196,7 +196,7 @@ impl Tensor {
         let mut fit = count.part(by);
         if open > 0 {
             dims[open] = fit.capacity();
-            fit = Extent::known(dims[0]);
+            fit = Extent::given(dims[0]);
         }
         self.laid_out(op, Vec::new(), Some(fit), dims.split_off(1), &asserts)
     }

@@ -70,7 +70,7 @@ impl RaggedShape {
     pub(crate) fn of_sizes<I: Integer>(op: &'static str, sizes: &[I], device: &Device) -> Result<Self> {
         let known = |&n: &I| Ok(Extent::known_u64(op, non_negative(op, "a size", n)?)?.capacity());
         let mut dims = sizes.iter().map(known).collect::<Result<Vec<u32>>>().map_err(here())?.into_iter();
-        let (outer, inner) = (dims.next().map(Extent::known), dims.collect());
+        let (outer, inner) = (dims.next().map(Extent::given), dims.collect());
         Self::of_parts(op, device.backend(), Vec::new(), outer, inner, Vec::new())
     }
 

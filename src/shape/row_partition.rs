@@ -217,6 +217,20 @@ impl RowPartition {
     pub fn uniform_row_length(&self) -> Option<usize> {
         self.uniform_length().map(|n| n as usize)
     }
+    /// The same partition, with a parameter of the program in place of a constant length of uniform rows.
+    pub(crate) fn with_given_length(mut self) -> Self {
+        if let Rows::Uniform(Size::Const(len)) = self.rows {
+            self.rows = Rows::Uniform(Size::given(len));
+        }
+        self
+    }
+    /// The length of every row as a size, if this is a uniform partition.
+    pub(crate) fn uniform_size(&self) -> Option<&Size> {
+        match &self.rows {
+            Rows::Uniform(len) => Some(len),
+            Rows::Splits(_) => None,
+        }
+    }
     /// The length of every row as a number of the device, if this is a uniform partition.
     pub(crate) fn uniform_length(&self) -> Option<u32> {
         match &self.rows {

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 use crate::graph::extent::Extent;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
 
 /// Flat values on the host.
@@ -289,7 +289,7 @@ impl HostTensor {
             let uniform = self.uniform_row_lengths.get(k).copied().flatten();
             partitions.push(match uniform {
                 Some(len) => {
-                    let p = RowPartition::uniform(len, values.rows(k, splits.len() as u32 - 1))?;
+                    let p = RowPartition::uniform(Size::given(len), values.rows(k, splits.len() as u32 - 1))?;
                     if let Some(row) = splits.windows(2).position(|w| w[1] - w[0] != len) {
                         let found = splits[row + 1] - splits[row];
                         let what = format!("row {row} has {found} values, but the uniform row length is {len}");

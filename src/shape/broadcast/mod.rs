@@ -22,6 +22,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use walk::Walk;
 
 /// Position of an operand's element, as a function of the position in the result.
@@ -99,7 +100,8 @@ pub(crate) fn broadcast(
         places = below;
         walk.settle(&count, &mut places);
     }
-    let inner: Vec<u32> = (levels + 1..rank).map(|d| walk.uniform_size(d)).collect::<Result<_>>().map_err(here())?;
+    let inner = (levels + 1..rank).map(|d| Ok(walk.uniform_size(d)?.capacity()));
+    let inner: Vec<u32> = inner.collect::<Result<_>>().map_err(here())?;
     let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
     let width = if inner.contains(&0) { 0 } else { width };
     Extent::known_u64(op, width)?;

@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
             None => Dim::Uniform(Extent::known(1)),
             Some(0) => Dim::Uniform(self.rows[k].clone()),
             Some(own) => match layout.partitions.get(own - 1) {
-                Some(p) => p.uniform_length().map_or(Dim::Ragged(p), |len| Dim::Uniform(Extent::known(len))),
+                Some(p) => p.uniform_size().map_or(Dim::Ragged(p), |len| Dim::Uniform(Extent::of(len.clone()))),
                 None => Dim::Uniform(Extent::known(layout.inner[own - 1 - layout.partitions.len()])),
             },
         }
