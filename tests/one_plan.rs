@@ -3,7 +3,7 @@
 
 mod common;
 
-use ragged::{CpuOptions, Device, DeviceOptions, HostTensor, HostValues, RaggedTensor, Result, Tensor};
+use ragged::{CpuOptions, Device, DeviceOptions, HostTensor, HostValues, RaggedTensor, Result, Tensor, s};
 
 /// A small integer, exact in f32 sums.
 fn number(k: usize) -> f32 {
@@ -26,6 +26,23 @@ fn ids(count: usize, below: usize, device: &Device) -> Result<Tensor> {
 /// 6 rows of `length` values.
 fn uniform(length: usize, device: &Device) -> Result<Tensor> {
     Ok(RaggedTensor::from_uniform_row_length(numbers(6 * length), length, device)?.into_erased())
+}
+
+/// Rows of at most `longest` values.
+fn ragged_rows(longest: usize) -> Vec<Vec<f32>> {
+    [1, longest, 0, longest / 2, 3].into_iter().map(numbers).collect()
+}
+
+fn padded(longest: usize, device: &Device) -> Result<Tensor> {
+    RaggedTensor::from_nested(ragged_rows(longest), device)?.erased().to_tensor(-1.0f32)
+}
+
+fn padded_rows(longest: usize) -> Vec<Vec<f32>> {
+    let of = |mut row: Vec<f32>| {
+        row.resize(longest, -1.0);
+        row
+    };
+    ragged_rows(longest).into_iter().map(of).collect()
 }
 
 fn rows_of(width: usize, n: usize) -> Vec<Vec<f32>> {
@@ -145,6 +162,52 @@ const CASES: &[Case] = &[
         plans: 1,
         run: |t, device| dense(&[3, t], device)?.matmul(&dense(&[t, 3], device)?),
         naive: |t| product(&rows_of(t, 3), &rows_of(3, t)),
+    },
+    Case { name: "padded rows", plans: 1, run: padded, naive: |t| padded_rows(t).concat() },
+    Case {
+        name: "softmax of padded rows",
+        plans: 1,
+        run: |t, device| padded(t, device)?.softmax(-1),
+        naive: |t| softmax(&padded_rows(t)),
+    },
+    Case {
+        name: "sums of padded rows",
+        plans: 1,
+        run: |t, device| padded(t, device)?.reduce_sum(1),
+        naive: |t| sums(&padded_rows(t)),
+    },
+    Case {
+        name: "padded rows less their sums, and as columns",
+        plans: 1,
+        run: |t, device| {
+            let x = padded(t, device)?;
+            x.subtract(&x.reduce_sum(1)?.expand_dims(1)?)?.expand_dims(-1)
+        },
+        naive: |t| padded_rows(t).iter().flat_map(|row| row.iter().map(|x| x - sums(&[row.clone()])[0])).collect(),
+    },
+    Case {
+        name: "two padded batches",
+        plans: 1,
+        run: |t, device| padded(t, device)?.add(&padded(t, device)?.multiply(2.0f32)?),
+        naive: |t| padded_rows(t).concat().iter().map(|x| 3.0 * x).collect(),
+    },
+    Case {
+        name: "padded rows times a matrix",
+        plans: 1,
+        run: |t, device| padded(t, device)?.matmul(&dense(&[t, 3], device)?),
+        naive: |t| product(&padded_rows(t), &rows_of(3, t)),
+    },
+    Case {
+        name: "padded rows, sliced",
+        plans: 1,
+        run: |t, device| padded(t, device)?.slice(s![1..4, 1..]),
+        naive: |t| padded_rows(t)[1..4].iter().flat_map(|row| row[1..].to_vec()).collect(),
+    },
+    Case {
+        name: "rows of a padded batch",
+        plans: 1,
+        run: |t, device| padded(t, device)?.gather(&ids(9, 5, device)?),
+        naive: |t| (0..9).flat_map(|k| padded_rows(t)[k * 5 % 5].clone()).collect(),
     },
 ];
 

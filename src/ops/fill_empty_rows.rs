@@ -77,10 +77,10 @@ impl Tensor {
         let bound = BytesBound::at_most(bytes);
         let values = Values::rearranged(backend, OP, &count, &Pick::either(there, own, value), bound, &[])?;
         let parts = above.iter().cloned().chain([filled]).collect();
-        let out = Self::new(backend, parts, Some(outer), self.inner().to_vec(), values)?;
+        let out = Self::new(backend, parts, Some(outer), self.inner().clone(), values)?;
         let empty = rows.length(Expr::index()).eq(Expr::u32(0));
         let empty = Values::Numbers(Node::map(backend, OP, nrows.clone(), empty, &[]));
-        Ok((out, Self::new(backend, above.to_vec(), Some(nrows.clone()), Vec::new(), empty)?))
+        Ok((out, Self::new(backend, above.to_vec(), Some(nrows.clone()), [], empty)?))
     }
 }
 

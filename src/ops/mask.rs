@@ -107,7 +107,7 @@ impl Tensor {
             }
         };
         parts.extend(taken.partitions().iter().cloned());
-        let (outer, inner) = (taken.outer().cloned(), taken.inner().to_vec());
+        let (outer, inner) = (taken.outer().cloned(), taken.inner().clone());
         Self::new(backend, parts, outer, inner, taken.values_ref().clone())
     }
 
@@ -130,7 +130,7 @@ impl Tensor {
         let shape = |t: &Self| {
             let partitions = t.partitions()[..levels].to_vec();
             let outer = partitions.last().map_or_else(|| t.nrows_extent(), |p| p.nvals_extent().clone());
-            RaggedShape::of_parts(op, x.backend(), partitions, Some(outer), Vec::new(), Vec::new())
+            RaggedShape::of_parts(op, x.backend(), partitions, Some(outer), [], Vec::new())
         };
         let own = shape(x)?;
         let asserts = same_layout(x.backend(), op, &own, &shape(&mask)?)?;

@@ -141,7 +141,7 @@ impl Tensor {
         let Nth { rows, present, .. } = Nth::new(OP, self, index)?;
         let count = rows.nrows_extent();
         let present = Node::map(self.backend(), OP, count.clone(), present, &[]);
-        let present = Self::new(self.backend(), Vec::new(), Some(count), Vec::new(), Values::Numbers(present))?;
+        let present = Self::new(self.backend(), Vec::new(), Some(count), [], Values::Numbers(present))?;
         rows.boolean_mask(&present)?.nth_named(OP, index)
     }
 }

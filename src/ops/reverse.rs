@@ -57,7 +57,7 @@ impl Tensor {
             let values = Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, &[])?;
             return self.holding(values);
         }
-        let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
+        let (outer, inner) = (self.outer().cloned(), self.inner().clone());
         let (kept, below) = self.partitions().split_at(axis);
         let rows = Self::new(self.backend(), below.to_vec(), outer, inner, self.values_ref().clone())?;
         let part = &self.partitions()[above];

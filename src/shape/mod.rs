@@ -8,6 +8,7 @@
 
 mod agreement;
 mod broadcast;
+mod dims;
 mod display;
 mod encoding;
 mod known_sizes;
@@ -18,6 +19,7 @@ mod row_partition;
 
 pub(crate) use agreement::{Agreement, RowDifference};
 pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
+pub(crate) use dims::{Dims, width_of};
 pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
 pub use lengths::Lengths;
 pub(crate) use level_below::{Repeats, level_below};

@@ -100,7 +100,7 @@ impl<'a> Join<'a> {
             None if axis == 0 => self.rows_of_all(first)?,
             None => self.sources[0].tensor.nrows_extent(),
         };
-        let inner = parts[ragged..].iter().map(|p| p.uniform_length().unwrap_or(0)).collect();
+        let inner = parts[ragged..].iter().filter_map(RowPartition::uniform_size).cloned().collect::<Vec<Size>>();
         parts.truncate(ragged);
         Tensor::new(self.backend, parts, Some(outer), inner, appended.values_ref().clone())
     }

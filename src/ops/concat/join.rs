@@ -10,7 +10,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
@@ -305,7 +305,7 @@ impl<'a> Join<'a> {
             None if axis == 0 => self.nrows()?,
             None => self.first().tensor.nrows_extent(),
         };
-        let inner = parts[ragged..].iter().map(|p| p.uniform_length().unwrap_or(0)).collect();
+        let inner = parts[ragged..].iter().filter_map(RowPartition::uniform_size).cloned().collect::<Vec<Size>>();
         parts.truncate(ragged);
         Tensor::new(self.backend, parts, Some(outer), inner, values)
     }

@@ -57,7 +57,8 @@ impl Levels {
     /// The tensor of these dimensions with the given values, numbers or strings.
     #[track_caller]
     pub(crate) fn holding(&self, backend: &BackendRef, values: Values) -> Result<Tensor> {
-        let inner = self.parts[self.ragged..].iter().map(|p| p.uniform_length().unwrap_or(0)).collect();
+        let inner =
+            self.parts[self.ragged..].iter().filter_map(RowPartition::uniform_size).cloned().collect::<Vec<Size>>();
         let outer = self.outer.as_ref().map(|_| self.count(self.ragged));
         Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, values)
     }

@@ -281,6 +281,6 @@ impl Tensor {
         }
         // The values carry the conditions as well, for results that would not check them otherwise.
         let values = Node::map(backend, op, segments.times(op, u64::from(width))?, value, &asserts);
-        Self::new(backend, Vec::new(), Some(segments), self.inner().to_vec(), Values::Numbers(values))
+        Self::new(backend, Vec::new(), Some(segments), self.inner().clone(), Values::Numbers(values))
     }
 }

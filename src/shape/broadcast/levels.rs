@@ -49,8 +49,8 @@ impl<'a> Walk<'a> {
                         format!("sizes {size} and {n} of dimension {d}; only a size of 1 repeats"),
                     ));
                 }
-                // A parameter of the program rather than a constant.
-                Some((first, size)) if size.as_const().is_some() => found = Some((*first, n)),
+                // A size that is a constant in one operand is a constant of the program.
+                Some((first, _)) if n.as_const().is_some() => found = Some((*first, n)),
                 Some(_) => {}
             }
         }
