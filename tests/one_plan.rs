@@ -209,6 +209,30 @@ const CASES: &[Case] = &[
         run: |t, device| padded(t, device)?.gather(&ids(9, 5, device)?),
         naive: |t| (0..9).flat_map(|k| padded_rows(t)[k * 5 % 5].clone()).collect(),
     },
+    Case {
+        name: "padded rows, reversed",
+        plans: 1,
+        run: |t, device| padded(t, device)?.reverse([1]),
+        naive: |t| padded_rows(t).iter().flat_map(|row| row.iter().rev().copied().collect::<Vec<_>>()).collect(),
+    },
+    Case {
+        name: "padded rows, transposed",
+        plans: 1,
+        run: |t, device| padded(t, device)?.transpose([1, 0]),
+        naive: |t| (0..t).flat_map(|k| padded_rows(t).iter().map(|row| row[k]).collect::<Vec<_>>()).collect(),
+    },
+    Case {
+        name: "two padded batches, joined",
+        plans: 1,
+        run: |t, device| Tensor::concat(&[padded(t, device)?, padded(t, device)?], 0),
+        naive: |t| [padded_rows(t), padded_rows(t)].concat().concat(),
+    },
+    Case {
+        name: "padded rows and uniform rows of constant width",
+        plans: 1,
+        run: |t, device| padded(t, device)?.expand_dims(2)?.multiply(&dense(&[1, 1, 4], device)?),
+        naive: |t| padded_rows(t).concat().iter().flat_map(|x| numbers(4).into_iter().map(move |y| x * y)).collect(),
+    },
 ];
 
 fn flat(x: &Tensor) -> Vec<f32> {

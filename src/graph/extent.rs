@@ -129,7 +129,7 @@ impl Extent {
 
     /// Whether both counts are provably equal: equal symbolic sizes, or equal known values.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self == other || self.as_known().is_some() && self.as_known() == other.as_known()
+        self == other || self.size.is_same(&other.size)
     }
 
     /// The count on the device, if only the device knows it.

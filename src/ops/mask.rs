@@ -97,9 +97,9 @@ impl Tensor {
         let taken = match below.values_ref() {
             Values::Numbers(numbers) if below.ragged_rank() == 0 => {
                 let (value, width) = (Expr::load(numbers, Expr::index()), below.width());
-                let extent = stay.times(OP, u64::from(width))?;
+                let extent = stay.times_size(OP, &below.width_size())?;
                 let values = Values::Numbers(Node::compact(backend, OP, &marks, (value, width), extent));
-                Self::new(backend, Vec::new(), Some(stay), below.inner().to_vec(), values)?
+                Self::new(backend, Vec::new(), Some(stay), below.inner().clone(), values)?
             }
             _ => {
                 let from = kept_positions(backend, OP, &marks, &stay);

@@ -266,7 +266,11 @@ impl RowPartition {
 
     /// Whether both have provably the same layout: the same partition, or one of equal origin.
     pub(crate) fn same(&self, other: &Self) -> bool {
-        self.rows == other.rows && self.nrows.is_same(&other.nrows)
+        let rows = match (&self.rows, &other.rows) {
+            (Rows::Uniform(a), Rows::Uniform(b)) => a.is_same(b),
+            (a, b) => a == b,
+        };
+        rows && self.nrows.is_same(&other.nrows)
     }
 
     /// Start of row `row`.
