@@ -233,6 +233,21 @@ const CASES: &[Case] = &[
         run: |t, device| padded(t, device)?.expand_dims(2)?.multiply(&dense(&[1, 1, 4], device)?),
         naive: |t| padded_rows(t).concat().iter().flat_map(|x| numbers(4).into_iter().map(move |y| x * y)).collect(),
     },
+    Case {
+        name: "padded rows, shifted",
+        plans: 1,
+        run: |t, device| padded(t, device)?.shift(1, 0.0f32, 1),
+        naive: |t| padded_rows(t).iter().flat_map(|row| [&[0.0], &row[..t - 1]].concat()).collect(),
+    },
+    Case {
+        name: "padded rows without their padding",
+        plans: 1,
+        run: |t, device| {
+            let padding = HostTensor::dense(&[], HostValues::F32(vec![-1.0])).to_device(device)?;
+            Tensor::from_tensor_with_padding(&padded(t, device)?, &padding, 1)
+        },
+        naive: |t| ragged_rows(t).concat(),
+    },
 ];
 
 fn flat(x: &Tensor) -> Vec<f32> {
