@@ -126,10 +126,10 @@ impl Tensor {
     fn size_of(&self, axis: usize) -> Option<Extent> {
         let Some(below) = axis.checked_sub(1) else { return Some(self.nrows_extent()) };
         let size = match self.partitions().get(below) {
-            Some(p) => p.uniform_size()?,
-            None => &self.inner().sizes()[below - self.ragged_rank()],
+            Some(p) => p.uniform_length()?,
+            None => self.inner()[below - self.ragged_rank()],
         };
-        Some(Extent::of(size.clone()))
+        Some(Extent::known(size))
     }
 }
 
