@@ -266,7 +266,7 @@ fn uniform(rows: usize, length: usize, device: &Device) -> Result<Tensor> {
 /// Operations with keys, separators, row lengths and numbers of keys that differ from run to run, and the most plans of
 /// 20 runs. The number of bits that a sort compares and the bounds of row lengths are classes, on which the kernels
 /// depend; so are divisors that are powers of two, and the lengths of strings that are searched for, which the kernels
-/// compare byte by byte. The length of uniform rows is part of the type.
+/// compare byte by byte.
 const OF_VARYING_NUMBERS: [(&str, usize, Operation); 11] = [
     ("keys of a hash", 1, |k, device| words(9, device)?.to_hash_bucket_strong(1000, [k as u64, 7 * k as u64 + 1])),
     ("strings to hash", 1, |k, device| words(2 + 3 * k, device)?.to_hash_bucket_strong(1000, [1, k as u64])),

@@ -36,9 +36,22 @@ impl Extent {
         Self { size: Size::Const(n), whole: false }
     }
 
+    /// `n` elements: a size that is [given](Size::given) as a number.
+    pub(crate) fn given(n: u32) -> Self {
+        Self { size: Size::given(n), whole: false }
+    }
+
     /// `n` elements: the size of the input that `identity` identifies.
     pub(crate) fn input(identity: Digest, n: u32) -> Self {
         Self { size: Size::input(identity, n), whole: false }
+    }
+
+    /// `n` elements, [given](Size::given) as a number. Fails with an error that names `what` if `n` exceeds the largest
+    /// array.
+    #[track_caller]
+    pub(crate) fn given_u64(what: &str, n: u64) -> Result<Self> {
+        fits(what, n)?;
+        Ok(Self::given(n as u32))
     }
 
     /// `size` elements.
@@ -116,7 +129,7 @@ impl Extent {
 
     /// Whether both counts are provably equal: equal symbolic sizes, or equal known values.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self == other || self.as_known().is_some() && self.as_known() == other.as_known()
+        self == other || self.size.is_same(&other.size)
     }
 
     /// The count on the device, if only the device knows it.
@@ -152,7 +165,7 @@ impl Extent {
     }
 
     /// The extent divided by `k`, rounded down.
-    pub(crate) fn part(&self, k: u32) -> Self {
+    pub(crate) fn part(&self, k: impl Into<Size>) -> Self {
         Self { size: self.size.div(k), whole: self.whole }.stored()
     }
 

@@ -55,7 +55,7 @@ impl LoDTensor {
         let mut padding = pad_value.into();
         // Paddle's scalar is a tensor of shape [1], and a row without dimensions counts as one number.
         let scalar;
-        if let (Padding::Tensor(t), []) = (&padding, rows.inner())
+        if let (Padding::Tensor(t), []) = (&padding, &rows.inner()[..])
             && t.shape() == [Some(1)]
         {
             scalar = t.reshape([0i64; 0])?;

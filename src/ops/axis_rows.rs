@@ -37,15 +37,15 @@ impl AxisRows {
         if axis == 0 {
             let count = x.nrows_extent();
             let rows = match count.as_known() {
-                // A constant: the size of the result is then known on the host too.
-                Some(n) => RowPartition::uniform(n, Extent::known(1))?,
+                // The size of the result is then known on the host too.
+                Some(_) => RowPartition::uniform(count.size(), Extent::known(1))?,
                 None => single_row(x.backend(), op, count)?,
             };
             return Ok(Self { op, above: Vec::new(), rows, elements: x.clone(), ragged_rank, axis });
         }
         let deep = x.inner_to_partitions(axis.saturating_sub(ragged_rank))?;
         let (above, below) = deep.partitions().split_at(axis - 1);
-        let (outer, inner) = (deep.outer().cloned(), deep.inner().to_vec());
+        let (outer, inner) = (deep.outer().cloned(), deep.inner().clone());
         let elements = Tensor::new(x.backend(), below[1..].to_vec(), outer, inner, deep.values_ref().clone())?;
         Ok(Self { op, above: above.to_vec(), rows: below[0].clone(), elements, ragged_rank, axis })
     }
@@ -74,7 +74,7 @@ impl AxisRows {
     #[track_caller]
     pub(super) fn resized(&self, length: Expr, capacity: Size) -> Result<RowPartition> {
         let nrows = self.rows.nrows_extent();
-        match (self.rows.uniform_length(), length.as_known()) {
+        match (self.rows.uniform_size(), length.as_size().filter(|len| len.as_known().is_some())) {
             (Some(_), Some(len)) => RowPartition::uniform(len, nrows.clone()),
             _ => RowPartition::from_lengths(self.elements.backend(), self.op, nrows, length, capacity),
         }
@@ -91,7 +91,7 @@ impl AxisRows {
         parts.extend(elements.partitions().iter().cloned());
         let keep = self.ragged_rank.min(named);
         let are_inner = parts[keep..].iter().all(|p| p.uniform_length().is_some());
-        let (outer, inner) = (elements.outer().cloned(), elements.inner().to_vec());
+        let (outer, inner) = (elements.outer().cloned(), elements.inner().clone());
         let x = Tensor::new(elements.backend(), parts, outer, inner, elements.values_ref().clone())?;
         // Dimensions that were inner dimensions of the source are inner dimensions again.
         if named > self.ragged_rank && are_inner { x.partitions_to_inner(self.op, self.ragged_rank) } else { Ok(x) }
@@ -111,7 +111,7 @@ impl AxisRows {
     pub(super) fn agrees_above(&self, other: &Self) -> Result<Vec<Node>> {
         let shape = |x: &Self| {
             let outer = x.above.last().map_or(x.rows.nrows_extent(), |p| p.nvals_extent()).clone();
-            RaggedShape::of_parts(self.op, x.elements.backend(), x.above.clone(), Some(outer), Vec::new(), Vec::new())
+            RaggedShape::of_parts(self.op, x.elements.backend(), x.above.clone(), Some(outer), [], Vec::new())
         };
         same_layout(self.elements.backend(), self.op, &shape(self).map_err(here())?, &shape(other).map_err(here())?)
     }
@@ -123,7 +123,7 @@ impl AxisRows {
             let mut parts = x.above.clone();
             parts.push(x.rows.clone());
             let outer = x.rows.nvals_extent().clone();
-            RaggedShape::of_parts(self.op, x.elements.backend(), parts, Some(outer), Vec::new(), Vec::new())
+            RaggedShape::of_parts(self.op, x.elements.backend(), parts, Some(outer), [], Vec::new())
         };
         same_layout(self.elements.backend(), self.op, &shape(self).map_err(here())?, &shape(other).map_err(here())?)
     }

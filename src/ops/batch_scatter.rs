@@ -78,11 +78,11 @@ impl Tensor {
         for rows in [&own, &at, &new] {
             rows.check_uniform_elements()?;
         }
-        let width = own.elements.numbers_per_row()?;
-        if at.elements.numbers_per_row()? != 1 {
+        let width = own.elements.numbers_per_row()?.capacity();
+        if at.elements.numbers_per_row()?.capacity() != 1 {
             return Err(misfit(self, indices, "there must be one index per update".into()));
         }
-        if new.elements.numbers_per_row()? != width {
+        if new.elements.numbers_per_row()?.capacity() != width {
             return Err(misfit(self, updates, format!("an update must have {width} numbers, as an element has")));
         }
         let mut asserts = Vec::new();

@@ -310,7 +310,7 @@ impl Tensor {
                 let rows = self.holding(keys)?.merged(1, self.rank() - 1)?;
                 rows.inner_to_partitions(rows.inner().len())?
             }
-            false => Self::new(backend, Vec::new(), Some(counted.count.clone()), Vec::new(), keys)?,
+            false => Self::new(backend, Vec::new(), Some(counted.count.clone()), [], keys)?,
         };
         if let (Some(_), Some(number)) = (bins.most, Scalar::U64(number).converted(keys.dtype())) {
             keys = keys.boolean_mask(&keys.less(number)?)?;

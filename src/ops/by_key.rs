@@ -197,6 +197,14 @@ impl ByKey {
     }
 }
 
+/// A given number of keys, of which each has `inner` numbers. The kernel of [`tile_fold`] has the number of its slots as
+/// a constant; any other number of keys is a parameter.
+#[track_caller]
+pub(crate) fn number_of_keys(op: &'static str, n: u64, inner: u32) -> Result<Extent> {
+    let is_folded = n.saturating_mul(inner.max(1).into()) <= MAX_SLOTS.into();
+    if is_folded { Extent::known_u64(op, n) } else { Extent::given_u64(op, n) }
+}
+
 /// Number of low bits that a sort compares for keys up to `most`: whole digits, so that the plan does not depend on the
 /// exact number of keys.
 pub(crate) fn key_bits(most: u32) -> u32 {

@@ -167,7 +167,7 @@ impl Tuples {
                 let position = of.rows.offset_of(element).cast(DType::I64);
                 let backend = of.elements.backend();
                 let values = Values::Numbers(Node::map(backend, op, count.clone(), position, &[]));
-                Tensor::new(backend, Vec::new(), Some(count.clone()), Vec::new(), values)?
+                Tensor::new(backend, Vec::new(), Some(count.clone()), [], values)?
             }
         };
         under.with(self.rows.clone(), &elements)

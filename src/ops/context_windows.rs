@@ -7,9 +7,10 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
 use crate::ops::{IntoOperand, IntoOperandOf};
+use crate::shape::{RowPartition, width_of};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
@@ -58,18 +59,18 @@ impl Tensor {
         let along = AxisRows::new(op, self, axis)?;
         along.check_uniform_elements()?;
         let rows = &along.rows;
-        let width = Expr::u32(along.elements.numbers_per_row()?);
+        let width = Expr::size(&along.elements.numbers_per_row()?);
         let (place, number) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
         let (element, item) = (place.clone().div(Expr::u32(size)), place.rem(Expr::u32(size)));
         let (inside, from) = neighbour(&along, context.start.unwrap_or(0), size, &element, &item);
         let taken = Pick::From(self.values_ref(), from.mul(width).add(number));
         let pick = Pick::either(inside, taken, Pick::Fill(fill));
         let uniform = along.elements.ragged_rank();
-        let lengths = along.elements.partitions().iter().map(|p| p.uniform_length().unwrap_or(0));
-        let inner: Vec<u32> =
-            std::iter::once(size).chain(lengths).chain(along.elements.inner().iter().copied()).collect();
+        let lengths = along.elements.partitions().iter().filter_map(RowPartition::uniform_size);
+        let lengths = lengths.chain(along.elements.inner().sizes()).cloned();
+        let inner: Vec<Size> = std::iter::once(size.into()).chain(lengths).collect();
         let outer = rows.nvals_extent();
-        let count = outer.times(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into())))?;
+        let count = outer.times_size(op, &width_of(&inner))?;
         let values = Values::rearranged(self.backend(), op, &count, &pick, BytesBound::Unknown, &[])?;
         let windows = Self::new(self.backend(), Vec::new(), Some(outer.clone()), inner, values)?;
         let windows = if uniform == 0 { windows } else { windows.inner_to_partitions(1 + uniform)? };

@@ -155,7 +155,7 @@ impl Crosses {
 
     #[track_caller]
     fn tensor(&self, values: Values) -> Result<Tensor> {
-        Tensor::new(&self.backend, vec![self.rows.clone()], Some(self.count().clone()), Vec::new(), values)
+        Tensor::new(&self.backend, vec![self.rows.clone()], Some(self.count().clone()), [], values)
     }
 }
 
@@ -255,7 +255,7 @@ impl Tensor {
                 }
                 strings => {
                     let count = Some(column.rows.nvals_extent().clone());
-                    let strings = Self::new(backend, Vec::new(), count, Vec::new(), strings.clone())?;
+                    let strings = Self::new(backend, Vec::new(), count, [], strings.clone())?;
                     Expr::load(strings.fingerprint64()?.numbers(OP)?, at.clone())
                 }
             };

@@ -113,7 +113,7 @@ impl Groups {
         let above = data.ragged_shape().slice(..=last as i64)?.with_ragged_rank(last)?;
         let mut asserts = same_layout(backend, op, &above, &partitions.ragged_shape().with_ragged_rank(last)?)?;
         let (data, partitions) = (data.merged(0, last)?, partitions.merged(0, last)?);
-        let (count, groups) = (data.nrows_extent(), Extent::known_u64(op, num)?);
+        let (count, groups) = (data.nrows_extent(), Extent::given_u64(op, num)?);
         let group = Expr::load(partitions.numbers(op)?, Expr::index());
         let ok = in_range(&group, groups.expr(), groups.capacity());
         let check = Check::of_index(op, format!("an entry of partitions is negative or not below {num}"));

@@ -14,7 +14,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
-use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
+use crate::shape::{Dims, Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{Fill, Tensor, Values};
 
 /// An operation and the location of the user's call.
@@ -90,7 +90,7 @@ pub(crate) struct Together<'a> {
     pub(crate) backend: &'a BackendRef,
     partitions: Vec<crate::shape::RowPartition>,
     outer: Option<Extent>,
-    inner: Vec<u32>,
+    inner: Dims,
     /// Size of the result, in numbers (or strings).
     pub(crate) count: Extent,
     /// For each operand the position of its number (or string).
@@ -128,10 +128,9 @@ impl<'a> Together<'a> {
         }
         let layouts: Vec<&RaggedShape> = tensors.iter().map(|t| t.ragged_shape()).collect();
         let shared = broadcast(first.backend(), op, &layouts, UniformRows::Once)?;
-        let width: u64 = shared.inner.iter().map(|&d| u64::from(d)).product();
         let count = match &shared.outer {
             None => Extent::known(1),
-            Some(outer) => outer.times(op, width)?,
+            Some(outer) => outer.times_size(op, &shared.inner.width())?,
         };
         let mut found = shared.places.into_iter();
         let places = operands.iter().map(|o| o.tensor().and_then(|_| found.next()).unwrap_or(Place::First));

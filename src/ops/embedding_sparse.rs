@@ -136,7 +136,7 @@ impl Tensor {
         if !matches!(ids.dtype(), DType::I32 | DType::I64) {
             return Err(Error::unsupported(op, ids.dtype(), "ids are i32 or i64"));
         }
-        let ([rows], []) = (ids.partitions(), ids.inner()) else {
+        let ([rows], []) = (ids.partitions(), &ids.inner()[..]) else {
             let what = format!("ids have rank 2 and ragged rows, but these have shape {}", ids.shape_text());
             return Err(Error::argument(op, what));
         };

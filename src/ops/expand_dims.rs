@@ -4,6 +4,7 @@ use super::slice::single_row;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::extent::Extent;
+use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -36,8 +37,11 @@ impl Tensor {
         let axis = new_axis(OP, self, axis)?;
         match self.outer() {
             Some(rows) if axis == 0 && self.ragged_rank() == 0 => {
-                let size = rows.on_host(self.backend(), OP)?;
-                let inner = [&[size], self.inner()].concat();
+                let size = match rows.as_known() {
+                    Some(_) => rows.size().clone(),
+                    None => Size::given(rows.on_host(self.backend(), OP)?),
+                };
+                let inner = [&[size], self.inner().sizes()].concat();
                 Self::new(self.backend(), Vec::new(), Some(Extent::known(1)), inner, self.values_ref().clone())
             }
             _ => self.with_new_axis(OP, axis),
@@ -48,7 +52,7 @@ impl Tensor {
     #[track_caller]
     pub(super) fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
         let backend = self.backend();
-        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
+        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
         let Some(outer) = self.outer() else {
             return Self::new(backend, parts, Some(Extent::known(1)), inner, self.values_ref().clone());
         };
@@ -56,7 +60,7 @@ impl Tensor {
             return self.under(single_row(backend, op, self.nrows_extent())?);
         }
         if axis > parts.len() {
-            inner.insert(axis - 1 - parts.len(), 1);
+            inner.insert(axis - 1 - parts.len(), Size::Const(1));
         } else {
             let rows = parts[axis - 1].nrows_extent().clone();
             parts.insert(axis - 1, RowPartition::uniform(1, rows)?);

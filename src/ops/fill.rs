@@ -137,7 +137,7 @@ impl RaggedShape {
             },
         };
         let node = Node::map(&self.backend, OP, Extent::known(1), size.cast(DType::I64), &self.conditions);
-        Tensor::new(&self.backend, Vec::new(), None, Vec::new(), Values::Numbers(node))
+        Tensor::new(&self.backend, Vec::new(), None, [], Values::Numbers(node))
     }
 }
 

@@ -60,27 +60,27 @@ impl Tensor {
         let length = rows.length(Expr::index()).max(one.clone());
         let lengths = rows.known_lengths().map(|(least, most)| (least.max(1), most.max(1)));
         let full = lengths.is_some_and(|_| rows.known_lengths().is_some_and(|(least, _)| least > 0));
-        let filled = match rows.uniform_length() {
+        let filled = match rows.uniform_size() {
             Some(len) => RowPartition::uniform(len.max(1), nrows.clone())?,
             None if full => rows.clone(),
             None => RowPartition::from_lengths(backend, OP, nrows, length, most.size())?.with_lengths(lengths),
         };
-        let width = Expr::u32(self.width().max(1));
+        let width = Expr::size(&self.width_size().max(1));
         let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
         let (row, offset) = (filled.row_of(element.clone()), filled.offset_of(element));
         let there = offset.clone().lt(rows.length(row.clone()));
         let own = Pick::From(self.values_ref(), self.flat(rows.within(row, offset), number));
         let outer = filled.nvals_extent().clone();
-        let count = outer.times(OP, self.width().into())?;
+        let count = outer.times_size(OP, &self.width_size())?;
         let new = u64::from(nrows.capacity()) * u64::from(self.width()) * longest;
         let bytes = self.values_ref().bytes_capacity().saturating_add(new);
         let bound = BytesBound::at_most(bytes);
         let values = Values::rearranged(backend, OP, &count, &Pick::either(there, own, value), bound, &[])?;
         let parts = above.iter().cloned().chain([filled]).collect();
-        let out = Self::new(backend, parts, Some(outer), self.inner().to_vec(), values)?;
+        let out = Self::new(backend, parts, Some(outer), self.inner().clone(), values)?;
         let empty = rows.length(Expr::index()).eq(Expr::u32(0));
         let empty = Values::Numbers(Node::map(backend, OP, nrows.clone(), empty, &[]));
-        Ok((out, Self::new(backend, above.to_vec(), Some(nrows.clone()), Vec::new(), empty)?))
+        Ok((out, Self::new(backend, above.to_vec(), Some(nrows.clone()), [], empty)?))
     }
 }
 

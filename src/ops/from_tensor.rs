@@ -9,9 +9,9 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::scalar::Scalar;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
-use crate::shape::{Encoding, RowPartition};
+use crate::shape::{Dims, Encoding, RowPartition, width_of};
 use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTensor, Source, Tensor, Values};
 
 const OP: &str = "from_tensor";
@@ -20,9 +20,9 @@ const OP: &str = "from_tensor";
 struct DenseRows {
     above: Vec<RowPartition>,
     rows: Extent,
-    width: u32,
+    width: Size,
     /// The dimensions of one element of a row.
-    inner: Vec<u32>,
+    inner: Dims,
 }
 
 impl DenseRows {
@@ -41,17 +41,13 @@ impl DenseRows {
             return Err(Error::argument(OP, what));
         }
         let (mut above, mut rows) = (Vec::new(), outer.clone());
-        for &dim in &t.inner()[..ragged_rank - 1] {
+        for dim in &t.inner().sizes()[..ragged_rank - 1] {
             let p = RowPartition::uniform(dim, rows)?;
             rows = p.nvals_extent().clone();
             above.push(p);
         }
-        Ok(Self { above, rows, width: t.inner()[ragged_rank - 1], inner: t.inner()[ragged_rank..].to_vec() })
-    }
-
-    /// Numbers per element of a row.
-    fn number_width(&self) -> u32 {
-        self.inner.iter().product()
+        let (width, inner) = (t.inner().sizes()[ragged_rank - 1].clone(), t.inner().sizes()[ragged_rank..].to_vec());
+        Ok(Self { above, rows, width, inner: inner.into() })
     }
 
     /// Truncates each row to its first `length` elements, an expression in the row, under the conditions `asserts`.
@@ -62,17 +58,17 @@ impl DenseRows {
             [] => length,
             asserts => Expr::load(&Node::map(backend, OP, self.rows.clone(), length, asserts), Expr::index()),
         };
-        let capacity = self.rows.times(OP, self.width.into())?.size().clone();
+        let capacity = self.rows.times_size(OP, &self.width)?.size().clone();
         let p = RowPartition::from_lengths(backend, OP, &self.rows, length, capacity)?;
-        let width = self.number_width();
+        let width = self.inner.width();
         let outer = p.nvals_extent().clone();
-        let element = Expr::index().div(Expr::u32(width.max(1)));
-        let number = Expr::index().rem(Expr::u32(width.max(1)));
+        let element = Expr::index().div(Expr::size(&width.max(1)));
+        let number = Expr::index().rem(Expr::size(&width.max(1)));
         let (row, offset) = (p.row_of(element.clone()), p.offset_of(element));
-        let from = row.mul(Expr::u32(self.width)).add(offset).mul(Expr::u32(width)).add(number);
+        let from = row.mul(Expr::size(&self.width)).add(offset).mul(Expr::size(&width)).add(number);
         let pick = Pick::From(t.values_ref(), from);
         let bound = BytesBound::AtMost(t.values_ref().bytes_size());
-        let numbers = outer.times(OP, width.into())?;
+        let numbers = outer.times_size(OP, &width)?;
         let values = Values::rearranged(backend, OP, &numbers, &pick, bound, &[])?;
         let mut partitions = self.above;
         partitions.push(p);
@@ -165,7 +161,7 @@ impl Tensor {
         let lengths = match lengths.into().0 {
             Source::Device(t) => t,
             Source::Host(all) => {
-                let clamped = all.iter().map(|&l| l.clamp(0, rows.width.into()) as u32).collect();
+                let clamped = all.iter().map(|&l| l.clamp(0, rows.width.capacity().into()) as u32).collect();
                 uploaded = HostTensor::dense(&[all.len()], HostValues::U32(clamped)).to_device(&dense.device())?;
                 &uploaded
             }
@@ -186,10 +182,10 @@ impl Tensor {
         let check = Check::new(OP, ONE_EACH);
         let asserts = count.agrees(&rows.rows).condition(dense.backend(), check, |_| misfit(ONE_EACH))?;
         let asserts: Vec<Node> = asserts.into_iter().collect();
-        let (given, width) = (Expr::load(lengths.numbers(OP)?, Expr::index()), Expr::u32(rows.width));
+        let (given, width) = (Expr::load(lengths.numbers(OP)?, Expr::index()), Expr::size(&rows.width));
         let length = match lengths.dtype() {
             DType::I64 => {
-                let most = Expr::scalar(i64::from(rows.width));
+                let most = Expr::size(&rows.width).cast(DType::I64);
                 given.max(Expr::scalar(0i64)).min(most).cast(DType::U32)
             }
             DType::I32 => given.max(Expr::scalar(0i32)).cast(DType::U32).min(width),
@@ -250,7 +246,7 @@ impl Tensor {
             kept.push(RowPartition::from_host_splits(backend, OP, splits)?);
         }
         let count = kept.last().map_or_else(|| Extent::known(0), |p| p.nvals_extent().clone());
-        let width = dense.inner()[levels..].iter().product::<u32>();
+        let width = width_of(&dense.inner().sizes()[levels..]);
         let mut offsets = Vec::with_capacity(levels);
         let mut element = Node::map(backend, OP, count.clone(), Expr::index(), &[]);
         for p in kept.iter().rev() {
@@ -258,16 +254,16 @@ impl Tensor {
             offsets.push(Node::map(backend, OP, count.clone(), p.offset_of(at.clone()), &[]));
             element = Node::map(backend, OP, count.clone(), p.row_of(at), &[]);
         }
-        let element_of = place.clone().div(Expr::u32(width.max(1)));
+        let element_of = place.clone().div(Expr::size(&width.max(1)));
         let mut from = Expr::load(&element, element_of.clone());
-        for (offset, &dim) in offsets.iter().rev().zip(dense.inner()) {
-            from = from.mul(Expr::u32(dim)).add(Expr::load(offset, element_of.clone()));
+        for (offset, dim) in offsets.iter().rev().zip(dense.inner().sizes()) {
+            from = from.mul(Expr::size(dim)).add(Expr::load(offset, element_of.clone()));
         }
-        place = place.rem(Expr::u32(width.max(1)));
-        let pick = Pick::From(dense.values_ref(), from.mul(Expr::u32(width)).add(place));
+        place = place.rem(Expr::size(&width.max(1)));
+        let pick = Pick::From(dense.values_ref(), from.mul(Expr::size(&width)).add(place));
         let bound = BytesBound::AtMost(dense.values_ref().bytes_size());
-        let values = Values::rearranged(backend, OP, &count.times(OP, width.into())?, &pick, bound, &[])?;
-        out = Self::new(backend, kept, Some(count), out.inner().to_vec(), values)?;
+        let values = Values::rearranged(backend, OP, &count.times_size(OP, &width)?, &pick, bound, &[])?;
+        out = Self::new(backend, kept, Some(count), out.inner().clone(), values)?;
         Ok(out)
     }
 
@@ -308,22 +304,22 @@ impl Tensor {
                 op: OP,
                 lhs: dense.shape_text(),
                 rhs: padding.shape_text(),
-                what: format!("the padding must have the shape of an element, {:?}", rows.inner),
+                what: format!("the padding must have the shape of an element, {:?}", &rows.inner[..]),
                 location: caller(),
             });
         };
-        let (width, numbers) = (rows.width, rows.number_width());
-        let per_row = u64::from(width) * u64::from(numbers);
-        let per_row = Extent::known_u64(OP, per_row)?.capacity();
-        if per_row == 0 {
+        let numbers = rows.inner.width();
+        let per_row = rows.width.mul(&numbers);
+        Extent::known_u64(OP, per_row.capacity().into())?;
+        if per_row.capacity() == 0 {
             // Elements without numbers equal any padding.
             return rows.cut(dense, Expr::u32(0), &asserts);
         }
-        let at = Expr::index().rem(Expr::u32(numbers));
+        let at = Expr::index().rem(Expr::size(&numbers));
         let differs = differs(dense, padding.values_ref(), at)?;
-        let end = Expr::index().rem(Expr::u32(per_row)).div(Expr::u32(numbers)).add(Expr::u32(1));
+        let end = Expr::index().rem(Expr::size(&per_row)).div(Expr::size(&numbers)).add(Expr::u32(1));
         let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
-        let shape = (Rows::Uniform(per_row.into()), rows.rows.clone());
+        let shape = (Rows::Uniform(per_row), rows.rows.clone());
         let kept = Node::reduce(dense.backend(), OP, ReduceOp::Max, shape, dense.count()?, 1, value)?;
         rows.cut(dense, Expr::load(&kept, Expr::index()), &asserts)
     }

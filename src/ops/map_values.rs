@@ -5,7 +5,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
 use crate::graph::size::RecordedSize;
-use crate::shape::{RaggedShape, same_layout};
+use crate::shape::{Dims, RaggedShape, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
 
 impl Tensor {
@@ -76,8 +76,8 @@ impl Tensor {
                 flat.push((*t).clone());
                 continue;
             }
-            let a = RaggedShape { inner: Vec::new(), ..first.ragged_shape().clone() };
-            let b = RaggedShape { inner: Vec::new(), ..t.ragged_shape().clone() };
+            let a = RaggedShape { inner: Dims::default(), ..first.ragged_shape().clone() };
+            let b = RaggedShape { inner: Dims::default(), ..t.ragged_shape().clone() };
             asserts.extend(same_layout(first.backend(), OP, &a, &b)?);
             flat.push(t.flat_values()?);
         }
@@ -102,7 +102,7 @@ impl Tensor {
         let mapped = mapped.on_condition(OP, asserts.as_slice())?;
         let mut partitions = self.partitions().to_vec();
         partitions.extend(mapped.partitions().iter().cloned());
-        let (outer, inner) = (mapped.outer().cloned(), mapped.inner().to_vec());
+        let (outer, inner) = (mapped.outer().cloned(), mapped.inner().clone());
         Self::new(self.backend(), partitions, outer, inner, mapped.values_ref().clone())
     }
 }

@@ -97,9 +97,9 @@ impl Tensor {
         let taken = match below.values_ref() {
             Values::Numbers(numbers) if below.ragged_rank() == 0 => {
                 let (value, width) = (Expr::load(numbers, Expr::index()), below.width());
-                let extent = stay.times(OP, u64::from(width))?;
+                let extent = stay.times_size(OP, &below.width_size())?;
                 let values = Values::Numbers(Node::compact(backend, OP, &marks, (value, width), extent));
-                Self::new(backend, Vec::new(), Some(stay), below.inner().to_vec(), values)?
+                Self::new(backend, Vec::new(), Some(stay), below.inner().clone(), values)?
             }
             _ => {
                 let from = kept_positions(backend, OP, &marks, &stay);
@@ -107,7 +107,7 @@ impl Tensor {
             }
         };
         parts.extend(taken.partitions().iter().cloned());
-        let (outer, inner) = (taken.outer().cloned(), taken.inner().to_vec());
+        let (outer, inner) = (taken.outer().cloned(), taken.inner().clone());
         Self::new(backend, parts, outer, inner, taken.values_ref().clone())
     }
 
@@ -130,7 +130,7 @@ impl Tensor {
         let shape = |t: &Self| {
             let partitions = t.partitions()[..levels].to_vec();
             let outer = partitions.last().map_or_else(|| t.nrows_extent(), |p| p.nvals_extent().clone());
-            RaggedShape::of_parts(op, x.backend(), partitions, Some(outer), Vec::new(), Vec::new())
+            RaggedShape::of_parts(op, x.backend(), partitions, Some(outer), [], Vec::new())
         };
         let own = shape(x)?;
         let asserts = same_layout(x.backend(), op, &own, &shape(&mask)?)?;

@@ -9,8 +9,8 @@ use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
-use crate::graph::size::RecordedSize;
-use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout};
+use crate::graph::size::{RecordedSize, Size};
+use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout, width_of};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 const OP: &str = "matmul";
@@ -122,7 +122,7 @@ impl Tensor {
         let batches = |dims: &[RowPartition]| {
             let outer = dims[dims.len() - 2].nrows_extent().clone();
             let outside = dims[..dims.len() - 2].to_vec();
-            RaggedShape::of_parts(OP, self.backend(), outside, Some(outer), Vec::new(), Vec::new())
+            RaggedShape::of_parts(OP, self.backend(), outside, Some(outer), [], Vec::new())
         };
         same_layout(self.backend(), OP, &batches(a).map_err(here())?, &batches(b).map_err(here())?)
             .map_err(|e| match e {
@@ -139,20 +139,20 @@ impl Tensor {
     #[track_caller]
     fn by_one_matrix(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
         let [m, _, n] = &pairs.sizes;
-        let n = match n.as_known() {
+        let n = match n.as_size().filter(|n| n.as_known().is_some()) {
             Some(n) => n,
             // Waits: the result has a dense dimension whose size only the device knows.
-            None => read_u32(call.backend, OP, n.clone())?,
+            None => Size::given(read_u32(call.backend, OP, n.clone())?),
         };
         let mut partitions = self.partitions().to_vec();
-        let mut inner = self.inner().to_vec();
+        let mut inner = self.inner().sizes().to_vec();
         if inner.pop().is_none() {
             partitions.pop();
         }
-        inner.push(n);
+        inner.push(n.clone());
         let rows = pairs.left.rows_in_all(m);
         let outer = if self.inner().len() > 1 { self.outer().cloned() } else { Some(rows.clone()) };
-        let product = pairs.product(call, operands, &rows.times(OP, n.into())?, Expr::u32(0))?;
+        let product = pairs.product(call, operands, &rows.times_size(OP, &n)?, Expr::u32(0))?;
         Self::new(call.backend, partitions, outer, inner, Values::Numbers(product))
     }
 
@@ -160,23 +160,24 @@ impl Tensor {
     /// the left operand; the batch dimensions are those of the operand that has more row partitions.
     #[track_caller]
     fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], other: &Self) -> Result<Self> {
-        let (m, n) = (&pairs.sizes[0], pairs.sizes[2].as_known().unwrap_or(0));
+        let known = |n: &Expr| n.as_size().filter(|n| n.as_known().is_some());
+        let (m, n) = (&pairs.sizes[0], known(&pairs.sizes[2]).unwrap_or(Size::Const(0)));
         let batches = if other.ragged_rank() > self.ragged_rank() { other } else { self };
-        let mut inner = batches.inner().to_vec();
+        let mut inner = batches.inner().sizes().to_vec();
         inner.pop();
         // Of a left operand with fewer row partitions, the rows are an inner dimension.
-        let rows = self.inner().iter().rev().nth(usize::from(!pairs.left.transposed)).copied();
+        let rows = self.inner().sizes().iter().rev().nth(usize::from(!pairs.left.transposed)).cloned();
         if let (Some(rows), Some(_)) = (rows, inner.pop()) {
             inner.push(rows);
         }
-        inner.push(n);
+        inner.push(n.clone());
         let first_row = match &pairs.left.row {
             Some(rows) if !pairs.left.transposed => rows.start(Expr::index()),
             _ => Expr::index().mul(m.clone()),
         };
-        let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
+        let width = width_of(&inner);
         let outer = batches.outer().cloned().unwrap_or_else(|| Extent::known(1));
-        let product = pairs.product(call, operands, &outer.times(OP, width)?, first_row.mul(Expr::u32(n)))?;
+        let product = pairs.product(call, operands, &outer.times_size(OP, &width)?, first_row.mul(Expr::size(&n)))?;
         Self::new(call.backend, batches.partitions().to_vec(), Some(outer), inner, Values::Numbers(product))
     }
 
@@ -193,9 +194,9 @@ impl Tensor {
     ) -> Result<Self> {
         let ([m, _, n], backend) = (&pairs.sizes, call.backend);
         let Some(rows) = pairs.left.partitions()[0] else { unreachable!("bug: one batch of a higher rank") };
-        let rows = match rows.uniform_length() {
+        let rows = match rows.uniform_size() {
             _ if !pairs.left.transposed => rows.clone(),
-            Some(len) => RowPartition::uniform(len, pairs.left.batches.clone())?,
+            Some(len) => RowPartition::uniform(len.clone(), pairs.left.batches.clone())?,
             None => {
                 let most = rows.nvals_extent().capacity();
                 RowPartition::from_lengths(backend, OP, &pairs.left.batches, m.clone(), most)?
@@ -211,7 +212,7 @@ impl Tensor {
         }
         let Some(source) = pairs.right.partitions()[1] else { unreachable!("bug: one batch of a higher rank") };
         let length = n.at(&rows.row_of(Expr::index()));
-        let columns = match (source.uniform_length(), pairs.results) {
+        let columns = match (source.uniform_size(), pairs.results) {
             (Some(len), _) => RowPartition::uniform(len, all_rows)?,
             (None, Some(results)) => {
                 let results = Extent::known_u64(OP, results)?;
@@ -223,7 +224,7 @@ impl Tensor {
         let start = columns.start(rows.start(Expr::index()));
         let product = pairs.product(call, operands, &extent, start)?;
         partitions.extend([rows, columns]);
-        Self::new(backend, partitions, Some(extent), Vec::new(), Values::Numbers(product))
+        Self::new(backend, partitions, Some(extent), [], Values::Numbers(product))
     }
 }
 

@@ -62,6 +62,19 @@ impl Matrices {
         Some(Self { batches, row, column: column.clone(), transposed, shape: x.shape_text() })
     }
 
+    /// The same matrices, with a parameter of the program in place of a constant number of columns, as stored: the terms
+    /// per sum.
+    fn with_given_columns(mut self) -> Self {
+        self.column = self.column.with_given_length();
+        self
+    }
+
+    /// The same matrices, with a parameter of the program in place of a constant number of rows, as stored.
+    fn with_given_rows(mut self) -> Self {
+        self.row = self.row.map(RowPartition::with_given_length);
+        self
+    }
+
     /// Number of rows of all matrices together.
     fn all_rows(&self) -> &Extent {
         self.column.nrows_extent()
@@ -83,7 +96,7 @@ impl Matrices {
     fn stored_columns(&self) -> Expr {
         let (first, rows) = (self.first_row(), self.stored_rows());
         let columns = match self.known_columns() {
-            Some(len) => Expr::u32(len),
+            Some(len) => Expr::size(&len),
             None => {
                 let numbers = self.column.start(first.clone().add(rows.clone())).sub(self.column.start(first));
                 numbers.div(rows.clone())
@@ -93,8 +106,9 @@ impl Matrices {
     }
 
     /// The common length of all rows, if the host knows one.
-    fn known_columns(&self) -> Option<u32> {
-        self.column.known_lengths().and_then(|(least, most)| (least == most).then_some(most))
+    fn known_columns(&self) -> Option<Size> {
+        let common = |(least, most)| (least == most).then(|| Size::given(most));
+        self.column.uniform_size().cloned().or_else(|| self.column.known_lengths().and_then(common))
     }
 
     /// Start of each matrix, in numbers.
@@ -116,7 +130,7 @@ impl Matrices {
 
     /// Upper bounds on the rows and columns of all batches together, after transposition.
     fn totals(&self) -> [Size; 2] {
-        let columns = self.known_columns().map(|len| self.batches.size().mul(len));
+        let columns = self.known_columns().map(|len| self.batches.size().mul(&len));
         let columns = columns.unwrap_or_else(|| self.column.nvals_extent().size().clone());
         let stored = [self.all_rows().size().clone(), columns];
         if self.transposed { swapped(stored) } else { stored }
@@ -222,6 +236,8 @@ impl Pairs {
     /// see them.
     #[track_caller]
     pub(super) fn new(call: Call<'_>, left: Matrices, right: Matrices, asserts: Vec<Node>) -> Result<Self> {
+        let left = if left.transposed { left.with_given_rows() } else { left.with_given_columns() };
+        let right = if right.transposed { right.with_given_columns() } else { right.with_given_rows() };
         let [m, k] = left.sizes();
         let ([mut other, mut n], mut right_start) = (right.sizes(), right.start());
         if !left.batches.is_same(&right.batches) {
@@ -230,7 +246,12 @@ impl Pairs {
             [other, n, right_start] = [other, n, right_start].map(|e| e.at(&within));
         }
         let starts = [left.start(), right_start];
-        let sizes = [m, k.clone().min(other.clone()), n];
+        // Sizes of equal values are one number of terms, whichever symbol has it.
+        let terms = match (k.as_known(), other.as_known()) {
+            (Some(a), Some(b)) if a == b => k.clone(),
+            _ => k.clone().min(other.clone()),
+        };
+        let sizes = [m, terms, n];
         let mut out = Self { left, right, sizes, starts, asserts, results: None };
         out.check(call, k, other)?;
         Ok(out)

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -49,7 +49,7 @@ impl Tensor {
     pub(super) fn merged(&self, first: usize, last: usize) -> Result<Self> {
         let (levels, backend) = (self.ragged_rank(), self.backend());
         let Some(outer) = self.outer().filter(|_| first < last) else { return Ok(self.clone()) };
-        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
+        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
         // Merged inner dimensions turn the numbers of an element into elements.
         let last_inner = last.saturating_sub(levels);
         if first > levels {
@@ -58,10 +58,10 @@ impl Tensor {
             return Self::new(backend, parts, Some(outer.clone()), inner, self.values_ref().clone());
         }
         let width = product(inner.drain(..last_inner))?;
-        let outer = outer.times(OP, width.into())?;
+        let outer = outer.times_size(OP, &width)?;
         let gone = parts.drain(first.saturating_sub(1)..last.min(levels)).collect::<Vec<_>>();
         if first > 0 {
-            parts.insert(first - 1, one_level(backend, &gone, width)?);
+            parts.insert(first - 1, one_level(backend, &gone, &width)?);
         }
         // Partitions that remain below keep their own number of values.
         let outer = parts.last().map_or(outer, |p| p.nvals_extent().clone());
@@ -71,27 +71,28 @@ impl Tensor {
 
 /// The size of merged dimensions.
 #[track_caller]
-fn product(dims: impl Iterator<Item = u32>) -> Result<u32> {
-    Ok(Extent::known_u64(OP, dims.fold(1, |n, d| n.saturating_mul(d.into())))?.capacity())
+fn product(dims: impl Iterator<Item = Size>) -> Result<Size> {
+    let size = dims.fold(Size::Const(1), |n, d| n.mul(&d));
+    Extent::known_u64(OP, size.capacity().into())?;
+    Ok(size)
 }
 
 /// Composes partitions: the rows of the first over the elements (of `width` numbers each) of the last.
 #[track_caller]
-fn one_level(backend: &BackendRef, levels: &[RowPartition], width: u32) -> Result<RowPartition> {
+fn one_level(backend: &BackendRef, levels: &[RowPartition], width: &Size) -> Result<RowPartition> {
     let (Some(first), Some(last)) = (levels.first(), levels.last()) else {
         unreachable!("bug: a level of no partitions")
     };
     let nrows = first.nrows_extent();
-    let uniform = levels.iter().try_fold(u64::from(width), |n, p| Some(n.saturating_mul(p.uniform_length()?.into())));
-    if let Some(len) = uniform {
-        return RowPartition::uniform(Extent::known_u64(OP, len)?.capacity(), nrows.clone());
+    if let Some(lengths) = levels.iter().map(|p| p.uniform_size().cloned()).collect::<Option<Vec<Size>>>() {
+        return RowPartition::uniform(product(std::iter::once(width.clone()).chain(lengths))?, nrows.clone());
     }
-    if let ([only], 1) = (levels, width) {
+    if let ([only], Some(1)) = (levels, width.as_const()) {
         return Ok(only.clone());
     }
-    let nvals = last.nvals_extent().times(OP, width.into())?;
-    let start = levels.iter().fold(Expr::index(), |at, p| p.start(at)).mul(Expr::u32(width));
-    let lengths = levels.iter().try_fold((width, width), |(least, most), p| {
+    let nvals = last.nvals_extent().times_size(OP, width)?;
+    let start = levels.iter().fold(Expr::index(), |at, p| p.start(at)).mul(Expr::size(width));
+    let lengths = levels.iter().try_fold((width.capacity(), width.capacity()), |(least, most), p| {
         let (a, b) = p.known_lengths()?;
         Some((least.saturating_mul(a), most.saturating_mul(b)))
     });

@@ -107,15 +107,15 @@ impl Tensor {
             return Err(Error::argument(OP, what));
         }
         let count = rows.nrows_extent();
-        let numbers = count.times(OP, values.width().into())?;
-        let width = Expr::u32(values.width().max(1));
+        let numbers = count.times_size(OP, &values.width_size())?;
+        let width = Expr::size(&values.width_size().max(1));
         let (row, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
         let source = Pick::From(values.values_ref(), values.flat(from.at(&row), number));
         let fill = if let Fill::String(s) = &default { s.len() as u64 } else { 0 };
         let bytes = values.values_ref().bytes_capacity().saturating_add(fill.saturating_mul(numbers.capacity().into()));
         let pick = Pick::either(present.at(&row), source, Pick::Fill(default));
         let picked = Values::rearranged(self.backend(), OP, &numbers, &pick, BytesBound::at_most(bytes), &[])?;
-        Self::new(self.backend(), Vec::new(), Some(count), values.inner().to_vec(), picked)
+        Self::new(self.backend(), Vec::new(), Some(count), values.inner().clone(), picked)
     }
 
     /// Element `index` of each row that has it; shorter rows are left out. As [`nth`](Self::nth); only the device knows
@@ -141,7 +141,7 @@ impl Tensor {
         let Nth { rows, present, .. } = Nth::new(OP, self, index)?;
         let count = rows.nrows_extent();
         let present = Node::map(self.backend(), OP, count.clone(), present, &[]);
-        let present = Self::new(self.backend(), Vec::new(), Some(count), Vec::new(), Values::Numbers(present))?;
+        let present = Self::new(self.backend(), Vec::new(), Some(count), [], Values::Numbers(present))?;
         rows.boolean_mask(&present)?.nth_named(OP, index)
     }
 }

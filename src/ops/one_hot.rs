@@ -9,8 +9,9 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::Size;
 use crate::integer::non_negative;
+use crate::shape::width_of;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 const OP: &str = "one_hot";
@@ -53,27 +54,32 @@ impl Tensor {
             return Err(Error::argument(OP, what));
         }
         let depth = Extent::known_u64(OP, non_negative(OP, "depth", depth)?)?;
-        let mut inner = self.inner().to_vec();
+        let mut inner = self.inner().sizes().to_vec();
         let outer = if place == 0 {
             if let Some(rows) = self.outer() {
-                let size = rows.on_host(self.backend(), OP)?;
-                inner.insert(0, size);
+                inner.insert(
+                    0,
+                    match rows.as_known() {
+                        Some(_) => rows.size().clone(),
+                        None => Size::given(rows.on_host(self.backend(), OP)?),
+                    },
+                );
             }
             depth.clone()
         } else {
-            inner.insert(place - levels - 1, depth.capacity());
+            inner.insert(place - levels - 1, depth.size().clone());
             self.outer().cloned().unwrap_or_else(|| Extent::known(1))
         };
         // Contiguous numbers per element of the new dimension.
         let below = &inner[if place == 0 { 0 } else { place - levels }..];
-        let below = Expr::u32(below.iter().fold(1u32, |n, &d| n.saturating_mul(d)).max(1));
-        let by = Expr::u32(depth.capacity().max(1));
+        let below = Expr::size(&width_of(below).max(1));
+        let by = Expr::size(&depth.size().max(1));
         let vector = Expr::index().div(below.clone());
         let from = vector.clone().div(by.clone()).mul(below.clone()).add(Expr::index().rem(below));
         let set = is_place(Expr::load(self.numbers(OP)?, from), vector.rem(by));
-        let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
+        let width = width_of(&inner);
         let value = set.select(Expr::number(on), Expr::number(off));
-        let values = Node::map(self.backend(), OP, outer.times(OP, width)?, value, &[]);
+        let values = Node::map(self.backend(), OP, outer.times_size(OP, &width)?, value, &[]);
         Self::new(self.backend(), self.partitions().to_vec(), Some(outer), inner, Values::Numbers(values))
     }
 }

@@ -150,7 +150,7 @@ impl Tensor {
             number
         };
         let values = Values::Numbers(Node::map(backend, op, nvals.clone(), number, &[]));
-        Self::new(backend, vec![partition], Some(nvals), Vec::new(), values)
+        Self::new(backend, vec![partition], Some(nvals), [], values)
     }
 }
 

@@ -9,8 +9,8 @@ use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::size::RecordedSize;
-use crate::shape::{RaggedShape, RowPartition};
+use crate::graph::size::{RecordedSize, Size};
+use crate::shape::{Dims, RaggedShape, RowPartition};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 /// Requested shape of a result: a [`RaggedShape`], or the sizes of a dense shape.
@@ -154,15 +154,15 @@ impl Tensor {
     #[track_caller]
     fn fitted(&self, op: &'static str, sizes: &[i64]) -> Result<Self> {
         let backend = self.backend();
-        let mut dims = Vec::with_capacity(sizes.len());
+        let mut dims: Vec<Size> = Vec::with_capacity(sizes.len());
         let mut others = 1u64;
         for &n in sizes {
             match u64::try_from(n) {
                 Ok(n) => {
-                    dims.push(Extent::known_u64(op, n)?.capacity());
+                    dims.push(Extent::known_u64(op, n)?.size().clone());
                     others = others.saturating_mul(n);
                 }
-                Err(_) if n == -1 => dims.push(0),
+                Err(_) if n == -1 => dims.push(Size::Const(0)),
                 Err(_) => return Err(Error::argument(op, format!("a size must not be negative, but is {n}"))),
             }
         }
@@ -195,8 +195,8 @@ impl Tensor {
         }
         let mut fit = count.part(by);
         if open > 0 {
-            dims[open] = fit.capacity();
-            fit = Extent::known(dims[0]);
+            dims[open] = Size::given(fit.capacity());
+            fit = Extent::given(dims[0].capacity());
         }
         self.laid_out(op, Vec::new(), Some(fit), dims.split_off(1), &asserts)
     }
@@ -209,7 +209,7 @@ impl Tensor {
         op: &'static str,
         partitions: Vec<RowPartition>,
         outer: Option<Extent>,
-        inner: Vec<u32>,
+        inner: impl Into<Dims>,
         asserts: &[Node],
     ) -> Result<Self> {
         let shape = RaggedShape::of_parts(op, self.backend(), partitions, outer, inner, Vec::new())?;

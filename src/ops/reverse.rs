@@ -5,6 +5,7 @@ use crate::element::Element;
 use crate::error::{Result, on_behalf};
 use crate::graph::expr::Expr;
 use crate::ops::IntoAxes;
+use crate::shape::width_of;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
@@ -47,17 +48,18 @@ impl Tensor {
             return self.take_rows(op, rows, from, Repeats::Never, &[]);
         };
         if above >= self.ragged_rank() {
-            let (len, below) = (self.inner()[above - self.ragged_rank()], &self.inner()[axis - self.ragged_rank()..]);
-            let width = Expr::u32(below.iter().product::<u32>().max(1));
+            let (len, below) =
+                self.inner().sizes()[above - self.ragged_rank()..].split_first().expect("bug: an inner axis");
+            let width = Expr::size(&width_of(below).max(1));
             let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
-            let place = element.clone().rem(Expr::u32(len.max(1)));
-            let mirrored = element.sub(place.clone()).add(Expr::u32(len.saturating_sub(1)).sub(place));
+            let place = element.clone().rem(Expr::size(&len.max(1)));
+            let mirrored = element.sub(place.clone()).add(Expr::size(&len.sub(1)).sub(place));
             let pick = Pick::From(self.values_ref(), mirrored.mul(width).add(number));
             let bound = BytesBound::AtMost(self.values_ref().bytes_size());
             let values = Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, &[])?;
             return self.holding(values);
         }
-        let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
+        let (outer, inner) = (self.outer().cloned(), self.inner().clone());
         let (kept, below) = self.partitions().split_at(axis);
         let rows = Self::new(self.backend(), below.to_vec(), outer, inner, self.values_ref().clone())?;
         let part = &self.partitions()[above];
@@ -65,7 +67,7 @@ impl Tensor {
         let from = part.within(row.clone(), part.length(row).sub(one).sub(place));
         let rows = rows.take_rows(op, part.nvals_extent().clone(), from, Repeats::Never, &[])?;
         let parts = kept.iter().chain(rows.partitions()).cloned().collect();
-        Self::new(self.backend(), parts, rows.outer().cloned(), rows.inner().to_vec(), rows.values_ref().clone())
+        Self::new(self.backend(), parts, rows.outer().cloned(), rows.inner().clone(), rows.values_ref().clone())
     }
 }
 

@@ -235,7 +235,7 @@ impl Row {
     pub(super) fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
         let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
         let node = Node::map(backend, "constant", rows.clone(), Expr::number(value), &[]);
-        self.with(Tensor::new(backend, Vec::new(), Some(rows), Vec::new(), Values::Numbers(node))?)
+        self.with(Tensor::new(backend, Vec::new(), Some(rows), [], Values::Numbers(node))?)
     }
 }
 

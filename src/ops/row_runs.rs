@@ -68,7 +68,7 @@ impl Runs {
     fn tensor(&self, op: &'static str, along: &AxisRows, value: Expr) -> Result<Tensor> {
         let (backend, count) = (along.elements.backend(), self.count().clone());
         let values = Values::Numbers(Node::map(backend, op, count.clone(), value, &[]));
-        Tensor::new(backend, along.partitions(self.rows.clone()), Some(count), Vec::new(), values)
+        Tensor::new(backend, along.partitions(self.rows.clone()), Some(count), [], values)
     }
 
     /// `elements` below the partition into runs and the partitions above the axis.
@@ -77,7 +77,7 @@ impl Runs {
         let mut parts = along.partitions(self.rows.clone());
         parts.push(self.members.clone());
         parts.extend(elements.partitions().iter().cloned());
-        let (outer, inner) = (elements.outer().cloned(), elements.inner().to_vec());
+        let (outer, inner) = (elements.outer().cloned(), elements.inner().clone());
         Tensor::new(elements.backend(), parts, outer, inner, elements.values_ref().clone())
     }
 }

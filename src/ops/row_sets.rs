@@ -77,7 +77,7 @@ impl Tensor {
         let value = sorted.at(Expr::load(&place, at));
         let values = Values::Numbers(Node::map(backend, op, stay.clone(), value, &[]));
         let parts = rows.map_or_else(Vec::new, |rows| along.partitions(rows));
-        Self::new(backend, parts, Some(stay), Vec::new(), values)
+        Self::new(backend, parts, Some(stay), [], values)
     }
 
     /// The distinct values that are in the row of this tensor, of `other`, or of both, in ascending order.

@@ -10,10 +10,12 @@ use crate::dtype::DType;
 use crate::element::{Arithmetic, Element};
 use crate::error::{Error, Result, here, on_behalf};
 use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
+use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 /// The number that a fill value is, or an error for a tensor.
@@ -95,7 +97,7 @@ impl Tensor {
         along.check_uniform_elements()?;
         // A greater distance than any row is long moves out all of it.
         let away = Expr::u32(u32::try_from(by.unsigned_abs()).unwrap_or(u32::MAX));
-        let width = Expr::u32(along.elements.numbers_per_row()?);
+        let width = Expr::size(&along.elements.numbers_per_row()?);
         let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
         let (row, offset) = (along.rows.row_of(element.clone()), along.rows.offset_of(element.clone()));
         let moved = |at: Expr| if by >= 0 { at.sub(away.clone()) } else { at.add(away.clone()) };
@@ -186,10 +188,11 @@ impl Tensor {
     /// Numbers (or strings) per row of the outermost dimension of a tensor whose dimensions below are uniform; at
     /// least 1.
     #[track_caller]
-    pub(super) fn numbers_per_row(&self) -> Result<u32> {
-        let dims = self.partitions().iter().map(|p| p.uniform_length().unwrap_or(0)).chain(self.inner().to_vec());
-        let width = dims.fold(1u64, |n, d| n.saturating_mul(d.into()));
-        Ok(crate::graph::extent::Extent::known_u64("a row", width)?.capacity().max(1))
+    pub(super) fn numbers_per_row(&self) -> Result<Size> {
+        let dims = self.partitions().iter().filter_map(RowPartition::uniform_size).chain(self.inner().sizes());
+        let width = dims.fold(Size::Const(1), |n, d| n.mul(d));
+        Extent::known_u64("a row", width.capacity().into())?;
+        Ok(width.max(1))
     }
 }
 

@@ -7,10 +7,10 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
 use crate::ops::IntoOperand;
-use crate::shape::RowPartition;
+use crate::shape::{RowPartition, width_of};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 impl Tensor {
@@ -102,15 +102,15 @@ impl Tensor {
         let padded = along.resized(length, most.min(upper_bound(u64::MAX)))?;
         let padded = padded.with_lengths(rows.known_lengths().map(|(a, b)| (a.max(least), b.max(least))));
         let width = along.elements.numbers_per_row()?;
-        let (element, number) = (at.clone().div(Expr::u32(width)), at.rem(Expr::u32(width)));
+        let (element, number) = (at.clone().div(Expr::size(&width)), at.rem(Expr::size(&width)));
         let (row, offset) = (padded.row_of(element.clone()), padded.offset_of(element));
-        let from = rows.within(row.clone(), offset.clone()).mul(Expr::u32(width)).add(number);
+        let from = rows.within(row.clone(), offset.clone()).mul(Expr::size(&width)).add(number);
         let pick = Pick::either(offset.lt(rows.length(row)), Pick::From(self.values_ref(), from), Pick::Fill(fill));
         // Uniform partitions below the axis; for axis 0 the elements are the tensor itself.
         let uniform = along.elements.ragged_rank();
-        let lengths = along.elements.partitions().iter().map(|p| p.uniform_length().unwrap_or(0));
-        let inner: Vec<u32> = lengths.chain(along.elements.inner().iter().copied()).collect();
-        let count = padded.nvals_extent().times(OP, inner.iter().map(|&d| u64::from(d)).product())?;
+        let lengths = along.elements.partitions().iter().filter_map(RowPartition::uniform_size);
+        let inner: Vec<Size> = lengths.chain(along.elements.inner().sizes()).cloned().collect();
+        let count = padded.nvals_extent().times_size(OP, &width_of(&inner))?;
         let values = Values::rearranged(self.backend(), OP, &count, &pick, BytesBound::Unknown, &[])?;
         let outer = Some(padded.nvals_extent().clone());
         let elements = Self::new(self.backend(), Vec::new(), outer, inner, values)?;

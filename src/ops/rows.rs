@@ -33,7 +33,7 @@ impl Tensor {
         let mut partitions = Vec::with_capacity(self.ragged_rank());
         for p in self.partitions() {
             let at = Expr::load(&from, Expr::index());
-            let taken = match p.uniform_length() {
+            let taken = match p.uniform_size() {
                 Some(len) => RowPartition::uniform(len, count.clone())?,
                 None => {
                     let length = p.length(at);
@@ -52,18 +52,18 @@ impl Tensor {
             };
             partitions.push(taken);
         }
-        let width = self.width();
-        let element = Expr::index().div(Expr::u32(width.max(1)));
-        let number = Expr::index().rem(Expr::u32(width.max(1)));
+        let width = self.width_size();
+        let element = Expr::index().div(Expr::size(&width.max(1)));
+        let number = Expr::index().rem(Expr::size(&width.max(1)));
         let at = self.flat(Expr::load(&from, element), number);
         let bound = match repeats {
             Repeats::Never => BytesBound::AtMost(self.values_ref().bytes_size()),
             Repeats::Maybe => BytesBound::Unknown,
         };
-        let numbers = count.times(op, u64::from(width))?;
+        let numbers = count.times_size(op, &width)?;
         // The values carry the conditions as well: rows without values read no index.
         let values = Values::rearranged(backend, op, &numbers, &Pick::From(self.values_ref(), at), bound, asserts)?;
-        Self::new(backend, partitions, Some(count), self.inner().to_vec(), values)
+        Self::new(backend, partitions, Some(count), self.inner().clone(), values)
     }
 
     /// Converts the first `n` inner dimensions to uniform partitions.
@@ -74,19 +74,25 @@ impl Tensor {
     pub(crate) fn inner_to_partitions(&self, n: usize) -> Result<Self> {
         let mut partitions = self.partitions().to_vec();
         let mut outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
-        for &dim in &self.inner()[..n] {
+        for dim in &self.inner().sizes()[..n] {
             let p = RowPartition::uniform(dim, outer)?;
             outer = p.nvals_extent().clone();
             partitions.push(p);
         }
-        Self::new(self.backend(), partitions, Some(outer), self.inner()[n..].to_vec(), self.values_ref().clone())
+        Self::new(
+            self.backend(),
+            partitions,
+            Some(outer),
+            self.inner().sizes()[n..].to_vec(),
+            self.values_ref().clone(),
+        )
     }
 
     /// The tensor without its outermost partition: the elements of all its rows, concatenated.
     #[track_caller]
     pub(crate) fn values_below(&self) -> Result<Self> {
         let partitions = self.partitions().get(1..).unwrap_or_default().to_vec();
-        let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
+        let (outer, inner) = (self.outer().cloned(), self.inner().clone());
         Self::new(self.backend(), partitions, outer, inner, self.values_ref().clone())
     }
 
@@ -96,6 +102,6 @@ impl Tensor {
         let mut partitions = vec![partition];
         partitions.extend(self.partitions().iter().cloned());
         let outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
-        Self::new(self.backend(), partitions, Some(outer), self.inner().to_vec(), self.values_ref().clone())
+        Self::new(self.backend(), partitions, Some(outer), self.inner().clone(), self.values_ref().clone())
     }
 }

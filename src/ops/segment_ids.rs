@@ -102,18 +102,18 @@ impl Tensor {
             Some(n) if n < 0 => {
                 return Err(Error::argument(OP, format!("num_segments must not be negative, but is {n}")));
             }
-            Some(n) => Extent::known_u64(OP, n as u64)?,
+            Some(n) => Extent::given_u64(OP, n as u64)?,
             None if count.capacity() == 0 => Extent::known(0),
             None => {
                 let greatest = sorted(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
                 let none = count.expr().eq(Expr::u32(0));
-                Extent::known(read_u32(backend, OP, none.select(Expr::u32(0), greatest))?)
+                Extent::given(read_u32(backend, OP, none.select(Expr::u32(0), greatest))?)
             }
         };
         let below = counts_below(backend, OP, count, sorted)?;
         let entries = segments.plus(OP, &Extent::known(1))?;
         let splits =
             Node::map(backend, OP, entries.clone(), Expr::row_of(&below, Expr::index()).cast(DType::I64), &asserts);
-        Self::new(backend, Vec::new(), Some(entries), Vec::new(), Values::Numbers(splits))
+        Self::new(backend, Vec::new(), Some(entries), [], Values::Numbers(splits))
     }
 }

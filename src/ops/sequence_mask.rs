@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
-use crate::graph::size::RecordedSize;
 use crate::integer::non_negative;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
@@ -50,18 +49,18 @@ impl Tensor {
                 }
             }
         };
-        let size = Extent::known_u64(OP, most)?.capacity();
-        let by = Expr::u32(size.max(1));
+        let size = Extent::given_u64(OP, most)?.size().clone();
+        let by = Expr::size(&size.max(1));
         let length = counted(Expr::load(self.numbers(OP)?, Expr::index().div(by.clone())));
-        let numbers = self.count()?.times(OP, size.into())?;
+        let numbers = self.count()?.times_size(OP, &size)?;
         let mask = Node::map(self.backend(), OP, numbers, Expr::index().rem(by).lt(length), &[]);
-        let (outer, mut inner) = (self.outer().cloned(), self.inner().to_vec());
+        let (outer, mut inner) = (self.outer().cloned(), self.inner().sizes().to_vec());
         let outer = match outer {
             Some(outer) => {
                 inner.push(size);
                 outer
             }
-            None => Extent::known(size),
+            None => Extent::of(size),
         };
         Self::new(self.backend(), self.partitions().to_vec(), Some(outer), inner, Values::Numbers(mask))?.try_into()
     }

@@ -73,7 +73,7 @@ impl Tensor {
             {
                 let mut partitions = vec![RowPartition::from_host_splits(self.backend(), op, vec![0, 0])?];
                 partitions.extend_from_slice(below);
-                let (outer, inner) = (out.outer().cloned(), out.inner().to_vec());
+                let (outer, inner) = (out.outer().cloned(), out.inner().clone());
                 Self::new(self.backend(), partitions, outer, inner, out.values_ref().clone())
             }
             _ => Ok(out),

@@ -7,6 +7,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::ops::IntoAxes;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -42,12 +43,12 @@ impl Tensor {
             axes => axes.resolve(OP, self)?,
         };
         let levels = self.ragged_rank();
-        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
+        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
         let mut outer = self.outer().cloned();
         let mut asserts = Vec::new();
         for &axis in axes.iter().rev() {
             if axis > levels {
-                let size = inner.remove(axis - levels - 1);
+                let size = inner.remove(axis - levels - 1).capacity();
                 if size != 1 {
                     return Err(self.not_one(axis, format!("has size {size}")));
                 }
@@ -67,7 +68,7 @@ impl Tensor {
                 if !parts.is_empty() {
                     parts.remove(0);
                 } else {
-                    outer = if inner.is_empty() { None } else { Some(Extent::known(inner.remove(0))) };
+                    outer = if inner.is_empty() { None } else { Some(Extent::of(inner.remove(0))) };
                 }
             }
         }

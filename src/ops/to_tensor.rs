@@ -6,7 +6,8 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
+use crate::shape::width_of;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 impl<'a> Padding<'a> {
@@ -28,7 +29,7 @@ impl<'a> Padding<'a> {
             op,
             lhs: of.shape_text(),
             rhs: t.shape_text(),
-            what: format!("the padding must broadcast to the inner dimensions {inner:?}"),
+            what: format!("the padding must broadcast to the inner dimensions {:?}", &inner[..]),
             location,
         };
         let dims: Vec<u32> = match t.outer().map(Extent::as_known) {
@@ -43,13 +44,13 @@ impl<'a> Padding<'a> {
         }
         // From the innermost dimension outwards: the coordinate along it, and its stride in the padding.
         let (mut at, mut rest, mut stride) = (Expr::u32(0), d, 1u32);
-        for (k, &size) in inner.iter().rev().enumerate() {
+        for (k, (&number, size)) in inner.iter().zip(inner.sizes()).rev().enumerate() {
             let Some(&own) = dims.len().checked_sub(k + 1).and_then(|place| dims.get(place)) else { break };
-            if own != size && own != 1 {
+            if own != number && own != 1 {
                 return Err(misfit());
             }
-            let coordinate = rest.clone().rem(Expr::u32(size.max(1)));
-            rest = rest.div(Expr::u32(size.max(1)));
+            let coordinate = rest.clone().rem(Expr::size(&size.max(1)));
+            rest = rest.div(Expr::size(&size.max(1)));
             if own > 1 {
                 at = at.add(coordinate.mul(Expr::u32(stride)));
             }
@@ -113,7 +114,7 @@ impl Tensor {
             return Ok(self.clone());
         }
         let rows = match asked(0) {
-            Some(n) => Extent::known_u64(OP, n)?,
+            Some(n) => Extent::given_u64(OP, n)?,
             None => count.clone(),
         };
         let given: Vec<Option<u64>> = (1..first_inner).map(asked).collect();
@@ -121,20 +122,22 @@ impl Tensor {
         let mut sizes = Vec::with_capacity(given.len());
         for (k, given) in given.iter().enumerate() {
             sizes.push(match given {
-                Some(n) => Extent::known_u64(OP, *n)?.capacity(),
-                None => longest[k],
+                Some(n) => Extent::known_u64(OP, *n)?.size().clone(),
+                None => Size::given(longest[k]),
             });
         }
         let mut below = sizes.clone();
-        below.extend(self.inner());
-        let per_row = below.iter().try_fold(1u64, |n, &d| n.checked_mul(d.into())).unwrap_or(u64::MAX);
-        let numbers = rows.times(OP, per_row)?;
+        below.extend_from_slice(self.inner().sizes());
+        let numbers = rows.times_size(OP, &width_of(&below))?;
 
         // Coordinates of a number, outermost last, and the position of the value there.
-        let divide = |e: Expr, by: u32| (e.clone().div(Expr::u32(by.max(1))), e.rem(Expr::u32(by.max(1))));
-        let (mut rest, d) = divide(Expr::index(), self.width());
+        let divide = |e: Expr, by: &Size| {
+            let by = Expr::size(&by.max(1));
+            (e.clone().div(by.clone()), e.rem(by))
+        };
+        let (mut rest, d) = divide(Expr::index(), &self.width_size());
         let mut offsets = Vec::with_capacity(sizes.len());
-        for &size in sizes.iter().rev() {
+        for size in sizes.iter().rev() {
             let (above, offset) = divide(rest, size);
             offsets.push(offset);
             rest = above;

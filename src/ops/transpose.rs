@@ -5,6 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::size::Size;
 use crate::ops::IntoAxes;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
@@ -62,31 +63,37 @@ impl Tensor {
             return Ok(self.clone());
         }
         let backend = self.backend();
-        let mut sizes = self.inner().to_vec();
+        let mut sizes = self.inner().sizes().to_vec();
         let outer = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
         if first == 0 && order[0] != 0 {
-            sizes.insert(0, outer.on_host(backend, OP)?);
+            sizes.insert(
+                0,
+                match outer.as_known() {
+                    Some(_) => outer.size().clone(),
+                    None => Size::given(outer.on_host(backend, OP)?),
+                },
+            );
         } else if first == 0 {
             // Its size is not needed: no stride depends on it.
-            sizes.insert(0, 0);
+            sizes.insert(0, Size::Const(0));
         }
         // Strides of the uniform dimensions, from the innermost outwards.
-        let mut strides = vec![1u32; sizes.len()];
+        let mut strides = vec![Size::Const(1); sizes.len()];
         for k in (1..sizes.len()).rev() {
-            strides[k - 1] = strides[k].saturating_mul(sizes[k].max(1));
+            strides[k - 1] = sizes[k].max(1).mul(&strides[k]);
         }
         let moved: Vec<usize> = order[first..].iter().map(|axis| axis - first).collect();
         let leads = usize::from(first == 0);
         let (mut rest, mut from) = (Expr::index(), Expr::u32(0));
         for &k in moved[leads..].iter().rev() {
-            let size = Expr::u32(sizes[k].max(1));
-            from = from.add(rest.clone().rem(size.clone()).mul(Expr::u32(strides[k])));
+            let size = Expr::size(&sizes[k].max(1));
+            from = from.add(rest.clone().rem(size.clone()).mul(Expr::size(&strides[k])));
             rest = rest.div(size);
         }
-        let lead = if first == 0 { Expr::u32(strides[moved[0]]) } else { Expr::u32(self.width()) };
+        let lead = Expr::size(&if first == 0 { strides[moved[0]].clone() } else { self.width_size() });
         from = from.add(rest.mul(lead));
-        let rows = if first == 0 && moved[0] != 0 { Extent::known(sizes[moved[0]]) } else { outer };
-        let inner: Vec<u32> = moved[leads..].iter().map(|&k| sizes[k]).collect();
+        let rows = if first == 0 && moved[0] != 0 { Extent::of(sizes[moved[0]].clone()) } else { outer };
+        let inner: Vec<Size> = moved[leads..].iter().map(|&k| sizes[k].clone()).collect();
         let bound = BytesBound::AtMost(self.values_ref().bytes_size());
         let pick = Pick::From(self.values_ref(), from);
         let values = Values::rearranged(backend, OP, &self.count()?, &pick, bound, &[])?;

@@ -43,16 +43,16 @@ impl Tensor {
         let along = AxisRows::new(OP, self, 1)?;
         let (backend, rows, at) = (self.backend(), &along.rows, Expr::index());
         let (count, nrows) = (rows.nvals_extent().clone(), rows.nrows_extent());
-        let (columns, from) = match (rows.uniform_length(), nrows.as_known()) {
-            (Some(len), Some(n)) => {
-                let by = Expr::u32(n.max(1));
-                let from = at.clone().rem(by.clone()).mul(Expr::u32(len)).add(at.div(by));
-                (RowPartition::uniform(n, Extent::known(len))?, from)
+        let (columns, from) = match (rows.uniform_size(), nrows.as_known()) {
+            (Some(len), Some(_)) => {
+                let by = Expr::size(&nrows.size().max(1));
+                let from = at.clone().rem(by.clone()).mul(Expr::size(len)).add(at.div(by));
+                (RowPartition::uniform(nrows.size(), Extent::of(len.clone()))?, from)
             }
             _ => {
-                let ncolumns = match rows.uniform_length() {
+                let ncolumns = match rows.uniform_size() {
                     // Also where there are no rows.
-                    Some(len) => Extent::known(len),
+                    Some(len) => Extent::of(len.clone()),
                     None => longest(backend, OP, rows)?,
                 };
                 let by = ByKey::new(backend, OP, &count, rows.offset_of(at.clone()), &ncolumns)?;

@@ -76,7 +76,7 @@ impl Runs {
         let times = ends.sub(Expr::load(&place, at)).cast(DType::I64);
         let tensor = |value: Expr| {
             let values = Values::Numbers(Node::map(backend, op, found.clone(), value, &[]));
-            Tensor::new(backend, parts.clone(), Some(found.clone()), Vec::new(), values)
+            Tensor::new(backend, parts.clone(), Some(found.clone()), [], values)
         };
         Ok((tensor(value)?, tensor(times)?))
     }

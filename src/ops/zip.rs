@@ -84,10 +84,10 @@ impl Tensor {
             let bound = BytesBound::AtMost(appended.bytes_size());
             Values::rearranged(first.backend(), OP, &count, &pick, bound, &asserts)?
         };
-        let mut inner = first.inner().to_vec();
+        let mut inner = first.inner().sizes().to_vec();
         let outer = match first.outer() {
             Some(outer) => {
-                inner.push(width);
+                inner.push(width.into());
                 outer.clone()
             }
             None => count,

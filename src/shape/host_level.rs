@@ -4,6 +4,7 @@ use super::RowPartition;
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::extent::Extent;
+use crate::graph::size::Size;
 
 /// A partition on the host.
 pub(crate) enum HostLevel {
@@ -33,7 +34,7 @@ impl HostLevel {
                     let what = format!("{rows} rows of {length} do not hold {below} elements");
                     return Err(Error::partition(op, what));
                 }
-                RowPartition::uniform(length, nrows(rows))
+                RowPartition::uniform(Size::given(length), nrows(rows))
             }
         }
     }

@@ -8,6 +8,7 @@
 
 mod agreement;
 mod broadcast;
+mod dims;
 mod display;
 mod encoding;
 mod host_level;
@@ -19,6 +20,7 @@ mod row_partition;
 
 pub(crate) use agreement::{Agreement, RowDifference};
 pub(crate) use broadcast::{Place, UniformRows, broadcast, same_layout};
+pub(crate) use dims::{Dims, width_of};
 pub(crate) use encoding::{Encoding, splits_of_rowids, trusted_splits_of_rowids};
 pub(crate) use host_level::HostLevel;
 pub use lengths::Lengths;

@@ -3,7 +3,7 @@
 use crate::integer::{Integer, non_negative};
 use std::ops::{Bound, RangeBounds};
 
-use super::RowPartition;
+use super::{Dims, RowPartition};
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::BackendRef;
@@ -43,7 +43,7 @@ pub struct RaggedShape {
     /// Outermost dimension of the flat values; none for a scalar.
     pub(crate) outer: Option<Extent>,
     /// Other dimensions of the flat values.
-    pub(crate) inner: Vec<u32>,
+    pub(crate) inner: Dims,
     /// Deferred checks from the construction of the shape; everything made from the shape depends on them.
     pub(crate) conditions: Vec<Node>,
 }
@@ -70,7 +70,7 @@ impl RaggedShape {
     pub(crate) fn of_sizes<I: Integer>(op: &'static str, sizes: &[I], device: &Device) -> Result<Self> {
         let known = |&n: &I| Ok(Extent::known_u64(op, non_negative(op, "a size", n)?)?.capacity());
         let mut dims = sizes.iter().map(known).collect::<Result<Vec<u32>>>().map_err(here())?.into_iter();
-        let (outer, inner) = (dims.next().map(Extent::known), dims.collect());
+        let (outer, inner) = (dims.next().map(Extent::given), dims.collect::<Vec<u32>>());
         Self::of_parts(op, device.backend(), Vec::new(), outer, inner, Vec::new())
     }
 
@@ -140,9 +140,10 @@ impl RaggedShape {
         backend: &BackendRef,
         partitions: Vec<RowPartition>,
         outer: Option<Extent>,
-        inner: Vec<u32>,
+        inner: impl Into<Dims>,
         conditions: Vec<Node>,
     ) -> Result<Self> {
+        let inner = inner.into();
         // Checked even where there are no elements, so that the width of an element fits.
         Extent::known_u64(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         // Shares the size between a level's values and the rows below, so that equal domains compare equal.
@@ -277,9 +278,8 @@ impl RaggedShape {
     /// Number of numbers (or strings) of a tensor with this shape.
     #[track_caller]
     pub(crate) fn count(&self, op: &'static str) -> Result<Extent> {
-        let width = self.inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
-        let width = if self.inner.contains(&0) { 0 } else { width };
-        self.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width)).map_err(here())
+        let width = self.inner.width();
+        self.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times_size(op, &width)).map_err(here())
     }
 
     /// Converts the shape to `ragged_rank` row partitions: inner dimensions become uniform partitions, or uniform
@@ -304,24 +304,24 @@ impl RaggedShape {
                 format!("ragged_rank is {ragged_rank}, but a shape of rank {rank} has at most {most} row partitions");
             return Err(Error::argument(OP, what));
         }
-        let mut out = self.clone();
+        let (mut out, mut inner) = (self.clone(), self.inner.sizes().to_vec());
         while out.ragged_rank() < ragged_rank {
-            let p = RowPartition::uniform(out.inner.remove(0), out.outer.take().unwrap_or_else(|| Extent::known(1)))?;
+            let p = RowPartition::uniform(inner.remove(0), out.outer.take().unwrap_or_else(|| Extent::known(1)))?;
             out.outer = Some(p.nvals_extent().clone());
             out.partitions.push(p);
         }
         for (k, p) in out.partitions.split_off(ragged_rank).iter().enumerate().rev() {
-            let Some(len) = p.uniform_length() else {
+            let Some(len) = p.uniform_size() else {
                 let dim = ragged_rank + k + 1;
                 let what = format!(
                     "dimension {dim} of {self} is ragged, so ragged_rank must be at least {dim}, not {ragged_rank}"
                 );
                 return Err(Error::argument(OP, what));
             };
-            out.inner.insert(0, len);
+            inner.insert(0, len.clone());
             out.outer = Some(p.nrows_extent().clone());
         }
-        Self::of_parts(OP, &self.backend, out.partitions, out.outer, out.inner, out.conditions)
+        Self::of_parts(OP, &self.backend, out.partitions, out.outer, inner, out.conditions)
     }
 
     /// The dimensions in a range, with the semantics of a Python slice: negative ends count from the back, ends out of
@@ -360,15 +360,15 @@ impl RaggedShape {
         };
         let mut out = self.clone();
         if stop <= start {
-            (out.partitions, out.outer, out.inner) = (Vec::new(), None, Vec::new());
+            (out.partitions, out.outer, out.inner) = (Vec::new(), None, Dims::default());
             return Ok(out);
         }
         if stop <= self.ragged_rank() {
             out.outer = Some(out.partitions[stop - 1].nrows_extent().clone());
             out.partitions.truncate(stop - 1);
-            out.inner.clear();
+            out.inner = Dims::default();
         } else {
-            out.inner.truncate(stop - 1 - self.ragged_rank());
+            out.inner = self.inner.sizes()[..stop - 1 - self.ragged_rank()].to_vec().into();
         }
         if start == 0 {
             return Ok(out);
@@ -380,9 +380,10 @@ impl RaggedShape {
             );
             return Err(Error::argument(OP, what));
         }
-        let mut sizes = out.with_ragged_rank(0)?.inner.split_off(start - 1).into_iter();
-        let outer = sizes.next().map(Extent::known);
-        Self::of_parts(OP, &self.backend, Vec::new(), outer, sizes.collect(), out.conditions)
+        let dense = out.with_ragged_rank(0)?;
+        let mut sizes = dense.inner.sizes()[start - 1..].iter().cloned();
+        let outer = sizes.next().map(Extent::of);
+        Self::of_parts(OP, &self.backend, Vec::new(), outer, sizes.collect::<Vec<Size>>(), out.conditions)
     }
 
     /// The number of rows of the outermost dimension; 1 for a scalar.

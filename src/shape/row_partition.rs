@@ -217,6 +217,20 @@ impl RowPartition {
     pub fn uniform_row_length(&self) -> Option<usize> {
         self.uniform_length().map(|n| n as usize)
     }
+    /// The same partition, with a parameter of the program in place of a constant length of uniform rows.
+    pub(crate) fn with_given_length(mut self) -> Self {
+        if let Rows::Uniform(Size::Const(len)) = self.rows {
+            self.rows = Rows::Uniform(Size::given(len));
+        }
+        self
+    }
+    /// The length of every row as a size, if this is a uniform partition.
+    pub(crate) fn uniform_size(&self) -> Option<&Size> {
+        match &self.rows {
+            Rows::Uniform(len) => Some(len),
+            Rows::Splits(_) => None,
+        }
+    }
     /// The length of every row as a number of the device, if this is a uniform partition.
     pub(crate) fn uniform_length(&self) -> Option<u32> {
         match &self.rows {
@@ -252,7 +266,11 @@ impl RowPartition {
 
     /// Whether both have provably the same layout: the same partition, or one of equal origin.
     pub(crate) fn same(&self, other: &Self) -> bool {
-        self.rows == other.rows && self.nrows.is_same(&other.nrows)
+        let rows = match (&self.rows, &other.rows) {
+            (Rows::Uniform(a), Rows::Uniform(b)) => a.is_same(b),
+            (a, b) => a == b,
+        };
+        rows && self.nrows.is_same(&other.nrows)
     }
 
     /// Start of row `row`.

@@ -53,7 +53,7 @@ impl Tensor {
         let indices = indices_of(backend, OP, &found, &coordinates, &[])?;
         let times = Expr::load(counts.numbers(OP)?, Expr::index()).cast(DType::I32);
         let times = Values::Numbers(Node::map(backend, OP, found.clone(), times, &[]));
-        let times = Self::new(backend, Vec::new(), Some(found), Vec::new(), times)?;
+        let times = Self::new(backend, Vec::new(), Some(found), [], times)?;
         Ok(SparseTensor::of_parts(indices, times, dense_shape, Order::Distinct))
     }
 }

@@ -182,7 +182,7 @@ impl SparseTensor {
         coordinates.push(rest);
         coordinates.reverse();
         let indices = indices_of(backend, OP, &found, &coordinates, &[])?;
-        let flat = Tensor::new(backend, Vec::new(), Some(count), Vec::new(), dense.values_ref().clone())?;
+        let flat = Tensor::new(backend, Vec::new(), Some(count), [], dense.values_ref().clone())?;
         let values = flat.take_rows(OP, found, element, Repeats::Never, &[])?;
         let mut dense_shape = vec![u64::from(dense.nrows_extent().on_host(backend, OP)?)];
         dense_shape.extend(dense.inner().iter().map(|&d| u64::from(d)));
@@ -232,7 +232,7 @@ impl Tensor {
         };
         let shape = output_shape.iter().map(|&d| non_negative(OP, "a size of the output shape", d));
         let shape = shape.collect::<Result<Vec<_>>>().map_err(here())?;
-        let (count, rank) = match (indices.ragged_rank(), indices.rank(), indices.inner()) {
+        let (count, rank) = match (indices.ragged_rank(), indices.rank(), &indices.inner()[..]) {
             (0, 0, _) => (Extent::known(1), 1),
             (0, 1, _) => (indices.nrows_extent(), 1),
             (0, 2, &[rank]) => (indices.nrows_extent(), rank),
@@ -247,7 +247,7 @@ impl Tensor {
         let one_for_all = |pick: &Pick<'_>, bytes: u64| {
             let bound = BytesBound::at_most(bytes.saturating_mul(count.capacity().into()));
             let values = Values::rearranged(backend, OP, &count, pick, bound, &[])?;
-            Self::new(backend, Vec::new(), Some(count.clone()), Vec::new(), values)
+            Self::new(backend, Vec::new(), Some(count.clone()), [], values)
         };
         let values = match values {
             Operand::Value(value) => {

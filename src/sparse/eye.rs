@@ -40,7 +40,7 @@ impl SparseTensor {
         let indices = indices_of(backend, OP, &count, &[Expr::index(), Expr::index()], &[])?;
         let one = Expr::scalar(Scalar::from_i64(dtype, 1));
         let values = Values::Numbers(Node::map(backend, OP, count.clone(), one, &[]));
-        let values = Tensor::new(backend, Vec::new(), Some(count), Vec::new(), values)?;
+        let values = Tensor::new(backend, Vec::new(), Some(count), [], values)?;
         Ok(Self::of_parts(indices, values, vec![rows, columns], Order::Distinct))
     }
 }

@@ -77,6 +77,6 @@ impl Groups {
     #[track_caller]
     pub(super) fn tensor(&self, op: &'static str, value: Expr) -> Result<Tensor> {
         let values = Values::Numbers(Node::map(&self.backend, op, self.count().clone(), value, &[]));
-        Tensor::new(&self.backend, Vec::new(), Some(self.count().clone()), Vec::new(), values)
+        Tensor::new(&self.backend, Vec::new(), Some(self.count().clone()), [], values)
     }
 }

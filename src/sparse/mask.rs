@@ -121,7 +121,7 @@ impl SparseTensor {
     pub(super) fn kept_where(&self, op: &'static str, indices: &Tensor, stays: Expr) -> Result<Self> {
         let count: Extent = self.count();
         let flags = Values::Numbers(Node::map(self.backend(), op, count.clone(), stays, &[]));
-        let flags = Tensor::new(self.backend(), Vec::new(), Some(count), Vec::new(), flags)?;
+        let flags = Tensor::new(self.backend(), Vec::new(), Some(count), [], flags)?;
         self.kept(indices, &flags)
     }
 

@@ -54,7 +54,7 @@ impl SparseTensor {
             let (lhs, rhs) = (format!("{:?}", self.dense_shape), dense.shape_text());
             Error::Shape { op: OP, lhs, rhs, what, location }
         };
-        let (0, &[inner]) = (dense.ragged_rank(), dense.inner()) else {
+        let (0, &[inner]) = (dense.ragged_rank(), &dense.inner()[..]) else {
             return Err(misfit("the right operand must be a dense matrix".into()));
         };
         let outer = dense.nrows_extent();

@@ -62,7 +62,7 @@ impl Tensor {
         coordinates.push(above.at(&element));
         coordinates.reverse();
         let indices = indices_of(backend, OP, &count, &coordinates, &[])?;
-        let values = Self::new(backend, Vec::new(), Some(count), Vec::new(), self.values_ref().clone())?;
+        let values = Self::new(backend, Vec::new(), Some(count), [], self.values_ref().clone())?;
         Ok(SparseTensor::of_parts(indices, values, dense_shape, Order::Distinct))
     }
 

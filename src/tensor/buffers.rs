@@ -165,7 +165,7 @@ impl Tensor {
             ),
         });
         let outer = dims.first().map(|&d| Extent::known(d));
-        Self::new(backend, Vec::new(), outer, dims.into_iter().skip(1).collect(), values)
+        Self::new(backend, Vec::new(), outer, dims.into_iter().skip(1).collect::<Vec<u32>>(), values)
     }
 
     /// The wgpu buffer that holds the flat values, row-major. Submits pending work, without a wait or a copy. See

@@ -351,5 +351,5 @@ pub(crate) fn of_parts(
         .map_err(here())?;
     let values: Values = values.upload(op, device)?;
     let outer = dims.first().map(|&d| values.rows(partitions.len(), d));
-    Tensor::new(backend, partitions, outer, dims.into_iter().skip(1).collect(), values)
+    Tensor::new(backend, partitions, outer, dims.into_iter().skip(1).collect::<Vec<u32>>(), values)
 }

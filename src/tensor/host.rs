@@ -305,6 +305,6 @@ impl HostTensor {
             partitions.push(level.partition((OP, device.backend()), |rows| values.rows(k, rows), below)?);
         }
         let outer = dims.first().map(|&d| values.rows(self.nested_row_splits.len(), d));
-        Tensor::new(device.backend(), partitions, outer, dims.into_iter().skip(1).collect(), values)
+        Tensor::new(device.backend(), partitions, outer, dims.into_iter().skip(1).collect::<Vec<u32>>(), values)
     }
 }

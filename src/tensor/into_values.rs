@@ -36,7 +36,7 @@ pub trait IntoValues<T: Element> {
 #[track_caller]
 pub(super) fn vector<T: Element>(device: &Device, values: Values, len: usize) -> Result<RaggedTensor<T>> {
     let outer = values.rows(0, Extent::known_u64(OP, len as u64)?.capacity());
-    Tensor::new(device.backend(), Vec::new(), Some(outer), Vec::new(), values)?.try_into()
+    Tensor::new(device.backend(), Vec::new(), Some(outer), [], values)?.try_into()
 }
 
 impl<T: Number + Element<Host = T>> IntoValues<T> for &[T] {

@@ -48,7 +48,8 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::shape::{RaggedShape, RowPartition};
+use crate::graph::size::Size;
+use crate::shape::{Dims, RaggedShape, RowPartition};
 use crate::trace::span;
 
 /// Maximum length of a chain of unevaluated nodes; a longer one is evaluated when it is recorded, which bounds the
@@ -74,7 +75,7 @@ impl Tensor {
         backend: &BackendRef,
         partitions: Vec<RowPartition>,
         outer: Option<Extent>,
-        inner: Vec<u32>,
+        inner: impl Into<Dims>,
         values: Values,
     ) -> Result<Self> {
         if let Err(hint) = backend.supports(values.dtype()) {
@@ -182,12 +183,16 @@ impl Tensor {
         self.shape.outer.as_ref()
     }
     /// Dimensions of the flat values after the outermost.
-    pub(crate) fn inner(&self) -> &[u32] {
+    pub(crate) fn inner(&self) -> &Dims {
         &self.shape.inner
     }
     /// Numbers (or strings) per element of the flat values.
     pub(crate) fn width(&self) -> u32 {
         self.shape.inner.iter().product()
+    }
+    /// Numbers (or strings) per element of the flat values, as a size.
+    pub(crate) fn width_size(&self) -> Size {
+        self.shape.inner.width()
     }
     pub(crate) fn values_ref(&self) -> &Values {
         &self.values
@@ -197,7 +202,7 @@ impl Tensor {
     pub(crate) fn count(&self) -> Result<Extent> {
         match &self.shape.outer {
             None => Ok(Extent::known(1)),
-            Some(outer) => outer.times("a tensor", u64::from(self.width())),
+            Some(outer) => outer.times_size("a tensor", &self.width_size()),
         }
     }
     /// Number of rows of the outermost dimension.
@@ -379,6 +384,6 @@ impl Tensor {
 
     /// Flat position of number `d` of element `at`.
     pub(crate) fn flat(&self, at: Expr, d: Expr) -> Expr {
-        at.mul(Expr::u32(self.width())).add(d)
+        at.mul(Expr::size(&self.width_size())).add(d)
     }
 }

@@ -13,6 +13,13 @@ impl Size {
         Self::symbol(Digest::of("input size", identity), 0, SizeKind::Input(value))
     }
 
+    /// A size of the user's data that is given as a number, such as a length of uniform rows: a parameter of the program.
+    /// Equal numbers are one size, so that tensors of equal shapes have structurally equal shapes. 0 and 1 are
+    /// constants, since they decide what is recorded.
+    pub(crate) fn given(n: u32) -> Self {
+        if n <= 1 { Self::Const(n) } else { Self::input(Digest::of("given size", n), n) }
+    }
+
     /// A size of an input of a traced program, identified by `identity`.
     pub(crate) fn traced(backend: &BackendRef, identity: Digest) -> Self {
         Self::symbol(Digest::of("traced size", identity), 0, SizeKind::Traced(backend.clone()))

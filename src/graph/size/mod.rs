@@ -184,6 +184,11 @@ impl Size {
         if self.varies() || self.contains_count() { None } else { self.host_value() }
     }
 
+    /// Whether both are provably equal: one symbol, or equal known values.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self == other || self.as_known().is_some_and(|n| Some(n) == other.as_known())
+    }
+
     /// Whether the size contains a count, host-known or not.
     pub(crate) fn contains_count(&self) -> bool {
         match self.kind() {

@@ -55,7 +55,7 @@ impl Tensor {
     /// ```
     #[track_caller]
     pub fn flat_values(&self) -> Result<Self> {
-        let (outer, inner) = (self.outer().cloned(), self.inner().to_vec());
+        let (outer, inner) = (self.outer().cloned(), self.inner().clone());
         Self::new(self.backend(), Vec::new(), outer, inner, self.values_ref().clone())
     }
 
@@ -154,7 +154,7 @@ impl Tensor {
             let lengths = p.row_lengths_on(self.backend())?;
             let outer = Some(p.nrows_extent().clone());
             let above = self.partitions()[..axis - 1].to_vec();
-            return Self::new(self.backend(), above, outer, Vec::new(), lengths.values_ref().clone());
+            return Self::new(self.backend(), above, outer, [], lengths.values_ref().clone());
         }
         // An inner dimension: all its rows have the same length.
         let above = axis - self.ragged_rank();

@@ -92,7 +92,7 @@ impl Tensor {
     #[track_caller]
     fn scalar(&self, op: &'static str, e: Expr) -> Result<Self> {
         let node = Node::map(self.backend(), op, Extent::known(1), e.cast(DType::I64), &[]);
-        Self::new(self.backend(), Vec::new(), None, Vec::new(), Values::Numbers(node))
+        Self::new(self.backend(), Vec::new(), None, [], Values::Numbers(node))
     }
 
     /// Shape of the smallest dense tensor that holds all values: an i64 vector of `rank` entries.

@@ -9,7 +9,7 @@ use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::size::{RecordedSize, Size};
+use crate::graph::size::Size;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
@@ -79,7 +79,8 @@ impl<'a> Join<'a> {
         let all: Vec<(&Values, Extent)> = self.sources.iter().map(numbers).collect::<Result<_>>()?;
         let asserts = if axis == 0 { Vec::new() } else { self.asserts.clone() };
         let values = append_values(self.backend, self.op, &all, &asserts)?;
-        let inner: Vec<u32> = (tail..deepest).map(|level| self.uniform_length(level).unwrap_or(0)).collect();
+        let size = |level| self.uniform_size(level).unwrap_or(Size::Const(0));
+        let inner: Vec<Size> = (tail..deepest).map(size).collect();
         let appended = Tensor::new(self.backend, parts, Some(rows), inner, values)?;
         let (mut parts, appended) = match axis.checked_sub(1) {
             None => (Vec::new(), appended),
@@ -90,7 +91,7 @@ impl<'a> Join<'a> {
             Some(last) => last.nvals_extent().clone(),
             None => self.rows_of_all(first)?,
         };
-        for &len in appended.inner() {
+        for len in appended.inner().sizes() {
             let part = RowPartition::uniform(len, count)?;
             count = part.nvals_extent().clone();
             parts.push(part);
@@ -100,7 +101,7 @@ impl<'a> Join<'a> {
             None if axis == 0 => self.rows_of_all(first)?,
             None => self.sources[0].tensor.nrows_extent(),
         };
-        let inner = parts[ragged..].iter().map(|p| p.uniform_length().unwrap_or(0)).collect();
+        let inner = parts[ragged..].iter().filter_map(RowPartition::uniform_size).cloned().collect::<Vec<Size>>();
         parts.truncate(ragged);
         Tensor::new(self.backend, parts, Some(outer), inner, appended.values_ref().clone())
     }
@@ -130,7 +131,7 @@ impl<'a> Join<'a> {
     #[track_caller]
     fn appended_levels(&self, first: usize) -> Result<(Vec<RowPartition>, Extent)> {
         let deepest = self.sources[0].levels.len();
-        let uniform = |level: &usize| self.uniform_length(*level).is_some();
+        let uniform = |level: &usize| self.uniform_size(*level).is_some();
         let tail = (first..deepest).rev().take_while(uniform).last().unwrap_or(deepest);
         let mut count = self.rows_of_all(first)?;
         let mut parts = Vec::new();
@@ -170,7 +171,7 @@ impl<'a> Join<'a> {
         let mut count = all;
         let mut from = Node::map(self.backend, self.op, count.clone(), from, &self.asserts);
         for (k, p) in appended.partitions().iter().enumerate() {
-            let taken = match p.uniform_length() {
+            let taken = match p.uniform_size() {
                 Some(len) => RowPartition::uniform(len, count)?,
                 None => {
                     let (length, nvals) = (p.length(Expr::load(&from, Expr::index())), self.nvals_of_all(level + k)?);
@@ -185,20 +186,20 @@ impl<'a> Join<'a> {
             from = Node::map(self.backend, self.op, count.clone(), position, &[]);
             parts.push(taken);
         }
-        let width = Expr::u32(appended.width().max(1));
+        let width = Expr::size(&appended.width_size().max(1));
         let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
         let at = Expr::load(&from, element).mul(width).add(number);
         let bound = match appended.values_ref() {
             Values::Strings { strings, .. } => BytesBound::Exactly(strings.nvals_extent().clone()),
             Values::Numbers(_) => BytesBound::Unknown,
         };
-        let numbers = count.times(self.op, u64::from(appended.width()))?;
+        let numbers = count.times_size(self.op, &appended.width_size())?;
         let pick = Pick::From(appended.values_ref(), at);
         let values = Values::rearranged(self.backend, self.op, &numbers, &pick, bound, &self.asserts)?;
-        let uniform = self.of_operands(level).map(RowPartition::uniform_length);
-        let uniform: Option<u64> = uniform.map(|len| len.map(u64::from)).sum();
+        let uniform: Option<Vec<Extent>> =
+            self.of_operands(level).map(|p| Some(Extent::of(p.uniform_size()?.clone()))).collect();
         parts[0] = match uniform {
-            Some(len) => RowPartition::uniform(Extent::known_u64(self.op, len)?.capacity(), nrows)?,
+            Some(lengths) => RowPartition::uniform(Extent::sum(self.op, lengths.iter())?.size(), nrows)?,
             None => {
                 let start = parts[0].start(Expr::index().mul(Expr::size(&n)));
                 let lengths: Option<Vec<(u32, u32)>> =
@@ -211,6 +212,6 @@ impl<'a> Join<'a> {
                     .with_lengths(lengths)
             }
         };
-        Tensor::new(self.backend, parts, Some(count), appended.inner().to_vec(), values)
+        Tensor::new(self.backend, parts, Some(count), appended.inner().clone(), values)
     }
 }

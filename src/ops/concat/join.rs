@@ -9,8 +9,8 @@ use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
-use crate::graph::size::RecordedSize;
+use crate::graph::node::Node;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
@@ -280,7 +280,7 @@ impl<'a> Join<'a> {
             }
         };
         let deepest = self.first().levels.len();
-        let uniform = |level: &usize| self.uniform_length(*level).is_some();
+        let uniform = |level: &usize| self.uniform_size(*level).is_some();
         let tail = (axis..deepest).rev().take_while(uniform).last().unwrap_or(deepest);
         for level in axis..tail {
             let (part, below) =
@@ -289,35 +289,35 @@ impl<'a> Join<'a> {
             joined = below;
         }
         let mut count = joined.count.clone();
-        let mut width = 1u64;
+        let mut width = Size::Const(1);
         for level in tail..deepest {
-            let len = self.uniform_length(level).unwrap_or(0);
-            let part = RowPartition::uniform(len, count)?;
+            let len = self.uniform_size(level).unwrap_or(Size::Const(0));
+            let part = RowPartition::uniform(&len, count)?;
             count = part.nvals_extent().clone();
-            width = width.saturating_mul(u64::from(len));
+            width = width.mul(&len);
             parts.push(part);
         }
-        let width = Extent::known_u64(self.op, width)?.capacity();
-        let values = self.values(&joined, &count, width)?;
+        Extent::known_u64(self.op, width.capacity().into())?;
+        let values = self.values(&joined, &count, &width)?;
         let ragged = self.first().tensor.ragged_rank();
         let outer = match ragged.checked_sub(1) {
             Some(last) => parts[last].nvals_extent().clone(),
             None if axis == 0 => self.nrows()?,
             None => self.first().tensor.nrows_extent(),
         };
-        let inner = parts[ragged..].iter().map(|p| p.uniform_length().unwrap_or(0)).collect();
+        let inner = parts[ragged..].iter().filter_map(RowPartition::uniform_size).cloned().collect::<Vec<Size>>();
         parts.truncate(ragged);
         Tensor::new(self.backend, parts, Some(outer), inner, values)
     }
 
     /// The `count` values of the result, `width` per element of `joined`.
     #[track_caller]
-    fn values(&self, joined: &Joined, count: &Extent, width: u32) -> Result<Values> {
-        let step = Expr::u32(width.max(1));
+    fn values(&self, joined: &Joined, count: &Extent, width: &Size) -> Result<Values> {
+        let step = Expr::size(&width.max(1));
         // Positions that expose their row let the sources' own maps fuse. For strings and elements of several numbers
         // the position is stored instead, so that the search for the row runs once per element.
         let is_number = matches!(self.first().tensor.values_ref(), Values::Numbers(_));
-        let pieces = if is_number && width <= 1 && joined.pieces.arrays() <= MOST_ARRAYS {
+        let pieces = if is_number && width.capacity() <= 1 && joined.pieces.arrays() <= MOST_ARRAYS {
             joined.pieces.clone()
         } else {
             let from = Node::map(self.backend, self.op, joined.count.clone(), joined.from.clone(), &self.asserts);
@@ -351,20 +351,16 @@ impl<'a> Join<'a> {
     }
 
     /// The row length of all sources at the level, if they agree.
-    pub(super) fn uniform_length(&self, level: usize) -> Option<u32> {
-        let len = self.first().levels[level].uniform_length()?;
-        self.of_sources(level).all(|p| p.uniform_length() == Some(len)).then_some(len)
+    pub(super) fn uniform_size(&self, level: usize) -> Option<Size> {
+        let len = self.first().levels[level].uniform_size()?;
+        let is_same = |p: &RowPartition| p.uniform_size().is_some_and(|other| other.is_same(len));
+        self.of_sources(level).all(is_same).then(|| len.clone())
     }
 
     /// The uniform partition of `count` rows, if the rows of all sources have one length.
     #[track_caller]
     pub(super) fn uniform(&self, level: usize, count: &Extent) -> Result<Option<RowPartition>> {
-        let Rows::Uniform(len) = self.first().levels[level].rows() else { return Ok(None) };
-        let is_same = |p: &RowPartition| matches!(p.rows(), Rows::Uniform(other) if other == len);
-        if !self.of_sources(level).all(is_same) {
-            return Ok(None);
-        }
-        RowPartition::uniform(len.clone(), count.clone()).map(Some)
+        self.uniform_size(level).map(|len| RowPartition::uniform(len, count.clone())).transpose()
     }
 }
 

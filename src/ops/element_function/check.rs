@@ -194,7 +194,7 @@ fn random_words(k: u32) -> Result<[Vec<u32>; 2]> {
     let count = Extent::known(RANDOM as u32);
     let words = threefry(SEED, [Expr::index(), Expr::u32(k)]).map(|word| {
         let node = Node::map(cpu.backend(), OP, count.clone(), word, &[]);
-        let tensor = Tensor::new(cpu.backend(), Vec::new(), Some(count.clone()), Vec::new(), Values::Numbers(node));
+        let tensor = Tensor::new(cpu.backend(), Vec::new(), Some(count.clone()), [], Values::Numbers(node));
         Ok(words_of(tensor?.to_host()?.values))
     });
     let [bits, kinds] = words;

@@ -37,8 +37,8 @@ impl Within<'_> {
         match self {
             Self::Outermost(n) => (narrow, in_range(&index, n.expr(), n.capacity())),
             Self::Row(p, row) => {
-                let size = match p.uniform_length() {
-                    Some(len) => Expr::u32(len),
+                let size = match p.uniform_size() {
+                    Some(len) => Expr::size(len),
                     None => p.length(row.clone()),
                 };
                 (p.within(row.clone(), narrow), in_range(&index, size, p.nvals_extent().capacity()))
@@ -196,7 +196,7 @@ impl Indices {
         }
         let (partitions, flags): (Vec<_>, Vec<_>) = dims.into_iter().unzip();
         let values = Values::Numbers(self.node.clone());
-        let all = Tensor::new(backend, partitions, Some(self.count.clone()), Vec::new(), values)?;
+        let all = Tensor::new(backend, partitions, Some(self.count.clone()), [], values)?;
         let each = all.take_rows(self.op, rows.clone(), batch_of, Repeats::Maybe, &[])?;
         let dims = each.partitions().iter().cloned().zip(flags).collect();
         Ok(own(dims, each.numbers(self.op)?.clone(), each.count()?))
@@ -236,7 +236,7 @@ fn under_all(op: &'static str, dims: Vec<(RowPartition, bool)>, taken: Tensor, r
     let all = dims.len() + taken.ragged_rank();
     let mut partitions: Vec<RowPartition> = dims.into_iter().map(|(p, _)| p).collect();
     partitions.extend(taken.partitions().iter().cloned());
-    let (outer, inner) = (taken.outer().cloned(), taken.inner().to_vec());
+    let (outer, inner) = (taken.outer().cloned(), taken.inner().clone());
     let out = Tensor::new(taken.backend(), partitions, outer, inner, taken.values_ref().clone())?;
     out.partitions_to_inner(op, if ragged && taken.ragged_rank() > 0 { all } else { above })
 }

@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::size::Size;
 use crate::ops::by_key::{ByKey, reduce_rows};
 use crate::shape::RowPartition;
 
@@ -70,7 +71,7 @@ impl Levels {
         };
         let mut count = parts.last().map_or_else(|| outer.clone(), |p| p.nvals_extent().clone());
         for p in &self.parts[self.ragged..] {
-            let p = RowPartition::uniform(p.uniform_length().unwrap_or(0), count)?;
+            let p = RowPartition::uniform(p.uniform_size().cloned().unwrap_or(Size::Const(0)), count)?;
             count = p.nvals_extent().clone();
             parts.push(p);
         }
@@ -98,10 +99,10 @@ impl Levels {
         let rows = parts.last().map_or(one.clone(), |p| p.nvals_extent().clone());
         let dense = parts.is_empty() && a.parts.is_empty();
         parts.push(match columns.as_known() {
-            Some(n) if parts.is_empty() => RowPartition::uniform(n, rows)?,
+            Some(_) if parts.is_empty() => RowPartition::uniform(columns.size(), rows)?,
             None if dense => {
                 // Waits: the result is dense, and only the device knows the size of this dimension.
-                RowPartition::uniform(columns.on_host(backend, op)?, rows)?
+                RowPartition::uniform(Size::given(columns.on_host(backend, op)?), rows)?
             }
             _ => RowPartition::from_lengths(backend, op, &rows, columns.expr(), columns.size())?.with_nvals(columns),
         });

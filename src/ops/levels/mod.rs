@@ -21,7 +21,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 use stage::Members;
@@ -57,7 +57,8 @@ impl Levels {
     /// The tensor of these dimensions with the given values, numbers or strings.
     #[track_caller]
     pub(crate) fn holding(&self, backend: &BackendRef, values: Values) -> Result<Tensor> {
-        let inner = self.parts[self.ragged..].iter().map(|p| p.uniform_length().unwrap_or(0)).collect();
+        let inner =
+            self.parts[self.ragged..].iter().filter_map(RowPartition::uniform_size).cloned().collect::<Vec<Size>>();
         let outer = self.outer.as_ref().map(|_| self.count(self.ragged));
         Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, values)
     }
@@ -97,16 +98,15 @@ impl Levels {
     /// Index along `axis` of number `Index`.
     pub(crate) fn place(&self, axis: usize) -> Expr {
         // Adjacent uniform dimensions take one division, so that a row is recognised as the row of the number itself.
-        let climb = |at: Expr, width: u32| at.div(Expr::u32(width.max(1)));
-        let (mut at, mut width) = (Expr::index(), 1u32);
+        let (mut at, mut width) = (Expr::index(), Size::Const(1));
         for p in self.parts[axis..].iter().rev() {
-            match p.uniform_length() {
+            match p.uniform_size() {
                 // A width that saturates occurs only without numbers.
-                Some(len) => width = width.saturating_mul(len.max(1)),
-                None => (at, width) = (p.row_of(climb(at, width)), 1),
+                Some(len) => width = len.max(1).mul(&width),
+                None => (at, width) = (p.row_of(at.div(Expr::size(&width))), Size::Const(1)),
             }
         }
-        let at = climb(at, width);
+        let at = at.div(Expr::size(&width));
         match axis.checked_sub(1) {
             Some(above) => self.parts[above].offset_of(at),
             None => at,
@@ -178,7 +178,9 @@ impl Levels {
             return Ok((one.rows().clone(), nrows));
         }
         if parts.iter().all(|p| p.uniform_length().is_some()) {
-            return Ok((Rows::Uniform(product(op, parts)?.into()), nrows));
+            product(op, parts)?;
+            let lengths = parts.iter().filter_map(RowPartition::uniform_size);
+            return Ok((Rows::Uniform(lengths.fold(Size::Const(1), |n, len| n.mul(len))), nrows));
         }
         // Fills the whole capacity: entries beyond the last row repeat the total.
         let row = Expr::index().min(nrows.expr());
@@ -190,10 +192,10 @@ impl Levels {
     /// The levels that remain without alignment: all dimensions below `last` are uniform, and stay as they are.
     #[track_caller]
     fn without(&self, first: usize, last: usize, keep: bool) -> Result<Self> {
-        let below: Vec<u32> = self.parts[last..].iter().filter_map(RowPartition::uniform_length).collect();
+        let below: Vec<Size> = self.parts[last..].iter().filter_map(RowPartition::uniform_size).cloned().collect();
         let ragged_below = self.ragged.saturating_sub(last);
         let ones = if keep { last - first + 1 } else { 0 };
-        let lengths = std::iter::repeat_n(1, ones).chain(below);
+        let lengths = std::iter::repeat_n(Size::Const(1), ones).chain(below);
         let (outer, mut parts, lengths, ragged) = match first.checked_sub(1) {
             Some(above) => {
                 let ragged = if ragged_below == 0 { above.min(self.ragged) } else { above + ones + ragged_below };
@@ -201,7 +203,7 @@ impl Levels {
             }
             None => {
                 let mut lengths = lengths;
-                let outer = lengths.next().map(Extent::known);
+                let outer = lengths.next().map(Extent::of);
                 // The rows of the outermost remaining partition become the outermost dimension. As in TensorFlow,
                 // keeping one reduced axis above a single partition gives a dense tensor.
                 let ragged = match (ragged_below, ones) {
@@ -227,9 +229,13 @@ impl Levels {
 #[track_caller]
 pub(super) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Extent> {
     let nrows = p.nrows_extent();
-    if let Some(len) = p.uniform_length() {
+    if let Some(len) = p.uniform_size() {
         let any = Expr::u32(0).lt(nrows.expr());
-        return Ok(Extent::bounded(len, any.select(Expr::u32(len), Expr::u32(0))));
+        return Ok(match nrows.as_known() {
+            Some(0) => Extent::known(0),
+            Some(_) => Extent::of(len.clone()),
+            None => Extent::bounded(len, any.select(Expr::size(len), Expr::u32(0))),
+        });
     }
     // Known lengths are exact only with the splits; otherwise they may be bounds.
     let bound = p.known_lengths().map(|(_, longest)| longest);

@@ -12,7 +12,7 @@ use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
-use crate::ops::by_key::{ByKey, reduce_rows};
+use crate::ops::by_key::{ByKey, number_of_keys, reduce_rows};
 use crate::ops::gather::in_range;
 use crate::ops::reduce::{extreme_float, extreme_integer, mean_dtype, total};
 use crate::shape::{RaggedShape, RowPartition, same_layout};
@@ -140,11 +140,11 @@ impl Segments {
         if num_segments < 0 {
             return Err(Error::argument(op, format!("num_segments must not be negative, but is {num_segments}")));
         }
-        let num = Extent::known_u64(op, num_segments as u64)?;
+        let width = data.inner()[ids.inner().len().min(data.inner().len())..].iter().product();
+        let num = number_of_keys(op, num_segments as u64, width)?;
         let mut asserts = same_prefix(op, data, ids)?;
         let id = id_of(op, ids)?;
-        let most = Expr::u32(num.capacity());
-        let inside = in_range(&id, most, num.capacity());
+        let inside = in_range(&id, num.expr(), num.capacity());
         let (ok, what) = if data.ragged_rank() > ids.ragged_rank() {
             (inside.clone(), "segment ids must be at least 0 and below num_segments")
         } else {
@@ -249,7 +249,7 @@ impl Tensor {
                 return Err(Error::argument(op, format!("num_segments must not be negative, but is {n}")));
             }
             Some(n) => {
-                let n = Extent::known_u64(op, n as u64)?;
+                let n = Extent::given_u64(op, n as u64)?;
                 let inside = in_range(&id, n.expr(), n.capacity()).or(is_negative(&id));
                 let check = Check::new(op, "segment ids must be below num_segments");
                 asserts.push(Node::assert(backend, count.clone(), inside, check));
@@ -260,7 +260,7 @@ impl Tensor {
                 // The outermost size of a dense result that only the device knows: waits for it.
                 let last = key(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
                 let segments = count.expr().eq(Expr::u32(0)).select(Expr::u32(0), last);
-                Extent::known(read_u32_if(backend, op, segments, &asserts)?)
+                Extent::given(read_u32_if(backend, op, segments, &asserts)?)
             }
         };
         let below = counts_below(backend, op, count, key)?;
@@ -281,6 +281,6 @@ impl Tensor {
         }
         // The values carry the conditions as well, for results that would not check them otherwise.
         let values = Node::map(backend, op, segments.times(op, u64::from(width))?, value, &asserts);
-        Self::new(backend, Vec::new(), Some(segments), self.inner().to_vec(), Values::Numbers(values))
+        Self::new(backend, Vec::new(), Some(segments), self.inner().clone(), Values::Numbers(values))
     }
 }

@@ -191,14 +191,14 @@ impl Tensor {
         let (kept, uniform) = self.partitions().split_at(ragged_rank.min(self.ragged_rank()));
         let mut inner = Vec::with_capacity(uniform.len() + self.inner().len());
         for p in uniform {
-            let size = p.uniform_length();
+            let size = p.uniform_size().cloned();
             inner.push(
                 size.ok_or_else(|| Error::argument(op, "a ragged dimension cannot be an inner dimension"))
                     .map_err(here())?,
             );
         }
         let outer = uniform.first().map(|p| p.nrows_extent().clone()).or_else(|| self.outer().cloned());
-        inner.extend(self.inner());
+        inner.extend_from_slice(self.inner().sizes());
         Self::new(self.backend(), kept.to_vec(), outer, inner, self.values_ref().clone())
     }
 }

@@ -25,11 +25,11 @@ impl Tensor {
             count = taken.nvals_extent().clone();
             partitions.push(taken);
         }
-        let width = self.width();
-        let numbers = count.times(OP, u64::from(width))?;
-        let start = start.mul(Expr::u32(width));
+        let width = self.width_size();
+        let numbers = count.times_size(OP, &width)?;
+        let start = start.mul(Expr::size(&width));
         let values = run_of_values(backend, self.values_ref(), &start, &numbers, &self.count()?)?;
-        Self::new(backend, partitions, Some(count), self.inner().to_vec(), values)
+        Self::new(backend, partitions, Some(count), self.inner().clone(), values)
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) fn run_of_rows(
     if start.as_u32() == Some(0) && count.is_same(p.nrows_extent()) {
         return Ok((p.clone(), Expr::u32(0)));
     }
-    if let Some(len) = p.uniform_length() {
+    if let Some(len) = p.uniform_size() {
         return Ok((RowPartition::uniform(len, count.clone())?, p.start(start.clone())));
     }
     let end = match (count.as_known(), p.nrows_extent().as_known()) {

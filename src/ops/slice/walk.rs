@@ -8,7 +8,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32_if};
 use crate::graph::node::Node;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::ops::span::Span;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
@@ -89,8 +89,8 @@ impl<'a> Walk<'a> {
     fn one_row(&self) -> (Expr, Extent) {
         let Some(p) = self.partition() else { return (Expr::u32(0), self.source.nrows_extent()) };
         let row = self.from.at(Expr::u32(0));
-        if let Some(len) = p.uniform_length() {
-            return (p.start(row), Extent::known(len));
+        if let Some(len) = p.uniform_size() {
+            return (p.start(row), Extent::of(len.clone()));
         }
         let known = row.as_known();
         let ends = known.and_then(|r| Some((p.known_split(r)?, p.known_split(r + 1)?)));
@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
             let offset = self.offset(place, &size)?;
             self.from = From::Run(base.add(offset));
         } else {
-            let Some(p) = self.partition().filter(|p| p.uniform_length().is_some()).cloned() else {
+            let Some((p, size)) = self.partition().and_then(|p| Some((p.clone(), p.uniform_size()?.clone()))) else {
                 let what = format!(
                     "dimension {} is ragged: its rows need not have that element; nth, nth_or and \
                      nth_or_skip take one element of each row",
@@ -172,8 +172,7 @@ impl<'a> Walk<'a> {
                 );
                 return Err(Error::argument(OP, what));
             };
-            let size = Extent::known(p.uniform_length().unwrap_or(0));
-            let offset = self.offset(place, &size)?;
+            let offset = self.offset(place, &Extent::of(size))?;
             let position = p.within(self.from.at(Expr::index()), offset);
             self.from = From::Each(Node::map(self.backend(), OP, self.count.clone(), position, &[]));
         }
@@ -215,7 +214,7 @@ impl<'a> Walk<'a> {
         let mut count = Extent::bounded(most, span.length(n.clone()));
         if count.as_known().is_none() && !self.dims.is_empty() && !ragged_follows {
             // The size of an inner dimension of a dense result is part of its type, so the host must know it.
-            count = Extent::known(read_u32_if(self.backend(), OP, count.expr(), &self.asserts)?);
+            count = Extent::given(read_u32_if(self.backend(), OP, count.expr(), &self.asserts)?);
         }
         self.from = match span.run_start(n.clone()) {
             Some(start) => From::Run(base.add(start)),
@@ -232,9 +231,10 @@ impl<'a> Walk<'a> {
     fn slice_rows(&mut self, p: &RowPartition, span: &Span) -> Result<RowPartition> {
         let backend = self.backend().clone();
         let length = |row: Expr| p.length(self.from.at(row));
-        let taken = if let Some(len) = p.uniform_length() {
-            let len = span.length(Expr::u32(len)).as_u32().unwrap_or(0);
-            RowPartition::uniform(len, self.count.clone())?
+        let taken = if let Some(len) = p.uniform_size() {
+            let taken = span.length(Expr::u32(len.capacity())).as_u32().unwrap_or(0);
+            let taken = if len.as_const().is_some() { Size::Const(taken) } else { Size::given(taken) };
+            RowPartition::uniform(taken, self.count.clone())?
         } else {
             let lengths = p.known_lengths().and_then(|l| span.lengths(l));
             let most = lengths.map_or(u64::MAX, |(_, most)| u64::from(most) * u64::from(self.count.capacity()));

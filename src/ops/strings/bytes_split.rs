@@ -30,11 +30,11 @@ impl Tensor {
         let strings = RowPartition::uniform(1, count.clone())?;
         let values = Values::Strings { strings, bytes: bytes.clone() };
         if self.rank() == 0 {
-            return Self::new(self.backend(), Vec::new(), Some(count), Vec::new(), values);
+            return Self::new(self.backend(), Vec::new(), Some(count), [], values);
         }
         let mut partitions = self.inner_to_partitions(self.inner().len())?.partitions().to_vec();
         partitions.push(rows.clone());
-        Self::new(self.backend(), partitions, Some(count), Vec::new(), values)
+        Self::new(self.backend(), partitions, Some(count), [], values)
     }
 }
 

@@ -64,11 +64,11 @@ impl Tensor {
         };
         let outer = partition.nvals_extent().clone();
         if self.rank() == 0 {
-            return Self::new(backend, Vec::new(), Some(outer), Vec::new(), values);
+            return Self::new(backend, Vec::new(), Some(outer), [], values);
         }
         let mut partitions = self.inner_to_partitions(self.inner().len())?.partitions().to_vec();
         partitions.push(partition);
-        Self::new(backend, partitions, Some(outer), Vec::new(), values)
+        Self::new(backend, partitions, Some(outer), [], values)
     }
 }
 

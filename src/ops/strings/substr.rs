@@ -152,7 +152,7 @@ impl Tensor {
             places: [own, pos, len],
             count,
             asserts: shared.asserts,
-            sizes: Some((shared.outer, shared.inner)),
+            sizes: Some((shared.outer, shared.inner.to_vec())),
         })
     }
 }

@@ -59,11 +59,11 @@ impl Characters {
     pub(super) fn tensor(&self, x: &Tensor, values: Values) -> Result<Tensor> {
         let count = Some(self.count().clone());
         if x.rank() == 0 {
-            return Tensor::new(x.backend(), Vec::new(), count, Vec::new(), values);
+            return Tensor::new(x.backend(), Vec::new(), count, [], values);
         }
         let mut partitions = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
         partitions.push(self.strings.clone());
-        Tensor::new(x.backend(), partitions, count, Vec::new(), values)
+        Tensor::new(x.backend(), partitions, count, [], values)
     }
 
     /// The offset of each character in the bytes of its string; i64.

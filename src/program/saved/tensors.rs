@@ -177,6 +177,6 @@ impl SavedTensor {
             return Err(damaged("a scalar with rows".into()));
         }
         let outer = self.shape.first().map(|&d| values.rows(self.levels.len(), d));
-        Tensor::new(backend, partitions, outer, self.shape.iter().skip(1).copied().collect(), values)
+        Tensor::new(backend, partitions, outer, self.shape.iter().skip(1).copied().collect::<Vec<u32>>(), values)
     }
 }

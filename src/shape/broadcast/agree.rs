@@ -5,6 +5,7 @@ use super::walk::Walk;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::{Agreement, RowDifference, RowPartition};
 
 impl Walk<'_> {
@@ -73,14 +74,15 @@ impl Walk<'_> {
     pub(super) fn all_of_length(
         &mut self,
         (a, p): (usize, &RowPartition),
-        (b, len): (usize, u32),
+        (b, size): (usize, &Size),
         d: usize,
     ) -> Result<()> {
+        let len = size.capacity();
         if p.known_lengths() == Some((len, len)) || p.nrows_extent().as_known() == Some(0) {
             return Ok(());
         }
         let Some(splits) = p.host_splits() else {
-            self.assert(a, b, p.nrows_extent().clone(), p.length(Expr::index()).eq(Expr::u32(len)), d);
+            self.assert(a, b, p.nrows_extent().clone(), p.length(Expr::index()).eq(Expr::size(size)), d);
             return Ok(());
         };
         match first_other_length(splits, len) {

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::{Repeats, RowPartition, level_below};
 
 impl<'a> Walk<'a> {
@@ -33,25 +33,28 @@ impl<'a> Walk<'a> {
 
     /// The size of a dimension that is uniform in every operand.
     #[track_caller]
-    pub(super) fn uniform_size(&self, d: usize) -> Result<u32> {
-        let mut found: Option<(usize, u32)> = None;
+    pub(super) fn uniform_size(&self, d: usize) -> Result<Size> {
+        let mut found: Option<(usize, Size)> = None;
         for k in 0..self.layouts.len() {
             let Dim::Uniform(n) = self.dim(k, d) else { continue };
-            let n = n.capacity();
-            match found {
-                _ if n == 1 => {}
+            let n = n.size().clone();
+            match &found {
+                _ if n.capacity() == 1 => {}
                 None => found = Some((k, n)),
-                Some((first, size)) if size != n => {
+                Some((first, size)) if size.capacity() != n.capacity() => {
+                    let (size, n) = (size.capacity(), n.capacity());
                     return Err(self.mismatch(
-                        first,
+                        *first,
                         k,
                         format!("sizes {size} and {n} of dimension {d}; only a size of 1 repeats"),
                     ));
                 }
+                // A size that is a constant in one operand is a constant of the program.
+                Some((first, _)) if n.as_const().is_some() => found = Some((*first, n)),
                 Some(_) => {}
             }
         }
-        Ok(found.map_or(1, |(_, n)| n))
+        Ok(found.map_or(Size::Const(1), |(_, n)| n))
     }
 
     /// The partition of dimension `d`, and the operands' positions below it. The rows are `count` elements of the outer
@@ -90,7 +93,7 @@ impl<'a> Walk<'a> {
                             );
                             return Err(self.mismatch(first, k, what));
                         }
-                        Dim::Uniform(n) => self.all_of_length((first, &partition), (k, n.capacity()), d)?,
+                        Dim::Uniform(n) => self.all_of_length((first, &partition), (k, n.size()), d)?,
                     }
                 }
                 partition

@@ -15,13 +15,14 @@ mod levels;
 mod number;
 mod walk;
 
-use super::{RaggedShape, RowPartition};
+use super::{Dims, RaggedShape, RowPartition};
 use crate::device::Device;
 use crate::error::{Result, caller, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::size::{RecordedSize, Size};
 use walk::Walk;
 
 /// Position of an operand's element, as a function of the position in the result.
@@ -59,7 +60,7 @@ pub(crate) enum UniformRows {
 pub(crate) struct Broadcast {
     pub(crate) partitions: Vec<RowPartition>,
     pub(crate) outer: Option<Extent>,
-    pub(crate) inner: Vec<u32>,
+    pub(crate) inner: Dims,
     /// Position of each operand's number, as a function of the flat position in the result.
     pub(crate) places: Vec<Place>,
     /// Device-side checks of sizes that the host could not compare.
@@ -82,7 +83,13 @@ pub(crate) fn broadcast(
     let rank = layouts.iter().map(|l| l.rank()).max().unwrap_or(0);
     if rank == 0 {
         let places = vec![Place::Same; layouts.len()];
-        return Ok(Broadcast { partitions: Vec::new(), outer: None, inner: Vec::new(), places, asserts: Vec::new() });
+        return Ok(Broadcast {
+            partitions: Vec::new(),
+            outer: None,
+            inner: Dims::default(),
+            places,
+            asserts: Vec::new(),
+        });
     }
     let mut walk = Walk { backend, op, location, layouts, rank, rows: Vec::new(), asserts: Vec::new() };
     for layout in layouts {
@@ -99,11 +106,10 @@ pub(crate) fn broadcast(
         places = below;
         walk.settle(&count, &mut places);
     }
-    let inner: Vec<u32> = (levels + 1..rank).map(|d| walk.uniform_size(d)).collect::<Result<_>>().map_err(here())?;
-    let width = inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
-    let width = if inner.contains(&0) { 0 } else { width };
-    Extent::known_u64(op, width)?;
-    count.times(op, width)?;
+    let inner = (levels + 1..rank).map(|d| walk.uniform_size(d)).collect::<Result<Vec<Size>>>();
+    let inner = Dims::from(inner.map_err(here())?);
+    Extent::known_u64(op, inner.width().capacity().into())?;
+    count.times_size(op, &inner.width())?;
     let places = places.iter().enumerate().map(|(k, place)| walk.number(k, place, levels, &inner)).collect();
     Ok(Broadcast { partitions, outer: Some(count), inner, places, asserts: walk.asserts })
 }
@@ -124,7 +130,7 @@ pub(crate) fn same_layout(
     let layouts = [a, b];
     let rank = a.rank();
     let mut walk = Walk { backend, op, location, layouts: &layouts, rank, rows: Vec::new(), asserts: Vec::new() };
-    if rank != b.rank() || a.partitions.len() != b.partitions.len() || a.inner != b.inner {
+    if rank != b.rank() || a.partitions.len() != b.partitions.len() || a.inner[..] != b.inner[..] {
         return Err(walk.mismatch(0, 1, "ranks, ragged ranks and inner sizes must be equal".into()));
     }
     for (d, (p, q)) in a.partitions.iter().zip(&b.partitions).enumerate() {

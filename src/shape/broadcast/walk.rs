@@ -44,8 +44,8 @@ impl<'a> Walk<'a> {
             None => Dim::Uniform(Extent::known(1)),
             Some(0) => Dim::Uniform(self.rows[k].clone()),
             Some(own) => match layout.partitions.get(own - 1) {
-                Some(p) => p.uniform_length().map_or(Dim::Ragged(p), |len| Dim::Uniform(Extent::known(len))),
-                None => Dim::Uniform(Extent::known(layout.inner[own - 1 - layout.partitions.len()])),
+                Some(p) => p.uniform_size().map_or(Dim::Ragged(p), |len| Dim::Uniform(Extent::of(len.clone()))),
+                None => Dim::Uniform(Extent::of(layout.inner.sizes()[own - 1 - layout.partitions.len()].clone())),
             },
         }
     }
@@ -57,7 +57,10 @@ impl<'a> Walk<'a> {
         if layout.rank() == self.rank {
             return Ok(rows);
         }
-        Ok(Extent::known(rows.on_host(self.backend, self.op)?))
+        match rows.as_known() {
+            Some(_) => Ok(rows),
+            None => Ok(Extent::given(rows.on_host(self.backend, self.op)?)),
+        }
     }
 
     #[track_caller]

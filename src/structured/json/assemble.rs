@@ -67,7 +67,7 @@ impl Dims {
 
     #[track_caller]
     fn tensor(self, device: &Device, values: Values) -> Result<Tensor> {
-        Tensor::new(device.backend(), self.partitions, self.outer, Vec::new(), values)
+        Tensor::new(device.backend(), self.partitions, self.outer, [], values)
     }
 }
 
@@ -101,7 +101,7 @@ impl Column {
                     fields.insert(name, column.into_field(dims.clone(), device, dtypes)?);
                 }
                 let Dims { partitions, outer } = dims;
-                let shape = RaggedShape::of_parts(OP, device.backend(), partitions, outer, Vec::new(), Vec::new())?;
+                let shape = RaggedShape::of_parts(OP, device.backend(), partitions, outer, [], Vec::new())?;
                 return Ok(StructuredTensor { shape, fields }.into());
             }
         };

@@ -35,7 +35,7 @@ pub(crate) fn encoded(
         // The number of values is known on the device only, so the last rule is checked there.
         let uploaded = HostValues::I64(given.to_vec()).upload(m.op, &Device::of(m.backend))?;
         let extent = Extent::known_u64(m.op, given.len() as u64)?;
-        let t = Tensor::new(m.backend, Vec::new(), Some(extent), Vec::new(), uploaded)?;
+        let t = Tensor::new(m.backend, Vec::new(), Some(extent), [], uploaded)?;
         return on_device(m, encoding, &t, Some(nvals));
     }
     let nvals = known.flatten();

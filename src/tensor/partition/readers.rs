@@ -14,7 +14,7 @@ use crate::tensor::{Tensor, Values};
 #[track_caller]
 pub(crate) fn positions(backend: &BackendRef, op: &'static str, count: Extent, e: Expr) -> Result<Tensor> {
     let node = Node::map(backend, op, count.clone(), e.cast(DType::I64), &[]);
-    Tensor::new(backend, Vec::new(), Some(count), Vec::new(), Values::Numbers(node))
+    Tensor::new(backend, Vec::new(), Some(count), [], Values::Numbers(node))
 }
 
 /// The encodings of a partition, as dense i64 tensors of rank 1. One map each; no waits.

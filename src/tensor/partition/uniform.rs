@@ -4,7 +4,6 @@ use super::Making;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// A uniform partition of `nvals` values, and the device-side checks that it depends on.
@@ -23,12 +22,11 @@ pub(crate) fn uniform(
     if let Some(n) = nrows.filter(|&n| n < 0) {
         return wrong(format!("nrows must not be negative, but is {n}"));
     }
-    let per_row = Extent::known_u64(m.op, len as u64)?.capacity();
-    let given = nrows.map(|n| Extent::known_u64(m.op, n as u64)).transpose().map_err(here())?;
-    let rows = match (&given, per_row) {
-        (Some(n), _) => n.clone(),
-        (None, 0) => Extent::known(0),
-        (None, len) => nvals.part(len),
+    let per_row = Extent::given_u64(m.op, len as u64)?.size().clone();
+    let rows = match nrows.map(|n| Extent::given_u64(m.op, n as u64)).transpose().map_err(here())? {
+        Some(n) => n,
+        None if len == 0 => Extent::known(0),
+        None => nvals.part(&per_row),
     };
     let p = RowPartition::uniform(per_row, rows.clone())?;
     let mut asserts = Vec::new();
