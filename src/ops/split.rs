@@ -107,8 +107,8 @@ impl Tensor {
         if axis > 0 {
             let mut key = vec![Index::Slice { start: None, stop: None, step: 1 }; axis + 1];
             let part = |(start, count): &(Expr, Extent)| {
-                // The host knows the sizes of all uniform dimensions below the outermost.
-                let start = i64::from(start.as_u32().unwrap_or(0));
+                // The sizes of all uniform dimensions below the outermost are numbers here.
+                let start = i64::from(start.as_u32().expect("bug: a piece that starts at no number"));
                 let stop = start + i64::from(count.capacity());
                 key[axis] = Index::Slice { start: Some(start), stop: Some(stop), step: 1 };
                 self.slice(&key)

@@ -72,17 +72,17 @@ fn outputs_that_refer_to_nothing_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// A file whose program `positive` promises fewer elements than it has.
+/// A file whose program `positive` has its counts at places that their arrays do not have.
 fn broken() -> Result<SavedModel> {
     let bytes = with_manifest(|manifest| {
         let program = &mut manifest["programs"]["positive"];
         let sizes = program["code"]["sizes"].as_array_mut().expect("sizes");
-        sizes.push(json!({"const": 1}));
-        let last = sizes.len() - 1;
-        program["sizes"].as_array_mut().expect("origins").push(Value::Null);
-        for bound in program["bounds"].as_array_mut().expect("bounds") {
-            bound[1] = last.into();
+        let far = sizes.len();
+        for size in sizes.iter_mut().filter(|size| !size["count"].is_null()) {
+            size["count"]["at"] = far.into();
         }
+        sizes.push(json!({"const": 1_000_000}));
+        program["sizes"].as_array_mut().expect("origins").push(Value::Null);
     })?;
     SavedModel::from_bytes(bytes)
 }

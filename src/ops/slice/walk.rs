@@ -232,7 +232,8 @@ impl<'a> Walk<'a> {
         let backend = self.backend().clone();
         let length = |row: Expr| p.length(self.from.at(row));
         let taken = if let Some(len) = p.uniform_size() {
-            let taken = span.length(Expr::u32(len.capacity())).as_u32().unwrap_or(0);
+            let taken =
+                span.length(Expr::u32(len.capacity())).as_u32().expect("bug: the length of a number does not fold");
             let taken = if len.as_const().is_some() { Size::Const(taken) } else { Size::given(taken) };
             RowPartition::uniform(taken, self.count.clone())?
         } else {
