@@ -8,7 +8,7 @@ use std::thread;
 use common::{devices, devices_and_unfused_cpu, gpu_with};
 use ragged::{
     CpuOptions, DType, Device, DeviceOptions, Encoding, Fill, HostTensor, HostValues, Operand, RaggedTensor, Result,
-    SparseTensor, Str, Tensor, Tuning, keep, reversed, s,
+    SparseTensor, Str, Tensor, Tuning, keep, s,
 };
 
 fn text_of(bytes: &[u8], device: &Device) -> RaggedTensor<Str> {
@@ -355,39 +355,4 @@ fn a_bound_is_not_refused_as_if_it_were_the_size() {
         let most = shifted.unicode_decode(Encoding::Utf8).and_then(|codes| codes.cummax(1)).expect("recorded");
         assert_eq!(most.to_string(), "<ragged.RaggedTensor [[[], [97, 98, 32, 99]], [[]]]>", "{name}");
     }
-}
-
-#[test]
-fn rows_that_a_read_finds_to_be_none_are_nothing_to_do() {
-    type Step = (&'static str, fn(&Tensor) -> Result<Tensor>);
-    let steps: [Step; 10] = [
-        ("cumsum", |x| x.cumsum(1)),
-        ("cumsum reversed", |x| x.cumsum(reversed(1))),
-        ("cummax", |x| x.cummax(1)),
-        ("sum", |x| x.reduce_sum(1)),
-        ("variance", |x| x.cast(DType::F32)?.reduce_variance(1)),
-        ("sort", |x| x.sort(1)),
-        ("argsort", |x| x.argsort(1)),
-        ("top_k", |x| Ok(x.top_k(2, 1)?.0)),
-        ("unique", |x| x.slice(s![.., 1..])?.set_union(x)),
-        ("argmax", |x| x.argmax(1)),
-    ];
-    let mut wrong = Vec::new();
-    for (name, device) in devices_and_unfused_cpu() {
-        for (op, step) in steps {
-            // No window of 3 values: as many values are expected as the rows have, and none are there.
-            let x = RaggedTensor::from_nested(vec![vec![6i32], vec![2, 0], vec![-3, 7], vec![]], device);
-            let read = x.and_then(|x| {
-                let sums = x.into_erased().sliding_windows(3, 1)?.reduce_sum(-1)?.flat_values()?;
-                let groups = sums.group_by_key(&sums)?.1;
-                let result = step(&groups)?;
-                let read = groups.rows_to_host(0..0)?.values.len();
-                Ok((read, result.to_host()?.values.len()))
-            });
-            if read != Ok((0, 0)) {
-                wrong.push(format!("{name}: {op}: {read:?}"));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::Node;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Check, Expr, ExprKind};
+use super::walk::for_each_node;
 
 /// The expression without its conditions.
 pub(crate) fn unconditional(e: &Expr) -> Expr {
@@ -23,6 +25,16 @@ pub(crate) fn unconditional(e: &Expr) -> Expr {
         out
     }
     go(e, &mut DigestMap::default())
+}
+
+/// The arrays that depend on conditions, among those that the expression reads and `arrays`. A result that reads none of
+/// them, since it has no elements by now, is still valid only if their conditions hold.
+pub(crate) fn conditional_arrays<'a>(e: &Expr, arrays: impl IntoIterator<Item = &'a Node>) -> Vec<Node> {
+    let mut all: Vec<Node> = arrays.into_iter().cloned().collect();
+    for_each_node(e, &mut |node| all.push(node.clone()));
+    let mut seen = DigestSet::default();
+    all.retain(|node| node.is_fallible() && seen.insert(node.digest()));
+    all
 }
 
 /// A condition: the check, and the expression that must hold.

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Arithmetic;
 use crate::error::{Error, Result, caller};
+use crate::graph::conditions::conditional_arrays;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
@@ -113,7 +114,7 @@ impl Tensor {
         let update = Expr::load(updates.numbers(op)?, Expr::index()).cast(wide);
         let sums = keys.reduce(backend, op, ReduceOp::Sum, width, &update)?;
         if sums.extent().capacity() == 0 {
-            return self.on_condition(op, &asserts);
+            return self.on_condition(op, &[asserts, conditional_arrays(&update, [])].concat());
         }
         let updated = Expr::u32(0).lt(keys.count(Expr::index().div(Expr::u32(width))));
         let own = Expr::load(self.numbers(op)?, Expr::index());

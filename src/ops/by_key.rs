@@ -4,6 +4,7 @@
 use super::row_scan::{RowPlace, RowScan};
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
+use crate::graph::conditions::conditional_arrays;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
@@ -234,7 +235,9 @@ pub(crate) fn reduce_rows(
 ) -> Result<Node> {
     if inner == 0 || nrows.capacity() == 0 {
         let nothing = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
-        return Ok(Node::map(backend, name, Extent::known(0), nothing, &[]));
+        let splits = if let Rows::Splits(splits) = rows { Some(splits) } else { None };
+        let conditions = conditional_arrays(&value, splits);
+        return Ok(Node::map(backend, name, Extent::known(0), nothing, &conditions));
     }
     debug_assert!(value.dtype() == value.dtype().accumulator(), "bug: a reduction over packed numbers");
     Node::reduce(backend, name, by, (rows.clone(), nrows.clone()), nvals.clone(), inner, value)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::product_tiles::Cut;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
+use crate::graph::conditions::conditional_arrays;
 use crate::graph::digest::Digest;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -324,7 +325,8 @@ impl Pairs {
         let batches = &self.left.batches;
         if extent.capacity() == 0 || batches.capacity() == 0 {
             let nothing = Expr::scalar(Scalar::from_i64(dtype, 0));
-            return Ok(Node::map(backend, call.op, extent.clone(), nothing, &self.asserts));
+            let conditions = [self.asserts.clone(), conditional_arrays(&start, operands)].concat();
+            return Ok(Node::map(backend, call.op, extent.clone(), nothing, &conditions));
         }
         let ([rows, _], [_, columns]) = (self.left.totals(), self.right.totals());
         let [results, all_rows, all_columns, matrices] =
