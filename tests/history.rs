@@ -5,7 +5,7 @@ mod common;
 
 use std::thread;
 
-use common::{devices, devices_and_unfused_cpu, gpu_with};
+use common::{devices, devices_and_unfused_cpu, gpu_with, groups};
 use ragged::{
     CpuOptions, DType, Device, DeviceOptions, Encoding, Fill, HostTensor, HostValues, Operand, RaggedTensor, Result,
     SparseTensor, Str, Tensor, Tuning, keep, s,
@@ -17,13 +17,6 @@ fn text_of(bytes: &[u8], device: &Device) -> RaggedTensor<Str> {
 
 fn lines(text: &RaggedTensor<Str>) -> Result<RaggedTensor<Str>> {
     text.string_split("\n")?.values()
-}
-
-/// `n` values in groups of 20, whose number only the device knows.
-fn groups(n: i32, device: &Device) -> Result<RaggedTensor<i32>> {
-    let values = RaggedTensor::dense((0..n).collect::<Vec<_>>(), &[-1], device)?;
-    let keys = RaggedTensor::dense((0..n).map(|i| i / 20).collect::<Vec<_>>(), &[-1], device)?;
-    Ok(values.group_by_key(&keys)?.1)
 }
 
 #[test]

@@ -1,17 +1,9 @@
-//! Rows that a read has found to be none: what is computed from them has the results and the errors that it has without the
-//! read.
+//! Rows that a read has found to be none: results and errors of what is computed from them are those without the read.
 
 mod common;
 
-use common::devices_and_unfused_cpu;
-use ragged::{DType, Device, RaggedTensor, Result, Tensor, reversed, s};
-
-/// `n` values in groups of 20, whose number only the device knows.
-fn groups(n: i32, device: &Device) -> Result<RaggedTensor<i32>> {
-    let values = RaggedTensor::dense((0..n).collect::<Vec<_>>(), &[-1], device)?;
-    let keys = RaggedTensor::dense((0..n).map(|i| i / 20).collect::<Vec<_>>(), &[-1], device)?;
-    Ok(values.group_by_key(&keys)?.1)
-}
+use common::{devices_and_unfused_cpu, groups};
+use ragged::{DType, RaggedTensor, Result, Tensor, reversed, s};
 
 #[test]
 fn rows_that_a_read_finds_to_be_none_are_nothing_to_do() {
@@ -48,8 +40,8 @@ fn rows_that_a_read_finds_to_be_none_are_nothing_to_do() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A failed check of a tensor that a read has found to have no rows fails what is computed from that tensor, whether or
-/// not there is an element to compute.
+/// A tensor whose check failed has no rows, as a read finds. What is computed from it fails with the same check, also
+/// without an element to compute.
 #[test]
 fn a_result_without_elements_fails_with_its_operands() {
     type Step = fn(&Tensor, &Tensor) -> Result<Tensor>;

@@ -7,7 +7,7 @@ pub mod outcome;
 pub mod random;
 
 pub use devices::{devices, devices_and_unfused_cpu, every_way, fused_and_not, gpu_with, gpus, has};
-use ragged::{DType, HostTensor, HostValues};
+use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Result};
 
 /// Every dtype except strings.
 pub fn bools_and_numbers() -> impl Iterator<Item = DType> + Clone {
@@ -17,6 +17,13 @@ pub fn bools_and_numbers() -> impl Iterator<Item = DType> + Clone {
 /// Every numeric dtype.
 pub fn numbers() -> impl Iterator<Item = DType> + Clone {
     bools_and_numbers().filter(|&dtype| dtype != DType::Bool)
+}
+
+/// `n` values in groups of 20, whose number only the device knows.
+pub fn groups(n: i32, device: &Device) -> Result<RaggedTensor<i32>> {
+    let values = RaggedTensor::dense((0..n).collect::<Vec<_>>(), &[-1], device)?;
+    let keys = RaggedTensor::dense((0..n).map(|i| i / 20).collect::<Vec<_>>(), &[-1], device)?;
+    Ok(values.group_by_key(&keys)?.1)
 }
 
 /// Rows of fewer than `bound` numbers, with lengths and values from `seed`.
