@@ -182,6 +182,7 @@ mod integer;
 mod lod;
 mod math;
 mod numerics;
+mod operation;
 mod ops;
 mod program;
 mod shape;
@@ -206,6 +207,7 @@ pub use half::{bf16, f16};
 pub use integer::Integer;
 pub use lod::{LoDTensor, Pool};
 pub use numerics::{FloatNumerics, Numerics};
+pub use operation::{Argument, ArgumentKind, Gradient, OnRows, Operation};
 pub use ops::{
     Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, ElementClosure,
     ElementFunction, ElementSignature, Ellipsis, Encoding, Factor, GatherIndices, HashBuckets, HistogramRange, Index,
@@ -213,7 +215,7 @@ pub use ops::{
     NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles,
     ReduceAxes, Row, RowOperand, ScanAxis, Seed, SegmentIds, Separator, Separators, SliceItems, SortAxis, Sought,
     TextEncoding, Transposed, WgslElement, along, any_of, batched, binary, clamped, descending, exclusive,
-    ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, or_default, pad_width, padded_with,
+    ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, operations, or_default, pad_width, padded_with,
     replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space,
 };
 #[cfg(feature = "saved")]

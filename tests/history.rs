@@ -123,7 +123,7 @@ fn rows_without_values_are_read_after_nothing_else() -> Result<()> {
         let lengths = RaggedTensor::from_nested([3i64, 0, 5, 8, 0, 2], &device)?;
         let rows = lengths.boolean_mask(&lengths.greater(0)?)?.range()?.into_erased();
         let columns = rows.subtract(&rows.reduce_max(keep(1))?)?.reduce_sum(0)?;
-        let positions = columns.less(-6)?.where_indices()?.into_erased();
+        let positions = columns.less(-6)?.where_indices()?;
         let sums = positions.sliding_windows(8, 1)?.reduce_sum(2)?;
         assert_eq!(sums.rows_to_host(0..1)?.inner_shape, [1, 0], "{name}");
         assert_eq!(sums.row_to_host(-1)?.inner_shape, [0], "{name}");
@@ -285,7 +285,7 @@ fn types_do_not_depend_on_reads() {
             for (op, f) in ops {
                 let make = || {
                     let x = RaggedTensor::from_nested(zeros.clone(), &device)?.into_erased();
-                    let places = x.cast(DType::Bool)?.where_indices()?.into_erased();
+                    let places = x.cast(DType::Bool)?.where_indices()?;
                     Tensor::concat(&[&places, &places], 1)
                 };
                 let [unread, read] = [false, true].map(|read| outcome(read, &make().expect("recorded"), f));

@@ -128,7 +128,7 @@ impl LoDTensor {
             MaxLength(None) => MaxLength::from(rows.longest_rows(OP)?.first().copied().unwrap_or(0)),
             given => given,
         };
-        self.for_each_sequence(rows.row_lengths(1)?.sequence_mask(maxlen)?.into_erased())
+        self.for_each_sequence(rows.row_lengths(1)?.sequence_mask(maxlen)?)
     }
 }
 

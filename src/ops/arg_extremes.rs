@@ -11,7 +11,119 @@ use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 use crate::ops::IntoReduceAxes;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
+
+operations! {
+    /// Indices of minima and maxima, and counts of nonzero values.
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Number;
+
+    /// Index of the minimum along an axis; the first one of equal minima (`tf.argmin`, NumPy's `argmin`).
+    ///
+    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is less than every number,
+    /// as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index counts all
+    /// positions along the axis, including rows that are too short to have a value. Costs two passes over the values
+    /// and a map of the size of the result.
+    ///
+    /// # Errors
+    /// `axis` out of range; string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![5],
+    ///     values: HostValues::I32(vec![3, 1, 1, 5, 4]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.argmin(1)?.to_host()?.values, HostValues::I64(vec![1, -1, 1]));
+    /// assert_eq!(x.argmin(0)?.to_host()?.values, HostValues::I64(vec![0, 0, 0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn argmin(&self, axis: impl Integer as axis) -> i64;
+    tensorflow "tf.argmin";
+    polars "list.arg_min()";
+    gradient none "integers";
+
+    /// Index of the maximum along an axis; the first one of equal maxima (`tf.argmax`, NumPy's `argmax`).
+    ///
+    /// As [`argmin`](Self::argmin); NaN is greater than every number.
+    ///
+    /// # Errors
+    /// As [`argmin`](Self::argmin).
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![5],
+    ///     values: HostValues::F32(vec![3.0, f32::NAN, 9.0, 5.0, 4.0]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.argmax(1)?.to_host()?.values, HostValues::I64(vec![1, -1, 0]));
+    /// assert_eq!(x.argmax(0)?.to_host()?.values, HostValues::I64(vec![2, 0, 0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn argmax(&self, axis: impl Integer as axis) -> i64;
+    tensorflow "tf.argmax";
+    awkward "ak.argmax";
+    polars "list.arg_max()";
+    gradient none "integers";
+
+    /// Number of nonzero values over the axes.
+    ///
+    /// Gives i64, and 0 where there are no values. NaN counts as nonzero, a zero of either sign does not, and a bool
+    /// counts if it is true. Shapes and cost are those of all [reductions](crate::Axes), plus a map of the size of the result.
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![5],
+    ///     values: HostValues::I32(vec![3, 0, 1, 0, 0]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.count_nonzero(1)?.to_host()?.values, HostValues::I64(vec![2, 0, 0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes) -> i64;
+    tensorflow "tf.math.count_nonzero";
+    awkward "ak.count_nonzero";
+    gradient none "integers";
+}
+
+#[track_caller]
+fn argmin(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    x.arg_extreme("argmin", ReduceOp::Min, axis)
+}
+
+#[track_caller]
+fn argmax(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    x.arg_extreme("argmax", ReduceOp::Max, axis)
+}
+
+#[track_caller]
+fn count_nonzero(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    const OP: &str = "count_nonzero";
+    let x = Expr::load(input.numbers(OP)?, Expr::index());
+    let r = Reduction::new(OP, input, &axis.into())?;
+    let one = x.cast(DType::Bool).cast(DType::U32);
+    r.tensor(r.fold(ReduceOp::Sum, one)?.cast(DType::I64))
+}
 
 impl Tensor {
     /// Index along the axis of the first minimum (maximum); -1 where there are no values.
@@ -49,124 +161,5 @@ impl Tensor {
         let first = Expr::load(&stage.reduce(backend, name, ReduceOp::Min, place)?, Expr::index());
         let index = first.clone().eq(Expr::u32(NONE)).select(Expr::scalar(-1i64), first.cast(DType::I64));
         left.tensor(backend, Node::map(backend, name, left.numbers(), index, &[]))
-    }
-
-    /// Index of the minimum along an axis; the first one of equal minima (`tf.argmin`, NumPy's `argmin`).
-    ///
-    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is less than every number,
-    /// as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index counts all
-    /// positions along the axis, including rows that are too short to have a value. Costs two passes over the values
-    /// and a map of the size of the result.
-    ///
-    /// # Errors
-    /// `axis` out of range; string values.
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::I32(vec![3, 1, 1, 5, 4]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.argmin(1)?.to_host()?.values, HostValues::I64(vec![1, -1, 1]));
-    /// assert_eq!(x.argmin(0)?.to_host()?.values, HostValues::I64(vec![0, 0, 0]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn argmin(&self, axis: impl Integer) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        self.arg_extreme("argmin", ReduceOp::Min, axis)
-    }
-
-    /// Index of the maximum along an axis; the first one of equal maxima (`tf.argmax`, NumPy's `argmax`).
-    ///
-    /// As [`argmin`](Self::argmin); NaN is greater than every number.
-    ///
-    /// # Errors
-    /// As [`argmin`](Self::argmin).
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::F32(vec![3.0, f32::NAN, 9.0, 5.0, 4.0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.argmax(1)?.to_host()?.values, HostValues::I64(vec![1, -1, 0]));
-    /// assert_eq!(x.argmax(0)?.to_host()?.values, HostValues::I64(vec![2, 0, 0]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn argmax(&self, axis: impl Integer) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        self.arg_extreme("argmax", ReduceOp::Max, axis)
-    }
-
-    /// Number of nonzero values over the axes (`tf.math.count_nonzero`).
-    ///
-    /// Gives i64, and 0 where there are no values. NaN counts as nonzero, a zero of either sign does not, and a bool
-    /// counts if it is true. Shapes and cost are those of all [reductions](crate::Axes), plus a map of the size of the result.
-    ///
-    /// # Errors
-    /// `axis` out of range or named twice; string values.
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::I32(vec![3, 0, 1, 0, 0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.count_nonzero(1)?.to_host()?.values, HostValues::I64(vec![2, 0, 0]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn count_nonzero(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        const OP: &str = "count_nonzero";
-        let x = Expr::load(self.numbers(OP)?, Expr::index());
-        let r = Reduction::new(OP, self, &axis.into())?;
-        let one = x.cast(DType::Bool).cast(DType::U32);
-        r.tensor(r.fold(ReduceOp::Sum, one)?.cast(DType::I64))
-    }
-}
-
-impl<T: Number> RaggedTensor<T> {
-    /// [`Tensor::argmin`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::argmin`].
-    #[track_caller]
-    pub fn argmin(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.erased().argmin(axis)?.try_into()
-    }
-
-    /// [`Tensor::argmax`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::argmax`].
-    #[track_caller]
-    pub fn argmax(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.erased().argmax(axis)?.try_into()
-    }
-
-    /// [`Tensor::count_nonzero`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::count_nonzero`].
-    #[track_caller]
-    pub fn count_nonzero(&self, axis: impl IntoReduceAxes) -> Result<RaggedTensor<i64>> {
-        self.erased().count_nonzero(axis)?.try_into()
     }
 }

@@ -13,9 +13,13 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::size::RecordedSize;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Addition of updates at indices, batch by batch: the counterpart of `batch_gather`.
+    const OPERATIONS: family "Products and segments" on RaggedTensor<T> where T: Arithmetic;
+
     /// Adds updates to elements of the rows of axis 1: `updates[r][k]` to element `indices[r][k]` of row `r`. An index
     /// may occur several times.
     ///
@@ -42,11 +46,17 @@ impl Tensor {
     /// assert_eq!(x.batch_scatter_add(&at, &updates)?.to_vec()?, [12, 20, 34, 40, 50, 60]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn batch_scatter_add(&self, indices: &impl AsRef<Self>, updates: &impl AsRef<Self>) -> Result<Self> {
-        self.scatter_added("batch_scatter_add", indices.as_ref(), updates.as_ref())
-    }
+    fn batch_scatter_add(&self, indices: &impl AsRef<Tensor> as row, updates: &impl AsRef<Tensor> as row) -> T;
+    tensorflow "tf.tensor_scatter_nd_add";
+    gradient later;
+}
 
+#[track_caller]
+fn batch_scatter_add(x: &Tensor, indices: &impl AsRef<Tensor>, updates: &impl AsRef<Tensor>) -> Result<Tensor> {
+    x.scatter_added("batch_scatter_add", indices.as_ref(), updates.as_ref())
+}
+
+impl Tensor {
     /// [`Tensor::batch_scatter_add`] of an operation with another name.
     #[track_caller]
     pub(crate) fn scatter_added(&self, op: &'static str, indices: &Self, updates: &Self) -> Result<Self> {
@@ -120,16 +130,5 @@ impl Tensor {
         let own = Expr::load(self.numbers(op)?, Expr::index());
         let sum = own.clone().cast(wide).add(Expr::load(&sums, Expr::index())).cast(own.dtype());
         self.with_value_node(Node::map(backend, op, self.count()?, updated.select(sum, own), &asserts))
-    }
-}
-
-impl<T: Arithmetic> RaggedTensor<T> {
-    /// [`Tensor::batch_scatter_add`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::batch_scatter_add`].
-    #[track_caller]
-    pub fn batch_scatter_add(&self, indices: &impl AsRef<Tensor>, updates: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().batch_scatter_add(indices, updates)?.try_into()
     }
 }

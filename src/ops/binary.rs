@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use super::division::{by_nonzero, floordiv, floormod, truncatediv};
+use super::division::{self, by_nonzero};
 use super::elementwise::{Site, Takes, map_together, math, number, rounded_once};
 use super::next_after::next_after;
 use super::operand::Operand;
@@ -14,9 +14,67 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::math::MathFn;
+use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor};
+
+operations! {
+    /// Element-wise operations on two operands.
+    const OPERATIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Arithmetic;
+
+    /// The sum of tensors of one shape, added in list order; integers wrap. Nothing broadcasts.
+    ///
+    /// # Errors
+    /// An empty list; different dtypes, devices or shapes; a dtype that is not numeric. Rows of different lengths fail
+    /// at the call where the host has the splits, and at the read otherwise.
+    ///
+    /// # Cost
+    /// One map. Nothing is read back.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// # fn main() -> ragged::Result<()> {
+    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
+    /// assert_eq!(Tensor::add_n(&[&x, &x, &x])?.to_host()?.values, HostValues::I32(vec![3, 6]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn add_n(tensors: &[impl AsRef<Tensor>]) -> T;
+    tensorflow "tf.math.add_n";
+    gradient later;
+    typed hand;
+    row none "not offered yet";
+}
+
+#[track_caller]
+fn add_n(tensors: &[impl AsRef<Tensor>]) -> Result<Tensor> {
+    const OP: &str = "add_n";
+    /// Maximum number of summands of one map, which bounds the height of its expression.
+    const SUMMANDS: usize = 32;
+    let Some((first, others)) = tensors.split_first() else {
+        return Err(Error::argument(OP, "it needs at least one tensor"));
+    };
+    let first = first.as_ref();
+    Takes::Numbers.check(OP, first.dtype())?;
+    let mut sum = Expr::load(first.numbers(OP)?, Expr::index());
+    let mut asserts = Vec::new();
+    for (k, other) in (1..).zip(others) {
+        let other = other.as_ref();
+        if k % SUMMANDS == 0 {
+            let part = Node::map(first.backend(), OP, first.count()?, sum, &[]);
+            sum = Expr::load(&part, Expr::index());
+        }
+        if other.dtype() != first.dtype() {
+            return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
+        }
+        crate::Device::check_same(OP, first.backend(), other.backend())?;
+        asserts.extend(same_layout(first.backend(), OP, first.ragged_shape(), other.ragged_shape())?);
+        sum = sum.add(Expr::load(other.numbers(OP)?, Expr::index()));
+    }
+    let node = Node::map(first.backend(), OP, first.count()?, sum, &asserts);
+    first.with_value_node(node)
+}
 
 /// Builds the result expression for two numbers.
 type Pair = fn(&Site, Expr, Expr) -> Expr;
@@ -44,114 +102,104 @@ fn binary(
     })
 }
 
-/// Declares operations on [`Tensor`], and on [`RaggedTensor`] for the element types that they support.
+/// Declares operations with another tensor or value, each with the expression of its value.
 macro_rules! binary_ops {
-    ($takes:ident, $dtypes:literal, [$($generics:tt)*] $elem:ty => $out:ty; $(
-        $(#[doc = $summary:literal])+
-        $name:ident $tf:literal $in:ident $a:tt $b:tt => $res:ident $c:tt $(or $strings:path)?, $pair:expr;
+    ($list:ident: $takes:ident, $dtypes:literal, [$elem:ident $(: $bound:ident)?] => $result:tt; $(
+        $(#[doc = $doc:literal])+
+        $name:ident $tensorflow:literal $gradient:ident $($no_gradient:literal)?
+            $in:ident $a:tt $b:tt => $c:tt $(or $strings:path)?, $pair:expr;
     )+) => {
-        impl Tensor {$(
-            $(#[doc = $summary])+
-            ///
-            /// Shapes broadcast. The operand of lower rank gets leading dimensions of size 1. A uniform dimension of
-            /// size 1 repeats, also over rows of different lengths. Ragged rows match only rows of equal lengths. A
-            /// number takes the tensor's dtype and applies to every element. Empty rows stay empty. The result keeps the partitions of an
-            /// operand that does not repeat.
-            ///
-            /// # Errors
-            #[doc = concat!("Operands of different dtypes or on different devices; a dtype other than ", $dtypes, ";")]
-            /// shapes that do not broadcast. Rows of different lengths fail at the call where the host has the splits,
-            /// and at the read otherwise.
-            ///
-            /// # Cost
-            /// One map over the result, fused with its producers and consumers. Nothing is read back.
-            ///
-            /// ```
-            /// # use ragged::{Device, HostTensor, HostValues};
-            /// # fn main() -> ragged::Result<()> {
-            /// let cpu = Device::cpu();
-            #[doc = concat!(
-                "let x = HostTensor::dense(&[2], HostValues::", stringify!($in), "(vec!", stringify!($a),
-                ")).to_device(&cpu)?;"
-            )]
-            #[doc = concat!(
-                "let y = HostTensor::dense(&[2], HostValues::", stringify!($in), "(vec!", stringify!($b),
-                ")).to_device(&cpu)?;"
-            )]
-            #[doc = concat!(
-                "assert_eq!(x.", stringify!($name), "(&y)?.to_host()?.values, HostValues::", stringify!($res), "(vec!",
-                stringify!($c), "));"
-            )]
-            /// # Ok(())
-            /// # }
-            /// ```
-            ///
-            #[doc = concat!("TensorFlow: `", $tf, "`.")]
-            #[track_caller]
-            pub fn $name<'a>(&'a self, other: impl IntoOperand<'a>) -> Result<Tensor> {
-                Operand::from(self).$name(other.into())
-            }
-        )+}
+        operations! {
+            /// Element-wise operations on two tensors, or a tensor and a value.
+            const $list: family "Element-wise, several operands" on RaggedTensor<$elem> $(where $elem: $bound)?;
 
+            $(
+                $(#[doc = $doc])+
+                ///
+                /// Shapes broadcast. The operand of lower rank gets leading dimensions of size 1. A uniform dimension of
+                /// size 1 repeats, also over rows of different lengths. Ragged rows match only rows of equal lengths. A
+                /// number takes the tensor's dtype and applies to every element. Empty rows stay empty. The result keeps
+                /// the partitions of an operand that does not repeat.
+                ///
+                /// # Errors
+                #[doc = concat!("Operands of different dtypes or on different devices; a dtype other than ", $dtypes, ";")]
+                /// shapes that do not broadcast. Rows of different lengths fail at the call where the host has the splits,
+                /// and at the read otherwise.
+                ///
+                /// # Cost
+                /// One map over the result, fused with its producers and consumers. Nothing is read back.
+                ///
+                /// ```
+                /// use ragged::{Device, RaggedTensor};
+                /// let device = Device::cpu();
+                #[doc = concat!(
+                    "let x = RaggedTensor::<", stringify!($in), ">::from_nested(", stringify!($a), ", &device)?;"
+                )]
+                #[doc = concat!("let y = RaggedTensor::from_nested(", stringify!($b), ", &device)?;")]
+                #[doc = concat!("assert_eq!(x.", stringify!($name), "(&y)?.to_vec()?, ", stringify!($c), ");")]
+                /// # Ok::<(), ragged::Error>(())
+                /// ```
+                fn $name<'a>(&self, other: impl IntoOperandOf<'a, $elem> as broadcast) -> $result;
+                tensorflow $tensorflow;
+                gradient $gradient $($no_gradient)?;
+            )+
+        }
+        $(
+            #[track_caller]
+            fn $name<'a>(x: &Tensor, other: impl IntoOperand<'a>) -> Result<Tensor> {
+                Operand::from(x).$name(other.into())
+            }
+        )+
+
+        /// Operations where a value may stand on the left.
         impl Operand<'_> {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`], where a value may stand on the left.")]
+            $(#[doc = $doc])+
+            ///
+            #[doc = concat!("Shapes, cost and the rest are those of [`Tensor::", stringify!($name), "`].")]
             ///
             /// # Errors
-            /// As the method of [`Tensor`]; two plain values.
+            #[doc = concat!("As [`Tensor::", stringify!($name), "`]; two plain values.")]
             #[track_caller]
             pub fn $name(&self, other: Operand<'_>) -> Result<Tensor> {
                 let strings: &[Strings] = &[$($strings)?];
                 binary(stringify!($name), Takes::$takes, [self.clone(), other], strings.first().copied(), $pair)
             }
         )+}
-
-        impl<$($generics)*> RaggedTensor<$elem> {$(
-            $(#[doc = $summary])+
-            ///
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`], which says more.")]
-            ///
-            /// # Errors
-            /// Operands on different devices; shapes that do not broadcast.
-            #[track_caller]
-            pub fn $name<'a>(&'a self, other: impl IntoOperandOf<'a, $elem>) -> Result<RaggedTensor<$out>> {
-                RaggedTensor::try_from(self.erased().$name(other.into().erased(stringify!($name))?)?)
-            }
-        )+}
     };
 }
 
 binary_ops! {
-    Numbers, "numbers", [T: Arithmetic] T => T;
+    ARITHMETIC: Numbers, "numbers", [T: Arithmetic] => T;
     /// The difference; integers wrap.
-    subtract "tf.math.subtract" F32 [5.0, 2.0] [1.0, 3.0] => F32 [4.0, -1.0], |_, a, b| a.sub(b);
+    subtract "tf.math.subtract" later f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
     /// The product; integers wrap.
-    multiply "tf.math.multiply" F32 [5.0, 2.0] [1.0, 3.0] => F32 [5.0, 6.0], |_, a, b| a.mul(b);
+    multiply "tf.math.multiply" later f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
     /// The quotient rounded down, as Python's `//`; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded: `1.0 // 0.1` is 9 in f64, where TensorFlow rounds the quotient to 10
     /// first. Beyond 2^24 (f64: 2^53) in magnitude, the result is the quotient rounded to nearest. A divisor of 0 gives
     /// an infinity or NaN, as a division does, and an infinite dividend stays infinite.
-    floordiv "tf.math.floordiv" I32 [7, -7] [2, 2] => I32 [3, -4], floordiv;
+    floordiv "tf.math.floordiv" later i32 [7, -7] [2, 2] => [3, -4], division::floordiv;
     /// The remainder with the divisor's sign, as Python's `%`; an integer divisor of 0 fails at the read.
     ///
     /// Of floats, the exact remainder of the dividend, plus the divisor where the signs differ, which rounds once. 0 has
     /// the divisor's sign too. NaN for a divisor of 0 and for an infinite dividend.
-    floormod "tf.math.floormod" I32 [7, -7] [3, 3] => I32 [1, 2], floormod;
+    floormod "tf.math.floormod" later i32 [7, -7] [3, 3] => [1, 2], division::floormod;
     /// The quotient rounded towards zero; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded, with the limits of [`Tensor::floordiv`].
-    truncatediv "tf.truncatediv" I32 [7, -7] [2, 2] => I32 [3, -3], truncatediv;
+    truncatediv "tf.truncatediv" later i32 [7, -7] [2, 2] => [3, -3], division::truncatediv;
     /// The remainder with the dividend's sign; an integer divisor of 0 fails at the read.
-    truncatemod "tf.truncatemod" I32 [7, -7] [3, 3] => I32 [1, -1],
+    truncatemod "tf.truncatemod" later i32 [7, -7] [3, 3] => [1, -1],
         |site, a, b| by_nonzero(site, b.clone(), a.remainder(b));
     /// The power; integers wrap, and a negative integer exponent fails at the read.
-    pow "tf.math.pow" I32 [2, -3] [10, 3] => I32 [1024, -27], pow;
+    pow "tf.math.pow" later i32 [2, -3] [10, 3] => [1024, -27], power;
     /// The maximum; NaN if either is NaN.
-    maximum "tf.math.maximum" I32 [2, -3] [1, 3] => I32 [2, 3], |_, a, b| a.max(b);
+    maximum "tf.math.maximum" later i32 [2, -3] [1, 3] => [2, 3], |_, a, b| a.max(b);
     /// The minimum; NaN if either is NaN.
-    minimum "tf.math.minimum" I32 [2, -3] [1, 3] => I32 [1, -3], |_, a, b| a.min(b);
+    minimum "tf.math.minimum" later i32 [2, -3] [1, 3] => [1, -3], |_, a, b| a.min(b);
     /// The square of the difference; integers wrap.
-    squared_difference "tf.math.squared_difference" F32 [5.0, 2.0] [1.0, 3.0] => F32 [16.0, 1.0],
+    squared_difference "tf.math.squared_difference" later f32 [5.0, 2.0] [1.0, 3.0] => [16.0, 1.0],
         |_, a, b| rounded_once([a, b], |[a, b]| {
             let d = a.sub(b);
             d.clone().mul(d)
@@ -159,9 +207,9 @@ binary_ops! {
 }
 
 binary_ops! {
-    Numbers, "numbers and byte strings", [T: Arithmetic] T => T;
+    SUMS: Numbers, "numbers and byte strings", [T: Arithmetic] => T;
     /// The sum; integers wrap, and byte strings are concatenated.
-    add "tf.math.add" F32 [5.0, 2.0] [1.0, 3.0] => F32 [6.0, 5.0] or string_pairs::join, |_, a, b| a.add(b);
+    add "tf.math.add" later f32 [5.0, 2.0] [1.0, 3.0] => [6.0, 5.0] or string_pairs::join, |_, a, b| a.add(b);
 }
 
 impl RaggedTensor<Str> {
@@ -176,15 +224,15 @@ impl RaggedTensor<Str> {
 }
 
 binary_ops! {
-    Numbers, "numbers", [T: Arithmetic] T => T::Quotient;
+    QUOTIENTS: Numbers, "numbers", [T: Arithmetic] => (T::Quotient);
     /// The quotient: floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64. Division by
     /// zero gives an infinity or NaN.
-    truediv "tf.math.truediv" I32 [1, -3] [2, 2] => F64 [0.5, -1.5], |_, a, b| {
+    truediv "tf.math.truediv" later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))
     };
     /// The quotient, but 0 where the divisor is 0. Dtypes as [`Tensor::truediv`].
-    divide_no_nan "tf.math.divide_no_nan" F32 [1.0, -3.0] [0.0, 2.0] => F32 [0.0, -1.5], |_, a, b| {
+    divide_no_nan "tf.math.divide_no_nan" later f32 [1.0, -3.0] [0.0, 2.0] => [0.0, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         let b = b.cast(to);
         unless_zero(b.clone(), a.cast(to).quotient(b))
@@ -192,78 +240,78 @@ binary_ops! {
 }
 
 binary_ops! {
-    Floats, "floats", [T: FloatElement] T => T;
+    OF_FLOATS: Floats, "floats", [T: FloatElement] => T;
     /// The quotient of floats.
-    realdiv "tf.realdiv" F32 [1.0, -3.0] [2.0, 2.0] => F32 [0.5, -1.5], |_, a, b| a.quotient(b);
+    realdiv "tf.realdiv" later f32 [1.0, -3.0] [2.0, 2.0] => [0.5, -1.5], |_, a, b| a.quotient(b);
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
-    multiply_no_nan "tf.math.multiply_no_nan" F32 [f32::NAN, 3.0] [0.0, 2.0] => F32 [0.0, 6.0],
+    multiply_no_nan "tf.math.multiply_no_nan" later f32 [f32::NAN, 3.0] [0.0, 2.0] => [0.0, 6.0],
         |_, a, b| unless_zero(b.clone(), a.mul(b));
     /// The angle of the point (`other`, `self`): the first operand is the y coordinate.
-    atan2 "tf.math.atan2" F32 [0.0, 0.0] [1.0, 2.0] => F32 [0.0, 0.0], |_, a, b| a.binary(BinaryOp::Atan2, b);
+    atan2 "tf.math.atan2" later f32 [0.0, 0.0] [1.0, 2.0] => [0.0, 0.0], |_, a, b| a.binary(BinaryOp::Atan2, b);
     /// The next float towards the other operand, or the operand itself where both are equal; NaN if either is NaN.
-    nextafter "tf.math.nextafter" F32 [1.0, 0.0] [2.0, -1.0] => F32 [1.0000001, -1e-45], |_, a, b| next_after(a, b);
+    nextafter "tf.math.nextafter" none "a step between floats" f32 [1.0, 0.0] [2.0, -1.0] => [1.0000001, -1e-45], |_, a, b| next_after(a, b);
     /// `x * log(y)`, but 0 where x is 0.
-    xlogy "tf.math.xlogy" F32 [0.0, 2.0] [0.0, 1.0] => F32 [0.0, 0.0],
+    xlogy "tf.math.xlogy" later f32 [0.0, 2.0] [0.0, 1.0] => [0.0, 0.0],
         |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log, b))));
     /// `x * log(1 + y)`, but 0 where x is 0.
-    xlog1py "tf.math.xlog1py" F32 [0.0, 2.0] [-1.0, 0.0] => F32 [0.0, 0.0],
+    xlog1py "tf.math.xlog1py" later f32 [0.0, 2.0] [-1.0, 0.0] => [0.0, 0.0],
         |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log1p, b))));
     /// `x / y`, but 0 where x is 0.
-    xdivy "tf.math.xdivy" F32 [0.0, 3.0] [0.0, 2.0] => F32 [0.0, 1.5], |_, a, b| unless_zero(a.clone(), a.quotient(b));
+    xdivy "tf.math.xdivy" later f32 [0.0, 3.0] [0.0, 2.0] => [0.0, 1.5], |_, a, b| unless_zero(a.clone(), a.quotient(b));
     /// The cross entropy of the logits `x` (this operand) with the labels `z` (the other operand), in a form that does
     /// not overflow: `max(x, 0) - x * z + log(1 + exp(-|x|))`.
-    sigmoid_cross_entropy_with_logits "tf.nn.sigmoid_cross_entropy_with_logits"
-        F32 [1000.0, -1000.0] [1.0, 0.0] => F32 [0.0, 0.0], |_, x, z| rounded_once([x, z], |[x, z]| {
+    sigmoid_cross_entropy_with_logits "tf.nn.sigmoid_cross_entropy_with_logits" later
+        f32 [1000.0, -1000.0] [1.0, 0.0] => [0.0, 0.0], |_, x, z| rounded_once([x, z], |[x, z]| {
         let above = x.clone().max(number(x.dtype(), 0.0)).sub(x.clone().mul(z));
         above.add(math(MathFn::Softplus, x.unary(UnaryOp::Abs).unary(UnaryOp::Neg)))
     });
 }
 
 binary_ops! {
-    NumbersAndBools, "numbers, bools and byte strings", [T: Element] T => bool;
+    EQUALITY: NumbersAndBools, "numbers, bools and byte strings", [T: Element] => bool;
     /// Whether the elements are equal; NaN equals nothing. Shapes that do not broadcast are an error, not `false`.
-    equal "tf.math.equal" I32 [2, -3] [2, 3] => Bool [true, false] or string_pairs::equal, |_, a, b| a.eq(b);
+    equal "tf.math.equal" none "bools" i32 [2, -3] [2, 3] => [true, false] or string_pairs::equal, |_, a, b| a.eq(b);
     /// Whether the elements differ; NaN differs from everything. Shapes that do not broadcast are an error, not `true`.
-    not_equal "tf.math.not_equal" I32 [2, -3] [2, 3] => Bool [false, true] or string_pairs::not_equal,
+    not_equal "tf.math.not_equal" none "bools" i32 [2, -3] [2, 3] => [false, true] or string_pairs::not_equal,
         |_, a, b| a.ne(b);
 }
 
 binary_ops! {
-    Numbers, "numbers", [T: Arithmetic] T => bool;
+    ORDER: Numbers, "numbers", [T: Arithmetic] => bool;
     /// Whether this element is less; false if either is NaN.
-    less "tf.math.less" I32 [2, -3] [2, 3] => Bool [false, true], |_, a, b| a.lt(b);
+    less "tf.math.less" none "bools" i32 [2, -3] [2, 3] => [false, true], |_, a, b| a.lt(b);
     /// Whether this element is less or equal; false if either is NaN.
-    less_equal "tf.math.less_equal" I32 [2, 4] [2, 3] => Bool [true, false], |_, a, b| a.le(b);
+    less_equal "tf.math.less_equal" none "bools" i32 [2, 4] [2, 3] => [true, false], |_, a, b| a.le(b);
     /// Whether this element is greater; false if either is NaN.
-    greater "tf.math.greater" I32 [2, 4] [2, 3] => Bool [false, true], |_, a, b| b.lt(a);
+    greater "tf.math.greater" none "bools" i32 [2, 4] [2, 3] => [false, true], |_, a, b| b.lt(a);
     /// Whether this element is greater or equal; false if either is NaN.
-    greater_equal "tf.math.greater_equal" I32 [2, -3] [2, 3] => Bool [true, false], |_, a, b| b.le(a);
+    greater_equal "tf.math.greater_equal" none "bools" i32 [2, -3] [2, 3] => [true, false], |_, a, b| b.le(a);
 }
 
 binary_ops! {
-    Bools, "bool", [] bool => bool;
+    LOGIC: Bools, "bool", [bool] => bool;
     /// Whether both are true.
-    logical_and "tf.math.logical_and" Bool [true, true] [true, false] => Bool [true, false], |_, a, b| a.and(b);
+    logical_and "tf.math.logical_and" none "bools" bool [true, true] [true, false] => [true, false], |_, a, b| a.and(b);
     /// Whether either is true.
-    logical_or "tf.math.logical_or" Bool [false, true] [false, false] => Bool [false, true], |_, a, b| a.or(b);
+    logical_or "tf.math.logical_or" none "bools" bool [false, true] [false, false] => [false, true], |_, a, b| a.or(b);
     /// Whether exactly one is true.
-    logical_xor "tf.math.logical_xor" Bool [true, true] [true, false] => Bool [false, true],
+    logical_xor "tf.math.logical_xor" none "bools" bool [true, true] [true, false] => [false, true],
         |_, a, b| a.binary(BinaryOp::Xor, b);
 }
 
 binary_ops! {
-    Integers, "integers", [T: IntegerElement] T => T;
+    BITS: Integers, "integers", [T: IntegerElement] => T;
     /// The bits set in both.
-    bitwise_and "tf.bitwise.bitwise_and" I32 [6, 5] [3, 4] => I32 [2, 4], |_, a, b| a.and(b);
+    bitwise_and "tf.bitwise.bitwise_and" none "integers" i32 [6, 5] [3, 4] => [2, 4], |_, a, b| a.and(b);
     /// The bits set in either.
-    bitwise_or "tf.bitwise.bitwise_or" I32 [6, 5] [3, 8] => I32 [7, 13], |_, a, b| a.or(b);
+    bitwise_or "tf.bitwise.bitwise_or" none "integers" i32 [6, 5] [3, 8] => [7, 13], |_, a, b| a.or(b);
     /// The bits set in exactly one.
-    bitwise_xor "tf.bitwise.bitwise_xor" I32 [6, 5] [3, 4] => I32 [5, 1], |_, a, b| a.binary(BinaryOp::Xor, b);
+    bitwise_xor "tf.bitwise.bitwise_xor" none "integers" i32 [6, 5] [3, 4] => [5, 1], |_, a, b| a.binary(BinaryOp::Xor, b);
     /// The bits shifted left; 0 where the other operand, read as unsigned, is at least the bit width.
-    left_shift "tf.bitwise.left_shift" I32 [1, 5] [3, 1] => I32 [8, 10], |_, a, b| a.binary(BinaryOp::Shl, b);
+    left_shift "tf.bitwise.left_shift" none "integers" i32 [1, 5] [3, 1] => [8, 10], |_, a, b| a.binary(BinaryOp::Shl, b);
     /// The bits shifted right, filled with the sign; 0 or -1 where the other operand, read as unsigned, is at least the
     /// bit width.
-    right_shift "tf.bitwise.right_shift" I32 [8, -5] [3, 1] => I32 [1, -3], |_, a, b| a.binary(BinaryOp::Shr, b);
+    right_shift "tf.bitwise.right_shift" none "integers" i32 [8, -5] [3, 1] => [1, -3], |_, a, b| a.binary(BinaryOp::Shr, b);
 }
 
 /// Result dtype of `truediv`.
@@ -281,63 +329,13 @@ fn unless_zero(x: Expr, value: Expr) -> Expr {
     x.eq(zero.clone()).select(zero, value)
 }
 
-fn pow(site: &Site, a: Expr, b: Expr) -> Expr {
+fn power(site: &Site, a: Expr, b: Expr) -> Expr {
     let power = a.binary(BinaryOp::Pow, b.clone());
     if b.dtype().is_float() || !b.dtype().is_signed() {
         return power;
     }
     let zero = number(b.dtype(), 0.0);
     site.checked("an integer to a negative integer power", zero.le(b), power)
-}
-
-impl Tensor {
-    /// The sum of tensors of one shape, added in list order; integers wrap. Nothing broadcasts.
-    ///
-    /// # Errors
-    /// An empty list; different dtypes, devices or shapes; a dtype that is not numeric. Rows of different lengths fail
-    /// at the call where the host has the splits, and at the read otherwise.
-    ///
-    /// # Cost
-    /// One map. Nothing is read back.
-    ///
-    /// ```
-    /// # use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
-    /// assert_eq!(Tensor::add_n(&[&x, &x, &x])?.to_host()?.values, HostValues::I32(vec![3, 6]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// TensorFlow: `tf.math.add_n`.
-    #[track_caller]
-    pub fn add_n(tensors: &[impl AsRef<Self>]) -> Result<Self> {
-        const OP: &str = "add_n";
-        /// Maximum number of summands of one map, which bounds the height of its expression.
-        const SUMMANDS: usize = 32;
-        let Some((first, others)) = tensors.split_first() else {
-            return Err(Error::argument(OP, "it needs at least one tensor"));
-        };
-        let first = first.as_ref();
-        Takes::Numbers.check(OP, first.dtype())?;
-        let mut sum = Expr::load(first.numbers(OP)?, Expr::index());
-        let mut asserts = Vec::new();
-        for (k, other) in (1..).zip(others) {
-            let other = other.as_ref();
-            if k % SUMMANDS == 0 {
-                let part = Node::map(first.backend(), OP, first.count()?, sum, &[]);
-                sum = Expr::load(&part, Expr::index());
-            }
-            if other.dtype() != first.dtype() {
-                return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
-            }
-            crate::Device::check_same(OP, first.backend(), other.backend())?;
-            asserts.extend(same_layout(first.backend(), OP, first.ragged_shape(), other.ragged_shape())?);
-            sum = sum.add(Expr::load(other.numbers(OP)?, Expr::index()));
-        }
-        let node = Node::map(first.backend(), OP, first.count()?, sum, &asserts);
-        first.with_value_node(node)
-    }
 }
 
 impl<T: Arithmetic> RaggedTensor<T> {

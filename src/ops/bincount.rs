@@ -17,8 +17,119 @@ use crate::graph::recording::read_now;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::ops::IntoAxes;
+use crate::ops::operations;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
+
+operations! {
+    /// Counts of integers: the number of occurrences of each, in all or per row.
+    const OPERATIONS: family "Counts" on RaggedTensor<T> where T: Number;
+
+    /// The number of occurrences of each of the integers from 0 on: along `axis` and all axes below it, or in all
+    /// (`..`).
+    ///
+    /// `axis` 0 or `..` gives a vector of counts; a deeper axis gives such a vector for each row: `[n, (r)]` along axis
+    /// 1 gives `[n, bins]`, and the dimensions above stay as they are. The counts are i32. The number of bins is the
+    /// largest value plus 1, or as [`Bins`] says; with [`binary`](crate::binary)`(bins)` each is 1 where the value
+    /// occurs. Empty rows count nothing. Floats must be whole numbers.
+    ///
+    /// # Errors
+    /// Byte strings; an axis out of range, or several; a negative number of bins; 2^32 - 1 counts or more. At the read:
+    /// negative values, floats that are not whole numbers.
+    ///
+    /// # Cost
+    /// One pass over the values, and one more with a wait where the number of bins depends on the largest value, which
+    /// [`record_async`](crate::record_async) awaits. Counts are integers and do not depend on the order: the same on
+    /// every backend.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![], vec![0, 3]], &Device::cpu())?;
+    /// assert_eq!(x.bincount(.., ..)?.to_vec()?, [1, 2, 1, 1]);
+    /// assert_eq!(x.bincount(1, 3)?.to_vec()?, [0, 2, 1, 0, 0, 0, 1, 0, 0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.math.bincount`, whose `axis` is 0, -1 or `None`. NumPy: `bincount`.
+    fn bincount(&self, axis: impl IntoAxes as axes, bins: impl Into<Bins>) -> i32;
+    tensorflow "tf.math.bincount";
+    waits "for the greatest number, unless the number of bins is given";
+    gradient none "integers";
+
+    /// The sum of the weights of the occurrences of each of the integers from 0 on, as [`Tensor::bincount`].
+    ///
+    /// `weights` has the layout of this tensor, and its dtype is that of the result. Bins without values hold 0. The
+    /// weights of up to 512 bins in all are added in order within each 2048 consecutive values, then the sums of these
+    /// tiles; those of more bins in the canonical order of row reductions. Both give the same bits on every backend.
+    ///
+    /// # Errors
+    /// As [`Tensor::bincount`]; [`binary`](crate::binary) bins; weights of another layout or on another device, of bools
+    /// or byte strings.
+    ///
+    /// # Cost
+    /// Up to 512 bins in all: one pass over the values and the weights. More bins: a stable sort of the values, and a
+    /// reduction of the weights. The wait of [`Tensor::bincount`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![0]], &Device::cpu())?;
+    /// let w = RaggedTensor::from_nested([vec![0.5f32, 1.0, 2.0], vec![4.0]], &Device::cpu())?;
+    /// assert_eq!(x.bincount_weighted(&w, .., ..)?.to_vec()?, [4.0, 1.5, 2.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.math.bincount` with `weights`.
+    fn bincount_weighted(
+        &self,
+        weights: &impl AsRef<Tensor> as row,
+        axis: impl IntoAxes as axes,
+        bins: impl Into<Bins>,
+    ) -> W;
+    tensorflow "tf.math.bincount(…, weights=…)";
+    waits "for the greatest number, unless the number of bins is given";
+    gradient later;
+    typed hand;
+}
+
+#[track_caller]
+fn bincount(x: &Tensor, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Tensor> {
+    const OP: &str = "bincount";
+    let (counted, bins) = (Counted::new(OP, x, &axis.into())?, bins.into());
+    let bin = bin(OP, x)?;
+    let number = bins.number(OP, x, &bin)?;
+    counted.counts(x, &bin, number, bins.binary)
+}
+
+#[track_caller]
+fn bincount_weighted(
+    x: &Tensor,
+    weights: &impl AsRef<Tensor>,
+    axis: impl IntoAxes,
+    bins: impl Into<Bins>,
+) -> Result<Tensor> {
+    const OP: &str = "bincount_weighted";
+    let (weights, bins) = (weights.as_ref(), bins.into());
+    let backend = x.backend();
+    Device::check_same(OP, backend, weights.backend())?;
+    if bins.binary {
+        return Err(Error::argument(OP, "binary bins have no weights; use bincount, or drop binary"));
+    }
+    let dtype = weights.dtype();
+    if dtype == DType::Bool {
+        return Err(Error::unsupported(OP, dtype, "cast the weights to a number"));
+    }
+    let weight = Expr::load(weights.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
+    let asserts = same_layout(backend, OP, x.ragged_shape(), weights.ragged_shape())?;
+    let counted = Counted::new(OP, x, &axis.into())?;
+    let bin = bin(OP, x)?;
+    let number = bins.number(OP, x, &bin)?;
+    let counters = counted.groups.times(OP, number.into())?;
+    let keys = ByKey::new(backend, OP, &counted.count, counted.key(&bin, number), &counters)?;
+    let keys = keys.in_tiles(backend, OP, &counted.count);
+    let sums = keys.reduce(backend, OP, ReduceOp::Sum, 1, &weight)?;
+    let sum = Expr::load(&sums, Expr::index()).cast(dtype);
+    counted.tensor(x, Node::map(backend, OP, counters, sum, &asserts), number)
+}
 
 /// The dimensions that stay when an axis and all below it are counted: a count per bin for each of their elements.
 pub(super) struct Counted {
@@ -202,95 +313,6 @@ impl Bins {
 }
 
 impl Tensor {
-    /// The number of occurrences of each of the integers from 0 on: along `axis` and all axes below it, or in all
-    /// (`..`).
-    ///
-    /// `axis` 0 or `..` gives a vector of counts; a deeper axis gives such a vector for each row: `[n, (r)]` along axis
-    /// 1 gives `[n, bins]`, and the dimensions above stay as they are. The counts are i32. The number of bins is the
-    /// largest value plus 1, or as [`Bins`] says; with [`binary`](crate::binary)`(bins)` each is 1 where the value
-    /// occurs. Empty rows count nothing. Floats must be whole numbers.
-    ///
-    /// # Errors
-    /// Byte strings; an axis out of range, or several; a negative number of bins; 2^32 - 1 counts or more. At the read:
-    /// negative values, floats that are not whole numbers.
-    ///
-    /// # Cost
-    /// One pass over the values, and one more with a wait where the number of bins depends on the largest value, which
-    /// [`record_async`](crate::record_async) awaits. Counts are integers and do not depend on the order: the same on
-    /// every backend.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![], vec![0, 3]], &Device::cpu())?;
-    /// assert_eq!(x.bincount(.., ..)?.to_vec()?, [1, 2, 1, 1]);
-    /// assert_eq!(x.bincount(1, 3)?.to_vec()?, [0, 2, 1, 0, 0, 0, 1, 0, 0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.math.bincount`, whose `axis` is 0, -1 or `None`. NumPy: `bincount`.
-    #[track_caller]
-    pub fn bincount(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Self> {
-        const OP: &str = "bincount";
-        let (counted, bins) = (Counted::new(OP, self, &axis.into())?, bins.into());
-        let bin = bin(OP, self)?;
-        let number = bins.number(OP, self, &bin)?;
-        counted.counts(self, &bin, number, bins.binary)
-    }
-
-    /// The sum of the weights of the occurrences of each of the integers from 0 on, as [`Tensor::bincount`].
-    ///
-    /// `weights` has the layout of this tensor, and its dtype is that of the result. Bins without values hold 0. The
-    /// weights of up to 512 bins in all are added in order within each 2048 consecutive values, then the sums of these
-    /// tiles; those of more bins in the canonical order of row reductions. Both give the same bits on every backend.
-    ///
-    /// # Errors
-    /// As [`Tensor::bincount`]; [`binary`](crate::binary) bins; weights of another layout or on another device, of bools
-    /// or byte strings.
-    ///
-    /// # Cost
-    /// Up to 512 bins in all: one pass over the values and the weights. More bins: a stable sort of the values, and a
-    /// reduction of the weights. The wait of [`Tensor::bincount`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![0]], &Device::cpu())?;
-    /// let w = RaggedTensor::from_nested([vec![0.5f32, 1.0, 2.0], vec![4.0]], &Device::cpu())?;
-    /// assert_eq!(x.bincount_weighted(&w, .., ..)?.to_vec()?, [4.0, 1.5, 2.0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.math.bincount` with `weights`.
-    #[track_caller]
-    pub fn bincount_weighted(
-        &self,
-        weights: &impl AsRef<Self>,
-        axis: impl IntoAxes,
-        bins: impl Into<Bins>,
-    ) -> Result<Self> {
-        const OP: &str = "bincount_weighted";
-        let (weights, bins) = (weights.as_ref(), bins.into());
-        let backend = self.backend();
-        Device::check_same(OP, backend, weights.backend())?;
-        if bins.binary {
-            return Err(Error::argument(OP, "binary bins have no weights; use bincount, or drop binary"));
-        }
-        let dtype = weights.dtype();
-        if dtype == DType::Bool {
-            return Err(Error::unsupported(OP, dtype, "cast the weights to a number"));
-        }
-        let weight = Expr::load(weights.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
-        let asserts = same_layout(backend, OP, self.ragged_shape(), weights.ragged_shape())?;
-        let counted = Counted::new(OP, self, &axis.into())?;
-        let bin = bin(OP, self)?;
-        let number = bins.number(OP, self, &bin)?;
-        let counters = counted.groups.times(OP, number.into())?;
-        let keys = ByKey::new(backend, OP, &counted.count, counted.key(&bin, number), &counters)?;
-        let keys = keys.in_tiles(backend, OP, &counted.count);
-        let sums = keys.reduce(backend, OP, ReduceOp::Sum, 1, &weight)?;
-        let sum = Expr::load(&sums, Expr::index()).cast(dtype);
-        counted.tensor(self, Node::map(backend, OP, counters, sum, &asserts), number)
-    }
-
     /// The values that occur along axis 0 or 1, and how often, in ascending order; see
     /// [`bincount_sparse`](Self::bincount_sparse).
     #[track_caller]
@@ -334,15 +356,6 @@ pub(crate) struct Occurrences {
 }
 
 impl<T: Number> RaggedTensor<T> {
-    /// As [`Tensor::bincount`].
-    ///
-    /// # Errors
-    /// As [`Tensor::bincount`].
-    #[track_caller]
-    pub fn bincount(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<RaggedTensor<i32>> {
-        self.erased().bincount(axis, bins)?.try_into()
-    }
-
     /// As [`Tensor::bincount_weighted`].
     ///
     /// # Errors

@@ -4,10 +4,14 @@ use super::reshape::NewShape;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
+use crate::ops::operations;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
-use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Broadcasts a tensor to a shape.
+    const OPERATIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
+
     /// Repeats the elements to fill a shape. The dtype stays; the result has the partitions of the shape itself.
     ///
     /// The shape is a [`RaggedShape`] or a list of sizes. Shapes match as for arithmetic ([`Tensor::add`]). In
@@ -30,14 +34,11 @@ impl Tensor {
     /// assert_eq!(x.broadcast_to(&shape)?.to_string(), "<ragged.RaggedTensor [[7, 7, 7], [8]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.broadcast_to`.
-    #[track_caller]
-    pub fn broadcast_to<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
-        const OP: &str = "broadcast_to";
-        let shape = shape.into().whole(OP, &self.device())?;
-        self.repeated_to(OP, &shape)
-    }
+    fn broadcast_to<'a>(&self, shape: impl Into<NewShape<'a>>) -> T;
+    tensorflow "tf.broadcast_to";
+    waits "for sizes that only the device knows";
+    gradient later;
+    row none "operands broadcast by themselves";
 
     /// Repeats the elements to fill the shape of `other`, whose values and dtype do not matter. As
     /// [`Tensor::broadcast_to`].
@@ -55,11 +56,27 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[track_caller]
-    pub fn broadcast_like(&self, other: &impl AsRef<Self>) -> Result<Self> {
-        self.repeated_to("broadcast_like", other.as_ref().ragged_shape())
-    }
+    fn broadcast_like(&self, other: &impl AsRef<Tensor>) -> T;
+    tensorflow "tf.broadcast_to";
+    awkward "ak.broadcast_arrays";
+    waits "for sizes that only the device knows";
+    gradient later;
+    row none "operands broadcast by themselves";
+}
 
+#[track_caller]
+fn broadcast_to<'a>(x: &Tensor, shape: impl Into<NewShape<'a>>) -> Result<Tensor> {
+    const OP: &str = "broadcast_to";
+    let shape = shape.into().whole(OP, &x.device())?;
+    x.repeated_to(OP, &shape)
+}
+
+#[track_caller]
+fn broadcast_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
+    x.repeated_to("broadcast_like", other.as_ref().ragged_shape())
+}
+
+impl Tensor {
     #[track_caller]
     pub(super) fn repeated_to(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
         let backend = self.backend();
@@ -85,25 +102,5 @@ impl Tensor {
         let conditions = [shared.asserts, shape.conditions.clone()].concat();
         let values = Values::rearranged(backend, op, &shape.count(op)?, &pick, bound, &conditions)?;
         Self::new(backend, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::broadcast_to`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::broadcast_to`].
-    #[track_caller]
-    pub fn broadcast_to<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
-        self.erased().broadcast_to(shape)?.try_into()
-    }
-
-    /// Repeats the elements to fill the shape of `other`. As [`Tensor::broadcast_like`].
-    ///
-    /// # Errors
-    /// As [`Tensor::broadcast_like`].
-    #[track_caller]
-    pub fn broadcast_like(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().broadcast_like(other)?.try_into()
     }
 }

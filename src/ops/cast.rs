@@ -10,9 +10,13 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
+use crate::ops::operations;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Element type conversions: by value, by value with saturation, and by bits.
+    const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: Element;
+
     /// Converts the elements to `dtype`; the shape stays. Integers wrap. Floats round to the nearest float, or towards
     /// zero to an integer. A float beyond the integers' range gives the nearest end of the range, and NaN gives 0. Any
     /// value but 0 is `true`.
@@ -31,18 +35,14 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.cast`.
-    #[doc(alias = "astype")]
-    #[track_caller]
-    pub fn cast(&self, dtype: DType) -> Result<Self> {
-        const OP: &str = "cast";
-        convertible(OP, self, dtype)?;
-        if dtype == self.dtype() {
-            return Ok(self.clone());
-        }
-        self.map_numbers(OP, |x| x.cast(dtype))
-    }
+    fn cast(&self, dtype: DType) -> U;
+    alias "astype";
+    tensorflow "tf.cast";
+    awkward "ak.values_astype";
+    polars "cast(pl.Int8)";
+    gradient later;
+    typed hand;
+    row hand;
 
     /// Converts the elements to `dtype` with saturation; the shape stays. Values beyond the range of an integer type
     /// become its nearest end, and NaN becomes 0. Values beyond the range of a narrower float type become its nearest
@@ -62,17 +62,10 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.saturate_cast`.
-    #[track_caller]
-    pub fn saturate_cast(&self, dtype: DType) -> Result<Self> {
-        const OP: &str = "saturate_cast";
-        convertible(OP, self, dtype)?;
-        if dtype == self.dtype() {
-            return Ok(self.clone());
-        }
-        self.map_numbers(OP, |x| within_range(x, dtype).cast(dtype))
-    }
+    fn saturate_cast(&self, dtype: DType) -> U;
+    tensorflow "tf.saturate_cast";
+    gradient later;
+    typed hand;
 
     /// Reinterprets the bits of the elements as another dtype. A narrower dtype adds an innermost dimension that holds
     /// the parts of each element, low bits first. A wider dtype joins the elements of the innermost dimension, which
@@ -93,24 +86,50 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.bitcast`.
-    #[track_caller]
-    pub fn bitcast(&self, dtype: DType) -> Result<Self> {
-        const OP: &str = "bitcast";
-        let from = self.dtype();
-        if from == dtype {
-            return Ok(self.clone());
-        }
-        Takes::Numbers.check(OP, from)?;
-        Takes::Numbers.check(OP, dtype)?;
-        match (from.size(), dtype.size()) {
-            (a, b) if a == b => self.map_numbers(OP, |x| x.bitcast(dtype)),
-            (a, b) if a > b => self.split_bits(OP, dtype, (a / b) as u32),
-            (a, b) => self.joined_bits(OP, dtype, (b / a) as u32),
-        }
-    }
+    fn bitcast(&self, dtype: DType) -> U;
+    tensorflow "tf.bitcast";
+    gradient none "constant almost everywhere";
+    typed hand;
+    row none "not offered yet";
+}
 
+#[track_caller]
+fn cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
+    const OP: &str = "cast";
+    convertible(OP, tensor, dtype)?;
+    if dtype == tensor.dtype() {
+        return Ok(tensor.clone());
+    }
+    tensor.map_numbers(OP, |x| x.cast(dtype))
+}
+
+#[track_caller]
+fn saturate_cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
+    const OP: &str = "saturate_cast";
+    convertible(OP, tensor, dtype)?;
+    if dtype == tensor.dtype() {
+        return Ok(tensor.clone());
+    }
+    tensor.map_numbers(OP, |x| within_range(x, dtype).cast(dtype))
+}
+
+#[track_caller]
+fn bitcast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
+    const OP: &str = "bitcast";
+    let from = tensor.dtype();
+    if from == dtype {
+        return Ok(tensor.clone());
+    }
+    Takes::Numbers.check(OP, from)?;
+    Takes::Numbers.check(OP, dtype)?;
+    match (from.size(), dtype.size()) {
+        (a, b) if a == b => tensor.map_numbers(OP, |x| x.bitcast(dtype)),
+        (a, b) if a > b => tensor.split_bits(OP, dtype, (a / b) as u32),
+        (a, b) => tensor.joined_bits(OP, dtype, (b / a) as u32),
+    }
+}
+
+impl Tensor {
     /// Splits each element into `n` elements of a narrower dtype, low bits first.
     #[track_caller]
     fn split_bits(&self, op: &'static str, dtype: DType, n: u32) -> Result<Self> {

@@ -17,8 +17,122 @@ use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::size::Size;
 use crate::integer::{Integer, non_negative};
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
+
+operations! {
+    /// Combinations and Cartesian products of the elements of each row.
+    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
+    /// All combinations of `k` elements of each row along `axis`: `k` tensors, one for each member of the combinations.
+    ///
+    /// The tensors share their row partitions: a row of `n` elements becomes one of `n! / (k! (n - k)!)`, ragged.
+    /// Combinations are in lexicographic order of their positions, and the members of one ascend in position; equal
+    /// elements are told apart by position. Rows of fewer than `k` elements have no combinations. Any dtype; dimensions
+    /// below the axis belong to the elements. For one tensor of `k` columns, [`Tensor::zip`] the result.
+    ///
+    /// Costs a prefix sum over the elements, and one over the prefixes of each length from 2 to `k - 1`; each member is a
+    /// gather, which fuses into its consumer: combinations that are only reduced are not stored. Never waits.
+    ///
+    /// Awkward: `ak.unzip(ak.combinations(x, k))`. Python: `itertools.combinations`.
+    ///
+    /// # Errors
+    /// `k` not in 1 to 6; `axis` out of range. At the read: 2^32 combinations or more.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
+    /// let pairs = x.combinations(2, 1)?;
+    /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[1, 1, 2], [], [4]]>");
+    /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[2, 3, 3], [], [5]]>");
+    /// assert_eq!((&pairs[0] * &pairs[1])?.reduce_sum(1)?.to_vec()?, [11, 0, 20]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn combinations(&self, k: impl Integer, axis: impl Integer as axis) -> [T];
+    awkward "ak.combinations";
+    gradient later;
+
+    /// The positions of the members of [`Tensor::combinations`] in their rows, i64.
+    ///
+    /// Awkward: `ak.unzip(ak.argcombinations(x, k))`.
+    ///
+    /// # Errors
+    /// As [`Tensor::combinations`].
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![7, 7, 7], vec![7]], &Device::cpu())?;
+    /// let pairs = x.argcombinations(2, 1)?;
+    /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[0, 0, 1], []]>");
+    /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[1, 2, 2], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn argcombinations(&self, k: impl Integer, axis: impl Integer as axis) -> [i64];
+    awkward "ak.argcombinations";
+    gradient none "integers";
+
+    /// The Cartesian product of the rows of several tensors along `axis`: one tensor for each factor.
+    ///
+    /// The results share their row partitions. A row has as many tuples as the product of the rows' lengths, in
+    /// lexicographic order: the last factor varies fastest. A row that is empty in one factor has no tuples. The
+    /// tensors may have different dtypes and dimensions below `axis`, and must agree in those above it.
+    ///
+    /// Costs a prefix sum over the elements of the first tensor, and one over the tuples of each intermediate product;
+    /// each result is a gather, which fuses into its consumer. Never waits.
+    ///
+    /// Awkward: `ak.unzip(ak.cartesian([a, b]))`. Python: `itertools.product`.
+    ///
+    /// # Errors
+    /// No tensors; `axis` out of range, or 0 for a tensor of a different rank; tensors on different devices, or with
+    /// different dimensions above `axis`. At the read: those that only the device knows; 2^32 tuples or more.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor, Tensor};
+    /// let device = Device::cpu();
+    /// let a = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &device)?;
+    /// let b = RaggedTensor::from_nested(vec![vec![10, 20], vec![]], &device)?;
+    /// let pairs = Tensor::cartesian(&[&a, &b], 1)?;
+    /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[1, 1, 2, 2], []]>");
+    /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[10, 20, 10, 20], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn cartesian(all: &[impl AsRef<Tensor>], axis: impl Integer as axis) -> [T];
+    awkward "ak.cartesian";
+    gradient later;
+    typed hand;
+    row none "not offered yet";
+}
+
+#[track_caller]
+fn combinations(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<Vec<Tensor>> {
+    x.member_tensors("combinations", k, axis, Give::Elements)
+}
+
+#[track_caller]
+fn argcombinations(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<Vec<Tensor>> {
+    x.member_tensors("argcombinations", k, axis, Give::Positions)
+}
+
+#[track_caller]
+fn cartesian(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Vec<Tensor>> {
+    const OP: &str = "cartesian";
+    let axis = axis.saturating_i64();
+    let Some(first) = all.first().map(AsRef::as_ref) else {
+        return Err(Error::argument(OP, "there must be at least one tensor"));
+    };
+    let factors = all.iter().map(|x| AxisRows::new(OP, x.as_ref(), axis)).collect::<Result<Vec<_>>>()?;
+    let mut asserts = Vec::new();
+    for other in &factors[1..] {
+        Device::check_same(OP, first.backend(), other.elements.backend())?;
+        asserts.extend(factors[0].agrees_above(other)?);
+    }
+    let parts: Vec<&RowPartition> = factors.iter().map(|f| &f.rows).collect();
+    let tuples = product(first.backend(), OP, &parts)?;
+    let member =
+        |(k, of): (usize, &AxisRows)| tuples.member(OP, k, of, &factors[0], Give::Elements)?.on_condition(OP, &asserts);
+    on_behalf(|| factors.iter().enumerate().map(member).collect())
+}
 
 /// Largest number of members of a combination. The gather of the last member binds the row splits of each level: with
 /// the values and the result, 6 members fit the 8 storage buffers of core WebGPU.
@@ -106,7 +220,7 @@ fn known_count(rows: &RowPartition, k: u32) -> Option<u64> {
 
 /// All combinations of `k` elements of each row, in lexicographic order of their positions.
 #[track_caller]
-fn combinations(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: u32) -> Result<Tuples> {
+fn chosen(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: u32) -> Result<Tuples> {
     if let Some(count) = known_count(rows, k) {
         // Every prefix has a completion: no level has more entries than the result.
         Extent::known_u64(op, count)?;
@@ -183,122 +297,7 @@ impl Tensor {
         }
         let k = given as u32;
         let of = AxisRows::new(op, self, axis.saturating_i64())?;
-        let tuples = combinations(self.backend(), op, &of.rows, k)?;
+        let tuples = chosen(self.backend(), op, &of.rows, k)?;
         on_behalf(|| (0..k as usize).map(|member| tuples.member(op, member, &of, &of, give)).collect())
-    }
-
-    /// All combinations of `k` elements of each row along `axis`: `k` tensors, one for each member of the combinations.
-    ///
-    /// The tensors share their row partitions: a row of `n` elements becomes one of `n! / (k! (n - k)!)`, ragged.
-    /// Combinations are in lexicographic order of their positions, and the members of one ascend in position; equal
-    /// elements are told apart by position. Rows of fewer than `k` elements have no combinations. Any dtype; dimensions
-    /// below the axis belong to the elements. For one tensor of `k` columns, [`Tensor::zip`] the result.
-    ///
-    /// Costs a prefix sum over the elements, and one over the prefixes of each length from 2 to `k - 1`; each member is a
-    /// gather, which fuses into its consumer: combinations that are only reduced are not stored. Never waits.
-    ///
-    /// Awkward: `ak.unzip(ak.combinations(x, k))`. Python: `itertools.combinations`.
-    ///
-    /// # Errors
-    /// `k` not in 1 to 6; `axis` out of range. At the read: 2^32 combinations or more.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
-    /// let pairs = x.combinations(2, 1)?;
-    /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[1, 1, 2], [], [4]]>");
-    /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[2, 3, 3], [], [5]]>");
-    /// assert_eq!((&pairs[0] * &pairs[1])?.reduce_sum(1)?.to_vec()?, [11, 0, 20]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn combinations(&self, k: impl Integer, axis: impl Integer) -> Result<Vec<Self>> {
-        self.member_tensors("combinations", k, axis, Give::Elements)
-    }
-
-    /// The positions of the members of [`Tensor::combinations`] in their rows, i64.
-    ///
-    /// Awkward: `ak.unzip(ak.argcombinations(x, k))`.
-    ///
-    /// # Errors
-    /// As [`Tensor::combinations`].
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![7, 7, 7], vec![7]], &Device::cpu())?;
-    /// let pairs = x.argcombinations(2, 1)?;
-    /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[0, 0, 1], []]>");
-    /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[1, 2, 2], []]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn argcombinations(&self, k: impl Integer, axis: impl Integer) -> Result<Vec<Self>> {
-        self.member_tensors("argcombinations", k, axis, Give::Positions)
-    }
-
-    /// The Cartesian product of the rows of several tensors along `axis`: one tensor for each factor.
-    ///
-    /// The results share their row partitions. A row has as many tuples as the product of the rows' lengths, in
-    /// lexicographic order: the last factor varies fastest. A row that is empty in one factor has no tuples. The
-    /// tensors may have different dtypes and dimensions below `axis`, and must agree in those above it.
-    ///
-    /// Costs a prefix sum over the elements of the first tensor, and one over the tuples of each intermediate product;
-    /// each result is a gather, which fuses into its consumer. Never waits.
-    ///
-    /// Awkward: `ak.unzip(ak.cartesian([a, b]))`. Python: `itertools.product`.
-    ///
-    /// # Errors
-    /// No tensors; `axis` out of range, or 0 for a tensor of a different rank; tensors on different devices, or with
-    /// different dimensions above `axis`. At the read: those that only the device knows; 2^32 tuples or more.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor, Tensor};
-    /// let device = Device::cpu();
-    /// let a = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &device)?;
-    /// let b = RaggedTensor::from_nested(vec![vec![10, 20], vec![]], &device)?;
-    /// let pairs = Tensor::cartesian(&[&a, &b], 1)?;
-    /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[1, 1, 2, 2], []]>");
-    /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[10, 20, 10, 20], []]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn cartesian(all: &[impl AsRef<Self>], axis: impl Integer) -> Result<Vec<Self>> {
-        const OP: &str = "cartesian";
-        let axis = axis.saturating_i64();
-        let Some(first) = all.first().map(AsRef::as_ref) else {
-            return Err(Error::argument(OP, "there must be at least one tensor"));
-        };
-        let factors = all.iter().map(|x| AxisRows::new(OP, x.as_ref(), axis)).collect::<Result<Vec<_>>>()?;
-        let mut asserts = Vec::new();
-        for other in &factors[1..] {
-            Device::check_same(OP, first.backend(), other.elements.backend())?;
-            asserts.extend(factors[0].agrees_above(other)?);
-        }
-        let parts: Vec<&RowPartition> = factors.iter().map(|f| &f.rows).collect();
-        let tuples = product(first.backend(), OP, &parts)?;
-        let member = |(k, of): (usize, &AxisRows)| {
-            tuples.member(OP, k, of, &factors[0], Give::Elements)?.on_condition(OP, &asserts)
-        };
-        on_behalf(|| factors.iter().enumerate().map(member).collect())
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::combinations`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::combinations`].
-    #[track_caller]
-    pub fn combinations(&self, k: impl Integer, axis: impl Integer) -> Result<Vec<Self>> {
-        self.erased().combinations(k, axis)?.into_iter().map(Self::try_from).collect()
-    }
-
-    /// [`Tensor::argcombinations`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::argcombinations`].
-    #[track_caller]
-    pub fn argcombinations(&self, k: impl Integer, axis: impl Integer) -> Result<Vec<RaggedTensor<i64>>> {
-        self.erased().argcombinations(k, axis)?.into_iter().map(RaggedTensor::try_from).collect()
     }
 }

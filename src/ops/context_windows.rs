@@ -9,11 +9,15 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
+use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::{RowPartition, width_of};
-use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// The window of elements around each element of a row.
+    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
     /// For each element along `axis`, the window of elements around it: `size` elements, from the element itself on, or
     /// from [`starting_at`](crate::starting_at)`(size, start)` on. `fill` stands where the window leaves the row.
     ///
@@ -37,18 +41,28 @@ impl Tensor {
     /// assert_eq!(around.reduce_sum(2)?.to_string(), "<ragged.RaggedTensor [[3, 6, 5], [], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn context_windows<'a>(
+    fn context_windows<'a>(
         &self,
         context: impl Into<Context>,
-        fill: impl IntoOperand<'a>,
-        axis: impl Integer,
-    ) -> Result<Self> {
-        const OP: &str = "context_windows";
-        let fill = fill_value(OP, fill.into(), self.dtype())?;
-        self.contexts(OP, context.into(), fill, axis.saturating_i64())
-    }
+        fill: impl IntoOperandOf<'a, T> as operand,
+        axis: impl Integer as axis,
+    ) -> T;
+    gradient later;
+}
 
+#[track_caller]
+fn context_windows<'a>(
+    x: &Tensor,
+    context: impl Into<Context>,
+    fill: impl IntoOperand<'a>,
+    axis: impl Integer,
+) -> Result<Tensor> {
+    const OP: &str = "context_windows";
+    let fill = fill_value(OP, fill.into(), x.dtype())?;
+    x.contexts(OP, context.into(), fill, axis.saturating_i64())
+}
+
+impl Tensor {
     /// [`Tensor::context_windows`] of an operation with another name.
     #[track_caller]
     pub(crate) fn contexts(&self, op: &'static str, context: Context, fill: Fill, axis: i64) -> Result<Self> {
@@ -96,20 +110,4 @@ fn neighbour(along: &AxisRows, start: i64, size: u32, element: &Expr, item: &Exp
     let ahead = item.clone().sub(away);
     let inside = behind.clone().select(back.clone().le(offset.clone()), ahead.clone().lt(rest(offset)));
     (inside, behind.select(element.clone().sub(back), element.clone().add(ahead)))
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::context_windows`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::context_windows`].
-    #[track_caller]
-    pub fn context_windows<'a>(
-        &self,
-        context: impl Into<Context>,
-        fill: impl IntoOperandOf<'a, T>,
-        axis: impl Integer,
-    ) -> Result<Self> {
-        self.erased().context_windows(context, fill.into().erased("context_windows")?, axis)?.try_into()
-    }
 }

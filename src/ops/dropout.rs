@@ -8,7 +8,63 @@ use crate::element::FloatElement;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
+
+operations! {
+    /// Dropout by a counter-based random generator: Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror and Shaw, "Parallel
+    /// random numbers: as easy as 1, 2, 3", 2011). The generator needs only additions, rotations and exclusive ors of
+    /// 32-bit words.
+    const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: FloatElement;
+
+    /// Sets each value to 0 with probability `rate`, and multiplies it by `1 / (1 - rate)` otherwise, which keeps the
+    /// expected value.
+    ///
+    /// The dropped values depend on the seed and on flat positions alone: unlike in TensorFlow, one seed drops the same
+    /// values on every device and at every call. Shape and dtype stay; f16 and bf16 round once. A rate of 0 returns the
+    /// tensor unchanged. Dropped NaNs and infinities become 0.
+    ///
+    /// # Errors
+    /// A rate that is not at least 0 and less than 1; a dtype other than floats.
+    ///
+    /// # Cost
+    /// One map of some 100 operations per value. Nothing is read back.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor, Seed};
+    /// let x = RaggedTensor::from_nested([vec![1.0f32; 900], vec![], vec![1.0; 100]], &Device::cpu())?;
+    /// let y = x.dropout(0.5, Seed(7))?.to_vec()?;
+    /// assert!(y.iter().all(|&v| v == 0.0 || v == 2.0));
+    /// assert!((400..600).contains(&y.iter().filter(|&&v| v == 0.0).count()));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn dropout(&self, rate: f64, seed: Seed) -> T;
+    tensorflow "tf.nn.dropout";
+    gradient later;
+}
+
+#[track_caller]
+fn dropout(tensor: &Tensor, rate: f64, seed: Seed) -> Result<Tensor> {
+    const OP: &str = "dropout";
+    Takes::Floats.check(OP, tensor.dtype())?;
+    if !(0.0..1.0).contains(&rate) {
+        return Err(Error::argument(OP, format!("the rate must be at least 0 and less than 1, but is {rate}")));
+    }
+    if rate == 0.0 {
+        return Ok(tensor.clone());
+    }
+    let [word, _] = threefry(seed.key(), [Expr::index(), Expr::u32(0)]);
+    // Integers on both sides: the comparison does not round.
+    let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
+    let dropped = word.lt(Expr::number(threshold));
+    tensor.map_numbers(OP, |x| {
+        rounded_once([x], |[x]| {
+            let zero = number(x.dtype(), 0.0);
+            let scale = parameter(x.dtype(), 1.0 / (1.0 - rate));
+            dropped.select(zero, x.mul(scale))
+        })
+    })
+}
 
 /// Rotation distance of the second word in each round, in bits; the list repeats.
 const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
@@ -34,65 +90,6 @@ pub(super) fn threefry(key: [u32; 2], counter: [Expr; 2]) -> [Expr; 2] {
         }
     }
     [x, y]
-}
-
-impl Tensor {
-    /// Sets each value to 0 with probability `rate`, and multiplies it by `1 / (1 - rate)` otherwise, which keeps the
-    /// expected value.
-    ///
-    /// The dropped values depend on the seed and on flat positions alone: unlike in TensorFlow, one seed drops the same
-    /// values on every device and at every call. Shape and dtype stay; f16 and bf16 round once. A rate of 0 returns the
-    /// tensor unchanged. Dropped NaNs and infinities become 0.
-    ///
-    /// # Errors
-    /// A rate that is not at least 0 and less than 1; a dtype other than floats.
-    ///
-    /// # Cost
-    /// One map of some 100 operations per value. Nothing is read back.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor, Seed};
-    /// let x = RaggedTensor::from_nested([vec![1.0f32; 900], vec![], vec![1.0; 100]], &Device::cpu())?;
-    /// let y = x.dropout(0.5, Seed(7))?.to_vec()?;
-    /// assert!(y.iter().all(|&v| v == 0.0 || v == 2.0));
-    /// assert!((400..600).contains(&y.iter().filter(|&&v| v == 0.0).count()));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.nn.dropout`.
-    #[track_caller]
-    pub fn dropout(&self, rate: f64, seed: Seed) -> Result<Self> {
-        const OP: &str = "dropout";
-        Takes::Floats.check(OP, self.dtype())?;
-        if !(0.0..1.0).contains(&rate) {
-            return Err(Error::argument(OP, format!("the rate must be at least 0 and less than 1, but is {rate}")));
-        }
-        if rate == 0.0 {
-            return Ok(self.clone());
-        }
-        let [word, _] = threefry(seed.key(), [Expr::index(), Expr::u32(0)]);
-        // Integers on both sides: the comparison does not round.
-        let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
-        let dropped = word.lt(Expr::number(threshold));
-        self.map_numbers(OP, |x| {
-            rounded_once([x], |[x]| {
-                let zero = number(x.dtype(), 0.0);
-                let scale = parameter(x.dtype(), 1.0 / (1.0 - rate));
-                dropped.select(zero, x.mul(scale))
-            })
-        })
-    }
-}
-
-impl<T: FloatElement> RaggedTensor<T> {
-    /// Dropout. See [`Tensor::dropout`].
-    ///
-    /// # Errors
-    /// As [`Tensor::dropout`].
-    #[track_caller]
-    pub fn dropout(&self, rate: f64, seed: Seed) -> Result<Self> {
-        Self::try_from(self.erased().dropout(rate, seed)?)
-    }
 }
 
 #[cfg(test)]

@@ -13,10 +13,14 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
+use crate::ops::operations;
 use crate::shape::{RowPartition, same_layout};
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Groups elements by group number.
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
+
     /// Groups the elements: row `k` of the result holds the elements whose entry of `partitions` is `k`, in their
     /// original order. The result has `num_partitions` rows; a group without elements is an empty row.
     ///
@@ -38,19 +42,10 @@ impl Tensor {
     /// assert_eq!(sorted.to_string(), "<ragged.RaggedTensor [[b'b', b'd'], [], [b'a', b'c']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.ragged.stack_dynamic_partitions`.
-    #[track_caller]
-    pub fn stack_dynamic_partitions(
-        &self,
-        partitions: &impl AsRef<Self>,
-        num_partitions: impl Integer,
-    ) -> Result<Self> {
-        const OP: &str = "stack_dynamic_partitions";
-        let num_partitions = non_negative(OP, "num_partitions", num_partitions)?;
-        let groups = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
-        groups.sorted.under(groups.rows)
-    }
+    fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> T;
+    tensorflow "tf.ragged.stack_dynamic_partitions";
+    gradient later;
+    row none "a partition spans rows";
 
     /// Groups the elements, one tensor per group: the rows of [`Tensor::stack_dynamic_partitions`].
     ///
@@ -68,20 +63,35 @@ impl Tensor {
     /// assert_eq!(parts[1].to_string(), "<ragged.RaggedTensor [[1], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.dynamic_partition`.
-    #[track_caller]
-    pub fn dynamic_partition(&self, partitions: &impl AsRef<Self>, num_partitions: impl Integer) -> Result<Vec<Self>> {
-        const OP: &str = "dynamic_partition";
-        let num_partitions = non_negative(OP, "num_partitions", num_partitions)?;
-        let _counted = counted_tensors(OP, self, num_partitions, 1)?;
-        let Groups { sorted, rows } = Groups::new(OP, self, partitions.as_ref(), num_partitions)?;
-        let part = |k| {
-            let (start, len) = (rows.start(Expr::u32(k)), rows.length(Expr::u32(k)));
-            sorted.rows_from(&start, Extent::bounded(rows.nvals_extent().size(), len))
-        };
-        on_behalf(|| (0..num_partitions as u32).map(part).collect())
-    }
+    fn dynamic_partition(&self, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> [T];
+    tensorflow "tf.dynamic_partition";
+    gradient later;
+    row none "a partition spans rows";
+}
+
+#[track_caller]
+fn stack_dynamic_partitions(
+    x: &Tensor,
+    partitions: &impl AsRef<Tensor>,
+    num_partitions: impl Integer,
+) -> Result<Tensor> {
+    const OP: &str = "stack_dynamic_partitions";
+    let num_partitions = non_negative(OP, "num_partitions", num_partitions)?;
+    let groups = Groups::new(OP, x, partitions.as_ref(), num_partitions)?;
+    groups.sorted.under(groups.rows)
+}
+
+#[track_caller]
+fn dynamic_partition(x: &Tensor, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> Result<Vec<Tensor>> {
+    const OP: &str = "dynamic_partition";
+    let num_partitions = non_negative(OP, "num_partitions", num_partitions)?;
+    let _counted = counted_tensors(OP, x, num_partitions, 1)?;
+    let Groups { sorted, rows } = Groups::new(OP, x, partitions.as_ref(), num_partitions)?;
+    let part = |k| {
+        let (start, len) = (rows.start(Expr::u32(k)), rows.length(Expr::u32(k)));
+        sorted.rows_from(&start, Extent::bounded(rows.nvals_extent().size(), len))
+    };
+    on_behalf(|| (0..num_partitions as u32).map(part).collect())
 }
 
 /// The elements in group order, and the partition whose rows are the groups.
@@ -128,34 +138,5 @@ impl Groups {
             Rows::Uniform(_) => RowPartition::from_lengths(backend, op, &groups, Expr::u32(0), 0)?,
         };
         Ok(Self { sorted, rows: rows.with_nvals(count) })
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::stack_dynamic_partitions`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::stack_dynamic_partitions`].
-    #[track_caller]
-    pub fn stack_dynamic_partitions(
-        &self,
-        partitions: &impl AsRef<Tensor>,
-        num_partitions: impl Integer,
-    ) -> Result<Self> {
-        self.erased().stack_dynamic_partitions(partitions, num_partitions)?.try_into()
-    }
-
-    /// [`Tensor::dynamic_partition`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::dynamic_partition`].
-    #[track_caller]
-    pub fn dynamic_partition(
-        &self,
-        partitions: &impl AsRef<Tensor>,
-        num_partitions: impl Integer,
-    ) -> Result<Vec<Self>> {
-        let parts = self.erased().dynamic_partition(partitions, num_partitions)?;
-        parts.into_iter().map(TryInto::try_into).collect()
     }
 }

@@ -2,15 +2,17 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Embedding table look-ups.
+    const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
+
     /// Looks up rows of this dense table by `ids`: [`Tensor::gather`] along the first axis.
     ///
     /// The result has the dimensions and partitions of `ids`, followed by the dimensions of the table but the first.
     /// One map, which fuses into its consumers.
-    ///
-    /// TensorFlow: `tf.nn.embedding_lookup`.
     ///
     /// # Errors
     /// As [`Tensor::gather`]; a table that is ragged.
@@ -25,12 +27,19 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[track_caller]
-    pub fn embedding_lookup(&self, ids: &impl AsRef<Self>) -> Result<Self> {
-        self.check_table("embedding_lookup")?;
-        self.gather(ids)
-    }
+    fn embedding_lookup(&self, ids: &impl AsRef<Tensor>) -> T;
+    tensorflow "tf.nn.embedding_lookup";
+    gradient later;
+    row none "not offered yet";
+}
 
+#[track_caller]
+fn embedding_lookup(x: &Tensor, ids: &impl AsRef<Tensor>) -> Result<Tensor> {
+    x.check_table("embedding_lookup")?;
+    x.gather(ids)
+}
+
+impl Tensor {
     /// # Errors
     /// The tensor is not a dense tensor of rank 1 or more.
     #[track_caller]
@@ -39,16 +48,5 @@ impl Tensor {
             return Ok(());
         }
         Err(Error::argument(op, format!("a table is dense and has rows, but this has shape {}", self.shape_text())))
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::embedding_lookup`].
-    ///
-    /// # Errors
-    /// As [`Tensor::embedding_lookup`].
-    #[track_caller]
-    pub fn embedding_lookup(&self, ids: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().embedding_lookup(ids)?.try_into()
     }
 }

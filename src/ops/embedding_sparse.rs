@@ -13,30 +13,14 @@ use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
+use crate::ops::operations;
 use crate::shape::same_layout;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
-/// How the embeddings of a row are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Combiner {
-    /// The sum.
-    Sum,
-    /// The sum divided by the number of embeddings, or by the sum of the weights.
-    Mean,
-    /// The sum divided by the square root of the number of embeddings, or of the sum of the squared weights.
-    SqrtN,
-}
+operations! {
+    /// Embedding bags: table look-ups that combine the embeddings of each row of ids into one, with or without weights.
+    const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: FloatElement;
 
-/// Treatment of negative ids and of rows without ids.
-#[derive(Debug, Clone, Copy)]
-enum Missing {
-    /// An id out of range is an error; a row without ids gives zeros.
-    Error,
-    /// Negative ids are skipped; a row without other ids gives the embedding of this id, or zeros.
-    Default(Option<u32>),
-}
-
-impl Tensor {
     /// Combines the table rows that each row of `ids` selects into one embedding: `[rows, width…]`, dense.
     ///
     /// A row without ids gives zeros. Sums follow the order of the ids. NaN propagates. Costs a row reduction that
@@ -63,15 +47,10 @@ impl Tensor {
     /// assert_eq!(table.embedding_lookup_sparse(&ids, Combiner::Mean)?.to_vec()?, [1.5, 0.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Self> {
-        const OP: &str = "embedding_lookup_sparse";
-        let ids = ids.into();
-        if ids.default.is_some() {
-            return Err(Error::argument(OP, "it takes no default id; safe_embedding_lookup_sparse does"));
-        }
-        self.combined(OP, ids.ids, ids.weights, combiner, Missing::Error)
-    }
+    fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> T;
+    tensorflow "tf.nn.embedding_lookup_sparse";
+    gradient later;
+    row none "gather and reduce_mean give the same";
 
     /// As [`Tensor::embedding_lookup_sparse`], but negative ids are skipped. A row without other ids gives zeros, or
     /// the embedding of a default id ([`or_default`](crate::or_default)). With weights, every combiner but
@@ -93,15 +72,52 @@ impl Tensor {
     /// assert_eq!(mean.to_vec()?, [2.5, 1.5]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Self> {
-        const OP: &str = "safe_embedding_lookup_sparse";
-        let ids = ids.into();
-        self.check_table(OP)?;
-        let missing = Missing::Default(self.default_row(OP, ids.default)?);
-        self.combined(OP, ids.ids, ids.weights, combiner, missing)
-    }
+    fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> T;
+    tensorflow "tf.nn.safe_embedding_lookup_sparse";
+    gradient later;
+    row none "gather and reduce_mean give the same";
+}
 
+#[track_caller]
+fn embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Tensor> {
+    const OP: &str = "embedding_lookup_sparse";
+    let ids = ids.into();
+    if ids.default.is_some() {
+        return Err(Error::argument(OP, "it takes no default id; safe_embedding_lookup_sparse does"));
+    }
+    x.combined(OP, ids.ids, ids.weights, combiner, Missing::Error)
+}
+
+#[track_caller]
+fn safe_embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Tensor> {
+    const OP: &str = "safe_embedding_lookup_sparse";
+    let ids = ids.into();
+    x.check_table(OP)?;
+    let missing = Missing::Default(x.default_row(OP, ids.default)?);
+    x.combined(OP, ids.ids, ids.weights, combiner, missing)
+}
+
+/// How the embeddings of a row are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Combiner {
+    /// The sum.
+    Sum,
+    /// The sum divided by the number of embeddings, or by the sum of the weights.
+    Mean,
+    /// The sum divided by the square root of the number of embeddings, or of the sum of the squared weights.
+    SqrtN,
+}
+
+/// Treatment of negative ids and of rows without ids.
+#[derive(Debug, Clone, Copy)]
+enum Missing {
+    /// An id out of range is an error; a row without ids gives zeros.
+    Error,
+    /// Negative ids are skipped; a row without other ids gives the embedding of this id, or zeros.
+    Default(Option<u32>),
+}
+
+impl Tensor {
     /// The table row that `default_id` selects for rows without ids.
     ///
     /// # Errors
@@ -225,25 +241,5 @@ impl Tensor {
         let count: Extent = nrows.times(op, u64::from(width))?;
         let values = Values::Numbers(Node::map(backend, op, count, value, &asserts));
         Self::new(backend, Vec::new(), Some(nrows.clone()), self.inner().to_vec(), values)
-    }
-}
-
-impl<T: FloatElement> RaggedTensor<T> {
-    /// As [`Tensor::embedding_lookup_sparse`].
-    ///
-    /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse`].
-    #[track_caller]
-    pub fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Self> {
-        self.erased().embedding_lookup_sparse(ids, combiner)?.try_into()
-    }
-
-    /// As [`Tensor::safe_embedding_lookup_sparse`].
-    ///
-    /// # Errors
-    /// As [`Tensor::safe_embedding_lookup_sparse`].
-    #[track_caller]
-    pub fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Self> {
-        self.erased().safe_embedding_lookup_sparse(ids, combiner)?.try_into()
     }
 }

@@ -6,10 +6,14 @@ use crate::error::{Error, Result, caller};
 use crate::graph::extent::Extent;
 use crate::graph::size::Size;
 use crate::integer::Integer;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Inserts dimensions of size 1.
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
+
     /// Inserts a dimension of size 1 as dimension `axis`: 0 to the rank, or negative.
     ///
     /// The new dimension is a uniform row partition above or among the ragged dimensions, and an inner dimension below
@@ -27,27 +31,34 @@ impl Tensor {
     /// assert_eq!(x.expand_dims(-1)?.to_string(), "<ragged.RaggedTensor [[[1], [2]], [[3]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.expand_dims`.
-    #[doc(alias = "unsqueeze")]
-    #[track_caller]
-    pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        const OP: &str = "expand_dims";
-        let axis = new_axis(OP, self, axis)?;
-        match self.outer() {
-            Some(rows) if axis == 0 && self.ragged_rank() == 0 => {
-                let size = match rows.as_known() {
-                    Some(_) => rows.size().clone(),
-                    None => Size::given(rows.on_host(self.backend(), OP)?),
-                };
-                let inner = [&[size], self.inner().sizes()].concat();
-                Self::new(self.backend(), Vec::new(), Some(Extent::known(1)), inner, self.values_ref().clone())
-            }
-            _ => self.with_new_axis(OP, axis),
-        }
-    }
+    fn expand_dims(&self, axis: impl Integer as axis) -> T;
+    alias "unsqueeze";
+    tensorflow "tf.expand_dims";
+    polars "implode()";
+    waits "for a size that only the device knows and that becomes uniform";
+    gradient later;
+    row none "not offered yet";
+}
 
+#[track_caller]
+fn expand_dims(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    const OP: &str = "expand_dims";
+    let axis = new_axis(OP, x, axis)?;
+    match x.outer() {
+        Some(rows) if axis == 0 && x.ragged_rank() == 0 => {
+            let size = match rows.as_known() {
+                Some(_) => rows.size().clone(),
+                None => Size::given(rows.on_host(x.backend(), OP)?),
+            };
+            let inner = [&[size], x.inner().sizes()].concat();
+            Tensor::new(x.backend(), Vec::new(), Some(Extent::known(1)), inner, x.values_ref().clone())
+        }
+        _ => x.with_new_axis(OP, axis),
+    }
+}
+
+impl Tensor {
     /// Inserts a dimension of size 1 before dimension `axis`; an outermost one is a row partition.
     #[track_caller]
     pub(super) fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
@@ -80,15 +91,4 @@ pub(super) fn new_axis(op: &'static str, x: &Tensor, axis: i64) -> Result<usize>
         return Err(Error::Axis { op, axis, rank: rank as usize, location: caller() });
     }
     Ok(axis.rem_euclid(rank) as usize)
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::expand_dims`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::expand_dims`].
-    #[track_caller]
-    pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
-        self.erased().expand_dims(axis)?.try_into()
-    }
 }

@@ -10,11 +10,15 @@ use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
+use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::RaggedShape;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Tensors filled with one value, and dimension sizes as tensors.
+    const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Element;
+
     /// A tensor of the given shape filled with `value`: a number, a string, or a tensor of rank 0. The dtype is that of
     /// the value.
     ///
@@ -31,19 +35,11 @@ impl Tensor {
     /// assert_eq!(Tensor::fill(&shape, 7)?.to_string(), "<ragged.RaggedTensor [[7], [7, 7, 7]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.fill`.
-    #[track_caller]
-    pub fn fill<'a>(shape: &RaggedShape, value: impl IntoOperand<'a>) -> Result<Self> {
-        const OP: &str = "fill";
-        match value.into() {
-            Operand::Tensor(t) if t.rank() == 0 => t.repeated_to(OP, shape),
-            Operand::Tensor(t) => {
-                Err(Error::argument(OP, format!("the value must be a scalar, but its shape is {}", t.shape_text())))
-            }
-            Operand::Value(value) => Self::filled(OP, shape, value),
-        }
-    }
+    fn fill<'a>(shape: &RaggedShape, value: impl IntoOperandOf<'a, T> as operand) -> T;
+    tensorflow "tf.fill";
+    waits "for sizes of the shape that only the device knows";
+    gradient later;
+    row none "it makes a tensor";
 
     /// A tensor of zeros (false, empty strings) of the given shape and dtype. As [`Tensor::fill`].
     ///
@@ -56,12 +52,11 @@ impl Tensor {
     /// assert_eq!(Tensor::zeros(&shape, DType::F32)?.to_string(), "tensor([0.0, 0.0, 0.0], shape=(3,), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.zeros`.
-    #[track_caller]
-    pub fn zeros(shape: &RaggedShape, dtype: DType) -> Result<Self> {
-        Self::filled("zeros", shape, Fill::zero(dtype))
-    }
+    fn zeros(shape: &RaggedShape, dtype: DType) -> T;
+    tensorflow "tf.zeros";
+    gradient none "constant almost everywhere";
+    typed hand;
+    row none "it makes a tensor";
 
     /// A tensor of ones (true) of the given shape and dtype. As [`Tensor::fill`].
     ///
@@ -75,17 +70,40 @@ impl Tensor {
     /// assert_eq!(ones.to_string(), "<ragged.RaggedTensor [[True, True], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.ones`.
-    #[track_caller]
-    pub fn ones(shape: &RaggedShape, dtype: DType) -> Result<Self> {
-        const OP: &str = "ones";
-        if dtype == DType::Str {
-            return Err(Error::unsupported(OP, dtype, "there is no string that is one"));
-        }
-        Self::filled(OP, shape, Fill::Number(Scalar::from_i64(dtype, 1)))
-    }
+    fn ones(shape: &RaggedShape, dtype: DType) -> T where T: Number;
+    tensorflow "tf.ones";
+    gradient none "constant almost everywhere";
+    typed hand;
+    row none "it makes a tensor";
+}
 
+#[track_caller]
+fn fill<'a>(shape: &RaggedShape, value: impl IntoOperand<'a>) -> Result<Tensor> {
+    const OP: &str = "fill";
+    match value.into() {
+        Operand::Tensor(t) if t.rank() == 0 => t.repeated_to(OP, shape),
+        Operand::Tensor(t) => {
+            Err(Error::argument(OP, format!("the value must be a scalar, but its shape is {}", t.shape_text())))
+        }
+        Operand::Value(value) => Tensor::filled(OP, shape, value),
+    }
+}
+
+#[track_caller]
+fn zeros(shape: &RaggedShape, dtype: DType) -> Result<Tensor> {
+    Tensor::filled("zeros", shape, Fill::zero(dtype))
+}
+
+#[track_caller]
+fn ones(shape: &RaggedShape, dtype: DType) -> Result<Tensor> {
+    const OP: &str = "ones";
+    if dtype == DType::Str {
+        return Err(Error::unsupported(OP, dtype, "there is no string that is one"));
+    }
+    Tensor::filled(OP, shape, Fill::Number(Scalar::from_i64(dtype, 1)))
+}
+
+impl Tensor {
     #[track_caller]
     fn filled(op: &'static str, shape: &RaggedShape, value: Fill) -> Result<Self> {
         let count = shape.count(op)?;
@@ -142,15 +160,6 @@ impl RaggedShape {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::fill`] with a value of this type.
-    ///
-    /// # Errors
-    /// As [`Tensor::fill`].
-    #[track_caller]
-    pub fn fill<'a>(shape: &RaggedShape, value: impl IntoOperandOf<'a, T>) -> Result<Self> {
-        Tensor::fill(shape, value.into().erased("fill")?)?.try_into()
-    }
-
     /// [`Tensor::zeros`] of this type.
     ///
     /// # Errors

@@ -7,11 +7,15 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
+use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Fills empty rows with a default element.
+    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
     /// Fills every empty row with one element whose numbers are all `default`. Also returns an indicator of the rows
     /// that were empty.
     ///
@@ -31,67 +35,58 @@ impl Tensor {
     /// assert_eq!(empty.to_vec()?, [false, true, false]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.raw_ops.RaggedFillEmptyRows`.
-    #[track_caller]
-    pub fn fill_empty_rows<'a>(&self, default: impl IntoOperand<'a>) -> Result<(Self, Self)> {
-        const OP: &str = "fill_empty_rows";
-        let (default, backend) = (default.into().of_dtype(OP, self.dtype())?, self.backend());
-        let Some((rows, above)) = self.partitions().split_last() else {
-            return Err(Error::argument(OP, "a dense tensor has no rows that could be empty"));
-        };
-        let (value, longest) = match &default {
-            Operand::Value(value) => {
-                let bytes = if let Fill::String(s) = value { s.len() as u64 } else { 0 };
-                (Pick::Fill(value.clone()), bytes)
-            }
-            Operand::Tensor(t) => {
-                Device::check_same(OP, backend, t.backend())?;
-                if t.rank() > 0 {
-                    let what = format!("the default must be a scalar, but its shape is {}", t.shape_text());
-                    return Err(Error::argument(OP, what));
-                }
-                (Pick::From(t.values_ref(), Expr::u32(0)), t.values_ref().bytes_capacity())
-            }
-        };
-        let (nrows, one) = (rows.nrows_extent(), Expr::u32(1));
-        // At most one new element per row. The partition stays where no row is empty.
-        let most = rows.nvals_extent().plus(OP, nrows)?;
-        let length = rows.length(Expr::index()).max(one.clone());
-        let lengths = rows.known_lengths().map(|(least, most)| (least.max(1), most.max(1)));
-        let full = lengths.is_some_and(|_| rows.known_lengths().is_some_and(|(least, _)| least > 0));
-        let filled = match rows.uniform_size() {
-            Some(len) => RowPartition::uniform(len.max(1), nrows.clone())?,
-            None if full => rows.clone(),
-            None => RowPartition::from_lengths(backend, OP, nrows, length, most.size())?.with_lengths(lengths),
-        };
-        let width = Expr::size(&self.width_size().max(1));
-        let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
-        let (row, offset) = (filled.row_of(element.clone()), filled.offset_of(element));
-        let there = offset.clone().lt(rows.length(row.clone()));
-        let own = Pick::From(self.values_ref(), self.flat(rows.within(row, offset), number));
-        let outer = filled.nvals_extent().clone();
-        let count = outer.times_size(OP, &self.width_size())?;
-        let new = u64::from(nrows.capacity()) * u64::from(self.width()) * longest;
-        let bytes = self.values_ref().bytes_capacity().saturating_add(new);
-        let bound = BytesBound::at_most(bytes);
-        let values = Values::rearranged(backend, OP, &count, &Pick::either(there, own, value), bound, &[])?;
-        let parts = above.iter().cloned().chain([filled]).collect();
-        let out = Self::new(backend, parts, Some(outer), self.inner().clone(), values)?;
-        let empty = rows.length(Expr::index()).eq(Expr::u32(0));
-        let empty = Values::Numbers(Node::map(backend, OP, nrows.clone(), empty, &[]));
-        Ok((out, Self::new(backend, above.to_vec(), Some(nrows.clone()), [], empty)?))
-    }
+    fn fill_empty_rows<'a>(&self, default: impl IntoOperandOf<'a, T> as operand) -> (T, bool);
+    tensorflow "tf.raw_ops.RaggedFillEmptyRows";
+    waits "where only the device knows the number of rows";
+    gradient later;
 }
 
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::fill_empty_rows`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::fill_empty_rows`].
-    #[track_caller]
-    pub fn fill_empty_rows<'a>(&self, default: impl IntoOperandOf<'a, T>) -> Result<(Self, RaggedTensor<bool>)> {
-        let (filled, empty) = self.erased().fill_empty_rows(default.into().erased("fill_empty_rows")?)?;
-        Ok((filled.try_into()?, empty.try_into()?))
-    }
+#[track_caller]
+fn fill_empty_rows<'a>(x: &Tensor, default: impl IntoOperand<'a>) -> Result<(Tensor, Tensor)> {
+    const OP: &str = "fill_empty_rows";
+    let (default, backend) = (default.into().of_dtype(OP, x.dtype())?, x.backend());
+    let Some((rows, above)) = x.partitions().split_last() else {
+        return Err(Error::argument(OP, "a dense tensor has no rows that could be empty"));
+    };
+    let (value, longest) = match &default {
+        Operand::Value(value) => {
+            let bytes = if let Fill::String(s) = value { s.len() as u64 } else { 0 };
+            (Pick::Fill(value.clone()), bytes)
+        }
+        Operand::Tensor(t) => {
+            Device::check_same(OP, backend, t.backend())?;
+            if t.rank() > 0 {
+                let what = format!("the default must be a scalar, but its shape is {}", t.shape_text());
+                return Err(Error::argument(OP, what));
+            }
+            (Pick::From(t.values_ref(), Expr::u32(0)), t.values_ref().bytes_capacity())
+        }
+    };
+    let (nrows, one) = (rows.nrows_extent(), Expr::u32(1));
+    // At most one new element per row. The partition stays where no row is empty.
+    let most = rows.nvals_extent().plus(OP, nrows)?;
+    let length = rows.length(Expr::index()).max(one.clone());
+    let lengths = rows.known_lengths().map(|(least, most)| (least.max(1), most.max(1)));
+    let full = lengths.is_some_and(|_| rows.known_lengths().is_some_and(|(least, _)| least > 0));
+    let filled = match rows.uniform_size() {
+        Some(len) => RowPartition::uniform(len.max(1), nrows.clone())?,
+        None if full => rows.clone(),
+        None => RowPartition::from_lengths(backend, OP, nrows, length, most.size())?.with_lengths(lengths),
+    };
+    let width = Expr::size(&x.width_size().max(1));
+    let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
+    let (row, offset) = (filled.row_of(element.clone()), filled.offset_of(element));
+    let there = offset.clone().lt(rows.length(row.clone()));
+    let own = Pick::From(x.values_ref(), x.flat(rows.within(row, offset), number));
+    let outer = filled.nvals_extent().clone();
+    let count = outer.times_size(OP, &x.width_size())?;
+    let new = u64::from(nrows.capacity()) * u64::from(x.width()) * longest;
+    let bytes = x.values_ref().bytes_capacity().saturating_add(new);
+    let bound = BytesBound::at_most(bytes);
+    let values = Values::rearranged(backend, OP, &count, &Pick::either(there, own, value), bound, &[])?;
+    let parts = above.iter().cloned().chain([filled]).collect();
+    let out = Tensor::new(backend, parts, Some(outer), x.inner().clone(), values)?;
+    let empty = rows.length(Expr::index()).eq(Expr::u32(0));
+    let empty = Values::Numbers(Node::map(backend, OP, nrows.clone(), empty, &[]));
+    Ok((out, Tensor::new(backend, above.to_vec(), Some(nrows.clone()), [], empty)?))
 }

@@ -11,8 +11,253 @@ use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
+use crate::ops::operations;
 use crate::shape::{Dims, Encoding, RowPartition, width_of};
-use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, RaggedTensor, Source, Tensor, Values};
+use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, Source, Tensor, Values};
+
+operations! {
+    /// Converts dense tensors to ragged ones: rows are truncated to lengths, or at their trailing padding.
+    const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Element;
+
+    /// Converts a dense tensor to a ragged one with the same values. The first `ragged_rank` dimensions after the
+    /// outermost become uniform partitions. `tf.RaggedTensor.from_tensor`. No pass, no wait.
+    ///
+    /// # Errors
+    /// A ragged tensor, a scalar or a vector; a `ragged_rank` of 0 or not below the rank.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let dense = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
+    /// let x = Tensor::from_tensor(&dense, 1)?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer) -> T;
+    tensorflow "tf.RaggedTensor.from_tensor";
+    gradient later;
+    row none "it makes a tensor";
+
+    /// Converts a dense tensor to a ragged one that keeps the first `lengths[r]` elements of each row `r` of dimension
+    /// `ragged_rank`. `tf.RaggedTensor.from_tensor` with `lengths`.
+    ///
+    /// Lengths below 0 count as 0, and lengths above the row length as the row length. A scan and a map, no wait.
+    ///
+    /// # Errors
+    /// As [`Tensor::from_tensor`]; another number of lengths than of rows, at the read where only the device knows these
+    /// numbers.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let dense = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
+    /// let x = Tensor::from_tensor_with_lengths(&dense, &[2, 1], 1)?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn from_tensor_with_lengths<'a>(
+        dense: &impl AsRef<Tensor>,
+        lengths: impl Into<Integers<'a>>,
+        ragged_rank: impl Integer,
+    ) -> T;
+    tensorflow "tf.RaggedTensor.from_tensor(…, lengths)";
+    gradient later;
+    row none "it makes a tensor";
+
+    /// Converts a dense tensor to a ragged one and truncates the rows of several dimensions. `nested_lengths[0]` holds
+    /// the lengths of the outermost rows, `nested_lengths[1]` the lengths of the rows that remain in these, and so on.
+    /// `tf.RaggedTensor.from_tensor` with nested `lengths`.
+    ///
+    /// The longest row of each level must be as long as the dimension, as in TensorFlow. Costs uploads and a map.
+    ///
+    /// # Errors
+    /// No levels, or too many for the rank; a level whose number of lengths is not the number of rows that the level
+    /// above keeps; a negative length; a longest length that differs from the dimension.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let dense = HostTensor::dense(&[2, 2, 1], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
+    /// let x = Tensor::from_tensor_with_nested_lengths(&dense, &[&[2, 1], &[1, 0, 1]])?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], []], [[3]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &[&[i64]]) -> T;
+    tensorflow "tf.RaggedTensor.from_tensor(…, lengths)";
+    gradient later;
+    row none "it makes a tensor";
+
+    /// Converts a dense tensor to a ragged one without the trailing padding of the rows of dimension `ragged_rank`.
+    /// Padding between other values stays. `tf.RaggedTensor.from_tensor` with `padding`.
+    ///
+    /// An element is padding if all its numbers equal those of `padding`; NaN equals nothing. Costs a row reduction, a
+    /// scan and a map, plus a reduction over the bytes for strings. No wait.
+    ///
+    /// # Errors
+    /// As [`Tensor::from_tensor`]; a padding of another dtype or device, or whose shape is not that of an element of a
+    /// row.
+    ///
+    /// ```
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let device = Device::cpu();
+    /// let dense = HostTensor::dense(&[2, 3], HostValues::I32(vec![1, 0, 2, 3, 0, 0])).to_device(&device)?;
+    /// let padding = HostTensor::dense(&[], HostValues::I32(vec![0])).to_device(&device)?;
+    /// let x = Tensor::from_tensor_with_padding(&dense, &padding, 1)?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn from_tensor_with_padding(
+        dense: &impl AsRef<Tensor>,
+        padding: &impl AsRef<Tensor>,
+        ragged_rank: impl Integer,
+    ) -> T;
+    tensorflow "tf.RaggedTensor.from_tensor(…, padding=…)";
+    gradient later;
+    row none "it makes a tensor";
+}
+
+#[track_caller]
+fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer) -> Result<Tensor> {
+    let (dense, ragged_rank) = (dense.as_ref(), rank_of(ragged_rank)?);
+    DenseRows::of(dense, ragged_rank)?;
+    dense.inner_to_partitions(ragged_rank)
+}
+
+#[track_caller]
+fn from_tensor_with_lengths<'a>(
+    dense: &impl AsRef<Tensor>,
+    lengths: impl Into<Integers<'a>>,
+    ragged_rank: impl Integer,
+) -> Result<Tensor> {
+    let (dense, ragged_rank) = (dense.as_ref(), rank_of(ragged_rank)?);
+    let rows = DenseRows::of(dense, ragged_rank)?;
+    let uploaded;
+    let lengths = match lengths.into().0 {
+        Source::Device(t) => t,
+        Source::Host(all) => {
+            let clamped = all.iter().map(|&l| l.clamp(0, rows.width.capacity().into()) as u32).collect();
+            uploaded = HostTensor::dense(&[all.len()], HostValues::U32(clamped)).to_device(&dense.device())?;
+            &uploaded
+        }
+    };
+    Device::check_same(OP, dense.backend(), lengths.backend())?;
+    let location = caller();
+    let misfit = |what: &str| Error::Shape {
+        op: OP,
+        lhs: dense.shape_text(),
+        rhs: lengths.shape_text(),
+        what: what.into(),
+        location,
+    };
+    let (1, 0, Some(count)) = (lengths.rank(), lengths.ragged_rank(), lengths.outer()) else {
+        return Err(misfit("lengths must be a vector"));
+    };
+    const ONE_EACH: &str = "there must be one length for each row";
+    let check = Check::new(OP, ONE_EACH);
+    let asserts = count.agrees(&rows.rows).condition(dense.backend(), check, |_| misfit(ONE_EACH))?;
+    let asserts: Vec<Node> = asserts.into_iter().collect();
+    let (given, width) = (Expr::load(lengths.numbers(OP)?, Expr::index()), Expr::size(&rows.width));
+    let length = match lengths.dtype() {
+        DType::I64 => {
+            let most = Expr::size(&rows.width).cast(DType::I64);
+            given.max(Expr::scalar(0i64)).min(most).cast(DType::U32)
+        }
+        DType::I32 => given.max(Expr::scalar(0i32)).cast(DType::U32).min(width),
+        DType::U32 => given.min(width),
+        other => return Err(Error::unsupported(OP, other, "lengths must be i32, u32 or i64")),
+    };
+    rows.cut(dense, length, &asserts)
+}
+
+#[track_caller]
+fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &[&[i64]]) -> Result<Tensor> {
+    let (dense, levels) = (dense.as_ref(), nested_lengths.len());
+    DenseRows::of(dense, levels)?;
+    let mut rows = dense.nrows_extent().as_known().map(u64::from);
+    let mut out = dense.inner_to_partitions(levels)?;
+    for (level, lengths) in nested_lengths.iter().enumerate() {
+        let dim = i64::from(dense.inner()[level]);
+        if let Some(r) = lengths.iter().position(|&l| l < 0) {
+            let what = format!("lengths must not be negative, but length {r} of level {level} is {}", lengths[r]);
+            return Err(Error::partition(OP, what));
+        }
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        if rows != Some(lengths.len() as u64) || longest != dim {
+            let rows = rows.map_or_else(|| "an unknown number of".into(), |n| n.to_string());
+            return Err(Error::Shape {
+                op: OP,
+                lhs: dense.shape_text(),
+                rhs: format!("[{}, {longest}]", lengths.len()),
+                what: format!("level {level} must have lengths for {rows} rows, the longest of {dim}"),
+                location: caller(),
+            });
+        }
+        rows = Some(lengths.iter().map(|&l| l as u64).sum());
+    }
+    // From the innermost level outwards: the values that remain at all levels, then the rows above them.
+    let backend = dense.backend();
+    let mut kept: Vec<RowPartition> = Vec::with_capacity(levels);
+    let mut place = Expr::index();
+    for lengths in nested_lengths {
+        let (splits, _counted) = Encoding::Lengths.splits(OP, backend, lengths, None)?;
+        kept.push(RowPartition::from_host_splits(backend, OP, splits)?);
+    }
+    let count = kept.last().map_or_else(|| Extent::known(0), |p| p.nvals_extent().clone());
+    let width = width_of(&dense.inner().sizes()[levels..]);
+    let mut offsets = Vec::with_capacity(levels);
+    let mut element = Node::map(backend, OP, count.clone(), Expr::index(), &[]);
+    for p in kept.iter().rev() {
+        let at = Expr::load(&element, Expr::index());
+        offsets.push(Node::map(backend, OP, count.clone(), p.offset_of(at.clone()), &[]));
+        element = Node::map(backend, OP, count.clone(), p.row_of(at), &[]);
+    }
+    let element_of = place.clone().div(Expr::size(&width.max(1)));
+    let mut from = Expr::load(&element, element_of.clone());
+    for (offset, dim) in offsets.iter().rev().zip(dense.inner().sizes()) {
+        from = from.mul(Expr::size(dim)).add(Expr::load(offset, element_of.clone()));
+    }
+    place = place.rem(Expr::size(&width.max(1)));
+    let pick = Pick::From(dense.values_ref(), from.mul(Expr::size(&width)).add(place));
+    let bound = BytesBound::AtMost(dense.values_ref().bytes_size());
+    let values = Values::rearranged(backend, OP, &count.times_size(OP, &width)?, &pick, bound, &[])?;
+    out = Tensor::new(backend, kept, Some(count), out.inner().clone(), values)?;
+    Ok(out)
+}
+
+#[track_caller]
+fn from_tensor_with_padding(
+    dense: &impl AsRef<Tensor>,
+    padding: &impl AsRef<Tensor>,
+    ragged_rank: impl Integer,
+) -> Result<Tensor> {
+    let (dense, padding, ragged_rank) = (dense.as_ref(), padding.as_ref(), rank_of(ragged_rank)?);
+    let rows = DenseRows::of(dense, ragged_rank)?;
+    Device::check_same(OP, dense.backend(), padding.backend())?;
+    if padding.dtype() != dense.dtype() {
+        return Err(Error::DTypes { op: OP, lhs: dense.dtype(), rhs: padding.dtype(), location: caller() });
+    }
+    let shape: Vec<Option<usize>> = rows.inner.iter().map(|&d| Some(d as usize)).collect();
+    let Some(asserts) = padding.ragged_shape().has_sizes(OP, &shape) else {
+        return Err(Error::Shape {
+            op: OP,
+            lhs: dense.shape_text(),
+            rhs: padding.shape_text(),
+            what: format!("the padding must have the shape of an element, {:?}", &rows.inner[..]),
+            location: caller(),
+        });
+    };
+    let numbers = rows.inner.width();
+    let per_row = rows.width.mul(&numbers);
+    Extent::known_u64(OP, per_row.capacity().into())?;
+    if per_row.capacity() == 0 {
+        // Elements without numbers equal any padding.
+        return rows.cut(dense, Expr::u32(0), &asserts);
+    }
+    let at = Expr::index().rem(Expr::size(&numbers));
+    let differs = differs(dense, padding.values_ref(), at)?;
+    let end = Expr::index().rem(Expr::size(&per_row)).div(Expr::size(&numbers)).add(Expr::u32(1));
+    let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
+    let shape = (Rows::Uniform(per_row), rows.rows.clone());
+    let kept = Node::reduce(dense.backend(), OP, ReduceOp::Max, shape, dense.count()?, 1, value)?;
+    rows.cut(dense, Expr::load(&kept, Expr::index()), &asserts)
+}
 
 const OP: &str = "from_tensor";
 
@@ -110,260 +355,4 @@ fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
 #[track_caller]
 fn rank_of(ragged_rank: impl Integer) -> Result<usize> {
     Ok(usize::try_from(non_negative(OP, "ragged_rank", ragged_rank)?).unwrap_or(usize::MAX))
-}
-
-impl Tensor {
-    /// Converts a dense tensor to a ragged one with the same values. The first `ragged_rank` dimensions after the
-    /// outermost become uniform partitions. `tf.RaggedTensor.from_tensor`. No pass, no wait.
-    ///
-    /// # Errors
-    /// A ragged tensor, a scalar or a vector; a `ragged_rank` of 0 or not below the rank.
-    ///
-    /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let dense = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
-    /// let x = Tensor::from_tensor(&dense, 1)?;
-    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 0]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn from_tensor(dense: &impl AsRef<Self>, ragged_rank: impl Integer) -> Result<Self> {
-        let (dense, ragged_rank) = (dense.as_ref(), rank_of(ragged_rank)?);
-        DenseRows::of(dense, ragged_rank)?;
-        dense.inner_to_partitions(ragged_rank)
-    }
-
-    /// Converts a dense tensor to a ragged one that keeps the first `lengths[r]` elements of each row `r` of dimension
-    /// `ragged_rank`. `tf.RaggedTensor.from_tensor` with `lengths`.
-    ///
-    /// Lengths below 0 count as 0, and lengths above the row length as the row length. A scan and a map, no wait.
-    ///
-    /// # Errors
-    /// As [`Tensor::from_tensor`]; another number of lengths than of rows, at the read where only the device knows these
-    /// numbers.
-    ///
-    /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let dense = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
-    /// let x = Tensor::from_tensor_with_lengths(&dense, &[2, 1], 1)?;
-    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn from_tensor_with_lengths<'a>(
-        dense: &impl AsRef<Self>,
-        lengths: impl Into<Integers<'a>>,
-        ragged_rank: impl Integer,
-    ) -> Result<Self> {
-        let (dense, ragged_rank) = (dense.as_ref(), rank_of(ragged_rank)?);
-        let rows = DenseRows::of(dense, ragged_rank)?;
-        let uploaded;
-        let lengths = match lengths.into().0 {
-            Source::Device(t) => t,
-            Source::Host(all) => {
-                let clamped = all.iter().map(|&l| l.clamp(0, rows.width.capacity().into()) as u32).collect();
-                uploaded = HostTensor::dense(&[all.len()], HostValues::U32(clamped)).to_device(&dense.device())?;
-                &uploaded
-            }
-        };
-        Device::check_same(OP, dense.backend(), lengths.backend())?;
-        let location = caller();
-        let misfit = |what: &str| Error::Shape {
-            op: OP,
-            lhs: dense.shape_text(),
-            rhs: lengths.shape_text(),
-            what: what.into(),
-            location,
-        };
-        let (1, 0, Some(count)) = (lengths.rank(), lengths.ragged_rank(), lengths.outer()) else {
-            return Err(misfit("lengths must be a vector"));
-        };
-        const ONE_EACH: &str = "there must be one length for each row";
-        let check = Check::new(OP, ONE_EACH);
-        let asserts = count.agrees(&rows.rows).condition(dense.backend(), check, |_| misfit(ONE_EACH))?;
-        let asserts: Vec<Node> = asserts.into_iter().collect();
-        let (given, width) = (Expr::load(lengths.numbers(OP)?, Expr::index()), Expr::size(&rows.width));
-        let length = match lengths.dtype() {
-            DType::I64 => {
-                let most = Expr::size(&rows.width).cast(DType::I64);
-                given.max(Expr::scalar(0i64)).min(most).cast(DType::U32)
-            }
-            DType::I32 => given.max(Expr::scalar(0i32)).cast(DType::U32).min(width),
-            DType::U32 => given.min(width),
-            other => return Err(Error::unsupported(OP, other, "lengths must be i32, u32 or i64")),
-        };
-        rows.cut(dense, length, &asserts)
-    }
-
-    /// Converts a dense tensor to a ragged one and truncates the rows of several dimensions. `nested_lengths[0]` holds
-    /// the lengths of the outermost rows, `nested_lengths[1]` the lengths of the rows that remain in these, and so on.
-    /// `tf.RaggedTensor.from_tensor` with nested `lengths`.
-    ///
-    /// The longest row of each level must be as long as the dimension, as in TensorFlow. Costs uploads and a map.
-    ///
-    /// # Errors
-    /// No levels, or too many for the rank; a level whose number of lengths is not the number of rows that the level
-    /// above keeps; a negative length; a longest length that differs from the dimension.
-    ///
-    /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let dense = HostTensor::dense(&[2, 2, 1], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
-    /// let x = Tensor::from_tensor_with_nested_lengths(&dense, &[&[2, 1], &[1, 0, 1]])?;
-    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], []], [[3]]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn from_tensor_with_nested_lengths(dense: &impl AsRef<Self>, nested_lengths: &[&[i64]]) -> Result<Self> {
-        let (dense, levels) = (dense.as_ref(), nested_lengths.len());
-        DenseRows::of(dense, levels)?;
-        let mut rows = dense.nrows_extent().as_known().map(u64::from);
-        let mut out = dense.inner_to_partitions(levels)?;
-        for (level, lengths) in nested_lengths.iter().enumerate() {
-            let dim = i64::from(dense.inner()[level]);
-            if let Some(r) = lengths.iter().position(|&l| l < 0) {
-                let what = format!("lengths must not be negative, but length {r} of level {level} is {}", lengths[r]);
-                return Err(Error::partition(OP, what));
-            }
-            let longest = lengths.iter().copied().max().unwrap_or(0);
-            if rows != Some(lengths.len() as u64) || longest != dim {
-                let rows = rows.map_or_else(|| "an unknown number of".into(), |n| n.to_string());
-                return Err(Error::Shape {
-                    op: OP,
-                    lhs: dense.shape_text(),
-                    rhs: format!("[{}, {longest}]", lengths.len()),
-                    what: format!("level {level} must have lengths for {rows} rows, the longest of {dim}"),
-                    location: caller(),
-                });
-            }
-            rows = Some(lengths.iter().map(|&l| l as u64).sum());
-        }
-        // From the innermost level outwards: the values that remain at all levels, then the rows above them.
-        let backend = dense.backend();
-        let mut kept: Vec<RowPartition> = Vec::with_capacity(levels);
-        let mut place = Expr::index();
-        for lengths in nested_lengths {
-            let (splits, _counted) = Encoding::Lengths.splits(OP, backend, lengths, None)?;
-            kept.push(RowPartition::from_host_splits(backend, OP, splits)?);
-        }
-        let count = kept.last().map_or_else(|| Extent::known(0), |p| p.nvals_extent().clone());
-        let width = width_of(&dense.inner().sizes()[levels..]);
-        let mut offsets = Vec::with_capacity(levels);
-        let mut element = Node::map(backend, OP, count.clone(), Expr::index(), &[]);
-        for p in kept.iter().rev() {
-            let at = Expr::load(&element, Expr::index());
-            offsets.push(Node::map(backend, OP, count.clone(), p.offset_of(at.clone()), &[]));
-            element = Node::map(backend, OP, count.clone(), p.row_of(at), &[]);
-        }
-        let element_of = place.clone().div(Expr::size(&width.max(1)));
-        let mut from = Expr::load(&element, element_of.clone());
-        for (offset, dim) in offsets.iter().rev().zip(dense.inner().sizes()) {
-            from = from.mul(Expr::size(dim)).add(Expr::load(offset, element_of.clone()));
-        }
-        place = place.rem(Expr::size(&width.max(1)));
-        let pick = Pick::From(dense.values_ref(), from.mul(Expr::size(&width)).add(place));
-        let bound = BytesBound::AtMost(dense.values_ref().bytes_size());
-        let values = Values::rearranged(backend, OP, &count.times_size(OP, &width)?, &pick, bound, &[])?;
-        out = Self::new(backend, kept, Some(count), out.inner().clone(), values)?;
-        Ok(out)
-    }
-
-    /// Converts a dense tensor to a ragged one without the trailing padding of the rows of dimension `ragged_rank`.
-    /// Padding between other values stays. `tf.RaggedTensor.from_tensor` with `padding`.
-    ///
-    /// An element is padding if all its numbers equal those of `padding`; NaN equals nothing. Costs a row reduction, a
-    /// scan and a map, plus a reduction over the bytes for strings. No wait.
-    ///
-    /// # Errors
-    /// As [`Tensor::from_tensor`]; a padding of another dtype or device, or whose shape is not that of an element of a
-    /// row.
-    ///
-    /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let device = Device::cpu();
-    /// let dense = HostTensor::dense(&[2, 3], HostValues::I32(vec![1, 0, 2, 3, 0, 0])).to_device(&device)?;
-    /// let padding = HostTensor::dense(&[], HostValues::I32(vec![0])).to_device(&device)?;
-    /// let x = Tensor::from_tensor_with_padding(&dense, &padding, 1)?;
-    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [3]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn from_tensor_with_padding(
-        dense: &impl AsRef<Self>,
-        padding: &impl AsRef<Self>,
-        ragged_rank: impl Integer,
-    ) -> Result<Self> {
-        let (dense, padding, ragged_rank) = (dense.as_ref(), padding.as_ref(), rank_of(ragged_rank)?);
-        let rows = DenseRows::of(dense, ragged_rank)?;
-        Device::check_same(OP, dense.backend(), padding.backend())?;
-        if padding.dtype() != dense.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: dense.dtype(), rhs: padding.dtype(), location: caller() });
-        }
-        let shape: Vec<Option<usize>> = rows.inner.iter().map(|&d| Some(d as usize)).collect();
-        let Some(asserts) = padding.ragged_shape().has_sizes(OP, &shape) else {
-            return Err(Error::Shape {
-                op: OP,
-                lhs: dense.shape_text(),
-                rhs: padding.shape_text(),
-                what: format!("the padding must have the shape of an element, {:?}", &rows.inner[..]),
-                location: caller(),
-            });
-        };
-        let numbers = rows.inner.width();
-        let per_row = rows.width.mul(&numbers);
-        Extent::known_u64(OP, per_row.capacity().into())?;
-        if per_row.capacity() == 0 {
-            // Elements without numbers equal any padding.
-            return rows.cut(dense, Expr::u32(0), &asserts);
-        }
-        let at = Expr::index().rem(Expr::size(&numbers));
-        let differs = differs(dense, padding.values_ref(), at)?;
-        let end = Expr::index().rem(Expr::size(&per_row)).div(Expr::size(&numbers)).add(Expr::u32(1));
-        let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
-        let shape = (Rows::Uniform(per_row), rows.rows.clone());
-        let kept = Node::reduce(dense.backend(), OP, ReduceOp::Max, shape, dense.count()?, 1, value)?;
-        rows.cut(dense, Expr::load(&kept, Expr::index()), &asserts)
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::from_tensor`].
-    ///
-    /// # Errors
-    /// As [`Tensor::from_tensor`].
-    #[track_caller]
-    pub fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer) -> Result<Self> {
-        Tensor::from_tensor(dense, ragged_rank)?.try_into()
-    }
-    /// As [`Tensor::from_tensor_with_lengths`].
-    ///
-    /// # Errors
-    /// As [`Tensor::from_tensor_with_lengths`].
-    #[track_caller]
-    pub fn from_tensor_with_lengths<'a>(
-        dense: &impl AsRef<Tensor>,
-        lengths: impl Into<Integers<'a>>,
-        ragged_rank: impl Integer,
-    ) -> Result<Self> {
-        Tensor::from_tensor_with_lengths(dense, lengths, ragged_rank)?.try_into()
-    }
-    /// As [`Tensor::from_tensor_with_nested_lengths`].
-    ///
-    /// # Errors
-    /// As [`Tensor::from_tensor_with_nested_lengths`].
-    #[track_caller]
-    pub fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &[&[i64]]) -> Result<Self> {
-        Tensor::from_tensor_with_nested_lengths(dense, nested_lengths)?.try_into()
-    }
-    /// As [`Tensor::from_tensor_with_padding`].
-    ///
-    /// # Errors
-    /// As [`Tensor::from_tensor_with_padding`].
-    #[track_caller]
-    pub fn from_tensor_with_padding(
-        dense: &impl AsRef<Tensor>,
-        padding: &impl AsRef<Tensor>,
-        ragged_rank: impl Integer,
-    ) -> Result<Self> {
-        Tensor::from_tensor_with_padding(dense, padding, ragged_rank)?.try_into()
-    }
 }

@@ -7,12 +7,13 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::HashOp;
 use crate::integer::Integer;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
 
-/// Seed of TensorFlow's `to_hash_bucket`.
-const TF_SEED: u64 = 0xDE_CAFC_AFFE;
+operations! {
+    /// Hashes of byte strings.
+    const OPERATIONS: family "Hashes and crosses" on RaggedTensor<Str>;
 
-impl Tensor {
     /// FarmHash's Fingerprint64 of each string.
     ///
     /// Gives u64; the layout stays. The fingerprint of the empty string is not 0.
@@ -39,10 +40,9 @@ impl Tensor {
     /// assert_eq!(x.values, HostValues::U64(vec![12917804110809363939, 15118465453979963096]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn fingerprint64(&self) -> Result<Self> {
-        self.hashed("fingerprint64", HashOp::Fingerprint)
-    }
+    fn fingerprint64(&self) -> u64;
+    polars "hash()";
+    gradient none "integers";
 
     /// Fingerprint64 of each string, modulo `buckets`: for example, the row of an embedding table.
     ///
@@ -54,9 +54,6 @@ impl Tensor {
     /// # Cost
     /// As [`Tensor::fingerprint64`]; the remainder is fused into its consumer.
     ///
-    /// # Source
-    /// `tf.strings.to_hash_bucket_fast`.
-    ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues};
     /// let words = HostTensor::dense(&[2], HostValues::Str(vec![b"".to_vec(), b"cat".to_vec()]));
@@ -64,18 +61,13 @@ impl Tensor {
     /// assert_eq!(x.values, HostValues::I64(vec![63, 96]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn to_hash_bucket_fast(&self, buckets: impl Integer) -> Result<Self> {
-        let buckets = buckets.saturating_i64();
-        self.bucketed("to_hash_bucket_fast", HashOp::Fingerprint, buckets)
-    }
+    fn to_hash_bucket_fast(&self, buckets: impl Integer) -> i64;
+    tensorflow "tf.strings.to_hash_bucket_fast";
+    gradient none "integers";
 
     /// SipHash-2-4 of each string under a key, modulo `buckets`: collisions cannot be constructed without the key.
     ///
     /// Layout, dtype, errors and cost as [`Tensor::to_hash_bucket_fast`].
-    ///
-    /// # Source
-    /// `tf.strings.to_hash_bucket_strong`.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -83,18 +75,13 @@ impl Tensor {
     /// assert_eq!(x.to_hash_bucket_strong(1000, [104, 957])?.to_vec()?, [283, 686]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn to_hash_bucket_strong(&self, buckets: impl Integer, key: [u64; 2]) -> Result<Self> {
-        let buckets = buckets.saturating_i64();
-        self.bucketed("to_hash_bucket_strong", HashOp::Sip { key }, buckets)
-    }
+    fn to_hash_bucket_strong(&self, buckets: impl Integer, key: [u64; 2]) -> i64;
+    tensorflow "tf.strings.to_hash_bucket_strong";
+    gradient none "integers";
 
     /// MurmurHash64A of each string, modulo `buckets`: the hash that TensorFlow's older models were trained with.
     ///
     /// Layout, dtype, errors and cost as [`Tensor::to_hash_bucket_fast`].
-    ///
-    /// # Source
-    /// `tf.strings.to_hash_bucket`.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -102,12 +89,38 @@ impl Tensor {
     /// assert_eq!(x.to_hash_bucket(1000)?.to_vec()?, [495, 335]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn to_hash_bucket(&self, buckets: impl Integer) -> Result<Self> {
-        let buckets = buckets.saturating_i64();
-        self.bucketed("to_hash_bucket", HashOp::Murmur { seed: TF_SEED }, buckets)
-    }
+    fn to_hash_bucket(&self, buckets: impl Integer) -> i64;
+    tensorflow "tf.strings.to_hash_bucket";
+    gradient none "integers";
+}
 
+#[track_caller]
+fn fingerprint64(x: &Tensor) -> Result<Tensor> {
+    x.hashed("fingerprint64", HashOp::Fingerprint)
+}
+
+#[track_caller]
+fn to_hash_bucket_fast(x: &Tensor, buckets: impl Integer) -> Result<Tensor> {
+    let buckets = buckets.saturating_i64();
+    x.bucketed("to_hash_bucket_fast", HashOp::Fingerprint, buckets)
+}
+
+#[track_caller]
+fn to_hash_bucket_strong(x: &Tensor, buckets: impl Integer, key: [u64; 2]) -> Result<Tensor> {
+    let buckets = buckets.saturating_i64();
+    x.bucketed("to_hash_bucket_strong", HashOp::Sip { key }, buckets)
+}
+
+#[track_caller]
+fn to_hash_bucket(x: &Tensor, buckets: impl Integer) -> Result<Tensor> {
+    let buckets = buckets.saturating_i64();
+    x.bucketed("to_hash_bucket", HashOp::Murmur { seed: TF_SEED }, buckets)
+}
+
+/// Seed of TensorFlow's `to_hash_bucket`.
+const TF_SEED: u64 = 0xDE_CAFC_AFFE;
+
+impl Tensor {
     #[track_caller]
     fn hash_node(&self, name: &'static str, op: HashOp) -> Result<Node> {
         let (strings, bytes) = self.strings(name)?;
@@ -129,31 +142,5 @@ impl Tensor {
         let hash = self.hash_node(name, op)?;
         let bucket = Expr::load(&hash, Expr::index()).remainder(Expr::number(buckets as u64)).cast(DType::I64);
         self.with_value_node(Node::map(self.backend(), name, hash.extent().clone(), bucket, &[]))
-    }
-}
-
-impl RaggedTensor<Str> {
-    /// As [`Tensor::fingerprint64`].
-    #[track_caller]
-    pub fn fingerprint64(&self) -> Result<RaggedTensor<u64>> {
-        self.erased().fingerprint64()?.try_into()
-    }
-
-    /// As [`Tensor::to_hash_bucket_fast`].
-    #[track_caller]
-    pub fn to_hash_bucket_fast(&self, buckets: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.erased().to_hash_bucket_fast(buckets)?.try_into()
-    }
-
-    /// As [`Tensor::to_hash_bucket_strong`].
-    #[track_caller]
-    pub fn to_hash_bucket_strong(&self, buckets: impl Integer, key: [u64; 2]) -> Result<RaggedTensor<i64>> {
-        self.erased().to_hash_bucket_strong(buckets, key)?.try_into()
-    }
-
-    /// As [`Tensor::to_hash_bucket`].
-    #[track_caller]
-    pub fn to_hash_bucket(&self, buckets: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.erased().to_hash_bucket(buckets)?.try_into()
     }
 }

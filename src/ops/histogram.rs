@@ -14,7 +14,86 @@ use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
 use crate::ops::IntoAxes;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
+
+operations! {
+    /// Histograms: the number of values in each of several bins of equal width.
+    const OPERATIONS: family "Counts" on RaggedTensor<T> where T: Number;
+
+    /// The number of values in each of `bins` bins of equal width over `range`: along `axis` and all axes below it, or in
+    /// all (`..`).
+    ///
+    /// `axis` 0 or `..` gives a vector of counts; a deeper axis gives such a vector for each row, as
+    /// [`Tensor::bincount`] does. i32. A bin includes its lower bound; `low..=high` includes `high` in the last one.
+    /// Values outside the range are not counted, or with [`clamped`](crate::clamped)`(range)` in the first and the last
+    /// bin. NaN is not counted. Values are compared with the bounds in f32, in f64 if they are f64 or integers of 32 or
+    /// 64 bits; integers that f64 does not represent are compared exactly. Empty rows count nothing.
+    ///
+    /// # Errors
+    /// Byte strings; an axis out of range, or several; no bins; a range that is not finite or not ascending, or whose
+    /// bins are narrower than the dtype resolves; 2^32 - 1 counts or more; a device without f64 where it is needed.
+    ///
+    /// # Cost
+    /// One pass over the values. No wait. Counts do not depend on the order: the same on every backend.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![0.0f32, 0.25, 1.0], vec![], vec![0.75]], &Device::cpu())?;
+    /// assert_eq!(x.histogram(.., 0.0..1.0, 2)?.to_vec()?, [2, 1]);
+    /// assert_eq!(x.histogram(1, 0.0..=1.0, 2)?.to_vec()?, [2, 1, 0, 0, 0, 1]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// NumPy: `histogram`, with `low..=high`. TensorFlow: `tf.histogram_fixed_width`, with `clamped(low..high)`.
+    fn histogram(&self, axis: impl IntoAxes as axes, range: impl Into<HistogramRange>, bins: impl Integer) -> i32;
+    tensorflow "tf.histogram_fixed_width";
+    gradient none "integers";
+
+    /// The bin of each value among `bins` bins of equal width over `range`, or -1 for a value in none.
+    ///
+    /// i32, of the same shape. Bins, bounds and comparisons as [`Tensor::histogram`]: a value outside the range is in no
+    /// bin, or with [`clamped`](crate::clamped)`(range)` in the first or the last one. NaN is in none.
+    ///
+    /// # Errors
+    /// Byte strings; no bins, or more than 2^31 - 1; a range that is not finite or not ascending, or whose bins are
+    /// narrower than the dtype resolves; a device without f64 where it is needed.
+    ///
+    /// # Cost
+    /// One map. Nothing is read back.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, clamped};
+    /// let x = RaggedTensor::from_nested([vec![0.0f32, 0.75, 1.0], vec![], vec![-3.0]], &Device::cpu())?;
+    /// assert_eq!(x.histogram_bins(0.0..1.0, 2)?.to_vec()?, [0, 1, -1, -1]);
+    /// assert_eq!(x.histogram_bins(clamped(0.0..1.0), 2)?.to_vec()?, [0, 1, 1, 0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// NumPy: `digitize`. TensorFlow: `tf.histogram_fixed_width_bins`, with `clamped(low..high)`.
+    fn histogram_bins(&self, range: impl Into<HistogramRange>, bins: impl Integer) -> i32;
+    tensorflow "tf.histogram_fixed_width_bins";
+    gradient none "integers";
+}
+
+#[track_caller]
+fn histogram(x: &Tensor, axis: impl IntoAxes, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Tensor> {
+    const OP: &str = "histogram";
+    let (range, bins) = (range.into(), bin_count(OP, bins)?);
+    let bin = x.bin_in(OP, &range, bins)?;
+    Counted::new(OP, x, &axis.into())?.counts(x, &bin, bins, false)
+}
+
+#[track_caller]
+fn histogram_bins(x: &Tensor, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Tensor> {
+    const OP: &str = "histogram_bins";
+    let (range, bins) = (range.into(), bin_count(OP, bins)?);
+    if bins > i32::MAX.unsigned_abs() {
+        return Err(Error::argument(OP, format!("there must be at most 2^31 - 1 bins, but there are {bins}")));
+    }
+    let bin = x.bin_in(OP, &range, bins)?;
+    x.with_value_node(Node::map(x.backend(), OP, x.count()?, bin.bitcast(DType::I32), &[]))
+}
 
 /// The float type in which values of the dtype are compared with the bounds of bins.
 fn bounds_dtype(dtype: DType) -> DType {
@@ -201,95 +280,5 @@ impl Tensor {
             false => Binned::of_floats(op, &value.cast(float), range, (low, high), bins)?,
         };
         Ok(binned.counted(range, bins))
-    }
-
-    /// The number of values in each of `bins` bins of equal width over `range`: along `axis` and all axes below it, or in
-    /// all (`..`).
-    ///
-    /// `axis` 0 or `..` gives a vector of counts; a deeper axis gives such a vector for each row, as
-    /// [`Tensor::bincount`] does. i32. A bin includes its lower bound; `low..=high` includes `high` in the last one.
-    /// Values outside the range are not counted, or with [`clamped`](crate::clamped)`(range)` in the first and the last
-    /// bin. NaN is not counted. Values are compared with the bounds in f32, in f64 if they are f64 or integers of 32 or
-    /// 64 bits; integers that f64 does not represent are compared exactly. Empty rows count nothing.
-    ///
-    /// # Errors
-    /// Byte strings; an axis out of range, or several; no bins; a range that is not finite or not ascending, or whose
-    /// bins are narrower than the dtype resolves; 2^32 - 1 counts or more; a device without f64 where it is needed.
-    ///
-    /// # Cost
-    /// One pass over the values. No wait. Counts do not depend on the order: the same on every backend.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![0.0f32, 0.25, 1.0], vec![], vec![0.75]], &Device::cpu())?;
-    /// assert_eq!(x.histogram(.., 0.0..1.0, 2)?.to_vec()?, [2, 1]);
-    /// assert_eq!(x.histogram(1, 0.0..=1.0, 2)?.to_vec()?, [2, 1, 0, 0, 0, 1]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// NumPy: `histogram`, with `low..=high`. TensorFlow: `tf.histogram_fixed_width`, with `clamped(low..high)`.
-    #[track_caller]
-    pub fn histogram(&self, axis: impl IntoAxes, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Self> {
-        const OP: &str = "histogram";
-        let (range, bins) = (range.into(), bin_count(OP, bins)?);
-        let bin = self.bin_in(OP, &range, bins)?;
-        Counted::new(OP, self, &axis.into())?.counts(self, &bin, bins, false)
-    }
-
-    /// The bin of each value among `bins` bins of equal width over `range`, or -1 for a value in none.
-    ///
-    /// i32, of the same shape. Bins, bounds and comparisons as [`Tensor::histogram`]: a value outside the range is in no
-    /// bin, or with [`clamped`](crate::clamped)`(range)` in the first or the last one. NaN is in none.
-    ///
-    /// # Errors
-    /// Byte strings; no bins, or more than 2^31 - 1; a range that is not finite or not ascending, or whose bins are
-    /// narrower than the dtype resolves; a device without f64 where it is needed.
-    ///
-    /// # Cost
-    /// One map. Nothing is read back.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor, clamped};
-    /// let x = RaggedTensor::from_nested([vec![0.0f32, 0.75, 1.0], vec![], vec![-3.0]], &Device::cpu())?;
-    /// assert_eq!(x.histogram_bins(0.0..1.0, 2)?.to_vec()?, [0, 1, -1, -1]);
-    /// assert_eq!(x.histogram_bins(clamped(0.0..1.0), 2)?.to_vec()?, [0, 1, 1, 0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// NumPy: `digitize`. TensorFlow: `tf.histogram_fixed_width_bins`, with `clamped(low..high)`.
-    #[track_caller]
-    pub fn histogram_bins(&self, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Self> {
-        const OP: &str = "histogram_bins";
-        let (range, bins) = (range.into(), bin_count(OP, bins)?);
-        if bins > i32::MAX.unsigned_abs() {
-            return Err(Error::argument(OP, format!("there must be at most 2^31 - 1 bins, but there are {bins}")));
-        }
-        let bin = self.bin_in(OP, &range, bins)?;
-        self.with_value_node(Node::map(self.backend(), OP, self.count()?, bin.bitcast(DType::I32), &[]))
-    }
-}
-
-impl<T: Number> RaggedTensor<T> {
-    /// As [`Tensor::histogram`].
-    ///
-    /// # Errors
-    /// As [`Tensor::histogram`].
-    #[track_caller]
-    pub fn histogram(
-        &self,
-        axis: impl IntoAxes,
-        range: impl Into<HistogramRange>,
-        bins: impl Integer,
-    ) -> Result<RaggedTensor<i32>> {
-        self.erased().histogram(axis, range, bins)?.try_into()
-    }
-
-    /// As [`Tensor::histogram_bins`].
-    ///
-    /// # Errors
-    /// As [`Tensor::histogram_bins`].
-    #[track_caller]
-    pub fn histogram_bins(&self, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<RaggedTensor<i32>> {
-        self.erased().histogram_bins(range, bins)?.try_into()
     }
 }

@@ -10,15 +10,14 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::ops::operations;
 use crate::shape::{RaggedShape, RowPartition, same_layout};
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
-/// The `stay` positions that remain, in ascending order.
-pub(crate) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &RankBitmap, stay: &Extent) -> Node {
-    Node::compact(backend, op, marks, (Expr::index(), 1), stay.clone())
-}
+operations! {
+    /// Boolean masks: selects the elements at which a condition holds.
+    const OPERATIONS: family "Masks and selection" on RaggedTensor<T> where T: Element;
 
-impl Tensor {
     /// Selects the elements at which the mask is true.
     ///
     /// The dimensions of the mask are the first dimensions of the tensor. A mask of rank 1 drops rows, which may be
@@ -50,67 +49,72 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.ragged.boolean_mask`.
-    #[doc(alias = "filter")]
-    #[track_caller]
-    pub fn boolean_mask(&self, mask: &impl AsRef<Self>) -> Result<Self> {
-        const OP: &str = "boolean_mask";
-        let mask = mask.as_ref();
-        let backend = self.backend();
-        Device::check_same(OP, backend, mask.backend())?;
-        if mask.dtype() != DType::Bool {
-            return Err(Error::unsupported(OP, mask.dtype(), "the mask must be of bools; compare first"));
-        }
-        let rank = mask.rank();
-        if rank == 0 || rank > self.rank() {
-            let what = match rank {
-                0 => "the mask is a scalar".into(),
-                _ => format!("the mask has {rank} dimensions, the tensor {}", self.rank()),
-            };
-            return Err(Error::Shape {
-                op: OP,
-                lhs: self.shape_text(),
-                rhs: mask.shape_text(),
-                what,
-                location: caller(),
-            });
-        }
-        let levels = rank - 1;
-        let deep = self.inner_to_partitions(levels.saturating_sub(self.ragged_rank()))?;
-        let (above, count, asserts) = mask.covers(OP, &deep, levels)?;
-        let flag = Expr::load(mask.numbers(OP)?, Expr::index());
-        // The conditions are attached to the flags, on which everything below depends.
-        let flags = Node::map(backend, OP, count.clone(), flag, &asserts);
-        let marks = RankBitmap::new(backend, OP, &count, Expr::load(&flags, Expr::index()));
-        let mut parts = above.to_vec();
-        let stay = match parts.pop() {
-            None => marks.total(),
-            Some(rows) => {
-                let new = thinned(backend, OP, &rows, &marks)?;
-                let stay = new.nvals_extent().clone();
-                parts.push(new);
-                stay
-            }
-        };
-        let below = deep.below(levels)?;
-        let taken = match below.values_ref() {
-            Values::Numbers(numbers) if below.ragged_rank() == 0 => {
-                let (value, width) = (Expr::load(numbers, Expr::index()), below.width());
-                let extent = stay.times_size(OP, &below.width_size())?;
-                let values = Values::Numbers(Node::compact(backend, OP, &marks, (value, width), extent));
-                Self::new(backend, Vec::new(), Some(stay), below.inner().clone(), values)?
-            }
-            _ => {
-                let from = kept_positions(backend, OP, &marks, &stay);
-                below.take_rows(OP, stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
-            }
-        };
-        parts.extend(taken.partitions().iter().cloned());
-        let (outer, inner) = (taken.outer().cloned(), taken.inner().clone());
-        Self::new(backend, parts, outer, inner, taken.values_ref().clone())
-    }
+    fn boolean_mask(&self, mask: &impl AsRef<Tensor>) -> T;
+    alias "filter";
+    tensorflow "tf.ragged.boolean_mask";
+    polars "list.filter(e)";
+    gradient later;
+    row hand;
+}
 
+#[track_caller]
+fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "boolean_mask";
+    let mask = mask.as_ref();
+    let backend = x.backend();
+    Device::check_same(OP, backend, mask.backend())?;
+    if mask.dtype() != DType::Bool {
+        return Err(Error::unsupported(OP, mask.dtype(), "the mask must be of bools; compare first"));
+    }
+    let rank = mask.rank();
+    if rank == 0 || rank > x.rank() {
+        let what = match rank {
+            0 => "the mask is a scalar".into(),
+            _ => format!("the mask has {rank} dimensions, the tensor {}", x.rank()),
+        };
+        return Err(Error::Shape { op: OP, lhs: x.shape_text(), rhs: mask.shape_text(), what, location: caller() });
+    }
+    let levels = rank - 1;
+    let deep = x.inner_to_partitions(levels.saturating_sub(x.ragged_rank()))?;
+    let (above, count, asserts) = mask.covers(OP, &deep, levels)?;
+    let flag = Expr::load(mask.numbers(OP)?, Expr::index());
+    // The conditions are attached to the flags, on which everything below depends.
+    let flags = Node::map(backend, OP, count.clone(), flag, &asserts);
+    let marks = RankBitmap::new(backend, OP, &count, Expr::load(&flags, Expr::index()));
+    let mut parts = above.to_vec();
+    let stay = match parts.pop() {
+        None => marks.total(),
+        Some(rows) => {
+            let new = thinned(backend, OP, &rows, &marks)?;
+            let stay = new.nvals_extent().clone();
+            parts.push(new);
+            stay
+        }
+    };
+    let below = deep.below(levels)?;
+    let taken = match below.values_ref() {
+        Values::Numbers(numbers) if below.ragged_rank() == 0 => {
+            let (value, width) = (Expr::load(numbers, Expr::index()), below.width());
+            let extent = stay.times_size(OP, &below.width_size())?;
+            let values = Values::Numbers(Node::compact(backend, OP, &marks, (value, width), extent));
+            Tensor::new(backend, Vec::new(), Some(stay), below.inner().clone(), values)?
+        }
+        _ => {
+            let from = kept_positions(backend, OP, &marks, &stay);
+            below.take_rows(OP, stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
+        }
+    };
+    parts.extend(taken.partitions().iter().cloned());
+    let (outer, inner) = (taken.outer().cloned(), taken.inner().clone());
+    Tensor::new(backend, parts, outer, inner, taken.values_ref().clone())
+}
+
+/// The `stay` positions that remain, in ascending order.
+pub(crate) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &RankBitmap, stay: &Extent) -> Node {
+    Node::compact(backend, op, marks, (Expr::index(), 1), stay.clone())
+}
+
+impl Tensor {
     /// The tensor below its first `levels` partitions.
     #[track_caller]
     fn below(&self, levels: usize) -> Result<Self> {
@@ -144,15 +148,4 @@ fn thinned(backend: &BackendRef, op: &'static str, rows: &RowPartition, marks: &
     let start = marks.rank(&rows.start(Expr::index()));
     let new = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, marks.count().size(), &[])?;
     Ok(new.with_lengths(rows.known_lengths().map(|(_, longest)| (0, longest))))
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::boolean_mask`].
-    ///
-    /// # Errors
-    /// As [`Tensor::boolean_mask`].
-    #[track_caller]
-    pub fn boolean_mask(&self, mask: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().boolean_mask(mask)?.try_into()
-    }
 }

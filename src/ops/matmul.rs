@@ -10,18 +10,14 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
 use crate::graph::size::{RecordedSize, Size};
+use crate::ops::operations;
 use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout, width_of};
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
-const OP: &str = "matmul";
+operations! {
+    /// Matrix products: dense, ragged rows by one matrix, and batched.
+    const OPERATIONS: family "Products and segments" on RaggedTensor<T> where T: Arithmetic;
 
-/// Every dimension of the tensor below the outermost, as a partition.
-#[track_caller]
-fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
-    Ok(x.inner_to_partitions(x.inner().len())?.partitions().to_vec())
-}
-
-impl Tensor {
     /// Matrix product over the two innermost dimensions of both tensors, batched over the other dimensions. [`Tensor::t`]
     /// is an operand with these two dimensions exchanged: `a.matmul(b.t())`, `a.t().matmul(&b)`.
     ///
@@ -72,13 +68,28 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.matmul`.
-    #[track_caller]
-    pub fn matmul<'a>(&self, other: impl Into<Factor<'a>>) -> Result<Self> {
-        Factor::from(self).matmul(other.into())
-    }
+    fn matmul<'a>(&self, other: impl Into<Factor<'a>>) -> T;
+    tensorflow "tf.matmul";
+    polars "x.dot(y)";
+    waits "for the length of rows that become uniform";
+    gradient later;
+    row none "not offered yet";
+}
 
+#[track_caller]
+fn matmul<'a>(x: &Tensor, other: impl Into<Factor<'a>>) -> Result<Tensor> {
+    Factor::from(x).matmul(other.into())
+}
+
+const OP: &str = "matmul";
+
+/// Every dimension of the tensor below the outermost, as a partition.
+#[track_caller]
+fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
+    Ok(x.inner_to_partitions(x.inner().len())?.partitions().to_vec())
+}
+
+impl Tensor {
     #[track_caller]
     fn product(&self, transpose_a: bool, other: &Self, transpose_b: bool) -> Result<Self> {
         if self.dtype() != other.dtype() {
@@ -236,16 +247,5 @@ impl Factor<'_> {
     #[track_caller]
     pub fn matmul(self, other: Factor<'_>) -> Result<Tensor> {
         self.tensor.product(self.transposed, other.tensor, other.transposed)
-    }
-}
-
-impl<T: Arithmetic> RaggedTensor<T> {
-    /// As [`Tensor::matmul`].
-    ///
-    /// # Errors
-    /// As [`Tensor::matmul`].
-    #[track_caller]
-    pub fn matmul<'a>(&self, other: impl Into<Factor<'a>>) -> Result<Self> {
-        self.erased().matmul(other)?.try_into()
     }
 }

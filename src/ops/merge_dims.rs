@@ -7,12 +7,14 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
-const OP: &str = "merge_dims";
+operations! {
+    /// Merges adjacent dimensions.
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-impl Tensor {
     /// Merges dimensions `outer_axis` to `inner_axis` into one, whose rows are the concatenated rows of these
     /// dimensions. Negative axes count from the back.
     ///
@@ -30,20 +32,26 @@ impl Tensor {
     /// assert_eq!(x.merge_dims(0, 1)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3], [], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.RaggedTensor.merge_dims`.
-    #[track_caller]
-    pub fn merge_dims(&self, outer_axis: impl Integer, inner_axis: impl Integer) -> Result<Self> {
-        let inner_axis = inner_axis.saturating_i64();
-        let outer_axis = outer_axis.saturating_i64();
-        let (first, last) = (self.axis(OP, outer_axis)?, self.axis(OP, inner_axis)?);
-        if first > last {
-            let what = format!("outer_axis {outer_axis} must not lie below inner_axis {inner_axis}");
-            return Err(Error::argument(OP, what));
-        }
-        self.merged(first, last)
-    }
+    fn merge_dims(&self, outer_axis: impl Integer, inner_axis: impl Integer) -> T;
+    tensorflow "tf.RaggedTensor.merge_dims";
+    gradient later;
+}
 
+#[track_caller]
+fn merge_dims(x: &Tensor, outer_axis: impl Integer, inner_axis: impl Integer) -> Result<Tensor> {
+    let inner_axis = inner_axis.saturating_i64();
+    let outer_axis = outer_axis.saturating_i64();
+    let (first, last) = (x.axis(OP, outer_axis)?, x.axis(OP, inner_axis)?);
+    if first > last {
+        let what = format!("outer_axis {outer_axis} must not lie below inner_axis {inner_axis}");
+        return Err(Error::argument(OP, what));
+    }
+    x.merged(first, last)
+}
+
+const OP: &str = "merge_dims";
+
+impl Tensor {
     /// [`Tensor::merge_dims`] of resolved axes.
     #[track_caller]
     pub(super) fn merged(&self, first: usize, last: usize) -> Result<Self> {
@@ -98,15 +106,4 @@ fn one_level(backend: &BackendRef, levels: &[RowPartition], width: &Size) -> Res
     });
     let merged = RowPartition::from_starts(backend, OP, nrows, &start, nvals.size(), &[])?;
     Ok(merged.with_nvals(nvals).with_lengths(lengths))
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::merge_dims`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::merge_dims`].
-    #[track_caller]
-    pub fn merge_dims(&self, outer_axis: impl Integer, inner_axis: impl Integer) -> Result<Self> {
-        self.erased().merge_dims(outer_axis, inner_axis)?.try_into()
-    }
 }

@@ -13,6 +13,7 @@ mod batch_scatter;
 mod binary;
 mod bincount;
 mod broadcast_to;
+mod by_hand;
 mod by_key;
 mod cast;
 mod combinations;
@@ -20,6 +21,8 @@ mod concat;
 mod context_windows;
 mod cross;
 mod decimal;
+mod declare;
+mod declared;
 mod division;
 mod dropout;
 mod dynamic_partition;
@@ -92,6 +95,7 @@ mod to_tensor;
 mod top_k;
 mod transpose;
 mod transpose_rows;
+mod typed;
 mod unary;
 mod unicode;
 mod unique;
@@ -101,6 +105,8 @@ pub use axes::Axes;
 pub(crate) use bincount::Occurrences;
 pub(crate) use by_key::{ByKey, one_row, reduce_rows};
 pub use cross::{CrossInput, HashBuckets, keyed};
+pub(crate) use declare::operations;
+pub use declared::operations;
 #[cfg(feature = "saved")]
 pub(crate) use element_function::SavedFunction;
 pub use element_function::{ElementClosure, ElementFunction, ElementSignature, WgslElement};
@@ -118,12 +124,14 @@ pub use options::{
 pub use quantile::Quantiles;
 pub use reduce::Averaged;
 pub use reshape::NewShape;
+pub(crate) use row::OfRows;
 pub use row::{Row, RowOperand};
 pub(crate) use rows::Repeats;
 pub(crate) use segment::Aggregate;
 pub use split::Parts;
 pub use strings::{Notation, NumberFormat, Pad};
 pub(crate) use tensor_list::counted_tensors;
+pub(crate) use typed::Typed;
 pub use unicode::{
     Base64, Encoding, InvalidText, TextEncoding, ignore_invalid, replace_controls, replace_invalid, strict,
 };

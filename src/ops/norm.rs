@@ -7,10 +7,15 @@ use crate::graph::expr::Expr;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
+use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
+use crate::ops::operations;
 use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Euclidean norms over any axes.
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
+
     /// The square root of the sum of squares of the values over the axes; 0 where there are none
     /// (`tf.math.reduce_euclidean_norm`, and `tf.norm` with an axis).
     ///
@@ -36,26 +41,30 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[track_caller]
-    pub fn reduce_euclidean_norm(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        const OP: &str = "reduce_euclidean_norm";
-        let float = mean_dtype(OP, self.dtype())?;
-        let r = Reduction::new(OP, self, &axis.into())?;
-        let wide = if float.size() < 4 { DType::F32 } else { float };
-        let x = Expr::load(self.numbers(OP)?, Expr::index()).cast(wide);
+    fn reduce_euclidean_norm(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    tensorflow "tf.math.reduce_euclidean_norm";
+    gradient later;
+}
 
-        let (bits, digits, exponents) = if wide == DType::F32 { (DType::U32, 23, 254) } else { (DType::U64, 52, 2046) };
-        let word = |n: i64| Expr::scalar(Scalar::from_i64(bits, n));
-        let magnitude = x.clone().unary(UnaryOp::Abs).bitcast(bits);
-        let greatest = r.fold(ReduceOp::Max, magnitude)?.binary(BinaryOp::Shr, word(digits));
-        // The biased exponent, clamped so that the reciprocal of the power of 2 is a normal number too.
-        let exponent = greatest.max(word(1)).min(word(exponents - 1));
-        let exponent = Expr::load(&r.stored(exponent), Expr::index());
-        let power = |exponent: Expr| exponent.binary(BinaryOp::Shl, word(digits)).bitcast(wide);
+#[track_caller]
+fn reduce_euclidean_norm(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    const OP: &str = "reduce_euclidean_norm";
+    let float = mean_dtype(OP, input.dtype())?;
+    let r = Reduction::new(OP, input, &axis.into())?;
+    let wide = if float.size() < 4 { DType::F32 } else { float };
+    let x = Expr::load(input.numbers(OP)?, Expr::index()).cast(wide);
 
-        let scaled = x.mul(power(word(exponents).sub(exponent.at(&r.target()))));
-        let sum = r.fold(ReduceOp::Sum, scaled.clone().mul(scaled))?;
-        let norm = sum.unary(UnaryOp::Math(MathFn::Sqrt)).mul(power(exponent));
-        r.tensor(norm.cast(float))
-    }
+    let (bits, digits, exponents) = if wide == DType::F32 { (DType::U32, 23, 254) } else { (DType::U64, 52, 2046) };
+    let word = |n: i64| Expr::scalar(Scalar::from_i64(bits, n));
+    let magnitude = x.clone().unary(UnaryOp::Abs).bitcast(bits);
+    let greatest = r.fold(ReduceOp::Max, magnitude)?.binary(BinaryOp::Shr, word(digits));
+    // The biased exponent, clamped so that the reciprocal of the power of 2 is a normal number too.
+    let exponent = greatest.max(word(1)).min(word(exponents - 1));
+    let exponent = Expr::load(&r.stored(exponent), Expr::index());
+    let power = |exponent: Expr| exponent.binary(BinaryOp::Shl, word(digits)).bitcast(wide);
+
+    let scaled = x.mul(power(word(exponents).sub(exponent.at(&r.target()))));
+    let sum = r.fold(ReduceOp::Sum, scaled.clone().mul(scaled))?;
+    let norm = sum.unary(UnaryOp::Math(MathFn::Sqrt)).mul(power(exponent));
+    r.tensor(norm.cast(float))
 }

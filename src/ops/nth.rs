@@ -8,8 +8,120 @@ use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::operand::Operand;
+use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
-use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
+
+operations! {
+    /// One element of each row, by its position in the row.
+    const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
+
+    /// Element `index` of each row (of axis 1). A negative index counts from the end of the row.
+    ///
+    /// Every row must have the element. [`nth_or`](Self::nth_or) gives a default for rows without it,
+    /// [`nth_or_skip`](Tensor::nth_or_skip) leaves such rows out. The result has the shape without axis 1. Any dtype.
+    ///
+    /// Costs one map over the result, and a prefix sum per ragged dimension below axis 1. No wait.
+    ///
+    /// Polars: `list.get`. Awkward: `array[:, index]`.
+    ///
+    /// # Errors
+    /// A scalar or a vector. At the read: a row without the element.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![4]], &Device::cpu())?;
+    /// assert_eq!(x.nth(0)?.to_vec()?, [1, 4]);
+    /// assert_eq!(x.nth(-1)?.to_vec()?, [3, 4]);
+    /// assert!(x.nth(1)?.to_vec().is_err());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn nth(&self, index: impl Integer) -> T;
+    polars "list.get(0)";
+    gradient later;
+
+    /// Element `index` of each row, or a default for rows that are too short. As [`nth`](Self::nth), of rows whose
+    /// elements have uniform shapes.
+    ///
+    /// Costs one map over the result. No wait.
+    ///
+    /// Polars: `list.get(null_on_oob=True).fill_null(default)`.
+    ///
+    /// # Errors
+    /// As [`nth`](Self::nth), except for short rows; ragged dimensions below axis 1; a default that is not one value of
+    /// the tensor's dtype.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+    /// assert_eq!(x.nth_or(1, -1)?.to_vec()?, [2, -1, -1]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperandOf<'a, T> as operand) -> T;
+    polars "list.get(0, null_on_oob=True)";
+    gradient later;
+
+    /// Element `index` of each row that has it; shorter rows are left out. As [`nth`](Self::nth); only the device knows
+    /// the number of results.
+    ///
+    /// Costs a compaction of the rows besides [`nth`](Self::nth). No wait.
+    ///
+    /// Awkward: `array[ak.num(array) > index, index]`.
+    ///
+    /// # Errors
+    /// A scalar or a vector.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+    /// assert_eq!(x.nth_or_skip(0)?.to_vec()?, [1, 4]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn nth_or_skip(&self, index: impl Integer) -> T;
+    polars "list.first()";
+    gradient later;
+    row none "rows cannot be left out";
+}
+
+#[track_caller]
+fn nth(x: &Tensor, index: impl Integer) -> Result<Tensor> {
+    x.nth_named("nth", index.saturating_i64())
+}
+
+#[track_caller]
+fn nth_or<'a>(x: &Tensor, index: impl Integer, default: impl IntoOperand<'a>) -> Result<Tensor> {
+    const OP: &str = "nth_or";
+    let Operand::Value(default) = default.into().of_dtype(OP, x.dtype())? else {
+        return Err(Error::argument(OP, "the default must be a number or a string, not a tensor"));
+    };
+    let Nth { rows, from, present } = Nth::new(OP, x, index.saturating_i64())?;
+    let values = rows.values()?;
+    if values.ragged_rank() > 0 {
+        let what = format!("elements of a tensor of shape {} are ragged; nth_or_skip takes them", x.shape_text());
+        return Err(Error::argument(OP, what));
+    }
+    let count = rows.nrows_extent();
+    let numbers = count.times_size(OP, &values.width_size())?;
+    let width = Expr::size(&values.width_size().max(1));
+    let (row, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
+    let source = Pick::From(values.values_ref(), values.flat(from.at(&row), number));
+    let fill = if let Fill::String(s) = &default { s.len() as u64 } else { 0 };
+    let bytes = values.values_ref().bytes_capacity().saturating_add(fill.saturating_mul(numbers.capacity().into()));
+    let pick = Pick::either(present.at(&row), source, Pick::Fill(default));
+    let picked = Values::rearranged(x.backend(), OP, &numbers, &pick, BytesBound::at_most(bytes), &[])?;
+    Tensor::new(x.backend(), Vec::new(), Some(count), values.inner().clone(), picked)
+}
+
+#[track_caller]
+fn nth_or_skip(x: &Tensor, index: impl Integer) -> Result<Tensor> {
+    const OP: &str = "nth_or_skip";
+    let index = index.saturating_i64();
+    let Nth { rows, present, .. } = Nth::new(OP, x, index)?;
+    let count = rows.nrows_extent();
+    let present = Node::map(x.backend(), OP, count.clone(), present, &[]);
+    let present = Tensor::new(x.backend(), Vec::new(), Some(count), [], Values::Numbers(present))?;
+    rows.boolean_mask(&present)?.nth_named(OP, index)
+}
 
 /// Element `index` of each row, counted from the end if negative.
 struct Nth {
@@ -42,31 +154,6 @@ impl Nth {
 }
 
 impl Tensor {
-    /// Element `index` of each row (of axis 1). A negative index counts from the end of the row.
-    ///
-    /// Every row must have the element. [`nth_or`](Self::nth_or) gives a default for rows without it,
-    /// [`nth_or_skip`](Self::nth_or_skip) leaves such rows out. The result has the shape without axis 1. Any dtype.
-    ///
-    /// Costs one map over the result, and a prefix sum per ragged dimension below axis 1. No wait.
-    ///
-    /// Polars: `list.get`. Awkward: `array[:, index]`.
-    ///
-    /// # Errors
-    /// A scalar or a vector. At the read: a row without the element.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![4]], &Device::cpu())?;
-    /// assert_eq!(x.nth(0)?.to_vec()?, [1, 4]);
-    /// assert_eq!(x.nth(-1)?.to_vec()?, [3, 4]);
-    /// assert!(x.nth(1)?.to_vec().is_err());
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn nth(&self, index: impl Integer) -> Result<Self> {
-        self.nth_named("nth", index.saturating_i64())
-    }
-
     #[track_caller]
     pub(super) fn nth_named(&self, op: &'static str, index: i64) -> Result<Self> {
         let Nth { rows, from, present } = Nth::new(op, self, index)?;
@@ -74,103 +161,5 @@ impl Tensor {
         let count = rows.nrows_extent();
         let asserts = [Node::assert(self.backend(), count.clone(), present, check)];
         rows.values()?.take_rows(op, count, from, Repeats::Never, &asserts)
-    }
-
-    /// Element `index` of each row, or a default for rows that are too short. As [`nth`](Self::nth), of rows whose
-    /// elements have uniform shapes.
-    ///
-    /// Costs one map over the result. No wait.
-    ///
-    /// Polars: `list.get(null_on_oob=True).fill_null(default)`.
-    ///
-    /// # Errors
-    /// As [`nth`](Self::nth), except for short rows; ragged dimensions below axis 1; a default that is not one value of
-    /// the tensor's dtype.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
-    /// assert_eq!(x.nth_or(1, -1)?.to_vec()?, [2, -1, -1]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperand<'a>) -> Result<Self> {
-        const OP: &str = "nth_or";
-        let Operand::Value(default) = default.into().of_dtype(OP, self.dtype())? else {
-            return Err(Error::argument(OP, "the default must be a number or a string, not a tensor"));
-        };
-        let Nth { rows, from, present } = Nth::new(OP, self, index.saturating_i64())?;
-        let values = rows.values()?;
-        if values.ragged_rank() > 0 {
-            let what =
-                format!("elements of a tensor of shape {} are ragged; nth_or_skip takes them", self.shape_text());
-            return Err(Error::argument(OP, what));
-        }
-        let count = rows.nrows_extent();
-        let numbers = count.times_size(OP, &values.width_size())?;
-        let width = Expr::size(&values.width_size().max(1));
-        let (row, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
-        let source = Pick::From(values.values_ref(), values.flat(from.at(&row), number));
-        let fill = if let Fill::String(s) = &default { s.len() as u64 } else { 0 };
-        let bytes = values.values_ref().bytes_capacity().saturating_add(fill.saturating_mul(numbers.capacity().into()));
-        let pick = Pick::either(present.at(&row), source, Pick::Fill(default));
-        let picked = Values::rearranged(self.backend(), OP, &numbers, &pick, BytesBound::at_most(bytes), &[])?;
-        Self::new(self.backend(), Vec::new(), Some(count), values.inner().clone(), picked)
-    }
-
-    /// Element `index` of each row that has it; shorter rows are left out. As [`nth`](Self::nth); only the device knows
-    /// the number of results.
-    ///
-    /// Costs a compaction of the rows besides [`nth`](Self::nth). No wait.
-    ///
-    /// Awkward: `array[ak.num(array) > index, index]`.
-    ///
-    /// # Errors
-    /// A scalar or a vector.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
-    /// assert_eq!(x.nth_or_skip(0)?.to_vec()?, [1, 4]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn nth_or_skip(&self, index: impl Integer) -> Result<Self> {
-        const OP: &str = "nth_or_skip";
-        let index = index.saturating_i64();
-        let Nth { rows, present, .. } = Nth::new(OP, self, index)?;
-        let count = rows.nrows_extent();
-        let present = Node::map(self.backend(), OP, count.clone(), present, &[]);
-        let present = Self::new(self.backend(), Vec::new(), Some(count), [], Values::Numbers(present))?;
-        rows.boolean_mask(&present)?.nth_named(OP, index)
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::nth`].
-    ///
-    /// # Errors
-    /// As [`Tensor::nth`].
-    #[track_caller]
-    pub fn nth(&self, index: impl Integer) -> Result<Self> {
-        self.erased().nth(index)?.try_into()
-    }
-
-    /// As [`Tensor::nth_or`].
-    ///
-    /// # Errors
-    /// As [`Tensor::nth_or`].
-    #[track_caller]
-    pub fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperandOf<'a, T>) -> Result<Self> {
-        self.erased().nth_or(index, default.into().erased("nth_or")?)?.try_into()
-    }
-
-    /// As [`Tensor::nth_or_skip`].
-    ///
-    /// # Errors
-    /// As [`Tensor::nth_or_skip`].
-    #[track_caller]
-    pub fn nth_or_skip(&self, index: impl Integer) -> Result<Self> {
-        self.erased().nth_or_skip(index)?.try_into()
     }
 }

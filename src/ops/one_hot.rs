@@ -11,12 +11,14 @@ use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::Size;
 use crate::integer::non_negative;
+use crate::ops::operations;
 use crate::shape::width_of;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
-const OP: &str = "one_hot";
+operations! {
+    /// One-hot encoding.
+    const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: Element;
 
-impl Tensor {
     /// One-hot encoding: for each integer `i`, a vector of `depth` elements that is `on` at index `i` and `off`
     /// elsewhere. The vectors form a new innermost dimension, or the one of [`along`](crate::along)`(depth, axis)`. The
     /// dtype is that of `on` and `off`.
@@ -38,51 +40,59 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.one_hot`, whose default values are 1f32 and 0f32.
-    #[track_caller]
-    pub fn one_hot(&self, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl Into<Scalar>) -> Result<Self> {
-        let Depth { depth, axis } = depth.into();
-        let (on, off, levels) = (on.into(), off.into(), self.ragged_rank());
-        if !self.dtype().is_integer() {
-            return Err(Error::unsupported(OP, self.dtype(), "indices are integers"));
-        }
-        if on.dtype() != off.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: on.dtype(), rhs: off.dtype(), location: caller() });
-        }
-        let place = new_axis(OP, self, axis)?;
-        if place <= levels && levels > 0 {
-            let what = format!("axis {axis} must lie below the {levels} ragged dimensions of {}", self.shape_text());
-            return Err(Error::argument(OP, what));
-        }
-        let depth = Extent::known_u64(OP, non_negative(OP, "depth", depth)?)?;
-        let mut inner = self.inner().sizes().to_vec();
-        let outer = if place == 0 {
-            if let Some(rows) = self.outer() {
-                inner.insert(
-                    0,
-                    match rows.as_known() {
-                        Some(_) => rows.size().clone(),
-                        None => Size::given(rows.on_host(self.backend(), OP)?),
-                    },
-                );
-            }
-            depth.clone()
-        } else {
-            inner.insert(place - levels - 1, depth.size().clone());
-            self.outer().cloned().unwrap_or_else(|| Extent::known(1))
-        };
-        // Contiguous numbers per element of the new dimension.
-        let below = &inner[if place == 0 { 0 } else { place - levels }..];
-        let below = Expr::size(&width_of(below).max(1));
-        let by = Expr::size(&depth.size().max(1));
-        let vector = Expr::index().div(below.clone());
-        let from = vector.clone().div(by.clone()).mul(below.clone()).add(Expr::index().rem(below));
-        let set = is_place(Expr::load(self.numbers(OP)?, from), vector.rem(by));
-        let width = width_of(&inner);
-        let value = set.select(Expr::number(on), Expr::number(off));
-        let values = Node::map(self.backend(), OP, outer.times_size(OP, &width)?, value, &[]);
-        Self::new(self.backend(), self.partitions().to_vec(), Some(outer), inner, Values::Numbers(values))
-    }
+    fn one_hot(&self, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl Into<Scalar>) -> U;
+    tensorflow "tf.one_hot";
+    waits "where only the device knows the number of indices and `depth` is not innermost";
+    gradient none "constant almost everywhere";
+    typed hand;
 }
+
+#[track_caller]
+fn one_hot(x: &Tensor, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl Into<Scalar>) -> Result<Tensor> {
+    let Depth { depth, axis } = depth.into();
+    let (on, off, levels) = (on.into(), off.into(), x.ragged_rank());
+    if !x.dtype().is_integer() {
+        return Err(Error::unsupported(OP, x.dtype(), "indices are integers"));
+    }
+    if on.dtype() != off.dtype() {
+        return Err(Error::DTypes { op: OP, lhs: on.dtype(), rhs: off.dtype(), location: caller() });
+    }
+    let place = new_axis(OP, x, axis)?;
+    if place <= levels && levels > 0 {
+        let what = format!("axis {axis} must lie below the {levels} ragged dimensions of {}", x.shape_text());
+        return Err(Error::argument(OP, what));
+    }
+    let depth = Extent::known_u64(OP, non_negative(OP, "depth", depth)?)?;
+    let mut inner = x.inner().sizes().to_vec();
+    let outer = if place == 0 {
+        if let Some(rows) = x.outer() {
+            inner.insert(
+                0,
+                match rows.as_known() {
+                    Some(_) => rows.size().clone(),
+                    None => Size::given(rows.on_host(x.backend(), OP)?),
+                },
+            );
+        }
+        depth.clone()
+    } else {
+        inner.insert(place - levels - 1, depth.size().clone());
+        x.outer().cloned().unwrap_or_else(|| Extent::known(1))
+    };
+    // Contiguous numbers per element of the new dimension.
+    let below = &inner[if place == 0 { 0 } else { place - levels }..];
+    let below = Expr::size(&width_of(below).max(1));
+    let by = Expr::size(&depth.size().max(1));
+    let vector = Expr::index().div(below.clone());
+    let from = vector.clone().div(by.clone()).mul(below.clone()).add(Expr::index().rem(below));
+    let set = is_place(Expr::load(x.numbers(OP)?, from), vector.rem(by));
+    let width = width_of(&inner);
+    let value = set.select(Expr::number(on), Expr::number(off));
+    let values = Node::map(x.backend(), OP, outer.times_size(OP, &width)?, value, &[]);
+    Tensor::new(x.backend(), x.partitions().to_vec(), Some(outer), inner, Values::Numbers(values))
+}
+
+const OP: &str = "one_hot";
 
 /// Whether `index`, of any integer dtype, equals `place`. Truncates neither.
 fn is_place(index: Expr, place: Expr) -> Expr {

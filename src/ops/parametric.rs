@@ -8,21 +8,13 @@ use crate::graph::expr::Expr;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
+use crate::ops::operations;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
-/// The number in this dtype.
-///
-/// # Errors
-/// A number that the dtype cannot represent.
-#[track_caller]
-fn number_of(op: &'static str, value: impl Into<Scalar>, dtype: DType) -> Result<Scalar> {
-    match Fill::Number(value.into()).of_dtype(op, dtype)? {
-        Fill::Number(number) => Ok(number),
-        Fill::String(_) => Err(Error::unsupported(op, DType::Str, "it takes numbers")),
-    }
-}
+operations! {
+    /// Elementwise operations of one operand and a parameter.
+    const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: Element;
 
-impl Tensor {
     /// Leaky ReLU: the value where it is positive, else `alpha` times the value; NaN for NaN. The shape stays. Floats keep
     /// their dtype; integers are converted to f32 first, as in TensorFlow.
     ///
@@ -40,20 +32,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.nn.leaky_relu`.
-    #[track_caller]
-    pub fn leaky_relu(&self, alpha: f64) -> Result<Self> {
-        const OP: &str = "leaky_relu";
-        Takes::Numbers.check(OP, self.dtype())?;
-        self.map_numbers(OP, |x| {
-            let x = if x.dtype().is_float() { x } else { x.cast(DType::F32) };
-            rounded_once([x], |[x]| {
-                let (zero, alpha) = (number(x.dtype(), 0.0), parameter(x.dtype(), alpha));
-                zero.lt(x.clone()).select(x.clone(), alpha.mul(x))
-            })
-        })
-    }
+    fn leaky_relu(&self, alpha: f64) -> T where T: FloatElement;
+    tensorflow "tf.nn.leaky_relu";
+    gradient later;
 
     /// Gaussian error linear unit: each element times the standard normal distribution function of it. The shape stays;
     /// NaN for NaN.
@@ -70,12 +51,9 @@ impl Tensor {
     /// assert_eq!(x.gelu()?.to_vec()?, [0.0, 100.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.nn.gelu`.
-    #[track_caller]
-    pub fn gelu(&self) -> Result<Self> {
-        self.gelu_by("gelu", false)
-    }
+    fn gelu(&self) -> T where T: FloatElement;
+    tensorflow "tf.nn.gelu";
+    gradient later;
 
     /// [`gelu`](Self::gelu) with the distribution function approximated by a tanh of a cubic, within 1e-3.
     ///
@@ -88,30 +66,9 @@ impl Tensor {
     /// assert_eq!(x.gelu_tanh()?.to_vec()?, [0.0, 100.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.nn.gelu(approximate=True)`.
-    #[track_caller]
-    pub fn gelu_tanh(&self) -> Result<Self> {
-        self.gelu_by("gelu_tanh", true)
-    }
-
-    #[track_caller]
-    fn gelu_by(&self, op: &'static str, approximate: bool) -> Result<Self> {
-        Takes::Floats.check(op, self.dtype())?;
-        self.map_numbers(op, |x| {
-            rounded_once([x], |[x]| {
-                let n = |v: f64| number(x.dtype(), v);
-                let bell = if approximate {
-                    let cube = x.clone().mul(x.clone()).mul(x.clone());
-                    let inside = x.clone().add(n(0.044_715).mul(cube));
-                    math(MathFn::Tanh, n((2.0 / std::f64::consts::PI).sqrt()).mul(inside))
-                } else {
-                    math(MathFn::Erf, x.clone().mul(n(std::f64::consts::FRAC_1_SQRT_2)))
-                };
-                n(0.5).mul(x.clone()).mul(n(1.0).add(bell))
-            })
-        })
-    }
+    fn gelu_tanh(&self) -> T where T: FloatElement;
+    tensorflow "tf.nn.gelu(…, approximate=True)";
+    gradient later;
 
     /// Clamps each value to the bounds: `low` for values below `low`, `high` for values above `high`; NaN for NaN. The
     /// shape stays; the bounds have the tensor's dtype. If `low` is above `high`, every number becomes `high`.
@@ -132,14 +89,11 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.clip_by_value`, for bounds that are numbers.
-    #[doc(alias("clamp", "clip"))]
-    #[track_caller]
-    pub fn clip_by_value(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<Self> {
-        const OP: &str = "clip_by_value";
-        Takes::Numbers.check(OP, self.dtype())?;
-        let (low, high) = (number_of(OP, low, self.dtype())?, number_of(OP, high, self.dtype())?);
-        self.map_numbers(OP, |x| x.max(Expr::number(low)).min(Expr::number(high)))
-    }
+    fn clip_by_value(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> T where T: Arithmetic;
+    alias "clamp", "clip";
+    tensorflow "tf.clip_by_value";
+    gradient later;
+    typed hand;
 
     /// The tensor unchanged, with a check that no element is NaN or infinite. The shape stays.
     ///
@@ -157,15 +111,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.debugging.check_numerics`.
-    #[track_caller]
-    pub fn check_numerics(&self, message: &str) -> Result<Self> {
-        let site = Site::new("check_numerics");
-        Takes::Floats.check(site.op, self.dtype())?;
-        let what = format!("{message}: NaN or infinity");
-        self.map_numbers(site.op, |x| site.checked(&what, x.clone().unary(UnaryOp::IsFinite), x))
-    }
+    fn check_numerics(&self, message: &str) -> T where T: FloatElement;
+    tensorflow "tf.debugging.check_numerics";
+    gradient later;
 
     /// Ones (or `true`) of the same shape and dtype.
     ///
@@ -183,14 +131,10 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.ones_like`.
-    #[track_caller]
-    pub fn ones_like(&self) -> Result<Self> {
-        const OP: &str = "ones_like";
-        Takes::NumbersAndBools.check(OP, self.dtype())?;
-        self.map_numbers(OP, |x| number(x.dtype(), 1.0))
-    }
+    fn ones_like(&self) -> T;
+    tensorflow "tf.ones_like";
+    awkward "ak.ones_like";
+    gradient none "constant almost everywhere";
 
     /// Zeros, `false` or empty strings, of the same shape and dtype.
     ///
@@ -208,51 +152,95 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.zeros_like`.
-    #[track_caller]
-    pub fn zeros_like(&self) -> Result<Self> {
-        let (pick, count) = (Pick::Fill(Fill::zero(self.dtype())), self.count()?);
-        let zeros = Values::rearranged(self.backend(), "zeros_like", &count, &pick, BytesBound::at_most(0), &[])?;
-        self.holding(zeros)
+    fn zeros_like(&self) -> T;
+    tensorflow "tf.zeros_like";
+    awkward "ak.zeros_like";
+    polars "pl.lit(0)";
+    gradient none "constant almost everywhere";
+}
+
+#[track_caller]
+fn leaky_relu(tensor: &Tensor, alpha: f64) -> Result<Tensor> {
+    const OP: &str = "leaky_relu";
+    Takes::Numbers.check(OP, tensor.dtype())?;
+    tensor.map_numbers(OP, |x| {
+        let x = if x.dtype().is_float() { x } else { x.cast(DType::F32) };
+        rounded_once([x], |[x]| {
+            let (zero, alpha) = (number(x.dtype(), 0.0), parameter(x.dtype(), alpha));
+            zero.lt(x.clone()).select(x.clone(), alpha.mul(x))
+        })
+    })
+}
+
+#[track_caller]
+fn gelu(x: &Tensor) -> Result<Tensor> {
+    x.gelu_by("gelu", false)
+}
+
+#[track_caller]
+fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
+    x.gelu_by("gelu_tanh", true)
+}
+
+#[track_caller]
+fn clip_by_value(tensor: &Tensor, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<Tensor> {
+    const OP: &str = "clip_by_value";
+    Takes::Numbers.check(OP, tensor.dtype())?;
+    let (low, high) = (number_of(OP, low, tensor.dtype())?, number_of(OP, high, tensor.dtype())?);
+    tensor.map_numbers(OP, |x| x.max(Expr::number(low)).min(Expr::number(high)))
+}
+
+#[track_caller]
+fn check_numerics(tensor: &Tensor, message: &str) -> Result<Tensor> {
+    let site = Site::new("check_numerics");
+    Takes::Floats.check(site.op, tensor.dtype())?;
+    let what = format!("{message}: NaN or infinity");
+    tensor.map_numbers(site.op, |x| site.checked(&what, x.clone().unary(UnaryOp::IsFinite), x))
+}
+
+#[track_caller]
+fn ones_like(tensor: &Tensor) -> Result<Tensor> {
+    const OP: &str = "ones_like";
+    Takes::NumbersAndBools.check(OP, tensor.dtype())?;
+    tensor.map_numbers(OP, |x| number(x.dtype(), 1.0))
+}
+
+#[track_caller]
+fn zeros_like(x: &Tensor) -> Result<Tensor> {
+    let (pick, count) = (Pick::Fill(Fill::zero(x.dtype())), x.count()?);
+    let zeros = Values::rearranged(x.backend(), "zeros_like", &count, &pick, BytesBound::at_most(0), &[])?;
+    x.holding(zeros)
+}
+
+/// The number in this dtype.
+///
+/// # Errors
+/// A number that the dtype cannot represent.
+#[track_caller]
+fn number_of(op: &'static str, value: impl Into<Scalar>, dtype: DType) -> Result<Scalar> {
+    match Fill::Number(value.into()).of_dtype(op, dtype)? {
+        Fill::Number(number) => Ok(number),
+        Fill::String(_) => Err(Error::unsupported(op, DType::Str, "it takes numbers")),
     }
 }
 
-impl<T: FloatElement> RaggedTensor<T> {
-    /// Leaky ReLU. As [`Tensor::leaky_relu`].
-    ///
-    /// # Errors
-    /// An operation that the device does not support.
+impl Tensor {
     #[track_caller]
-    pub fn leaky_relu(&self, alpha: f64) -> Result<Self> {
-        Self::try_from(self.erased().leaky_relu(alpha)?)
-    }
-
-    /// Gaussian error linear unit. As [`Tensor::gelu`].
-    ///
-    /// # Errors
-    /// An operation that the device does not support.
-    #[track_caller]
-    pub fn gelu(&self) -> Result<Self> {
-        Self::try_from(self.erased().gelu()?)
-    }
-
-    /// Gaussian error linear unit, approximated. As [`Tensor::gelu_tanh`].
-    ///
-    /// # Errors
-    /// An operation that the device does not support.
-    #[track_caller]
-    pub fn gelu_tanh(&self) -> Result<Self> {
-        Self::try_from(self.erased().gelu_tanh()?)
-    }
-
-    /// The tensor unchanged, with a check that no element is NaN or infinite. As [`Tensor::check_numerics`].
-    ///
-    /// # Errors
-    /// At the read: an element that is not finite.
-    #[track_caller]
-    pub fn check_numerics(&self, message: &str) -> Result<Self> {
-        Self::try_from(self.erased().check_numerics(message)?)
+    fn gelu_by(&self, op: &'static str, approximate: bool) -> Result<Self> {
+        Takes::Floats.check(op, self.dtype())?;
+        self.map_numbers(op, |x| {
+            rounded_once([x], |[x]| {
+                let n = |v: f64| number(x.dtype(), v);
+                let bell = if approximate {
+                    let cube = x.clone().mul(x.clone()).mul(x.clone());
+                    let inside = x.clone().add(n(0.044_715).mul(cube));
+                    math(MathFn::Tanh, n((2.0 / std::f64::consts::PI).sqrt()).mul(inside))
+                } else {
+                    math(MathFn::Erf, x.clone().mul(n(std::f64::consts::FRAC_1_SQRT_2)))
+                };
+                n(0.5).mul(x.clone()).mul(n(1.0).add(bell))
+            })
+        })
     }
 }
 
@@ -264,25 +252,5 @@ impl<T: Arithmetic> RaggedTensor<T> {
     #[track_caller]
     pub fn clip_by_value(&self, low: impl Number, high: impl Number) -> Result<Self> {
         Self::try_from(self.erased().clip_by_value(low, high)?)
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// Ones (or `true`) of the same shape. As [`Tensor::ones_like`].
-    ///
-    /// # Errors
-    /// A tensor of strings.
-    #[track_caller]
-    pub fn ones_like(&self) -> Result<Self> {
-        Self::try_from(self.erased().ones_like()?)
-    }
-
-    /// Zeros, `false` or empty strings, of the same shape. As [`Tensor::zeros_like`].
-    ///
-    /// # Errors
-    /// An operation that the device does not support.
-    #[track_caller]
-    pub fn zeros_like(&self) -> Result<Self> {
-        Self::try_from(self.erased().zeros_like()?)
     }
 }

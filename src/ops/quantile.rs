@@ -10,7 +10,71 @@ use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::ops::IntoReduceAxes;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
+
+operations! {
+    /// Quantiles along an axis.
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
+
+    /// The `q`-quantile of the values along an axis, interpolated linearly between the two nearest values in order. NaN
+    /// where there are no values, or where one is NaN.
+    ///
+    /// The value at rank `q * (n - 1)` of the sorted values. Several quantiles share one sort and form a new innermost
+    /// dimension: three quartiles of `[rows, (values)]` are `[rows, 3]`. Dtype as [`reduce_mean`](Self::reduce_mean):
+    /// floats keep theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are computed in f32 and
+    /// rounded once. Integers of 8 bytes are rounded to f64 before they are interpolated: beyond 2^53 a quantile differs
+    /// from the exact one, and the median of `i64::MIN` and `i64::MAX` is 0. Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity, or
+    /// between a number and an infinity, is that infinity; between -inf and +inf it is NaN. Differences that overflow are
+    /// halved. In f32, ranks beyond 2^24 are rounded.
+    ///
+    /// Costs a sort of the values and a map over the result; no wait. Same bits on every device.
+    ///
+    /// NumPy: `numpy.quantile`, whose result may be NaN beside infinities, and whose quantiles form the first dimension.
+    ///
+    /// # Errors
+    /// `q` outside 0 to 1; `axis` out of range, or several axes; bool or string values; f64 on a device without it.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![4.0f32, 1.0, 2.0], vec![8.0]], &Device::cpu())?;
+    /// assert_eq!(x.quantile(0.75, 1)?.to_vec()?, [3.0, 8.0]);
+    /// let bounds = x.quantile([0.0, 1.0], 1)?;
+    /// assert_eq!(bounds.to_string(), "tensor([[1.0, 4.0], [8.0, 8.0]], shape=(2, 2), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    tensorflow "tfp.stats.quantiles";
+    polars "list.eval(pl.element().quantile(0.5))";
+    gradient later;
+
+    /// The median along an axis: the middle value, or halfway between the two middle ones. [`Tensor::quantile`] with
+    /// `q = 0.5`, whose dtype and rounding apply: integers of 4 and 8 bytes give f64.
+    ///
+    /// # Errors
+    /// As [`Tensor::quantile`].
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![4, 1, 2], vec![8, 3]], &Device::cpu())?;
+    /// assert_eq!(x.median(1)?.to_vec()?, [2.0, 5.5]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn median(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    tensorflow "tfp.stats.percentile(…, 50.0)";
+    polars "list.median()";
+    gradient later;
+}
+
+#[track_caller]
+fn quantile(x: &Tensor, q: impl Into<Quantiles>, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    x.quantile_named("quantile", &q.into(), &axis.into())
+}
+
+#[track_caller]
+fn median(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    x.quantile_named("median", &Quantiles::One(0.5), &axis.into())
+}
 
 /// Quantiles to compute: one, or several, which form a new innermost dimension.
 ///
@@ -114,73 +178,5 @@ impl Tensor {
         let found = greatest.clone().unary(UnaryOp::IsNan).select(greatest, found);
         let found = len.eq(Expr::u32(0)).select(float(f64::NAN), found).cast(out);
         left.tensor(self.backend(), Node::map(self.backend(), op, left.numbers(), found, &[]))
-    }
-
-    /// The `q`-quantile of the values along an axis, interpolated linearly between the two nearest values in order. NaN
-    /// where there are no values, or where one is NaN.
-    ///
-    /// The value at rank `q * (n - 1)` of the sorted values. Several quantiles share one sort and form a new innermost
-    /// dimension: three quartiles of `[rows, (values)]` are `[rows, 3]`. Dtype as [`reduce_mean`](Self::reduce_mean):
-    /// floats keep theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are computed in f32 and
-    /// rounded once. Integers of 8 bytes are rounded to f64 before they are interpolated: beyond 2^53 a quantile differs
-    /// from the exact one, and the median of `i64::MIN` and `i64::MAX` is 0. Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity, or
-    /// between a number and an infinity, is that infinity; between -inf and +inf it is NaN. Differences that overflow are
-    /// halved. In f32, ranks beyond 2^24 are rounded.
-    ///
-    /// Costs a sort of the values and a map over the result; no wait. Same bits on every device.
-    ///
-    /// NumPy: `numpy.quantile`, whose result may be NaN beside infinities, and whose quantiles form the first dimension.
-    ///
-    /// # Errors
-    /// `q` outside 0 to 1; `axis` out of range, or several axes; bool or string values; f64 on a device without it.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![4.0f32, 1.0, 2.0], vec![8.0]], &Device::cpu())?;
-    /// assert_eq!(x.quantile(0.75, 1)?.to_vec()?, [3.0, 8.0]);
-    /// let bounds = x.quantile([0.0, 1.0], 1)?;
-    /// assert_eq!(bounds.to_string(), "tensor([[1.0, 4.0], [8.0, 8.0]], shape=(2, 2), dtype=f32)");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes) -> Result<Self> {
-        self.quantile_named("quantile", &q.into(), &axis.into())
-    }
-
-    /// The median along an axis: the middle value, or halfway between the two middle ones. [`Tensor::quantile`] with
-    /// `q = 0.5`, whose dtype and rounding apply: integers of 4 and 8 bytes give f64.
-    ///
-    /// # Errors
-    /// As [`Tensor::quantile`].
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![4, 1, 2], vec![8, 3]], &Device::cpu())?;
-    /// assert_eq!(x.median(1)?.to_vec()?, [2.0, 5.5]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn median(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        self.quantile_named("median", &Quantiles::One(0.5), &axis.into())
-    }
-}
-
-impl<T: Averaged> RaggedTensor<T> {
-    /// [`Tensor::quantile`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::quantile`].
-    #[track_caller]
-    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes) -> Result<RaggedTensor<T::Mean>> {
-        self.erased().quantile(q, axis)?.try_into()
-    }
-
-    /// [`Tensor::median`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::median`].
-    #[track_caller]
-    pub fn median(&self, axis: impl IntoReduceAxes) -> Result<RaggedTensor<T::Mean>> {
-        self.erased().median(axis)?.try_into()
     }
 }

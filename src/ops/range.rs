@@ -12,11 +12,15 @@ use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
+use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::{Place, RaggedShape, RowPartition, UniformRows, broadcast};
-use crate::tensor::{Fill, RaggedTensor, Tensor, Values};
+use crate::tensor::{Fill, Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Rows of evenly spaced numbers.
+    const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Number;
+
     /// One row per limit, with the numbers 0, 1, ... below the limit.
     ///
     /// `[n]` gives `[n, (limit)]`, of the limits' dtype; a scalar gives one row. A limit of 0 or less gives an empty
@@ -34,11 +38,11 @@ impl Tensor {
     /// assert_eq!(limits.range()?.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0, 1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn range(&self) -> Result<Self> {
-        let number = |v| Operand::from(Scalar::from_i64(self.dtype(), v));
-        Self::ranges_of("range", [number(0), self.into(), number(1)])
-    }
+    fn range(&self) -> T;
+    tensorflow "tf.ragged.range";
+    polars "pl.int_ranges(0, n)";
+    gradient none "constant almost everywhere";
+    row hand;
 
     /// One row of numbers per start, limit and step: `start`, `start + delta`, ... until the limit is reached, without
     /// it.
@@ -62,9 +66,6 @@ impl Tensor {
     /// A map and a prefix sum over the rows, and a map over the numbers. No wait: the total number is known on the
     /// device only, and a read reports errors in the values.
     ///
-    /// # Source
-    /// `tf.ragged.range`.
-    ///
     /// ```
     /// # use ragged::{Device, RaggedTensor, Tensor};
     /// let starts = RaggedTensor::from_nested(vec![0, 5, 8], &Device::cpu())?;
@@ -75,15 +76,32 @@ impl Tensor {
     /// assert_eq!(down.to_string(), "<ragged.RaggedTensor [[3, 2, 1], [], [12, 11, 10, 9]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn ranges<'a>(
-        starts: impl IntoOperand<'a>,
-        limits: impl IntoOperand<'a>,
-        deltas: impl IntoOperand<'a>,
-    ) -> Result<Self> {
-        Self::ranges_of("ranges", [starts.into(), limits.into(), deltas.into()])
-    }
+    fn ranges<'a>(
+        starts: impl IntoOperandOf<'a, T> as operand,
+        limits: impl IntoOperandOf<'a, T> as operand,
+        deltas: impl IntoOperandOf<'a, T> as operand,
+    ) -> T;
+    tensorflow "tf.ragged.range";
+    gradient none "constant almost everywhere";
+    row none "it makes a tensor";
+}
 
+#[track_caller]
+fn range(x: &Tensor) -> Result<Tensor> {
+    let number = |v| Operand::from(Scalar::from_i64(x.dtype(), v));
+    Tensor::ranges_of("range", [number(0), x.into(), number(1)])
+}
+
+#[track_caller]
+fn ranges<'a>(
+    starts: impl IntoOperand<'a>,
+    limits: impl IntoOperand<'a>,
+    deltas: impl IntoOperand<'a>,
+) -> Result<Tensor> {
+    Tensor::ranges_of("ranges", [starts.into(), limits.into(), deltas.into()])
+}
+
+impl Tensor {
     /// [`Tensor::ranges`] of starts, limits and deltas, for the operation `op`.
     #[track_caller]
     fn ranges_of<'a>(op: &'static str, operands: [Operand<'a>; 3]) -> Result<Self> {
@@ -228,30 +246,4 @@ fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: Option<&E
     }
     let fits = length.clone().lt(number(i64::from(u32::MAX)));
     site.checked(TOO_MANY, fits, length.cast(DType::U32))
-}
-
-impl<T: Number> RaggedTensor<T> {
-    /// As [`Tensor::range`].
-    ///
-    /// # Errors
-    /// As [`Tensor::range`].
-    #[track_caller]
-    pub fn range(&self) -> Result<Self> {
-        self.erased().range()?.try_into()
-    }
-
-    /// As [`Tensor::ranges`], of numbers of one type.
-    ///
-    /// # Errors
-    /// As [`Tensor::ranges`].
-    #[track_caller]
-    pub fn ranges<'a>(
-        starts: impl IntoOperandOf<'a, T>,
-        limits: impl IntoOperandOf<'a, T>,
-        deltas: impl IntoOperandOf<'a, T>,
-    ) -> Result<Self> {
-        const OP: &str = "ranges";
-        let operands = [starts.into().erased(OP)?, limits.into().erased(OP)?, deltas.into().erased(OP)?];
-        Tensor::ranges_of(OP, operands)?.try_into()
-    }
 }

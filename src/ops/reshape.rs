@@ -10,8 +10,77 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::size::{RecordedSize, Size};
+use crate::ops::operations;
 use crate::shape::{Dims, RaggedShape, RowPartition};
-use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor, Values};
+
+operations! {
+    /// Reshape: the same values under another shape.
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
+
+    /// The same values, in the same flat order, under another shape. A list of sizes gives a dense tensor, a
+    /// [`RaggedShape`] a tensor with its partitions. The dtype stays.
+    ///
+    /// One size may be -1: it follows from the number of values. No pass where the host knows that the numbers of
+    /// values agree; a map otherwise. Waits only for a -1 behind the first size of a tensor whose number of values only
+    /// the device knows; [`record_async`](crate::record_async) awaits it.
+    ///
+    /// # Errors
+    /// A different number of values, at the read where only the device knows it; a negative size other than one -1, or
+    /// a -1 beside a size of 0; a shape on another device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5, 6]], &device)?;
+    /// assert_eq!(x.reshape([2, -1])?.to_string(), "tensor([[1, 2, 3], [4, 5, 6]], shape=(2, 3), dtype=i32)");
+    /// let shape = RaggedShape::from_lengths(&[3.into(), [1, 1, 4].into()], &device)?;
+    /// assert_eq!(x.reshape(&shape)?.to_string(), "<ragged.RaggedTensor [[1], [2], [3, 4, 5, 6]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> T;
+    tensorflow "tf.reshape";
+    awkward "ak.to_regular";
+    waits "for sizes that only the device knows";
+    gradient later;
+    row none "not offered yet";
+
+    /// The same values under the shape of `other`, whose values and dtype are ignored. As [`Tensor::reshape`].
+    ///
+    /// # Errors
+    /// As [`Tensor::reshape`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![1], vec![], vec![2, 3]], &device)?;
+    /// assert_eq!(x.reshape_like(&y)?.to_string(), "<ragged.RaggedTensor [[b'a'], [], [b'b', b'c']]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn reshape_like(&self, other: &impl AsRef<Tensor>) -> T;
+    tensorflow "tf.reshape";
+    waits "for sizes that only the device knows";
+    gradient later;
+    row none "`reshape` takes the shape of a row";
+}
+
+#[track_caller]
+fn reshape<'a>(x: &Tensor, shape: impl Into<NewShape<'a>>) -> Result<Tensor> {
+    const OP: &str = "reshape";
+    match shape.into() {
+        NewShape::Sizes(sizes) if sizes.contains(&-1) => x.fitted(OP, &sizes),
+        shape => {
+            let shape = shape.whole(OP, &x.device())?;
+            x.reshaped(OP, &shape)
+        }
+    }
+}
+
+#[track_caller]
+fn reshape_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
+    x.reshaped("reshape_like", other.as_ref().ragged_shape())
+}
 
 /// Requested shape of a result: a [`RaggedShape`], or the sizes of a dense shape.
 ///
@@ -72,58 +141,6 @@ impl<'a> NewShape<'a> {
 }
 
 impl Tensor {
-    /// The same values, in the same flat order, under another shape. A list of sizes gives a dense tensor, a
-    /// [`RaggedShape`] a tensor with its partitions. The dtype stays.
-    ///
-    /// One size may be -1: it follows from the number of values. No pass where the host knows that the numbers of
-    /// values agree; a map otherwise. Waits only for a -1 behind the first size of a tensor whose number of values only
-    /// the device knows; [`record_async`](crate::record_async) awaits it.
-    ///
-    /// # Errors
-    /// A different number of values, at the read where only the device knows it; a negative size other than one -1, or
-    /// a -1 beside a size of 0; a shape on another device.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedShape, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5, 6]], &device)?;
-    /// assert_eq!(x.reshape([2, -1])?.to_string(), "tensor([[1, 2, 3], [4, 5, 6]], shape=(2, 3), dtype=i32)");
-    /// let shape = RaggedShape::from_lengths(&[3.into(), [1, 1, 4].into()], &device)?;
-    /// assert_eq!(x.reshape(&shape)?.to_string(), "<ragged.RaggedTensor [[1], [2], [3, 4, 5, 6]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.reshape`.
-    #[track_caller]
-    pub fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
-        const OP: &str = "reshape";
-        match shape.into() {
-            NewShape::Sizes(sizes) if sizes.contains(&-1) => self.fitted(OP, &sizes),
-            shape => {
-                let shape = shape.whole(OP, &self.device())?;
-                self.reshaped(OP, &shape)
-            }
-        }
-    }
-
-    /// The same values under the shape of `other`, whose values and dtype are ignored. As [`Tensor::reshape`].
-    ///
-    /// # Errors
-    /// As [`Tensor::reshape`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &device)?;
-    /// let y = RaggedTensor::from_nested([vec![1], vec![], vec![2, 3]], &device)?;
-    /// assert_eq!(x.reshape_like(&y)?.to_string(), "<ragged.RaggedTensor [[b'a'], [], [b'b', b'c']]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn reshape_like(&self, other: &impl AsRef<Self>) -> Result<Self> {
-        self.reshaped("reshape_like", other.as_ref().ragged_shape())
-    }
-
     #[track_caller]
     fn reshaped(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
         Device::check_same(op, self.backend(), &shape.backend)?;
@@ -221,25 +238,5 @@ impl Tensor {
             Values::rearranged(self.backend(), op, &shape.count(op)?, &pick, bound, asserts)?
         };
         Self::new(self.backend(), shape.partitions, shape.outer, shape.inner, values)
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::reshape`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::reshape`].
-    #[track_caller]
-    pub fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
-        self.erased().reshape(shape)?.try_into()
-    }
-
-    /// [`Tensor::reshape_like`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::reshape_like`].
-    #[track_caller]
-    pub fn reshape_like(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().reshape_like(other)?.try_into()
     }
 }

@@ -5,11 +5,15 @@ use crate::element::Element;
 use crate::error::{Result, on_behalf};
 use crate::graph::expr::Expr;
 use crate::ops::IntoAxes;
+use crate::ops::operations;
 use crate::shape::width_of;
-use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
-impl Tensor {
-    /// The same values in reverse order along the axes; a ragged axis is reversed row by row (`tf.reverse`).
+operations! {
+    /// Reversal of dimensions.
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
+
+    /// The same values in reverse order along the axes; a ragged axis is reversed row by row.
     ///
     /// Same dtype. Rows keep their index and length unless an axis above them is reversed. Index arithmetic only: one
     /// map over the values per axis, unless it is fused, and one prefix sum per ragged dimension below.
@@ -32,13 +36,19 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[track_caller]
-    pub fn reverse(&self, axes: impl IntoAxes) -> Result<Self> {
-        const OP: &str = "reverse";
-        let axes = axes.into().resolve(OP, self)?;
-        on_behalf(|| axes.into_iter().try_fold(self.clone(), |x, axis| x.reverse_axis(OP, axis)))
-    }
+    fn reverse(&self, axes: impl IntoAxes as axes) -> T;
+    tensorflow "tf.reverse";
+    gradient later;
+}
 
+#[track_caller]
+fn reverse(tensor: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
+    const OP: &str = "reverse";
+    let axes = axes.into().resolve(OP, tensor)?;
+    on_behalf(|| axes.into_iter().try_fold(tensor.clone(), |x, axis| x.reverse_axis(OP, axis)))
+}
+
+impl Tensor {
     #[track_caller]
     fn reverse_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
         let one = Expr::u32(1);
@@ -68,16 +78,5 @@ impl Tensor {
         let rows = rows.take_rows(op, part.nvals_extent().clone(), from, Repeats::Never, &[])?;
         let parts = kept.iter().chain(rows.partitions()).cloned().collect();
         Self::new(self.backend(), parts, rows.outer().cloned(), rows.inner().clone(), rows.values_ref().clone())
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::reverse`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::reverse`].
-    #[track_caller]
-    pub fn reverse(&self, axes: impl IntoAxes) -> Result<Self> {
-        self.erased().reverse(axes)?.try_into()
     }
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
 use std::sync::Arc;
 
+use super::options::{ReduceAxes, ScanAxis, SortAxis};
 use super::{Axes, Index, Operand};
 use crate::dtype::DType;
 use crate::element::{Element, Number};
@@ -121,10 +122,16 @@ impl Row {
     /// The tensor of all rows. Fails if the row belongs to another call.
     #[track_caller]
     pub(super) fn of_call(self, op: &'static str, call: &Arc<()>) -> Result<Tensor> {
-        if Arc::ptr_eq(&self.call, call) {
-            return Ok(self.all);
-        }
-        Err(Error::argument(op, "a row of another call of map_rows; hand all tensors to one call of map_rows_of"))
+        if Arc::ptr_eq(&self.call, call) { Ok(self.all) } else { Err(another_call(op)) }
+    }
+
+    /// The tensor of all rows, for an operation with another row.
+    ///
+    /// # Errors
+    /// `other` is a row of another call.
+    #[track_caller]
+    pub(super) fn of_same_call(&self, op: &'static str, other: &Self) -> Result<&Tensor> {
+        if Arc::ptr_eq(&self.call, &other.call) { Ok(&self.all) } else { Err(another_call(op)) }
     }
 
     /// Number of dimensions of a row.
@@ -194,6 +201,24 @@ impl Row {
         }))
     }
 
+    /// Converts the axes of a reduction of the row to those of the tensor.
+    #[track_caller]
+    pub(super) fn reduce_axes(&self, op: &'static str, reduce: ReduceAxes) -> Result<ReduceAxes> {
+        Ok(ReduceAxes { axes: self.axes(op, reduce.axes)?, ..reduce })
+    }
+
+    /// Converts the axis of a scan of the row to that of the tensor.
+    #[track_caller]
+    pub(super) fn scan_axis(&self, op: &'static str, scan: ScanAxis) -> Result<ScanAxis> {
+        Ok(ScanAxis { axis: self.axis(op, scan.axis)?, ..scan })
+    }
+
+    /// Converts the axis of a sort of the row to that of the tensor.
+    #[track_caller]
+    pub(super) fn sort_axis(&self, op: &'static str, sort: SortAxis) -> Result<SortAxis> {
+        Ok(SortAxis { axis: self.axis(op, sort.axis)?, ..sort })
+    }
+
     /// The tensor of all rows, each extended to `rank` dimensions by leading dimensions of size 1.
     #[track_caller]
     pub(super) fn lifted(&self, rank: usize) -> Result<Tensor> {
@@ -236,6 +261,38 @@ impl Row {
         let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
         let node = Node::map(backend, "constant", rows.clone(), Expr::number(value), &[]);
         self.with(Tensor::new(backend, Vec::new(), Some(rows), [], Values::Numbers(node))?)
+    }
+}
+
+#[track_caller]
+fn another_call(op: &'static str) -> Error {
+    Error::argument(op, "a row of another call of map_rows; hand all tensors to one call of map_rows_of")
+}
+
+/// Results of an operation on all rows, as those on one row.
+pub(crate) trait OfRows {
+    type OfRow;
+    fn of_rows(self, of: &Row) -> Result<Self::OfRow>;
+}
+
+impl OfRows for Tensor {
+    type OfRow = Row;
+    fn of_rows(self, of: &Row) -> Result<Row> {
+        of.with(self)
+    }
+}
+
+impl OfRows for (Tensor, Tensor) {
+    type OfRow = (Row, Row);
+    fn of_rows(self, of: &Row) -> Result<(Row, Row)> {
+        Ok((of.with(self.0)?, of.with(self.1)?))
+    }
+}
+
+impl OfRows for Vec<Tensor> {
+    type OfRow = Vec<Row>;
+    fn of_rows(self, of: &Row) -> Result<Vec<Row>> {
+        self.into_iter().map(|tensor| of.with(tensor)).collect()
     }
 }
 

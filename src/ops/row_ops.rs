@@ -1,123 +1,11 @@
 //! Operations of [`Tensor`] on a [`Row`], with axes counted in the row.
 
-use super::options::{ReduceAxes, ScanAxis, SortAxis, batched};
-use super::{ElementFunction, Index, Quantiles, Row, RowOperand, SliceItems, WgslElement};
+use super::options::batched;
+use super::{ElementFunction, Index, Row, RowOperand, SliceItems, WgslElement};
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 use crate::integer::Integer;
-use crate::ops::{IntoAxes, IntoReduceAxes};
 use crate::tensor::Tensor;
-
-/// Elementwise unary operations.
-macro_rules! unary {
-    ($($name:ident)+) => {
-        impl Row {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
-            ///
-            /// # Errors
-            /// As the operation of [`Tensor`].
-            #[track_caller]
-            pub fn $name(&self) -> Result<Self> {
-                self.with(self.all.$name()?)
-            }
-        )+}
-    };
-}
-unary! {
-    abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p log_sigmoid
-    negative reciprocal reciprocal_no_nan rint round rsqrt sigmoid sign sin sinh softplus softsign sqrt square tan tanh
-    elu relu relu6 selu silu ones_like zeros_like logical_not bitwise_invert erfc erfinv erfcinv ndtri lgamma digamma
-    bessel_i0 bessel_i0e bessel_i1 bessel_i1e
-}
-
-/// Elementwise binary operations.
-macro_rules! binary {
-    ($($name:ident)+) => {
-        impl Row {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`];")]
-            /// each row with its own row of the other operand, broadcast within the row.
-            ///
-            /// # Errors
-            /// As the operation of [`Tensor`]; a row of another call.
-            #[track_caller]
-            pub fn $name<'a>(&self, other: impl Into<RowOperand<'a>>) -> Result<Self> {
-                self.meet(stringify!($name), &other.into(), |a, b| a.$name(b))
-            }
-        )+}
-    };
-}
-binary! {
-    add subtract multiply truediv floordiv floormod truncatediv truncatemod pow maximum minimum squared_difference
-    realdiv divide_no_nan multiply_no_nan atan2 equal not_equal less less_equal greater greater_equal logical_and
-    logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift nextafter
-}
-
-/// Reductions over axes of the row.
-macro_rules! reductions {
-    ($($name:ident)+) => {
-        impl Row {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
-            ///
-            /// # Errors
-            /// As the operation of [`Tensor`].
-            #[track_caller]
-            pub fn $name(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-                let ReduceAxes { axes, keep } = axis.into();
-                let axes = self.axes(stringify!($name), axes)?;
-                self.with(self.all.$name(ReduceAxes { axes, keep })?)
-            }
-        )+}
-    };
-}
-reductions! {
-    reduce_sum reduce_prod reduce_min reduce_max reduce_mean reduce_variance reduce_std reduce_all reduce_any
-    reduce_logsumexp reduce_euclidean_norm count_nonzero median
-}
-
-/// Operations along an axis of the row.
-macro_rules! along {
-    ($($name:ident($($arg:ident: $t:ty),*);)+) => {
-        impl Row {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
-            ///
-            /// # Errors
-            /// As the operation of [`Tensor`].
-            #[track_caller]
-            pub fn $name(&self, axis: impl Integer, $($arg: $t),*) -> Result<Self> {
-                self.with(self.all.$name(self.axis(stringify!($name), axis.saturating_i64())?, $($arg),*)?)
-            }
-        )+}
-    };
-}
-along! {
-    argmax();
-    argmin();
-    l2_normalize(epsilon: f64);
-    log_softmax();
-    n_unique();
-    softmax();
-    unique();
-}
-
-/// Scans and sorts along an axis of the row.
-macro_rules! along_with_options {
-    ($options:ident: $($name:ident)+) => {
-        impl Row {$(
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`], of each row by itself.")]
-            ///
-            /// # Errors
-            /// As the operation of [`Tensor`].
-            #[track_caller]
-            pub fn $name(&self, axis: impl Into<$options>) -> Result<Self> {
-                let along = axis.into();
-                let axis = self.axis(stringify!($name), along.axis)?;
-                self.with(self.all.$name($options { axis, ..along })?)
-            }
-        )+}
-    };
-}
-along_with_options!(ScanAxis: cummax cummin cumprod cumsum);
-along_with_options!(SortAxis: argsort sort);
 
 impl Row {
     /// As [`Tensor::cast`].
@@ -136,17 +24,6 @@ impl Row {
     #[track_caller]
     pub fn map_elements<A: WgslElement, R: WgslElement>(&self, function: &ElementFunction<fn(A) -> R>) -> Result<Self> {
         self.with(self.all.map_elements(function)?)
-    }
-
-    /// As [`Tensor::quantile`], of each row by itself.
-    ///
-    /// # Errors
-    /// As the operation of [`Tensor`].
-    #[track_caller]
-    pub fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes) -> Result<Self> {
-        let ReduceAxes { axes, keep } = axis.into();
-        let axes = self.axes("quantile", axes)?;
-        self.with(self.all.quantile(q, ReduceAxes { axes, keep })?)
     }
 
     /// As [`Tensor::select`]: the elements of `x` where this row of bools is true, those of `y` where it is false. Each
@@ -235,15 +112,6 @@ impl Row {
         self.with(self.all.range()?)
     }
 
-    /// As [`Tensor::reverse`].
-    ///
-    /// # Errors
-    /// As the operation of [`Tensor`].
-    #[track_caller]
-    pub fn reverse(&self, axes: impl IntoAxes) -> Result<Self> {
-        self.with(self.all.reverse(self.axes("reverse", axes.into())?)?)
-    }
-
     /// As [`Tensor::concat`], of rows of one call.
     ///
     /// # Errors
@@ -272,17 +140,6 @@ impl Row {
         const OP: &str = "gather";
         self.axis(OP, 0)?;
         self.with(self.all.gather(batched(&indices.clone().of_call(OP, &self.call)?, 1))?)
-    }
-
-    /// As [`Tensor::top_k`]: the greatest values of each row along an axis, and their indices.
-    ///
-    /// # Errors
-    /// As the operation of [`Tensor`].
-    #[track_caller]
-    pub fn top_k(&self, k: impl Integer, axis: impl Integer) -> Result<(Self, Self)> {
-        let axis = axis.saturating_i64();
-        let (values, indices) = self.all.top_k(k, self.axis("top_k", axis)?)?;
-        Ok((self.with(values)?, self.with(indices)?))
     }
 
     /// As [`Tensor::boolean_mask`]: the elements of each row where a row of bools is true.

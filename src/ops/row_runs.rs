@@ -14,8 +14,146 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::ops::operations;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, Values};
+
+operations! {
+    /// Runs within rows: rows split by a condition, run-length encoding, and groups of equal keys.
+    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
+    /// Splits the rows before each element at which `begins` is true: sessions from gaps, sentences from punctuation.
+    ///
+    /// The dimensions of `begins` are the first dimensions of this tensor. Its innermost dimension is split: `[n, (r)]`
+    /// becomes `[n, (groups), (members)]`, both ragged. Concatenated, the groups are the row. The first element of a row
+    /// begins a group whatever `begins` says. Groups have one element or more; an empty row has none. Any dtype.
+    ///
+    /// Costs a rank bitmap over the elements and a compaction of the groups' starts. The values are neither read nor
+    /// copied. Never waits. A GPU allocates memory for one group per element.
+    ///
+    /// pandas: `groupby(begins.cumsum())`. Awkward: `ak.unflatten`, given the counts.
+    ///
+    /// # Errors
+    /// `begins` is not of bools, is a scalar, has more dimensions than the tensor or other row lengths (at the read
+    /// where only the device knows them), or is on another device.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// // A session ends with a pause of more than 30.
+    /// let times = RaggedTensor::from_nested(vec![vec![0, 10, 90, 95, 200], vec![], vec![7]], &Device::cpu())?;
+    /// let gaps = (&times - &times.shift(1, 0, 1)?)?;
+    /// let sessions = times.split_where(&gaps.greater(30)?)?;
+    /// assert_eq!(sessions.to_string(), "<ragged.RaggedTensor [[[0, 10], [90, 95], [200]], [], [[7]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn split_where(&self, begins: &impl AsRef<Tensor> as row) -> T;
+    gradient later;
+
+    /// Run-length encoding of each row along the innermost axis: the value of each run of equal successive values, and
+    /// the length of the run (i64).
+    ///
+    /// Both have the same ragged rows; an empty row has no runs. NaN equals NaN, and -0 equals +0: a run has its first
+    /// value. [`Tensor::repeat`] takes one number of repeats only; to decode, gather the values at the run of each
+    /// element.
+    ///
+    /// Costs a rank bitmap over the values, a compaction and a map over the runs. Never waits.
+    ///
+    /// Polars: `rle`. Awkward: `ak.run_lengths`, which gives the lengths alone.
+    ///
+    /// # Errors
+    /// Byte strings; a scalar.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 1, 2, 1], vec![], vec![3]], &Device::cpu())?;
+    /// let (values, lengths) = x.run_lengths()?;
+    /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[1, 2, 1], [], [3]]>");
+    /// assert_eq!(lengths.to_string(), "<ragged.RaggedTensor [[2, 1, 1], [], [1]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn run_lengths(&self) -> (T, i64) where T: Number;
+    alias "rle";
+    awkward "ak.run_lengths";
+    polars "rle()";
+    gradient none "constant almost everywhere";
+
+    /// Groups the elements of each row by key: the distinct keys of the row in ascending order, and for each key its
+    /// elements in their original order.
+    ///
+    /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
+    /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
+    /// `[n, (k), (members), …]`. Keys are numbers of any dtype, ordered as in [`Tensor::sort`]: NaN is one key, the last
+    /// one, and -0 and +0 are one key, with the sign of the first in the row. Empty rows have no groups. The elements may be of any dtype.
+    ///
+    /// Costs a sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its
+    /// consumer where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. Never waits.
+    ///
+    /// Polars: `group_by(keys).agg(values)`. pandas: `groupby`.
+    ///
+    /// # Errors
+    /// `keys` are byte strings (take their hashes, or indices in a table), a scalar, have more dimensions than the
+    /// tensor or other row lengths (at the read where only the device knows them), or are on another device.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let users = RaggedTensor::from_nested(vec![7, 3, 7, 7], &device)?;
+    /// let spent = RaggedTensor::from_nested(vec![1.5, 2.0, 0.5, 4.0], &device)?;
+    /// let (keys, groups) = spent.group_by_key(&users)?;
+    /// assert_eq!(keys.to_string(), "tensor([3, 7], shape=(2,), dtype=i32)");
+    /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[2.0], [1.5, 0.5, 4.0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn group_by_key(&self, keys: &impl AsRef<Tensor> as row) -> (K, T);
+    polars "group_by(k).agg(v)";
+    gradient later;
+    typed hand;
+}
+
+#[track_caller]
+fn split_where(x: &Tensor, begins: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "split_where";
+    let begins = begins.as_ref();
+    Device::check_same(OP, x.backend(), begins.backend())?;
+    if begins.dtype() != DType::Bool {
+        return Err(Error::unsupported(OP, begins.dtype(), "the condition must be of bools; compare first"));
+    }
+    let (along, asserts) = x.along_innermost_of(OP, begins)?;
+    let flag = Expr::load(begins.numbers(OP)?, Expr::index());
+    let runs = Runs::new(x.backend(), OP, &along.rows, flag, &asserts)?;
+    runs.over(&along, &along.elements)
+}
+
+#[track_caller]
+fn run_lengths(x: &Tensor) -> Result<(Tensor, Tensor)> {
+    const OP: &str = "run_lengths";
+    let numbers = x.numbers(OP)?;
+    let along = AxisRows::innermost(OP, x)?;
+    let (at, one) = (Expr::index(), Expr::u32(1));
+    let previous = at.clone().max(one.clone()).sub(one);
+    let begins = differ(Expr::load(numbers, at.clone()), Expr::load(numbers, previous));
+    let runs = Runs::new(x.backend(), OP, &along.rows, begins, &[])?;
+    let values = runs.tensor(OP, &along, Expr::load(numbers, Expr::load(&runs.first, at.clone())))?;
+    let lengths = runs.tensor(OP, &along, runs.members.length(at).cast(DType::I64))?;
+    Ok((values, lengths))
+}
+
+#[track_caller]
+fn group_by_key(x: &Tensor, keys: &impl AsRef<Tensor>) -> Result<(Tensor, Tensor)> {
+    const OP: &str = "group_by_key";
+    let keys = keys.as_ref();
+    Device::check_same(OP, x.backend(), keys.backend())?;
+    let (along, asserts) = x.along_innermost_of(OP, keys)?;
+    let sorted = Sorted::new(OP, keys, (-1).into(), false)?;
+    let (at, one) = (Expr::index(), Expr::u32(1));
+    let previous = at.clone().max(one.clone()).sub(one);
+    let begins = differ(sorted.at(at.clone()), sorted.at(previous));
+    let runs = Runs::new(x.backend(), OP, &along.rows, begins, &asserts)?;
+    let keys = runs.tensor(OP, &along, sorted.at(Expr::load(&runs.first, at.clone())))?;
+    let (count, from) = (along.rows.nvals_extent().clone(), sorted.order.at(&at));
+    let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
+    Ok((keys, runs.over(&along, &elements)?))
+}
 
 /// Runs of successive elements of a row, of one element or more each.
 struct Runs {
@@ -83,44 +221,6 @@ impl Runs {
 }
 
 impl Tensor {
-    /// Splits the rows before each element at which `begins` is true: sessions from gaps, sentences from punctuation.
-    ///
-    /// The dimensions of `begins` are the first dimensions of this tensor. Its innermost dimension is split: `[n, (r)]`
-    /// becomes `[n, (groups), (members)]`, both ragged. Concatenated, the groups are the row. The first element of a row
-    /// begins a group whatever `begins` says. Groups have one element or more; an empty row has none. Any dtype.
-    ///
-    /// Costs a rank bitmap over the elements and a compaction of the groups' starts. The values are neither read nor
-    /// copied. Never waits. A GPU allocates memory for one group per element.
-    ///
-    /// pandas: `groupby(begins.cumsum())`. Awkward: `ak.unflatten`, given the counts.
-    ///
-    /// # Errors
-    /// `begins` is not of bools, is a scalar, has more dimensions than the tensor or other row lengths (at the read
-    /// where only the device knows them), or is on another device.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// // A session ends with a pause of more than 30.
-    /// let times = RaggedTensor::from_nested(vec![vec![0, 10, 90, 95, 200], vec![], vec![7]], &Device::cpu())?;
-    /// let gaps = (&times - &times.shift(1, 0, 1)?)?;
-    /// let sessions = times.split_where(&gaps.greater(30)?)?;
-    /// assert_eq!(sessions.to_string(), "<ragged.RaggedTensor [[[0, 10], [90, 95], [200]], [], [[7]]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn split_where(&self, begins: &impl AsRef<Self>) -> Result<Self> {
-        const OP: &str = "split_where";
-        let begins = begins.as_ref();
-        Device::check_same(OP, self.backend(), begins.backend())?;
-        if begins.dtype() != DType::Bool {
-            return Err(Error::unsupported(OP, begins.dtype(), "the condition must be of bools; compare first"));
-        }
-        let (along, asserts) = self.along_innermost_of(OP, begins)?;
-        let flag = Expr::load(begins.numbers(OP)?, Expr::index());
-        let runs = Runs::new(self.backend(), OP, &along.rows, flag, &asserts)?;
-        runs.over(&along, &along.elements)
-    }
-
     /// This tensor's rows along the innermost axis of `other`, whose dimensions must be the first of this tensor; with
     /// the conditions.
     #[track_caller]
@@ -137,99 +237,9 @@ impl Tensor {
         let asserts = along.agrees(&AxisRows::innermost(op, other)?)?;
         Ok((along, asserts))
     }
-
-    /// Run-length encoding of each row along the innermost axis: the value of each run of equal successive values, and
-    /// the length of the run (i64).
-    ///
-    /// Both have the same ragged rows; an empty row has no runs. NaN equals NaN, and -0 equals +0: a run has its first
-    /// value. [`Tensor::repeat`] takes one number of repeats only; to decode, gather the values at the run of each
-    /// element.
-    ///
-    /// Costs a rank bitmap over the values, a compaction and a map over the runs. Never waits.
-    ///
-    /// Polars: `rle`. Awkward: `ak.run_lengths`, which gives the lengths alone.
-    ///
-    /// # Errors
-    /// Byte strings; a scalar.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 1, 2, 1], vec![], vec![3]], &Device::cpu())?;
-    /// let (values, lengths) = x.run_lengths()?;
-    /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[1, 2, 1], [], [3]]>");
-    /// assert_eq!(lengths.to_string(), "<ragged.RaggedTensor [[2, 1, 1], [], [1]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[doc(alias = "rle")]
-    #[track_caller]
-    pub fn run_lengths(&self) -> Result<(Self, Self)> {
-        const OP: &str = "run_lengths";
-        let numbers = self.numbers(OP)?;
-        let along = AxisRows::innermost(OP, self)?;
-        let (at, one) = (Expr::index(), Expr::u32(1));
-        let previous = at.clone().max(one.clone()).sub(one);
-        let begins = differ(Expr::load(numbers, at.clone()), Expr::load(numbers, previous));
-        let runs = Runs::new(self.backend(), OP, &along.rows, begins, &[])?;
-        let values = runs.tensor(OP, &along, Expr::load(numbers, Expr::load(&runs.first, at.clone())))?;
-        let lengths = runs.tensor(OP, &along, runs.members.length(at).cast(DType::I64))?;
-        Ok((values, lengths))
-    }
-
-    /// Groups the elements of each row by key: the distinct keys of the row in ascending order, and for each key its
-    /// elements in their original order.
-    ///
-    /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
-    /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
-    /// `[n, (k), (members), …]`. Keys are numbers of any dtype, ordered as in [`Tensor::sort`]: NaN is one key, the last
-    /// one, and -0 and +0 are one key, with the sign of the first in the row. Empty rows have no groups. The elements may be of any dtype.
-    ///
-    /// Costs a sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its
-    /// consumer where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. Never waits.
-    ///
-    /// Polars: `group_by(keys).agg(values)`. pandas: `groupby`.
-    ///
-    /// # Errors
-    /// `keys` are byte strings (take their hashes, or indices in a table), a scalar, have more dimensions than the
-    /// tensor or other row lengths (at the read where only the device knows them), or are on another device.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let users = RaggedTensor::from_nested(vec![7, 3, 7, 7], &device)?;
-    /// let spent = RaggedTensor::from_nested(vec![1.5, 2.0, 0.5, 4.0], &device)?;
-    /// let (keys, groups) = spent.group_by_key(&users)?;
-    /// assert_eq!(keys.to_string(), "tensor([3, 7], shape=(2,), dtype=i32)");
-    /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[2.0], [1.5, 0.5, 4.0]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn group_by_key(&self, keys: &impl AsRef<Self>) -> Result<(Self, Self)> {
-        const OP: &str = "group_by_key";
-        let keys = keys.as_ref();
-        Device::check_same(OP, self.backend(), keys.backend())?;
-        let (along, asserts) = self.along_innermost_of(OP, keys)?;
-        let sorted = Sorted::new(OP, keys, (-1).into(), false)?;
-        let (at, one) = (Expr::index(), Expr::u32(1));
-        let previous = at.clone().max(one.clone()).sub(one);
-        let begins = differ(sorted.at(at.clone()), sorted.at(previous));
-        let runs = Runs::new(self.backend(), OP, &along.rows, begins, &asserts)?;
-        let keys = runs.tensor(OP, &along, sorted.at(Expr::load(&runs.first, at.clone())))?;
-        let (count, from) = (along.rows.nvals_extent().clone(), sorted.order.at(&at));
-        let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
-        Ok((keys, runs.over(&along, &elements)?))
-    }
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::split_where`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::split_where`].
-    #[track_caller]
-    pub fn split_where(&self, begins: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().split_where(begins)?.try_into()
-    }
-
     /// [`Tensor::group_by_key`] of typed keys and values.
     ///
     /// # Errors
@@ -238,17 +248,5 @@ impl<T: Element> RaggedTensor<T> {
     pub fn group_by_key<K: Number>(&self, keys: &RaggedTensor<K>) -> Result<(RaggedTensor<K>, Self)> {
         let (keys, groups) = self.erased().group_by_key(keys)?;
         Ok((keys.try_into()?, groups.try_into()?))
-    }
-}
-
-impl<T: Number> RaggedTensor<T> {
-    /// [`Tensor::run_lengths`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::run_lengths`].
-    #[track_caller]
-    pub fn run_lengths(&self) -> Result<(Self, RaggedTensor<i64>)> {
-        let (values, lengths) = self.erased().run_lengths()?;
-        Ok((values.try_into()?, lengths.try_into()?))
     }
 }

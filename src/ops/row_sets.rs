@@ -14,9 +14,147 @@ use crate::graph::rank_bitmap::RankBitmap;
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
 use super::axis_rows::AxisRows;
+use crate::ops::operations;
+
+operations! {
+    /// Rows as sets: union, intersection and difference, and membership.
+    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
+    /// The distinct values that are in the row of this tensor, of `other`, or of both, in ascending order.
+    ///
+    /// Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal. Duplicates
+    /// count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0. Of equal
+    /// values, the first of this tensor's row is kept, or the first of the other's where this one has none. An empty row
+    /// is the empty set.
+    ///
+    /// Costs a concatenation, a sort, a rank bitmap and a compaction. Never waits. Same bits on every device.
+    ///
+    /// Polars: `list.set_union`, which keeps the order of occurrence. NumPy: `union1d`.
+    ///
+    /// # Errors
+    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the read
+    /// where only the device knows them.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let a = RaggedTensor::from_nested(vec![vec![3, 1, 3], vec![], vec![2]], &device)?;
+    /// let b = RaggedTensor::from_nested(vec![vec![1, 4], vec![5], vec![2]], &device)?;
+    /// assert_eq!(a.set_union(&b)?.to_string(), "<ragged.RaggedTensor [[1, 3, 4], [5], [2]]>");
+    /// assert_eq!(a.set_intersection(&b)?.to_string(), "<ragged.RaggedTensor [[1], [], [2]]>");
+    /// assert_eq!(a.set_difference(&b)?.to_string(), "<ragged.RaggedTensor [[3], [], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn set_union(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    tensorflow "tf.sets.union";
+    polars "list.set_union(y)";
+    gradient none "constant almost everywhere";
+
+    /// The distinct values that are in the row of this tensor and in that of `other`, in ascending order. As
+    /// [`Tensor::set_union`]: a zero has the sign of the first one in this tensor's row.
+    ///
+    /// Polars: `list.set_intersection`. NumPy: `intersect1d`. TensorFlow: `tf.sets.intersection`.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_union`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let a = RaggedTensor::from_nested([vec![3, 1, 3], vec![], vec![2]], &device)?;
+    /// let b = RaggedTensor::from_nested([vec![1, 5], vec![4], vec![2]], &device)?;
+    /// assert_eq!(a.set_intersection(&b)?.to_string(), "<ragged.RaggedTensor [[1], [], [2]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn set_intersection(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    tensorflow "tf.sets.intersection";
+    gradient none "constant almost everywhere";
+
+    /// The distinct values that are in the row of this tensor and not in that of `other`, in ascending order. As
+    /// [`Tensor::set_union`]: a zero has the sign of the first one in this tensor's row.
+    ///
+    /// Polars: `list.set_difference`. NumPy: `setdiff1d`. TensorFlow: `tf.sets.difference`.
+    ///
+    /// # Errors
+    /// As [`Tensor::set_union`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let a = RaggedTensor::from_nested([vec![3, 1, 3], vec![], vec![2]], &device)?;
+    /// let b = RaggedTensor::from_nested([vec![1, 5], vec![4], vec![2]], &device)?;
+    /// assert_eq!(a.set_difference(&b)?.to_string(), "<ragged.RaggedTensor [[3], [], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn set_difference(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    tensorflow "tf.sets.difference";
+    gradient none "constant almost everywhere";
+
+    /// Whether each row along `axis` contains the item: one value, or a tensor of one item per row, which has this
+    /// tensor's dimensions without the axis.
+    ///
+    /// Bools, of that shape. An empty row contains nothing. Numbers compare as in [`Tensor::equal`]: -0 equals +0, and no
+    /// row contains NaN. Strings too.
+    ///
+    /// Costs one row reduction; for strings also the comparison of [`Tensor::equal`]. Never waits.
+    ///
+    /// Polars: `list.contains`.
+    ///
+    /// # Errors
+    /// `axis` out of range; an item of another dtype; a tensor of items whose shape is not that without the axis.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 1], vec![], vec![2]], &device)?;
+    /// assert_eq!(x.contains(1, 1)?.to_vec()?, [true, false, false]);
+    /// let items = RaggedTensor::from_nested(vec![3, 3, 2], &device)?;
+    /// assert_eq!(x.contains(&items, 1)?.to_vec()?, [true, false, true]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn contains<'a>(&self, item: impl IntoOperand<'a>, axis: impl Integer as axis) -> bool;
+    gradient none "bools";
+}
+
+#[track_caller]
+fn set_union(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
+    x.as_sets("set_union", other, SetOp::Union)
+}
+
+#[track_caller]
+fn set_intersection(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
+    x.as_sets("set_intersection", other, SetOp::Intersection)
+}
+
+#[track_caller]
+fn set_difference(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
+    x.as_sets("set_difference", other, SetOp::Difference)
+}
+
+#[track_caller]
+fn contains<'a>(x: &Tensor, item: impl IntoOperand<'a>, axis: impl Integer) -> Result<Tensor> {
+    const OP: &str = "contains";
+    let axis = x.axis(OP, axis.saturating_i64())?;
+    let item = item.into().of_dtype(OP, x.dtype())?;
+    let equal = match item {
+        Operand::Tensor(items) if items.rank() + 1 == x.rank() => x.equal(&items.expand_dims(axis as i64)?)?,
+        Operand::Tensor(items) if items.rank() > 0 => {
+            let what = "there must be one item per row: the tensor's dimensions without the axis".into();
+            return Err(Error::Shape {
+                op: OP,
+                lhs: x.shape_text(),
+                rhs: items.shape_text(),
+                what,
+                location: caller(),
+            });
+        }
+        item => x.equal(item)?,
+    };
+    equal.reduce_any(axis as i64)
+}
 
 /// A set operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,163 +216,5 @@ impl Tensor {
         let values = Values::Numbers(Node::map(backend, op, stay.clone(), value, &[]));
         let parts = rows.map_or_else(Vec::new, |rows| along.partitions(rows));
         Self::new(backend, parts, Some(stay), [], values)
-    }
-
-    /// The distinct values that are in the row of this tensor, of `other`, or of both, in ascending order.
-    ///
-    /// Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal. Duplicates
-    /// count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0. Of equal
-    /// values, the first of this tensor's row is kept, or the first of the other's where this one has none. An empty row
-    /// is the empty set.
-    ///
-    /// Costs a concatenation, a sort, a rank bitmap and a compaction. Never waits. Same bits on every device.
-    ///
-    /// Polars: `list.set_union`, which keeps the order of occurrence. NumPy: `union1d`.
-    ///
-    /// # Errors
-    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the read
-    /// where only the device knows them.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let a = RaggedTensor::from_nested(vec![vec![3, 1, 3], vec![], vec![2]], &device)?;
-    /// let b = RaggedTensor::from_nested(vec![vec![1, 4], vec![5], vec![2]], &device)?;
-    /// assert_eq!(a.set_union(&b)?.to_string(), "<ragged.RaggedTensor [[1, 3, 4], [5], [2]]>");
-    /// assert_eq!(a.set_intersection(&b)?.to_string(), "<ragged.RaggedTensor [[1], [], [2]]>");
-    /// assert_eq!(a.set_difference(&b)?.to_string(), "<ragged.RaggedTensor [[3], [], []]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn set_union(&self, other: &impl AsRef<Self>) -> Result<Self> {
-        self.as_sets("set_union", other, SetOp::Union)
-    }
-
-    /// The distinct values that are in the row of this tensor and in that of `other`, in ascending order. As
-    /// [`Tensor::set_union`]: a zero has the sign of the first one in this tensor's row.
-    ///
-    /// Polars: `list.set_intersection`. NumPy: `intersect1d`. TensorFlow: `tf.sets.intersection`.
-    ///
-    /// # Errors
-    /// As [`Tensor::set_union`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let a = RaggedTensor::from_nested([vec![3, 1, 3], vec![], vec![2]], &device)?;
-    /// let b = RaggedTensor::from_nested([vec![1, 5], vec![4], vec![2]], &device)?;
-    /// assert_eq!(a.set_intersection(&b)?.to_string(), "<ragged.RaggedTensor [[1], [], [2]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn set_intersection(&self, other: &impl AsRef<Self>) -> Result<Self> {
-        self.as_sets("set_intersection", other, SetOp::Intersection)
-    }
-
-    /// The distinct values that are in the row of this tensor and not in that of `other`, in ascending order. As
-    /// [`Tensor::set_union`]: a zero has the sign of the first one in this tensor's row.
-    ///
-    /// Polars: `list.set_difference`. NumPy: `setdiff1d`. TensorFlow: `tf.sets.difference`.
-    ///
-    /// # Errors
-    /// As [`Tensor::set_union`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let a = RaggedTensor::from_nested([vec![3, 1, 3], vec![], vec![2]], &device)?;
-    /// let b = RaggedTensor::from_nested([vec![1, 5], vec![4], vec![2]], &device)?;
-    /// assert_eq!(a.set_difference(&b)?.to_string(), "<ragged.RaggedTensor [[3], [], []]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn set_difference(&self, other: &impl AsRef<Self>) -> Result<Self> {
-        self.as_sets("set_difference", other, SetOp::Difference)
-    }
-
-    /// Whether each row along `axis` contains the item: one value, or a tensor of one item per row, which has this
-    /// tensor's dimensions without the axis.
-    ///
-    /// Bools, of that shape. An empty row contains nothing. Numbers compare as in [`Tensor::equal`]: -0 equals +0, and no
-    /// row contains NaN. Strings too.
-    ///
-    /// Costs one row reduction; for strings also the comparison of [`Tensor::equal`]. Never waits.
-    ///
-    /// Polars: `list.contains`.
-    ///
-    /// # Errors
-    /// `axis` out of range; an item of another dtype; a tensor of items whose shape is not that without the axis.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1], vec![], vec![2]], &device)?;
-    /// assert_eq!(x.contains(1, 1)?.to_vec()?, [true, false, false]);
-    /// let items = RaggedTensor::from_nested(vec![3, 3, 2], &device)?;
-    /// assert_eq!(x.contains(&items, 1)?.to_vec()?, [true, false, true]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn contains<'a>(&self, item: impl IntoOperand<'a>, axis: impl Integer) -> Result<Self> {
-        const OP: &str = "contains";
-        let axis = self.axis(OP, axis.saturating_i64())?;
-        let item = item.into().of_dtype(OP, self.dtype())?;
-        let equal = match item {
-            Operand::Tensor(items) if items.rank() + 1 == self.rank() => {
-                self.equal(&items.expand_dims(axis as i64)?)?
-            }
-            Operand::Tensor(items) if items.rank() > 0 => {
-                let what = "there must be one item per row: the tensor's dimensions without the axis".into();
-                return Err(Error::Shape {
-                    op: OP,
-                    lhs: self.shape_text(),
-                    rhs: items.shape_text(),
-                    what,
-                    location: caller(),
-                });
-            }
-            item => self.equal(item)?,
-        };
-        equal.reduce_any(axis as i64)
-    }
-}
-
-impl<T: Number> RaggedTensor<T> {
-    /// [`Tensor::set_union`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::set_union`].
-    #[track_caller]
-    pub fn set_union(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().set_union(other)?.try_into()
-    }
-
-    /// [`Tensor::set_intersection`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::set_intersection`].
-    #[track_caller]
-    pub fn set_intersection(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().set_intersection(other)?.try_into()
-    }
-
-    /// [`Tensor::set_difference`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::set_difference`].
-    #[track_caller]
-    pub fn set_difference(&self, other: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().set_difference(other)?.try_into()
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::contains`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::contains`].
-    #[track_caller]
-    pub fn contains<'a>(&self, item: impl IntoOperand<'a>, axis: impl Integer) -> Result<RaggedTensor<bool>> {
-        self.erased().contains(item, axis)?.try_into()
     }
 }

@@ -11,9 +11,13 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, saturating_u32};
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Random order and random samples of rows, from the counter-based generator of dropout.
+    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
     /// The elements of each row along `axis` in random order.
     ///
     /// Shape and dtype stay, unless dimensions below the axis are ragged, which move with their elements. The order
@@ -38,26 +42,10 @@ impl Tensor {
     /// assert_eq!(y.to_string(), x.shuffle(Seed(7), 1)?.to_string());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn shuffle(&self, seed: Seed, axis: impl Integer) -> Result<Self> {
-        self.shuffled("shuffle", seed, axis.saturating_i64())
-    }
-
-    #[track_caller]
-    fn shuffled(&self, op: &'static str, seed: Seed, axis: i64) -> Result<Self> {
-        let along = AxisRows::new(op, self, axis)?;
-        let (backend, rows, at) = (self.backend(), &along.rows, Expr::index());
-        let counter = [rows.offset_of(at.clone()), rows.row_of(at.clone())];
-        let [word, _] = threefry(seed.key(), counter);
-        let count = rows.nvals_extent().clone();
-        let word = Node::map(backend, op, count.clone(), word, &[]);
-        let longest = rows.known_lengths().map_or(u32::MAX, |(_, longest)| longest).min(count.capacity());
-        let key = (Expr::load(&word, at.clone()), u32::BITS);
-        let domain = (rows.rows().clone(), rows.nrows_extent().clone());
-        let order = Node::row_sort(backend, op, domain, count.clone(), key, longest);
-        let elements = along.elements.take_rows(op, count, Expr::load(&order, at), Repeats::Never, &[])?;
-        along.with(rows.clone(), &elements)
-    }
+    fn shuffle(&self, seed: Seed, axis: impl Integer as axis) -> T;
+    tensorflow "tf.random.shuffle";
+    polars "list.eval(pl.element().shuffle(seed))";
+    gradient later;
 
     /// `k` elements of each row along `axis`, drawn without replacement, in random order; all of a row of fewer.
     ///
@@ -75,33 +63,40 @@ impl Tensor {
     /// assert_eq!(y.row_lengths(1)?.to_vec()?, [2, 0, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer) -> Result<Self> {
-        const OP: &str = "sample";
-        let k = saturating_u32(OP, "k", k)?;
-        let axis = self.axis(OP, axis.saturating_i64())?;
-        let mut index = vec![Index::ALL; axis];
-        index.push(Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 });
-        self.shuffled(OP, seed, axis as i64)?.slice(index)
-    }
+    fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer as axis) -> T;
+    polars "list.sample(n=2, seed=1)";
+    gradient later;
 }
 
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::shuffle`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::shuffle`].
-    #[track_caller]
-    pub fn shuffle(&self, seed: Seed, axis: impl Integer) -> Result<Self> {
-        self.erased().shuffle(seed, axis)?.try_into()
-    }
+#[track_caller]
+fn shuffle(x: &Tensor, seed: Seed, axis: impl Integer) -> Result<Tensor> {
+    x.shuffled("shuffle", seed, axis.saturating_i64())
+}
 
-    /// [`Tensor::sample`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::sample`].
+#[track_caller]
+fn sample(x: &Tensor, k: impl Integer, seed: Seed, axis: impl Integer) -> Result<Tensor> {
+    const OP: &str = "sample";
+    let k = saturating_u32(OP, "k", k)?;
+    let axis = x.axis(OP, axis.saturating_i64())?;
+    let mut index = vec![Index::ALL; axis];
+    index.push(Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 });
+    x.shuffled(OP, seed, axis as i64)?.slice(index)
+}
+
+impl Tensor {
     #[track_caller]
-    pub fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer) -> Result<Self> {
-        self.erased().sample(k, seed, axis)?.try_into()
+    fn shuffled(&self, op: &'static str, seed: Seed, axis: i64) -> Result<Self> {
+        let along = AxisRows::new(op, self, axis)?;
+        let (backend, rows, at) = (self.backend(), &along.rows, Expr::index());
+        let counter = [rows.offset_of(at.clone()), rows.row_of(at.clone())];
+        let [word, _] = threefry(seed.key(), counter);
+        let count = rows.nvals_extent().clone();
+        let word = Node::map(backend, op, count.clone(), word, &[]);
+        let longest = rows.known_lengths().map_or(u32::MAX, |(_, longest)| longest).min(count.capacity());
+        let key = (Expr::load(&word, at.clone()), u32::BITS);
+        let domain = (rows.rows().clone(), rows.nrows_extent().clone());
+        let order = Node::row_sort(backend, op, domain, count.clone(), key, longest);
+        let elements = along.elements.take_rows(op, count, Expr::load(&order, at), Repeats::Never, &[])?;
+        along.with(rows.clone(), &elements)
     }
 }

@@ -11,9 +11,13 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
-use crate::tensor::{Integers, RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::{Integers, Tensor};
 
-impl Tensor {
+operations! {
+    /// Slices of rows, each with a start and a length of its own.
+    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
     /// A part of each row of axis 1: `lengths[r]` successive elements of row `r`, from element `starts[r]` on.
     ///
     /// `[n, (len), ..]` gives `[n, (lengths), ..]`; everything below an element moves with it. Any dtype. Starts and
@@ -37,11 +41,17 @@ impl Tensor {
     /// assert!(error.to_string().contains("row 0 has 3 elements, but its slice is 1..4"));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn slice_rows<'a>(&self, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> Result<Self> {
-        self.rows_cut("slice_rows", Some(("starts", starts.into())), ("lengths", lengths.into()))
-    }
+    fn slice_rows<'a>(&self, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> T;
+    gradient later;
+    row none "not offered yet";
+}
 
+#[track_caller]
+fn slice_rows<'a>(x: &Tensor, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> Result<Tensor> {
+    x.rows_cut("slice_rows", Some(("starts", starts.into())), ("lengths", lengths.into()))
+}
+
+impl Tensor {
     /// A part of each row of axis 1, of an operation with these names of its arguments. Without starts, the rows are
     /// cut from their first element on.
     #[track_caller]
@@ -118,15 +128,4 @@ fn check_known(
         }
     }
     Ok(())
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::slice_rows`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::slice_rows`].
-    #[track_caller]
-    pub fn slice_rows<'a>(&self, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> Result<Self> {
-        self.erased().slice_rows(starts, lengths)?.try_into()
-    }
 }

@@ -1,16 +1,21 @@
 //! Conversions between row splits and segment ids, both as tensors.
 
 use crate::dtype::DType;
+use crate::element::IntegerElement;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
+use crate::ops::operations;
 use crate::shape::Encoding;
 use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded};
 
-impl Tensor {
+operations! {
+    /// Conversions between row splits and segment ids, both as tensors.
+    const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: IntegerElement;
+
     /// The segment id of each value, from the row splits in this tensor: an i64 vector of `splits[last]` entries.
     /// `tf.ragged.row_splits_to_segment_ids`. One prefix sum and one map. No wait.
     ///
@@ -24,11 +29,10 @@ impl Tensor {
     /// assert_eq!(splits.row_splits_to_segment_ids()?.to_string(), "tensor([0, 0, 2], shape=(3,), dtype=i64)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn row_splits_to_segment_ids(&self) -> Result<Self> {
-        let m = Making::new(self.backend(), "row_splits_to_segment_ids", Trust::Check);
-        encoded(m, Encoding::Splits, self.into(), None)?.value_rowids_on(self.backend())
-    }
+    fn row_splits_to_segment_ids(&self) -> i64;
+    tensorflow "tf.ragged.row_splits_to_segment_ids";
+    gradient none "integers";
+    row none "ids and splits are those of all rows";
 
     /// Row splits of the segments, from the segment ids in this tensor: an i64 vector with one entry more than
     /// there are segments. `tf.ragged.segment_ids_to_row_splits`.
@@ -47,10 +51,11 @@ impl Tensor {
     /// assert_eq!(splits.to_string(), "tensor([0, 2, 2, 3], shape=(4,), dtype=i64)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn segment_ids_to_row_splits(&self) -> Result<Self> {
-        self.splits_of_segment_ids(None)
-    }
+    fn segment_ids_to_row_splits(&self) -> i64;
+    tensorflow "tf.ragged.segment_ids_to_row_splits";
+    waits "for the number of segments";
+    gradient none "integers";
+    row none "ids and splits are those of all rows";
 
     /// As [`Tensor::segment_ids_to_row_splits`], for a given number of segments. Ids of `num_segments` or more are
     /// ignored. Never waits.
@@ -64,11 +69,29 @@ impl Tensor {
     /// assert_eq!(ids.segment_ids_to_row_splits_of(4)?.to_string(), "tensor([0, 2, 2, 3, 3], shape=(5,), dtype=i64)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn segment_ids_to_row_splits_of(&self, num_segments: impl Integer) -> Result<Self> {
-        self.splits_of_segment_ids(Some(num_segments.saturating_i64()))
-    }
+    fn segment_ids_to_row_splits_of(&self, num_segments: impl Integer) -> i64;
+    tensorflow "tf.ragged.segment_ids_to_row_splits(…, num_segments)";
+    gradient none "integers";
+    row none "ids and splits are those of all rows";
+}
 
+#[track_caller]
+fn row_splits_to_segment_ids(x: &Tensor) -> Result<Tensor> {
+    let m = Making::new(x.backend(), "row_splits_to_segment_ids", Trust::Check);
+    encoded(m, Encoding::Splits, x.into(), None)?.value_rowids_on(x.backend())
+}
+
+#[track_caller]
+fn segment_ids_to_row_splits(x: &Tensor) -> Result<Tensor> {
+    x.splits_of_segment_ids(None)
+}
+
+#[track_caller]
+fn segment_ids_to_row_splits_of(x: &Tensor, num_segments: impl Integer) -> Result<Tensor> {
+    x.splits_of_segment_ids(Some(num_segments.saturating_i64()))
+}
+
+impl Tensor {
     #[track_caller]
     fn splits_of_segment_ids(&self, num_segments: Option<i64>) -> Result<Self> {
         const OP: &str = "segment_ids_to_row_splits";

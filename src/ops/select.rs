@@ -14,29 +14,15 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::size::RecordedSize;
+use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
-/// The source of an operand's elements, and an upper bound on the bytes of its strings. The bound is `None` if an
-/// element may be taken more than once.
-fn side<'a>(operand: &'a Operand<'_>, place: &Place, count: u64) -> (Pick<'a>, Option<u64>) {
-    match operand {
-        Operand::Tensor(t) => {
-            let bytes = (*place == Place::Same).then(|| t.values_ref().bytes_capacity());
-            (Pick::From(t.values_ref(), place.expr()), bytes)
-        }
-        Operand::Value(fill) => {
-            let len = match fill {
-                Fill::String(s) => s.len() as u64,
-                Fill::Number(_) => 0,
-            };
-            (Pick::Fill(fill.clone()), Some(len.saturating_mul(count)))
-        }
-    }
-}
+operations! {
+    /// Selection by condition: of elements, of rows, and of the indices where a condition holds.
+    const OPERATIONS: family "Masks and selection" on RaggedTensor<bool>;
 
-impl Tensor {
     /// The elements of `x` where this tensor of bools is true, those of `y` where it is false.
     ///
     /// All three are broadcast to one shape, as for arithmetic ([`Tensor::add`]). `x` and `y` are tensors or single
@@ -58,39 +44,14 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// TensorFlow: `tf.where(condition, x, y)`.
-    #[doc(alias = "where")]
-    #[track_caller]
-    pub fn select<'a>(&self, x: impl IntoOperand<'a>, y: impl IntoOperand<'a>) -> Result<Self> {
-        const OP: &str = "select";
-        Takes::Bools.check(OP, self.dtype())?;
-        let [x, y] = Operand::of_one_dtype(OP, x.into(), y.into())?;
-        let backend = self.backend();
-        let tensors: Vec<&Self> = [x.tensor(), y.tensor()].into_iter().flatten().collect();
-        for t in &tensors {
-            Device::check_same(OP, backend, t.backend())?;
-        }
-        let layouts: Vec<&RaggedShape> = std::iter::once(self).chain(tensors).map(|t| t.ragged_shape()).collect();
-        let shared = broadcast(backend, OP, &layouts, UniformRows::Once)?;
-        let width: u64 = shared.inner.iter().map(|&d| u64::from(d)).product();
-        let count = match &shared.outer {
-            None => Extent::known(1),
-            Some(outer) => outer.times(OP, width)?,
-        };
-        let mut places = shared.places.iter();
-        let flag = Expr::load(self.numbers(OP)?, places.next().map_or_else(Expr::index, Place::expr));
-        let mut place = |o: &Operand<'_>| o.tensor().and_then(|_| places.next()).unwrap_or(&Place::First).clone();
-        let (at_x, at_y) = (place(&x), place(&y));
-        let capacity = u64::from(count.capacity());
-        let ((x, of_x), (y, of_y)) = (side(&x, &at_x, capacity), side(&y, &at_y, capacity));
-        let bound = match of_x.zip(of_y) {
-            Some((a, b)) => BytesBound::at_most(a.saturating_add(b)),
-            None => BytesBound::Unknown,
-        };
-        let values = Values::rearranged(backend, OP, &count, &Pick::either(flag, x, y), bound, &shared.asserts)?;
-        Self::new(backend, shared.partitions, shared.outer, shared.inner, values)
-    }
+    fn select<'a>(&self, x: impl IntoOperand<'a>, y: impl IntoOperand<'a>) -> T;
+    alias "where";
+    tensorflow "tf.where(condition, x, y)";
+    awkward "ak.drop_none";
+    polars "pl.when(c).then(x).otherwise(y)";
+    gradient later;
+    typed hand;
+    row hand;
 
     /// The rows of `x` where this vector of bools is true, those of `y` where it is false.
     ///
@@ -117,33 +78,16 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.compat.v1.where(condition, x, y)`, with a vector as condition.
-    #[track_caller]
-    pub fn select_rows(&self, x: &impl AsRef<Self>, y: &impl AsRef<Self>) -> Result<Self> {
-        const OP: &str = "select_rows";
-        let (x, y) = (x.as_ref(), y.as_ref());
-        Takes::Bools.check(OP, self.dtype())?;
-        let backend = self.backend();
-        Device::check_same(OP, backend, x.backend())?;
-        if self.rank() != 1 {
-            return Err(Error::argument(OP, format!("the condition must be a vector, not {}", self.shape_text())));
-        }
-        let location = caller();
-        let rows = self.nrows_extent();
-        let both = rows_of_both(OP, x, y)?;
-        let mut asserts = Vec::new();
-        for t in [x, y] {
-            let differ = |(n, m)| {
-                let what = format!("{n} bools choose among {m} rows");
-                Error::Shape { op: OP, lhs: self.shape_text(), rhs: t.shape_text(), what, location }
-            };
-            let check = Check::new(OP, "there are not as many rows as bools");
-            asserts.extend(rows.agrees(&t.nrows_extent()).condition(backend, check, differ)?);
-        }
-        let own = Expr::index();
-        let flag = Expr::load(self.numbers(OP)?, own.clone());
-        let row = flag.select(own.clone(), own.add(x.nrows_extent().expr()));
-        both.take_rows(OP, rows, row, Repeats::Never, &asserts)
-    }
+    fn select_rows(&self, x: &impl AsRef<Tensor>, y: &impl AsRef<Tensor>) -> T;
+    tensorflow "tf.compat.v1.where";
+    gradient later;
+    typed hand;
+    row none "it selects whole rows; `select` takes a condition per element";
+}
+
+operations! {
+    /// Selection by condition: of elements, of rows, and of the indices where a condition holds.
+    const OF_NUMBERS: family "Masks and selection" on RaggedTensor<T> where T: Element;
 
     /// Indices of the elements that are true, or not 0: one row of indices per element, one index per dimension.
     ///
@@ -167,41 +111,124 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.where(condition)`. NumPy: `argwhere`.
-    #[track_caller]
-    pub fn where_indices(&self) -> Result<RaggedTensor<i64>> {
-        const OP: &str = "where_indices";
-        Takes::NumbersAndBools.check(OP, self.dtype())?;
-        let (backend, count, rank) = (self.backend(), self.count()?, self.rank() as u32);
-        let keep = Expr::load(self.numbers(OP)?, Expr::index()).cast(DType::Bool);
-        let marks = RankBitmap::new(backend, OP, &count, keep);
-        let stay = marks.total();
-        let each = |at: Expr| Expr::load(&Node::map(backend, OP, stay.clone(), at, &[]), Expr::index());
-        let mut at = Expr::load(&kept_positions(backend, OP, &marks, &stay), Expr::index());
-        let deep = self.inner_to_partitions(self.inner().len())?;
-        // From the innermost dimension outwards: the offset in the row, then the row itself.
-        let mut coordinates = Vec::with_capacity(rank as usize);
-        for p in deep.partitions().iter().rev() {
-            let row = each(p.row_of(at.clone()));
-            coordinates.push(each(match p.uniform_length() {
-                Some(_) => p.offset_of(at),
-                None => at.sub(p.start(row.clone())),
-            }));
-            at = row;
+    fn where_indices(&self) -> i64;
+    tensorflow "tf.where(condition)";
+    awkward "ak.where";
+    gradient none "integers";
+    row none "not offered yet";
+}
+
+#[track_caller]
+fn select<'a>(input: &Tensor, x: impl IntoOperand<'a>, y: impl IntoOperand<'a>) -> Result<Tensor> {
+    const OP: &str = "select";
+    Takes::Bools.check(OP, input.dtype())?;
+    let [x, y] = Operand::of_one_dtype(OP, x.into(), y.into())?;
+    let backend = input.backend();
+    let tensors: Vec<&Tensor> = [x.tensor(), y.tensor()].into_iter().flatten().collect();
+    for t in &tensors {
+        Device::check_same(OP, backend, t.backend())?;
+    }
+    let layouts: Vec<&RaggedShape> = std::iter::once(input).chain(tensors).map(|t| t.ragged_shape()).collect();
+    let shared = broadcast(backend, OP, &layouts, UniformRows::Once)?;
+    let width: u64 = shared.inner.iter().map(|&d| u64::from(d)).product();
+    let count = match &shared.outer {
+        None => Extent::known(1),
+        Some(outer) => outer.times(OP, width)?,
+    };
+    let mut places = shared.places.iter();
+    let flag = Expr::load(input.numbers(OP)?, places.next().map_or_else(Expr::index, Place::expr));
+    let mut place = |o: &Operand<'_>| o.tensor().and_then(|_| places.next()).unwrap_or(&Place::First).clone();
+    let (at_x, at_y) = (place(&x), place(&y));
+    let capacity = u64::from(count.capacity());
+    let ((x, of_x), (y, of_y)) = (side(&x, &at_x, capacity), side(&y, &at_y, capacity));
+    let bound = match of_x.zip(of_y) {
+        Some((a, b)) => BytesBound::at_most(a.saturating_add(b)),
+        None => BytesBound::Unknown,
+    };
+    let values = Values::rearranged(backend, OP, &count, &Pick::either(flag, x, y), bound, &shared.asserts)?;
+    Tensor::new(backend, shared.partitions, shared.outer, shared.inner, values)
+}
+
+#[track_caller]
+fn select_rows(tensor: &Tensor, x: &impl AsRef<Tensor>, y: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "select_rows";
+    let (x, y) = (x.as_ref(), y.as_ref());
+    Takes::Bools.check(OP, tensor.dtype())?;
+    let backend = tensor.backend();
+    Device::check_same(OP, backend, x.backend())?;
+    if tensor.rank() != 1 {
+        return Err(Error::argument(OP, format!("the condition must be a vector, not {}", tensor.shape_text())));
+    }
+    let location = caller();
+    let rows = tensor.nrows_extent();
+    let both = rows_of_both(OP, x, y)?;
+    let mut asserts = Vec::new();
+    for t in [x, y] {
+        let differ = |(n, m)| {
+            let what = format!("{n} bools choose among {m} rows");
+            Error::Shape { op: OP, lhs: tensor.shape_text(), rhs: t.shape_text(), what, location }
+        };
+        let check = Check::new(OP, "there are not as many rows as bools");
+        asserts.extend(rows.agrees(&t.nrows_extent()).condition(backend, check, differ)?);
+    }
+    let own = Expr::index();
+    let flag = Expr::load(tensor.numbers(OP)?, own.clone());
+    let row = flag.select(own.clone(), own.add(x.nrows_extent().expr()));
+    both.take_rows(OP, rows, row, Repeats::Never, &asserts)
+}
+
+#[track_caller]
+fn where_indices(x: &Tensor) -> Result<Tensor> {
+    const OP: &str = "where_indices";
+    Takes::NumbersAndBools.check(OP, x.dtype())?;
+    let (backend, count, rank) = (x.backend(), x.count()?, x.rank() as u32);
+    let keep = Expr::load(x.numbers(OP)?, Expr::index()).cast(DType::Bool);
+    let marks = RankBitmap::new(backend, OP, &count, keep);
+    let stay = marks.total();
+    let each = |at: Expr| Expr::load(&Node::map(backend, OP, stay.clone(), at, &[]), Expr::index());
+    let mut at = Expr::load(&kept_positions(backend, OP, &marks, &stay), Expr::index());
+    let deep = x.inner_to_partitions(x.inner().len())?;
+    // From the innermost dimension outwards: the offset in the row, then the row itself.
+    let mut coordinates = Vec::with_capacity(rank as usize);
+    for p in deep.partitions().iter().rev() {
+        let row = each(p.row_of(at.clone()));
+        coordinates.push(each(match p.uniform_length() {
+            Some(_) => p.offset_of(at),
+            None => at.sub(p.start(row.clone())),
+        }));
+        at = row;
+    }
+    coordinates.push(at);
+    let by = Expr::u32(rank.max(1));
+    let (element, which) = (Expr::index().div(by.clone()), Expr::index().rem(by));
+    let numbers = stay.times(OP, rank.into())?;
+    // One node per dimension: a kernel cannot bind all inputs of many dimensions, so that some nodes are stored
+    // before.
+    let mut index = Expr::u32(0);
+    for (d, coordinate) in coordinates.iter().rev().take(rank as usize).enumerate() {
+        let own = coordinate.at(&element);
+        let chosen = if d == 0 { own } else { which.clone().eq(Expr::u32(d as u32)).select(own, index) };
+        index = Expr::load(&Node::map(backend, OP, numbers.clone(), chosen, &[]), Expr::index());
+    }
+    let values = Values::Numbers(Node::map(backend, OP, numbers, index.cast(DType::I64), &[]));
+    Tensor::new(backend, Vec::new(), Some(stay), vec![rank], values)
+}
+
+/// The source of an operand's elements, and an upper bound on the bytes of its strings. The bound is `None` if an
+/// element may be taken more than once.
+fn side<'a>(operand: &'a Operand<'_>, place: &Place, count: u64) -> (Pick<'a>, Option<u64>) {
+    match operand {
+        Operand::Tensor(t) => {
+            let bytes = (*place == Place::Same).then(|| t.values_ref().bytes_capacity());
+            (Pick::From(t.values_ref(), place.expr()), bytes)
         }
-        coordinates.push(at);
-        let by = Expr::u32(rank.max(1));
-        let (element, which) = (Expr::index().div(by.clone()), Expr::index().rem(by));
-        let numbers = stay.times(OP, rank.into())?;
-        // One node per dimension: a kernel cannot bind all inputs of many dimensions, so that some nodes are stored
-        // before.
-        let mut index = Expr::u32(0);
-        for (d, coordinate) in coordinates.iter().rev().take(rank as usize).enumerate() {
-            let own = coordinate.at(&element);
-            let chosen = if d == 0 { own } else { which.clone().eq(Expr::u32(d as u32)).select(own, index) };
-            index = Expr::load(&Node::map(backend, OP, numbers.clone(), chosen, &[]), Expr::index());
+        Operand::Value(fill) => {
+            let len = match fill {
+                Fill::String(s) => s.len() as u64,
+                Fill::Number(_) => 0,
+            };
+            (Pick::Fill(fill.clone()), Some(len.saturating_mul(count)))
         }
-        let values = Values::Numbers(Node::map(backend, OP, numbers, index.cast(DType::I64), &[]));
-        Self::new(backend, Vec::new(), Some(stay), vec![rank], values)?.try_into()
     }
 }
 

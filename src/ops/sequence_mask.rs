@@ -4,15 +4,19 @@ use super::bincount::read_u64;
 use super::elementwise::Takes;
 use super::options::MaxLength;
 use crate::dtype::DType;
-use crate::element::{Element, IntegerElement};
+use crate::element::IntegerElement;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
 use crate::integer::non_negative;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::ops::operations;
+use crate::tensor::{Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Masks of sequences that are padded to one length.
+    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: IntegerElement;
+
     /// The mask of the first elements of padded sequences, whose lengths these are: true at position `j` of a new,
     /// innermost dimension if `j` is below the length.
     ///
@@ -33,37 +37,42 @@ impl Tensor {
     /// assert_eq!(lengths.sequence_mask(..)?.shape(), [Some(3), Some(3)]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn sequence_mask(&self, max_length: impl Into<MaxLength>) -> Result<RaggedTensor<bool>> {
-        const OP: &str = "sequence_mask";
-        Takes::Integers.check(OP, self.dtype())?;
-        let most = match max_length.into() {
-            MaxLength(Some(most)) => non_negative(OP, "max_length", most)?,
-            MaxLength(None) => {
-                let greatest = self.reduce_max(..)?;
-                let greatest = Expr::load(greatest.numbers(OP)?, Expr::u32(0));
-                match read_u32(self.backend(), OP, counted(greatest.clone()))? {
-                    // The error shows the length itself.
-                    u32::MAX => read_u64(self.backend(), OP, greatest.cast(DType::U64))?,
-                    length => length.into(),
-                }
+    fn sequence_mask(&self, max_length: impl Into<MaxLength>) -> bool;
+    tensorflow "tf.sequence_mask";
+    waits "for the greatest length, where `max_length` is `..`";
+    gradient none "bools";
+}
+
+#[track_caller]
+fn sequence_mask(x: &Tensor, max_length: impl Into<MaxLength>) -> Result<Tensor> {
+    const OP: &str = "sequence_mask";
+    Takes::Integers.check(OP, x.dtype())?;
+    let most = match max_length.into() {
+        MaxLength(Some(most)) => non_negative(OP, "max_length", most)?,
+        MaxLength(None) => {
+            let greatest = x.reduce_max(..)?;
+            let greatest = Expr::load(greatest.numbers(OP)?, Expr::u32(0));
+            match read_u32(x.backend(), OP, counted(greatest.clone()))? {
+                // The error shows the length itself.
+                u32::MAX => read_u64(x.backend(), OP, greatest.cast(DType::U64))?,
+                length => length.into(),
             }
-        };
-        let size = Extent::given_u64(OP, most)?.size().clone();
-        let by = Expr::size(&size.max(1));
-        let length = counted(Expr::load(self.numbers(OP)?, Expr::index().div(by.clone())));
-        let numbers = self.count()?.times_size(OP, &size)?;
-        let mask = Node::map(self.backend(), OP, numbers, Expr::index().rem(by).lt(length), &[]);
-        let (outer, mut inner) = (self.outer().cloned(), self.inner().sizes().to_vec());
-        let outer = match outer {
-            Some(outer) => {
-                inner.push(size);
-                outer
-            }
-            None => Extent::of(size),
-        };
-        Self::new(self.backend(), self.partitions().to_vec(), Some(outer), inner, Values::Numbers(mask))?.try_into()
-    }
+        }
+    };
+    let size = Extent::given_u64(OP, most)?.size().clone();
+    let by = Expr::size(&size.max(1));
+    let length = counted(Expr::load(x.numbers(OP)?, Expr::index().div(by.clone())));
+    let numbers = x.count()?.times_size(OP, &size)?;
+    let mask = Node::map(x.backend(), OP, numbers, Expr::index().rem(by).lt(length), &[]);
+    let (outer, mut inner) = (x.outer().cloned(), x.inner().sizes().to_vec());
+    let outer = match outer {
+        Some(outer) => {
+            inner.push(size);
+            outer
+        }
+        None => Extent::of(size),
+    };
+    Tensor::new(x.backend(), x.partitions().to_vec(), Some(outer), inner, Values::Numbers(mask))
 }
 
 /// A length as a u32: negative ones are 0, ones beyond u32 are the greatest u32.
@@ -77,16 +86,5 @@ fn counted(length: Expr) -> Expr {
         DType::U64 => length.min(Expr::scalar(u64::from(u32::MAX))).cast(DType::U32),
         // Narrow integers are widened with their sign.
         _ => length.cast(DType::I32).max(Expr::scalar(0i32)).cast(DType::U32),
-    }
-}
-
-impl<T: IntegerElement + Element> RaggedTensor<T> {
-    /// [`Tensor::sequence_mask`] of typed lengths.
-    ///
-    /// # Errors
-    /// As [`Tensor::sequence_mask`].
-    #[track_caller]
-    pub fn sequence_mask(&self, max_length: impl Into<MaxLength>) -> Result<RaggedTensor<bool>> {
-        self.erased().sequence_mask(max_length)
     }
 }

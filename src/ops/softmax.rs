@@ -13,8 +13,179 @@ use crate::graph::reducer::{Empty, Reducer};
 use crate::integer::Integer;
 use crate::math::MathFn;
 use crate::ops::IntoReduceAxes;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
+
+operations! {
+    /// Softmax, log-softmax, log-sum-exp and L2 normalization.
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: FloatElement;
+
+    /// Softmax along an axis: each value's exponential divided by the sum of the exponentials of all values along the
+    /// axis.
+    ///
+    /// Along an axis with ragged ones below it, the values at the same offset in their rows form a group, where
+    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. Along axis 0, rows that hold no values at all become one
+    /// empty row, as in TensorFlow, unless the device computes their number. The maximum is subtracted first,
+    /// so that nothing overflows; -inf gives 0. All values of a group are NaN if any of them is NaN or +inf, or if all
+    /// are -inf; other groups are unaffected.
+    ///
+    /// # Errors
+    /// `axis` out of range; a dtype other than floats.
+    ///
+    /// # Cost
+    /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256
+    /// values. Otherwise three kernels, and values of longer rows are read twice. Elements with inner dimensions, or an
+    /// axis with ragged ones below it (which costs as for [reductions](crate::Axes)), take a reduction and a map, which read
+    /// the values twice. Nothing is read back. The maximum and the sum come from one fold, in the canonical order of
+    /// reductions: a row has the same bits in every batch and on every device.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let rows = [vec![0.0f32, f32::NEG_INFINITY, 0.0], vec![], vec![1000.0]];
+    /// let x = RaggedTensor::from_nested(rows, &Device::cpu())?;
+    /// assert_eq!(x.softmax(1)?.to_vec()?, [0.5, 0.0, 0.5, 1.0]);
+    /// assert_eq!(x.softmax(0)?.to_vec()?[2..], [1.0, 1.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn softmax(&self, axis: impl Integer as axis) -> T;
+    tensorflow "tf.nn.softmax";
+    awkward "ak.softmax";
+    gradient later;
+
+    /// The logarithm of [`softmax`](Self::softmax): each value minus the logarithm of the sum of the exponentials of
+    /// all values along the axis.
+    ///
+    /// Not computed from the softmax itself, so that small probabilities keep their digits. Shape, dtype, NaN and
+    /// infinities, empty rows, order and cost as for [`softmax`](Self::softmax).
+    ///
+    /// # Errors
+    /// `axis` out of range; a dtype other than floats.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![0.0f32, -1000.0], vec![], vec![7.0]], &Device::cpu())?;
+    /// assert_eq!(x.log_softmax(-1)?.to_vec()?, [0.0, -1000.0, 0.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn log_softmax(&self, axis: impl Integer as axis) -> T;
+    tensorflow "tf.nn.log_softmax";
+    gradient later;
+
+    /// The logarithm of the sum of the exponentials of the values over the axes; -inf where there are none
+    ///.
+    ///
+    /// The maximum is subtracted first, if it is finite, so that nothing overflows: any +inf gives +inf, only -inf
+    /// gives -inf, any NaN gives NaN. Same dtype. One pass over the values, two for axes that are not adjacent; shapes
+    /// and order as for all [reductions](crate::Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; a dtype other than floats.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1000.0f32], vec![], vec![f32::NEG_INFINITY, 3.0]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_logsumexp(1)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn reduce_logsumexp(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    tensorflow "tf.math.reduce_logsumexp";
+    gradient later;
+
+    /// Each value divided by the L2 norm of all values along the axis. The norm counts as at least the square root of
+    /// `epsilon`.
+    ///
+    /// Shape and dtype stay, empty rows stay empty. Squares that overflow or underflow are those of scaled values: the
+    /// result is as accurate for 1e30 or 1e-30 as for 1, where TensorFlow gives 0 or infinities. All values under one
+    /// norm are NaN if any of them is. Beside an infinity, numbers become 0 and the infinity NaN.
+    ///
+    /// # Errors
+    /// `axis` out of range; a dtype other than floats.
+    ///
+    /// # Cost
+    /// One pass, as [`softmax`](Self::softmax), which sums squares at two scales, or at three for an `epsilon` below 2^-64
+    /// (2^-512 in f64). Nothing is read back. Order as for all [reductions](crate::Axes).
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3.0f32, 4.0], vec![], vec![0.0]], &Device::cpu())?;
+    /// assert_eq!(x.l2_normalize(1, 1e-12)?.to_vec()?, [0.6, 0.8, 0.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn l2_normalize(&self, axis: impl Integer as axis, epsilon: f64) -> T;
+    tensorflow "tf.math.l2_normalize";
+    gradient later;
+}
+
+#[track_caller]
+fn softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    const OP: &str = "softmax";
+    let (x, r) = tensor.along(OP, axis)?;
+    let (shifted, sum) = shifted(x, &r)?;
+    let sum = r.stored(sum);
+    tensor.normalized(OP, axis, math(MathFn::Exp, shifted).quotient(Expr::load(&sum, r.target())))
+}
+
+#[track_caller]
+fn log_softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    const OP: &str = "log_softmax";
+    let (x, r) = tensor.along(OP, axis)?;
+    let (shifted, sum) = shifted(x, &r)?;
+    let log = r.stored(math(MathFn::Log, sum));
+    tensor.normalized(OP, axis, shifted.sub(Expr::load(&log, r.target())))
+}
+
+#[track_caller]
+fn reduce_logsumexp(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    const OP: &str = "reduce_logsumexp";
+    Takes::Floats.check(OP, input.dtype())?;
+    let x = Expr::load(input.numbers(OP)?, Expr::index()).cast(input.dtype().accumulator());
+    let r = Reduction::new(OP, input, &axis.into())?;
+    if let Some((most, sum)) = greatest_and_sum(&x, &r)? {
+        let most = Expr::load(&r.stored(most), Expr::index());
+        let finite = math(MathFn::Log, sum).add(most.clone());
+        let all = most.clone().unary(UnaryOp::IsFinite).select(finite, most);
+        return r.tensor(all.cast(input.dtype()));
+    }
+    let zero = number(x.dtype(), 0.0);
+    let most = r.fold(Reducer::Extreme(ReduceOp::Max, Empty::Infinite), x.clone())?;
+    let most = r.stored(most.clone().unary(UnaryOp::IsFinite).select(most, zero));
+    let shifted = x.sub(Expr::load(&most, r.target()));
+    let sum = r.fold(ReduceOp::Sum, math(MathFn::Exp, shifted))?;
+    r.tensor(math(MathFn::Log, sum).add(Expr::load(&most, Expr::index())).cast(input.dtype()))
+}
+
+#[track_caller]
+fn l2_normalize(tensor: &Tensor, axis: impl Integer, epsilon: f64) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    const OP: &str = "l2_normalize";
+    let (x, r) = tensor.along(OP, axis)?;
+    let float = x.dtype();
+    let n = |v: f64| number(float, v);
+    // The norm of the values times a power of 2, at least `least`.
+    let norm = |scale: f64, least: Option<f64>| -> Result<Expr> {
+        let scaled = if scale == 1.0 { x.clone() } else { x.clone().mul(n(scale)) };
+        let squares = r.fold(ReduceOp::Sum, scaled.clone().mul(scaled))?;
+        let squares = least.map_or(squares.clone(), |least| squares.max(parameter(float, least)));
+        Ok(Expr::load(&r.stored(math(MathFn::Sqrt, squares)), r.target()))
+    };
+    let by = Magnitudes::of(float);
+    let plain = norm(1.0, Some(epsilon))?;
+    let (mut dividend, mut divisor) = (x.clone(), plain.clone());
+    if epsilon < by.few.powi(2) {
+        let few = plain.clone().lt(n(by.few));
+        let up = norm(by.up, Some(epsilon * by.up * by.up))?;
+        (dividend, divisor) = (few.clone().select(x.clone().mul(n(by.up)), dividend), few.select(up, divisor));
+    }
+    if epsilon.is_finite() {
+        let many = plain.unary(UnaryOp::IsInf);
+        let down = norm(by.down, None)?;
+        (dividend, divisor) = (many.clone().select(x.clone().mul(n(by.down)), dividend), many.select(down, divisor));
+    }
+    tensor.map_numbers(OP, |own| dividend.quotient(divisor).cast(own.dtype()))
+}
 
 /// The maximum of each group of the floats `x`, and the sum of the exponentials of the differences from the maximum.
 /// Both are expressions in the result number, and come from one reduction (online softmax). `None` if the axes need
@@ -79,178 +250,4 @@ impl Tensor {
             _ => Ok(out),
         }
     }
-
-    /// Softmax along an axis: each value's exponential divided by the sum of the exponentials of all values along the
-    /// axis.
-    ///
-    /// Along an axis with ragged ones below it, the values at the same offset in their rows form a group, where
-    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. Along axis 0, rows that hold no values at all become one
-    /// empty row, as in TensorFlow, unless the device computes their number. The maximum is subtracted first,
-    /// so that nothing overflows; -inf gives 0. All values of a group are NaN if any of them is NaN or +inf, or if all
-    /// are -inf; other groups are unaffected.
-    ///
-    /// # Errors
-    /// `axis` out of range; a dtype other than floats.
-    ///
-    /// # Cost
-    /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256
-    /// values. Otherwise three kernels, and values of longer rows are read twice. Elements with inner dimensions, or an
-    /// axis with ragged ones below it (which costs as for [reductions](crate::Axes)), take a reduction and a map, which read
-    /// the values twice. Nothing is read back. The maximum and the sum come from one fold, in the canonical order of
-    /// reductions: a row has the same bits in every batch and on every device.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let rows = [vec![0.0f32, f32::NEG_INFINITY, 0.0], vec![], vec![1000.0]];
-    /// let x = RaggedTensor::from_nested(rows, &Device::cpu())?;
-    /// assert_eq!(x.softmax(1)?.to_vec()?, [0.5, 0.0, 0.5, 1.0]);
-    /// assert_eq!(x.softmax(0)?.to_vec()?[2..], [1.0, 1.0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.nn.softmax`.
-    #[track_caller]
-    pub fn softmax(&self, axis: impl Integer) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        const OP: &str = "softmax";
-        let (x, r) = self.along(OP, axis)?;
-        let (shifted, sum) = shifted(x, &r)?;
-        let sum = r.stored(sum);
-        self.normalized(OP, axis, math(MathFn::Exp, shifted).quotient(Expr::load(&sum, r.target())))
-    }
-
-    /// The logarithm of [`softmax`](Self::softmax): each value minus the logarithm of the sum of the exponentials of
-    /// all values along the axis.
-    ///
-    /// Not computed from the softmax itself, so that small probabilities keep their digits. Shape, dtype, NaN and
-    /// infinities, empty rows, order and cost as for [`softmax`](Self::softmax).
-    ///
-    /// # Errors
-    /// `axis` out of range; a dtype other than floats.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![0.0f32, -1000.0], vec![], vec![7.0]], &Device::cpu())?;
-    /// assert_eq!(x.log_softmax(-1)?.to_vec()?, [0.0, -1000.0, 0.0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.nn.log_softmax`.
-    #[track_caller]
-    pub fn log_softmax(&self, axis: impl Integer) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        const OP: &str = "log_softmax";
-        let (x, r) = self.along(OP, axis)?;
-        let (shifted, sum) = shifted(x, &r)?;
-        let log = r.stored(math(MathFn::Log, sum));
-        self.normalized(OP, axis, shifted.sub(Expr::load(&log, r.target())))
-    }
-
-    /// The logarithm of the sum of the exponentials of the values over the axes; -inf where there are none
-    /// (`tf.math.reduce_logsumexp`).
-    ///
-    /// The maximum is subtracted first, if it is finite, so that nothing overflows: any +inf gives +inf, only -inf
-    /// gives -inf, any NaN gives NaN. Same dtype. One pass over the values, two for axes that are not adjacent; shapes
-    /// and order as for all [reductions](crate::Axes).
-    ///
-    /// # Errors
-    /// `axis` out of range or named twice; a dtype other than floats.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1000.0f32], vec![], vec![f32::NEG_INFINITY, 3.0]], &Device::cpu())?;
-    /// assert_eq!(x.reduce_logsumexp(1)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn reduce_logsumexp(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        const OP: &str = "reduce_logsumexp";
-        Takes::Floats.check(OP, self.dtype())?;
-        let x = Expr::load(self.numbers(OP)?, Expr::index()).cast(self.dtype().accumulator());
-        let r = Reduction::new(OP, self, &axis.into())?;
-        if let Some((most, sum)) = greatest_and_sum(&x, &r)? {
-            let most = Expr::load(&r.stored(most), Expr::index());
-            let finite = math(MathFn::Log, sum).add(most.clone());
-            let all = most.clone().unary(UnaryOp::IsFinite).select(finite, most);
-            return r.tensor(all.cast(self.dtype()));
-        }
-        let zero = number(x.dtype(), 0.0);
-        let most = r.fold(Reducer::Extreme(ReduceOp::Max, Empty::Infinite), x.clone())?;
-        let most = r.stored(most.clone().unary(UnaryOp::IsFinite).select(most, zero));
-        let shifted = x.sub(Expr::load(&most, r.target()));
-        let sum = r.fold(ReduceOp::Sum, math(MathFn::Exp, shifted))?;
-        r.tensor(math(MathFn::Log, sum).add(Expr::load(&most, Expr::index())).cast(self.dtype()))
-    }
-
-    /// Each value divided by the L2 norm of all values along the axis. The norm counts as at least the square root of
-    /// `epsilon`.
-    ///
-    /// Shape and dtype stay, empty rows stay empty. Squares that overflow or underflow are those of scaled values: the
-    /// result is as accurate for 1e30 or 1e-30 as for 1, where TensorFlow gives 0 or infinities. All values under one
-    /// norm are NaN if any of them is. Beside an infinity, numbers become 0 and the infinity NaN.
-    ///
-    /// # Errors
-    /// `axis` out of range; a dtype other than floats.
-    ///
-    /// # Cost
-    /// One pass, as [`softmax`](Self::softmax), which sums squares at two scales, or at three for an `epsilon` below 2^-64
-    /// (2^-512 in f64). Nothing is read back. Order as for all [reductions](crate::Axes).
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![3.0f32, 4.0], vec![], vec![0.0]], &Device::cpu())?;
-    /// assert_eq!(x.l2_normalize(1, 1e-12)?.to_vec()?, [0.6, 0.8, 0.0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.math.l2_normalize`.
-    #[track_caller]
-    pub fn l2_normalize(&self, axis: impl Integer, epsilon: f64) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        const OP: &str = "l2_normalize";
-        let (x, r) = self.along(OP, axis)?;
-        let float = x.dtype();
-        let n = |v: f64| number(float, v);
-        // The norm of the values times a power of 2, at least `least`.
-        let norm = |scale: f64, least: Option<f64>| -> Result<Expr> {
-            let scaled = if scale == 1.0 { x.clone() } else { x.clone().mul(n(scale)) };
-            let squares = r.fold(ReduceOp::Sum, scaled.clone().mul(scaled))?;
-            let squares = least.map_or(squares.clone(), |least| squares.max(parameter(float, least)));
-            Ok(Expr::load(&r.stored(math(MathFn::Sqrt, squares)), r.target()))
-        };
-        let by = Magnitudes::of(float);
-        let plain = norm(1.0, Some(epsilon))?;
-        let (mut dividend, mut divisor) = (x.clone(), plain.clone());
-        if epsilon < by.few.powi(2) {
-            let few = plain.clone().lt(n(by.few));
-            let up = norm(by.up, Some(epsilon * by.up * by.up))?;
-            (dividend, divisor) = (few.clone().select(x.clone().mul(n(by.up)), dividend), few.select(up, divisor));
-        }
-        if epsilon.is_finite() {
-            let many = plain.unary(UnaryOp::IsInf);
-            let down = norm(by.down, None)?;
-            (dividend, divisor) =
-                (many.clone().select(x.clone().mul(n(by.down)), dividend), many.select(down, divisor));
-        }
-        self.map_numbers(OP, |own| dividend.quotient(divisor).cast(own.dtype()))
-    }
 }
-
-macro_rules! forward {
-    ($($name:ident($($arg:ident: $t:ty),*)),*) => {
-        impl<T: FloatElement> RaggedTensor<T> {$(
-            #[doc = concat!("[`Tensor::", stringify!($name), "`] of typed values.")]
-            ///
-            /// # Errors
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
-            #[track_caller]
-            pub fn $name(&self, $($arg: $t),*) -> Result<Self> {
-                self.erased().$name($($arg),*)?.try_into()
-            }
-        )*}
-    };
-}
-forward!(
-    softmax(axis: i64), log_softmax(axis: i64), reduce_logsumexp(axis: impl IntoReduceAxes),
-    l2_normalize(axis: i64, epsilon: f64)
-);

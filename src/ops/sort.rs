@@ -8,7 +8,79 @@ use crate::element::Number;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
+
+operations! {
+    /// Sorting along an axis.
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+
+    /// The same values in ascending or descending order along `axis`.
+    ///
+    /// Shape and dtype stay. The sort is stable in both directions: equal values keep their order, zeros of both signs
+    /// among them. false is below true. NaN comes last in either direction, like missing values in data frames.
+    /// Empty rows stay empty. An axis with ragged ones below it sorts aligned values: the k-th values of all rows that
+    /// have one, among their positions.
+    ///
+    /// Costs one kernel over the values along the innermost axis, where the host knows that no row is longer than 896.
+    /// Longer rows take radix passes over their elements alone: one per byte of the dtype, and two or three for the
+    /// rows. 8-byte dtypes take all of these twice. Dimensions below the axis add a map for the keys; ragged ones add
+    /// two sorts of positions. No wait. The result is the same on every device, bit for bit, and a row's result is
+    /// independent of its batch.
+    ///
+    /// TensorFlow: `tf.sort`, which has no ragged form. NumPy: `sort(kind="stable")`, which sorts ascending only.
+    ///
+    /// # Errors
+    /// `axis` out of range; byte strings.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor, descending};
+    /// let x = RaggedTensor::from_nested(vec![vec![3.0, f32::NAN, -1.0], vec![], vec![2.0, 1.0]], &Device::cpu())?;
+    /// assert_eq!(x.sort(-1)?.to_string(), "<ragged.RaggedTensor [[-1.0, 3.0, nan], [], [1.0, 2.0]]>");
+    /// assert_eq!(x.sort(descending(-1))?.to_string(), "<ragged.RaggedTensor [[3.0, -1.0, nan], [], [2.0, 1.0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn sort(&self, axis: impl Into<SortAxis> as sort_axis) -> T;
+    tensorflow "tf.sort";
+    awkward "ak.sort";
+    polars "list.sort(descending=True)";
+    gradient later;
+
+    /// The indices along `axis` of the values of [`Tensor::sort`]: the k-th entry of a row is the index, in the row, of
+    /// its k-th value in order.
+    ///
+    /// i64, of the same shape. Indices of equal values ascend in both directions; NaN comes last. An axis with ragged
+    /// ones below it gives indices along that axis: of rows, for axis 0. Cost and determinism as for [`Tensor::sort`].
+    ///
+    /// TensorFlow: `tf.argsort(stable=True)`. NumPy: `numpy.argsort(kind="stable")`.
+    ///
+    /// # Errors
+    /// `axis` out of range; byte strings.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor, descending};
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3], vec![], vec![2, 1]], &Device::cpu())?;
+    /// assert_eq!(x.argsort(1)?.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [], [1, 0]]>");
+    /// assert_eq!(x.argsort(descending(1))?.to_string(), "<ragged.RaggedTensor [[0, 2, 1], [], [0, 1]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn argsort(&self, axis: impl Into<SortAxis> as sort_axis) -> i64;
+    tensorflow "tf.argsort(…, stable=True)";
+    awkward "ak.argsort";
+    gradient none "integers";
+}
+
+#[track_caller]
+fn sort(x: &Tensor, axis: impl Into<SortAxis>) -> Result<Tensor> {
+    const OP: &str = "sort";
+    Sorted::new(OP, x, axis.into(), false)?.values(OP, x)
+}
+
+#[track_caller]
+fn argsort(x: &Tensor, axis: impl Into<SortAxis>) -> Result<Tensor> {
+    const OP: &str = "argsort";
+    Sorted::new(OP, x, axis.into(), false)?.indices(OP, x)
+}
 
 /// The lines of a tensor along an axis, in sorted order.
 pub(super) struct Sorted {
@@ -76,82 +148,5 @@ impl Sorted {
         let place = self.lines.place();
         let index = self.lines.along(self.order.at(place), place);
         x.with_value_node(Node::map(x.backend(), op, x.count()?, index.cast(DType::I64), &[]))
-    }
-}
-
-impl Tensor {
-    /// The same values in ascending or descending order along `axis`.
-    ///
-    /// Shape and dtype stay. The sort is stable in both directions: equal values keep their order, zeros of both signs
-    /// among them. false is below true. NaN comes last in either direction, like missing values in data frames.
-    /// Empty rows stay empty. An axis with ragged ones below it sorts aligned values: the k-th values of all rows that
-    /// have one, among their positions.
-    ///
-    /// Costs one kernel over the values along the innermost axis, where the host knows that no row is longer than 896.
-    /// Longer rows take radix passes over their elements alone: one per byte of the dtype, and two or three for the
-    /// rows. 8-byte dtypes take all of these twice. Dimensions below the axis add a map for the keys; ragged ones add
-    /// two sorts of positions. No wait. The result is the same on every device, bit for bit, and a row's result is
-    /// independent of its batch.
-    ///
-    /// TensorFlow: `tf.sort`, which has no ragged form. NumPy: `sort(kind="stable")`, which sorts ascending only.
-    ///
-    /// # Errors
-    /// `axis` out of range; byte strings.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor, descending};
-    /// let x = RaggedTensor::from_nested(vec![vec![3.0, f32::NAN, -1.0], vec![], vec![2.0, 1.0]], &Device::cpu())?;
-    /// assert_eq!(x.sort(-1)?.to_string(), "<ragged.RaggedTensor [[-1.0, 3.0, nan], [], [1.0, 2.0]]>");
-    /// assert_eq!(x.sort(descending(-1))?.to_string(), "<ragged.RaggedTensor [[3.0, -1.0, nan], [], [2.0, 1.0]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn sort(&self, axis: impl Into<SortAxis>) -> Result<Self> {
-        const OP: &str = "sort";
-        Sorted::new(OP, self, axis.into(), false)?.values(OP, self)
-    }
-
-    /// The indices along `axis` of the values of [`Tensor::sort`]: the k-th entry of a row is the index, in the row, of
-    /// its k-th value in order.
-    ///
-    /// i64, of the same shape. Indices of equal values ascend in both directions; NaN comes last. An axis with ragged
-    /// ones below it gives indices along that axis: of rows, for axis 0. Cost and determinism as for [`Tensor::sort`].
-    ///
-    /// TensorFlow: `tf.argsort(stable=True)`. NumPy: `numpy.argsort(kind="stable")`.
-    ///
-    /// # Errors
-    /// `axis` out of range; byte strings.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor, descending};
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3], vec![], vec![2, 1]], &Device::cpu())?;
-    /// assert_eq!(x.argsort(1)?.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [], [1, 0]]>");
-    /// assert_eq!(x.argsort(descending(1))?.to_string(), "<ragged.RaggedTensor [[0, 2, 1], [], [0, 1]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn argsort(&self, axis: impl Into<SortAxis>) -> Result<Self> {
-        const OP: &str = "argsort";
-        Sorted::new(OP, self, axis.into(), false)?.indices(OP, self)
-    }
-}
-
-impl<T: Number> RaggedTensor<T> {
-    /// [`Tensor::sort`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::sort`].
-    #[track_caller]
-    pub fn sort(&self, axis: impl Into<SortAxis>) -> Result<Self> {
-        self.erased().sort(axis)?.try_into()
-    }
-
-    /// [`Tensor::argsort`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::argsort`].
-    #[track_caller]
-    pub fn argsort(&self, axis: impl Into<SortAxis>) -> Result<RaggedTensor<i64>> {
-        self.erased().argsort(axis)?.try_into()
     }
 }

@@ -9,7 +9,83 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
+
+operations! {
+    /// Splits a tensor into pieces along a uniform dimension.
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
+
+    /// Splits the tensor along dimension `axis` into pieces of one size or of given sizes, in order. As in
+    /// TensorFlow, one size of a dense tensor may be -1: that piece takes the rest of the dimension.
+    ///
+    /// The dimension must be uniform, except for a split into one piece, which is the tensor itself. All other
+    /// dimensions stay as they are. A piece costs a map over its values, which fuses into its consumer. Along axis 0
+    /// each ragged dimension adds a map over its rows; along other axes each ragged dimension below the axis adds a
+    /// prefix sum. No wait: the device computes the bounds where only it knows the number of rows.
+    ///
+    /// # Errors
+    /// An axis out of range or ragged; a number of pieces below 1; a size below 0, except for one -1 of a dense tensor;
+    /// sizes that do not add up to the dimension's, or exceed it beside a -1, or a number of pieces that does not divide
+    /// it (at the read where only the device knows the size); more than 2^20 pieces; no host memory for them.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3], vec![], vec![4]], &Device::cpu())?;
+    /// let halves = x.split(2, 0)?;
+    /// assert_eq!(halves[1].to_string(), "<ragged.RaggedTensor [[], [4]]>");
+    /// assert_eq!(x.split([1, 3], 0)?[0].to_string(), "<ragged.RaggedTensor [[1, 2]]>");
+    /// let x = RaggedTensor::from_nested([1, 2, 3, 4], &Device::cpu())?;
+    /// assert_eq!(x.split([1, -1], 0)?[1].to_vec()?, [2, 3, 4]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn split(&self, parts: impl Into<Parts>, axis: impl Integer as axis) -> [T];
+    tensorflow "tf.split";
+    gradient later;
+}
+
+#[track_caller]
+fn split(x: &Tensor, parts: impl Into<Parts>, axis: impl Integer) -> Result<Vec<Tensor>> {
+    let axis = axis.saturating_i64();
+    let parts = parts.into();
+    let axis = x.axis(OP, axis)?;
+    if parts == Parts::Equal(1) {
+        return Ok(vec![x.clone()]);
+    }
+    let Some(size) = x.size_of(axis) else {
+        let what = format!("dimension {axis} of a tensor of shape {} is ragged: its rows differ", x.shape_text());
+        return Err(Error::argument(OP, what));
+    };
+    let number = match &parts {
+        Parts::Equal(n) => u64::try_from(*n).unwrap_or(0),
+        Parts::Sizes(sizes) => sizes.len() as u64,
+    };
+    let _counted = counted_tensors(OP, x, number, 0)?;
+    let pieces = match &parts {
+        Parts::Equal(n) => Pieces::equal(*n, &size)?,
+        Parts::Sizes(sizes) if x.ragged_rank() > 0 && sizes.contains(&REST) => {
+            let what = format!("a size must not be negative, but one of {sizes:?} is; -1 is for dense tensors");
+            return Err(Error::argument(OP, what));
+        }
+        Parts::Sizes(sizes) => Pieces::of(sizes, &size)?,
+    };
+    if axis > 0 {
+        let mut key = vec![Index::Slice { start: None, stop: None, step: 1 }; axis + 1];
+        let part = |(start, count): &(Expr, Extent)| {
+            // The sizes of all uniform dimensions below the outermost are numbers here.
+            let start = i64::from(start.as_u32().expect("bug: a piece that starts at no number"));
+            let stop = start + i64::from(count.capacity());
+            key[axis] = Index::Slice { start: Some(start), stop: Some(stop), step: 1 };
+            x.slice(&key)
+        };
+        return on_behalf(|| pieces.all.iter().map(part).collect());
+    }
+    let assert = |(ok, what)| Node::assert(x.backend(), Extent::known(1), ok, Check::new(OP, what));
+    let asserts = on_behalf(|| pieces.fits.map(assert));
+    let whole = x.on_condition(OP, asserts.as_slice())?;
+    let parts = pieces.all.iter().map(|(start, count)| whole.rows_from(start, count.clone()));
+    on_behalf(|| parts.collect())
+}
 
 const OP: &str = "split";
 
@@ -53,75 +129,6 @@ impl<I: Integer, const N: usize> From<[I; N]> for Parts {
 }
 
 impl Tensor {
-    /// Splits the tensor along dimension `axis` into pieces of one size or of given sizes, in order. As in
-    /// TensorFlow, one size of a dense tensor may be -1: that piece takes the rest of the dimension.
-    ///
-    /// The dimension must be uniform, except for a split into one piece, which is the tensor itself. All other
-    /// dimensions stay as they are. A piece costs a map over its values, which fuses into its consumer. Along axis 0
-    /// each ragged dimension adds a map over its rows; along other axes each ragged dimension below the axis adds a
-    /// prefix sum. No wait: the device computes the bounds where only it knows the number of rows.
-    ///
-    /// # Errors
-    /// An axis out of range or ragged; a number of pieces below 1; a size below 0, except for one -1 of a dense tensor;
-    /// sizes that do not add up to the dimension's, or exceed it beside a -1, or a number of pieces that does not divide
-    /// it (at the read where only the device knows the size); more than 2^20 pieces; no host memory for them.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3], vec![], vec![4]], &Device::cpu())?;
-    /// let halves = x.split(2, 0)?;
-    /// assert_eq!(halves[1].to_string(), "<ragged.RaggedTensor [[], [4]]>");
-    /// assert_eq!(x.split([1, 3], 0)?[0].to_string(), "<ragged.RaggedTensor [[1, 2]]>");
-    /// let x = RaggedTensor::from_nested([1, 2, 3, 4], &Device::cpu())?;
-    /// assert_eq!(x.split([1, -1], 0)?[1].to_vec()?, [2, 3, 4]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.split`.
-    #[track_caller]
-    pub fn split(&self, parts: impl Into<Parts>, axis: impl Integer) -> Result<Vec<Self>> {
-        let axis = axis.saturating_i64();
-        let parts = parts.into();
-        let axis = self.axis(OP, axis)?;
-        if parts == Parts::Equal(1) {
-            return Ok(vec![self.clone()]);
-        }
-        let Some(size) = self.size_of(axis) else {
-            let what =
-                format!("dimension {axis} of a tensor of shape {} is ragged: its rows differ", self.shape_text());
-            return Err(Error::argument(OP, what));
-        };
-        let number = match &parts {
-            Parts::Equal(n) => u64::try_from(*n).unwrap_or(0),
-            Parts::Sizes(sizes) => sizes.len() as u64,
-        };
-        let _counted = counted_tensors(OP, self, number, 0)?;
-        let pieces = match &parts {
-            Parts::Equal(n) => Pieces::equal(*n, &size)?,
-            Parts::Sizes(sizes) if self.ragged_rank() > 0 && sizes.contains(&REST) => {
-                let what = format!("a size must not be negative, but one of {sizes:?} is; -1 is for dense tensors");
-                return Err(Error::argument(OP, what));
-            }
-            Parts::Sizes(sizes) => Pieces::of(sizes, &size)?,
-        };
-        if axis > 0 {
-            let mut key = vec![Index::Slice { start: None, stop: None, step: 1 }; axis + 1];
-            let part = |(start, count): &(Expr, Extent)| {
-                // The sizes of all uniform dimensions below the outermost are numbers here.
-                let start = i64::from(start.as_u32().expect("bug: a piece that starts at no number"));
-                let stop = start + i64::from(count.capacity());
-                key[axis] = Index::Slice { start: Some(start), stop: Some(stop), step: 1 };
-                self.slice(&key)
-            };
-            return on_behalf(|| pieces.all.iter().map(part).collect());
-        }
-        let assert = |(ok, what)| Node::assert(self.backend(), Extent::known(1), ok, Check::new(OP, what));
-        let asserts = on_behalf(|| pieces.fits.map(assert));
-        let whole = self.on_condition(OP, asserts.as_slice())?;
-        let parts = pieces.all.iter().map(|(start, count)| whole.rows_from(start, count.clone()));
-        on_behalf(|| parts.collect())
-    }
-
     /// The size of a uniform dimension; `None` for a ragged one.
     fn size_of(&self, axis: usize) -> Option<Extent> {
         let Some(below) = axis.checked_sub(1) else { return Some(self.nrows_extent()) };
@@ -194,16 +201,5 @@ impl Pieces {
             _ => (given.expr().le(whole.expr()), format!("sizes {sizes:?} must not exceed that of the dimension")),
         });
         Ok(Self { all, fits })
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::split`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::split`].
-    #[track_caller]
-    pub fn split(&self, parts: impl Into<Parts>, axis: impl Integer) -> Result<Vec<Self>> {
-        self.erased().split(parts, axis)?.into_iter().map(TryInto::try_into).collect()
     }
 }

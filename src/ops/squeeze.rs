@@ -9,12 +9,14 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
 use crate::ops::IntoAxes;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
-const OP: &str = "squeeze";
+operations! {
+    /// Removal of dimensions of size 1.
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-impl Tensor {
     /// Removes dimensions of size 1: each axis is a uniform dimension of that size, or a ragged one whose rows all have
     /// one element. `Axes::All` (`None`) stands for the dimensions whose size is 1 by type.
     ///
@@ -33,51 +35,59 @@ impl Tensor {
     /// ```
     ///
     /// TensorFlow: `tf.squeeze`, which requires explicit axes for ragged tensors.
-    #[track_caller]
-    pub fn squeeze(&self, axes: impl IntoAxes) -> Result<Self> {
-        let axes = match axes.into() {
-            Axes::All => {
-                let sizes = self.ragged_shape().known_sizes();
-                (0..self.rank()).filter(|&d| sizes[d] == Some(1)).collect()
-            }
-            axes => axes.resolve(OP, self)?,
-        };
-        let levels = self.ragged_rank();
-        let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
-        let mut outer = self.outer().cloned();
-        let mut asserts = Vec::new();
-        for &axis in axes.iter().rev() {
-            if axis > levels {
-                let size = inner.remove(axis - levels - 1).capacity();
-                if size != 1 {
-                    return Err(self.not_one(axis, format!("has size {size}")));
-                }
-            } else if axis > 0 {
-                let gone = parts.remove(axis - 1);
-                self.one_each(axis, &gone, &mut asserts)?;
-                // The new size is the number of rows: equal to the number of values, which only the device may know.
-                if parts.len() < axis {
-                    outer = Some(gone.nrows_extent().clone());
-                }
-            } else {
-                match self.nrows_extent().as_known() {
-                    Some(1) => {}
-                    Some(n) => return Err(self.not_one(0, format!("has size {n}"))),
-                    None => asserts.push(one(self.backend(), &self.nrows_extent(), self.nrows_extent().expr(), 0)),
-                }
-                if !parts.is_empty() {
-                    parts.remove(0);
-                } else {
-                    outer = if inner.is_empty() { None } else { Some(Extent::of(inner.remove(0))) };
-                }
-            }
-        }
-        if let Some(p) = parts.last() {
-            outer = Some(p.nvals_extent().clone());
-        }
-        self.laid_out(OP, parts, outer, inner, &asserts)
-    }
+    fn squeeze(&self, axes: impl IntoAxes as axes) -> T;
+    tensorflow "tf.squeeze";
+    gradient later;
+}
 
+#[track_caller]
+fn squeeze(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
+    let axes = match axes.into() {
+        Axes::All => {
+            let sizes = x.ragged_shape().known_sizes();
+            (0..x.rank()).filter(|&d| sizes[d] == Some(1)).collect()
+        }
+        axes => axes.resolve(OP, x)?,
+    };
+    let levels = x.ragged_rank();
+    let (mut parts, mut inner) = (x.partitions().to_vec(), x.inner().sizes().to_vec());
+    let mut outer = x.outer().cloned();
+    let mut asserts = Vec::new();
+    for &axis in axes.iter().rev() {
+        if axis > levels {
+            let size = inner.remove(axis - levels - 1).capacity();
+            if size != 1 {
+                return Err(x.not_one(axis, format!("has size {size}")));
+            }
+        } else if axis > 0 {
+            let gone = parts.remove(axis - 1);
+            x.one_each(axis, &gone, &mut asserts)?;
+            // The new size is the number of rows: equal to the number of values, which only the device may know.
+            if parts.len() < axis {
+                outer = Some(gone.nrows_extent().clone());
+            }
+        } else {
+            match x.nrows_extent().as_known() {
+                Some(1) => {}
+                Some(n) => return Err(x.not_one(0, format!("has size {n}"))),
+                None => asserts.push(one(x.backend(), &x.nrows_extent(), x.nrows_extent().expr(), 0)),
+            }
+            if !parts.is_empty() {
+                parts.remove(0);
+            } else {
+                outer = if inner.is_empty() { None } else { Some(Extent::of(inner.remove(0))) };
+            }
+        }
+    }
+    if let Some(p) = parts.last() {
+        outer = Some(p.nvals_extent().clone());
+    }
+    x.laid_out(OP, parts, outer, inner, &asserts)
+}
+
+const OP: &str = "squeeze";
+
+impl Tensor {
     #[track_caller]
     fn not_one(&self, axis: usize, what: String) -> Error {
         Error::argument(OP, format!("dimension {axis} of a tensor of shape {} {what}, not 1", self.shape_text()))
@@ -115,15 +125,4 @@ fn one(backend: &BackendRef, count: &Extent, size: Expr, axis: usize) -> Node {
     let count = if size.has_index() { count.clone() } else { Extent::known(1) };
     let check = Check::new(OP, format!("dimension {axis} must have size 1"));
     Node::assert(backend, count, size.eq(Expr::u32(1)), check)
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::squeeze`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::squeeze`].
-    #[track_caller]
-    pub fn squeeze(&self, axes: impl IntoAxes) -> Result<Self> {
-        self.erased().squeeze(axes)?.try_into()
-    }
 }

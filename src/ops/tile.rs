@@ -8,8 +8,53 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
+use crate::ops::operations;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+
+operations! {
+    /// Repetition along dimensions: whole copies (`tile`), or each element several times (`repeat`).
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
+
+    /// Repeats each element of `axis` `repeats` times in succession: rows along axis 0, the elements of each row along
+    /// a ragged axis.
+    ///
+    /// Any dtype. Everything below an element is repeated with it. With `repeats` 0 the dimension is left empty.
+    ///
+    /// # Errors
+    /// An axis out of range; negative `repeats`; a result of 2^32 elements or more.
+    ///
+    /// # Cost
+    /// As [`Tensor::tile`], with a prefix sum per ragged dimension below the axis. Never waits.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.repeat(2, 1)?.to_string(), "<ragged.RaggedTensor [[1, 1, 2, 2], [], [3, 3]]>");
+    /// assert_eq!(x.repeat(2, 0)?.to_string(), "<ragged.RaggedTensor [[1, 2], [1, 2], [], [], [3], [3]]>");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// TensorFlow: `tf.repeat`, which takes dense tensors only.
+    fn repeat(&self, repeats: impl Integer, axis: impl Integer as axis) -> T;
+    tensorflow "tf.repeat";
+    gradient later;
+}
+
+#[track_caller]
+fn repeat(x: &Tensor, repeats: impl Integer, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    let repeats = repeats.saturating_i64();
+    const OP: &str = "repeat";
+    let axis = x.axis(OP, axis)?;
+    let Ok(times) = u64::try_from(repeats) else {
+        return Err(Error::argument(OP, format!("repeats is {repeats}, but must not be negative")));
+    };
+    let multiples: Vec<u64> = (0..x.rank()).map(|d| if d == axis { times } else { 1 }).collect();
+    x.grown(OP, &multiples, Order::Each)
+}
 
 /// Order of the repeated elements of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,41 +107,6 @@ impl Tensor {
         };
         let multiples: Vec<u64> = multiples.iter().enumerate().map(multiple).collect::<Result<_>>().map_err(here())?;
         self.grown(OP, &multiples, Order::Copies)
-    }
-
-    /// Repeats each element of `axis` `repeats` times in succession: rows along axis 0, the elements of each row along
-    /// a ragged axis.
-    ///
-    /// Any dtype. Everything below an element is repeated with it. With `repeats` 0 the dimension is left empty.
-    ///
-    /// # Errors
-    /// An axis out of range; negative `repeats`; a result of 2^32 elements or more.
-    ///
-    /// # Cost
-    /// As [`Tensor::tile`], with a prefix sum per ragged dimension below the axis. Never waits.
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.repeat(2, 1)?.to_string(), "<ragged.RaggedTensor [[1, 1, 2, 2], [], [3, 3]]>");
-    /// assert_eq!(x.repeat(2, 0)?.to_string(), "<ragged.RaggedTensor [[1, 2], [1, 2], [], [], [3], [3]]>");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// TensorFlow: `tf.repeat`, which takes dense tensors only.
-    #[track_caller]
-    pub fn repeat(&self, repeats: impl Integer, axis: impl Integer) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        let repeats = repeats.saturating_i64();
-        const OP: &str = "repeat";
-        let axis = self.axis(OP, axis)?;
-        let Ok(times) = u64::try_from(repeats) else {
-            return Err(Error::argument(OP, format!("repeats is {repeats}, but must not be negative")));
-        };
-        let multiples: Vec<u64> = (0..self.rank()).map(|d| if d == axis { times } else { 1 }).collect();
-        self.grown(OP, &multiples, Order::Each)
     }
 
     /// Repeats every dimension by its multiple, in the given order.
@@ -252,14 +262,5 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub fn tile<I: Integer>(&self, multiples: &[I]) -> Result<Self> {
         self.erased().tile(multiples)?.try_into()
-    }
-
-    /// As [`Tensor::repeat`].
-    ///
-    /// # Errors
-    /// As [`Tensor::repeat`].
-    #[track_caller]
-    pub fn repeat(&self, repeats: impl Integer, axis: impl Integer) -> Result<Self> {
-        self.erased().repeat(repeats, axis)?.try_into()
     }
 }

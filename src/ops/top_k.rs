@@ -6,9 +6,13 @@ use super::sort::Sorted;
 use crate::element::Number;
 use crate::error::{Error, Result};
 use crate::integer::{Integer, saturating_u32};
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// The k greatest values along an axis.
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+
     /// The `k` greatest values along `axis`, in descending order, and their indices along it (i64).
     ///
     /// Both have the tensor's shape, except for the axis. A row of fewer than `k` values gives all of them: a ragged
@@ -32,35 +36,28 @@ impl Tensor {
     /// assert_eq!(indices.to_string(), "<ragged.RaggedTensor [[1, 2, 0], [], [0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn top_k(&self, k: impl Integer, axis: impl Integer) -> Result<(Self, Self)> {
-        let (k, axis) = (saturating_u32("top_k", "k", k)?, axis.saturating_i64());
-        const OP: &str = "top_k";
-        let sorted = Sorted::first(OP, self, descending(axis), false, k)?;
-        let below = self.partitions().get(sorted.axis..).unwrap_or_default();
-        if below.iter().any(|p| p.uniform_length().is_none()) {
-            let what = format!(
-                "axis {axis} of a tensor of shape {} has ragged dimensions below it, where the greatest values of \
-                 aligned rows form none; sort it, or take the innermost axis",
-                self.shape_text()
-            );
-            return Err(Error::argument(OP, what));
-        }
-        let first = Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 };
-        let mut index = vec![Index::Slice { start: None, stop: None, step: 1 }; sorted.axis];
-        index.push(first);
-        Ok((sorted.values(OP, self)?.slice(&index)?, sorted.indices(OP, self)?.slice(&index)?))
-    }
+    fn top_k(&self, k: impl Integer, axis: impl Integer as axis) -> (T, i64);
+    tensorflow "tf.math.top_k";
+    polars "list.eval(pl.element().top_k(2))";
+    gradient later;
 }
 
-impl<T: Number> RaggedTensor<T> {
-    /// [`Tensor::top_k`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::top_k`].
-    #[track_caller]
-    pub fn top_k(&self, k: impl Integer, axis: impl Integer) -> Result<(Self, RaggedTensor<i64>)> {
-        let (values, indices) = self.erased().top_k(k, axis)?;
-        Ok((values.try_into()?, indices.try_into()?))
+#[track_caller]
+fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Tensor)> {
+    let (k, axis) = (saturating_u32("top_k", "k", k)?, axis.saturating_i64());
+    const OP: &str = "top_k";
+    let sorted = Sorted::first(OP, x, descending(axis), false, k)?;
+    let below = x.partitions().get(sorted.axis..).unwrap_or_default();
+    if below.iter().any(|p| p.uniform_length().is_none()) {
+        let what = format!(
+            "axis {axis} of a tensor of shape {} has ragged dimensions below it, where the greatest values of \
+             aligned rows form none; sort it, or take the innermost axis",
+            x.shape_text()
+        );
+        return Err(Error::argument(OP, what));
     }
+    let first = Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 };
+    let mut index = vec![Index::Slice { start: None, stop: None, step: 1 }; sorted.axis];
+    index.push(first);
+    Ok((sorted.values(OP, x)?.slice(&index)?, sorted.indices(OP, x)?.slice(&index)?))
 }

@@ -9,10 +9,14 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Transposition of the two outermost dimensions where the second is ragged.
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
+
     /// Swaps the two outermost dimensions: row `j` of the result has element `j` of each row that has one, in the order
     /// of the rows.
     ///
@@ -37,48 +41,41 @@ impl Tensor {
     /// assert_eq!(x.transpose_rows()?.to_string(), "<ragged.RaggedTensor [[1, 4], [2, 5], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn transpose_rows(&self) -> Result<Self> {
-        const OP: &str = "transpose_rows";
-        let along = AxisRows::new(OP, self, 1)?;
-        let (backend, rows, at) = (self.backend(), &along.rows, Expr::index());
-        let (count, nrows) = (rows.nvals_extent().clone(), rows.nrows_extent());
-        let (columns, from) = match (rows.uniform_size(), nrows.as_known()) {
-            (Some(len), Some(_)) => {
-                let by = Expr::size(&nrows.size().max(1));
-                let from = at.clone().rem(by.clone()).mul(Expr::size(len)).add(at.div(by));
-                (RowPartition::uniform(nrows.size(), Extent::of(len.clone()))?, from)
-            }
-            _ => {
-                let ncolumns = match rows.uniform_size() {
-                    // Also where there are no rows.
-                    Some(len) => Extent::of(len.clone()),
-                    None => longest(backend, OP, rows)?,
-                };
-                let by = ByKey::new(backend, OP, &count, rows.offset_of(at.clone()), &ncolumns)?;
-                let (columns, ncolumns, _) = by.rows();
-                let columns = match columns {
-                    // There are no elements, so no rows: ragged like all other results.
-                    Rows::Uniform(_) => RowPartition::from_host_splits(backend, OP, vec![0])?,
-                    Rows::Splits(splits) => {
-                        RowPartition::from_splits_node(splits.clone(), ncolumns.clone(), count.size().clone())
-                    }
-                };
-                (columns.with_nvals(count.clone()), Expr::load(by.order(), at))
-            }
-        };
-        let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
-        along.with(columns, &elements)
-    }
+    fn transpose_rows(&self) -> T;
+    gradient later;
+    row none "not offered yet";
 }
 
-impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::transpose_rows`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::transpose_rows`].
-    #[track_caller]
-    pub fn transpose_rows(&self) -> Result<Self> {
-        self.erased().transpose_rows()?.try_into()
-    }
+#[track_caller]
+fn transpose_rows(x: &Tensor) -> Result<Tensor> {
+    const OP: &str = "transpose_rows";
+    let along = AxisRows::new(OP, x, 1)?;
+    let (backend, rows, at) = (x.backend(), &along.rows, Expr::index());
+    let (count, nrows) = (rows.nvals_extent().clone(), rows.nrows_extent());
+    let (columns, from) = match (rows.uniform_size(), nrows.as_known()) {
+        (Some(len), Some(_)) => {
+            let by = Expr::size(&nrows.size().max(1));
+            let from = at.clone().rem(by.clone()).mul(Expr::size(len)).add(at.div(by));
+            (RowPartition::uniform(nrows.size(), Extent::of(len.clone()))?, from)
+        }
+        _ => {
+            let ncolumns = match rows.uniform_size() {
+                // Also where there are no rows.
+                Some(len) => Extent::of(len.clone()),
+                None => longest(backend, OP, rows)?,
+            };
+            let by = ByKey::new(backend, OP, &count, rows.offset_of(at.clone()), &ncolumns)?;
+            let (columns, ncolumns, _) = by.rows();
+            let columns = match columns {
+                // There are no elements, so no rows: ragged like all other results.
+                Rows::Uniform(_) => RowPartition::from_host_splits(backend, OP, vec![0])?,
+                Rows::Splits(splits) => {
+                    RowPartition::from_splits_node(splits.clone(), ncolumns.clone(), count.size().clone())
+                }
+            };
+            (columns.with_nvals(count.clone()), Expr::load(by.order(), at))
+        }
+    };
+    let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
+    along.with(columns, &elements)
 }

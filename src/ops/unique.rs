@@ -9,8 +9,99 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::integer::Integer;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
+
+operations! {
+    /// Distinct values of each row.
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+
+    /// The distinct values of each row, in ascending order.
+    ///
+    /// `axis` must be the innermost. Same dtype. The axis becomes ragged; a dense tensor of rank 1 stays dense, with a
+    /// size that only the device knows. Values are ordered as in [`Tensor::sort`]. -0 and +0 are one value, of which
+    /// the result holds the first in the row; NaN is one value, which comes last. Empty rows stay empty. For the distinct values
+    /// of a whole tensor, take its `flat_values` first.
+    ///
+    /// Costs a sort, two maps and a prefix sum over the values, and a map over the result; no wait. Same bits on every
+    /// device.
+    ///
+    /// NumPy: `unique`, row by row. TensorFlow: `tf.unique`, which keeps the order in which values occur.
+    ///
+    /// # Errors
+    /// `axis` out of range or not the innermost; byte strings.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.unique(-1)?.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn unique(&self, axis: impl Integer as axis) -> T;
+    tensorflow "tf.unique";
+    polars "list.unique()";
+    gradient none "constant almost everywhere";
+
+    /// [`Tensor::unique`], and the number of occurrences of each value in its row (i64).
+    ///
+    /// # Errors
+    /// As [`Tensor::unique`].
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// let (values, counts) = x.unique_with_counts(-1)?;
+    /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
+    /// assert_eq!(counts.to_string(), "<ragged.RaggedTensor [[1, 3], [], [1]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn unique_with_counts(&self, axis: impl Integer as axis) -> (T, i64);
+    tensorflow "tf.unique_with_counts";
+    gradient none "constant almost everywhere";
+
+    /// The number of distinct values along `axis`, which disappears; 0 where there are none.
+    ///
+    /// i64. Any axis; shapes as for all [reductions](crate::Axes). NaN is one value, and so are -0 and +0. Costs a
+    /// sort, a map and a prefix sum over the values, and a map over the result; no wait. Same bits on every device.
+    /// Polars: `n_unique`.
+    ///
+    /// # Errors
+    /// `axis` out of range; byte strings.
+    ///
+    /// ```
+    /// # use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.n_unique(1)?.to_vec()?, [2, 0, 1]);
+    /// assert_eq!(x.n_unique(0)?.to_vec()?, [2, 1, 1, 1]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn n_unique(&self, axis: impl Integer as axis) -> i64;
+    polars "list.n_unique()";
+    gradient none "integers";
+}
+
+#[track_caller]
+fn unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    Ok(Runs::new("unique", x, axis)?.tensors(x)?.0)
+}
+
+#[track_caller]
+fn unique_with_counts(x: &Tensor, axis: impl Integer) -> Result<(Tensor, Tensor)> {
+    let axis = axis.saturating_i64();
+    Runs::new("unique_with_counts", x, axis)?.tensors(x)
+}
+
+#[track_caller]
+fn n_unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    let runs = Runs::new("n_unique", x, axis)?;
+    let line = Expr::index();
+    let count = runs.start(line.clone().add(Expr::u32(1))).sub(runs.start(line)).cast(DType::I64);
+    let left = &runs.sorted.left;
+    left.tensor(x.backend(), Node::map(x.backend(), runs.op, left.numbers(), count, &[]))
+}
 
 /// Sorted rows, and the number of distinct values before each place.
 struct Runs {
@@ -79,109 +170,5 @@ impl Runs {
             Tensor::new(backend, parts.clone(), Some(found.clone()), [], values)
         };
         Ok((tensor(value)?, tensor(times)?))
-    }
-}
-
-impl Tensor {
-    /// The distinct values of each row, in ascending order.
-    ///
-    /// `axis` must be the innermost. Same dtype. The axis becomes ragged; a dense tensor of rank 1 stays dense, with a
-    /// size that only the device knows. Values are ordered as in [`Tensor::sort`]. -0 and +0 are one value, of which
-    /// the result holds the first in the row; NaN is one value, which comes last. Empty rows stay empty. For the distinct values
-    /// of a whole tensor, take its `flat_values` first.
-    ///
-    /// Costs a sort, two maps and a prefix sum over the values, and a map over the result; no wait. Same bits on every
-    /// device.
-    ///
-    /// NumPy: `unique`, row by row. TensorFlow: `tf.unique`, which keeps the order in which values occur.
-    ///
-    /// # Errors
-    /// `axis` out of range or not the innermost; byte strings.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
-    /// assert_eq!(x.unique(-1)?.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn unique(&self, axis: impl Integer) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        Ok(Runs::new("unique", self, axis)?.tensors(self)?.0)
-    }
-
-    /// [`Tensor::unique`], and the number of occurrences of each value in its row (i64).
-    ///
-    /// # Errors
-    /// As [`Tensor::unique`].
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
-    /// let (values, counts) = x.unique_with_counts(-1)?;
-    /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
-    /// assert_eq!(counts.to_string(), "<ragged.RaggedTensor [[1, 3], [], [1]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn unique_with_counts(&self, axis: impl Integer) -> Result<(Self, Self)> {
-        let axis = axis.saturating_i64();
-        Runs::new("unique_with_counts", self, axis)?.tensors(self)
-    }
-
-    /// The number of distinct values along `axis`, which disappears; 0 where there are none.
-    ///
-    /// i64. Any axis; shapes as for all [reductions](crate::Axes). NaN is one value, and so are -0 and +0. Costs a
-    /// sort, a map and a prefix sum over the values, and a map over the result; no wait. Same bits on every device.
-    /// Polars: `n_unique`.
-    ///
-    /// # Errors
-    /// `axis` out of range; byte strings.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
-    /// assert_eq!(x.n_unique(1)?.to_vec()?, [2, 0, 1]);
-    /// assert_eq!(x.n_unique(0)?.to_vec()?, [2, 1, 1, 1]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn n_unique(&self, axis: impl Integer) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        let runs = Runs::new("n_unique", self, axis)?;
-        let line = Expr::index();
-        let count = runs.start(line.clone().add(Expr::u32(1))).sub(runs.start(line)).cast(DType::I64);
-        let left = &runs.sorted.left;
-        left.tensor(self.backend(), Node::map(self.backend(), runs.op, left.numbers(), count, &[]))
-    }
-}
-
-impl<T: Number> RaggedTensor<T> {
-    /// [`Tensor::unique`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::unique`].
-    #[track_caller]
-    pub fn unique(&self, axis: impl Integer) -> Result<Self> {
-        self.erased().unique(axis)?.try_into()
-    }
-
-    /// [`Tensor::unique_with_counts`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::unique_with_counts`].
-    #[track_caller]
-    pub fn unique_with_counts(&self, axis: impl Integer) -> Result<(Self, RaggedTensor<i64>)> {
-        let (values, counts) = self.erased().unique_with_counts(axis)?;
-        Ok((values.try_into()?, counts.try_into()?))
-    }
-
-    /// [`Tensor::n_unique`] of typed values.
-    ///
-    /// # Errors
-    /// As [`Tensor::n_unique`].
-    #[track_caller]
-    pub fn n_unique(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.erased().n_unique(axis)?.try_into()
     }
 }

@@ -32,7 +32,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
             let some = move |t: &Tensor| t.cast(DType::Bool)?.reduce_any(-1);
             op("mask of the last rows", move |x, _| x.boolean_mask(&some(x)?))
         }
-        6 if x.dtype != DType::Str => op("where_indices", |x, _| Ok(x.where_indices()?.into_erased())),
+        6 if x.dtype != DType::Str => op("where_indices", |x, _| x.where_indices()),
         7 => op("select", |x, y| x.equal(y)?.select(y, x)),
         8 => op("select of its reverse", |x, _| {
             let back = x.reverse(0)?.broadcast_like(x)?;

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use ragged::{OnRows, Operation};
+
 use crate::source::{files, read, src};
 
 /// A public function.
@@ -36,7 +38,31 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 pub fn functions(inside: &str) -> Vec<Function> {
     let path = src().join(inside);
     let files = if path.is_dir() { files(&path) } else { vec![path] };
-    files.iter().flat_map(|file| of_file(file)).collect()
+    let mut out: Vec<Function> = files.iter().flat_map(|file| of_file(file)).collect();
+    if inside == "ops" {
+        out.extend(declared());
+    }
+    out
+}
+
+/// The methods that declarations of operations make.
+fn declared() -> impl Iterator<Item = Function> {
+    let by_hand = read(&src().join("ops/by_hand.rs"));
+    let is_made = move |operation: &&Operation| {
+        ["(", "<"].iter().all(|after| !by_hand.contains(&format!("    fn {}{after}", operation.name)))
+    };
+    ragged::operations().filter(is_made).flat_map(|operation| {
+        let owners = ["Tensor", "RaggedTensor", "Row"];
+        let is_offered = move |owner: &&str| *owner != "Row" || operation.on_rows == OnRows::Yes;
+        owners.into_iter().filter(is_offered).map(|owner| Function {
+            place: format!("operation of the family {:?}", operation.family),
+            owner: owner.to_owned(),
+            name: operation.name.to_owned(),
+            // The macro adds the attribute. Methods by hand have documentation of their own.
+            doc: format!("{}\n#[track_caller]", operation.doc),
+            result: "Result<Tensor>".to_owned(),
+        })
+    })
 }
 
 /// Documentation of the types that the files define: name and text.

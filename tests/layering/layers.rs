@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::source::{code, files, read, src};
 
 /// The layers, lowest first. Modules of one layer do not import each other.
-const LAYERS: [&[&str]; 15] = [
+const LAYERS: [&[&str]; 16] = [
     &["dtype", "trace"],
     &["error", "numerics", "stats", "tuning"],
     &["environment", "integer"],
@@ -17,6 +17,7 @@ const LAYERS: [&[&str]; 15] = [
     &["shape"],
     &["element"],
     &["tensor"],
+    &["operation"],
     &["ops"],
     &["program"],
     &["sparse", "structured"],

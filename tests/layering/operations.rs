@@ -1,9 +1,13 @@
-//! The table of `ragged::guide::operations` has every operation.
+//! Every operation is declared, computed by a function beside its declaration, and in the table of
+//! `ragged::guide::operations`, which is written from the declarations: `RAGGED_GUIDE=write` writes it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use ragged::{Gradient, OnRows, Operation, operations};
 
 use crate::functions::{Function, functions};
-use crate::source::{read, src};
+use crate::source::{files, read, src};
 
 /// Whether a method of [`ragged::Tensor`] is an operation: its result is a tensor, or several.
 fn is_operation(f: &Function) -> bool {
@@ -13,44 +17,155 @@ fn is_operation(f: &Function) -> bool {
         && words.any(|word| ["Self", "Tensor", "RaggedTensor", "SparseTensor"].contains(&word))
 }
 
-/// The row of each operation that the table links.
-fn table() -> BTreeMap<String, String> {
-    let page = read(&src().join("guide/operations.rs"));
-    let mut out = BTreeMap::new();
-    for row in page.lines().filter(|line| line.starts_with("//! | [`")) {
-        for link in row.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let again = out.insert(link.to_owned(), row.to_owned());
-            assert!(again.is_none(), "two rows of {link}");
-        }
-    }
-    out
-}
-
 #[test]
-fn every_operation_is_in_the_table() {
-    let table = table();
-    let all: Vec<Function> = functions("ops").into_iter().chain(functions("tensor")).filter(is_operation).collect();
+fn every_operation_is_declared_once() {
+    let mut names = BTreeSet::new();
+    for operation in operations() {
+        assert!(names.insert(operation.name), "two declarations of {}", operation.name);
+    }
+    let all = functions("ops").into_iter().chain(functions("tensor"));
     let missing: Vec<String> = all
-        .iter()
-        .filter(|f| !table.contains_key(&format!("Tensor::{}", f.name)))
+        .filter(|f| is_operation(f) && !names.contains(f.name.as_str()))
         .map(|f| format!("{} ({})", f.name, f.place))
         .collect();
-    assert!(missing.is_empty(), "add to src/guide/operations.rs:\n{}", missing.join("\n"));
-    assert!(all.len() > 250, "only {} operations found", all.len());
+    assert!(missing.is_empty(), "declare with operations!:\n{}", missing.join("\n"));
+    assert!(names.len() > 290, "only {} operations", names.len());
 }
 
 #[test]
-fn the_table_says_where_operations_are_computed() {
-    let table = table();
-    let mut faults = Vec::new();
-    for f in functions("ops").iter().filter(|f| is_operation(f)) {
-        let Some(row) = table.get(&format!("Tensor::{}", f.name)) else { continue };
-        if f.doc.contains("host step;") && !row.contains("host step") {
-            faults.push(format!("{} is a host step: {}", f.name, f.place));
+fn every_list_of_declarations_is_joined() {
+    let joined = read(&src().join("ops/declared.rs"));
+    for file in files(&src().join("ops")) {
+        let module = file.strip_prefix(src().join("ops")).unwrap().with_extension("");
+        let module = module.to_string_lossy().replace("/mod", "").replace('/', "::");
+        for line in read(&file).lines() {
+            let Some(rest) = line.strip_prefix("    const ").filter(|rest| rest.contains(": family ")) else {
+                continue;
+            };
+            let list = rest.split(':').next().unwrap();
+            assert!(joined.contains(&format!("    {module}::{list},")), "add {module}::{list} to src/ops/declared.rs");
         }
-        if f.doc.contains("record_async") && !row.contains("may wait") {
-            faults.push(format!("{} may wait: {}", f.name, f.place));
+    }
+}
+
+#[test]
+fn functions_of_operations_know_their_caller() {
+    let names: BTreeSet<&str> = operations().map(|operation| operation.name).collect();
+    let mut faults = Vec::new();
+    let mut found = 0;
+    for file in files(&src().join("ops")) {
+        let text = read(&file);
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let Some(rest) = line.strip_prefix("fn ") else { continue };
+            let name = rest.split(['(', '<']).next().unwrap();
+            if names.contains(name) && rest.contains("Tensor") {
+                found += 1;
+                if at == 0 || lines[at - 1] != "#[track_caller]" {
+                    faults.push(format!("{}:{}", file.display(), at + 1));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "without #[track_caller]:\n{}", faults.join("\n"));
+    assert!(found > 100, "only {found} functions found");
+}
+
+#[test]
+fn documentation_agrees_with_the_declaration() {
+    let mut faults = Vec::new();
+    for operation in operations() {
+        if operation.doc.contains("host step") != operation.host_step.is_some() {
+            faults.push(format!("{}: the documentation and the declaration disagree on a host step", operation.name));
+        }
+        if operation.doc.contains("record_async") && operation.waits.is_none() {
+            faults.push(format!("{}: the documentation says that it may wait", operation.name));
+        }
+        let words = [operation.waits, operation.host_step].into_iter().flatten();
+        let reasons = words.chain(match operation.gradient {
+            Gradient::None(reason) => Some(reason),
+            _ => None,
+        });
+        let reasons = reasons.chain(match operation.on_rows {
+            OnRows::No(reason) => Some(reason),
+            _ => None,
+        });
+        for reason in reasons {
+            if reason.contains("TODO") {
+                faults.push(format!("{}: a reason is missing", operation.name));
+            }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The families, in the order of the table.
+fn families() -> Vec<&'static str> {
+    let mut out: Vec<&'static str> = Vec::new();
+    for operation in operations() {
+        if !out.contains(&operation.family) {
+            out.push(operation.family);
+        }
+    }
+    out.sort_by_key(|family| ORDER.iter().position(|name| name == family).expect("a family without a place in ORDER"));
+    out
+}
+
+const ORDER: [&str; 14] = [
+    "Construction",
+    "Parts, sizes and copies",
+    "Indexing and gathering",
+    "Masks and selection",
+    "Element-wise, one operand",
+    "Element-wise, several operands",
+    "Reductions",
+    "Along an axis",
+    "Rows: pairs, windows, groups, sets, samples",
+    "Joining, repeating and shapes",
+    "Products and segments",
+    "Counts",
+    "Strings",
+    "Hashes and crosses",
+];
+
+/// The row of an operation.
+fn row(operation: &Operation) -> String {
+    let name = |name: Option<&str>| name.map_or("–".to_owned(), |name| format!("`{}`", name.replace('|', "\\|")));
+    let device = match (operation.host_step, operation.waits) {
+        (Some(part), _) => format!("host step: {part}"),
+        (None, Some(when)) => format!("device; may wait {when}"),
+        (None, None) => "device".to_owned(),
+    };
+    let rows = if operation.on_rows == OnRows::Yes { "yes" } else { "–" };
+    let gradient = match operation.gradient {
+        Gradient::None(reason) => format!("none: {reason}"),
+        _ => "later".to_owned(),
+    };
+    let of = if TYPED.contains(&operation.name) { "RaggedTensor" } else { "Tensor" };
+    let names = [operation.tensorflow, operation.awkward, operation.polars].map(name).join(" | ");
+    format!("| [`{0}`]({of}::{0}) | {names} | {device} | {rows} | {gradient} |\n", operation.name)
+}
+
+/// Operations that [`ragged::Tensor`] does not have, since they need an element type.
+const TYPED: [&str; 4] = ["from_nested", "dense", "from_ndarray", "scalar_mul"];
+
+fn table() -> String {
+    let mut out = String::new();
+    for family in families() {
+        writeln!(out, "# {family}\n").unwrap();
+        out += "| operation | TensorFlow | Awkward | Polars | computed by | on a row | gradient |\n|---|---|---|---|---|---|---|\n";
+        operations().filter(|operation| operation.family == family).for_each(|operation| out += &row(operation));
+        out.push('\n');
+    }
+    format!("{}\n", out.trim_end())
+}
+
+#[test]
+fn the_table_of_the_guide_is_that_of_the_declarations() {
+    let path = src().join("guide/operations.md");
+    let table = table();
+    if std::env::var("RAGGED_GUIDE").is_ok_and(|value| value == "write") {
+        std::fs::write(&path, &table).expect("the table is written");
+    }
+    assert!(read(&path) == table, "run with RAGGED_GUIDE=write to write {} again", path.display());
 }

@@ -11,8 +11,7 @@ const LIMIT: usize = 400;
 const FOLDERS: [&str; 5] = ["src", "crates", "tests", "examples", "benches"];
 
 /// Tables, which may have more lines: file, reason.
-const TABLES: [(&str, &str); 4] = [
-    ("src/guide/operations.rs", "documentation: a row of a table per operation"),
+const TABLES: [(&str, &str); 3] = [
     ("src/math/special_coefficients.rs", "generated: coefficients of polynomials"),
     ("src/math/tests/special_values.rs", "generated: arguments and values of the special functions"),
     ("src/math/tests/values.rs", "generated: arguments and values of elementary functions"),

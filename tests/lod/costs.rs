@@ -135,11 +135,7 @@ const OPERATIONS: &[(&str, Form, Form)] = &[
         |i| one(LoDTensor::from(i.cells()?).sequence_unpad(vec![2; 600])?),
         |i| Ok(vec![Tensor::from_tensor_with_lengths(&i.cells()?, vec![2; 600], 1)?]),
     ),
-    (
-        "sequence_mask",
-        |i| one(i.lod.sequence_mask(30)?),
-        |i| Ok(vec![i.x.row_lengths(1)?.sequence_mask(30)?.into_erased()]),
-    ),
+    ("sequence_mask", |i| one(i.lod.sequence_mask(30)?), |i| Ok(vec![i.x.row_lengths(1)?.sequence_mask(30)?])),
     ("sequence_reverse", |i| one(i.lod.sequence_reverse()?), |i| Ok(vec![i.x.reverse(1)?])),
     (
         "sequence_conv",

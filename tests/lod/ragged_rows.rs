@@ -89,6 +89,7 @@ fn masks_of_lengths_of_any_type() {
         for dtype in numbers().filter(|dtype| dtype.is_integer()) {
             let lengths = HostTensor::dense(&[2, 2], HostValues::I32(vec![2, 0, 1, 5])).to_device(&device).unwrap();
             let mask = lengths.cast(dtype).unwrap().sequence_mask(2).unwrap();
+            let mask = RaggedTensor::<bool>::try_from(mask).unwrap();
             assert_eq!(mask.shape(), [Some(2), Some(2), Some(2)]);
             assert_eq!(mask.to_vec().unwrap(), [true, true, false, false, true, false, true, true], "{dtype}");
         }

@@ -55,7 +55,7 @@ const OPS: &[Op] = &[
     ("masked", |x, _| x.boolean_mask(&x.cast(DType::Bool)?)),
     ("padded", |x, _| x.to_tensor(Fill::zero(x.dtype()))),
     ("filled", |x, _| Ok(x.fill_empty_rows(&Tensor::zeros(&x.ragged_shape().slice(..0)?, x.dtype())?)?.0)),
-    ("where", |x, _| Ok(x.where_indices()?.into_erased())),
+    ("where", |x, _| x.where_indices()),
     ("times its transpose", |x, _| x.matmul(x.t())),
     ("its transpose times it", |x, _| x.t().matmul(x)),
     ("one hot", |x, a| x.cast(DType::I64)?.one_hot(along(3, a), 1i32, 0i32)?.cast(x.dtype())),

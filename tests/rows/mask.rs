@@ -1,6 +1,6 @@
 //! Masks, selections, and the indices at which a condition holds.
 
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Tensor, keep};
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, keep};
 
 use crate::common;
 use crate::devices;
@@ -147,6 +147,10 @@ fn naive_indices(x: &Nest<bool>) -> Vec<i64> {
     out
 }
 
+fn typed_indices(x: &Tensor) -> Result<RaggedTensor<i64>> {
+    x.where_indices()?.try_into()
+}
+
 #[test]
 fn where_indices_equals_naive_loops() {
     let devices = devices();
@@ -157,7 +161,7 @@ fn where_indices_equals_naive_loops() {
         x.values = random.values(DType::Bool, x.values.len());
         let some = if seed < 20 { devices.len() } else { 2 };
         for device in devices[..some].iter().filter(|d| common::has(d, DType::I64)) {
-            let got = on(&x, device).where_indices().expect("recorded");
+            let got = typed_indices(&on(&x, device)).expect("recorded");
             assert_eq!(got.shape()[1], Some(1 + ragged + inner));
             assert_eq!(got.to_vec().expect("a read"), naive_indices(&flags(&x)), "{x:?}");
         }
@@ -238,7 +242,7 @@ fn device_known_sizes() {
             let mask_host = mask.to_host().expect("a read");
             let got = x.boolean_mask(&mask).and_then(|t| t.to_host()).expect("a mask");
             assert_eq!(leaves(&got), masked(&leaves(&host), &flags(&mask_host)), "{host:?}");
-            let got = mask.where_indices().and_then(|t| t.to_vec()).expect("indices");
+            let got = typed_indices(&mask).and_then(|t| t.to_vec()).expect("indices");
             assert_eq!(got, naive_indices(&flags(&mask_host)), "{host:?}");
             let got = mask.select(&x, &x.negative().expect("numbers")).and_then(|t| t.to_host()).expect("a choice");
             let absolute = leaves(&x.abs().and_then(|t| t.to_host()).expect("numbers"));
@@ -267,7 +271,7 @@ fn recording_does_not_wait() {
         let kept = x.boolean_mask(&mask).unwrap();
         let rows = kept.boolean_mask(&kept.reduce_sum(1).unwrap().greater(5).unwrap()).unwrap();
         let tiled = rows.tile(&[2, 3]).unwrap().repeat(2, 1).unwrap();
-        let places = tiled.greater(4).unwrap().where_indices().unwrap();
+        let places = typed_indices(&tiled.greater(4).unwrap()).unwrap();
         tiled.eval().and_then(|()| places.eval()).unwrap();
         assert_eq!(device.stats().waits, before);
         assert!(!places.to_vec().unwrap().is_empty());

@@ -1,29 +1,22 @@
 //! Accessors of a tensor: values, row partitions and sizes, and replacement of its values.
 
-mod sizes;
+pub(super) mod sizes;
 mod typed;
 
 use crate::device::Device;
+use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::integer::Integer;
+use crate::ops::operations;
 use crate::shape::RowPartition;
 use crate::tensor::{Making, Tensor, Trust, Values};
 
-impl Tensor {
-    /// The outermost partition.
-    ///
-    /// # Errors
-    /// A dense tensor has none.
-    #[track_caller]
-    fn outermost(&self, op: &'static str) -> Result<&RowPartition> {
-        self.partitions()
-            .first()
-            .ok_or_else(|| Error::argument(op, "a dense tensor has no row partition"))
-            .map_err(here())
-    }
+operations! {
+    /// Accessors of a tensor: values, row partitions and sizes, and replacement of its values.
+    const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
 
     /// The tensor without its outermost partition: the values of its rows. `tf.RaggedTensor.values`. No pass, no wait.
     ///
@@ -36,11 +29,12 @@ impl Tensor {
     /// assert_eq!(x.values()?.to_vec()?, [1, 2, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn values(&self) -> Result<Self> {
-        self.outermost("values")?;
-        self.values_below()
-    }
+    fn values(&self) -> T;
+    tensorflow "tf.RaggedTensor.values";
+    awkward "ak.flatten";
+    polars "explode()";
+    gradient later;
+    row none "the partitions are those of all rows";
 
     /// The flat values under all partitions, as a dense tensor. `tf.RaggedTensor.flat_values`. No pass, no wait.
     ///
@@ -53,11 +47,11 @@ impl Tensor {
     /// assert_eq!(x.flat_values()?.to_vec()?, [1, 2, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn flat_values(&self) -> Result<Self> {
-        let (outer, inner) = (self.outer().cloned(), self.inner().clone());
-        Self::new(self.backend(), Vec::new(), outer, inner, self.values_ref().clone())
-    }
+    fn flat_values(&self) -> T;
+    tensorflow "tf.RaggedTensor.flat_values";
+    awkward "ak.ravel";
+    gradient later;
+    row none "the partitions are those of all rows";
 
     /// Row splits of the outermost dimension: the start of each row and the end of the last one, as `nrows + 1` i64
     /// entries. `tf.RaggedTensor.row_splits`. One map, no wait.
@@ -71,10 +65,10 @@ impl Tensor {
     /// assert_eq!(x.row_splits()?.to_vec()?, [0, 2, 2, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn row_splits(&self) -> Result<Self> {
-        self.outermost("row_splits")?.row_splits_on(self.backend())
-    }
+    fn row_splits(&self) -> i64;
+    tensorflow "tf.RaggedTensor.row_splits";
+    gradient none "integers";
+    row none "the partitions are those of all rows";
 
     /// Start of each row of the outermost dimension; i64. `tf.RaggedTensor.row_starts`. One map, no wait.
     ///
@@ -87,10 +81,10 @@ impl Tensor {
     /// assert_eq!(x.row_starts()?.to_vec()?, [0, 2, 2]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn row_starts(&self) -> Result<Self> {
-        self.outermost("row_starts")?.row_starts_on(self.backend())
-    }
+    fn row_starts(&self) -> i64;
+    tensorflow "tf.RaggedTensor.row_starts";
+    gradient none "integers";
+    row none "the partitions are those of all rows";
 
     /// End of each row of the outermost dimension; i64. `tf.RaggedTensor.row_limits`. One map, no wait.
     ///
@@ -103,10 +97,10 @@ impl Tensor {
     /// assert_eq!(x.row_limits()?.to_vec()?, [2, 2, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn row_limits(&self) -> Result<Self> {
-        self.outermost("row_limits")?.row_limits_on(self.backend())
-    }
+    fn row_limits(&self) -> i64;
+    tensorflow "tf.RaggedTensor.row_limits";
+    gradient none "integers";
+    row none "the partitions are those of all rows";
 
     /// Row index of each value of the outermost dimension; i64. `tf.RaggedTensor.value_rowids`. One map (a search in
     /// the splits per value), no wait.
@@ -120,10 +114,10 @@ impl Tensor {
     /// assert_eq!(x.value_rowids()?.to_vec()?, [0, 0, 2]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn value_rowids(&self) -> Result<Self> {
-        self.outermost("value_rowids")?.value_rowids_on(self.backend())
-    }
+    fn value_rowids(&self) -> i64;
+    tensorflow "tf.RaggedTensor.value_rowids";
+    gradient none "integers";
+    row none "the partitions are those of all rows";
 
     /// Length of each row of dimension `axis`, in elements; i64. `tf.RaggedTensor.row_lengths`.
     ///
@@ -141,30 +135,11 @@ impl Tensor {
     /// assert_eq!(x.row_lengths(-1)?.to_string(), "<ragged.RaggedTensor [[2, 0], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn row_lengths(&self, axis: impl Integer) -> Result<Self> {
-        let axis = axis.saturating_i64();
-        const OP: &str = "row_lengths";
-        self.outermost(OP)?;
-        let axis = self.axis(OP, axis)?;
-        if axis == 0 {
-            return self.nrows();
-        }
-        if let Some(p) = self.partitions().get(axis - 1) {
-            let lengths = p.row_lengths_on(self.backend())?;
-            let outer = Some(p.nrows_extent().clone());
-            let above = self.partitions()[..axis - 1].to_vec();
-            return Self::new(self.backend(), above, outer, [], lengths.values_ref().clone());
-        }
-        // An inner dimension: all its rows have the same length.
-        let above = axis - self.ragged_rank();
-        let len = Expr::scalar(i64::from(self.inner()[above - 1]));
-        let inner = self.inner()[..above - 1].to_vec();
-        let count = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
-        let numbers = count.times(OP, inner.iter().map(|&d| u64::from(d)).product())?;
-        let node = Node::map(self.backend(), OP, numbers, len, &[]);
-        Self::new(self.backend(), self.partitions().to_vec(), Some(count), inner, Values::Numbers(node))
-    }
+    fn row_lengths(&self, axis: impl Integer as axis) -> i64;
+    tensorflow "tf.RaggedTensor.row_lengths";
+    awkward "ak.num";
+    polars "list.len()";
+    gradient none "integers";
 
     /// [`Tensor::row_splits`] of every partition, outermost first. `tf.RaggedTensor.nested_row_splits`.
     ///
@@ -175,10 +150,10 @@ impl Tensor {
     /// assert_eq!((splits[0].to_vec()?, splits[1].to_vec()?), (vec![0, 2, 3], vec![0, 2, 2, 3]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn nested_row_splits(&self) -> Result<Vec<Self>> {
-        self.partitions().iter().map(|p| p.row_splits_on(self.backend())).collect::<Result<_>>().map_err(here())
-    }
+    fn nested_row_splits(&self) -> [i64];
+    tensorflow "tf.RaggedTensor.nested_row_splits";
+    gradient none "integers";
+    row none "the partitions are those of all rows";
 
     /// The row lengths of every partition, outermost first, as dense vectors. `tf.RaggedTensor.nested_row_lengths`.
     ///
@@ -189,10 +164,10 @@ impl Tensor {
     /// assert_eq!((lengths[0].to_vec()?, lengths[1].to_vec()?), (vec![2, 1], vec![2, 0, 1]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn nested_row_lengths(&self) -> Result<Vec<Self>> {
-        self.partitions().iter().map(|p| p.row_lengths_on(self.backend())).collect::<Result<_>>().map_err(here())
-    }
+    fn nested_row_lengths(&self) -> [i64];
+    tensorflow "tf.RaggedTensor.nested_row_lengths";
+    gradient none "integers";
+    row none "the partitions are those of all rows";
 
     /// [`Tensor::value_rowids`] of every partition, outermost first. `tf.RaggedTensor.nested_value_rowids`.
     ///
@@ -203,22 +178,10 @@ impl Tensor {
     /// assert_eq!((ids[0].to_vec()?, ids[1].to_vec()?), (vec![0, 0, 1], vec![0, 0, 2]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn nested_value_rowids(&self) -> Result<Vec<Self>> {
-        self.partitions().iter().map(|p| p.value_rowids_on(self.backend())).collect::<Result<_>>().map_err(here())
-    }
-
-    /// Row length of the outermost dimension, if its partition is uniform. `tf.RaggedTensor.uniform_row_length`.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_uniform_row_length([1, 2, 3, 4], 2, &Device::cpu())?;
-    /// assert_eq!(x.uniform_row_length(), Some(2));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn uniform_row_length(&self) -> Option<usize> {
-        self.partitions().first().and_then(RowPartition::uniform_row_length)
-    }
+    fn nested_value_rowids(&self) -> [i64];
+    tensorflow "tf.RaggedTensor.nested_value_rowids";
+    gradient none "integers";
+    row none "the partitions are those of all rows";
 
     /// Replaces the values of the rows: the outermost partition over `values`. `tf.RaggedTensor.with_values`. The new
     /// values may have any dtype, partitions and inner dimensions. No pass, no wait.
@@ -235,11 +198,11 @@ impl Tensor {
     /// assert_eq!(x.with_values(&values)?.to_string(), "<ragged.RaggedTensor [[0.5, 1.5], [2.5]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn with_values(&self, values: &impl AsRef<Self>) -> Result<Self> {
-        let p = self.outermost("with_values")?;
-        self.replaced("with_values", std::slice::from_ref(p), p.nvals_extent(), values.as_ref())
-    }
+    fn with_values(&self, values: &impl AsRef<Tensor>) -> Tensor;
+    tensorflow "tf.RaggedTensor.with_values";
+    gradient later;
+    typed hand;
+    row none "the partitions are those of all rows";
 
     /// Replaces the flat values: all partitions over `flat_values`. `tf.RaggedTensor.with_flat_values`. The new values
     /// may have any dtype and inner dimensions. No pass, no wait.
@@ -255,14 +218,124 @@ impl Tensor {
     /// assert_eq!(x.with_flat_values(&values)?.to_string(), "<ragged.RaggedTensor [[[0.5, 1.5], []], [[2.5]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    fn with_flat_values(&self, flat_values: &impl AsRef<Tensor>) -> Tensor;
+    tensorflow "tf.RaggedTensor.with_flat_values";
+    gradient later;
+    typed hand;
+    row none "the partitions are those of all rows";
+}
+
+#[track_caller]
+fn values(x: &Tensor) -> Result<Tensor> {
+    x.outermost("values")?;
+    x.values_below()
+}
+
+#[track_caller]
+fn flat_values(x: &Tensor) -> Result<Tensor> {
+    let (outer, inner) = (x.outer().cloned(), x.inner().clone());
+    Tensor::new(x.backend(), Vec::new(), outer, inner, x.values_ref().clone())
+}
+
+#[track_caller]
+fn row_splits(x: &Tensor) -> Result<Tensor> {
+    x.outermost("row_splits")?.row_splits_on(x.backend())
+}
+
+#[track_caller]
+fn row_starts(x: &Tensor) -> Result<Tensor> {
+    x.outermost("row_starts")?.row_starts_on(x.backend())
+}
+
+#[track_caller]
+fn row_limits(x: &Tensor) -> Result<Tensor> {
+    x.outermost("row_limits")?.row_limits_on(x.backend())
+}
+
+#[track_caller]
+fn value_rowids(x: &Tensor) -> Result<Tensor> {
+    x.outermost("value_rowids")?.value_rowids_on(x.backend())
+}
+
+#[track_caller]
+fn row_lengths(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    const OP: &str = "row_lengths";
+    x.outermost(OP)?;
+    let axis = x.axis(OP, axis)?;
+    if axis == 0 {
+        return x.nrows();
+    }
+    if let Some(p) = x.partitions().get(axis - 1) {
+        let lengths = p.row_lengths_on(x.backend())?;
+        let outer = Some(p.nrows_extent().clone());
+        let above = x.partitions()[..axis - 1].to_vec();
+        return Tensor::new(x.backend(), above, outer, [], lengths.values_ref().clone());
+    }
+    // An inner dimension: all its rows have the same length.
+    let above = axis - x.ragged_rank();
+    let len = Expr::scalar(i64::from(x.inner()[above - 1]));
+    let inner = x.inner()[..above - 1].to_vec();
+    let count = x.outer().cloned().unwrap_or_else(|| Extent::known(1));
+    let numbers = count.times(OP, inner.iter().map(|&d| u64::from(d)).product())?;
+    let node = Node::map(x.backend(), OP, numbers, len, &[]);
+    Tensor::new(x.backend(), x.partitions().to_vec(), Some(count), inner, Values::Numbers(node))
+}
+
+#[track_caller]
+fn nested_row_splits(x: &Tensor) -> Result<Vec<Tensor>> {
+    x.partitions().iter().map(|p| p.row_splits_on(x.backend())).collect::<Result<_>>().map_err(here())
+}
+
+#[track_caller]
+fn nested_row_lengths(x: &Tensor) -> Result<Vec<Tensor>> {
+    x.partitions().iter().map(|p| p.row_lengths_on(x.backend())).collect::<Result<_>>().map_err(here())
+}
+
+#[track_caller]
+fn nested_value_rowids(x: &Tensor) -> Result<Vec<Tensor>> {
+    x.partitions().iter().map(|p| p.value_rowids_on(x.backend())).collect::<Result<_>>().map_err(here())
+}
+
+#[track_caller]
+fn with_values(x: &Tensor, values: &impl AsRef<Tensor>) -> Result<Tensor> {
+    let p = x.outermost("with_values")?;
+    x.replaced("with_values", std::slice::from_ref(p), p.nvals_extent(), values.as_ref())
+}
+
+#[track_caller]
+fn with_flat_values(x: &Tensor, flat_values: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "with_flat_values";
+    let flat_values = flat_values.as_ref();
+    match x.partitions().last() {
+        Some(p) => x.replaced(OP, x.partitions(), p.nvals_extent(), flat_values),
+        None => Ok(flat_values.clone()),
+    }
+}
+
+impl Tensor {
+    /// The outermost partition.
+    ///
+    /// # Errors
+    /// A dense tensor has none.
     #[track_caller]
-    pub fn with_flat_values(&self, flat_values: &impl AsRef<Self>) -> Result<Self> {
-        const OP: &str = "with_flat_values";
-        let flat_values = flat_values.as_ref();
-        match self.partitions().last() {
-            Some(p) => self.replaced(OP, self.partitions(), p.nvals_extent(), flat_values),
-            None => Ok(flat_values.clone()),
-        }
+    fn outermost(&self, op: &'static str) -> Result<&RowPartition> {
+        self.partitions()
+            .first()
+            .ok_or_else(|| Error::argument(op, "a dense tensor has no row partition"))
+            .map_err(here())
+    }
+
+    /// Row length of the outermost dimension, if its partition is uniform. `tf.RaggedTensor.uniform_row_length`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_uniform_row_length([1, 2, 3, 4], 2, &Device::cpu())?;
+    /// assert_eq!(x.uniform_row_length(), Some(2));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn uniform_row_length(&self) -> Option<usize> {
+        self.partitions().first().and_then(RowPartition::uniform_row_length)
     }
 
     #[track_caller]

@@ -2,49 +2,7 @@
 
 use crate::element::Element;
 use crate::error::Result;
-use crate::integer::Integer;
 use crate::tensor::RaggedTensor;
-
-/// Accessors of a typed tensor that return one typed tensor.
-macro_rules! forward {
-    ($($name:ident -> $out:ty),* $(,)?) => {
-        impl<T: Element> RaggedTensor<T> {
-            $(
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
-                ///
-                /// # Errors
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
-                #[track_caller]
-                pub fn $name(&self) -> Result<RaggedTensor<$out>> {
-                    self.erased().$name()?.try_into()
-                }
-            )*
-        }
-    };
-}
-forward!(
-    values -> T, flat_values -> T, row_splits -> i64, row_starts -> i64, row_limits -> i64, value_rowids -> i64,
-    nrows -> i64, size -> i64, bounding_shape -> i64,
-);
-
-/// Accessors of a typed tensor that return one tensor per partition.
-macro_rules! forward_nested {
-    ($($name:ident),* $(,)?) => {
-        impl<T: Element> RaggedTensor<T> {
-            $(
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
-                ///
-                /// # Errors
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`](crate::Tensor::", stringify!($name), ").")]
-                #[track_caller]
-                pub fn $name(&self) -> Result<Vec<RaggedTensor<i64>>> {
-                    self.erased().$name()?.into_iter().map(TryInto::try_into).collect()
-                }
-            )*
-        }
-    };
-}
-forward_nested!(nested_row_splits, nested_row_lengths, nested_value_rowids);
 
 impl<T: Element> RaggedTensor<T> {
     /// Number of dimensions.
@@ -76,14 +34,6 @@ impl<T: Element> RaggedTensor<T> {
     /// As [`Tensor::uniform_row_length`](crate::Tensor::uniform_row_length).
     pub fn uniform_row_length(&self) -> Option<usize> {
         self.erased().uniform_row_length()
-    }
-    /// As [`Tensor::row_lengths`](crate::Tensor::row_lengths).
-    ///
-    /// # Errors
-    /// As [`Tensor::row_lengths`](crate::Tensor::row_lengths).
-    #[track_caller]
-    pub fn row_lengths(&self, axis: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.erased().row_lengths(axis)?.try_into()
     }
     /// As [`Tensor::with_values`](crate::Tensor::with_values).
     ///

@@ -11,10 +11,110 @@ use crate::integer::Integer;
 use std::borrow::Borrow;
 
 use crate::device::Device;
+use crate::element::Element;
 use crate::error::{Error, Result, caller, here, on_behalf};
+use crate::ops::operations;
 use crate::tensor::{RaggedTensor, Tensor};
 pub(super) use append::{append_values, number_of_operands};
 use join::Join;
+
+operations! {
+    /// Concatenation and stacking.
+    const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
+
+    /// Concatenates tensors along `axis`.
+    ///
+    /// Axis 0 appends the rows of the tensors; any other axis joins their k-th rows. All tensors have one dtype and one
+    /// rank; dense ones become ragged if any tensor is ragged. Dimensions before `axis` must be equal; ragged
+    /// dimensions below may differ. Equal uniform dimensions stay uniform. Dense tensors give a dense result.
+    ///
+    /// Costs a map over the values and a map over the rows for the splits. More than two distinct tensors, or more than 8,
+    /// are appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
+    ///
+    /// # Errors
+    /// An empty list; `axis` out of range; different ranks, dtypes or devices; different numbers of rows, inner
+    /// dimensions or row lengths before `axis`, at the read where only the device knows them.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![2],
+    ///     values: HostValues::I32(vec![1, 2]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// let joined = Tensor::concat(&[&x, &x], 1)?.to_host()?;
+    /// assert_eq!(joined.nested_row_splits, [[0, 4, 4]]);
+    /// assert_eq!(joined.values, HostValues::I32(vec![1, 2, 1, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn concat(all: &[impl AsRef<Tensor>], axis: impl Integer as axis) -> T;
+    alias "cat", "concatenate";
+    tensorflow "tf.concat";
+    awkward "ak.concatenate";
+    gradient later;
+    typed hand;
+    row hand;
+
+    /// Stacks tensors along a new dimension `axis`.
+    ///
+    /// `axis` is 0 to the rank, or negative. Along axis 0 each tensor becomes a row: the tensors may have different
+    /// shapes, and the result is ragged. Scalars give a dense vector. Along another axis the dimensions before it must
+    /// be equal. Dense tensors along their last two axes give a dense tensor. Costs as [`concat`](Self::concat).
+    ///
+    /// # Errors
+    /// As [`concat`](Self::concat).
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
+    /// let y = HostTensor::dense(&[1], HostValues::I32(vec![3])).to_device(&Device::cpu())?;
+    /// let stacked = Tensor::stack(&[&x, &y], 0)?.to_host()?;
+    /// assert_eq!(stacked.nested_row_splits, [[0, 2, 3]]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer as axis) -> T;
+    tensorflow "tf.ragged.stack";
+    gradient later;
+    typed hand;
+    row none "not offered yet";
+}
+
+#[track_caller]
+fn concat(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Tensor> {
+    let all: &[&Tensor] = &all.iter().map(AsRef::as_ref).collect::<Vec<_>>();
+    Tensor::concatenated("concat", all, axis.saturating_i64())
+}
+
+#[track_caller]
+fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Tensor> {
+    const OP: &str = "stack";
+    let all: &[&Tensor] = &all.iter().map(AsRef::as_ref).collect::<Vec<_>>();
+    let first = check_alike(OP, all)?;
+    let axis = axis.saturating_i64();
+    let rank = first.rank();
+    if axis < -(rank as i64) - 1 || axis > rank as i64 {
+        return Err(Error::Axis { op: OP, axis, rank: rank + 1, location: caller() });
+    }
+    let axis = axis.rem_euclid(rank as i64 + 1) as usize;
+    let ragged = match (most_ragged(all), rank) {
+        // Results that stay dense, and vectors along axis 0: these need no partition before the new axis brings
+        // one.
+        (0, 0 | 1) => 0,
+        (0, _) if axis + 1 >= rank => 0,
+        (ragged, _) => common_ragged_rank(ragged.max(1), axis, rank - 1),
+    };
+    let deep = all.iter().map(|t| {
+        let t = if rank == 0 { (*t).clone() } else { t.inner_to_partitions(ragged - t.ragged_rank())? };
+        t.with_new_axis(OP, axis)
+    });
+    join_all(OP, &on_behalf(|| deep.collect::<Result<Vec<_>>>())?, axis)
+}
 
 /// Joins all tensors along `axis`. All must have that axis, one dtype and one number of row partitions.
 #[track_caller]
@@ -70,42 +170,6 @@ pub(super) fn rows_of_both(op: &'static str, x: &Tensor, y: &Tensor) -> Result<T
 }
 
 impl Tensor {
-    /// Concatenates tensors along `axis` (`tf.concat`).
-    ///
-    /// Axis 0 appends the rows of the tensors; any other axis joins their k-th rows. All tensors have one dtype and one
-    /// rank; dense ones become ragged if any tensor is ragged. Dimensions before `axis` must be equal; ragged
-    /// dimensions below may differ. Equal uniform dimensions stay uniform. Dense tensors give a dense result.
-    ///
-    /// Costs a map over the values and a map over the rows for the splits. More than two distinct tensors, or more than 8,
-    /// are appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
-    ///
-    /// # Errors
-    /// An empty list; `axis` out of range; different ranks, dtypes or devices; different numbers of rows, inner
-    /// dimensions or row lengths before `axis`, at the read where only the device knows them.
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![2],
-    ///     values: HostValues::I32(vec![1, 2]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// let joined = Tensor::concat(&[&x, &x], 1)?.to_host()?;
-    /// assert_eq!(joined.nested_row_splits, [[0, 4, 4]]);
-    /// assert_eq!(joined.values, HostValues::I32(vec![1, 2, 1, 2]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[doc(alias("cat", "concatenate"))]
-    #[track_caller]
-    pub fn concat(all: &[impl AsRef<Self>], axis: impl Integer) -> Result<Self> {
-        let all: &[&Self] = &all.iter().map(AsRef::as_ref).collect::<Vec<_>>();
-        Self::concatenated("concat", all, axis.saturating_i64())
-    }
-
     /// [`Tensor::concat`], as a part of the operation `op`.
     #[track_caller]
     pub(super) fn concatenated(op: &'static str, all: &[&Self], axis: i64) -> Result<Self> {
@@ -119,53 +183,9 @@ impl Tensor {
             .map_err(here())?;
         join_all(op, &deep, axis)
     }
-
-    /// Stacks tensors along a new dimension `axis` (`tf.ragged.stack`).
-    ///
-    /// `axis` is 0 to the rank, or negative. Along axis 0 each tensor becomes a row: the tensors may have different
-    /// shapes, and the result is ragged. Scalars give a dense vector. Along another axis the dimensions before it must
-    /// be equal. Dense tensors along their last two axes give a dense tensor. Costs as [`concat`](Self::concat).
-    ///
-    /// # Errors
-    /// As [`concat`](Self::concat).
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
-    /// let y = HostTensor::dense(&[1], HostValues::I32(vec![3])).to_device(&Device::cpu())?;
-    /// let stacked = Tensor::stack(&[&x, &y], 0)?.to_host()?;
-    /// assert_eq!(stacked.nested_row_splits, [[0, 2, 3]]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn stack(all: &[impl AsRef<Self>], axis: impl Integer) -> Result<Self> {
-        const OP: &str = "stack";
-        let all: &[&Self] = &all.iter().map(AsRef::as_ref).collect::<Vec<_>>();
-        let first = check_alike(OP, all)?;
-        let axis = axis.saturating_i64();
-        let rank = first.rank();
-        if axis < -(rank as i64) - 1 || axis > rank as i64 {
-            return Err(Error::Axis { op: OP, axis, rank: rank + 1, location: caller() });
-        }
-        let axis = axis.rem_euclid(rank as i64 + 1) as usize;
-        let ragged = match (most_ragged(all), rank) {
-            // Results that stay dense, and vectors along axis 0: these need no partition before the new axis brings
-            // one.
-            (0, 0 | 1) => 0,
-            (0, _) if axis + 1 >= rank => 0,
-            (ragged, _) => common_ragged_rank(ragged.max(1), axis, rank - 1),
-        };
-        let deep = all.iter().map(|t| {
-            let t = if rank == 0 { (*t).clone() } else { t.inner_to_partitions(ragged - t.ragged_rank())? };
-            t.with_new_axis(OP, axis)
-        });
-        join_all(OP, &on_behalf(|| deep.collect::<Result<Vec<_>>>())?, axis)
-    }
 }
 
-impl<T: crate::element::Element> RaggedTensor<T> {
+impl<T: Element> RaggedTensor<T> {
     /// [`Tensor::concat`] of typed tensors.
     ///
     /// # Errors

@@ -7,10 +7,85 @@ use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
+use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
 use crate::ops::axes::Axes;
+use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
+
+operations! {
+    /// Minimum and maximum.
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
+
+    /// The minimum over the axes; NaN if any value is NaN.
+    ///
+    /// Without values: the greatest finite value of the dtype; for floats +infinity if `axis` is `None` or only inner
+    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](crate::Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; bool or string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::U8(vec![3, 1, 2]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reduce_min(1)?.to_host()?.values, HostValues::U8(vec![1, 255, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn reduce_min(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    alias "min";
+    tensorflow "tf.math.reduce_min";
+    awkward "ak.min";
+    polars "list.min()";
+    gradient later;
+
+    /// The maximum over the axes; NaN if any value is NaN.
+    ///
+    /// Without values: the least finite value of the dtype; for floats -infinity if `axis` is `None` or only inner
+    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](crate::Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; bool or string values.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::U8(vec![3, 1, 2]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// assert_eq!(x.reduce_max(1)?.to_host()?.values, HostValues::U8(vec![3, 0, 2]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn reduce_max(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    alias "max";
+    tensorflow "tf.math.reduce_max";
+    awkward "ak.max";
+    polars "list.max()";
+    gradient later;
+}
+
+#[track_caller]
+fn reduce_min(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    x.reduce_extreme("reduce_min", ReduceOp::Min, &axis.into())
+}
+
+#[track_caller]
+fn reduce_max(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    x.reduce_extreme("reduce_max", ReduceOp::Max, &axis.into())
+}
 
 /// Converts the extreme `found` from its integer accumulator to `dtype`. An empty reduction gives the end of the
 /// accumulator's range, which becomes the end of the range of `dtype`.
@@ -66,61 +141,5 @@ impl Tensor {
         // Ragged axes are reduced first, to finite values. The dense reduction that follows is empty only without rows.
         let infinite = Expr::scalar(op.identity(wide)).cast(dtype);
         r.tensor(Expr::u32(0).lt(self.nrows_extent().expr()).select(found, infinite))
-    }
-
-    /// The minimum over the axes; NaN if any value is NaN (`tf.math.reduce_min`).
-    ///
-    /// Without values: the greatest finite value of the dtype; for floats +infinity if `axis` is `None` or only inner
-    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](crate::Axes).
-    ///
-    /// # Errors
-    /// `axis` out of range or named twice; bool or string values.
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::U8(vec![3, 1, 2]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_min(1)?.to_host()?.values, HostValues::U8(vec![1, 255, 2]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[doc(alias = "min")]
-    #[track_caller]
-    pub fn reduce_min(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_extreme("reduce_min", ReduceOp::Min, &axis.into())
-    }
-
-    /// The maximum over the axes; NaN if any value is NaN (`tf.math.reduce_max`).
-    ///
-    /// Without values: the least finite value of the dtype; for floats -infinity if `axis` is `None` or only inner
-    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](crate::Axes).
-    ///
-    /// # Errors
-    /// `axis` out of range or named twice; bool or string values.
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::U8(vec![3, 1, 2]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_max(1)?.to_host()?.values, HostValues::U8(vec![3, 0, 2]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[doc(alias = "max")]
-    #[track_caller]
-    pub fn reduce_max(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_extreme("reduce_max", ReduceOp::Max, &axis.into())
     }
 }

@@ -1,9 +1,9 @@
 //! Reductions over any axes: sum, product, minimum, maximum, moments, all and any. Shared rules: see [`Axes`].
 
-mod extremes;
-mod moments;
-mod sums;
-mod truth;
+pub(super) mod extremes;
+pub(super) mod moments;
+pub(super) mod sums;
+pub(super) mod truth;
 mod typed;
 
 use super::axes::Axes;

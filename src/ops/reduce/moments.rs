@@ -10,8 +10,142 @@ use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
+use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
+use crate::ops::operations;
 use crate::tensor::Tensor;
+
+operations! {
+    /// Means, variances and standard deviations.
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
+
+    /// The mean of the values over the axes; NaN where there are none.
+    ///
+    /// Floats keep their dtype; f16 and bf16 round the mean once. Integers of 8 and 16 bits give f32, wider ones f64;
+    /// sums of integers are exact. Several axes give the sum over all of them divided by the count over all of them.
+    /// Floats are summed in their dtype, f16 and bf16 in f32: the mean is infinite or NaN where a partial sum overflows,
+    /// as of two values of 3e38, although the mean is in range. Scale such values down first.
+    /// Shapes, order and cost as for all [reductions](crate::Axes): the division is an epilogue of the sum.
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; bool or string values; f64 on a device without it.
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::F32(vec![3.0, 1.0, 2.0]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// let HostValues::F32(mean) = x.reduce_mean(1)?.to_host()?.values else { unreachable!() };
+    /// assert_eq!((mean[0], mean[2]), (2.0, 2.0));
+    /// assert!(mean[1].is_nan());
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn reduce_mean(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    alias "mean", "average";
+    tensorflow "tf.math.reduce_mean";
+    awkward "ak.mean";
+    polars "list.mean()";
+    gradient later;
+
+    /// The population variance of the values over the axes; NaN where there are none.
+    ///
+    /// Computed as the mean of the squared deviations from the mean, so that it is never negative and free of
+    /// cancellation. TensorFlow's difference of means of squares loses all digits where the mean is large. Adjacent
+    /// axes take one pass, which other reductions over the same rows share ([`eval`](crate::eval)). The pass merges
+    /// counts, means and deviations of parts (Chan, Golub and LeVeque 1979), and keeps the rounding error of each mean.
+    /// Axes that are not adjacent take two passes, or three for floats and 64-bit integers. NaN if any value is not
+    /// finite. Dtype as [`reduce_mean`](Self::reduce_mean). Infinite where the variance exceeds the dtype; f16 and bf16
+    /// are computed in f32 and rounded once.
+    ///
+    /// # Errors
+    /// As [`reduce_mean`](Self::reduce_mean).
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::F32(vec![3.0, 1.0, 2.0]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// let HostValues::F32(v) = x.reduce_variance(1)?.to_host()?.values else { unreachable!() };
+    /// assert_eq!((v[0], v[2]), (1.0, 0.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn reduce_variance(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    alias "var", "variance";
+    tensorflow "tf.math.reduce_variance";
+    awkward "ak.var";
+    polars "list.var()";
+    gradient later;
+
+    /// The population standard deviation of the values over the axes; NaN where there are none.
+    ///
+    /// The square root of [`reduce_variance`](Self::reduce_variance); dtype, shapes and cost are the same. The sum
+    /// of the squares of the deviations must be in the range of the dtype (f32 for f16 and bf16): n deviations above
+    /// 1.8e19 / √n in f32 or 1.3e154 / √n in f64 give infinity, those below 1e-19 or 1e-154 lose digits, and the least
+    /// give 0. Scale such values by a power of 2 first, which is exact.
+    ///
+    /// # Errors
+    /// As [`reduce_mean`](Self::reduce_mean).
+    ///
+    /// ```
+    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, HostTensor, HostValues};
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![3],
+    ///     values: HostValues::F32(vec![5.0, 1.0, 2.0]),
+    /// };
+    /// let x = x.to_device(&Device::cpu())?;
+    /// let HostValues::F32(v) = x.reduce_std(1)?.to_host()?.values else { unreachable!() };
+    /// assert_eq!((v[0], v[2]), (2.0, 0.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn reduce_std(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    alias "std";
+    tensorflow "tf.math.reduce_std";
+    awkward "ak.std";
+    polars "list.std()";
+    gradient later;
+}
+
+#[track_caller]
+fn reduce_mean(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    let axes = axis.into();
+    mean_dtype("reduce_mean", x.dtype())?;
+    let r = Reduction::new("reduce_mean", x, &axes)?;
+    if r.stages.is_empty() {
+        return r.tensor(Expr::load(x.numbers(r.op)?, Expr::index()).cast(mean_dtype(r.op, x.dtype())?));
+    }
+    let (mean, _) = x.mean_of(&r)?;
+    r.tensor(mean.cast(mean_dtype(r.op, x.dtype())?))
+}
+
+#[track_caller]
+fn reduce_variance(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    let dtype = mean_dtype("reduce_variance", x.dtype())?;
+    let r = Reduction::new("reduce_variance", x, &axis.into())?;
+    r.tensor(x.variance_of(&r)?.cast(dtype))
+}
+
+#[track_caller]
+fn reduce_std(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    let dtype = mean_dtype("reduce_std", x.dtype())?;
+    let r = Reduction::new("reduce_std", x, &axis.into())?;
+    r.tensor(x.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)).cast(dtype))
+}
 
 /// Float dtype of the mean of values of `dtype`.
 #[track_caller]
@@ -93,115 +227,6 @@ impl Tensor {
             deviation = deviation.sub(Expr::load(&r.stored(rest), target));
         }
         Ok(r.fold(ReduceOp::Sum, deviation.clone().mul(deviation))?.quotient(count))
-    }
-
-    /// The mean of the values over the axes; NaN where there are none (`tf.math.reduce_mean`).
-    ///
-    /// Floats keep their dtype; f16 and bf16 round the mean once. Integers of 8 and 16 bits give f32, wider ones f64;
-    /// sums of integers are exact. Several axes give the sum over all of them divided by the count over all of them.
-    /// Floats are summed in their dtype, f16 and bf16 in f32: the mean is infinite or NaN where a partial sum overflows,
-    /// as of two values of 3e38, although the mean is in range. Scale such values down first.
-    /// Shapes, order and cost as for all [reductions](crate::Axes): the division is an epilogue of the sum.
-    ///
-    /// # Errors
-    /// `axis` out of range or named twice; bool or string values; f64 on a device without it.
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::F32(vec![3.0, 1.0, 2.0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// let HostValues::F32(mean) = x.reduce_mean(1)?.to_host()?.values else { unreachable!() };
-    /// assert_eq!((mean[0], mean[2]), (2.0, 2.0));
-    /// assert!(mean[1].is_nan());
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[doc(alias("mean", "average"))]
-    #[track_caller]
-    pub fn reduce_mean(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        let axes = axis.into();
-        mean_dtype("reduce_mean", self.dtype())?;
-        let r = Reduction::new("reduce_mean", self, &axes)?;
-        if r.stages.is_empty() {
-            return r.tensor(Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean_dtype(r.op, self.dtype())?));
-        }
-        let (mean, _) = self.mean_of(&r)?;
-        r.tensor(mean.cast(mean_dtype(r.op, self.dtype())?))
-    }
-
-    /// The population variance of the values over the axes; NaN where there are none (`tf.math.reduce_variance`).
-    ///
-    /// Computed as the mean of the squared deviations from the mean, so that it is never negative and free of
-    /// cancellation. TensorFlow's difference of means of squares loses all digits where the mean is large. Adjacent
-    /// axes take one pass, which other reductions over the same rows share ([`eval`](crate::eval)). The pass merges
-    /// counts, means and deviations of parts (Chan, Golub and LeVeque 1979), and keeps the rounding error of each mean.
-    /// Axes that are not adjacent take two passes, or three for floats and 64-bit integers. NaN if any value is not
-    /// finite. Dtype as [`reduce_mean`](Self::reduce_mean). Infinite where the variance exceeds the dtype; f16 and bf16
-    /// are computed in f32 and rounded once.
-    ///
-    /// # Errors
-    /// As [`reduce_mean`](Self::reduce_mean).
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::F32(vec![3.0, 1.0, 2.0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// let HostValues::F32(v) = x.reduce_variance(1)?.to_host()?.values else { unreachable!() };
-    /// assert_eq!((v[0], v[2]), (1.0, 0.0));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[doc(alias("var", "variance"))]
-    #[track_caller]
-    pub fn reduce_variance(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        let dtype = mean_dtype("reduce_variance", self.dtype())?;
-        let r = Reduction::new("reduce_variance", self, &axis.into())?;
-        r.tensor(self.variance_of(&r)?.cast(dtype))
-    }
-
-    /// The population standard deviation of the values over the axes; NaN where there are none (`tf.math.reduce_std`).
-    ///
-    /// The square root of [`reduce_variance`](Self::reduce_variance); dtype, shapes and cost are the same. The sum
-    /// of the squares of the deviations must be in the range of the dtype (f32 for f16 and bf16): n deviations above
-    /// 1.8e19 / √n in f32 or 1.3e154 / √n in f64 give infinity, those below 1e-19 or 1e-154 lose digits, and the least
-    /// give 0. Scale such values by a power of 2 first, which is exact.
-    ///
-    /// # Errors
-    /// As [`reduce_mean`](Self::reduce_mean).
-    ///
-    /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::F32(vec![5.0, 1.0, 2.0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// let HostValues::F32(v) = x.reduce_std(1)?.to_host()?.values else { unreachable!() };
-    /// assert_eq!((v[0], v[2]), (2.0, 0.0));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[doc(alias = "std")]
-    #[track_caller]
-    pub fn reduce_std(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        let dtype = mean_dtype("reduce_std", self.dtype())?;
-        let r = Reduction::new("reduce_std", self, &axis.into())?;
-        r.tensor(self.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)).cast(dtype))
     }
 }
 

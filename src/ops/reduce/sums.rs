@@ -5,24 +5,17 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
+use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
+use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
 
-impl Tensor {
-    /// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.
-    #[track_caller]
-    fn reduce_arithmetic(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
-        let dtype = self.dtype();
-        if dtype == DType::Bool {
-            return Err(Error::unsupported(name, dtype, "cast it to a number, or use reduce_all or reduce_any"));
-        }
-        let x = Expr::load(self.numbers(name)?, Expr::index());
-        let r = Reduction::new(name, self, axes)?;
-        r.tensor(r.fold(op, x.cast(dtype.accumulator()))?.cast(dtype))
-    }
+operations! {
+    /// Sums and products.
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
 
-    /// The sum of the values over the axes; 0 where there are none (`tf.math.reduce_sum`).
+    /// The sum of the values over the axes; 0 where there are none.
     ///
     /// Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Shapes, order and cost as for all
     /// [reductions](crate::Axes).
@@ -45,13 +38,14 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias = "sum")]
-    #[track_caller]
-    pub fn reduce_sum(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_arithmetic("reduce_sum", ReduceOp::Sum, &axis.into())
-    }
+    fn reduce_sum(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    alias "sum";
+    tensorflow "tf.math.reduce_sum";
+    awkward "ak.sum";
+    polars "list.sum()";
+    gradient later;
 
-    /// The product of the values over the axes; 1 where there are none (`tf.math.reduce_prod`).
+    /// The product of the values over the axes; 1 where there are none.
     ///
     /// Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once. Shapes, order and cost as for
     /// all [reductions](crate::Axes).
@@ -73,9 +67,33 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias("prod", "product"))]
+    fn reduce_prod(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    alias "prod", "product";
+    tensorflow "tf.math.reduce_prod";
+    awkward "ak.prod";
+    gradient later;
+}
+
+#[track_caller]
+fn reduce_sum(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    x.reduce_arithmetic("reduce_sum", ReduceOp::Sum, &axis.into())
+}
+
+#[track_caller]
+fn reduce_prod(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    x.reduce_arithmetic("reduce_prod", ReduceOp::Prod, &axis.into())
+}
+
+impl Tensor {
+    /// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.
     #[track_caller]
-    pub fn reduce_prod(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_arithmetic("reduce_prod", ReduceOp::Prod, &axis.into())
+    fn reduce_arithmetic(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
+        let dtype = self.dtype();
+        if dtype == DType::Bool {
+            return Err(Error::unsupported(name, dtype, "cast it to a number, or use reduce_all or reduce_any"));
+        }
+        let x = Expr::load(self.numbers(name)?, Expr::index());
+        let r = Reduction::new(name, self, axes)?;
+        r.tensor(r.fold(op, x.cast(dtype.accumulator()))?.cast(dtype))
     }
 }

@@ -2,24 +2,20 @@
 
 use super::Reduction;
 use crate::dtype::DType;
+use crate::element::Number;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
 use crate::ops::IntoReduceAxes;
+use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
 use crate::tensor::Tensor;
 
-impl Tensor {
-    /// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.
-    #[track_caller]
-    fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
-        let x = Expr::load(self.numbers(name)?, Expr::index());
-        let r = Reduction::new(name, self, axes)?;
-        let truth = r.fold(op, x.cast(DType::Bool).cast(DType::U32))?;
-        r.tensor(truth.ne(Expr::u32(0)))
-    }
+operations! {
+    /// Logical reductions: all and any.
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Number;
 
-    /// Logical AND over the axes; true where there are no values (`tf.math.reduce_all`).
+    /// Logical AND over the axes; true where there are no values.
     ///
     /// The result is bool. Any number other than 0 is true, including NaN. Shapes and cost as for all
     /// [reductions](crate::Axes).
@@ -41,13 +37,14 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias = "all")]
-    #[track_caller]
-    pub fn reduce_all(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_truth("reduce_all", ReduceOp::Min, &axis.into())
-    }
+    fn reduce_all(&self, axis: impl IntoReduceAxes as reduce_axes) -> bool;
+    alias "all";
+    tensorflow "tf.math.reduce_all";
+    awkward "ak.all";
+    polars "list.all()";
+    gradient none "bools";
 
-    /// Logical OR over the axes; false where there are no values (`tf.math.reduce_any`).
+    /// Logical OR over the axes; false where there are no values.
     ///
     /// The result is bool. Any number other than 0 is true, including NaN. Shapes and cost as for all
     /// [reductions](crate::Axes).
@@ -69,9 +66,31 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias = "any")]
+    fn reduce_any(&self, axis: impl IntoReduceAxes as reduce_axes) -> bool;
+    alias "any";
+    tensorflow "tf.math.reduce_any";
+    awkward "ak.any";
+    polars "list.any()";
+    gradient none "bools";
+}
+
+#[track_caller]
+fn reduce_all(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    x.reduce_truth("reduce_all", ReduceOp::Min, &axis.into())
+}
+
+#[track_caller]
+fn reduce_any(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    x.reduce_truth("reduce_any", ReduceOp::Max, &axis.into())
+}
+
+impl Tensor {
+    /// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.
     #[track_caller]
-    pub fn reduce_any(&self, axis: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_truth("reduce_any", ReduceOp::Max, &axis.into())
+    fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
+        let x = Expr::load(self.numbers(name)?, Expr::index());
+        let r = Reduction::new(name, self, axes)?;
+        let truth = r.fold(op, x.cast(DType::Bool).cast(DType::U32))?;
+        r.tensor(truth.ne(Expr::u32(0)))
     }
 }

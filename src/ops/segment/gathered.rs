@@ -1,73 +1,73 @@
 //! Aggregates of gathered rows by ascending segment ids.
 
 use super::Aggregate;
-use crate::element::Arithmetic;
 use crate::error::Result;
+use crate::ops::operations;
 use crate::ops::options::SegmentIds;
 use crate::ops::reduce::Averaged;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
+/// Declares the aggregates of gathered rows.
 macro_rules! gathered {
-    ($($name:ident, $what:ident, $bound:ident, $out:ty, $lead:literal, $dtype:literal, $want:literal;)*) => {
-        impl Tensor {$(
-            #[doc = concat!($lead, " of the rows of a dense tensor that `indices` select")]
-            #[doc = concat!("(`tf.sparse.", stringify!($name), "`, without `sparse_`).")]
-            ///
-            /// Segment `s` aggregates the rows `indices[k]` with `segment_ids[k] == s`; the ids ascend from 0 or more.
-            /// The result has the last id plus 1 rows, which costs a wait, or as many as
-            #[doc = "[`with_nrows`](crate::with_nrows)`(&ids, n)` says. A segment without rows gives 0."]
-            #[doc = $dtype]
-            /// Sums follow the order of the indices, in the canonical order of row reductions: the same bits on every
-            /// backend. The gathered rows are not stored: one pass over them.
-            ///
-            /// # Errors
-            /// Ragged data; indices or ids that are not vectors of integers of one length; a negative number of
-            /// segments; bool or string values. At the read: ids that descend, are negative or not below the number of
-            /// segments; indices out of range.
-            ///
-            /// ```
-            /// use ragged::{Device, RaggedTensor, with_nrows};
-            /// let device = Device::cpu();
-            /// let x = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]], &device)?;
-            /// let indices = RaggedTensor::from_nested([0, 2, 1], &device)?;
-            /// let ids = RaggedTensor::from_nested([0, 0, 1], &device)?;
-            #[doc = concat!("let y = x.", stringify!($name), "(&indices, with_nrows(&ids, 3))?;")]
-            #[doc = concat!("assert_eq!(y.to_string(), \"tensor(", $want, ", shape=(3, 2), dtype=f32)\");")]
-            /// # Ok::<(), ragged::Error>(())
-            /// ```
+    ($($name:ident, $tensorflow:literal, $what:ident => $result:tt, $lead:literal, $dtype:literal, $want:literal;)*) => {
+        operations! {
+            /// Sums and means of segments of gathered rows.
+            const GATHERED: family "Products and segments" on RaggedTensor<T> where T: Averaged;
+
+            $(
+                #[doc = concat!($lead, " of the rows of a dense tensor that `indices` select.")]
+                ///
+                /// Segment `s` aggregates the rows `indices[k]` with `segment_ids[k] == s`; the ids ascend from 0 or more.
+                /// The result has the last id plus 1 rows, which costs a wait, or as many as
+                #[doc = "[`with_nrows`](crate::with_nrows)`(&ids, n)` says. A segment without rows gives 0."]
+                #[doc = $dtype]
+                ///
+                /// # Errors
+                /// Ragged data; indices or ids that are not vectors of integers of one length; a negative number of
+                /// segments; bool or string values. At the read: ids that descend, are negative or not below the number of
+                /// segments; indices out of range.
+                ///
+                /// # Cost
+                /// Sums follow the order of the indices, in the canonical order of row reductions: the same bits on every
+                /// backend. The gathered rows are not stored: one pass over them.
+                ///
+                /// ```
+                /// use ragged::{Device, RaggedTensor, with_nrows};
+                /// let device = Device::cpu();
+                /// let x = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]], &device)?;
+                /// let indices = RaggedTensor::from_nested([0, 2, 1], &device)?;
+                /// let ids = RaggedTensor::from_nested([0, 0, 1], &device)?;
+                #[doc = concat!("let y = x.", stringify!($name), "(&indices, with_nrows(&ids, 3))?;")]
+                #[doc = concat!("assert_eq!(y.to_string(), \"tensor(", $want, ", shape=(3, 2), dtype=f32)\");")]
+                /// # Ok::<(), ragged::Error>(())
+                /// ```
+                fn $name<'a>(&self, indices: &impl AsRef<Tensor>, segment_ids: impl Into<SegmentIds<'a>>) -> $result;
+                tensorflow $tensorflow;
+                waits "without `with_nrows`: for the number of segments";
+                gradient later;
+                row none "a segment spans rows";
+            )*
+        }
+        $(
             #[track_caller]
-            pub fn $name<'a>(
-                &self,
-                indices: &impl AsRef<Self>,
-                segment_ids: impl Into<SegmentIds<'a>>,
-            ) -> Result<Self> {
-                let SegmentIds { ids, num_segments } = segment_ids.into();
-                let rows = self.gather(indices.as_ref()).map_err(|e| e.of(stringify!($name)))?;
-                rows.sorted_segments(stringify!($name), ids, num_segments, Aggregate::$what)
-            }
-        )*}
-        $(impl<T: $bound> RaggedTensor<T> {
-            #[doc = concat!("[`Tensor::", stringify!($name), "`] of typed values.")]
-            ///
-            /// # Errors
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
-            #[track_caller]
-            pub fn $name<'a>(
-                &self,
+            fn $name<'a>(
+                x: &Tensor,
                 indices: &impl AsRef<Tensor>,
                 segment_ids: impl Into<SegmentIds<'a>>,
-            ) -> Result<RaggedTensor<$out>> {
-                self.erased().$name(indices, segment_ids)?.try_into()
+            ) -> Result<Tensor> {
+                let SegmentIds { ids, num_segments } = segment_ids.into();
+                let rows = x.gather(indices.as_ref()).map_err(|e| e.of(stringify!($name)))?;
+                rows.sorted_segments(stringify!($name), ids, num_segments, Aggregate::$what)
             }
-        })*
+        )*
     };
 }
 gathered! {
-    sparse_segment_sum, Sum, Arithmetic, T, "Segment sums", "Same dtype; integers wrap.",
+    sparse_segment_sum, "tf.sparse.segment_sum", Sum => T, "Segment sums", "Same dtype; integers wrap.",
         "[[6.0, 8.0], [3.0, 4.0], [0.0, 0.0]]";
-    sparse_segment_mean, Mean, Averaged, T::Mean, "Segment means",
+    sparse_segment_mean, "tf.sparse.segment_mean", Mean => (T::Mean), "Segment means",
         "Floats as [`reduce_mean`](Self::reduce_mean) gives.", "[[3.0, 4.0], [3.0, 4.0], [0.0, 0.0]]";
-    sparse_segment_sqrt_n, SqrtN, Averaged, T::Mean,
+    sparse_segment_sqrt_n, "tf.sparse.segment_sqrt_n", SqrtN => (T::Mean),
         "Segment sums, divided by the square root of the number of rows,",
         "Floats as [`reduce_mean`](Self::reduce_mean) gives.", "[[4.242641, 5.656854], [3.0, 4.0], [0.0, 0.0]]";
 }

@@ -1,7 +1,7 @@
 //! Segment aggregates: a deterministic scatter-reduce of rows by id.
 
-mod gathered;
-mod operations;
+pub(super) mod gathered;
+pub(super) mod operations;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};

@@ -9,10 +9,127 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::node::Node;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 use walk::Walk;
 
+use crate::ops::operations;
 pub(crate) use runs::single_row;
+
+operations! {
+    /// Slicing: integers, ranges, new axes and ellipses along any dimension.
+    const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
+
+    /// The part of the tensor that `index` selects, dimension by dimension. Dimensions without an item are kept whole.
+    ///
+    /// An integer selects one element of its dimension and removes the dimension. It is invalid for a ragged dimension
+    /// below one that is kept, whose rows need not have that element. A range applies Python's `start:stop:step` to
+    /// each row, clamped to the row. The result is dense if no ragged dimension remains: `x[i]` of a tensor with one
+    /// partition is a row of its values. Uniform dimensions stay uniform. Empty rows stay empty rows.
+    ///
+    /// Costs a map over the values. Each ragged dimension that is not kept whole, or lies below such a dimension, adds
+    /// a prefix sum over its rows, or a map where the selected rows are contiguous. Slices that keep equally many
+    /// values of every row share their partition: `x[:, :-1]` and `x[:, 1:]`. Waits only for a new axis before a dense
+    /// dimension whose size the host does not know; [`record_async`](crate::record_async) awaits it.
+    ///
+    /// # Errors
+    /// More items than dimensions; an integer out of range (at the read where only the device knows the size); an
+    /// integer for a ragged inner dimension; a step of 0.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues, s};
+    /// # fn main() -> ragged::Result<()> {
+    /// let x = HostTensor {
+    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
+    ///     uniform_row_lengths: vec![None],
+    ///     inner_shape: vec![5],
+    ///     values: HostValues::I32(vec![1, 2, 3, 4, 5]),
+    /// }
+    /// .to_device(&Device::cpu())?;
+    /// let tails = x.slice(s![.., 1..])?.to_host()?;
+    /// assert_eq!(tails.nested_row_splits, [[0, 2, 2, 3]]);
+    /// assert_eq!(tails.values, HostValues::I32(vec![2, 3, 5]));
+    /// assert_eq!(x.slice(s![0, ..;-1])?.to_host()?.values, HostValues::I32(vec![3, 2, 1]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn slice(&self, index: impl SliceItems) -> T;
+    tensorflow "tf.RaggedTensor.__getitem__";
+    waits "for sizes that only the device knows and that become uniform";
+    gradient later;
+    row hand;
+
+    /// Row `index`, a scalar integer tensor. Negative indices count from the end. As [`Tensor::slice`] with one integer
+    /// that only the device knows.
+    ///
+    /// Does not wait for the index, so the size of the row is known on the device only.
+    ///
+    /// TensorFlow: `RaggedTensor.__getitem__` with a tensor.
+    ///
+    /// # Errors
+    /// `index` is not a scalar of i32 or i64, or is on another device; the tensor is a scalar. At the read: `index` is
+    /// out of range.
+    ///
+    /// ```
+    /// # use ragged::{Device, HostTensor, HostValues};
+    /// # fn main() -> ragged::Result<()> {
+    /// let device = Device::cpu();
+    /// let x = HostTensor::dense(&[3], HostValues::F32(vec![1.0, 2.0, 3.0])).to_device(&device)?;
+    /// let last = HostTensor::dense(&[], HostValues::I64(vec![-1])).to_device(&device)?;
+    /// assert_eq!(x.row_at(&last)?.to_host()?.values, HostValues::F32(vec![3.0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn row_at(&self, index: &impl AsRef<Tensor>) -> T;
+    tensorflow "tf.RaggedTensor.__getitem__";
+    gradient later;
+    row none "it takes one row of all";
+}
+
+#[track_caller]
+fn slice(x: &Tensor, index: impl SliceItems) -> Result<Tensor> {
+    let mut keys = Vec::with_capacity(x.rank());
+    let mut left = x.rank();
+    let items = index.items();
+    for (k, item) in items.iter().enumerate() {
+        match *item {
+            Index::NewAxis => {
+                keys.push(Key::NewAxis);
+                continue;
+            }
+            Index::Ellipsis => {
+                let others = items[k + 1..].iter().filter(|i| !matches!(i, Index::NewAxis)).count();
+                let whole = left.saturating_sub(others);
+                keys.extend((0..whole).map(|_| Key::WHOLE));
+                left -= whole;
+                continue;
+            }
+            Index::At(i) => keys.push(Key::At(Place::Host(i))),
+            Index::Slice { start, stop, step } => keys.push(Key::Slice(Span::new(start, stop, step))),
+        }
+        left = left
+            .checked_sub(1)
+            .ok_or_else(|| {
+                Error::argument(OP, format!("{} items for the {} dimensions of the tensor", items.len(), x.rank()))
+            })
+            .map_err(here())?;
+    }
+    x.take(keys)
+}
+
+#[track_caller]
+fn row_at(x: &Tensor, index: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "row_at";
+    let index = index.as_ref();
+    crate::device::Device::check_same(OP, x.backend(), index.backend())?;
+    if !matches!(index.dtype(), DType::I32 | DType::I64) {
+        return Err(Error::unsupported(OP, index.dtype(), "an index is i32 or i64"));
+    }
+    if index.rank() != 0 || x.rank() == 0 {
+        let what = format!("it takes a scalar to index a tensor of rank 1 or more, not {}", index.shape_text());
+        return Err(Error::argument(OP, what));
+    }
+    x.take(vec![Key::At(Place::Device(index.numbers(OP)?.clone()))])
+}
 
 const OP: &str = "slice";
 
@@ -40,111 +157,6 @@ impl Key {
 }
 
 impl Tensor {
-    /// The part of the tensor that `index` selects, dimension by dimension. Dimensions without an item are kept whole.
-    ///
-    /// An integer selects one element of its dimension and removes the dimension. It is invalid for a ragged dimension
-    /// below one that is kept, whose rows need not have that element. A range applies Python's `start:stop:step` to
-    /// each row, clamped to the row. The result is dense if no ragged dimension remains: `x[i]` of a tensor with one
-    /// partition is a row of its values. Uniform dimensions stay uniform. Empty rows stay empty rows.
-    ///
-    /// Costs a map over the values. Each ragged dimension that is not kept whole, or lies below such a dimension, adds
-    /// a prefix sum over its rows, or a map where the selected rows are contiguous. Slices that keep equally many
-    /// values of every row share their partition: `x[:, :-1]` and `x[:, 1:]`. Waits only for a new axis before a dense
-    /// dimension whose size the host does not know; [`record_async`](crate::record_async) awaits it.
-    ///
-    /// TensorFlow: `RaggedTensor.__getitem__`.
-    ///
-    /// # Errors
-    /// More items than dimensions; an integer out of range (at the read where only the device knows the size); an
-    /// integer for a ragged inner dimension; a step of 0.
-    ///
-    /// ```
-    /// # use ragged::{Device, HostTensor, HostValues, s};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::I32(vec![1, 2, 3, 4, 5]),
-    /// }
-    /// .to_device(&Device::cpu())?;
-    /// let tails = x.slice(s![.., 1..])?.to_host()?;
-    /// assert_eq!(tails.nested_row_splits, [[0, 2, 2, 3]]);
-    /// assert_eq!(tails.values, HostValues::I32(vec![2, 3, 5]));
-    /// assert_eq!(x.slice(s![0, ..;-1])?.to_host()?.values, HostValues::I32(vec![3, 2, 1]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn slice(&self, index: impl SliceItems) -> Result<Self> {
-        let mut keys = Vec::with_capacity(self.rank());
-        let mut left = self.rank();
-        let items = index.items();
-        for (k, item) in items.iter().enumerate() {
-            match *item {
-                Index::NewAxis => {
-                    keys.push(Key::NewAxis);
-                    continue;
-                }
-                Index::Ellipsis => {
-                    let others = items[k + 1..].iter().filter(|i| !matches!(i, Index::NewAxis)).count();
-                    let whole = left.saturating_sub(others);
-                    keys.extend((0..whole).map(|_| Key::WHOLE));
-                    left -= whole;
-                    continue;
-                }
-                Index::At(i) => keys.push(Key::At(Place::Host(i))),
-                Index::Slice { start, stop, step } => keys.push(Key::Slice(Span::new(start, stop, step))),
-            }
-            left = left
-                .checked_sub(1)
-                .ok_or_else(|| {
-                    Error::argument(
-                        OP,
-                        format!("{} items for the {} dimensions of the tensor", items.len(), self.rank()),
-                    )
-                })
-                .map_err(here())?;
-        }
-        self.take(keys)
-    }
-
-    /// Row `index`, a scalar integer tensor. Negative indices count from the end. As [`Tensor::slice`] with one integer
-    /// that only the device knows.
-    ///
-    /// Does not wait for the index, so the size of the row is known on the device only.
-    ///
-    /// TensorFlow: `RaggedTensor.__getitem__` with a tensor.
-    ///
-    /// # Errors
-    /// `index` is not a scalar of i32 or i64, or is on another device; the tensor is a scalar. At the read: `index` is
-    /// out of range.
-    ///
-    /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let device = Device::cpu();
-    /// let x = HostTensor::dense(&[3], HostValues::F32(vec![1.0, 2.0, 3.0])).to_device(&device)?;
-    /// let last = HostTensor::dense(&[], HostValues::I64(vec![-1])).to_device(&device)?;
-    /// assert_eq!(x.row_at(&last)?.to_host()?.values, HostValues::F32(vec![3.0]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn row_at(&self, index: &impl AsRef<Self>) -> Result<Self> {
-        const OP: &str = "row_at";
-        let index = index.as_ref();
-        crate::device::Device::check_same(OP, self.backend(), index.backend())?;
-        if !matches!(index.dtype(), DType::I32 | DType::I64) {
-            return Err(Error::unsupported(OP, index.dtype(), "an index is i32 or i64"));
-        }
-        if index.rank() != 0 || self.rank() == 0 {
-            let what = format!("it takes a scalar to index a tensor of rank 1 or more, not {}", index.shape_text());
-            return Err(Error::argument(OP, what));
-        }
-        self.take(vec![Key::At(Place::Device(index.numbers(OP)?.clone()))])
-    }
-
     /// The part that the keys select. `keys` has at most one key other than [`Key::NewAxis`] per dimension.
     #[track_caller]
     fn take(&self, mut keys: Vec<Key>) -> Result<Self> {
@@ -200,26 +212,6 @@ impl Tensor {
         let outer = uniform.first().map(|p| p.nrows_extent().clone()).or_else(|| self.outer().cloned());
         inner.extend_from_slice(self.inner().sizes());
         Self::new(self.backend(), kept.to_vec(), outer, inner, self.values_ref().clone())
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::slice`].
-    ///
-    /// # Errors
-    /// As [`Tensor::slice`].
-    #[track_caller]
-    pub fn slice(&self, index: impl SliceItems) -> Result<Self> {
-        self.erased().slice(index)?.try_into()
-    }
-
-    /// As [`Tensor::row_at`].
-    ///
-    /// # Errors
-    /// As [`Tensor::row_at`].
-    #[track_caller]
-    pub fn row_at(&self, index: &impl AsRef<Tensor>) -> Result<Self> {
-        self.erased().row_at(index)?.try_into()
     }
 }
 

@@ -11,10 +11,14 @@ use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
 use crate::ops::host_step::host_numbers;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Fill, HostValues, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, HostValues, Pick, Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Text from numbers.
+    const OPERATIONS: family "Strings" on RaggedTensor<T> where T: Number;
+
     /// Each number as text: integers in decimal, floats with six digits after the point, bools as `true` and `false`.
     /// The layout stays; strings stay.
     ///
@@ -40,12 +44,14 @@ impl Tensor {
     /// assert_eq!(x.as_string()?.to_string(), "tensor([b'1.500000'], shape=(1,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn as_string(&self) -> Result<Self> {
-        self.as_string_with(&NumberFormat::default())
-    }
+    fn as_string(&self) -> Str;
+    tensorflow "tf.strings.as_string";
+    polars "cast(pl.String)";
+    host "floats";
+    gradient none "strings";
 
     /// As [`Tensor::as_string`], in a format. Bools and strings ignore it, integers its precision and notation.
+    /// Floats are a host step.
     ///
     /// # Errors
     /// As [`Tensor::as_string`].
@@ -61,33 +67,45 @@ impl Tensor {
     /// assert_eq!(text.to_string(), "tensor([b'1.50', b'2.25', b'3.14'], shape=(3,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn as_string_with(&self, format: &NumberFormat) -> Result<Self> {
-        const OP: &str = "as_string";
-        match self.dtype() {
-            DType::Str => Ok(self.clone()),
-            DType::Bool => {
-                let value = Expr::load(self.numbers(OP)?, Expr::index());
-                let text = |s: &str| Pick::Fill(Fill::from(s));
-                let pick = Pick::either(value, text("true"), text("false"));
-                let count = self.count()?;
-                let bound = BytesBound::AtMost(count.size().mul(5));
-                self.holding(Values::rearranged(self.backend(), OP, &count, &pick, bound, &[])?)
-            }
-            dtype if dtype.is_integer() => self.decimal(OP, format),
-            _ => host_numbers(OP, self, format, |memory, numbers| {
-                let wide: Box<dyn Fn(usize) -> f64 + Sync> = match numbers {
-                    HostValues::F16(v) => Box::new(|i| v[i].to_f64()),
-                    HostValues::BF16(v) => Box::new(|i| v[i].to_f64()),
-                    HostValues::F32(v) => Box::new(|i| v[i].into()),
-                    HostValues::F64(v) => Box::new(|i| v[i]),
-                    other => return Err(Error::unsupported(OP, other.dtype(), "it needs numbers")),
-                };
-                memory.strings(numbers.len(), |i, out| out.push(format.float(wide(i), self.dtype()).as_bytes()))
-            }),
-        }
-    }
+    fn as_string_with(&self, format: &NumberFormat) -> Str;
+    tensorflow "tf.strings.as_string";
+    host "floats";
+    gradient none "strings";
+}
 
+#[track_caller]
+fn as_string(x: &Tensor) -> Result<Tensor> {
+    x.as_string_with(&NumberFormat::default())
+}
+
+#[track_caller]
+fn as_string_with(x: &Tensor, format: &NumberFormat) -> Result<Tensor> {
+    const OP: &str = "as_string";
+    match x.dtype() {
+        DType::Str => Ok(x.clone()),
+        DType::Bool => {
+            let value = Expr::load(x.numbers(OP)?, Expr::index());
+            let text = |s: &str| Pick::Fill(Fill::from(s));
+            let pick = Pick::either(value, text("true"), text("false"));
+            let count = x.count()?;
+            let bound = BytesBound::AtMost(count.size().mul(5));
+            x.holding(Values::rearranged(x.backend(), OP, &count, &pick, bound, &[])?)
+        }
+        dtype if dtype.is_integer() => x.decimal(OP, format),
+        _ => host_numbers(OP, x, format, |memory, numbers| {
+            let wide: Box<dyn Fn(usize) -> f64 + Sync> = match numbers {
+                HostValues::F16(v) => Box::new(|i| v[i].to_f64()),
+                HostValues::BF16(v) => Box::new(|i| v[i].to_f64()),
+                HostValues::F32(v) => Box::new(|i| v[i].into()),
+                HostValues::F64(v) => Box::new(|i| v[i]),
+                other => return Err(Error::unsupported(OP, other.dtype(), "it needs numbers")),
+            };
+            memory.strings(numbers.len(), |i, out| out.push(format.float(wide(i), x.dtype()).as_bytes()))
+        }),
+    }
+}
+
+impl Tensor {
     /// Integers in decimal.
     #[track_caller]
     fn decimal(&self, op: &'static str, format: &NumberFormat) -> Result<Self> {
@@ -153,25 +171,5 @@ impl Tensor {
         let byte = inside.select(digit, other);
         let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
         self.holding(Values::Strings { strings, bytes })
-    }
-}
-
-impl<T: Number> RaggedTensor<T> {
-    /// As [`Tensor::as_string`].
-    ///
-    /// # Errors
-    /// As [`Tensor::as_string`].
-    #[track_caller]
-    pub fn as_string(&self) -> Result<RaggedTensor<Str>> {
-        self.erased().as_string()?.try_into()
-    }
-
-    /// As [`Tensor::as_string_with`].
-    ///
-    /// # Errors
-    /// As [`Tensor::as_string`].
-    #[track_caller]
-    pub fn as_string_with(&self, format: &NumberFormat) -> Result<RaggedTensor<Str>> {
-        self.erased().as_string_with(format)?.try_into()
     }
 }

@@ -2,10 +2,14 @@
 
 use crate::element::Str;
 use crate::error::Result;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// The bytes of byte strings, as strings.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
     /// Each byte of each string, as a string of one byte. `[..]` gives `[.., (bytes)]`; a scalar gives a vector.
     ///
     /// # Errors
@@ -14,37 +18,27 @@ impl Tensor {
     /// # Cost
     /// Nothing: the bytes and the positions of the strings are shared. No wait.
     ///
-    /// # Source
-    /// `tf.strings.bytes_split`.
-    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(["to", ""], &Device::cpu())?;
     /// assert_eq!(x.bytes_split()?.to_string(), "<ragged.RaggedTensor [[b't', b'o'], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn bytes_split(&self) -> Result<Self> {
-        let (rows, bytes) = self.strings("bytes_split")?;
-        let count = rows.nvals_extent().clone();
-        let strings = RowPartition::uniform(1, count.clone())?;
-        let values = Values::Strings { strings, bytes: bytes.clone() };
-        if self.rank() == 0 {
-            return Self::new(self.backend(), Vec::new(), Some(count), [], values);
-        }
-        let mut partitions = self.inner_to_partitions(self.inner().len())?.partitions().to_vec();
-        partitions.push(rows.clone());
-        Self::new(self.backend(), partitions, Some(count), [], values)
-    }
+    fn bytes_split(&self) -> Str;
+    tensorflow "tf.strings.bytes_split";
+    gradient none "strings";
 }
 
-impl RaggedTensor<Str> {
-    /// As [`Tensor::bytes_split`].
-    ///
-    /// # Errors
-    /// As [`Tensor::bytes_split`].
-    #[track_caller]
-    pub fn bytes_split(&self) -> Result<Self> {
-        self.erased().bytes_split()?.try_into()
+#[track_caller]
+fn bytes_split(x: &Tensor) -> Result<Tensor> {
+    let (rows, bytes) = x.strings("bytes_split")?;
+    let count = rows.nvals_extent().clone();
+    let strings = RowPartition::uniform(1, count.clone())?;
+    let values = Values::Strings { strings, bytes: bytes.clone() };
+    if x.rank() == 0 {
+        return Tensor::new(x.backend(), Vec::new(), Some(count), [], values);
     }
+    let mut partitions = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
+    partitions.push(rows.clone());
+    Tensor::new(x.backend(), partitions, Some(count), [], values)
 }

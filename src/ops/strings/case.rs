@@ -5,15 +5,13 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::ops::host_step::host_strings;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::ops::operations;
+use crate::tensor::{Tensor, Values};
 
-/// The bit that tells ASCII lower case from upper case.
-const CASE_BIT: u8 = 0x20;
+operations! {
+    /// Letter case of byte strings.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-/// Bytes of a string above which the memory of its converted text is counted before the conversion.
-const LONG: usize = 64 << 10;
-
-impl Tensor {
     /// Each string in upper case: ASCII letters are converted, all other bytes stay. The layout stays.
     ///
     /// # Errors
@@ -31,10 +29,9 @@ impl Tensor {
     /// assert_eq!(x.string_upper()?.to_vec()?, ["CAFé".as_bytes(), b"X1"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_upper(&self) -> Result<Self> {
-        self.flipped("string_upper", b'a'..=b'z')
-    }
+    fn string_upper(&self) -> Str;
+    tensorflow "tf.strings.upper";
+    gradient none "strings";
 
     /// Each string in lower case: ASCII letters are converted, all other bytes stay. As [`Tensor::string_upper`].
     ///
@@ -50,10 +47,9 @@ impl Tensor {
     /// assert_eq!(x.string_lower()?.to_vec()?, ["cafÉ".as_bytes(), b"x1"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_lower(&self) -> Result<Self> {
-        self.flipped("string_lower", b'A'..=b'Z')
-    }
+    fn string_lower(&self) -> Str;
+    tensorflow "tf.strings.lower";
+    gradient none "strings";
 
     /// Each string in upper case by Unicode's full case mapping, which may change lengths: `ß` becomes `SS`. The layout
     /// stays. Invalid UTF-8 becomes U+FFFD.
@@ -72,12 +68,14 @@ impl Tensor {
     /// assert_eq!(x.string_upper_utf8()?.to_vec()?, ["CAFÉ".as_bytes(), b"STRASSE"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_upper_utf8(&self) -> Result<Self> {
-        self.recased("string_upper_utf8", str::to_uppercase)
-    }
+    fn string_upper_utf8(&self) -> Str;
+    tensorflow "tf.strings.upper(…, encoding='utf-8')";
+    awkward "ak.str.upper";
+    polars "str.to_uppercase()";
+    host "all of it";
+    gradient none "strings";
 
-    /// Each string in lower case by Unicode's full case mapping, final sigma included. As
+    /// Each string in lower case by Unicode's full case mapping, final sigma included: a host step, as
     /// [`Tensor::string_upper_utf8`].
     ///
     /// # Errors
@@ -92,11 +90,39 @@ impl Tensor {
     /// assert_eq!(x.string_lower_utf8()?.to_vec()?, ["àé".as_bytes(), "σας".as_bytes()]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_lower_utf8(&self) -> Result<Self> {
-        self.recased("string_lower_utf8", str::to_lowercase)
-    }
+    fn string_lower_utf8(&self) -> Str;
+    tensorflow "tf.strings.lower(…, encoding='utf-8')";
+    host "all of it";
+    gradient none "strings";
+}
 
+#[track_caller]
+fn string_upper(x: &Tensor) -> Result<Tensor> {
+    x.flipped("string_upper", b'a'..=b'z')
+}
+
+#[track_caller]
+fn string_lower(x: &Tensor) -> Result<Tensor> {
+    x.flipped("string_lower", b'A'..=b'Z')
+}
+
+#[track_caller]
+fn string_upper_utf8(x: &Tensor) -> Result<Tensor> {
+    x.recased("string_upper_utf8", str::to_uppercase)
+}
+
+#[track_caller]
+fn string_lower_utf8(x: &Tensor) -> Result<Tensor> {
+    x.recased("string_lower_utf8", str::to_lowercase)
+}
+
+/// The bit that tells ASCII lower case from upper case.
+const CASE_BIT: u8 = 0x20;
+
+/// Bytes of a string above which the memory of its converted text is counted before the conversion.
+const LONG: usize = 64 << 10;
+
+impl Tensor {
     /// Flips the case of the bytes in `letters`.
     #[track_caller]
     fn flipped(&self, op: &'static str, letters: std::ops::RangeInclusive<u8>) -> Result<Self> {
@@ -121,21 +147,3 @@ impl Tensor {
         })
     }
 }
-
-macro_rules! typed {
-    ($($name:ident)*) => {
-        impl RaggedTensor<Str> {
-            $(
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
-                ///
-                /// # Errors
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`].")]
-                #[track_caller]
-                pub fn $name(&self) -> Result<Self> {
-                    self.erased().$name()?.try_into()
-                }
-            )*
-        }
-    };
-}
-typed! { string_upper string_lower string_upper_utf8 string_lower_utf8 }

@@ -2,14 +2,17 @@
 
 use super::number_format::NumberFormat;
 use crate::backend::host_memory::GrowingBytes;
+use crate::element::Element;
+use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::ops::host_step::host_string;
+use crate::ops::operations;
 use crate::tensor::{HostTensor, HostValues, Tensor};
 
-/// Elements that an abbreviated list shows at either end.
-const EDGE: usize = 3;
+operations! {
+    /// A tensor as text.
+    const OPERATIONS: family "Strings" on RaggedTensor<T> where T: Element;
 
-impl Tensor {
     /// The template with `{}` replaced by the text of the tensor: a string scalar.
     ///
     /// Elements are in brackets by dimension, with commas in between. A list of more than six elements shows three at
@@ -37,19 +40,28 @@ impl Tensor {
     /// assert_eq!(text, ragged::HostValues::Str(vec![br"[['a', 'it\'s'], []]".to_vec()]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_format(&self, template: &str) -> Result<Self> {
-        const OP: &str = "string_format";
-        let Some((before, after)) = template.split_once("{}").filter(|(_, after)| !after.contains("{}")) else {
-            return Err(Error::argument(OP, format!("the template {template:?} must contain {{}} once")));
-        };
-        host_string(OP, self, &template, |host, out| {
-            out.push(before.as_bytes())?;
-            element(out, host, 0, 0)?;
-            out.push(after.as_bytes())
-        })
-    }
+    fn string_format(&self, template: &str) -> Str;
+    tensorflow "tf.strings.format";
+    host "all of it";
+    gradient none "strings";
+    row none "it makes one string of all elements";
 }
+
+#[track_caller]
+fn string_format(x: &Tensor, template: &str) -> Result<Tensor> {
+    const OP: &str = "string_format";
+    let Some((before, after)) = template.split_once("{}").filter(|(_, after)| !after.contains("{}")) else {
+        return Err(Error::argument(OP, format!("the template {template:?} must contain {{}} once")));
+    };
+    host_string(OP, x, &template, |host, out| {
+        out.push(before.as_bytes())?;
+        element(out, host, 0, 0)?;
+        out.push(after.as_bytes())
+    })
+}
+
+/// Elements that an abbreviated list shows at either end.
+const EDGE: usize = 3;
 
 /// Appends the text of the element at position `at` of dimension `dim - 1`.
 fn element(out: &mut GrowingBytes<'_>, host: &HostTensor, dim: usize, at: usize) -> Result<()> {

@@ -10,10 +10,14 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::size::RecordedSize;
 use crate::ops::concat::{append_values, number_of_operands};
+use crate::ops::operations;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Elementwise concatenation of byte strings.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
     /// Concatenates the strings at the same position of each tensor.
     ///
     /// All tensors have one layout, which stays; a scalar is joined to every string. `separator` is inserted between
@@ -26,9 +30,6 @@ impl Tensor {
     /// A prefix sum over the strings and a map over the bytes; for more than two inputs, after a copy of all strings. A
     /// consumer of the bytes that fuses the map, such as a hash, avoids storing the joined bytes. No wait.
     ///
-    /// # Source
-    /// `tf.strings.join`.
-    ///
     /// ```
     /// # use ragged::{Device, HostTensor, HostValues, Tensor};
     /// let x = HostTensor::dense(&[2], HostValues::Str(vec![b"a".to_vec(), b"b".to_vec()])).to_device(&Device::cpu())?;
@@ -36,21 +37,29 @@ impl Tensor {
     /// assert_eq!(pairs.values, HostValues::Str(vec![b"a+a".to_vec(), b"b+b".to_vec()]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_join(tensors: &[impl AsRef<Self>], separator: &str) -> Result<Self> {
-        let tensors: &[&Self] = &tensors.iter().map(AsRef::as_ref).collect::<Vec<_>>();
-        const OP: &str = "string_join";
-        let Some((first, rest)) = tensors.split_first() else {
-            return Err(Error::argument(OP, "there must be at least one tensor"));
-        };
-        first.strings(OP)?;
-        match rest {
-            [] => Ok((*first).clone()),
-            [other] => first.joined(OP, other, separator.as_bytes()),
-            _ => Self::joined_all(OP, tensors, separator.as_bytes()),
-        }
-    }
+    fn string_join(tensors: &[impl AsRef<Tensor>], separator: &str) -> Str;
+    tensorflow "tf.strings.join";
+    gradient none "strings";
+    typed hand;
+    row none "not offered yet";
+}
 
+#[track_caller]
+fn string_join(tensors: &[impl AsRef<Tensor>], separator: &str) -> Result<Tensor> {
+    let tensors: &[&Tensor] = &tensors.iter().map(AsRef::as_ref).collect::<Vec<_>>();
+    const OP: &str = "string_join";
+    let Some((first, rest)) = tensors.split_first() else {
+        return Err(Error::argument(OP, "there must be at least one tensor"));
+    };
+    first.strings(OP)?;
+    match rest {
+        [] => Ok((*first).clone()),
+        [other] => first.joined(OP, other, separator.as_bytes()),
+        _ => Tensor::joined_all(OP, tensors, separator.as_bytes()),
+    }
+}
+
+impl Tensor {
     /// The strings of all tensors, with the separator between those of the same position: the strings of one tensor after
     /// another are appended, and joined as rows.
     #[track_caller]

@@ -6,9 +6,13 @@ use crate::element::Str;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Lengths of byte strings.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
     /// Number of bytes of each string, as i32; the layout stays.
     ///
     /// # Errors
@@ -26,13 +30,10 @@ impl Tensor {
     /// assert_eq!(x.string_length()?.to_vec()?, [0, 3, 2]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_length(&self) -> Result<Self> {
-        const OP: &str = "string_length";
-        let (strings, _) = self.strings(OP)?;
-        let length = strings.length_of_existing(Expr::index()).cast(DType::I32);
-        self.with_value_node(Node::map(self.backend(), OP, self.count()?, length, &[]))
-    }
+    fn string_length(&self) -> i32;
+    tensorflow "tf.strings.length";
+    polars "str.len_bytes()";
+    gradient none "integers";
 
     /// Number of UTF-8 characters of each string, as i32; the layout stays.
     ///
@@ -53,31 +54,25 @@ impl Tensor {
     /// assert_eq!(x.string_length_chars()?.to_vec()?, [0, 3, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_length_chars(&self) -> Result<Self> {
-        const OP: &str = "string_length_chars";
-        let (backend, strings) = (self.backend(), self.strings(OP)?);
-        let length = Characters::new(backend, OP, strings).count(&Expr::index()).cast(DType::I32);
-        self.with_value_node(Node::map(backend, OP, self.count()?, length, &[]))
-    }
+    fn string_length_chars(&self) -> i32;
+    tensorflow "tf.strings.length(…, unit='UTF8_CHAR')";
+    awkward "ak.str.length";
+    polars "str.len_chars()";
+    gradient none "integers";
 }
 
-impl RaggedTensor<Str> {
-    /// As [`Tensor::string_length`].
-    ///
-    /// # Errors
-    /// As [`Tensor::string_length`].
-    #[track_caller]
-    pub fn string_length(&self) -> Result<RaggedTensor<i32>> {
-        self.erased().string_length()?.try_into()
-    }
+#[track_caller]
+fn string_length(x: &Tensor) -> Result<Tensor> {
+    const OP: &str = "string_length";
+    let (strings, _) = x.strings(OP)?;
+    let length = strings.length_of_existing(Expr::index()).cast(DType::I32);
+    x.with_value_node(Node::map(x.backend(), OP, x.count()?, length, &[]))
+}
 
-    /// As [`Tensor::string_length_chars`].
-    ///
-    /// # Errors
-    /// As [`Tensor::string_length_chars`].
-    #[track_caller]
-    pub fn string_length_chars(&self) -> Result<RaggedTensor<i32>> {
-        self.erased().string_length_chars()?.try_into()
-    }
+#[track_caller]
+fn string_length_chars(x: &Tensor) -> Result<Tensor> {
+    const OP: &str = "string_length_chars";
+    let (backend, strings) = (x.backend(), x.strings(OP)?);
+    let length = Characters::new(backend, OP, strings).count(&Expr::index()).cast(DType::I32);
+    x.with_value_node(Node::map(backend, OP, x.count()?, length, &[]))
 }

@@ -1,24 +1,24 @@
 //! Operations on byte strings.
 
-mod as_string;
-mod bytes_split;
-mod case;
+pub(super) mod as_string;
+pub(super) mod bytes_split;
+pub(super) mod case;
 mod characters;
-mod format;
-mod join;
-mod length;
+pub(super) mod format;
+pub(super) mod join;
+pub(super) mod length;
 mod needle;
-mod ngrams;
+pub(super) mod ngrams;
 mod number_format;
-mod reduce_join;
-mod regex;
+pub(super) mod reduce_join;
+pub(super) mod regex;
 mod rows_joined;
-mod segment_join;
+pub(super) mod segment_join;
 mod separators;
 mod slices;
-mod split;
-mod strip;
-mod substr;
-mod to_number;
+pub(super) mod split;
+pub(super) mod strip;
+pub(super) mod substr;
+pub(super) mod to_number;
 
 pub use number_format::{Notation, NumberFormat, Pad};

@@ -10,14 +10,15 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::size::Size;
+use crate::ops::operations;
 use crate::ops::options::Ngrams;
 use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
-/// Greatest width and padding, so that positions stay below 2^32.
-const MOST: u32 = 1 << 16;
+operations! {
+    /// N-grams of byte strings.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-impl Tensor {
     /// Joins every `widths` adjacent strings of each innermost row, with `separator` in between.
     ///
     /// `[.., (strings)]` gives `[.., (n-grams)]`, ragged where the innermost dimension is. A row of `n` strings has
@@ -33,9 +34,6 @@ impl Tensor {
     /// A copy of the bytes with separators, unless the separator and the padding are empty, a prefix sum over the
     /// n-grams, and a copy of their bytes. Padding adds another copy of the strings. No wait.
     ///
-    /// # Source
-    /// `tf.strings.ngrams`.
-    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec!["a", "b", "c"], vec!["d"]], &Device::cpu())?;
@@ -44,40 +42,49 @@ impl Tensor {
     /// assert_eq!(both.to_string(), "<ragged.RaggedTensor [[b'a', b'b', b'c', b'a-b-c'], [b'd']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_ngrams(&self, widths: impl Into<Ngrams>, separator: &str) -> Result<Self> {
-        const OP: &str = "string_ngrams";
-        let ngrams = widths.into();
-        self.strings(OP)?;
-        let windows = Windows::new(OP, &ngrams)?;
-        let backend = self.backend();
-        let rows = self.innermost_rows(OP)?;
-        let grams = match rows.rows() {
-            Rows::Uniform(len) => RowPartition::uniform(windows.count_of(len), rows.nrows_extent().clone())?,
-            Rows::Splits(_) => {
-                let count = windows.count(rows.length(Expr::index()));
-                let tokens = windows.padded(&rows)?.size().clone();
-                let capacity = tokens.mul(windows.widths.len() as u32);
-                RowPartition::from_lengths(backend, OP, rows.nrows_extent(), count, capacity)?
-            }
-        };
-        let values = windows.joined(backend, OP, (&rows, &grams), self.values_ref(), &ngrams, separator.as_bytes())?;
-        let mut partitions = self.partitions().to_vec();
-        let mut inner = self.inner().to_vec();
-        match (inner.last_mut(), self.ragged_rank()) {
-            (Some(last), _) => {
-                *last = grams.uniform_length().unwrap_or(0);
-                Self::new(backend, partitions, self.outer().cloned(), inner, values)
-            }
-            (None, 0) => Self::new(backend, partitions, Some(grams.nvals_extent().clone()), inner, values),
-            (None, last) => {
-                let outer = grams.nvals_extent().clone();
-                partitions[last - 1] = grams;
-                Self::new(backend, partitions, Some(outer), inner, values)
-            }
+    fn string_ngrams(&self, widths: impl Into<Ngrams>, separator: &str) -> Str;
+    tensorflow "tf.strings.ngrams";
+    gradient none "strings";
+}
+
+#[track_caller]
+fn string_ngrams(x: &Tensor, widths: impl Into<Ngrams>, separator: &str) -> Result<Tensor> {
+    const OP: &str = "string_ngrams";
+    let ngrams = widths.into();
+    x.strings(OP)?;
+    let windows = Windows::new(OP, &ngrams)?;
+    let backend = x.backend();
+    let rows = x.innermost_rows(OP)?;
+    let grams = match rows.rows() {
+        Rows::Uniform(len) => RowPartition::uniform(windows.count_of(len), rows.nrows_extent().clone())?,
+        Rows::Splits(_) => {
+            let count = windows.count(rows.length(Expr::index()));
+            let tokens = windows.padded(&rows)?.size().clone();
+            let capacity = tokens.mul(windows.widths.len() as u32);
+            RowPartition::from_lengths(backend, OP, rows.nrows_extent(), count, capacity)?
+        }
+    };
+    let values = windows.joined(backend, OP, (&rows, &grams), x.values_ref(), &ngrams, separator.as_bytes())?;
+    let mut partitions = x.partitions().to_vec();
+    let mut inner = x.inner().to_vec();
+    match (inner.last_mut(), x.ragged_rank()) {
+        (Some(last), _) => {
+            *last = grams.uniform_length().unwrap_or(0);
+            Tensor::new(backend, partitions, x.outer().cloned(), inner, values)
+        }
+        (None, 0) => Tensor::new(backend, partitions, Some(grams.nvals_extent().clone()), inner, values),
+        (None, last) => {
+            let outer = grams.nvals_extent().clone();
+            partitions[last - 1] = grams;
+            Tensor::new(backend, partitions, Some(outer), inner, values)
         }
     }
+}
 
+/// Greatest width and padding, so that positions stay below 2^32.
+const MOST: u32 = 1 << 16;
+
+impl Tensor {
     /// The rows of the innermost dimension; one row of a tensor of rank 1.
     #[track_caller]
     fn innermost_rows(&self, op: &'static str) -> Result<RowPartition> {
@@ -285,15 +292,4 @@ fn ended(
     let byte = offset.lt(length).select(own, between);
     let bytes = Node::map(backend, op, ended.nvals_extent().clone(), byte, &[]);
     Ok((ended, bytes))
-}
-
-impl RaggedTensor<Str> {
-    /// As [`Tensor::string_ngrams`].
-    ///
-    /// # Errors
-    /// As [`Tensor::string_ngrams`].
-    #[track_caller]
-    pub fn string_ngrams(&self, widths: impl Into<Ngrams>, separator: &str) -> Result<Self> {
-        self.erased().string_ngrams(widths, separator)?.try_into()
-    }
 }

@@ -7,10 +7,14 @@ use crate::ops::IntoReduceAxes;
 use crate::ops::axes::Axes;
 use crate::ops::levels::Levels;
 use crate::ops::lines::Lines;
+use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Concatenation of strings along axes.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
     /// Concatenates the strings along the axes, with `separator` in between.
     ///
     /// Shapes are those of every reduction ([`Axes`](crate::Axes)): along an axis with ragged dimensions below, the
@@ -44,53 +48,60 @@ impl Tensor {
     /// assert_eq!(x.reduce_join([1, 0], "")?.to_vec()?, [b"abcd"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn reduce_join(&self, axes: impl IntoReduceAxes, separator: &str) -> Result<Self> {
-        const OP: &str = "reduce_join";
-        let ReduceAxes { axes, keep } = axes.into();
-        self.strings(OP)?;
-        let backend = self.backend();
-        if let (Axes::List(list), 0) = (&axes, self.ragged_rank()) {
-            axes.resolve(OP, self)?;
-            let order = list.iter().map(|&axis| self.axis(OP, axis)).collect::<Result<Vec<_>>>().map_err(here())?;
-            if !order.windows(2).all(|pair| pair[1] + 1 == pair[0]) {
-                return self.joined_in_order(&order, keep, separator);
-            }
-        }
-        let in_flat_order = self.ragged_rank() == 0 || axes == Axes::All || separator.is_empty();
-        let mut runs: Vec<(usize, usize)> = Vec::new();
-        for axis in axes.resolve(OP, self)? {
-            match runs.last_mut() {
-                Some((_, last)) if in_flat_order && *last + 1 == axis => *last = axis,
-                _ => runs.push((axis, axis)),
-            }
-        }
-        let mut levels = Levels::of(self)?;
-        let mut values = self.values_ref().clone();
-        for &run in runs.iter().rev() {
-            let skips_leading_empty = !in_flat_order && (1..=levels.ragged_rank()).contains(&run.0.max(1));
-            let (stage, left) = levels.reduce(backend, OP, run, keep)?;
-            let lines = Lines::new(backend, OP, &levels, &stage, run.0)?;
-            let rows = StringRows {
-                rows: lines.rows(),
-                nrows: lines.nlines(),
-                nplaces: lines.count(),
-                string: lines.number(),
-                skips_leading_empty,
-                asserts: &[],
-            };
-            if let Values::Strings { strings, bytes } = &values {
-                values = rows.joined(backend, OP, (strings, bytes), separator.as_bytes())?;
-            }
-            levels = left;
-        }
-        if keep && axes == Axes::All && self.ragged_rank() > 0 {
-            // As in the other reductions, the inner dimensions are kept twice.
-            levels = levels.with_ones(self.inner().len())?;
-        }
-        levels.holding(backend, values)
-    }
+    fn reduce_join(&self, axes: impl IntoReduceAxes as reduce_axes, separator: &str) -> Str;
+    tensorflow "tf.strings.reduce_join";
+    awkward "ak.str.join";
+    gradient none "strings";
+}
 
+#[track_caller]
+fn reduce_join(x: &Tensor, axes: impl IntoReduceAxes, separator: &str) -> Result<Tensor> {
+    const OP: &str = "reduce_join";
+    let ReduceAxes { axes, keep } = axes.into();
+    x.strings(OP)?;
+    let backend = x.backend();
+    if let (Axes::List(list), 0) = (&axes, x.ragged_rank()) {
+        axes.resolve(OP, x)?;
+        let order = list.iter().map(|&axis| x.axis(OP, axis)).collect::<Result<Vec<_>>>().map_err(here())?;
+        if !order.windows(2).all(|pair| pair[1] + 1 == pair[0]) {
+            return x.joined_in_order(&order, keep, separator);
+        }
+    }
+    let in_flat_order = x.ragged_rank() == 0 || axes == Axes::All || separator.is_empty();
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for axis in axes.resolve(OP, x)? {
+        match runs.last_mut() {
+            Some((_, last)) if in_flat_order && *last + 1 == axis => *last = axis,
+            _ => runs.push((axis, axis)),
+        }
+    }
+    let mut levels = Levels::of(x)?;
+    let mut values = x.values_ref().clone();
+    for &run in runs.iter().rev() {
+        let skips_leading_empty = !in_flat_order && (1..=levels.ragged_rank()).contains(&run.0.max(1));
+        let (stage, left) = levels.reduce(backend, OP, run, keep)?;
+        let lines = Lines::new(backend, OP, &levels, &stage, run.0)?;
+        let rows = StringRows {
+            rows: lines.rows(),
+            nrows: lines.nlines(),
+            nplaces: lines.count(),
+            string: lines.number(),
+            skips_leading_empty,
+            asserts: &[],
+        };
+        if let Values::Strings { strings, bytes } = &values {
+            values = rows.joined(backend, OP, (strings, bytes), separator.as_bytes())?;
+        }
+        levels = left;
+    }
+    if keep && axes == Axes::All && x.ragged_rank() > 0 {
+        // As in the other reductions, the inner dimensions are kept twice.
+        levels = levels.with_ones(x.inner().len())?;
+    }
+    levels.holding(backend, values)
+}
+
+impl Tensor {
     /// Concatenates the strings of a dense tensor along the axes as one sequence, along the first axis first.
     #[track_caller]
     fn joined_in_order(&self, order: &[usize], keep: bool, separator: &str) -> Result<Self> {
@@ -103,16 +114,5 @@ impl Tensor {
             joined = joined.expand_dims(axis)?;
         }
         Ok(joined)
-    }
-}
-
-impl RaggedTensor<Str> {
-    /// As [`Tensor::reduce_join`].
-    ///
-    /// # Errors
-    /// As [`Tensor::reduce_join`].
-    #[track_caller]
-    pub fn reduce_join(&self, axes: impl IntoReduceAxes, separator: &str) -> Result<Self> {
-        self.erased().reduce_join(axes, separator)?.try_into()
     }
 }

@@ -5,7 +5,112 @@ use regex::bytes::{Regex, RegexBuilder};
 use crate::element::Str;
 use crate::error::{Error, Result, here};
 use crate::ops::host_step::{HostFlat, host_strings};
-use crate::tensor::{HostValues, RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::{HostValues, Tensor};
+
+operations! {
+    /// Regular expressions over byte strings.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
+    /// Whether the regular expression matches each whole string, as bools; the layout stays.
+    ///
+    /// The syntax is that of the crate [`regex`](https://docs.rs/regex), with Unicode classes over bytes that need not be
+    /// valid UTF-8; it is RE2's but for details.
+    ///
+    /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
+    ///
+    /// # Errors
+    /// The tensor does not hold strings; an invalid pattern, or one that takes more than 16 MiB; a GPU whose options do
+    /// not allow host steps.
+    ///
+    /// # Cost
+    /// A read and an upload, and one wait; time linear in the bytes, on all cores.
+    ///
+    /// # Source
+    /// `tf.strings.regex_full_match`; Polars: `str.contains`, which matches parts.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["So", "long"], &Device::cpu())?;
+    /// assert_eq!(x.regex_full_match("[a-z]+")?.to_vec()?, [false, true]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn regex_full_match(&self, pattern: &str) -> bool;
+    tensorflow "tf.strings.regex_full_match";
+    host "all of it";
+    gradient none "bools";
+
+    /// Replaces every match of the regular expression by `rewrite`; the layout stays.
+    ///
+    /// Matches do not overlap, and are found from left to right. In the replacement `\1` to `\9` are groups, `\0` is the
+    /// whole match, and `\\` a backslash. Syntax as in [`Tensor::regex_full_match`].
+    ///
+    /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
+    ///
+    /// # Errors
+    /// As [`Tensor::regex_full_match`]; a replacement that names a group that the pattern does not have, or with another
+    /// character after a backslash; 2^32 - 1 bytes or more; no host memory for the result.
+    ///
+    /// # Cost
+    /// As [`Tensor::regex_full_match`].
+    ///
+    /// # Source
+    /// `tf.strings.regex_replace`; Polars: `str.replace_all`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["thanks", "for"], &Device::cpu())?;
+    /// let y = x.regex_replace("[aeiou]", r"<\0>")?;
+    /// assert_eq!(y.to_string(), "tensor([b'th<a>nks', b'f<o>r'], shape=(2,), dtype=str)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn regex_replace(&self, pattern: &str, rewrite: &str) -> Str;
+    tensorflow "tf.strings.regex_replace";
+    awkward "ak.str.replace_substring_regex";
+    host "all of it";
+    gradient none "strings";
+
+    /// Replaces the first match of the regular expression in each string: a host step, as
+    /// [`Tensor::regex_replace`].
+    ///
+    /// # Errors
+    /// As [`Tensor::regex_replace`].
+    ///
+    /// # Source
+    /// `tf.strings.regex_replace(x, pattern, rewrite, replace_global=False)`; Polars: `str.replace`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["a-b-c"], &Device::cpu())?;
+    /// assert_eq!(x.regex_replace_first("-", "+")?.to_string(), "tensor([b'a+b-c'], shape=(1,), dtype=str)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn regex_replace_first(&self, pattern: &str, rewrite: &str) -> Str;
+    tensorflow "tf.strings.regex_replace(…, replace_global=False)";
+    polars "str.replace";
+    host "all of it";
+    gradient none "strings";
+}
+
+#[track_caller]
+fn regex_full_match(x: &Tensor, pattern: &str) -> Result<Tensor> {
+    const OP: &str = "regex_full_match";
+    compiled(OP, pattern, pattern)?;
+    let whole = compiled(OP, pattern, &format!(r"\A(?:{pattern})\z"))?;
+    host_strings(OP, x, &pattern, |memory, strings| {
+        Ok(HostFlat::Numbers(HostValues::Bool(memory.numbers(strings, |_, s| Ok(whole.is_match(s)))?)))
+    })
+}
+
+#[track_caller]
+fn regex_replace(x: &Tensor, pattern: &str, rewrite: &str) -> Result<Tensor> {
+    x.matches_replaced("regex_replace", pattern, rewrite, usize::MAX)
+}
+
+#[track_caller]
+fn regex_replace_first(x: &Tensor, pattern: &str, rewrite: &str) -> Result<Tensor> {
+    x.matches_replaced("regex_replace_first", pattern, rewrite, 1)
+}
 
 /// Most bytes of a compiled expression.
 const MOST: usize = 1 << 24;
@@ -62,87 +167,6 @@ fn parts(op: &'static str, rewrite: &str, groups: usize) -> Result<Vec<Part>> {
 }
 
 impl Tensor {
-    /// Whether the regular expression matches each whole string, as bools; the layout stays.
-    ///
-    /// The syntax is that of the crate [`regex`](https://docs.rs/regex), with Unicode classes over bytes that need not be
-    /// valid UTF-8; it is RE2's but for details.
-    ///
-    /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
-    ///
-    /// # Errors
-    /// The tensor does not hold strings; an invalid pattern, or one that takes more than 16 MiB; a GPU whose options do
-    /// not allow host steps.
-    ///
-    /// # Cost
-    /// A read and an upload, and one wait; time linear in the bytes, on all cores.
-    ///
-    /// # Source
-    /// `tf.strings.regex_full_match`; Polars: `str.contains`, which matches parts.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["So", "long"], &Device::cpu())?;
-    /// assert_eq!(x.regex_full_match("[a-z]+")?.to_vec()?, [false, true]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn regex_full_match(&self, pattern: &str) -> Result<Self> {
-        const OP: &str = "regex_full_match";
-        compiled(OP, pattern, pattern)?;
-        let whole = compiled(OP, pattern, &format!(r"\A(?:{pattern})\z"))?;
-        host_strings(OP, self, &pattern, |memory, strings| {
-            Ok(HostFlat::Numbers(HostValues::Bool(memory.numbers(strings, |_, s| Ok(whole.is_match(s)))?)))
-        })
-    }
-
-    /// Replaces every match of the regular expression by `rewrite`; the layout stays.
-    ///
-    /// Matches do not overlap, and are found from left to right. In the replacement `\1` to `\9` are groups, `\0` is the
-    /// whole match, and `\\` a backslash. Syntax as in [`Tensor::regex_full_match`].
-    ///
-    /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
-    ///
-    /// # Errors
-    /// As [`Tensor::regex_full_match`]; a replacement that names a group that the pattern does not have, or with another
-    /// character after a backslash; 2^32 - 1 bytes or more; no host memory for the result.
-    ///
-    /// # Cost
-    /// As [`Tensor::regex_full_match`].
-    ///
-    /// # Source
-    /// `tf.strings.regex_replace`; Polars: `str.replace_all`.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["thanks", "for"], &Device::cpu())?;
-    /// let y = x.regex_replace("[aeiou]", r"<\0>")?;
-    /// assert_eq!(y.to_string(), "tensor([b'th<a>nks', b'f<o>r'], shape=(2,), dtype=str)");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn regex_replace(&self, pattern: &str, rewrite: &str) -> Result<Self> {
-        self.matches_replaced("regex_replace", pattern, rewrite, usize::MAX)
-    }
-
-    /// Replaces the first match of the regular expression in each string, as [`Tensor::regex_replace`].
-    ///
-    /// # Errors
-    /// As [`Tensor::regex_replace`].
-    ///
-    /// # Source
-    /// `tf.strings.regex_replace(x, pattern, rewrite, replace_global=False)`; Polars: `str.replace`.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["a-b-c"], &Device::cpu())?;
-    /// assert_eq!(x.regex_replace_first("-", "+")?.to_string(), "tensor([b'a+b-c'], shape=(1,), dtype=str)");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn regex_replace_first(&self, pattern: &str, rewrite: &str) -> Result<Self> {
-        self.matches_replaced("regex_replace_first", pattern, rewrite, 1)
-    }
-
     #[track_caller]
     fn matches_replaced(&self, op: &'static str, pattern: &str, rewrite: &str, most: usize) -> Result<Self> {
         let regex = compiled(op, pattern, pattern)?;
@@ -164,34 +188,5 @@ impl Tensor {
                 out.push(&s[end..])
             })
         })
-    }
-}
-
-impl RaggedTensor<Str> {
-    /// As [`Tensor::regex_full_match`].
-    ///
-    /// # Errors
-    /// As [`Tensor::regex_full_match`].
-    #[track_caller]
-    pub fn regex_full_match(&self, pattern: &str) -> Result<RaggedTensor<bool>> {
-        self.erased().regex_full_match(pattern)?.try_into()
-    }
-
-    /// As [`Tensor::regex_replace`].
-    ///
-    /// # Errors
-    /// As [`Tensor::regex_replace`].
-    #[track_caller]
-    pub fn regex_replace(&self, pattern: &str, rewrite: &str) -> Result<Self> {
-        self.erased().regex_replace(pattern, rewrite)?.try_into()
-    }
-
-    /// As [`Tensor::regex_replace_first`].
-    ///
-    /// # Errors
-    /// As [`Tensor::regex_replace`].
-    #[track_caller]
-    pub fn regex_replace_first(&self, pattern: &str, rewrite: &str) -> Result<Self> {
-        self.erased().regex_replace_first(pattern, rewrite)?.try_into()
     }
 }

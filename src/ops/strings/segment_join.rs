@@ -5,10 +5,14 @@ use crate::element::Str;
 use crate::error::Result;
 use crate::integer::Integer;
 use crate::ops::lines::Lines;
+use crate::ops::operations;
 use crate::ops::segment::Segments;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Concatenation of strings by segment.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
     /// Concatenates the strings of each segment, in their order, with `separator` in between. Ids, shapes and negative
     /// ids as in [`Tensor::unsorted_segment_sum`]; a segment without strings gives an empty string.
     ///
@@ -17,9 +21,6 @@ impl Tensor {
     ///
     /// # Cost
     /// A sort of the ids, a prefix sum over the strings, and a copy of the bytes. No wait.
-    ///
-    /// # Source
-    /// `tf.strings.unsorted_segment_join`.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -30,43 +31,37 @@ impl Tensor {
     /// assert_eq!(joined.to_string(), "tensor([b'a:c', b'', b'b:d'], shape=(3,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn unsorted_segment_join(
-        &self,
-        segment_ids: &impl AsRef<Self>,
-        num_segments: impl Integer,
-        separator: &str,
-    ) -> Result<Self> {
-        const OP: &str = "unsorted_segment_join";
-        let strings = self.strings(OP)?;
-        let segments = Segments::new(OP, self, segment_ids.as_ref(), num_segments.saturating_i64())?;
-        let backend = self.backend();
-        let lines = Lines::of_keys(backend, OP, &segments.keys, segments.inner.iter().product())?;
-        let rows = StringRows {
-            rows: lines.rows(),
-            nrows: lines.nlines(),
-            nplaces: lines.count(),
-            string: lines.number(),
-            skips_leading_empty: true,
-            asserts: &segments.asserts,
-        };
-        let values = rows.joined(backend, OP, strings, separator.as_bytes())?;
-        Self::new(backend, segments.parts, Some(segments.outer), segments.inner, values)
-    }
-}
-
-impl RaggedTensor<Str> {
-    /// As [`Tensor::unsorted_segment_join`].
-    ///
-    /// # Errors
-    /// As [`Tensor::unsorted_segment_join`].
-    #[track_caller]
-    pub fn unsorted_segment_join(
+    fn unsorted_segment_join(
         &self,
         segment_ids: &impl AsRef<Tensor>,
         num_segments: impl Integer,
         separator: &str,
-    ) -> Result<Self> {
-        self.erased().unsorted_segment_join(segment_ids, num_segments, separator)?.try_into()
-    }
+    ) -> Str;
+    tensorflow "tf.strings.unsorted_segment_join";
+    gradient none "strings";
+    row none "a partition spans rows";
+}
+
+#[track_caller]
+fn unsorted_segment_join(
+    x: &Tensor,
+    segment_ids: &impl AsRef<Tensor>,
+    num_segments: impl Integer,
+    separator: &str,
+) -> Result<Tensor> {
+    const OP: &str = "unsorted_segment_join";
+    let strings = x.strings(OP)?;
+    let segments = Segments::new(OP, x, segment_ids.as_ref(), num_segments.saturating_i64())?;
+    let backend = x.backend();
+    let lines = Lines::of_keys(backend, OP, &segments.keys, segments.inner.iter().product())?;
+    let rows = StringRows {
+        rows: lines.rows(),
+        nrows: lines.nlines(),
+        nplaces: lines.count(),
+        string: lines.number(),
+        skips_leading_empty: true,
+        asserts: &segments.asserts,
+    };
+    let values = rows.joined(backend, OP, strings, separator.as_bytes())?;
+    Tensor::new(backend, segments.parts, Some(segments.outer), segments.inner, values)
 }

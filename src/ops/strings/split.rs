@@ -8,11 +8,15 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::ops::operations;
 use crate::ops::options::{Separator, Separators};
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Splitting byte strings into pieces.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
     /// Splits each string at separators, which are removed.
     ///
     /// `[..]` of strings gives `[.., (pieces)]`: one more ragged dimension; a scalar gives a vector. A string separates
@@ -43,33 +47,37 @@ impl Tensor {
     /// assert_eq!(fields.to_string(), "<ragged.RaggedTensor [[b'to', b'be', b'', b'or'], [b'', b'']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_split(&self, separator: impl Into<Separator>) -> Result<Self> {
-        const OP: &str = "string_split";
-        let separator = separator.into();
-        let (strings, bytes) = self.strings(OP)?;
-        let limit = match separator.max_splits {
-            None => None,
-            Some(n) if n < 1 => {
-                let what = format!("max_splits must be at least 1, but is {n}; leave it out for no limit");
-                return Err(Error::argument(OP, what));
-            }
-            Some(n) => u32::try_from(n).ok().filter(|&n| n < u32::MAX),
-        };
-        let backend = self.backend();
-        let (partition, values) = if separator.nonempty {
-            nonempty_pieces(backend, OP, (strings, bytes), &separator.by, limit)?
-        } else {
-            all_pieces(backend, OP, (strings, bytes), &separator.by, limit)?
-        };
-        let outer = partition.nvals_extent().clone();
-        if self.rank() == 0 {
-            return Self::new(backend, Vec::new(), Some(outer), [], values);
+    fn string_split(&self, separator: impl Into<Separator>) -> Str;
+    tensorflow "tf.strings.split";
+    gradient none "strings";
+}
+
+#[track_caller]
+fn string_split(x: &Tensor, separator: impl Into<Separator>) -> Result<Tensor> {
+    const OP: &str = "string_split";
+    let separator = separator.into();
+    let (strings, bytes) = x.strings(OP)?;
+    let limit = match separator.max_splits {
+        None => None,
+        Some(n) if n < 1 => {
+            let what = format!("max_splits must be at least 1, but is {n}; leave it out for no limit");
+            return Err(Error::argument(OP, what));
         }
-        let mut partitions = self.inner_to_partitions(self.inner().len())?.partitions().to_vec();
-        partitions.push(partition);
-        Self::new(backend, partitions, Some(outer), [], values)
+        Some(n) => u32::try_from(n).ok().filter(|&n| n < u32::MAX),
+    };
+    let backend = x.backend();
+    let (partition, values) = if separator.nonempty {
+        nonempty_pieces(backend, OP, (strings, bytes), &separator.by, limit)?
+    } else {
+        all_pieces(backend, OP, (strings, bytes), &separator.by, limit)?
+    };
+    let outer = partition.nvals_extent().clone();
+    if x.rank() == 0 {
+        return Tensor::new(backend, Vec::new(), Some(outer), [], values);
     }
+    let mut partitions = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
+    partitions.push(partition);
+    Tensor::new(backend, partitions, Some(outer), [], values)
 }
 
 /// The pieces between separators, empty ones included: the partition of the strings into pieces, and the pieces.
@@ -170,15 +178,4 @@ fn nonempty_pieces(
     let length = end.sub(first.clone());
     let values = slices(backend, op, partition.nvals_extent(), bytes, (first, length), nbytes.size())?;
     Ok((partition, values))
-}
-
-impl RaggedTensor<Str> {
-    /// As [`Tensor::string_split`].
-    ///
-    /// # Errors
-    /// As [`Tensor::string_split`].
-    #[track_caller]
-    pub fn string_split(&self, separator: impl Into<Separator>) -> Result<Self> {
-        self.erased().string_split(separator)?.try_into()
-    }
 }

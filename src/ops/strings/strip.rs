@@ -7,10 +7,14 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::ops::operations;
 use crate::ops::options::WHITE_SPACE;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Removal of white space around byte strings.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
     /// Removes ASCII white space (space, tab, line feed, vertical tab, form feed, carriage return) at both ends of each
     /// string. The layout stays.
     ///
@@ -30,17 +34,24 @@ impl Tensor {
     /// assert_eq!(x.string_strip()?.to_string(), "tensor([b'a b', b'', b''], shape=(3,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn string_strip(&self) -> Result<Self> {
-        const OP: &str = "string_strip";
-        let (_, bytes) = self.strings(OP)?;
-        let (first, end) = self.stripped(OP)?;
-        let length = end.sub(first.clone());
-        let size = self.values_ref().bytes_size();
-        let values = slices(self.backend(), OP, &self.count()?, bytes, (first, length), size)?;
-        self.holding(values)
-    }
+    fn string_strip(&self) -> Str;
+    tensorflow "tf.strings.strip";
+    polars "str.strip_chars()";
+    gradient none "strings";
+}
 
+#[track_caller]
+fn string_strip(x: &Tensor) -> Result<Tensor> {
+    const OP: &str = "string_strip";
+    let (_, bytes) = x.strings(OP)?;
+    let (first, end) = x.stripped(OP)?;
+    let length = end.sub(first.clone());
+    let size = x.values_ref().bytes_size();
+    let values = slices(x.backend(), OP, &x.count()?, bytes, (first, length), size)?;
+    x.holding(values)
+}
+
+impl Tensor {
     /// First position and end of each string without white space around it, as expressions in the string. They are
     /// equal for a string without other bytes.
     #[track_caller]
@@ -63,16 +74,5 @@ impl Tensor {
         let last = until.clone().sub(one.clone());
         let first = edge(start.clone(), position(&before), start.clone())?;
         Ok((first, edge(end.clone().sub(one.clone()), position(&last).add(one), end.clone())?))
-    }
-}
-
-impl RaggedTensor<Str> {
-    /// As [`Tensor::string_strip`].
-    ///
-    /// # Errors
-    /// As [`Tensor::string_strip`].
-    #[track_caller]
-    pub fn string_strip(&self) -> Result<Self> {
-        self.erased().string_strip()?.try_into()
     }
 }

@@ -12,10 +12,14 @@ use crate::graph::node::Node;
 use crate::ops::IntoOperand;
 use crate::ops::elementwise::Site;
 use crate::ops::operand::Operand;
+use crate::ops::operations;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast, same_layout};
-use crate::tensor::{Fill, RaggedTensor, Tensor};
+use crate::tensor::{Fill, Tensor};
 
-impl Tensor {
+operations! {
+    /// Substrings by position and length.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
     /// Bytes `pos` to `pos + len` of each string. The layout stays, unless dense strings broadcast.
     ///
     /// A negative `pos` counts from the end of the string. A substring ends at the end of its string at the latest, and
@@ -40,10 +44,14 @@ impl Tensor {
     /// assert_eq!(x.substr(-2, 9)?.to_string(), "tensor([b'lo', b'ds'], shape=(2,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn substr<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
-        self.substrings("substr", pos.into(), len.into(), false)
-    }
+    fn substr<'a>(
+        &self,
+        pos: impl IntoOperand<'a>,
+        len: impl IntoOperand<'a>,
+    ) -> Str;
+    tensorflow "tf.strings.substr";
+    polars "str.head(n)";
+    gradient none "strings";
 
     /// As [`Tensor::substr`], in UTF-8 characters.
     ///
@@ -65,11 +73,28 @@ impl Tensor {
     /// assert_eq!(x.substr_chars(1, 3)?.to_vec()?, y.to_vec()?);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    #[track_caller]
-    pub fn substr_chars<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
-        self.substrings("substr_chars", pos.into(), len.into(), true)
-    }
+    fn substr_chars<'a>(
+        &self,
+        pos: impl IntoOperand<'a>,
+        len: impl IntoOperand<'a>,
+    ) -> Str;
+    tensorflow "tf.strings.substr(…, unit='UTF8_CHAR')";
+    awkward "ak.str.slice";
+    polars "str.slice(p, n)";
+    gradient none "strings";
+}
 
+#[track_caller]
+fn substr<'a>(x: &Tensor, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Tensor> {
+    x.substrings("substr", pos.into(), len.into(), false)
+}
+
+#[track_caller]
+fn substr_chars<'a>(x: &Tensor, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Tensor> {
+    x.substrings("substr_chars", pos.into(), len.into(), true)
+}
+
+impl Tensor {
     #[track_caller]
     fn substrings(&self, op: &'static str, pos: Operand<'_>, len: Operand<'_>, by_char: bool) -> Result<Self> {
         let (strings, bytes) = self.strings(op)?;
@@ -235,25 +260,5 @@ impl PerString {
                 v.clone().max(Expr::scalar(0i64)).min(most).cast(DType::U32)
             }
         }
-    }
-}
-
-impl RaggedTensor<Str> {
-    /// As [`Tensor::substr`].
-    ///
-    /// # Errors
-    /// As [`Tensor::substr`].
-    #[track_caller]
-    pub fn substr<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
-        self.erased().substr(pos, len)?.try_into()
-    }
-
-    /// As [`Tensor::substr_chars`].
-    ///
-    /// # Errors
-    /// As [`Tensor::substr`].
-    #[track_caller]
-    pub fn substr_chars<'a>(&self, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Self> {
-        self.erased().substr_chars(pos, len)?.try_into()
     }
 }

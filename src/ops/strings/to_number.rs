@@ -12,7 +12,58 @@ use crate::graph::opcode::ReduceOp;
 use crate::ops::by_key::reduce_rows;
 use crate::ops::elementwise::Site;
 use crate::ops::host_step::{HostFlat, host_strings};
+use crate::ops::operations;
 use crate::tensor::{HostValues, RaggedTensor, Tensor};
+
+operations! {
+    /// Numbers from text.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
+    /// The number that each string denotes. The layout stays.
+    ///
+    /// White space around a number is ignored. An integer is an optional sign and decimal digits. A float may have a
+    /// fraction and an exponent, or be `inf`, `infinity` or `nan` in any case.
+    ///
+    /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
+    ///
+    /// # Errors
+    /// The tensor does not hold strings; a dtype other than f32, f64 and integers of at most 63 bits; floats on a GPU
+    /// whose options do not allow host steps. A string that is no number of the dtype: for floats at the call, for
+    /// integers at the read.
+    ///
+    /// # Cost
+    /// Integers: two passes over the bytes, which reduce the edges of the digits and then their value. No wait. Floats:
+    /// a read and an upload, and one wait.
+    ///
+    /// # Source
+    /// `tf.strings.to_number`; Polars: `str.to_integer`, `str.to_decimal`.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["12", " -7 "], &Device::cpu())?;
+    /// assert_eq!(x.erased().string_to_number(DType::I32)?.to_string(), "tensor([12, -7], shape=(2,), dtype=i32)");
+    /// assert_eq!(x.string_to_number::<f32>()?.to_vec()?, [12.0, -7.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn string_to_number(&self, dtype: DType) -> T;
+    tensorflow "tf.strings.to_number";
+    host "floats";
+    gradient none "strings";
+    typed hand;
+}
+
+#[track_caller]
+fn string_to_number(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    const OP: &str = "string_to_number";
+    x.strings(OP)?;
+    match dtype {
+        DType::F32 => x.floats(OP, dtype, HostValues::F32),
+        DType::F64 => x.floats(OP, dtype, HostValues::F64),
+        DType::U64 => Err(Error::unsupported(OP, dtype, "use i64")),
+        dtype if dtype.is_integer() => x.integers(OP, dtype),
+        other => Err(Error::unsupported(OP, other, "use f32 or an integer type, and cast the result")),
+    }
+}
 
 /// Digits whose value always fits in 64 bits.
 const DIGITS: u32 = 19;
@@ -40,45 +91,6 @@ fn is_number<T: FromStr>(s: &[u8]) -> bool {
 }
 
 impl Tensor {
-    /// The number that each string denotes. The layout stays.
-    ///
-    /// White space around a number is ignored. An integer is an optional sign and decimal digits. A float may have a
-    /// fraction and an exponent, or be `inf`, `infinity` or `nan` in any case.
-    ///
-    /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
-    ///
-    /// # Errors
-    /// The tensor does not hold strings; a dtype other than f32, f64 and integers of at most 63 bits; floats on a GPU
-    /// whose options do not allow host steps. A string that is no number of the dtype: for floats at the call, for
-    /// integers at the read.
-    ///
-    /// # Cost
-    /// Integers: two passes over the bytes, which reduce the edges of the digits and then their value. No wait. Floats:
-    /// a read and an upload, and one wait.
-    ///
-    /// # Source
-    /// `tf.strings.to_number`; Polars: `str.to_integer`, `str.to_decimal`.
-    ///
-    /// ```
-    /// use ragged::{DType, Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["12", " -7 "], &Device::cpu())?;
-    /// assert_eq!(x.erased().string_to_number(DType::I32)?.to_string(), "tensor([12, -7], shape=(2,), dtype=i32)");
-    /// assert_eq!(x.string_to_number::<f32>()?.to_vec()?, [12.0, -7.0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn string_to_number(&self, dtype: DType) -> Result<Self> {
-        const OP: &str = "string_to_number";
-        self.strings(OP)?;
-        match dtype {
-            DType::F32 => self.floats(OP, dtype, HostValues::F32),
-            DType::F64 => self.floats(OP, dtype, HostValues::F64),
-            DType::U64 => Err(Error::unsupported(OP, dtype, "use i64")),
-            dtype if dtype.is_integer() => self.integers(OP, dtype),
-            other => Err(Error::unsupported(OP, other, "use f32 or an integer type, and cast the result")),
-        }
-    }
-
     #[track_caller]
     fn floats<T: FromStr + Clone + Default + Send>(
         &self,

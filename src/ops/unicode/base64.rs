@@ -7,28 +7,14 @@ use crate::error::Result;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
-/// End of a base64 text whose length would not be a multiple of four.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Base64 {
-    /// Nothing is added.
-    Unpadded,
-    /// `=` is added up to a multiple of four.
-    Padded,
-}
+operations! {
+    /// Base64 text of strings, in the alphabet for URLs and file names (RFC 4648, section 5).
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-/// Value of a byte that is no digit.
-const NO_DIGIT: u8 = 0xFF;
-
-fn shift(value: Expr, op: BinaryOp, by: Expr) -> Expr {
-    value.binary(op, by)
-}
-
-impl Tensor {
     /// The base64 text of each string, with `-` and `_` as the last two digits. The layout stays.
     ///
     /// # Errors
@@ -43,44 +29,9 @@ impl Tensor {
     /// assert_eq!(x.encode_base64(Base64::Padded)?.to_host()?.values, HostValues::Str(vec![b"U28=".into(), b"".into()]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.io.encode_base64`.
-    #[track_caller]
-    pub fn encode_base64(&self, end: Base64) -> Result<Self> {
-        const OP: &str = "encode_base64";
-        let (strings, bytes) = self.strings(OP)?;
-        let (backend, count) = (self.backend(), strings.nrows_extent());
-        let (at, n) = (Expr::index(), Expr::u32);
-        let length = strings.length_of_existing(at.clone());
-        // Without multiplying the length, which could wrap: 4 digits per 3 bytes, 2 for one more byte, 3 for two.
-        let (whole, rest) = (length.clone().div(n(3)).mul(n(4)), length.rem(n(3)));
-        let is_whole = rest.clone().eq(n(0));
-        let more = match end {
-            Base64::Unpadded => is_whole.select(n(0), rest.add(n(1))),
-            Base64::Padded => is_whole.select(n(0), n(4)),
-        };
-        let capacity = strings.nvals_extent().size().div(3).mul(4).add(count.size().mul(4)).add(4);
-        let texts = RowPartition::from_lengths(backend, OP, count, whole.add(more), capacity)?;
-        let (row, offset) = (texts.row_of(at.clone()), texts.offset_of(at));
-        let (group, digit) = (offset.clone().div(n(4)).mul(n(3)), offset.rem(n(4)));
-        let length = strings.length(row.clone());
-        let byte = |k: u32| {
-            let place = group.clone().add(n(k));
-            let byte = Expr::load(bytes, strings.within(row.clone(), place.clone())).cast(DType::U32);
-            place.lt(length.clone()).select(byte, n(0))
-        };
-        let three = shift(byte(0), BinaryOp::Shl, n(16)).or(shift(byte(1), BinaryOp::Shl, n(8))).or(byte(2));
-        let six = shift(three, BinaryOp::Shr, n(18).sub(digit.clone().mul(n(6)))).and(n(63));
-        let table = uploaded(backend, OP, DType::U8, ALPHABET)?;
-        let text = Expr::load(&table, six);
-        let text = match end {
-            Base64::Unpadded => text,
-            // Digit k of a group begins with a bit of byte k - 1, except the first.
-            Base64::Padded => group.add(digit).lt(length.add(n(1))).select(text, Expr::scalar(b'=')),
-        };
-        let bytes = Node::map(backend, OP, texts.nvals_extent().clone(), text, &[]);
-        self.holding(Values::Strings { strings: texts, bytes })
-    }
+    fn encode_base64(&self, end: Base64) -> Str;
+    tensorflow "tf.io.encode_base64";
+    gradient none "strings";
 
     /// The strings whose base64 text these are, with `-` and `_` as the last two digits, padded or not. The layout
     /// stays. Bits beyond the last byte are ignored.
@@ -98,67 +49,104 @@ impl Tensor {
     /// assert_eq!(x.decode_base64()?.to_host()?.values, HostValues::Str(vec![b"So".to_vec(); 2]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.io.decode_base64`.
-    #[track_caller]
-    pub fn decode_base64(&self) -> Result<Self> {
-        const OP: &str = "decode_base64";
-        let (texts, bytes) = self.strings(OP)?;
-        let (backend, count) = (self.backend(), texts.nrows_extent());
-        let (at, n) = (Expr::index(), Expr::u32);
-        let mut values = [NO_DIGIT; 256];
-        (0..).zip(ALPHABET).for_each(|(value, &digit)| values[usize::from(digit)] = value);
-        let table = uploaded(backend, OP, DType::U8, &values)?;
-        let value = |at: Expr| Expr::load(&table, Expr::load(bytes, at).cast(DType::U32)).cast(DType::U32);
-        // Digits of each text: padding ends a text of a multiple of four bytes.
-        let length = texts.length(at.clone());
-        let is_pad = |back: u32| {
-            let byte = Expr::load(bytes, texts.within(at.clone(), length.clone().sub(n(back))));
-            byte.eq(Expr::scalar(b'=')).select(n(1), n(0))
-        };
-        let padded = length.clone().rem(n(4)).eq(n(0)).and(n(0).lt(length.clone()));
-        let pads = padded.select(is_pad(1).mul(n(1).add(is_pad(2))), n(0));
-        let digits = Node::map(backend, OP, count.clone(), length.clone().sub(pads), &[]);
-        let digit_count = Expr::load(&digits, at.clone());
-        let (whole, rest) = (digit_count.clone().div(n(4)).mul(n(3)), digit_count.rem(n(4)));
-        let bytes_of = whole.add(rest.clone().max(n(1)).sub(n(1)));
-        let check = Check::new(OP, "the number of digits must not be 1 modulo 4");
-        let bytes_of = bytes_of.checked(check, rest.ne(n(1)));
-        let (row, offset) = (texts.row_of(at.clone()), texts.offset_of(at.clone()));
-        let is_digit = value(at.clone()).lt(n(64)).or(Expr::load(&digits, row).le(offset));
-        let check = Check::new(OP, "a byte is no digit of base64 for URLs (A-Z a-z 0-9 - _)");
-        let valid = Node::assert(backend, texts.nvals_extent().clone(), is_digit, check);
-        let lengths = Node::map(backend, OP, count.clone(), bytes_of, &[valid]);
-        let capacity = texts.nvals_extent().size();
-        let strings = RowPartition::from_lengths(backend, OP, count, Expr::load(&lengths, at.clone()), capacity)?;
-        let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
-        // Byte k of three takes bits of digits k and k + 1 of four.
-        let (group, k) = (offset.clone().div(n(3)).mul(n(4)), offset.rem(n(3)));
-        let first = texts.within(row, group.add(k.clone()));
-        let (high, low) = (value(first.clone()), value(first.add(n(1))));
-        let both = shift(high, BinaryOp::Shl, n(6)).or(low);
-        let byte = shift(both, BinaryOp::Shr, n(4).sub(k.mul(n(2)))).and(n(0xFF)).cast(DType::U8);
-        let bytes = Node::map(backend, OP, strings.nvals_extent().clone(), byte, &[]);
-        self.holding(Values::Strings { strings, bytes })
-    }
+    fn decode_base64(&self) -> Str;
+    tensorflow "tf.io.decode_base64";
+    gradient none "strings";
 }
 
-impl RaggedTensor<Str> {
-    /// As [`Tensor::encode_base64`].
-    ///
-    /// # Errors
-    /// As [`Tensor::encode_base64`].
-    #[track_caller]
-    pub fn encode_base64(&self, end: Base64) -> Result<Self> {
-        self.erased().encode_base64(end)?.try_into()
-    }
+#[track_caller]
+fn encode_base64(x: &Tensor, end: Base64) -> Result<Tensor> {
+    const OP: &str = "encode_base64";
+    let (strings, bytes) = x.strings(OP)?;
+    let (backend, count) = (x.backend(), strings.nrows_extent());
+    let (at, n) = (Expr::index(), Expr::u32);
+    let length = strings.length_of_existing(at.clone());
+    // Without multiplying the length, which could wrap: 4 digits per 3 bytes, 2 for one more byte, 3 for two.
+    let (whole, rest) = (length.clone().div(n(3)).mul(n(4)), length.rem(n(3)));
+    let is_whole = rest.clone().eq(n(0));
+    let more = match end {
+        Base64::Unpadded => is_whole.select(n(0), rest.add(n(1))),
+        Base64::Padded => is_whole.select(n(0), n(4)),
+    };
+    let capacity = strings.nvals_extent().size().div(3).mul(4).add(count.size().mul(4)).add(4);
+    let texts = RowPartition::from_lengths(backend, OP, count, whole.add(more), capacity)?;
+    let (row, offset) = (texts.row_of(at.clone()), texts.offset_of(at));
+    let (group, digit) = (offset.clone().div(n(4)).mul(n(3)), offset.rem(n(4)));
+    let length = strings.length(row.clone());
+    let byte = |k: u32| {
+        let place = group.clone().add(n(k));
+        let byte = Expr::load(bytes, strings.within(row.clone(), place.clone())).cast(DType::U32);
+        place.lt(length.clone()).select(byte, n(0))
+    };
+    let three = shift(byte(0), BinaryOp::Shl, n(16)).or(shift(byte(1), BinaryOp::Shl, n(8))).or(byte(2));
+    let six = shift(three, BinaryOp::Shr, n(18).sub(digit.clone().mul(n(6)))).and(n(63));
+    let table = uploaded(backend, OP, DType::U8, ALPHABET)?;
+    let text = Expr::load(&table, six);
+    let text = match end {
+        Base64::Unpadded => text,
+        // Digit k of a group begins with a bit of byte k - 1, except the first.
+        Base64::Padded => group.add(digit).lt(length.add(n(1))).select(text, Expr::scalar(b'=')),
+    };
+    let bytes = Node::map(backend, OP, texts.nvals_extent().clone(), text, &[]);
+    x.holding(Values::Strings { strings: texts, bytes })
+}
 
-    /// As [`Tensor::decode_base64`].
-    ///
-    /// # Errors
-    /// As [`Tensor::decode_base64`].
-    #[track_caller]
-    pub fn decode_base64(&self) -> Result<Self> {
-        self.erased().decode_base64()?.try_into()
-    }
+#[track_caller]
+fn decode_base64(x: &Tensor) -> Result<Tensor> {
+    const OP: &str = "decode_base64";
+    let (texts, bytes) = x.strings(OP)?;
+    let (backend, count) = (x.backend(), texts.nrows_extent());
+    let (at, n) = (Expr::index(), Expr::u32);
+    let mut values = [NO_DIGIT; 256];
+    (0..).zip(ALPHABET).for_each(|(value, &digit)| values[usize::from(digit)] = value);
+    let table = uploaded(backend, OP, DType::U8, &values)?;
+    let value = |at: Expr| Expr::load(&table, Expr::load(bytes, at).cast(DType::U32)).cast(DType::U32);
+    // Digits of each text: padding ends a text of a multiple of four bytes.
+    let length = texts.length(at.clone());
+    let is_pad = |back: u32| {
+        let byte = Expr::load(bytes, texts.within(at.clone(), length.clone().sub(n(back))));
+        byte.eq(Expr::scalar(b'=')).select(n(1), n(0))
+    };
+    let padded = length.clone().rem(n(4)).eq(n(0)).and(n(0).lt(length.clone()));
+    let pads = padded.select(is_pad(1).mul(n(1).add(is_pad(2))), n(0));
+    let digits = Node::map(backend, OP, count.clone(), length.clone().sub(pads), &[]);
+    let digit_count = Expr::load(&digits, at.clone());
+    let (whole, rest) = (digit_count.clone().div(n(4)).mul(n(3)), digit_count.rem(n(4)));
+    let bytes_of = whole.add(rest.clone().max(n(1)).sub(n(1)));
+    let check = Check::new(OP, "the number of digits must not be 1 modulo 4");
+    let bytes_of = bytes_of.checked(check, rest.ne(n(1)));
+    let (row, offset) = (texts.row_of(at.clone()), texts.offset_of(at.clone()));
+    let is_digit = value(at.clone()).lt(n(64)).or(Expr::load(&digits, row).le(offset));
+    let check = Check::new(OP, "a byte is no digit of base64 for URLs (A-Z a-z 0-9 - _)");
+    let valid = Node::assert(backend, texts.nvals_extent().clone(), is_digit, check);
+    let lengths = Node::map(backend, OP, count.clone(), bytes_of, &[valid]);
+    let capacity = texts.nvals_extent().size();
+    let strings = RowPartition::from_lengths(backend, OP, count, Expr::load(&lengths, at.clone()), capacity)?;
+    let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
+    // Byte k of three takes bits of digits k and k + 1 of four.
+    let (group, k) = (offset.clone().div(n(3)).mul(n(4)), offset.rem(n(3)));
+    let first = texts.within(row, group.add(k.clone()));
+    let (high, low) = (value(first.clone()), value(first.add(n(1))));
+    let both = shift(high, BinaryOp::Shl, n(6)).or(low);
+    let byte = shift(both, BinaryOp::Shr, n(4).sub(k.mul(n(2)))).and(n(0xFF)).cast(DType::U8);
+    let bytes = Node::map(backend, OP, strings.nvals_extent().clone(), byte, &[]);
+    x.holding(Values::Strings { strings, bytes })
+}
+
+/// End of a base64 text whose length would not be a multiple of four.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Base64 {
+    /// Nothing is added.
+    Unpadded,
+    /// `=` is added up to a multiple of four.
+    Padded,
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Value of a byte that is no digit.
+const NO_DIGIT: u8 = 0xFF;
+
+fn shift(value: Expr, op: BinaryOp, by: Expr) -> Expr {
+    value.binary(op, by)
 }

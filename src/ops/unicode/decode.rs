@@ -9,8 +9,70 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
+
+operations! {
+    /// Code points of strings.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
+    /// The code points of each string, i32: `[..]` gives `[.., (characters)]`.
+    ///
+    /// Empty strings give empty rows; a scalar gives a vector. Invalid text is replaced by U+FFFD, or as the options
+    /// around the encoding say: [`strict`](crate::strict), [`ignore_invalid`](crate::ignore_invalid),
+    /// [`replace_invalid`](crate::replace_invalid), [`replace_controls`](crate::replace_controls). In UTF-8 each maximal
+    /// subpart of a character is one invalid character.
+    ///
+    /// # Errors
+    /// The tensor does not hold strings. At the read: invalid text, if strict.
+    ///
+    /// # Cost
+    /// A rank bitmap of the bytes, a map over the strings, and a compaction, which decode each byte twice. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, Encoding, HostTensor, HostValues};
+    /// let text = HostTensor::dense(&[2], HostValues::Str(vec!["né".into(), "".into()])).to_device(&Device::cpu())?;
+    /// assert_eq!(text.unicode_decode(Encoding::Utf8)?.to_string(), "<ragged.RaggedTensor [[110, 233], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn unicode_decode(&self, encoding: impl Into<TextEncoding>) -> i32;
+    tensorflow "tf.strings.unicode_decode";
+    gradient none "integers";
+
+    /// [`Tensor::unicode_decode`], and the offset of each character in the bytes of its string (i64).
+    ///
+    /// # Errors
+    /// As [`Tensor::unicode_decode`].
+    ///
+    /// # Cost
+    /// As [`Tensor::unicode_decode`], and another compaction.
+    ///
+    /// ```
+    /// use ragged::{Device, Encoding, HostTensor, HostValues};
+    /// let text = HostTensor::dense(&[1], HostValues::Str(vec!["né!".into()])).to_device(&Device::cpu())?;
+    /// let (codes, offsets) = text.unicode_decode_with_offsets(Encoding::Utf8)?;
+    /// assert_eq!(codes.to_string(), "<ragged.RaggedTensor [[110, 233, 33]]>");
+    /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn unicode_decode_with_offsets(&self, encoding: impl Into<TextEncoding>) -> (i32, i64);
+    tensorflow "tf.strings.unicode_decode_with_offsets";
+    gradient none "integers";
+}
+
+#[track_caller]
+fn unicode_decode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
+    const OP: &str = "unicode_decode";
+    Characters::new(OP, x, encoding.into())?.code_points(OP, x)
+}
+
+#[track_caller]
+fn unicode_decode_with_offsets(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<(Tensor, Tensor)> {
+    const OP: &str = "unicode_decode_with_offsets";
+    let characters = Characters::new(OP, x, encoding.into())?;
+    Ok((characters.code_points(OP, x)?, characters.offsets(OP, x)?))
+}
 
 /// The characters of strings.
 pub(super) struct Characters {
@@ -80,83 +142,5 @@ impl Characters {
     pub(super) fn code_points(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
         let code = Expr::load(&self.codes, Expr::index()).cast(DType::I32);
         self.tensor(x, Values::Numbers(Node::map(x.backend(), op, self.count().clone(), code, &[])))
-    }
-}
-
-impl Tensor {
-    /// The code points of each string, i32: `[..]` gives `[.., (characters)]`.
-    ///
-    /// Empty strings give empty rows; a scalar gives a vector. Invalid text is replaced by U+FFFD, or as the options
-    /// around the encoding say: [`strict`](crate::strict), [`ignore_invalid`](crate::ignore_invalid),
-    /// [`replace_invalid`](crate::replace_invalid), [`replace_controls`](crate::replace_controls). In UTF-8 each maximal
-    /// subpart of a character is one invalid character.
-    ///
-    /// # Errors
-    /// The tensor does not hold strings. At the read: invalid text, if strict.
-    ///
-    /// # Cost
-    /// A rank bitmap of the bytes, a map over the strings, and a compaction, which decode each byte twice. No wait.
-    ///
-    /// ```
-    /// use ragged::{Device, Encoding, HostTensor, HostValues};
-    /// let text = HostTensor::dense(&[2], HostValues::Str(vec!["né".into(), "".into()])).to_device(&Device::cpu())?;
-    /// assert_eq!(text.unicode_decode(Encoding::Utf8)?.to_string(), "<ragged.RaggedTensor [[110, 233], []]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.strings.unicode_decode`.
-    #[track_caller]
-    pub fn unicode_decode(&self, encoding: impl Into<TextEncoding>) -> Result<Self> {
-        const OP: &str = "unicode_decode";
-        Characters::new(OP, self, encoding.into())?.code_points(OP, self)
-    }
-
-    /// [`Tensor::unicode_decode`], and the offset of each character in the bytes of its string (i64).
-    ///
-    /// # Errors
-    /// As [`Tensor::unicode_decode`].
-    ///
-    /// # Cost
-    /// As [`Tensor::unicode_decode`], and another compaction.
-    ///
-    /// ```
-    /// use ragged::{Device, Encoding, HostTensor, HostValues};
-    /// let text = HostTensor::dense(&[1], HostValues::Str(vec!["né!".into()])).to_device(&Device::cpu())?;
-    /// let (codes, offsets) = text.unicode_decode_with_offsets(Encoding::Utf8)?;
-    /// assert_eq!(codes.to_string(), "<ragged.RaggedTensor [[110, 233, 33]]>");
-    /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3]]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// TensorFlow: `tf.strings.unicode_decode_with_offsets`.
-    #[track_caller]
-    pub fn unicode_decode_with_offsets(&self, encoding: impl Into<TextEncoding>) -> Result<(Self, Self)> {
-        const OP: &str = "unicode_decode_with_offsets";
-        let characters = Characters::new(OP, self, encoding.into())?;
-        Ok((characters.code_points(OP, self)?, characters.offsets(OP, self)?))
-    }
-}
-
-impl RaggedTensor<Str> {
-    /// As [`Tensor::unicode_decode`].
-    ///
-    /// # Errors
-    /// As [`Tensor::unicode_decode`].
-    #[track_caller]
-    pub fn unicode_decode(&self, encoding: impl Into<TextEncoding>) -> Result<RaggedTensor<i32>> {
-        self.erased().unicode_decode(encoding)?.try_into()
-    }
-
-    /// As [`Tensor::unicode_decode_with_offsets`].
-    ///
-    /// # Errors
-    /// As [`Tensor::unicode_decode`].
-    #[track_caller]
-    pub fn unicode_decode_with_offsets(
-        &self,
-        encoding: impl Into<TextEncoding>,
-    ) -> Result<(RaggedTensor<i32>, RaggedTensor<i64>)> {
-        let (codes, offsets) = self.erased().unicode_decode_with_offsets(encoding)?;
-        Ok((codes.try_into()?, offsets.try_into()?))
     }
 }

@@ -10,10 +10,14 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::ops::gather::in_range;
+use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Strings of code points.
+    const OPERATIONS: family "Strings" on RaggedTensor<T> where T: IntegerElement;
+
     /// The string of each row of code points: `[.., (characters)]` gives `[..]`.
     ///
     /// Integers of any dtype. The innermost axis, ragged or uniform, disappears; a vector gives a scalar. Empty rows
@@ -35,59 +39,50 @@ impl Tensor {
     /// assert_eq!(text.to_vec()?, [b"Hi".to_vec(), b"".to_vec(), b"!".to_vec()]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.strings.unicode_encode`.
-    #[track_caller]
-    pub fn unicode_encode(&self, encoding: impl Into<TextEncoding>) -> Result<Self> {
-        const OP: &str = "unicode_encode";
-        let TextEncoding { encoding, invalid, .. } = encoding.into();
-        let (backend, dtype, count) = (self.backend(), self.dtype(), self.count()?);
-        if !dtype.is_integer() {
-            return Err(Error::unsupported(OP, dtype, "code points are integers"));
-        }
-        let Some(outer) = self.outer() else {
-            return Err(Error::argument(OP, "a scalar has no rows of code points; give it a dimension (expand_dims)"));
-        };
-        let code = Expr::load(self.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
-        let fits = in_range(&code, Expr::u32(0x11_0000), 0x11_0000);
-        let code = code.cast(DType::U32);
-        let is_valid = fits.and(is_scalar(&code));
-        let code = match invalid {
-            InvalidText::Replace(by) => is_valid.select(code, Expr::number(u32::from(by))),
-            InvalidText::Ignore => is_valid.select(code, Expr::u32(NOTHING)),
-            InvalidText::Strict => {
-                let check = Check::new(OP, "an invalid code point; ignore_invalid or replace_invalid accept it");
-                is_valid.clone().select(code, Expr::u32(0)).checked(check, is_valid)
-            }
-        };
-        let codes = Node::map(backend, OP, count.clone(), code, &[]);
-        let encoded = Encoded::new(backend, OP, &codes, &count, encoding)?;
-        let deep = self.inner_to_partitions(self.inner().len())?;
-        let rows = match deep.partitions().last() {
-            Some(rows) => rows.clone(),
-            None => RowPartition::uniform(outer.size().clone(), Extent::known(1))?,
-        };
-        let strings = encoded.strings(backend, OP, &rows)?;
-        let (mut partitions, mut inner) = (self.partitions().to_vec(), self.inner().to_vec());
-        let outer = match (inner.pop(), partitions.pop()) {
-            (Some(_), above) => {
-                partitions.extend(above);
-                Some(outer.clone())
-            }
-            (None, Some(rows)) => Some(rows.nrows_extent().clone()),
-            (None, None) => None,
-        };
-        Self::new(backend, partitions, outer, inner, Values::Strings { strings, bytes: encoded.bytes })
-    }
+    fn unicode_encode(&self, encoding: impl Into<TextEncoding>) -> Str;
+    tensorflow "tf.strings.unicode_encode";
+    gradient none "strings";
 }
 
-impl<T: IntegerElement> RaggedTensor<T> {
-    /// As [`Tensor::unicode_encode`].
-    ///
-    /// # Errors
-    /// As [`Tensor::unicode_encode`].
-    #[track_caller]
-    pub fn unicode_encode(&self, encoding: impl Into<TextEncoding>) -> Result<RaggedTensor<Str>> {
-        self.erased().unicode_encode(encoding)?.try_into()
+#[track_caller]
+fn unicode_encode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
+    const OP: &str = "unicode_encode";
+    let TextEncoding { encoding, invalid, .. } = encoding.into();
+    let (backend, dtype, count) = (x.backend(), x.dtype(), x.count()?);
+    if !dtype.is_integer() {
+        return Err(Error::unsupported(OP, dtype, "code points are integers"));
     }
+    let Some(outer) = x.outer() else {
+        return Err(Error::argument(OP, "a scalar has no rows of code points; give it a dimension (expand_dims)"));
+    };
+    let code = Expr::load(x.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
+    let fits = in_range(&code, Expr::u32(0x11_0000), 0x11_0000);
+    let code = code.cast(DType::U32);
+    let is_valid = fits.and(is_scalar(&code));
+    let code = match invalid {
+        InvalidText::Replace(by) => is_valid.select(code, Expr::number(u32::from(by))),
+        InvalidText::Ignore => is_valid.select(code, Expr::u32(NOTHING)),
+        InvalidText::Strict => {
+            let check = Check::new(OP, "an invalid code point; ignore_invalid or replace_invalid accept it");
+            is_valid.clone().select(code, Expr::u32(0)).checked(check, is_valid)
+        }
+    };
+    let codes = Node::map(backend, OP, count.clone(), code, &[]);
+    let encoded = Encoded::new(backend, OP, &codes, &count, encoding)?;
+    let deep = x.inner_to_partitions(x.inner().len())?;
+    let rows = match deep.partitions().last() {
+        Some(rows) => rows.clone(),
+        None => RowPartition::uniform(outer.size().clone(), Extent::known(1))?,
+    };
+    let strings = encoded.strings(backend, OP, &rows)?;
+    let (mut partitions, mut inner) = (x.partitions().to_vec(), x.inner().to_vec());
+    let outer = match (inner.pop(), partitions.pop()) {
+        (Some(_), above) => {
+            partitions.extend(above);
+            Some(outer.clone())
+        }
+        (None, Some(rows)) => Some(rows.nrows_extent().clone()),
+        (None, None) => None,
+    };
+    Tensor::new(backend, partitions, outer, inner, Values::Strings { strings, bytes: encoded.bytes })
 }

@@ -9,16 +9,16 @@
 //! UTF-16, each surrogate without a partner is an invalid character; of UTF-32, each number that is no code point; and
 //! the bytes of an incomplete character at the end of a string are one.
 
-mod base64;
-mod decode;
+pub(super) mod base64;
+pub(super) mod decode;
 mod decoder;
-mod encode;
+pub(super) mod encode;
 mod encoder;
 mod options;
-mod script;
+pub(super) mod script;
 mod script_runs;
-mod split;
-mod transcode;
+pub(super) mod split;
+pub(super) mod transcode;
 
 pub use base64::Base64;
 pub use options::{Encoding, InvalidText, TextEncoding, ignore_invalid, replace_controls, replace_invalid, strict};

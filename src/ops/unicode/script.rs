@@ -8,9 +8,13 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::ops::gather::in_range;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::ops::operations;
+use crate::tensor::Tensor;
 
-impl Tensor {
+operations! {
+    /// Scripts of code points.
+    const OPERATIONS: family "Strings" on RaggedTensor<T> where T: IntegerElement;
+
     /// The script of each code point, i32: the number of ICU's `UScriptCode`, or -1 for numbers that are no code point.
     ///
     /// For example 0 for common characters, 8 for Cyrillic, 17 for Han, 25 for Latin; of Unicode 15.0. Integers of any
@@ -28,35 +32,26 @@ impl Tensor {
     /// assert_eq!(x.unicode_script()?.to_vec()?, [25, 8, 17, -1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.strings.unicode_script`.
-    #[track_caller]
-    pub fn unicode_script(&self) -> Result<Self> {
-        const OP: &str = "unicode_script";
-        let (backend, dtype) = (self.backend(), self.dtype());
-        if !dtype.is_integer() {
-            return Err(Error::unsupported(OP, dtype, "code points are integers"));
-        }
-        let starts: Vec<u32> = SCRIPT_RUNS.iter().map(|&(start, _)| start).chain([0x11_0000]).collect();
-        let scripts: Vec<u8> = SCRIPT_RUNS.iter().map(|&(_, script)| script).collect();
-        let starts = uploaded(backend, OP, DType::U32, bytemuck::cast_slice(&starts))?;
-        let scripts = uploaded(backend, OP, DType::U8, &scripts)?;
-        let code = Expr::load(self.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
-        let is_code = in_range(&code, Expr::u32(0x11_0000), 0x11_0000);
-        let code = is_code.clone().select(code.cast(DType::U32), Expr::u32(0));
-        let script = Expr::load(&scripts, Expr::row_of(&starts, code)).cast(DType::I32);
-        let script = is_code.select(script, Expr::scalar(-1i32));
-        self.with_value_node(Node::map(backend, OP, self.count()?, script, &[]))
-    }
+    fn unicode_script(&self) -> i32;
+    tensorflow "tf.strings.unicode_script";
+    gradient none "integers";
 }
 
-impl<T: IntegerElement> RaggedTensor<T> {
-    /// As [`Tensor::unicode_script`].
-    ///
-    /// # Errors
-    /// As [`Tensor::unicode_script`].
-    #[track_caller]
-    pub fn unicode_script(&self) -> Result<RaggedTensor<i32>> {
-        self.erased().unicode_script()?.try_into()
+#[track_caller]
+fn unicode_script(x: &Tensor) -> Result<Tensor> {
+    const OP: &str = "unicode_script";
+    let (backend, dtype) = (x.backend(), x.dtype());
+    if !dtype.is_integer() {
+        return Err(Error::unsupported(OP, dtype, "code points are integers"));
     }
+    let starts: Vec<u32> = SCRIPT_RUNS.iter().map(|&(start, _)| start).chain([0x11_0000]).collect();
+    let scripts: Vec<u8> = SCRIPT_RUNS.iter().map(|&(_, script)| script).collect();
+    let starts = uploaded(backend, OP, DType::U32, bytemuck::cast_slice(&starts))?;
+    let scripts = uploaded(backend, OP, DType::U8, &scripts)?;
+    let code = Expr::load(x.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
+    let is_code = in_range(&code, Expr::u32(0x11_0000), 0x11_0000);
+    let code = is_code.clone().select(code.cast(DType::U32), Expr::u32(0));
+    let script = Expr::load(&scripts, Expr::row_of(&starts, code)).cast(DType::I32);
+    let script = is_code.select(script, Expr::scalar(-1i32));
+    x.with_value_node(Node::map(backend, OP, x.count()?, script, &[]))
 }

@@ -5,18 +5,13 @@ use super::encoder::Encoded;
 use super::options::TextEncoding;
 use crate::element::Str;
 use crate::error::Result;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::ops::operations;
+use crate::tensor::{Tensor, Values};
 
-impl Characters {
-    /// The characters as strings in the encoding of the text.
-    #[track_caller]
-    fn texts(&self, op: &'static str, x: &Tensor, format: TextEncoding) -> Result<Tensor> {
-        let Encoded { characters, bytes } = Encoded::new(x.backend(), op, &self.codes, self.count(), format.encoding)?;
-        self.tensor(x, Values::Strings { strings: characters, bytes })
-    }
-}
+operations! {
+    /// Strings of one character each.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-impl Tensor {
     /// Splits each string into its characters: `[..]` gives `[.., (characters)]` of strings, in the same encoding.
     ///
     /// As [`Tensor::unicode_decode`] divides them. Invalid text becomes the character that replaces it.
@@ -35,14 +30,9 @@ impl Tensor {
     /// assert_eq!(characters.values, HostValues::Str(vec!["n".into(), "é".into()]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.strings.unicode_split`.
-    #[track_caller]
-    pub fn unicode_split(&self, encoding: impl Into<TextEncoding>) -> Result<Self> {
-        const OP: &str = "unicode_split";
-        let format = encoding.into();
-        Characters::new(OP, self, format)?.texts(OP, self, format)
-    }
+    fn unicode_split(&self, encoding: impl Into<TextEncoding>) -> Str;
+    tensorflow "tf.strings.unicode_split";
+    gradient none "strings";
 
     /// [`Tensor::unicode_split`], and the offset of each character in the bytes of its string (i64).
     ///
@@ -60,34 +50,31 @@ impl Tensor {
     /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.strings.unicode_split_with_offsets`.
-    #[track_caller]
-    pub fn unicode_split_with_offsets(&self, encoding: impl Into<TextEncoding>) -> Result<(Self, Self)> {
-        const OP: &str = "unicode_split_with_offsets";
-        let format = encoding.into();
-        let characters = Characters::new(OP, self, format)?;
-        Ok((characters.texts(OP, self, format)?, characters.offsets(OP, self)?))
-    }
+    fn unicode_split_with_offsets(&self, encoding: impl Into<TextEncoding>) -> (Str, i64);
+    tensorflow "tf.strings.unicode_split_with_offsets";
+    gradient none "strings";
 }
 
-impl RaggedTensor<Str> {
-    /// As [`Tensor::unicode_split`].
-    ///
-    /// # Errors
-    /// As [`Tensor::unicode_decode`].
-    #[track_caller]
-    pub fn unicode_split(&self, encoding: impl Into<TextEncoding>) -> Result<Self> {
-        self.erased().unicode_split(encoding)?.try_into()
-    }
+#[track_caller]
+fn unicode_split(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
+    const OP: &str = "unicode_split";
+    let format = encoding.into();
+    Characters::new(OP, x, format)?.texts(OP, x, format)
+}
 
-    /// As [`Tensor::unicode_split_with_offsets`].
-    ///
-    /// # Errors
-    /// As [`Tensor::unicode_decode`].
+#[track_caller]
+fn unicode_split_with_offsets(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<(Tensor, Tensor)> {
+    const OP: &str = "unicode_split_with_offsets";
+    let format = encoding.into();
+    let characters = Characters::new(OP, x, format)?;
+    Ok((characters.texts(OP, x, format)?, characters.offsets(OP, x)?))
+}
+
+impl Characters {
+    /// The characters as strings in the encoding of the text.
     #[track_caller]
-    pub fn unicode_split_with_offsets(&self, encoding: impl Into<TextEncoding>) -> Result<(Self, RaggedTensor<i64>)> {
-        let (characters, offsets) = self.erased().unicode_split_with_offsets(encoding)?;
-        Ok((characters.try_into()?, offsets.try_into()?))
+    fn texts(&self, op: &'static str, x: &Tensor, format: TextEncoding) -> Result<Tensor> {
+        let Encoded { characters, bytes } = Encoded::new(x.backend(), op, &self.codes, self.count(), format.encoding)?;
+        self.tensor(x, Values::Strings { strings: characters, bytes })
     }
 }

@@ -5,9 +5,13 @@ use super::encoder::Encoded;
 use super::options::{Encoding, TextEncoding};
 use crate::element::Str;
 use crate::error::Result;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::ops::operations;
+use crate::tensor::{Tensor, Values};
 
-impl Tensor {
+operations! {
+    /// Text from one encoding to another.
+    const OPERATIONS: family "Strings" on RaggedTensor<Str>;
+
     /// The strings, encoded in `from`, in the encoding `to`. The layout stays.
     ///
     /// Invalid text is replaced by U+FFFD, or as the options around `from` say, as in [`Tensor::unicode_decode`].
@@ -25,25 +29,16 @@ impl Tensor {
     /// assert_eq!(words.values, HostValues::Str(vec![vec![0x00, 0xE9]]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.strings.unicode_transcode`.
-    #[track_caller]
-    pub fn unicode_transcode(&self, from: impl Into<TextEncoding>, to: Encoding) -> Result<Self> {
-        const OP: &str = "unicode_transcode";
-        let characters = Characters::new(OP, self, from.into())?;
-        let encoded = Encoded::new(self.backend(), OP, &characters.codes, characters.count(), to)?;
-        let strings = encoded.strings(self.backend(), OP, &characters.strings)?;
-        self.holding(Values::Strings { strings, bytes: encoded.bytes })
-    }
+    fn unicode_transcode(&self, from: impl Into<TextEncoding>, to: Encoding) -> Str;
+    tensorflow "tf.strings.unicode_transcode";
+    gradient none "strings";
 }
 
-impl RaggedTensor<Str> {
-    /// As [`Tensor::unicode_transcode`].
-    ///
-    /// # Errors
-    /// As [`Tensor::unicode_decode`].
-    #[track_caller]
-    pub fn unicode_transcode(&self, from: impl Into<TextEncoding>, to: Encoding) -> Result<Self> {
-        self.erased().unicode_transcode(from, to)?.try_into()
-    }
+#[track_caller]
+fn unicode_transcode(x: &Tensor, from: impl Into<TextEncoding>, to: Encoding) -> Result<Tensor> {
+    const OP: &str = "unicode_transcode";
+    let characters = Characters::new(OP, x, from.into())?;
+    let encoded = Encoded::new(x.backend(), OP, &characters.codes, characters.count(), to)?;
+    let strings = encoded.strings(x.backend(), OP, &characters.strings)?;
+    x.holding(Values::Strings { strings, bytes: encoded.bytes })
 }

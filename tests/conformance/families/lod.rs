@@ -126,7 +126,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
                 Some(maxlen) => lengths.sequence_mask(maxlen)?,
                 None => lengths.sequence_mask(..)?,
             };
-            mask.erased().cast(case.attr_dtype("dtype").expect("a dtype"))?.into()
+            mask.cast(case.attr_dtype("dtype").expect("a dtype"))?.into()
         }
         other => return Got::unsupported(other),
     })

@@ -62,7 +62,7 @@ fn positive_counts(l: &Leaves) -> Result<Tensor> {
 }
 
 fn positions(l: &Leaves) -> Result<Tensor> {
-    Ok(l.get(Leaf::Flat)?.greater(2)?.where_indices()?.into_erased())
+    l.get(Leaf::Flat)?.greater(2)?.where_indices()
 }
 
 pub const SOURCES: &[Source] = &[

@@ -78,7 +78,7 @@ const SELECTIONS: &[Step] = &[
     twinned("tile of rows", |x, _| x.tile(&[2, 1]), |x, _| x.all_rows(|r| [r, r].concat())),
     twinned("tile in rows", |x, _| x.tile(&[1, 2]), |x, _| x.each_row(|r| [r, r].concat())),
     twinned("repeat in rows", |x, _| x.repeat(2, 1), |x, _| x.each_row(|r| r.iter().flat_map(|&v| [v, v]).collect())),
-    step("where_indices", |x, _| Ok(x.greater(2)?.where_indices()?.into_erased())),
+    step("where_indices", |x, _| x.greater(2)?.where_indices()),
     step("select_rows", |x, _| x.cast(DType::Bool)?.reduce_any(1)?.select_rows(x, &x.reverse(1)?)),
     step("split_where", |x, _| x.split_where(&x.greater(2)?)),
 ];
@@ -217,7 +217,7 @@ const SHAPES: &[Step] = &[
     step("first rows with their lengths", |x, _| {
         // Pairs of device-known height and as many lengths.
         let lengths = x.boolean_mask(&x.greater(2)?)?.minimum(1)?;
-        let at = x.greater(2)?.where_indices()?.into_erased();
+        let at = x.greater(2)?.where_indices()?;
         Tensor::from_tensor_with_lengths(&Tensor::concat(&[&at, &at], 1)?, &lengths, 1)
     }),
     step("bounding_shape of pairs", |x, _| Tensor::stack(&[x, x], 1)?.bounding_shape()),

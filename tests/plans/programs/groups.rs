@@ -23,5 +23,5 @@ pub const PROGRAMS: &[Program] = &[
     ("cross", |i| one(Tensor::cross([&i.words.slice(s![.., ..3])?, &i.words.slice(s![.., ..2])?]))),
     ("cross_hashed", |i| one(Tensor::cross_hashed([&i.words.slice(s![.., ..3])?, &i.ids.slice(s![.., ..2])?], 100))),
     ("one_hot", |i| one(i.ids.one_hot(4, 1f32, 0f32))),
-    ("sequence_mask", |i| Ok(vec![i.segments.sequence_mask(6)?.into_erased()])),
+    ("sequence_mask", |i| Ok(vec![i.segments.sequence_mask(6)?])),
 ];

@@ -26,7 +26,7 @@ pub const PROGRAMS: &[Program] = &[
         let kept = i.x.boolean_mask(&positive(i)?)?;
         one(kept.boolean_mask(&kept.less(6f32)?))
     }),
-    ("where_indices", |i| Ok(vec![positive(i)?.where_indices()?.into_erased()])),
+    ("where_indices", |i| Ok(vec![positive(i)?.where_indices()?])),
     ("select", |i| one(positive(i)?.select(&i.x, &i.y))),
     ("select of numbers", |i| one(positive(i)?.select(&i.x, 0f32))),
     ("select_rows", |i| one(i.x.reduce_sum(1)?.greater(0f32)?.select_rows(&i.x, &i.other))),

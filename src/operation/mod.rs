@@ -1,0 +1,78 @@
+//! What is known of an operation: [`Operation`], which its declaration makes.
+
+mod argument;
+
+pub use argument::{Argument, ArgumentKind};
+
+/// An operation, as it is declared: what it is called here and elsewhere, what it takes, and where it is offered.
+///
+/// [`operations`](crate::operations()) lists all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Operation {
+    /// The name of its methods.
+    pub name: &'static str,
+    /// The family, which is its topic in the documentation.
+    pub family: &'static str,
+    /// The documentation, in Markdown.
+    pub doc: &'static str,
+    /// TensorFlow's name of the operation; `None` if TensorFlow does not have it for rows.
+    pub tensorflow: Option<&'static str>,
+    /// Awkward's name.
+    pub awkward: Option<&'static str>,
+    /// Polars' name.
+    pub polars: Option<&'static str>,
+    /// The arguments after the tensor, or all arguments of a function.
+    pub arguments: &'static [Argument],
+    /// Whether the operation is a method of the tensor: `x.reduce_sum(1)`. The others are functions of the type:
+    /// `Tensor::concat(&[&x, &y], 0)`.
+    pub is_method: bool,
+    /// The element types of [`RaggedTensor`](crate::RaggedTensor) that have the operation: a type, or a trait.
+    pub elements: &'static str,
+    /// The dtype of the result, or of each of several results. `T` is that of the tensor, `Tensor` one that the call
+    /// determines.
+    pub result: &'static str,
+    /// When recording waits for a size that only the device knows; `None` if it never waits.
+    pub waits: Option<&'static str>,
+    /// Which part is computed on the host because no kernel computes it; `None` if there is none.
+    pub host_step: Option<&'static str>,
+    /// Whether the operation has a gradient.
+    pub gradient: Gradient,
+    /// Whether [`Row`](crate::Row) has the operation.
+    pub on_rows: OnRows,
+    /// The feature that has the operation; `None` if all builds have it.
+    pub feature: Option<&'static str>,
+}
+
+impl Operation {
+    /// What the operation computes, in a sentence or two: the first paragraph of [`doc`](Self::doc).
+    ///
+    /// ```
+    /// let sum = ragged::operations().find(|operation| operation.name == "reduce_sum").unwrap();
+    /// assert!(sum.summary().starts_with("The sum of the values"));
+    /// ```
+    pub fn summary(&self) -> String {
+        let lines = self.doc.lines().map(str::trim).take_while(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Whether an operation has a gradient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Gradient {
+    /// It will have one.
+    Later,
+    /// It has none, for this reason.
+    None(&'static str),
+}
+
+/// Whether the operation is offered on one [`Row`](crate::Row).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnRows {
+    /// It is, with axes counted in the row.
+    Yes,
+    /// It is not, for this reason.
+    No(&'static str),
+}

@@ -1,0 +1,349 @@
+//! Declarations of operations whose methods are written by hand, with their documentation.
+
+use crate::element::Element;
+use crate::ops::operations;
+
+operations! {
+    /// Tensors of values.
+    const MAKING: family "Construction" on RaggedTensor<T> where T: Element;
+
+    /// The tensor of a nested value whose dtype is known at run time.
+    fn constant(value: &Nested, options: &ConstantOptions, device: &Device) -> Tensor;
+    tensorflow "tf.ragged.constant";
+    awkward "ak.from_iter";
+    gradient none "it takes no tensor";
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The ragged tensor of nested vectors, slices and arrays.
+    fn from_nested(rows: impl IntoNested<T>, device: &Device) -> T;
+    tensorflow "tf.ragged.constant";
+    awkward "ak.Array";
+    gradient none "it takes no tensor";
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The dense tensor of a flat list of values and a shape.
+    fn dense(values: impl IntoValues<T>, shape: &[impl Integer], device: &Device) -> T;
+    tensorflow "tf.constant";
+    awkward "ak.from_numpy";
+    gradient none "it takes no tensor";
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The dense tensor of an array of the crate ndarray.
+    fn from_ndarray(array: &ArrayD<T>, device: &Device) -> T;
+    tensorflow "tf.constant";
+    awkward "ak.from_numpy";
+    gradient none "it takes no tensor";
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The ragged tensor of `values` in rows between consecutive splits.
+    fn from_row_splits<'a>(values: &impl AsRef<Tensor>, row_splits: impl Into<Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_row_splits";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The ragged tensor of `values` in rows of these lengths, one after the other.
+    fn from_row_lengths<'a>(values: &impl AsRef<Tensor>, row_lengths: impl Into<Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_row_lengths";
+    awkward "ak.unflatten";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The ragged tensor of `values` in rows that begin at these positions.
+    fn from_row_starts<'a>(values: &impl AsRef<Tensor>, row_starts: impl Into<Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_row_starts";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The ragged tensor of `values` in rows that end before these positions.
+    fn from_row_limits<'a>(values: &impl AsRef<Tensor>, row_limits: impl Into<Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_row_limits";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The ragged tensor of `values` in the rows that ascending row ids name.
+    fn from_value_rowids<'a>(values: &impl AsRef<Tensor>, value_rowids: impl Into<RowIds<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_value_rowids";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The tensor of `values` in rows of one length.
+    fn from_uniform_row_length(values: &impl AsRef<Tensor>, rows: impl Into<UniformRows>) -> T;
+    tensorflow "tf.RaggedTensor.from_uniform_row_length";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The tensor of `flat_values` under several levels of rows, each given by its row splits, outermost first.
+    fn from_nested_row_splits<'a>(flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_nested_row_splits";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The tensor of `flat_values` under several levels of rows, each given by its row lengths, outermost first.
+    fn from_nested_row_lengths<'a>(flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_nested_row_lengths";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The tensor of `flat_values` under several levels of rows, each given by its value rowids, outermost first.
+    fn from_nested_value_rowids<'a>(flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_nested_value_rowids";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The tensor of `flat_values` under row partitions.
+    fn from_row_partitions(flat_values: &impl AsRef<Tensor>, partitions: &[RowPartition]) -> T;
+    tensorflow "tf.RaggedTensor._from_nested_row_partitions";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// `from_row_splits` without its checks.
+    fn from_row_splits_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_row_splits(validate=False)";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// `from_row_lengths` without its checks.
+    fn from_row_lengths_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_row_lengths(validate=False)";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// `from_row_starts` without its checks.
+    fn from_row_starts_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_row_starts(validate=False)";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// `from_row_limits` without its checks.
+    fn from_row_limits_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_row_limits(validate=False)";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// `from_value_rowids` without its checks.
+    fn from_value_rowids_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<RowIds<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_value_rowids(validate=False)";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// `from_uniform_row_length` without its checks.
+    fn from_uniform_row_length_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<UniformRows>) -> T;
+    tensorflow "tf.RaggedTensor.from_uniform_row_length(validate=False)";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// `from_nested_row_splits` without its checks.
+    fn from_nested_row_splits_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl IntoIterator<Item = Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_nested_row_splits(validate=False)";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// `from_nested_row_lengths` without its checks.
+    fn from_nested_row_lengths_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl IntoIterator<Item = Integers<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_nested_row_lengths(validate=False)";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// `from_nested_value_rowids` without its checks.
+    fn from_nested_value_rowids_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl IntoIterator<Item = RowIds<'a>>) -> T;
+    tensorflow "tf.RaggedTensor.from_nested_value_rowids(validate=False)";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The ragged tensor of a sparse matrix, whose rows are left-aligned.
+    fn from_sparse(sparse: &SparseTensor) -> T;
+    tensorflow "tf.RaggedTensor.from_sparse";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+
+    /// The dense tensor of a buffer of the program's own wgpu device.
+    fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> Tensor;
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "it makes a tensor";
+}
+
+operations! {
+    /// Copies.
+    const MOVING: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
+
+    /// The sparse tensor of the elements, with their coordinates.
+    fn to_sparse(&self) -> Tensor;
+    tensorflow "tf.RaggedTensor.to_sparse";
+    waits "for the longest rows, where only the device knows them";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "a sparse tensor is one of all rows";
+
+    /// The same tensor on another device.
+    fn to_device(&self, device: &Device) -> T;
+    tensorflow "tf.identity";
+    awkward "ak.to_backend";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "all rows live on one device";
+
+    /// The same tensor on another device, once it has been read.
+    fn to_device_async(&self, device: &Device) -> T;
+    tensorflow "tf.identity";
+    awkward "ak.to_backend";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "all rows live on one device";
+}
+
+operations! {
+    /// Functions of your own.
+    const FUNCTIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
+
+    /// The elements times one number.
+    fn scalar_mul(&self, factor: impl Number) -> T;
+    tensorflow "tf.math.scalar_mul";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "multiply takes numbers";
+
+    /// A function of the flat values, under the same partitions.
+    fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> Tensor;
+    tensorflow "tf.ragged.map_flat_values";
+    awkward "ak.transform";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "flat values span rows";
+
+    /// A function of the flat values of several tensors with the same partitions.
+    fn map_flat_values_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Tensor]) -> Result<Tensor>) -> Tensor;
+    tensorflow "tf.ragged.map_flat_values";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "flat values span rows";
+
+    /// A function of elements that is written in WGSL and in Rust, of each element.
+    fn map_elements(&self, function: &ElementFunction<fn(A) -> R>) -> Tensor;
+    tensorflow "tf.vectorized_map";
+    polars "map_elements";
+    gradient none "a function of your own has none";
+    tensor hand;
+    typed hand;
+    row hand;
+
+    /// A function of one row, of all rows at once.
+    fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> Tensor;
+    tensorflow "tf.map_fn";
+    polars "list.eval";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "rows of rows are not supported";
+
+    /// A function of one row of several tensors, of all rows at once.
+    fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> Tensor;
+    tensorflow "tf.map_fn";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "rows of rows are not supported";
+}
+
+operations! {
+    /// Repetition.
+    const REPEATING: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
+
+    /// The tensor repeated along each dimension.
+    fn tile(&self, multiples: &[impl Integer]) -> T;
+    tensorflow "tf.tile";
+    gradient later;
+    tensor hand;
+    typed hand;
+    row none "not offered yet";
+}
+
+operations! {
+    /// Counts.
+    const COUNTING: family "Counts" on RaggedTensor<T> where T: Element;
+
+    /// How often each number occurs, as a sparse tensor.
+    fn bincount_sparse(&self, axis: impl IntoAxes as axes, bins: impl Into<Bins>) -> Tensor;
+    tensorflow "tf.sparse.bincount";
+    waits "for the number of bins, unless it is given";
+    gradient none "integers";
+    tensor hand;
+    typed hand;
+    row none "a sparse tensor is one of all rows";
+}
+
+operations! {
+    /// Crosses.
+    const CROSSING: family "Hashes and crosses" on RaggedTensor<T> where T: Element;
+
+    /// The crosses of the features of each row, as strings.
+    fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> Tensor;
+    tensorflow "tf.ragged.cross";
+    gradient none "strings";
+    tensor hand;
+    typed hand;
+    row none "crosses are made of whole rows already";
+
+    /// The crosses of the features of each row, as hash buckets.
+    fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> Tensor;
+    tensorflow "tf.ragged.cross_hashed";
+    gradient none "integers";
+    tensor hand;
+    typed hand;
+    row none "crosses are made of whole rows already";
+}
