@@ -231,3 +231,42 @@ fn a_thousand_operands_take_a_few_steps() {
         assert!(count <= most, "{name}: {count} steps");
     }
 }
+
+/// A type of a user that holds a tensor.
+struct Scores {
+    values: Tensor,
+}
+
+impl AsRef<Tensor> for Scores {
+    fn as_ref(&self) -> &Tensor {
+        &self.values
+    }
+}
+
+#[test]
+fn types_of_users_are_operands() {
+    let device = Device::cpu();
+    let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &device).unwrap().into_erased();
+    let y = Scores { values: x.clone() };
+    let texts = [
+        x.add(&y).unwrap().to_string(),
+        x.greater(1).unwrap().select(&y, 0).unwrap().to_string(),
+        x.map_rows(|row| row.add(10)?.subtract(&row.multiply(2)?)).unwrap().to_string(),
+        Tensor::concat(&[&y, &y], 0).unwrap().to_string(),
+        x.nth_or(0, 7).unwrap().to_string(),
+        x.gather(&y).map(|_| "recorded").unwrap().to_owned(),
+        Tensor::from_row_lengths(&x.flat_values().unwrap(), &Scores { values: x.row_lengths(1).unwrap() })
+            .unwrap()
+            .to_string(),
+    ];
+    let expected = [
+        "<ragged.RaggedTensor [[2, 4], [], [6]]>",
+        "<ragged.RaggedTensor [[0, 2], [], [3]]>",
+        "<ragged.RaggedTensor [[9, 8], [], [7]]>",
+        "<ragged.RaggedTensor [[1, 2], [], [3], [1, 2], [], [3]]>",
+        "tensor([1, 7, 3], shape=(3,), dtype=i32)",
+        "recorded",
+        "<ragged.RaggedTensor [[1, 2], [], [3]]>",
+    ];
+    assert_eq!(texts, expected);
+}

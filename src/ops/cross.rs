@@ -3,7 +3,6 @@
 use super::decimal;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
@@ -13,7 +12,7 @@ use crate::graph::opcode::BinaryOp;
 use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 /// Key of TensorFlow's hashed crosses, unless another is given.
 const DEFAULT_KEY: u64 = 0xDE_CAFC_AFFE;
@@ -31,14 +30,9 @@ impl CrossInput {
     }
 }
 
-impl From<&Tensor> for CrossInput {
-    fn from(x: &Tensor) -> Self {
-        Self::of(Ok(x.clone()))
-    }
-}
-impl<T: Element> From<&RaggedTensor<T>> for CrossInput {
-    fn from(x: &RaggedTensor<T>) -> Self {
-        x.erased().into()
+impl<X: AsRef<Tensor>> From<&X> for CrossInput {
+    fn from(x: &X) -> Self {
+        Self::of(Ok(x.as_ref().clone()))
     }
 }
 

@@ -10,6 +10,9 @@ use crate::tensor::{Fill, RaggedTensor, Tensor};
 
 /// A tensor, or one value that applies to every element. A number takes the dtype of the other operand, rounded to it if
 /// that is a float; one that the dtype cannot represent is an error. It is a parameter of the kernel and takes no memory.
+///
+/// Converts from any number, string, and reference to a type that is `AsRef<Tensor>`. A number of a generic type
+/// `N: Number` converts through [`Scalar`]: `x.less(Into::<Scalar>::into(n))`.
 #[derive(Debug, Clone)]
 pub enum Operand<'a> {
     /// A tensor.
@@ -70,21 +73,29 @@ impl<'a> Operand<'a> {
     }
 }
 
-impl<'a> From<&'a Tensor> for Operand<'a> {
-    fn from(t: &'a Tensor) -> Self {
-        Self::Tensor(t)
+/// Tensors, and types of users that hold one.
+impl<'a, X: AsRef<Tensor>> From<&'a X> for Operand<'a> {
+    fn from(x: &'a X) -> Self {
+        Self::Tensor(x.as_ref())
     }
 }
-impl<'a, T: Element> From<&'a RaggedTensor<T>> for Operand<'a> {
-    fn from(t: &'a RaggedTensor<T>) -> Self {
-        Self::Tensor(t.erased())
-    }
+/// Implements a conversion for each type of numbers. One for every `T: Number` would exclude those for references.
+macro_rules! of_numbers {
+    ($operand:ident: $($number:ty)+) => {$(
+        impl From<$number> for $operand<'_> {
+            fn from(v: $number) -> Self {
+                crate::graph::scalar::Scalar::from(v).into()
+            }
+        }
+    )+};
+    ($operand:ident) => {
+        $crate::ops::operand::of_numbers! {
+            $operand: bool u8 i8 u16 i16 i32 u32 i64 u64 half::f16 half::bf16 f32 f64
+        }
+    };
 }
-impl<T: Number> From<T> for Operand<'_> {
-    fn from(v: T) -> Self {
-        Self::Value(Fill::Number(v.into()))
-    }
-}
+pub(super) use of_numbers;
+of_numbers!(Operand);
 impl From<Scalar> for Operand<'_> {
     fn from(v: Scalar) -> Self {
         Self::Value(Fill::Number(v))
@@ -125,7 +136,7 @@ impl<'a, T: Element> From<&'a Tensor> for OperandOf<'a, T> {
 }
 impl<N: Number, T: Element> From<N> for OperandOf<'_, T> {
     fn from(v: N) -> Self {
-        Self { erased: Operand::from(v), element: PhantomData }
+        Self { erased: Operand::Value(Fill::Number(v.into())), element: PhantomData }
     }
 }
 impl From<&str> for OperandOf<'_, Str> {

@@ -32,6 +32,7 @@ use super::Operand;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement};
 use crate::error::Result;
+use crate::graph::scalar::Scalar;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// Implements one operator for all pairs of owned tensors and references, typed or not, and for numbers on the right.
@@ -62,7 +63,7 @@ macro_rules! operator {
             #[track_caller]
             fn $method(self, rhs: N) -> Self::Output {
                 let $a = Operand::Tensor(self.as_ref());
-                let $b = Operand::from(rhs).of_dtype(operation(stringify!($method), $a.dtype()), $a.dtype())?;
+                let $b = Operand::from(Into::<Scalar>::into(rhs)).of_dtype(operation(stringify!($method), $a.dtype()), $a.dtype())?;
                 <$own>::of_dynamic($result?)
             }
         }

@@ -8,15 +8,16 @@ use std::fmt;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
 use std::sync::Arc;
 
+use super::operand::of_numbers;
 use super::options::{ReduceAxes, ScanAxis, SortAxis};
 use super::{Axes, Index, Operand};
 use crate::dtype::DType;
-use crate::element::{Element, Number};
+use crate::element::Number;
 use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
-use crate::tensor::{RaggedTensor, Tensor, Values};
+use crate::tensor::{Tensor, Values};
 
 /// Symbolic row that represents every row of a tensor; see [`Tensor::map_rows`].
 ///
@@ -54,21 +55,12 @@ impl From<Row> for RowOperand<'_> {
         Self::Row(row)
     }
 }
-impl<'a> From<&'a Tensor> for RowOperand<'a> {
-    fn from(t: &'a Tensor) -> Self {
-        Self::Same(t.into())
+impl<'a, X: AsRef<Tensor>> From<&'a X> for RowOperand<'a> {
+    fn from(x: &'a X) -> Self {
+        Self::Same(x.into())
     }
 }
-impl<'a, T: Element> From<&'a RaggedTensor<T>> for RowOperand<'a> {
-    fn from(t: &'a RaggedTensor<T>) -> Self {
-        Self::Same(t.into())
-    }
-}
-impl<T: Number> From<T> for RowOperand<'_> {
-    fn from(v: T) -> Self {
-        Self::Same(Operand::from(v))
-    }
-}
+of_numbers!(RowOperand);
 impl From<Scalar> for RowOperand<'_> {
     fn from(v: Scalar) -> Self {
         Self::Same(v.into())
@@ -309,7 +301,7 @@ macro_rules! operator {
             type Output = Result<Row>;
             #[track_caller]
             fn $method(self, other: N) -> Self::Output {
-                let ($a, $b) = (&self, other);
+                let ($a, $b): (_, Scalar) = (&self, other.into());
                 $result
             }
         }
@@ -317,7 +309,7 @@ macro_rules! operator {
             type Output = Result<Row>;
             #[track_caller]
             fn $method(self, other: N) -> Self::Output {
-                let ($a, $b) = (self, other);
+                let ($a, $b): (_, Scalar) = (self, other.into());
                 $result
             }
         }

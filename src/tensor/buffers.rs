@@ -1,5 +1,6 @@
 //! Zero-copy interop with wgpu: tensors over the program's own buffers, and the buffers of tensors.
 
+use super::both::methods_of_both;
 use std::sync::Arc;
 
 use super::{RaggedTensor, Tensor, Values};
@@ -167,27 +168,6 @@ impl Tensor {
         let outer = dims.first().map(|&d| Extent::known(d));
         Self::new(backend, Vec::new(), outer, dims.into_iter().skip(1).collect::<Vec<u32>>(), values)
     }
-
-    /// The wgpu buffer that holds the flat values, row-major. Submits pending work, without a wait or a copy. See
-    /// [`DeviceBuffer`] for the rules of use.
-    ///
-    /// # Errors
-    /// The CPU backend; strings; as [`Tensor::eval`].
-    ///
-    /// ```no_run
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1f32, 2.0], vec![], vec![3.0]], &Device::gpu()?)?;
-    /// let doubled = (&x * 2.0)?;
-    /// let (values, splits) = (doubled.values_buffer()?, doubled.partitions()[0].splits_buffer(&doubled.device())?);
-    /// // ... `values.binding()` and `splits.binding()` go into a bind group of the program's own ...
-    /// assert_eq!((values.len(), splits.len()), (Some(3), Some(4)));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn values_buffer(&self) -> Result<DeviceBuffer> {
-        const OP: &str = "values_buffer";
-        DeviceBuffer::of(OP, self.backend(), self.numbers(OP)?)
-    }
 }
 
 impl<T: Element + Number> RaggedTensor<T> {
@@ -220,5 +200,28 @@ impl RowPartition {
         let backend = device.backend();
         self.check_device(backend)?;
         DeviceBuffer::of("splits_buffer", backend, &self.splits_node(backend)?)
+    }
+}
+
+methods_of_both! {
+    /// The wgpu buffer that holds the flat values, row-major. Submits pending work, without a wait or a copy. See
+    /// [`DeviceBuffer`] for the rules of use.
+    ///
+    /// # Errors
+    /// The CPU backend; strings; as [`Tensor::eval`].
+    ///
+    /// ```no_run
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1f32, 2.0], vec![], vec![3.0]], &Device::gpu()?)?;
+    /// let doubled = (&x * 2.0)?;
+    /// let (values, splits) = (doubled.values_buffer()?, doubled.partitions()[0].splits_buffer(&doubled.device())?);
+    /// // ... `values.binding()` and `splits.binding()` go into a bind group of the program's own ...
+    /// assert_eq!((values.len(), splits.len()), (Some(3), Some(4)));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn values_buffer(&self) -> Result<DeviceBuffer> {
+        const OP: &str = "values_buffer";
+        DeviceBuffer::of(OP, self.backend(), self.numbers(OP)?)
     }
 }

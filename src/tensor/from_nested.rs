@@ -256,7 +256,7 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub(super) fn nested_vec_from<N: FromNested<T>>(&self, host: &HostTensor) -> Result<N> {
         let values = T::values(&host.values).expect("bug: a tensor of another dtype than its type says");
-        let mut assembly = Assembly::new("to_nested_vec", self.backend());
+        let mut assembly = Assembly::new("to_nested_vec", self.erased().backend());
         let lists = host.lists().saturating_mul(size_of::<Vec<T::Host>>() as u64);
         assembly
             .reserve_allocations(lists.saturating_add(size_of_val(values) as u64).saturating_add(host.text_bytes()))?;

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use super::Tensor;
-use crate::element::Element;
 use crate::integer::Integer;
-use crate::tensor::RaggedTensor;
 
 /// A list of integers that describes rows: a slice, an array or a vector of any integer type up to 64 bits, or
 /// a tensor of rank 1 and dtype i32, u32 or i64 that lives on the device.
@@ -61,13 +59,8 @@ impl<I: Integer, const N: usize> From<[I; N]> for Integers<'_> {
         Self(Source::Host(all.into_iter().map(Integer::saturating_i64).collect()))
     }
 }
-impl<'a> From<&'a Tensor> for Integers<'a> {
-    fn from(t: &'a Tensor) -> Self {
-        Self(Source::Device(t))
-    }
-}
-impl<'a, T: Element> From<&'a RaggedTensor<T>> for Integers<'a> {
-    fn from(t: &'a RaggedTensor<T>) -> Self {
-        Self(Source::Device(t.erased()))
+impl<'a, X: AsRef<Tensor>> From<&'a X> for Integers<'a> {
+    fn from(x: &'a X) -> Self {
+        Self(Source::Device(x.as_ref()))
     }
 }

@@ -1,6 +1,7 @@
 //! Tensors: flat values under row partitions.
 
 mod assembly;
+mod both;
 mod buffers;
 mod constant;
 mod construct;
@@ -17,6 +18,7 @@ mod partition;
 mod profile;
 mod read;
 mod read_rows;
+mod read_typed;
 mod tensor_set;
 mod together;
 mod typed;
@@ -51,6 +53,7 @@ use crate::graph::node::Node;
 use crate::graph::size::Size;
 use crate::shape::{Dims, RaggedShape, RowPartition};
 use crate::trace::span;
+use both::methods_of_both;
 
 /// Maximum length of a chain of unevaluated nodes; a longer one is evaluated when it is recorded, which bounds the
 /// memory that a recording takes.
@@ -123,61 +126,6 @@ impl Tensor {
     pub(crate) fn backend(&self) -> &BackendRef {
         &self.shape.backend
     }
-    /// The device that the tensor lives on.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
-    /// assert!(x.device().is_cpu());
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn device(&self) -> Device {
-        self.shape.device()
-    }
-    /// The element type.
-    ///
-    /// ```
-    /// use ragged::{DType, Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
-    /// assert_eq!(x.dtype(), DType::I32);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn dtype(&self) -> DType {
-        self.values.dtype()
-    }
-    /// The row partitions, outermost first.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
-    /// assert_eq!((x.partitions()[0].nrows(), x.partitions()[0].nvals()), (Some(3), Some(3)));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn partitions(&self) -> &[RowPartition] {
-        &self.shape.partitions
-    }
-    /// Number of row partitions; 0 for a dense tensor.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
-    /// assert_eq!(x.ragged_rank(), 1);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn ragged_rank(&self) -> usize {
-        self.shape.partitions.len()
-    }
-    /// Number of dimensions.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
-    /// assert_eq!(x.rank(), 2);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn rank(&self) -> usize {
-        self.shape.rank()
-    }
     /// Outermost dimension of the flat values; none for a scalar.
     pub(crate) fn outer(&self) -> Option<&Extent> {
         self.shape.outer.as_ref()
@@ -209,18 +157,6 @@ impl Tensor {
     pub(crate) fn nrows_extent(&self) -> Extent {
         self.shape.nrows_extent()
     }
-    /// The layout of the elements, independent of the values: partitions and inner dimensions.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
-    /// assert_eq!(x.ragged_shape().lengths()?, [3.into(), [2, 0, 1].into()]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn ragged_shape(&self) -> &RaggedShape {
-        &self.shape
-    }
-
     /// The numbers, for an operation that requires them.
     ///
     /// # Errors
@@ -243,31 +179,6 @@ impl Tensor {
             Values::Strings { strings, bytes } => Ok((strings, bytes)),
             Values::Numbers(n) => Err(Error::unsupported(op, n.dtype(), "it needs byte strings")),
         }
-    }
-
-    /// The host-known shape: the size of each uniform dimension; none for a ragged dimension, or where only the device
-    /// knows the size.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![[1, 2]], vec![]], &Device::cpu())?.into_erased();
-    /// assert_eq!(x.shape(), [Some(2), None, Some(2)]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn shape(&self) -> Vec<Option<usize>> {
-        self.shape.sizes()
-    }
-
-    /// The shape as text: `[3, None, 2]`.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
-    /// assert_eq!(x.shape_text(), "[3, None]");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn shape_text(&self) -> String {
-        self.shape.to_string()
     }
 
     /// Normalizes a negative axis.
@@ -293,6 +204,110 @@ impl Tensor {
             }
         }
         Ok(out)
+    }
+
+    /// Flat position of number `d` of element `at`.
+    pub(crate) fn flat(&self, at: Expr, d: Expr) -> Expr {
+        at.mul(Expr::size(&self.width_size())).add(d)
+    }
+}
+
+methods_of_both! {
+    /// The device that the tensor lives on.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert!(x.device().is_cpu());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn device(&self) -> Device {
+        self.shape.device()
+    }
+
+    /// The element type.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.dtype(), DType::I32);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn dtype(&self) -> DType {
+        self.values.dtype()
+    }
+
+    /// The row partitions, outermost first.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!((x.partitions()[0].nrows(), x.partitions()[0].nvals()), (Some(3), Some(3)));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn partitions(&self) -> &[RowPartition] {
+        &self.shape.partitions
+    }
+
+    /// Number of row partitions; 0 for a dense tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.ragged_rank(), 1);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn ragged_rank(&self) -> usize {
+        self.shape.partitions.len()
+    }
+
+    /// Number of dimensions.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.rank(), 2);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn rank(&self) -> usize {
+        self.shape.rank()
+    }
+
+    /// The layout of the elements, independent of the values: partitions and inner dimensions.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.ragged_shape().lengths()?, [3.into(), [2, 0, 1].into()]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn ragged_shape(&self) -> &RaggedShape {
+        &self.shape
+    }
+
+    /// The host-known shape: the size of each uniform dimension; none for a ragged dimension, or where only the device
+    /// knows the size.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![[1, 2]], vec![]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.shape(), [Some(2), None, Some(2)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn shape(&self) -> Vec<Option<usize>> {
+        self.shape.sizes()
+    }
+
+    /// The shape as text: `[3, None, 2]`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.shape_text(), "[3, None]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn shape_text(&self) -> String {
+        self.shape.to_string()
     }
 
     /// Computes the tensor now, on its device, without waiting for the result. Waits only for sizes whose upper bounds
@@ -380,10 +395,5 @@ impl Tensor {
     #[track_caller]
     pub fn explain_timed(&self) -> Result<Explain> {
         Explain::timed(self.backend(), &self.nodes()?).map_err(here())
-    }
-
-    /// Flat position of number `d` of element `at`.
-    pub(crate) fn flat(&self, at: Expr, d: Expr) -> Expr {
-        at.mul(Expr::size(&self.width_size())).add(d)
     }
 }

@@ -1,5 +1,6 @@
 //! Nested lists whose depth and types are known at run time: input of `constant` and output of `to_nested`.
 
+use super::both::methods_of_both;
 use half::{bf16, f16};
 
 use super::{Assembly, HostTensor, HostValues, Tensor};
@@ -71,6 +72,17 @@ impl<N: Into<Self> + Clone> From<&[N]> for Nested {
 }
 
 impl Tensor {
+    /// Converts the tensor's read to nested lists, whose memory is counted first: each value and each row takes that of
+    /// one [`Nested`], and strings are copied.
+    #[track_caller]
+    pub(super) fn nested_from(&self, host: &HostTensor) -> Result<Nested> {
+        let mut assembly = Assembly::new("to_nested", self.backend());
+        assembly.reserve_allocations(host.nested_bytes(size_of::<Nested>() as u64))?;
+        Ok(host.to_nested())
+    }
+}
+
+methods_of_both! {
     /// Reads the tensor as nested lists. Waits like [`Tensor::to_host`]. TensorFlow: `tf.RaggedTensor.to_list`.
     ///
     /// # Errors
@@ -85,15 +97,6 @@ impl Tensor {
     #[track_caller]
     pub fn to_nested(&self) -> Result<Nested> {
         self.nested_from(&self.to_host()?).map_err(here())
-    }
-
-    /// Converts the tensor's read to nested lists, whose memory is counted first: each value and each row takes that of
-    /// one [`Nested`], and strings are copied.
-    #[track_caller]
-    pub(super) fn nested_from(&self, host: &HostTensor) -> Result<Nested> {
-        let mut assembly = Assembly::new("to_nested", self.backend());
-        assembly.reserve_allocations(host.nested_bytes(size_of::<Nested>() as u64))?;
-        Ok(host.to_nested())
     }
 }
 

@@ -1,12 +1,12 @@
 //! Profiling: the time of each kernel of an evaluation.
 
+use super::both::methods_of_both;
 use wgpu_profiler::GpuTimerQueryResult;
 
-use super::Tensor;
 use crate::backend::gpu::GpuBackend;
 use crate::error::{Result, here};
 
-impl Tensor {
+methods_of_both! {
     /// Computes the tensor now, waits for it, and returns a scope of [`wgpu_profiler`] per kernel, in execution order:
     /// the label, and the start and end time by the device's clock, in seconds. None where the device has no timestamps
     /// (the CPU backend, some adapters). Requires the feature `wgpu-profiler`.

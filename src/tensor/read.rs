@@ -4,12 +4,12 @@
 //! thread, and is ready at once; the blocking methods use this mode. In polled mode it is woken once the device has
 //! finished.
 
+use super::both::{futures_of_both, methods_of_both};
 use std::future::Future;
 
 use super::assembly::Assembly;
-use super::{FromNested, HostTensor, Nested, RaggedTensor, Tensor, Values};
+use super::{HostTensor, Nested, Tensor, Values};
 use crate::device::Device;
-use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
@@ -164,96 +164,6 @@ impl Tensor {
         diagnosis::read_parts(self.backend(), parts, wait).await.map(drop)
     }
 
-    /// Reads the whole tensor: evaluates pending work in one submission, and waits once. Sizes that only the device
-    /// knows and whose upper bounds would take much memory are read first, with one extra submission and wait for all
-    /// sizes that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
-    /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity).
-    ///
-    /// Holds one copy: the result, besides the array. Its bytes are counted before they are written, and before anything
-    /// is computed if the host knows the sizes.
-    ///
-    /// # Errors
-    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget
-    /// ([`CpuOptions::max_memory`](crate::CpuOptions::max_memory)).
-    ///
-    /// ```
-    /// use ragged::{Device, HostValues, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// let host = x.multiply(2)?.to_host()?;
-    /// assert_eq!((host.nested_row_splits, host.values), (vec![vec![0, 2, 2, 3]], HostValues::I32(vec![2, 4, 6])));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn to_host(&self) -> Result<HostTensor> {
-        pollster::block_on(self.read(Wait::Blocking)).map_err(here())
-    }
-
-    /// As [`Tensor::to_host`], without blocking: the future is pending until the device has finished.
-    ///
-    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read. It
-    /// keeps its tensor alive. Computation starts at its first poll; [`Tensor::eval`] starts the device at once. On a
-    /// GPU, one thread per device, shared by all reads, waits for the device and wakes the futures; the CPU backend
-    /// computes in the first poll.
-    ///
-    /// # Errors
-    /// As [`Tensor::to_host`].
-    ///
-    /// ```
-    /// use ragged::{Device, HostValues, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// let (sums, longest) = (x.reduce_sum(1)?, x.row_lengths(1)?.reduce_max(..)?);
-    /// let read = async { Ok::<_, ragged::Error>((sums.to_host_async().await?, longest.to_host_async().await?)) };
-    /// // Any executor will do.
-    /// let (sums, longest) = pollster::block_on(read)?;
-    /// assert_eq!((sums.values, longest.values), (HostValues::I32(vec![3, 0, 3]), HostValues::I64(vec![2])));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn to_host_async(&self) -> impl Future<Output = Result<HostTensor>> + Send + use<> {
-        let (tensor, here) = (self.clone(), here());
-        async move { tensor.read(Wait::Polled).await.map_err(here) }
-    }
-
-    /// Runs the device-side checks that the tensor depends on (indices in range, rows that broadcast, splits that do
-    /// not decrease) and reads none of its elements. Evaluates pending work; waits once, if there are any checks.
-    ///
-    /// # Errors
-    /// The first failed device-side check; a lost device.
-    ///
-    /// ```
-    /// use ragged::{Device, Error, RaggedTensor};
-    /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![6, 5, 4], &device)?;
-    /// let quotient = x.truncatediv(&RaggedTensor::from_nested(vec![3, 0, 1], &device)?)?;
-    /// assert!(matches!(quotient.check(), Err(Error::Check { at: 1, .. })));
-    /// x.check()
-    /// # ;Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn check(&self) -> Result<()> {
-        pollster::block_on(self.settle(Wait::Blocking)).map_err(here())
-    }
-
-    /// As [`Tensor::check`], without blocking; see [`Tensor::to_host_async`].
-    ///
-    /// # Errors
-    /// As [`Tensor::check`].
-    #[track_caller]
-    pub fn check_async(&self) -> impl Future<Output = Result<()>> + Send + use<> {
-        let (tensor, here) = (self.clone(), here());
-        async move { tensor.settle(Wait::Polled).await.map_err(here) }
-    }
-
-    /// As [`Tensor::to_nested`], without blocking; see [`Tensor::to_host_async`].
-    ///
-    /// # Errors
-    /// As [`Tensor::to_nested`].
-    #[track_caller]
-    pub fn to_nested_async(&self) -> impl Future<Output = Result<Nested>> + Send + use<> {
-        let (tensor, read, here) = (self.clone(), self.to_host_async(), here());
-        async move { tensor.nested_from(&read.await?).map_err(here) }
-    }
-
     /// Copies the tensor to another device, through host memory.
     ///
     /// # Errors
@@ -290,91 +200,96 @@ impl Tensor {
     }
 }
 
-impl<T: Element> RaggedTensor<T> {
-    /// Reads the flat values, row-major.
+methods_of_both! {
+    /// Reads the whole tensor: evaluates pending work in one submission, and waits once. Sizes that only the device
+    /// knows and whose upper bounds would take much memory are read first, with one extra submission and wait for all
+    /// sizes that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
+    /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity).
+    ///
+    /// Holds one copy: the result, besides the array. Its bytes are counted before they are written, and before anything
+    /// is computed if the host knows the sizes.
+    ///
+    /// # Errors
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget
+    /// ([`CpuOptions::max_memory`](crate::CpuOptions::max_memory)).
+    ///
+    /// ```
+    /// use ragged::{Device, HostValues, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let host = x.multiply(2)?.to_host()?;
+    /// assert_eq!((host.nested_row_splits, host.values), (vec![vec![0, 2, 2, 3]], HostValues::I32(vec![2, 4, 6])));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn to_host(&self) -> Result<HostTensor> {
+        pollster::block_on(self.read(Wait::Blocking)).map_err(here())
+    }
+
+    /// Runs the device-side checks that the tensor depends on (indices in range, rows that broadcast, splits that do
+    /// not decrease) and reads none of its elements. Evaluates pending work; waits once, if there are any checks.
+    ///
+    /// # Errors
+    /// The first failed device-side check; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, Error, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested(vec![6, 5, 4], &device)?;
+    /// let quotient = x.truncatediv(&RaggedTensor::from_nested(vec![3, 0, 1], &device)?)?;
+    /// assert!(matches!(quotient.check(), Err(Error::Check { at: 1, .. })));
+    /// x.check()
+    /// # ;Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn check(&self) -> Result<()> {
+        pollster::block_on(self.settle(Wait::Blocking)).map_err(here())
+    }
+}
+
+futures_of_both! {
+    /// As [`Tensor::to_host`], without blocking: the future is pending until the device has finished.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read. It
+    /// keeps its tensor alive. Computation starts at its first poll; [`Tensor::eval`] starts the device at once. On a
+    /// GPU, one thread per device, shared by all reads, waits for the device and wakes the futures; the CPU backend
+    /// computes in the first poll.
     ///
     /// # Errors
     /// As [`Tensor::to_host`].
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, HostValues, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.to_vec()?, [1, 2, 3]);
+    /// let (sums, longest) = (x.reduce_sum(1)?, x.row_lengths(1)?.reduce_max(..)?);
+    /// let read = async { Ok::<_, ragged::Error>((sums.to_host_async().await?, longest.to_host_async().await?)) };
+    /// // Any executor will do.
+    /// let (sums, longest) = pollster::block_on(read)?;
+    /// assert_eq!((sums.values, longest.values), (HostValues::I32(vec![3, 0, 3]), HostValues::I64(vec![2])));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn to_vec(&self) -> Result<Vec<T::Host>> {
-        Ok(Self::flat(self.to_host()?))
+    pub fn to_host_async(&self) -> Result<HostTensor> {
+        let (tensor, here) = (self.clone(), here());
+        async move { tensor.read(Wait::Polled).await.map_err(here) }
     }
 
-    /// Reads the only element of a tensor that has one: a scalar, or a tensor of one element.
+    /// As [`Tensor::check`], without blocking; see [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// No elements, or several; as [`Tensor::to_host`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1i32, 2], vec![], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.reduce_sum(..)?.item()?, 6);
-    /// assert!(x.item().is_err());
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// NumPy: `ndarray.item`.
+    /// As [`Tensor::check`].
     #[track_caller]
-    pub fn item(&self) -> Result<T::Host> {
-        let mut all = self.to_vec()?;
-        match (all.pop(), all.len()) {
-            (Some(only), 0) => Ok(only),
-            (None, _) => Err(Error::argument("item", "the tensor has no elements")),
-            (Some(_), others) => {
-                Err(Error::argument("item", format!("the tensor has {} elements; to_vec reads all", others + 1)))
-            }
-        }
+    pub fn check_async(&self) -> Result<()> {
+        let (tensor, here) = (self.clone(), here());
+        async move { tensor.settle(Wait::Polled).await.map_err(here) }
     }
 
-    /// As [`RaggedTensor::to_vec`], without blocking; see [`Tensor::to_host_async`].
+    /// As [`Tensor::to_nested`], without blocking; see [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::to_host`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// let doubled = (&x * 2)?.to_vec_async();
-    /// assert_eq!(pollster::block_on(doubled)?, [2, 4, 6]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
+    /// As [`Tensor::to_nested`].
     #[track_caller]
-    pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T::Host>>> + Send + use<T> {
-        let read = self.to_host_async();
-        async move { Ok(Self::flat(read.await?)) }
-    }
-
-    /// As [`RaggedTensor::to_nested_vec`], without blocking; see [`Tensor::to_host_async`].
-    ///
-    /// # Errors
-    /// As [`RaggedTensor::to_nested_vec`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// let rows: Vec<Vec<i32>> = pollster::block_on(x.to_nested_vec_async())?;
-    /// assert_eq!(rows, [vec![1, 2], vec![], vec![3]]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn to_nested_vec_async<N: FromNested<T>>(&self) -> impl Future<Output = Result<N>> + Send + use<T, N> {
-        let nests = Self::nests::<N>(self);
+    pub fn to_nested_async(&self) -> Result<Nested> {
         let (tensor, read, here) = (self.clone(), self.to_host_async(), here());
-        async move {
-            nests?;
-            tensor.nested_vec_from(&read.await?).map_err(here)
-        }
-    }
-
-    /// The flat values of a tensor in host memory.
-    pub(super) fn flat(host: HostTensor) -> Vec<T::Host> {
-        T::unwrap(host.values).expect("bug: a tensor of another dtype than its type says")
+        async move { tensor.nested_from(&read.await?).map_err(here) }
     }
 }

@@ -1,5 +1,6 @@
 //! Partial reads: some rows of a tensor, without the rest.
 
+use super::both::{futures_of_both, methods_of_both};
 use crate::integer::Integer;
 use std::future::Future;
 use std::ops::Range;
@@ -141,7 +142,9 @@ impl Tensor {
         }
         Ok(HostTensor { nested_row_splits, uniform_row_lengths, inner_shape, values })
     }
+}
 
+methods_of_both! {
     /// Reads one row of the outermost dimension (negative: from the end) and nothing else. The result equals that of
     /// [`Tensor::slice`] for one integer, on the host.
     ///
@@ -167,18 +170,6 @@ impl Tensor {
         pollster::block_on(self.read_some(Which::One(row), Wait::Blocking)).map_err(here())
     }
 
-    /// As [`Tensor::row_to_host`], without blocking; see [`Tensor::to_host_async`].
-    ///
-    /// # Errors
-    /// As [`Tensor::row_to_host`].
-    #[track_caller]
-    pub fn row_to_host_async<I: Integer>(&self, row: I) -> impl Future<Output = Result<HostTensor>> + Send + use<I> {
-        let row = row.saturating_i64();
-        let tensor = self.clone();
-        let call = here();
-        async move { tensor.read_some(Which::One(row), Wait::Polled).await.map_err(call) }
-    }
-
     /// Reads a contiguous range of rows of the outermost dimension, and nothing else; see [`Tensor::row_to_host`]. The
     /// result has the tensor's rank.
     ///
@@ -195,6 +186,20 @@ impl Tensor {
     pub fn rows_to_host(&self, rows: Range<impl Integer>) -> Result<HostTensor> {
         pollster::block_on(self.read_some(Which::many(&rows), Wait::Blocking)).map_err(here())
     }
+}
+
+futures_of_both! {
+    /// As [`Tensor::row_to_host`], without blocking; see [`Tensor::to_host_async`].
+    ///
+    /// # Errors
+    /// As [`Tensor::row_to_host`].
+    #[track_caller]
+    pub fn row_to_host_async<I: Integer>(&self, row: I) -> Result<HostTensor> {
+        let row = row.saturating_i64();
+        let tensor = self.clone();
+        let call = here();
+        async move { tensor.read_some(Which::One(row), Wait::Polled).await.map_err(call) }
+    }
 
     /// As [`Tensor::rows_to_host`], without blocking; see [`Tensor::to_host_async`].
     ///
@@ -204,7 +209,7 @@ impl Tensor {
     pub fn rows_to_host_async<I: Integer>(
         &self,
         rows: Range<I>,
-    ) -> impl Future<Output = Result<HostTensor>> + Send + use<I> {
+    ) -> Result<HostTensor> {
         let rows = Which::many(&rows);
         let tensor = self.clone();
         let call = here();

@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 
 use super::Tensor;
-use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
 
@@ -36,14 +35,6 @@ impl<T: Element> TryFrom<Tensor> for RaggedTensor<T> {
             });
         }
         Ok(Self { erased, element: PhantomData })
-    }
-}
-
-/// Methods that do not depend on the element type are those of [`Tensor`]: `explain`, `to_host`, `ragged_rank`, ...
-impl<T: Element> std::ops::Deref for RaggedTensor<T> {
-    type Target = Tensor;
-    fn deref(&self) -> &Tensor {
-        &self.erased
     }
 }
 
@@ -89,16 +80,5 @@ impl<T: Element> RaggedTensor<T> {
     /// ```
     pub fn into_erased(self) -> Tensor {
         self.erased
-    }
-    /// The device that the tensor lives on.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// assert!(x.device().is_cpu());
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    pub fn device(&self) -> Device {
-        self.erased.device()
     }
 }

@@ -119,7 +119,7 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("row_to_vec", |s| no(s.x.row_to_vec(9))),
     ("dense", |s| no(RaggedTensor::dense([1, 2, 3], &[2, 2], &s.device))),
     ("other device", |s| no(s.x.add(&s.x.to_device(&Device::cpu_unfused())?))),
-    ("eval of other devices", |s| eval([s.x.erased(), &s.x.to_device(&Device::cpu_unfused())?])),
+    ("eval of other devices", |s| eval([s.x.erased(), s.x.to_device(&Device::cpu_unfused())?.erased()])),
     ("integer division", |s| read(s.ints.erased().floordiv(0))),
     ("bounding_size", |s| no(s.t.bounding_size(3))),
     ("a size above the limit", |s| no(s.x.tile(&[1i64 << 40, 1]))),

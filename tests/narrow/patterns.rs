@@ -1,9 +1,14 @@
 //! Element-wise operations on every bit pattern of the 16-bit floats.
 
-use ragged::{DType, Result, Seed, Tensor, bf16, f16};
+use ragged::{DType, Number, Result, Scalar, Seed, Tensor, bf16, f16};
 
 use crate::common::fused_and_not as backends;
 use crate::numbers::{Half, dense, every, read, same};
+
+/// A number of a type that is generic here, as an operand.
+fn number(v: impl Number) -> Scalar {
+    v.into()
+}
 
 /// Unary and binary operations on every bit pattern of one float type.
 fn all_patterns<T: Half>() {
@@ -24,7 +29,7 @@ fn all_patterns<T: Half>() {
         same(&says("x + x"), rounded(|v| v + v), read::<T>(t.add(&t)));
         same(&says("x - x"), rounded(|v| if v.is_finite() { 0.0 } else { f32::NAN }), read::<T>(t.subtract(&t)));
         same(&says("x * x"), rounded(|v| v * v), read::<T>(t.multiply(&t)));
-        same(&says("x / 3"), rounded(|v| v / 3.0), read::<T>(t.truediv(T::of(3.0))));
+        same(&says("x / 3"), rounded(|v| v / 3.0), read::<T>(t.truediv(number(T::of(3.0)))));
         same(&says("root"), rounded(f32::sqrt), read::<T>(t.sqrt()));
         same(&says("floor"), rounded(f32::floor), read::<T>(t.floor()));
         // Each operation rounds, fused or not.
@@ -46,7 +51,7 @@ fn all_patterns<T: Half>() {
         let truth: Vec<bool> = x.iter().map(|v| v.wide() != 0.0).collect();
         assert_eq!(read::<bool>(t.cast(DType::Bool)), truth, "{name}");
         let below: Vec<bool> = x.iter().map(|v| v.wide() < 0.75).collect();
-        assert_eq!(read::<bool>(t.less(T::of(0.75))), below, "{name}");
+        assert_eq!(read::<bool>(t.less(number(T::of(0.75)))), below, "{name}");
     }
 }
 
@@ -107,9 +112,9 @@ fn nextafter_of_narrow_floats() {
         for (name, device) in backends() {
             let t = dense::<T>(&x, device);
             let up = (0..=top).map(|b| T::of_bits((b + 1).min(top)));
-            same(name, up, read::<T>(t.nextafter(T::of(f32::INFINITY))));
+            same(name, up, read::<T>(t.nextafter(number(T::of(f32::INFINITY)))));
             let down = (0..=top).map(|b| T::of_bits(if b == 0 { 0x8001 } else { b - 1 }));
-            same(name, down, read::<T>(t.nextafter(T::of(f32::NEG_INFINITY))));
+            same(name, down, read::<T>(t.nextafter(number(T::of(f32::NEG_INFINITY)))));
         }
     }
     check::<f16>();

@@ -1,10 +1,14 @@
 //! What arguments convert from, as traits of their own: the compiler's message says what to write instead.
 
+use half::{bf16, f16};
+
 use super::gather::GatherIndices;
 use super::reduce::ReduceAxes;
 use crate::element::Element;
+use crate::graph::scalar::Scalar;
 use crate::ops::axes::Axes;
 use crate::ops::operand::{Operand, OperandOf};
+use crate::tensor::Tensor;
 
 /// What [`Operand`] converts from.
 #[diagnostic::on_unimplemented(
@@ -14,7 +18,17 @@ use crate::ops::operand::{Operand, OperandOf};
     note = "operations return a `Result`: write `&x.reduce_sum(1)?`, with `?` and `&`, to use one as an operand"
 )]
 pub trait IntoOperand<'a>: Into<Operand<'a>> {}
-impl<'a, X: Into<Operand<'a>>> IntoOperand<'a> for X {}
+// One implementation for all that converts would give the compiler's message of the conversion, which teaches less.
+impl<'a> IntoOperand<'a> for Operand<'a> {}
+impl<'a, X: AsRef<Tensor>> IntoOperand<'a> for &'a X {}
+impl IntoOperand<'_> for Scalar {}
+impl IntoOperand<'_> for &str {}
+macro_rules! numbers {
+    ($($number:ty)+) => {$(
+        impl IntoOperand<'_> for $number {}
+    )+};
+}
+numbers!(bool u8 i8 u16 i16 i32 u32 i64 u64 f16 bf16 f32 f64);
 
 /// What [`OperandOf`] converts from.
 #[diagnostic::on_unimplemented(

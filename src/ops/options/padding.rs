@@ -1,11 +1,11 @@
 //! Padding of dense tensors, and the shape that they are padded to.
 
 use crate::dtype::DType;
-use crate::element::{Element, Number};
 use crate::error::{Error, Result, caller};
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
-use crate::tensor::{Fill, RaggedTensor, Tensor};
+use crate::ops::operand::of_numbers;
+use crate::tensor::{Fill, Tensor};
 
 /// Padding where a row has no value: one value, or a tensor that broadcasts to the inner dimensions.
 #[derive(Debug, Clone, Default)]
@@ -49,11 +49,7 @@ impl<'a, P: Into<Padding<'a>>> From<P> for PaddedShape<'a> {
     }
 }
 
-impl<T: Number> From<T> for Padding<'_> {
-    fn from(value: T) -> Self {
-        Self::Value(value.into().into())
-    }
-}
+of_numbers!(Padding);
 impl From<Scalar> for Padding<'_> {
     fn from(value: Scalar) -> Self {
         Self::Value(value.into())
@@ -69,14 +65,9 @@ impl From<&str> for Padding<'_> {
         Self::Value(value.into())
     }
 }
-impl<'a> From<&'a Tensor> for Padding<'a> {
-    fn from(t: &'a Tensor) -> Self {
-        Self::Tensor(t)
-    }
-}
-impl<'a, T: Element> From<&'a RaggedTensor<T>> for Padding<'a> {
-    fn from(t: &'a RaggedTensor<T>) -> Self {
-        Self::Tensor(t.erased())
+impl<'a, X: AsRef<Tensor>> From<&'a X> for Padding<'a> {
+    fn from(x: &'a X) -> Self {
+        Self::Tensor(x.as_ref())
     }
 }
 

@@ -86,7 +86,7 @@ fn engine(device: &Device, harness: &Harness<'_>) -> Result<[Cost; 2]> {
             let start = Instant::now();
             let sums = all.iter().map(|x| x.reduce_sum(1)).collect::<ragged::Result<Vec<_>>>()?;
             let recorded = start.elapsed();
-            ragged::eval(sums.iter().map(|t| &**t).collect::<Vec<&Tensor>>())?;
+            ragged::eval(sums.iter().map(RaggedTensor::erased).collect::<Vec<&Tensor>>())?;
             Ok([recorded, start.elapsed() - recorded])
         })
     };
