@@ -168,6 +168,14 @@
 //! Any other value, such as a blank one, is an error of the first call that depends on it: the choice of a device, or a
 //! computation on the CPU. The last two variables may also be 0.
 #![forbid(unsafe_op_in_unsafe_fn)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "gpu"),
+    allow(
+        dead_code,
+        reason = "some of the interface to backends, and the WGSL of functions, is used by the GPU backend only"
+    )
+)]
 
 mod backend;
 mod device;
@@ -192,6 +200,7 @@ mod tensor;
 mod trace;
 mod tuning;
 pub use backend::cpu::options::CpuOptions;
+#[cfg(feature = "gpu")]
 pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;
@@ -225,10 +234,12 @@ pub use stats::Stats;
 #[cfg(feature = "json")]
 pub use structured::{Batches, JsonLines, JsonType, Misfit};
 pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, Update};
+#[cfg(feature = "gpu")]
+pub use tensor::DeviceBuffer;
 pub use tensor::{
-    ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested,
-    RaggedTensor, ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, explain_timed,
-    to_host, to_host_async, to_vecs, with_nrows,
+    ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested, RaggedTensor,
+    ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, explain_timed, to_host,
+    to_host_async, to_vecs, with_nrows,
 };
 pub use tuning::Tuning;
 
@@ -237,6 +248,7 @@ pub use tuning::Tuning;
 pub use wgpu_profiler;
 
 /// The version of wgpu that this crate works with: its devices and buffers can be exchanged with this crate's.
+#[cfg(feature = "gpu")]
 pub use wgpu;
 
 /// Runs the README's example.

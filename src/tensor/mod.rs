@@ -1,6 +1,7 @@
 //! Tensors: flat values under row partitions.
 
 mod assembly;
+#[cfg(feature = "gpu")]
 mod buffers;
 mod constant;
 mod construct;
@@ -24,6 +25,7 @@ mod upload;
 mod values;
 
 pub(crate) use assembly::Assembly;
+#[cfg(feature = "gpu")]
 pub use buffers::DeviceBuffer;
 pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};

@@ -222,6 +222,8 @@ fn union(e: &Expr, operands: &[Narrowed]) -> DigestSet {
 
 #[cfg(test)]
 mod tests {
+    #![cfg(feature = "gpu")]
+
     use std::sync::Arc;
 
     use super::*;

@@ -11,6 +11,7 @@ mod needle;
 mod ngrams;
 mod number_format;
 mod reduce_join;
+#[cfg(feature = "regex")]
 mod regex;
 mod rows_joined;
 mod segment_join;
