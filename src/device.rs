@@ -48,11 +48,13 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(2);
 
 impl Device {
     /// The device named by the variable `RAGGED_DEVICE` if it is set, else the first real GPU, else the CPU backend. A
-    /// software adapter is slower than the CPU backend, and is selected only by name.
+    /// software adapter is slower than the CPU backend, and is selected only by name. Without the feature `gpu` the CPU
+    /// backend is the only device.
     ///
     /// # Errors
-    /// `RAGGED_DEVICE` names no available device, is blank, or is not UTF-8: nothing is selected in its place. The driver
-    /// of the first real GPU refuses. Another variable for devices has a value that is not allowed.
+    /// `RAGGED_DEVICE` names no available device, such as a GPU in a build without the feature `gpu`, is blank, or is not
+    /// UTF-8: nothing is selected in its place. The driver of the first real GPU refuses. Another variable for devices has
+    /// a value that is not allowed.
     #[track_caller]
     pub fn best() -> Result<Self> {
         let allowed = format!("best, gpu, or a part of one of these names: {}", Self::names().join(", "));
@@ -197,7 +199,7 @@ impl Device {
         self.0.wait().map_err(here())
     }
 
-    /// Writes the driver's compiled kernels to the folder of [`DeviceOptions::pipeline_cache`], as dropping the device
+    /// Writes the driver's compiled kernels to the folder of [`DeviceOptions::pipeline_cache`](crate::DeviceOptions::pipeline_cache), as dropping the device
     /// does. Does nothing for the CPU, for a device opened without such a folder, and on an adapter without pipeline
     /// caches.
     ///

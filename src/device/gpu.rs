@@ -132,7 +132,7 @@ impl Device {
     ///   submissions.
     /// - Callbacks of the wgpu device run in whichever thread polls it: one of the program's, or one of this crate's.
     /// - The device's error and loss callbacks stay the program's own. Errors of this crate's commands are caught and
-    ///   returned. A loss is [`Error::DeviceLost`] at the next upload, read, [`Device::wait`] or
+    ///   returned. A loss is [`Error::DeviceLost`](crate::Error::DeviceLost) at the next upload, read, [`Device::wait`] or
     ///   [`Tensor::check`](crate::Tensor::check).
     ///
     /// # Errors
