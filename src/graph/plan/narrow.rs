@@ -220,10 +220,9 @@ fn union(e: &Expr, operands: &[Narrowed]) -> DigestSet {
     out
 }
 
+#[cfg(feature = "gpu")]
 #[cfg(test)]
 mod tests {
-    #![cfg(feature = "gpu")]
-
     use std::sync::Arc;
 
     use super::*;

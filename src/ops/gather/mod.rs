@@ -207,10 +207,9 @@ impl<T: Element> RaggedTensor<T> {
     }
 }
 
+#[cfg(feature = "gpu")]
 #[cfg(test)]
 mod tests {
-    #![cfg(feature = "gpu")]
-
     use crate::device::Device;
     use crate::graph::plan::{Int64Repr, PlanLimits, plan};
     use crate::graph::size::SizeView;
