@@ -4,15 +4,22 @@
 //! which every generated kernel is written, and `RAGGED_CHECKED_SHADERS=1` injects all of wgpu's checks into every
 //! kernel; these two apply to devices opened without options.
 
+#[cfg(feature = "gpu")]
+mod gpu;
 mod identity;
+#[cfg(not(feature = "gpu"))]
+mod no_gpu;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
+
+#[cfg(feature = "gpu")]
+use gpu::listed;
+#[cfg(not(feature = "gpu"))]
+use no_gpu::listed;
 
 use crate::backend::cpu::CpuBackend;
 use crate::backend::cpu::options::CpuOptions;
-use crate::backend::gpu::GpuBackend;
-use crate::backend::gpu::runtime::{Adapter, AdapterKind, DeviceOptions, Runtime, adapters};
 use crate::environment;
 use crate::error::{Error, Result, here, on_behalf};
 use crate::graph::backend::{BackendRef, OF_TRACES};
@@ -39,157 +46,15 @@ pub struct Device(BackendRef);
 /// Source of device ids; the first two are the CPU's.
 static NEXT_ID: AtomicU64 = AtomicU64::new(2);
 
-/// A device, or the error of opening it: remembered, so that a repeated request is cheap.
-type Opened = Result<Device>;
-
-/// The devices opened with the options of the environment, by adapter.
-static OPENED: Mutex<Vec<(usize, Opened)>> = Mutex::new(Vec::new());
-
-#[track_caller]
-fn open(adapter: &Adapter, options: &DeviceOptions, fuse: bool) -> Result<Device> {
-    Ok(backend_over(Runtime::open(adapter, options)?, fuse, options))
-}
-
-fn backend_over(runtime: Arc<Runtime>, fuse: bool, options: &DeviceOptions) -> Device {
-    let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-    let name = runtime.info().name.clone();
-    Device(Arc::new(GpuBackend::new(runtime, id, name, fuse, options)))
-}
-
-/// The device of the `k`-th adapter, opened once per process.
-#[track_caller]
-fn shared(k: usize, adapter: &Adapter) -> Result<Device> {
-    let mut opened = OPENED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((_, found)) = opened.iter().find(|(at, _)| *at == k) {
-        return found.clone();
-    }
-    let device = of_environment().and_then(|options| open(adapter, &options, true));
-    opened.push((k, device.clone()));
-    device
-}
-
-/// The options that environment variables set.
-///
-/// # Errors
-/// A variable has a value that is not allowed.
-#[track_caller]
-fn of_environment() -> Result<DeviceOptions> {
-    let mut options = DeviceOptions { dump_wgsl: environment::path(environment::DUMP_WGSL)?, ..Default::default() };
-    options.checked_shaders |= environment::flag(environment::CHECKED_SHADERS)?;
-    Ok(options)
-}
-
 impl Device {
-    /// The first GPU, or a software adapter if there is no GPU; opened once per process.
-    ///
-    /// # Errors
-    /// No adapter exists, or the driver refuses.
-    ///
-    /// ```no_run
-    /// let gpu = ragged::Device::gpu()?;
-    /// println!("{}", gpu.name());
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn gpu() -> Result<Self> {
-        match adapters().first() {
-            Some(adapter) => shared(0, adapter),
-            None => Err(no_device("gpu")),
-        }
-    }
-
-    /// Opens a GPU with the given options; not shared with other callers.
-    ///
-    /// # Errors
-    /// No adapter exists, or the driver refuses.
-    ///
-    /// ```no_run
-    /// use ragged::{Device, DeviceOptions};
-    /// let gpu = Device::gpu_with(&DeviceOptions::default().host_steps(true))?;
-    /// println!("{}", gpu.name());
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn gpu_with(options: &DeviceOptions) -> Result<Self> {
-        match adapters().first() {
-            Some(adapter) => open(adapter, options, true),
-            None => Err(no_device("gpu")),
-        }
-    }
-
-    /// As [`Device::gpu_with`], storing every intermediate array: tests that fusion changes no bits.
-    #[doc(hidden)]
-    #[track_caller]
-    pub fn gpu_unfused(options: &DeviceOptions) -> Result<Self> {
-        match adapters().first() {
-            Some(adapter) => open(adapter, options, false),
-            None => Err(no_device("gpu")),
-        }
-    }
-
-    /// A GPU device over a wgpu device and queue of the program, with any features and limits. Not shared: call this
-    /// once, and clone the result.
-    ///
-    /// Without `SHADER_INT64`, 64-bit integers are pairs of words, and f64 is unavailable. Without `TIMESTAMP_QUERY`,
-    /// [`Tensor::eval_timed`](crate::Tensor::eval_timed) reports no time. Without `PASSTHROUGH_SHADERS`, a Vulkan driver may
-    /// flush subnormal numbers ([`Device::numerics`]). Required are core WebGPU's limits
-    /// ([`wgpu::Limits::defaults`]) for storage buffers per stage, workgroups and their memory; arrays are as large as
-    /// the device allows. Options that limit features and sizes restrict what is used of the device.
-    ///
-    /// # Rules for both sides
-    /// - The queue is the order: work that the program submits before a call of this crate runs before that call's
-    ///   submissions.
-    /// - Callbacks of the wgpu device run in whichever thread polls it: one of the program's, or one of this crate's.
-    /// - The device's error and loss callbacks stay the program's own. Errors of this crate's commands are caught and
-    ///   returned. A loss is [`Error::DeviceLost`] at the next upload, read, [`Device::wait`] or
-    ///   [`Tensor::check`](crate::Tensor::check).
-    ///
-    /// # Errors
-    /// Each limit that the device lacks, with its value and the required one; a queue of another device.
-    ///
-    /// ```no_run
-    /// use ragged::{Device, DeviceOptions, RaggedTensor, wgpu};
-    /// # fn example(device: wgpu::Device, queue: wgpu::Queue) -> ragged::Result<()> {
-    /// // `device` and `queue` are what a renderer or another compute library works with.
-    /// let mine = Device::from_wgpu(&device, &queue, &DeviceOptions::default())?;
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &mine)?;
-    /// assert_eq!(x.reduce_sum(1)?.to_vec()?, [3, 0, 3]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue, options: &DeviceOptions) -> Result<Self> {
-        let runtime = Runtime::from_user(device.clone(), queue.clone(), options).map_err(here())?;
-        Ok(backend_over(runtime, true, options))
-    }
-
-    /// The wgpu device and queue of this device: for buffers that become tensors ([`Tensor::from_wgpu_buffer`]), and
-    /// for the program's own commands on the buffers of tensors. `None` for the CPU backend.
-    ///
-    /// Device and queue may be cloned and kept. A submission of the program runs after everything that this crate
-    /// submitted before it, and before everything that this crate submits after it. Destroying the wgpu device loses it
-    /// for all.
-    ///
-    /// Errors of the program's own calls never fail a call of this crate. On a device that this crate opened they are
-    /// printed to standard error, unless the program sets a handler with [`wgpu::Device::on_uncaptured_error`], which
-    /// it may do at any time.
-    ///
-    /// [`Tensor::from_wgpu_buffer`]: crate::Tensor::from_wgpu_buffer
-    ///
-    /// ```
-    /// assert!(ragged::Device::cpu().as_wgpu().is_none());
-    /// ```
-    pub fn as_wgpu(&self) -> Option<(&wgpu::Device, &wgpu::Queue)> {
-        let gpu = self.0.as_any().downcast_ref::<GpuBackend>()?;
-        Some((gpu.runtime().device(), gpu.runtime().queue()))
-    }
-
     /// The device named by the variable `RAGGED_DEVICE` if it is set, else the first real GPU, else the CPU backend. A
-    /// software adapter is slower than the CPU backend, and is selected only by name.
+    /// software adapter is slower than the CPU backend, and is selected only by name. Without the feature `gpu` the CPU
+    /// backend is the only device.
     ///
     /// # Errors
-    /// `RAGGED_DEVICE` names no available device, is blank, or is not UTF-8: nothing is selected in its place. The driver
-    /// of the first real GPU refuses. Another variable for devices has a value that is not allowed.
+    /// `RAGGED_DEVICE` names no available device, such as a GPU in a build without the feature `gpu`, is blank, or is not
+    /// UTF-8: nothing is selected in its place. The driver of the first real GPU refuses. Another variable for devices has
+    /// a value that is not allowed.
     #[track_caller]
     pub fn best() -> Result<Self> {
         let allowed = format!("best, gpu, or a part of one of these names: {}", Self::names().join(", "));
@@ -197,8 +62,8 @@ impl Device {
             Some(name) if name != "best" => return Self::named(&name),
             _ => {}
         }
-        let real = adapters().into_iter().enumerate().find(|(_, a)| a.summary.kind != AdapterKind::Software);
-        real.map_or_else(|| Ok(Self::cpu()), |(k, a)| shared(k, &a))
+        let real = listed().into_iter().find(|adapter| !adapter.is_software());
+        real.map_or_else(|| Ok(Self::cpu()), |adapter| adapter.shared())
     }
 
     /// Finds a device by name: `cpu`, `gpu` (the first adapter), `best`, or any part of an adapter's name in any case.
@@ -209,14 +74,12 @@ impl Device {
     pub fn named(name: &str) -> Result<Self> {
         match name.to_ascii_lowercase().as_str() {
             "cpu" => Ok(Self::cpu()),
-            "gpu" => Self::gpu().map_err(|e| if adapters().is_empty() { no_device(name) } else { e }),
             "best" => Self::best(),
             lower => {
-                let found = adapters()
-                    .into_iter()
-                    .enumerate()
-                    .find(|(_, a)| !lower.trim().is_empty() && a.summary.name.to_ascii_lowercase().contains(lower));
-                found.map_or_else(|| Err(no_device(name)), |(k, a)| shared(k, &a))
+                let is_named = |name: &str| name.to_ascii_lowercase().contains(lower);
+                let is_any = |name: &str| lower == "gpu" || !lower.trim().is_empty() && is_named(name);
+                let found = listed().into_iter().find(|adapter| is_any(adapter.name()));
+                found.map_or_else(|| Err(no_device(name)), |adapter| adapter.shared())
             }
         }
     }
@@ -248,8 +111,8 @@ impl Device {
     #[track_caller]
     pub fn each() -> Vec<(String, Result<Self>)> {
         let mut out = vec![("cpu".to_owned(), Ok(Self::cpu()))];
-        let all = adapters();
-        let named = all.iter().enumerate().map(|(k, a)| (a.summary.name.clone(), shared(k, a)));
+        let all = listed();
+        let named = all.iter().map(|adapter| (adapter.name().to_owned(), adapter.shared()));
         on_behalf(|| out.extend(named));
         out
     }
@@ -257,7 +120,7 @@ impl Device {
     /// The names that [`Device::named`] accepts on this machine.
     pub fn names() -> Vec<String> {
         let mut out = vec!["cpu".to_owned()];
-        out.extend(adapters().iter().map(|a| a.summary.name.clone()));
+        out.extend(listed().iter().map(|adapter| adapter.name().to_owned()));
         out
     }
 
@@ -318,7 +181,7 @@ impl Device {
     /// The tuning of its kernels: [`DeviceOptions::tuning`](crate::DeviceOptions::tuning) if given, else the default of
     /// the adapter's class. `None` for the CPU backend.
     pub fn tuning(&self) -> Option<Tuning> {
-        self.0.as_any().downcast_ref::<GpuBackend>().map(|gpu| gpu.tuning)
+        self.0.tuning()
     }
 
     /// Counters of this device's work so far, over all tensors.
@@ -336,7 +199,7 @@ impl Device {
         self.0.wait().map_err(here())
     }
 
-    /// Writes the driver's compiled kernels to the folder of [`DeviceOptions::pipeline_cache`], as dropping the device
+    /// Writes the driver's compiled kernels to the folder of [`DeviceOptions::pipeline_cache`](crate::DeviceOptions::pipeline_cache), as dropping the device
     /// does. Does nothing for the CPU, for a device opened without such a folder, and on an adapter without pipeline
     /// caches.
     ///
@@ -349,11 +212,7 @@ impl Device {
     /// ```
     #[track_caller]
     pub fn save_pipeline_cache(&self) -> Result<()> {
-        self.0
-            .as_any()
-            .downcast_ref::<GpuBackend>()
-            .map_or(Ok(()), |gpu| gpu.runtime().save_pipeline_cache())
-            .map_err(here())
+        self.0.save_pipeline_cache().map_err(here())
     }
 
     /// Float behaviour of the device where specifications leave it open. Measured on the device once, with a wait; the

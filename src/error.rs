@@ -252,8 +252,8 @@ pub enum Error {
         /// Source file and line of the call.
         location: &'static Location<'static>,
     },
-    /// No device has the given name.
-    #[error("no device {name:?}; available: {available}")]
+    /// No device has the given name. Without the feature `gpu` there is none but the CPU; the message says so.
+    #[error("no device {name:?}; available: {available}{NO_GPU}")]
     NoDevice {
         /// The name as given.
         name: String,
@@ -282,6 +282,10 @@ pub enum Error {
         location: &'static Location<'static>,
     },
 }
+
+/// The remedy where a device is not found.
+const NO_GPU: &str =
+    if cfg!(feature = "gpu") { "" } else { "; for GPUs, enable the feature `gpu` of the crate `ragged`" };
 
 /// The valid axes, in words.
 fn allowed_axes(rank: usize) -> String {

@@ -77,8 +77,8 @@
 //! # Records
 //!
 //! A [`StructuredTensor`] holds records of named fields over one shape, which may be ragged: a field is one tensor for all
-//! records. Paths, [`keys!`] and updates reach nested fields. The feature `json`, on by default, adds records from anything
-//! that implements `serde::Serialize`, records as JSON, and `JsonLines`, which reads JSON lines into columns.
+//! records. Paths, [`keys!`] and updates reach nested fields. The feature `json` adds records from anything that implements
+//! `serde::Serialize`, records as JSON, and `JsonLines`, which reads JSON lines into columns.
 //!
 //! # Recording and computing
 //!
@@ -96,9 +96,6 @@
 //!
 //! [`Program::trace`] records a computation once, from a [`TensorSpec`] per input, and [`Program::run`] runs it on any
 //! tensors that fit: on the CPU without recording anything.
-//!
-//! The feature `tracing` adds spans of that crate, with the target `ragged`, around planning, compiling, submitting,
-//! waiting, uploads and reads. The feature `wgpu-profiler` adds `Tensor::eval_profiled`, the time of each kernel.
 //!
 //! The reads of tensors have async twins ([`Tensor::to_host_async`]) for any executor; [`record_async`] is the async twin of the
 //! few operations that wait for a size while they are recorded. Any number of threads may record and read concurrently,
@@ -139,6 +136,21 @@
 //! recorded it. Every error names the line of the user's call ([`Error::location`]). Bad input never panics, and tensors
 //! stay usable after an error. See [`Error`].
 //!
+//! # Features
+//!
+//! | feature | default | adds | dependencies |
+//! |---|---|---|---|
+//! | `gpu` | yes | devices other than the CPU: `Device::gpu`, [`DeviceOptions`], [`wgpu`] and buffers shared with it; the validation of an [`ElementFunction`]'s WGSL | wgpu, naga, ash |
+//! | `json` | yes | `JsonLines`, records from and to JSON and serde | serde, serde_json, memchr |
+//! | `saved` | yes | `SavedModel`: programs and tensors in files | serde, serde_json, safetensors |
+//! | `regex` | yes | `regex_full_match`, `regex_replace`, `regex_replace_first` | regex |
+//! | `ndarray` | yes | `from_ndarray`, `to_ndarray` | ndarray |
+//! | `tracing` | no | spans with the target `ragged` around planning, compiling, submitting, waiting, uploads, reads and steps of the CPU backend | tracing |
+//! | `wgpu-profiler` | no | `Tensor::eval_profiled`, the time of each kernel; implies `gpu` | wgpu-profiler |
+//!
+//! With `default-features = false` the crate computes on the CPU and has every operation but those of the table. Results
+//! have the same bits with any features.
+//!
 //! # Glossary
 //!
 //! - *Row partition*: the division of an array into consecutive rows, by row splits or by one uniform row length.
@@ -168,6 +180,18 @@
 //! Any other value, such as a blank one, is an error of the first call that depends on it: the choice of a device, or a
 //! computation on the CPU. The last two variables may also be 0.
 #![forbid(unsafe_op_in_unsafe_fn)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(all(feature = "gpu", feature = "saved", feature = "regex", feature = "ndarray")),
+    allow(rustdoc::broken_intra_doc_links, reason = "pages of the guide link to items of all default features")
+)]
+#![cfg_attr(
+    not(feature = "gpu"),
+    allow(
+        dead_code,
+        reason = "some of the interface to backends, and the WGSL of functions, is used by the GPU backend only"
+    )
+)]
 
 mod backend;
 mod device;
@@ -193,6 +217,7 @@ mod tensor;
 mod trace;
 mod tuning;
 pub use backend::cpu::options::CpuOptions;
+#[cfg(feature = "gpu")]
 pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;
@@ -227,10 +252,12 @@ pub use stats::Stats;
 #[cfg(feature = "json")]
 pub use structured::{Batches, JsonLines, JsonType, Misfit};
 pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, Update};
+#[cfg(feature = "gpu")]
+pub use tensor::DeviceBuffer;
 pub use tensor::{
-    ConstantOptions, DeviceBuffer, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested,
-    RaggedTensor, ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, explain_timed,
-    to_host, to_host_async, to_vecs, with_nrows,
+    ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested, RaggedTensor,
+    ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, explain_timed, to_host,
+    to_host_async, to_vecs, with_nrows,
 };
 pub use tuning::Tuning;
 
@@ -239,6 +266,7 @@ pub use tuning::Tuning;
 pub use wgpu_profiler;
 
 /// The version of wgpu that this crate works with: its devices and buffers can be exchanged with this crate's.
+#[cfg(feature = "gpu")]
 pub use wgpu;
 
 /// Runs the README's example.

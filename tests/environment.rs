@@ -19,7 +19,7 @@ fn in_child(what: &str) -> Result<String> {
     match what {
         "best" => Device::best().map(|device| device.name().to_owned()),
         "gpu" => {
-            let device = Device::gpu()?;
+            let device = Device::named("gpu")?;
             RaggedTensor::from_nested(vec![1, 2], &device)?.add(1)?.to_vec()?;
             Ok(device.name().to_owned())
         }
@@ -69,6 +69,8 @@ fn the_library_takes_allowed_values_only() {
     }
     ok("best", "RAGGED_DEVICE", b"cpu", "cpu");
     assert!(outcome("best", "RAGGED_DEVICE", b"no such device", &folder).starts_with("error no device"));
+    #[cfg(not(feature = "gpu"))]
+    refused_without_gpu(&outcome("best", "RAGGED_DEVICE", b"gpu", &folder));
     for value in blank.into_iter().chain([&b"\xff"[..], b"yes", b"2"]) {
         refused("cpu", "RAGGED_PORTABLE", value, "0 or 1");
     }
@@ -90,6 +92,13 @@ fn the_library_takes_allowed_values_only() {
     let kernels = folder.join(OsStr::from_bytes(b"kernels\xff"));
     assert!(std::fs::read_dir(kernels).expect("a folder of kernels").count() > 0);
     std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+/// Checks the error of a device that a build without the GPU backend cannot have.
+#[cfg(not(feature = "gpu"))]
+fn refused_without_gpu(got: &str) {
+    assert!(got.starts_with("error no device \"gpu\"; available: cpu"), "{got}");
+    assert!(got.contains("enable the feature `gpu`"), "{got}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::numerics::Numerics;
 use crate::stats::Stats;
+use crate::tuning::Tuning;
 
 /// Cost of a step on a backend.
 #[derive(Debug, Clone)]
@@ -157,6 +158,17 @@ pub(crate) trait Backend: Send + Sync {
     fn stats(&self) -> Stats;
     /// Properties of the backend's float arithmetic; probed once.
     fn numerics(&self) -> Result<Numerics>;
+    /// The tuning of the backend's kernels, if they have any.
+    fn tuning(&self) -> Option<Tuning> {
+        None
+    }
+    /// Writes compiled kernels to the folder that the device was opened with, if there is one.
+    ///
+    /// # Errors
+    /// The file cannot be written; a lost device.
+    fn save_pipeline_cache(&self) -> Result<()> {
+        Ok(())
+    }
     /// For fault tests: makes the next `count` allocations on the device fail.
     fn fail_allocations(&self, _count: u32) {}
     /// For fault tests: loses the device.

@@ -49,6 +49,7 @@ mod wgsl;
 
 use std::sync::OnceLock;
 
+#[cfg(feature = "gpu")]
 pub(crate) use self::wgsl::opaque;
 use self::wgsl::{FloatRegister, WgslFunction};
 use crate::DType;

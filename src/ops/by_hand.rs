@@ -39,6 +39,7 @@ operations! {
     tensorflow "tf.constant";
     awkward "ak.from_numpy";
     gradient none "it takes no tensor";
+    feature "ndarray";
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -207,6 +208,7 @@ operations! {
     /// The dense tensor of a buffer of the program's own wgpu device.
     fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> Tensor;
     gradient later;
+    feature "gpu";
     tensor hand;
     typed hand;
     row none "it makes a tensor";

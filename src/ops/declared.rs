@@ -89,6 +89,7 @@ const DECLARED: &[&[Operation]] = &[
     strings::length::OPERATIONS,
     strings::ngrams::OPERATIONS,
     strings::reduce_join::OPERATIONS,
+    #[cfg(feature = "regex")]
     strings::regex::OPERATIONS,
     strings::segment_join::OPERATIONS,
     strings::split::OPERATIONS,

@@ -48,6 +48,7 @@ mod mask;
 mod matmul;
 mod matrices;
 mod merge_dims;
+#[cfg(feature = "ndarray")]
 mod ndarray;
 mod next_after;
 mod norm;

@@ -2,6 +2,7 @@
 
 mod assembly;
 mod both;
+#[cfg(feature = "gpu")]
 mod buffers;
 mod constant;
 mod construct;
@@ -26,6 +27,7 @@ mod upload;
 mod values;
 
 pub(crate) use assembly::Assembly;
+#[cfg(feature = "gpu")]
 pub use buffers::DeviceBuffer;
 pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};

@@ -2,20 +2,15 @@
 
 use std::sync::OnceLock;
 
-use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Tuning};
+use ragged::{DType, Device, HostTensor, HostValues};
+
+#[cfg(feature = "gpu")]
+use super::adapter::{with_core_limits, without_fusion};
 
 /// Environment variable that states that no GPU adapter is expected on this machine.
 const NO_GPU: &str = "RAGGED_EXPECT_NO_GPU";
 
-type Named = (String, Device);
-
-/// A separate device of the first GPU adapter; `None` where no adapter is expected.
-///
-/// # Panics
-/// As [`gpus`].
-pub fn gpu_with(options: &DeviceOptions) -> Option<Device> {
-    (!gpus().is_empty()).then(|| Device::gpu_with(options).expect("the first adapter opens twice"))
-}
+pub type Named = (String, Device);
 
 /// The CPU device, then every GPU adapter.
 ///
@@ -25,14 +20,14 @@ pub fn devices() -> Vec<Named> {
     std::iter::once(("cpu".to_owned(), Device::cpu())).chain(gpus()).collect()
 }
 
-/// Every GPU adapter, software ones among them: `gpu` is the first, `gpu1` the next.
+/// Every GPU adapter, software ones among them: `gpu` is the first, `gpu1` the next. None without the feature `gpu`.
 ///
 /// # Panics
 /// If there is no adapter, unless the environment states that none is expected.
 pub fn gpus() -> Vec<Named> {
     let mut found = Device::all().expect("every adapter opens");
     found.retain(|device| !device.is_cpu());
-    let none_expected = std::env::var(NO_GPU).is_ok_and(|v| v == "1");
+    let none_expected = cfg!(not(feature = "gpu")) || std::env::var(NO_GPU).is_ok_and(|v| v == "1");
     assert!(
         !found.is_empty() || none_expected,
         "no GPU adapter found: tests/run installs a software one; set {NO_GPU}=1 where none is expected"
@@ -62,10 +57,7 @@ pub fn fused_and_not() -> &'static [Named] {
     static ALL: OnceLock<Vec<Named>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = devices_and_unfused_cpu().to_vec();
-        if has_gpu(&all) {
-            let unfused = Device::gpu_unfused(&DeviceOptions::default()).expect("the first adapter opens twice");
-            all.push(("gpu unfused".into(), unfused));
-        }
+        all.extend(without_fusion());
         all
     })
 }
@@ -78,19 +70,19 @@ pub fn every_way() -> &'static [Named] {
     static ALL: OnceLock<Vec<Named>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = fused_and_not().to_vec();
-        if has_gpu(&all) {
-            // Software adapters have it off by default.
-            let tuning = Tuning::default().coalesce_rows(true);
-            let least = DeviceOptions::default().core_limits(true).no_int64(true);
-            let least = least.tuning(tuning);
-            all.push(("gpu core".into(), Device::gpu_with(&least).expect("the first adapter opens with less")));
-        }
+        all.extend(with_core_limits());
         all
     })
 }
 
-fn has_gpu(all: &[Named]) -> bool {
-    all.iter().any(|(_, device)| !device.is_cpu())
+#[cfg(not(feature = "gpu"))]
+fn without_fusion() -> Option<Named> {
+    None
+}
+
+#[cfg(not(feature = "gpu"))]
+fn with_core_limits() -> Option<Named> {
+    None
 }
 
 /// Whether the device has the dtype. Some adapters lack 64-bit floats.

@@ -1,12 +1,16 @@
 //! Helpers of the integration tests.
 #![allow(dead_code, unused_imports, reason = "every test binary uses a part of it")]
 
+#[cfg(feature = "gpu")]
+mod adapter;
 mod devices;
 pub mod naive;
 pub mod outcome;
 pub mod random;
 
-pub use devices::{devices, devices_and_unfused_cpu, every_way, fused_and_not, gpu_with, gpus, has};
+#[cfg(feature = "gpu")]
+pub use adapter::gpu_with;
+pub use devices::{devices, devices_and_unfused_cpu, every_way, fused_and_not, gpus, has};
 use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Result};
 
 /// Every dtype except strings.

@@ -21,7 +21,7 @@ use case::Case;
 use compare::compare;
 use families::{family, is_host_step};
 use judge::{Outcome, impossible, judge, lacking};
-use ragged::{Device, DeviceOptions, Stats};
+use ragged::{Device, Stats};
 
 /// Prints a line to standard output that the test harness does not capture.
 fn say(line: &str) {
@@ -124,15 +124,25 @@ fn exclusive() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// The first adapter, with operations that run on the host.
+#[cfg(feature = "gpu")]
+fn gpu_with_host_steps() -> Option<Device> {
+    common::gpu_with(&ragged::DeviceOptions::default().host_steps(true))
+}
+
+#[cfg(not(feature = "gpu"))]
+fn gpu_with_host_steps() -> Option<Device> {
+    None
+}
+
 /// Runs the cases on the devices of one kind.
 fn conformance(devices: &[(String, Device)]) {
     let _guard = exclusive();
     let mut failures = Vec::new();
     for (k, (label, device)) in devices.iter().enumerate() {
-        let options = DeviceOptions::default().host_steps(true);
         let host_steps = match device.is_cpu() {
             true => Some(device.clone()),
-            false if k == 0 => common::gpu_with(&options),
+            false if k == 0 => gpu_with_host_steps(),
             false => None,
         };
         failures.extend(run_all(label, device, host_steps.as_ref()));

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use crate::functions::{Function, functions, types};
 
 /// The folders and files of public types: all but those whose functions set a field of options.
-const EXEMPLIFIED: [&str; 11] = [
+const EXEMPLIFIED: [&str; 12] = [
     "ops",
     "tensor",
     "shape",
     "sparse",
     "device.rs",
+    "device/gpu.rs",
     "dtype.rs",
     "error.rs",
     "explain/mod.rs",

@@ -212,6 +212,12 @@ impl Backend for GpuBackend {
         let found = probe::numerics(&self.runtime).map_err(|e| self.runtime.with_cause(e))?;
         Ok(*self.numerics.get_or_init(|| found))
     }
+    fn tuning(&self) -> Option<Tuning> {
+        Some(self.tuning)
+    }
+    fn save_pipeline_cache(&self) -> Result<()> {
+        self.runtime.save_pipeline_cache()
+    }
     fn fail_allocations(&self, count: u32) {
         self.runtime.trim();
         self.runtime.fail_allocations(count);

@@ -220,6 +220,7 @@ fn union(e: &Expr, operands: &[Narrowed]) -> DigestSet {
     out
 }
 
+#[cfg(feature = "gpu")]
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

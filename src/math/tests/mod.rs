@@ -1,6 +1,7 @@
 //! Tests of the functions against the standard library, and of the shaders against the functions.
 
 mod accuracy;
+#[cfg(feature = "gpu")]
 mod device;
 mod special;
 mod special_values;

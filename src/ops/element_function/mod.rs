@@ -6,6 +6,10 @@ mod fault;
 mod saved;
 mod scan;
 mod signature;
+#[cfg(not(feature = "gpu"))]
+mod unvalidated;
+#[cfg(feature = "gpu")]
+mod validator;
 mod wgsl;
 
 use std::any::TypeId;
@@ -117,7 +121,8 @@ impl<S: ElementSignature> ElementFunction<S> {
     /// # Errors
     /// [`Error::Wgsl`], with the line: WGSL that is invalid or declares anything else; no function of that name; a
     /// signature that differs from the Rust function's; a value of more than 8192 bytes, or variables of more than 8192
-    /// bytes in all functions together.
+    /// bytes in all functions together. Without the feature `gpu` nothing can run the WGSL: it is kept, and saved with
+    /// programs, but only its length, its depth and the names of its declarations are checked.
     ///
     /// # Cost
     /// Parses and validates the text, once per function. Calls parse nothing.

@@ -54,6 +54,12 @@ impl<'t> Scanned<'t> {
         self.tokens.iter().filter(|t| t.kind != Kind::Space)
     }
 
+    /// Number of tokens without white space.
+    #[cfg(not(feature = "gpu"))]
+    pub(super) fn len(&self) -> usize {
+        self.code().count()
+    }
+
     /// Checks that parsers, which are recursive, do not run out of stack.
     ///
     /// # Errors

@@ -5,20 +5,21 @@
 //! them. Comments are removed, since one without an end would hide the rest of the kernel. Names are prefixed by a hash
 //! of the text without comments, so that they are equal in every process, also for a text that comes back from a file
 //! ([`without_prefix`]), and clash with no other name.
-
-use naga::valid::{Capabilities, ShaderStages, ValidationFlags, Validator};
-use naga::{Module, ScalarKind, SourceLocation, TypeInner};
+//!
+//! The validation itself is naga's, and part of the feature `gpu` ([`validator`]).
 
 use super::fault::Fault;
-use super::scan::{Scanned, line_breaks};
+use super::scan::Scanned;
+#[cfg(not(feature = "gpu"))]
+use super::unvalidated as validator;
+#[cfg(feature = "gpu")]
+use super::validator;
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
 use crate::graph::function::WgslFunction;
 
 /// Maximum length of a text, in bytes.
 const MAX_LEN: usize = 1 << 16;
-/// Maximum size of a type in bytes: WGSL's limit for the variables of a function.
-const MAX_TYPE: u32 = 8192;
 /// Assumed iterations of a loop, for the cost.
 const ITERATIONS: u32 = 16;
 
@@ -34,138 +35,21 @@ pub(super) fn validated(name: &str, text: &str, parameters: &[DType], result: DT
     let scanned = Scanned::new(text)?;
     scanned.check_depth()?;
     // The user's own text first: its errors have the user's names.
-    parsed(text)?;
+    validator::check_text(text)?;
     scanned.check_declarations()?;
     let plain = scanned.with_prefix("");
     let prefix = format!("user_{}_", Digest::of("wgsl", plain.trim_end()).short());
     let renamed = format!("{}\n", scanned.with_prefix(&prefix).trim_end());
     // All else is checked in the text of the kernels, which may differ from the user's by a fault of the scan.
-    let module = parsed(&renamed)?;
-    check_names(&module, &prefix, scanned.names().len())?;
-    check_sizes(&module)?;
-    check_signature(&module, (&prefix, name), &renamed, parameters, result)?;
-    Ok(WgslFunction { text: renamed, entry: format!("{prefix}{name}"), cost: cost(&module, scanned.loops()) })
+    let once = validator::checked_cost(&renamed, &scanned, (&prefix, name), parameters, result)?;
+    let cost = if scanned.loops() { once * ITERATIONS } else { once };
+    Ok(WgslFunction { text: renamed, entry: format!("{prefix}{name}"), cost })
 }
 
 /// A text without the prefix of its names, of which [`validated`] makes the same function again.
 #[cfg(feature = "saved")]
 pub(super) fn without_prefix(name: &str, wgsl: &WgslFunction) -> String {
     wgsl.entry.strip_suffix(name).map_or_else(|| wgsl.text.clone(), |prefix| wgsl.text.replace(prefix, ""))
-}
-
-/// Parses and validates a text, for any kind of shader and without optional features.
-fn parsed(text: &str) -> Result<Module, Fault> {
-    let module = naga::front::wgsl::parse_str(text).map_err(|e| {
-        let notes: Vec<&str> = e.labels().map(|(_, note)| note).filter(|note| !note.is_empty()).collect();
-        let what =
-            if notes.is_empty() { e.message().to_owned() } else { format!("{}: {}", e.message(), notes.join(", ")) };
-        Fault { line: e.location(text).map(|at| line_of(text, at)), what }
-    })?;
-    let info = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module).map_err(|e| {
-        let mut what = e.as_inner().to_string();
-        let mut cause = std::error::Error::source(e.as_inner());
-        while let Some(e) = cause {
-            what.push_str(&format!(": {e}"));
-            cause = e.source();
-        }
-        Fault { line: e.location(text).map(|at| line_of(text, at)), what }
-    })?;
-    for (handle, function) in module.functions.iter() {
-        if info[handle].available_stages != ShaderStages::all() {
-            let name = function.name.as_deref().unwrap_or_default();
-            let what =
-                format!("{name} uses barriers, derivatives or other operations that are not functions of elements");
-            return Err(Fault::at(line_of(text, module.functions.get_span(handle).location(text)), what));
-        }
-    }
-    Ok(module)
-}
-
-/// The line of a place in the text; naga counts line feeds only.
-fn line_of(text: &str, at: SourceLocation) -> u32 {
-    1 + text.get(..at.offset as usize).map_or(0, line_breaks)
-}
-
-/// Checks that no variable or constant is too large for a kernel.
-fn check_sizes(module: &Module) -> Result<(), Fault> {
-    let size = |inner: &TypeInner| inner.try_size(module.to_ctx()).unwrap_or(u32::MAX);
-    match module.types.iter().find(|(_, ty)| size(&ty.inner) > MAX_TYPE) {
-        None => {}
-        Some(_) => return Err(Fault::new(format!("a value takes more than {MAX_TYPE} bytes"))),
-    }
-    // A call is inlined, so that the variables of all functions may exist at once in each invocation.
-    let variables = module.functions.iter().flat_map(|(_, function)| function.local_variables.iter());
-    let bytes: u64 = variables.map(|(_, variable)| u64::from(size(&module.types[variable.ty].inner))).sum();
-    if bytes > u64::from(MAX_TYPE) {
-        let what = format!("the variables of all functions take {bytes} bytes; {MAX_TYPE} are allowed");
-        return Err(Fault::new(what));
-    }
-    Ok(())
-}
-
-/// The dtype of a WGSL type.
-fn dtype(module: &Module, ty: naga::Handle<naga::Type>) -> Option<DType> {
-    let TypeInner::Scalar(scalar) = module.types[ty].inner else { return None };
-    match (scalar.kind, scalar.width) {
-        (ScalarKind::Bool, _) => Some(DType::Bool),
-        (ScalarKind::Sint, 4) => Some(DType::I32),
-        (ScalarKind::Uint, 4) => Some(DType::U32),
-        (ScalarKind::Float, 4) => Some(DType::F32),
-        _ => None,
-    }
-}
-
-/// Checks that the text, whose names begin with `prefix`, declares a function `name` of that signature.
-fn check_signature(
-    module: &Module,
-    (prefix, name): (&str, &str),
-    text: &str,
-    parameters: &[DType],
-    result: DType,
-) -> Result<(), Fault> {
-    let own_name = |f: &naga::Function| f.name.as_deref().and_then(|n| n.strip_prefix(prefix)).unwrap_or("").to_owned();
-    let named = module.functions.iter().find(|(_, f)| own_name(f) == name);
-    let Some((handle, function)) = named else {
-        let names: Vec<String> = module.functions.iter().map(|(_, f)| own_name(f)).collect();
-        return Err(Fault::new(format!("the text declares no function {name}; it declares: {}", names.join(", "))));
-    };
-    let own: Vec<Option<DType>> = function.arguments.iter().map(|a| dtype(module, a.ty)).collect();
-    let own_result = function.result.as_ref().and_then(|r| dtype(module, r.ty));
-    if own.iter().copied().eq(parameters.iter().map(|&d| Some(d))) && own_result == Some(result) {
-        return Ok(());
-    }
-    let names = |types: Vec<Option<DType>>| {
-        let name = |d: Option<DType>| d.map_or("another type", DType::name);
-        types.into_iter().map(name).collect::<Vec<_>>().join(", ")
-    };
-    let what = format!(
-        "the function takes ({}) and gives {}; the Rust function takes ({}) and gives {result}",
-        names(own),
-        function.result.as_ref().map_or("nothing", |_| own_result.map_or("another type", DType::name)),
-        names(parameters.iter().map(|&d| Some(d)).collect()),
-    );
-    Err(Fault::at(line_of(text, module.functions.get_span(handle).location(text)), what))
-}
-
-/// Checks that a renamed text declares functions and constants with the prefix, and nothing else.
-fn check_names(module: &Module, prefix: &str, declarations: usize) -> Result<(), Fault> {
-    let functions = module.functions.iter().map(|(_, f)| f.name.as_deref());
-    let constants = module.constants.iter().map(|(_, c)| c.name.as_deref());
-    let names: Vec<&str> = functions.chain(constants).flatten().collect();
-    let has_others =
-        !module.global_variables.is_empty() || !module.overrides.is_empty() || !module.entry_points.is_empty();
-    if has_others || names.len() > declarations || !names.iter().all(|name| name.starts_with(prefix)) {
-        return Err(Fault::new("the text declares more than functions and constants"));
-    }
-    Ok(())
-}
-
-/// Estimated operations of one call, from the expressions of all functions of the text.
-fn cost(module: &Module, loops: bool) -> u32 {
-    let expressions: usize = module.functions.iter().map(|(_, f)| f.expressions.len()).sum();
-    // About half of the expressions are arguments, literals and variables.
-    let once = (expressions / 2).clamp(1, 1 << 16) as u32;
-    if loops { once * ITERATIONS } else { once }
 }
 
 #[cfg(test)]

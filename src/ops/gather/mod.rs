@@ -197,6 +197,7 @@ impl Tensor {
     }
 }
 
+#[cfg(feature = "gpu")]
 #[cfg(test)]
 mod tests {
     use crate::device::Device;

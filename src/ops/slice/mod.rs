@@ -218,8 +218,6 @@ impl Tensor {
 #[cfg(test)]
 mod tests {
     use crate::device::Device;
-    use crate::graph::plan::{Int64Repr, PlanLimits, plan};
-    use crate::graph::size::SizeView;
     use crate::s;
     use crate::tensor::{HostTensor, HostValues, Tensor};
 
@@ -244,8 +242,11 @@ mod tests {
         assert!(!same(&x, &back));
     }
 
+    #[cfg(feature = "gpu")]
     #[test]
     fn what_stands_side_by_side_needs_no_scan_and_has_known_sizes() {
+        use crate::graph::plan::{Int64Repr, PlanLimits, plan};
+        use crate::graph::size::SizeView;
         let x = example();
         let part = x.slice(s![1..3]).unwrap();
         assert_eq!((part.partitions()[0].nrows(), part.partitions()[0].nvals()), (Some(2), Some(1)));

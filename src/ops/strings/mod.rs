@@ -11,6 +11,7 @@ mod needle;
 pub(super) mod ngrams;
 mod number_format;
 pub(super) mod reduce_join;
+#[cfg(feature = "regex")]
 pub(super) mod regex;
 mod rows_joined;
 pub(super) mod segment_join;

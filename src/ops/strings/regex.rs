@@ -39,6 +39,7 @@ operations! {
     tensorflow "tf.strings.regex_full_match";
     host "all of it";
     gradient none "bools";
+    feature "regex";
 
     /// Replaces every match of the regular expression by `rewrite`; the layout stays.
     ///
@@ -69,6 +70,7 @@ operations! {
     awkward "ak.str.replace_substring_regex";
     host "all of it";
     gradient none "strings";
+    feature "regex";
 
     /// Replaces the first match of the regular expression in each string: a host step, as
     /// [`Tensor::regex_replace`].
@@ -90,6 +92,7 @@ operations! {
     polars "str.replace";
     host "all of it";
     gradient none "strings";
+    feature "regex";
 }
 
 #[track_caller]
