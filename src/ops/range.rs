@@ -21,26 +21,29 @@ operations! {
     /// Rows of evenly spaced numbers.
     const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Number;
 
-    /// One row per limit, with the numbers 0, 1, ... below the limit.
+    /// One row per limit, with the numbers 0, 1, … below the limit.
     ///
-    /// `[n]` gives `[n, (limit)]`, of the limits' dtype; a scalar gives one row. A limit of 0 or less gives an empty
-    /// row. [`Tensor::ranges`] also takes starts and steps, and documents errors and cost.
+    /// `[n]` gives `[n, (limit)]`, of the limits' dtype, which is i32, u32, i64, f32 or f64; a scalar gives one row. A
+    /// limit of 0 or less gives an empty row. [`Tensor::ranges`] also takes starts and steps.
     ///
     /// # Errors
-    /// As [`Tensor::ranges`].
+    /// A tensor that is ragged, of rank 2 or more, or of another dtype. At the read: a row of 2^32 numbers or more,
+    /// which includes NaN and infinite limits; more than 2^32 - 2 numbers in total.
     ///
-    /// # Source
-    /// `tf.ragged.range` with limits only; `tf.map_fn(tf.range, limits)`.
+    /// # Cost
+    /// A map and a prefix sum over the rows, and a map over the numbers. No wait: only the device knows the total
+    /// number.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let limits = RaggedTensor::from_nested(vec![3, 0, 2], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let limits = RaggedTensor::from_nested([3, 0, 2], &Device::cpu())?;
     /// assert_eq!(limits.range()?.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0, 1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn range(&self) -> T;
+    alias "arange";
     tensorflow "tf.ragged.range";
-    polars "pl.int_ranges(0, n)";
+    polars "pl.int_ranges";
     gradient none "constant almost everywhere";
     row hand;
 

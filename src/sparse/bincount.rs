@@ -14,12 +14,12 @@ use crate::tensor::{RaggedTensor, Tensor, Values};
 impl Tensor {
     /// The nonzero counts of [`Tensor::bincount`] along axis 0 or 1, as a sparse tensor sorted by row and value.
     ///
-    /// No bin takes memory: integers may be as large as 2^63 - 2. The result has at least one bin, also of no values,
-    /// unless fewer are asked for.
+    /// Counts are i32. No bin takes memory: integers may be as large as 2^63 - 2. The result has at least one bin, also
+    /// of no values, unless fewer are asked for. A row without values has no entries.
     ///
     /// # Errors
-    /// As [`Tensor::bincount`], except for the number of bins; an axis above 1. At the read: floats and integers of 32 bits
-    /// as there; integers of 64 bits above 2^63 - 2.
+    /// Byte strings; an axis that is out of range or above 1, or several axes; a negative number of bins. At the read:
+    /// negative values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
     ///
     /// # Cost
     /// A sort of the values, the distinct values of each row, and the wait of [`Tensor::bincount`]; another wait where

@@ -14,13 +14,16 @@ impl From<&SparseTensor> for CrossInput {
 }
 
 impl SparseTensor {
-    /// The crosses of the inputs as strings, as [`Tensor::cross`] gives them, as a sparse matrix: `[n, longest row]`,
-    /// with the crosses of each row from its start.
+    /// The crosses of the inputs as strings, as a sparse matrix `[n, longest row]` with the crosses of each row from
+    /// its start.
     ///
-    /// The inputs are matrices: sparse, ragged or dense ([`CrossInput`]).
+    /// The inputs are matrices: sparse, ragged or dense ([`CrossInput`]). A cross joins one element of each input's
+    /// row, as in [`Tensor::cross`]; a row without elements in an input has none.
     ///
     /// # Errors
-    /// As [`Tensor::cross`].
+    /// No inputs; a rank other than 2; floats or bools; different devices; different numbers of rows, at the read where
+    /// only the device knows them. At the read: coordinates outside of the dense shape of a sparse input, or rows that
+    /// do not ascend; 2^32 - 1 crosses or more.
     ///
     /// # Cost
     /// That of [`Tensor::cross`] and of [`Tensor::to_sparse`], which waits for the longest row.

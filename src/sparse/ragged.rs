@@ -96,10 +96,16 @@ impl Tensor {
 }
 
 impl SparseTensor {
-    /// The ragged tensor of a sparse matrix whose values fill each row from its start: [`Tensor::from_sparse`].
+    /// The ragged tensor of a sparse matrix whose values fill each row from its start.
+    ///
+    /// The result has as many rows as the dense shape, empty ones included; values keep their order. Any dtype.
     ///
     /// # Errors
-    /// As [`Tensor::from_sparse`].
+    /// A rank other than 2; at the read, coordinates that are not sorted by rows within the dense shape, or columns
+    /// that are not 0, 1, 2, ... in each row.
+    ///
+    /// # Cost
+    /// One search per row and the checks. No wait.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -107,6 +113,8 @@ impl SparseTensor {
     /// assert_eq!(x.to_ragged()?.to_string(), "<ragged.RaggedTensor [[5, 6], [], [7]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// TensorFlow: `tf.RaggedTensor.from_sparse`.
     #[track_caller]
     pub fn to_ragged(&self) -> Result<Tensor> {
         Tensor::from_sparse(self)
