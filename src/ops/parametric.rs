@@ -12,7 +12,7 @@ use crate::ops::operations;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Elementwise operations of one operand and a parameter.
+    /// Element-wise operations with parameters, constants and checks.
     const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: Element;
 
     /// Leaky ReLU: the value where it is positive, else `alpha` times the value.

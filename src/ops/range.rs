@@ -47,7 +47,7 @@ operations! {
     gradient none "constant almost everywhere";
     row hand;
 
-    /// One row of numbers per start, limit and step: `start`, `start + delta`, ... until the limit is reached, without
+    /// One row of numbers per start, limit and step: `start`, `start + delta`, … until the limit is reached, without
     /// it.
     ///
     /// Each argument is a number, a scalar or a vector, and at least one is a tensor. Numbers and scalars apply to
@@ -70,12 +70,12 @@ operations! {
     /// device only, and a read reports errors in the values.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, Tensor};
-    /// let starts = RaggedTensor::from_nested(vec![0, 5, 8], &Device::cpu())?;
-    /// let limits = RaggedTensor::from_nested(vec![3, 3, 12], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let starts = RaggedTensor::from_nested([0, 5, 8], &Device::cpu())?;
+    /// let limits = RaggedTensor::from_nested([3, 3, 12], &Device::cpu())?;
     /// let rows = RaggedTensor::ranges(&starts, &limits, 2)?;
     /// assert_eq!(rows.to_string(), "<ragged.RaggedTensor [[0, 2], [], [8, 10]]>");
-    /// let down = Tensor::ranges(&limits, &starts, -1)?;
+    /// let down = RaggedTensor::ranges(&limits, &starts, -1)?;
     /// assert_eq!(down.to_string(), "<ragged.RaggedTensor [[3, 2, 1], [], [12, 11, 10, 9]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -84,7 +84,9 @@ operations! {
         limits: impl IntoOperandOf<'a, T> as operand,
         deltas: impl IntoOperandOf<'a, T> as operand,
     ) -> T;
+    alias "arange", "sequence";
     tensorflow "tf.ragged.range";
+    polars "pl.int_ranges";
     gradient none "constant almost everywhere";
     row none "it makes a tensor";
 }

@@ -15,7 +15,7 @@ use crate::shape::{Dims, RaggedShape, RowPartition};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 operations! {
-    /// Reshape: the same values under another shape.
+    /// Reshaping.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
     /// The same values, in the same flat order, under another shape.

@@ -19,7 +19,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Runs within rows: rows split by a condition, run-length encoding, and groups of equal keys.
+    /// Splits by a condition, run-length encoding, and groups by key.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// Splits the rows before each element at which `begins` is true: sessions from gaps, sentences from punctuation.

@@ -20,7 +20,7 @@ use super::axis_rows::AxisRows;
 use crate::ops::operations;
 
 operations! {
-    /// Rows as sets: union, intersection and difference, and membership.
+    /// Set operations of rows, and membership.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// The distinct values of each row of this tensor, of `other`, or of both, in ascending order.

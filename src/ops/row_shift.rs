@@ -20,7 +20,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// Differences, shifts and rotations along an axis, and positions along it.
+    /// Differences, shifts, rotations and positions along an axis.
     const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
 
     /// Differences of successive elements along `axis`: `x[i + 1] - x[i]`.

@@ -15,7 +15,7 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Random order and random samples of rows, from the counter-based generator of dropout.
+    /// Random order and random samples of rows.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// The elements of each row along `axis` in random order.

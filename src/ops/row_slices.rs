@@ -15,7 +15,7 @@ use crate::ops::operations;
 use crate::tensor::{Integers, Tensor};
 
 operations! {
-    /// Slices of rows, each with a start and a length of its own.
+    /// Slices of individual rows.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// A part of each row of axis 1: `lengths[r]` successive elements of row `r`, from element `starts[r]` on.

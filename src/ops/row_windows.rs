@@ -15,7 +15,7 @@ use crate::shape::{RowPartition, width_of};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 operations! {
-    /// Sliding windows over rows, and rows padded to a minimum length.
+    /// Sliding windows and padding of rows.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// All windows of `size` successive elements of each row along `axis`: the n-grams of the row.

@@ -13,7 +13,7 @@ use crate::shape::Encoding;
 use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded};
 
 operations! {
-    /// Conversions between row splits and segment ids, both as tensors.
+    /// Conversions between row splits and segment ids.
     const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: IntegerElement;
 
     /// The segment id of each value, from the row splits in this tensor.

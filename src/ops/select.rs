@@ -20,7 +20,7 @@ use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Selection by condition: of elements, of rows, and of the indices where a condition holds.
+    /// Selection of elements and rows by a condition.
     const OPERATIONS: family "Masks and selection" on RaggedTensor<bool>;
 
     /// The elements of `x` where this tensor of bools is true, those of `y` where it is false.
@@ -81,7 +81,7 @@ operations! {
 }
 
 operations! {
-    /// Selection by condition: of elements, of rows, and of the indices where a condition holds.
+    /// Indices of elements that are true.
     const OF_NUMBERS: family "Masks and selection" on RaggedTensor<T> where T: Element;
 
     /// The indices of the elements that are true, or not 0: one row of indices per element, one index per dimension.

@@ -14,7 +14,7 @@ use crate::ops::operations;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Masks of sequences that are padded to one length.
+    /// Masks of padded sequences.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: IntegerElement;
 
     /// The mask of padded sequences of these lengths: true at position `j` of a new innermost dimension if `j` is below

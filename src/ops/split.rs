@@ -13,7 +13,7 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Splits a tensor into pieces along a uniform dimension.
+    /// Splits along a uniform dimension.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
     /// Splits the tensor along dimension `axis` into pieces of one size or of given sizes, in order.

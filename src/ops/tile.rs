@@ -13,7 +13,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Repetition along dimensions: whole copies (`tile`), or each element several times (`repeat`).
+    /// Repetition along dimensions.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
     /// Repeats each element of `axis` `repeats` times in succession.

@@ -12,7 +12,7 @@ use crate::shape::width_of;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// Conversion of ragged to dense tensors, by padding and cropping.
+    /// Conversion to dense tensors.
     const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
 
     /// The dense tensor with every row padded or cropped to one length.

@@ -14,7 +14,7 @@ use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Transposition of the two outermost dimensions where the second is ragged.
+    /// Transposition of ragged rows.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
     /// Swaps the two outermost dimensions: row `j` of the result has element `j` of each row that has one.

@@ -258,7 +258,7 @@ unary_ops! {
 }
 
 operations! {
-    /// Logic.
+    /// Logical negation.
     const OF_BOOLS: family "Element-wise, one operand" on RaggedTensor<bool>;
 
     /// Logical negation: true for false, and false for true.

@@ -13,7 +13,7 @@ use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 operations! {
-    /// Several tensors of one layout as columns of one tensor, and back.
+    /// Columns of a tensor.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// Tensors of one layout as the columns of one tensor: `zip(&[a, b])[i][j] = [a[i][j], b[i][j]]`.

@@ -16,7 +16,7 @@ use crate::ops::operations;
 pub(crate) use runs::single_row;
 
 operations! {
-    /// Slicing: integers, ranges, new axes and ellipses along any dimension.
+    /// Slicing along any dimension.
     const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
 
     /// The part of the tensor that `index` selects, dimension by dimension.

@@ -7,7 +7,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// The bytes of byte strings, as strings.
+    /// Bytes of byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
     /// Each byte of each string, as a string of one byte.

@@ -10,7 +10,7 @@ use crate::ops::operations;
 use crate::tensor::{HostTensor, HostValues, Tensor};
 
 operations! {
-    /// A tensor as text.
+    /// Text of a tensor.
     const OPERATIONS: family "Strings" on RaggedTensor<T> where T: Element;
 
     /// The template with `{}` replaced by the text of the tensor: a string scalar.

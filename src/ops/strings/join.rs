@@ -15,7 +15,7 @@ use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Elementwise concatenation of byte strings.
+    /// Element-wise concatenation of byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
     /// Concatenates the strings at the same position of each tensor, with `separator` in between.

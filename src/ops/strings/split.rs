@@ -14,7 +14,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Splitting byte strings into pieces.
+    /// Splits of byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
     /// Splits each string at separators, which are removed.

@@ -12,7 +12,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Base64 text of strings, in the alphabet for URLs and file names (RFC 4648, section 5).
+    /// Base64 text of strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
     /// The base64 text of each string, with `-` and `_` as the last two digits.

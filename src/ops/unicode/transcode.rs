@@ -9,7 +9,7 @@ use crate::ops::operations;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Text from one encoding to another.
+    /// Conversion of text between encodings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
     /// The strings, encoded in `from`, in the encoding `to`.
