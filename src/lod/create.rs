@@ -41,10 +41,13 @@ impl LoDTensor {
         Tensor::from_nested_row_lengths(data, levels).map(Self::from).map_err(named(OP))
     }
 
-    /// The tensor of the rows of `data` with these levels, outermost first: for each level the offsets of its sequences
-    /// (the start of each, and the end of the last). Paddle: `set_lod`.
+    /// The tensor of the rows of `data` with these levels, outermost first: for each level the offsets of its
+    /// sequences.
     ///
-    /// As [`LoDTensor::from_lengths`].
+    /// Offsets are the start of each sequence, and the end of the last. Those of a level end at the number of sequences
+    /// of the next level, those of the last level at the number of rows. Without levels the result is the data. A level
+    /// is a list on the host or a vector on the device. Lists are checked here; what only the device sees is checked
+    /// there, without a wait. Paddle: `set_lod`.
     ///
     /// # Errors
     /// A scalar as data; offsets that do not start at 0, decrease, or do not end at the number of sequences or rows
@@ -73,16 +76,26 @@ impl LoDTensor {
     /// The same data with other levels, as offsets: [`LoDTensor::from_lod`] of [`LoDTensor::data`].
     ///
     /// # Errors
-    /// As [`LoDTensor::from_lod`].
+    /// Offsets that do not start at 0, decrease, or do not end at the number of sequences or rows below; a list of
+    /// fewer than two offsets.
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.with_lod([[0, 1, 3]])?.tensor().to_string(), "<ragged.RaggedTensor [[1], [2, 3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn with_lod<'a, L: Into<Integers<'a>>>(&self, lod: impl IntoIterator<Item = L>) -> Result<Self> {
         Self::from_lod(&self.data()?, lod)
     }
 
-    /// The tensor of nested lists: one level per list around the rows. [`RaggedTensor::from_nested`], converted.
+    /// The tensor of nested lists: one level per list around the rows.
+    ///
+    /// Vectors are levels, arrays rows of a fixed size, as for [`RaggedTensor::from_nested`].
     ///
     /// # Errors
-    /// As [`RaggedTensor::from_nested`].
+    /// More than the device can hold; a dtype that it does not have.
     ///
     /// ```
     /// use ragged::{Device, LoDTensor};

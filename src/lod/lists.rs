@@ -69,10 +69,10 @@ impl LoDTensor {
         on_behalf(|| (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect())
     }
 
-    /// Reads the data and the levels, with one wait. [`Tensor::to_host`], whose `nested_row_splits` are the offsets.
+    /// Reads the data and the levels, with one wait; the `nested_row_splits` of the result are the offsets.
     ///
     /// # Errors
-    /// As [`Tensor::to_host`].
+    /// What the operations that give the tensor report at a read; no host memory for the values; a lost device.
     ///
     /// ```
     /// use ragged::{Device, HostValues, LoDTensor};

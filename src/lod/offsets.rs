@@ -55,13 +55,12 @@ fn lengths(mut lod: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
 }
 
 impl LoDTensor {
-    /// The offsets of each level, outermost first: the start of each sequence, and the end of the last. Paddle:
-    /// `LoDTensor.lod`.
+    /// The offsets of each level, outermost first: the start of each sequence, and the end of the last.
     ///
-    /// The lists are on the host. Reads the levels with one wait, unless the host has them.
+    /// The lists are on the host. Reads the levels with one wait, unless the host has them. Paddle: `LoDTensor.lod`.
     ///
     /// # Errors
-    /// As [`Tensor::to_host`](crate::Tensor::to_host).
+    /// What the operations that give the levels report at a read; no host memory for the offsets; a lost device.
     ///
     /// ```
     /// use ragged::{Device, LoDTensor};
@@ -77,10 +76,13 @@ impl LoDTensor {
         }
     }
 
-    /// As [`LoDTensor::lod`], without blocking; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
+    /// The offsets of each level, read without blocking: the start of each sequence, and the end of the last.
+    ///
+    /// [`LoDTensor::lod`] for asynchronous code. The levels are recorded at the call, and read when the future is
+    /// polled, with one wait unless the host has them; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
-    /// As [`LoDTensor::lod`].
+    /// What the operations that give the levels report at a read; no host memory for the offsets; a lost device.
     ///
     /// ```
     /// use ragged::{Device, LoDTensor};
@@ -105,13 +107,13 @@ impl LoDTensor {
         }
     }
 
-    /// The lengths of the sequences of each level, outermost first. Paddle:
-    /// `LoDTensor.recursive_sequence_lengths`.
+    /// The lengths of the sequences of each level, outermost first.
     ///
-    /// The lists are on the host, as those of [`LoDTensor::lod`]. [`LoDTensor::lengths`] stay on the device.
+    /// The lists are on the host. Reads the levels with one wait, unless the host has them. [`LoDTensor::lengths`] stay
+    /// on the device. Paddle: `LoDTensor.recursive_sequence_lengths`.
     ///
     /// # Errors
-    /// As [`LoDTensor::lod`].
+    /// What the operations that give the levels report at a read; no host memory for the lengths; a lost device.
     ///
     /// ```
     /// use ragged::{Device, LoDTensor};
@@ -124,10 +126,20 @@ impl LoDTensor {
         self.lod().map(lengths)
     }
 
-    /// As [`LoDTensor::recursive_sequence_lengths`], without blocking; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
+    /// The lengths of the sequences of each level, outermost first, read without blocking.
+    ///
+    /// [`LoDTensor::recursive_sequence_lengths`] for asynchronous code; see
+    /// [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
-    /// As [`LoDTensor::lod`].
+    /// What the operations that give the levels report at a read; no host memory for the lengths; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(pollster::block_on(x.recursive_sequence_lengths_async())?, [[2, 0, 1]]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn recursive_sequence_lengths_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
         let lod = self.lod_async();
@@ -151,10 +163,19 @@ impl LoDTensor {
         self.level("lengths", level.saturating_i64())?.row_lengths(&self.device())?.try_into()
     }
 
-    /// The offsets of the sequences of a level, as a vector on the device; as [`LoDTensor::lengths`].
+    /// The offsets of the sequences of a level, as a vector on the device; -1 is the last level.
+    ///
+    /// The start of each sequence, and the end of the last; i64. One map, no wait.
     ///
     /// # Errors
     /// A level that the tensor does not have.
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.offsets(-1)?.to_vec()?, [0, 2, 2, 3]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn offsets(&self, level: impl Integer) -> Result<RaggedTensor<i64>> {
         self.level("offsets", level.saturating_i64())?.row_splits(&self.device())?.try_into()

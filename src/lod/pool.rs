@@ -68,9 +68,11 @@ impl LoDTensor {
         self.for_each_sequence(filled)
     }
 
-    /// The first row of each sequence of the last level; zeros for an empty one. Paddle: `sequence_first_step`.
+    /// The first row of each sequence of the last level; zeros for an empty one.
     ///
-    /// As [`LoDTensor::sequence_pool`] with [`Pool::First`], for any dtype.
+    /// The result has the levels above the last. Any dtype; empty strings and `false` are the zeros of strings and
+    /// bools. One map, no wait. [`LoDTensor::sequence_pool`] with [`Pool::First`] takes another value for empty
+    /// sequences. Paddle: `sequence_first_step`.
     ///
     /// # Errors
     /// A tensor without levels.
@@ -79,7 +81,6 @@ impl LoDTensor {
     /// use ragged::{Device, LoDTensor};
     /// let x = LoDTensor::from_nested([vec![1, 3], vec![], vec![5]], &Device::cpu())?;
     /// assert_eq!(x.sequence_first_step()?.data()?.to_string(), "tensor([1, 0, 5], shape=(3,), dtype=i32)");
-    /// assert_eq!(x.sequence_last_step()?.data()?.to_string(), "tensor([3, 0, 5], shape=(3,), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
@@ -87,12 +88,21 @@ impl LoDTensor {
         self.step("sequence_first_step", 0)
     }
 
-    /// The last row of each sequence of the last level; zeros for an empty one. Paddle: `sequence_last_step`.
+    /// The last row of each sequence of the last level; zeros for an empty one.
     ///
-    /// As [`LoDTensor::sequence_pool`] with [`Pool::Last`], for any dtype.
+    /// The result has the levels above the last. Any dtype; empty strings and `false` are the zeros of strings and
+    /// bools. One map, no wait. [`LoDTensor::sequence_pool`] with [`Pool::Last`] takes another value for empty
+    /// sequences. Paddle: `sequence_last_step`.
     ///
     /// # Errors
     /// A tensor without levels.
+    ///
+    /// ```
+    /// use ragged::{Device, LoDTensor};
+    /// let x = LoDTensor::from_nested([vec![1, 3], vec![], vec![5]], &Device::cpu())?;
+    /// assert_eq!(x.sequence_last_step()?.data()?.to_string(), "tensor([3, 0, 5], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn sequence_last_step(&self) -> Result<Self> {
         self.step("sequence_last_step", -1)

@@ -28,17 +28,25 @@ impl<T: Element> RaggedTensor<T> {
         HostTensor::dense(array.shape(), values).to_device(device)?.try_into()
     }
 
-    /// Reads the tensor into an array. Rows are padded or cropped as by [`RaggedTensor::to_tensor`]. Waits once for the
-    /// values, and once more where `to_tensor` waits.
+    /// Reads the tensor into an array, with every row padded or cropped to one length.
+    ///
+    /// Every dimension is as large as its longest row, and a uniform dimension keeps its size, unless
+    /// [`shaped`](crate::shaped) gives the size, as in [`RaggedTensor::to_tensor`]. An empty row is all padding.
     ///
     /// # Errors
-    /// As [`Tensor::to_tensor`](crate::Tensor::to_tensor) and [`Tensor::to_host`](crate::Tensor::to_host).
+    /// A padding that is not one value of the dtype, or that does not broadcast to the inner dimensions; a shape of
+    /// another rank or with other inner dimensions; more than 2^32 - 2 values; no host memory for the values; what the
+    /// operations that give the tensor report at a read; a lost device.
+    ///
+    /// # Cost
+    /// One map and a read. Waits once for the values, and once more for a size that is not given and that the host does
+    /// not know.
     ///
     /// ```
     /// use ndarray::array;
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.to_ndarray(-1)?, array![[1, 2], [3, -1]].into_dyn());
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.to_ndarray(-1)?, array![[1, 2], [-1, -1], [3, -1]].into_dyn());
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]

@@ -16,33 +16,29 @@ operations! {
     /// Euclidean norms over any axes.
     const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
 
-    /// The square root of the sum of squares of the values over the axes; 0 where there are none
-    /// (`tf.math.reduce_euclidean_norm`, and `tf.norm` with an axis).
+    /// The Euclidean norm of the values over the axes: the square root of the sum of their squares.
     ///
-    /// Dtype as [`reduce_mean`](Self::reduce_mean). The values are scaled by a power of 2 near the greatest magnitude,
-    /// so that no square overflows or underflows: the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if any value
-    /// is NaN. Shapes and order as for all [reductions](crate::Axes). Costs two passes over the values and a map over the
-    /// result.
+    /// 0 where there are no values. Floats keep their dtype; f16 and bf16 are computed in f32 and rounded once.
+    /// Integers of 8 and 16 bits give f32, wider ones f64. The values are scaled by a power of 2 near the greatest
+    /// magnitude, so that no square overflows or underflows: the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if
+    /// any value is NaN. Shapes and order as for all [reductions](crate::Axes).
     ///
     /// # Errors
-    /// As [`reduce_mean`](Self::reduce_mean).
+    /// `axis` out of range or named twice; bool or string values; wide integers on a device without f64.
+    ///
+    /// # Cost
+    /// Two passes over the values and a map over the result.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::F32(vec![3e30, 4e30, -2.0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_euclidean_norm(1)?.to_host()?.values, HostValues::F32(vec![5e30, 0.0, 2.0]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3e30f32, 4e30], vec![], vec![-2.0]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_euclidean_norm(1)?.to_vec()?, [5e30, 0.0, 2.0]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_euclidean_norm(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    alias "norm", "l2_norm";
     tensorflow "tf.math.reduce_euclidean_norm";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 }
 

@@ -16,17 +16,16 @@ operations! {
     /// One element of each row, by its position in the row.
     const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
 
-    /// Element `index` of each row (of axis 1). A negative index counts from the end of the row.
+    /// Element `index` of each row of axis 1; a negative index counts from the end of the row.
     ///
-    /// Every row must have the element. [`nth_or`](Self::nth_or) gives a default for rows without it,
-    /// [`nth_or_skip`](Tensor::nth_or_skip) leaves such rows out. The result has the shape without axis 1. Any dtype.
-    ///
-    /// Costs one map over the result, and a prefix sum per ragged dimension below axis 1. No wait.
-    ///
-    /// Polars: `list.get`. Awkward: `array[:, index]`.
+    /// The result has the shape without axis 1. Any dtype. Every row must have the element: [`nth_or`](Self::nth_or)
+    /// gives a default for rows without it, [`nth_or_skip`](Tensor::nth_or_skip) leaves such rows out.
     ///
     /// # Errors
-    /// A scalar or a vector. At the read: a row without the element.
+    /// A scalar or a vector. At the read: a row without the element, which includes every empty row.
+    ///
+    /// # Cost
+    /// One map over the result, and a prefix sum per ragged dimension below axis 1. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -37,19 +36,22 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn nth(&self, index: impl Integer) -> T;
-    polars "list.get(0)";
+    alias "get", "first", "last";
+    awkward "ak.Array.__getitem__";
+    polars "list.get";
     gradient later;
 
-    /// Element `index` of each row, or a default for rows that are too short. As [`nth`](Self::nth), of rows whose
-    /// elements have uniform shapes.
+    /// Element `index` of each row of axis 1, or `default` for rows that are too short.
     ///
-    /// Costs one map over the result. No wait.
-    ///
-    /// Polars: `list.get(null_on_oob=True).fill_null(default)`.
+    /// A negative index counts from the end of the row. The result has the shape without axis 1, and one element for
+    /// every row, empty ones included. Any dtype; the default is one value of it. Awkward and Polars give `None` or
+    /// null, which their `fill_none` and `fill_null` replace.
     ///
     /// # Errors
-    /// As [`nth`](Self::nth), except for short rows; ragged dimensions below axis 1; a default that is not one value of
-    /// the tensor's dtype.
+    /// A scalar or a vector; ragged dimensions below axis 1; a default that is not one value of the tensor's dtype.
+    ///
+    /// # Cost
+    /// One map over the result; strings add a prefix sum. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -58,18 +60,21 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperandOf<'a, T> as operand) -> T;
-    polars "list.get(0, null_on_oob=True)";
+    awkward "ak.firsts";
+    polars "list.get(…, null_on_oob=True)";
     gradient later;
 
-    /// Element `index` of each row that has it; shorter rows are left out. As [`nth`](Self::nth); only the device knows
-    /// the number of results.
+    /// Element `index` of each row of axis 1 that has it; shorter rows are left out.
     ///
-    /// Costs a compaction of the rows besides [`nth`](Self::nth). No wait.
-    ///
-    /// Awkward: `array[ak.num(array) > index, index]`.
+    /// A negative index counts from the end of the row. The result has the shape without axis 1, and as many elements
+    /// as rows have the element, a number that only the device knows. Any dtype. Awkward:
+    /// `x[ak.num(x) > index, index]`.
     ///
     /// # Errors
     /// A scalar or a vector.
+    ///
+    /// # Cost
+    /// A compaction of the rows, one map over the result, and a prefix sum per ragged dimension below axis 1. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -78,7 +83,6 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn nth_or_skip(&self, index: impl Integer) -> T;
-    polars "list.first()";
     gradient later;
     row none "rows cannot be left out";
 }

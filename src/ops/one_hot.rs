@@ -20,16 +20,19 @@ operations! {
     const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: Element;
 
     /// One-hot encoding: for each integer `i`, a vector of `depth` elements that is `on` at index `i` and `off`
-    /// elsewhere. The vectors form a new innermost dimension, or the one of [`along`](crate::along)`(depth, axis)`. The
-    /// dtype is that of `on` and `off`.
+    /// elsewhere.
     ///
-    /// The new dimension must lie below the ragged ones. An index that is negative, or not below `depth`, gives a
-    /// vector of `off`. Empty rows stay empty. Costs one map, which fuses into its consumer. Waits only for axis 0 of a
-    /// dense tensor whose size the host does not know, see [`record_async`](crate::record_async).
+    /// The vectors form a new innermost dimension, or the one of [`along`](crate::along)`(depth, axis)`, which must lie
+    /// below the ragged ones. The dtype is that of `on` and `off`; TensorFlow's default values are 1f32 and 0f32. An
+    /// index that is negative, or not below `depth`, gives a vector of `off`. Empty rows stay empty.
     ///
     /// # Errors
     /// Indices that are not integers; `on` and `off` of different dtypes; an axis out of range, or not below the ragged
     /// dimensions; 2^32 - 1 values or more.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Waits only for axis 0 of a dense tensor whose size the host does not
+    /// know, see [`record_async`](crate::record_async).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -38,12 +41,11 @@ operations! {
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[[1, 0, 0], [0, 0, 1]], [], [[0, 1, 0]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.one_hot`, whose default values are 1f32 and 0f32.
-    fn one_hot(&self, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl Into<Scalar>) -> U;
+    fn one_hot(&self, depth: impl Into<Depth>, on: impl Into<Scalar> = 1, off: impl Into<Scalar> = 0) -> U;
+    alias "to_dummies";
     tensorflow "tf.one_hot";
-    waits "where only the device knows the number of indices and `depth` is not innermost";
-    gradient none "constant almost everywhere";
+    waits "for the number of indices, where the new dimension is axis 0 of a dense tensor";
+    gradient none "constant in the indices, which are integers";
     typed hand;
 }
 
@@ -106,10 +108,30 @@ fn is_place(index: Expr, place: Expr) -> Expr {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::one_hot`] of typed values.
+    /// One-hot encoding: for each integer `i`, a vector of `depth` elements that is `on` at index `i` and `off`
+    /// elsewhere.
+    ///
+    /// The vectors form a new innermost dimension, or the one of [`along`](crate::along)`(depth, axis)`, which must lie
+    /// below the ragged ones. An index that is negative, or not below `depth`, gives a vector of `off`. Empty rows stay
+    /// empty.
     ///
     /// # Errors
-    /// As [`Tensor::one_hot`].
+    /// Indices that are not integers; an axis out of range, or not below the ragged dimensions; 2^32 - 1 values or
+    /// more.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Waits only for axis 0 of a dense tensor whose size the host does not
+    /// know, see [`record_async`](crate::record_async).
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![0, 2], vec![], vec![1]], &Device::cpu())?;
+    /// let y = x.one_hot(3, 1u8, 0u8)?;
+    /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[[1, 0, 0], [0, 0, 1]], [], [[0, 1, 0]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.one_hot`.
     #[track_caller]
     pub fn one_hot<U: Number>(&self, depth: impl Into<Depth>, on: U, off: U) -> Result<RaggedTensor<U>> {
         self.erased().one_hot(depth, on, off)?.try_into()

@@ -12,151 +12,159 @@ use crate::ops::operations;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Elementwise operations of one operand and a parameter.
+    /// Element-wise operations with parameters, constants and checks.
     const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: Element;
 
-    /// Leaky ReLU: the value where it is positive, else `alpha` times the value; NaN for NaN. The shape stays. Floats keep
-    /// their dtype; integers are converted to f32 first, as in TensorFlow.
+    /// Leaky ReLU: the value where it is positive, else `alpha` times the value.
+    ///
+    /// Shape and dtype stay, empty rows stay empty; NaN for NaN. f16 and bf16 are computed in f32 and rounded once. A
+    /// [`Tensor`](crate::Tensor) of integers is converted to f32 first, as in TensorFlow.
     ///
     /// # Errors
     /// A tensor of bools or strings.
     ///
     /// # Cost
-    /// One map. Nothing is read back.
+    /// One map, which fuses with its producers and consumers. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::F32(vec![2.0, -2.0])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.leaky_relu(0.25)?.to_host()?.values, HostValues::F32(vec![2.0, -0.5]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![2.0f32, -2.0], vec![], vec![-4.0]], &Device::cpu())?;
+    /// assert_eq!(x.leaky_relu(0.25)?.to_string(), "<ragged.RaggedTensor [[2.0, -0.5], [], [-1.0]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn leaky_relu(&self, alpha: f64) -> T where T: FloatElement;
+    fn leaky_relu(&self, alpha: f64 = 0.2) -> T where T: FloatElement;
     tensorflow "tf.nn.leaky_relu";
     gradient later;
 
-    /// Gaussian error linear unit: each element times the standard normal distribution function of it. The shape stays;
-    /// NaN for NaN.
+    /// Gaussian error linear unit: each element times the standard normal distribution function of it.
+    ///
+    /// Shape and dtype stay, empty rows stay empty; NaN for NaN. f16 and bf16 are computed in f32 and rounded once.
     ///
     /// # Errors
     /// A dtype other than floats.
     ///
     /// # Cost
-    /// One map. Nothing is read back.
+    /// One map, which fuses with its producers and consumers. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([0.0f32, 100.0], &Device::cpu())?;
-    /// assert_eq!(x.gelu()?.to_vec()?, [0.0, 100.0]);
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![0.0f32, 100.0], vec![], vec![-100.0]], &Device::cpu())?;
+    /// assert_eq!(x.gelu()?.to_string(), "<ragged.RaggedTensor [[0.0, 100.0], [], [-0.0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn gelu(&self) -> T where T: FloatElement;
     tensorflow "tf.nn.gelu";
     gradient later;
 
-    /// [`gelu`](Self::gelu) with the distribution function approximated by a tanh of a cubic, within 1e-3.
+    /// Gaussian error linear unit, with the distribution function approximated by a tanh of a cubic, within 1e-3.
+    ///
+    /// Each element is multiplied by the approximation. Shape and dtype stay, empty rows stay empty; NaN for NaN. f16
+    /// and bf16 are computed in f32 and rounded once. [`gelu`](Self::gelu) is exact.
     ///
     /// # Errors
-    /// As [`gelu`](Self::gelu).
+    /// A dtype other than floats.
+    ///
+    /// # Cost
+    /// One map, which fuses with its producers and consumers. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([0.0f32, 100.0], &Device::cpu())?;
-    /// assert_eq!(x.gelu_tanh()?.to_vec()?, [0.0, 100.0]);
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![0.0f32, 100.0], vec![], vec![-100.0]], &Device::cpu())?;
+    /// assert_eq!(x.gelu_tanh()?.to_string(), "<ragged.RaggedTensor [[0.0, 100.0], [], [-0.0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn gelu_tanh(&self) -> T where T: FloatElement;
     tensorflow "tf.nn.gelu(…, approximate=True)";
     gradient later;
 
-    /// Clamps each value to the bounds: `low` for values below `low`, `high` for values above `high`; NaN for NaN. The
-    /// shape stays; the bounds have the tensor's dtype. If `low` is above `high`, every number becomes `high`.
+    /// Each value clamped to the bounds: `low` for values below `low`, `high` for values above `high`.
+    ///
+    /// Shape and dtype stay, empty rows stay empty; NaN for NaN. The bounds are numbers, which take the tensor's dtype;
+    /// TensorFlow also takes tensors. If `low` is above `high`, every number becomes `high`.
     ///
     /// # Errors
-    /// A bound of another dtype; a tensor of bools or strings.
+    /// A bound that the dtype cannot represent; a tensor of bools or strings.
     ///
     /// # Cost
-    /// One map. Nothing is read back.
+    /// One map, which fuses with its producers and consumers. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[3], HostValues::I32(vec![-9, 2, 9])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.clip_by_value(-5, 7)?.to_host()?.values, HostValues::I32(vec![-5, 2, 7]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![-9, 2], vec![], vec![9]], &Device::cpu())?;
+    /// assert_eq!(x.clip_by_value(-5, 7)?.to_string(), "<ragged.RaggedTensor [[-5, 2], [], [7]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.clip_by_value`, for bounds that are numbers.
     fn clip_by_value(&self, low: impl Into<Scalar>, high: impl Into<Scalar>) -> T where T: Arithmetic;
     alias "clamp", "clip";
     tensorflow "tf.clip_by_value";
+    awkward "np.clip";
+    polars "Expr.clip";
     gradient later;
     typed hand;
 
-    /// The tensor unchanged, with a check that no element is NaN or infinite. The shape stays.
+    /// The tensor unchanged, with a check that no element is NaN or infinite.
+    ///
+    /// Shape and dtype stay, empty rows stay empty. The check is part of every computation that uses the result, and of
+    /// none that does not.
     ///
     /// # Errors
     /// A dtype other than floats. At the read: an element that is not finite, with an error that begins with `message`.
     ///
     /// # Cost
-    /// One map. Nothing is read back here.
+    /// One map, which fuses with its producers and consumers. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::F32(vec![1.0, f32::NAN])).to_device(&Device::cpu())?;
-    /// assert!(x.check_numerics("the loss")?.to_host().is_err());
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1.0f32, f32::NAN], vec![]], &Device::cpu())?;
+    /// let error = x.check_numerics("the loss")?.to_vec().unwrap_err();
+    /// assert!(error.to_string().contains("the loss: NaN or infinity"));
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn check_numerics(&self, message: &str) -> T where T: FloatElement;
     tensorflow "tf.debugging.check_numerics";
     gradient later;
 
-    /// Ones (or `true`) of the same shape and dtype.
+    /// Ones, or `true`, in the shape of the tensor.
+    ///
+    /// Same dtype. The result shares the partitions of the tensor: empty rows stay empty.
     ///
     /// # Errors
     /// A tensor of strings.
     ///
     /// # Cost
-    /// One map that reads nothing.
+    /// One map that reads nothing, and fuses into its consumers. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![-9, 2])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.ones_like()?.to_host()?.values, HostValues::I32(vec![1, 1]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![-9, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.ones_like()?.to_string(), "<ragged.RaggedTensor [[1, 1], [], [1]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn ones_like(&self) -> T;
     tensorflow "tf.ones_like";
     awkward "ak.ones_like";
-    gradient none "constant almost everywhere";
+    gradient none "constant";
 
-    /// Zeros, `false` or empty strings, of the same shape and dtype.
+    /// Zeros, `false` or empty strings in the shape of the tensor.
+    ///
+    /// Same dtype. The result shares the partitions of the tensor: empty rows stay empty.
     ///
     /// # Errors
-    /// An operation that the device does not support.
+    /// None of its own; a read reports what the tensor's shape depends on.
     ///
     /// # Cost
-    /// One map that reads nothing.
+    /// One map that reads nothing, and fuses into its consumers. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![-9, 2])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.zeros_like()?.to_host()?.values, HostValues::I32(vec![0, 0]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![-9, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.zeros_like()?.to_string(), "<ragged.RaggedTensor [[0, 0], [], [0]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn zeros_like(&self) -> T;
     tensorflow "tf.zeros_like";
     awkward "ak.zeros_like";
-    polars "pl.lit(0)";
-    gradient none "constant almost everywhere";
+    gradient none "constant";
 }
 
 #[track_caller]
@@ -245,10 +253,24 @@ impl Tensor {
 }
 
 impl<T: Arithmetic> RaggedTensor<T> {
-    /// Clamps each value to the bounds. As [`Tensor::clip_by_value`].
+    /// Each value clamped to the bounds: `low` for values below `low`, `high` for values above `high`.
+    ///
+    /// Shape and dtype stay, empty rows stay empty; NaN for NaN. If `low` is above `high`, every number becomes `high`.
     ///
     /// # Errors
-    /// An operation that the device does not support.
+    /// A bound that the dtype cannot represent.
+    ///
+    /// # Cost
+    /// One map, which fuses with its producers and consumers. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![-9, 2], vec![], vec![9]], &Device::cpu())?;
+    /// assert_eq!(x.clip_by_value(-5, 7)?.to_string(), "<ragged.RaggedTensor [[-5, 2], [], [7]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.clip_by_value`. Polars: `Expr.clip`.
     #[track_caller]
     pub fn clip_by_value(&self, low: impl Number, high: impl Number) -> Result<Self> {
         Self::try_from(self.erased().clip_by_value(low, high)?)

@@ -17,26 +17,27 @@ operations! {
     /// Quantiles along an axis.
     const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
 
-    /// The `q`-quantile of the values along an axis, interpolated linearly between the two nearest values in order. NaN
-    /// where there are no values, or where one is NaN.
+    /// The `q`-quantile of the values along an axis, interpolated linearly between the two nearest values in order.
     ///
-    /// The value at rank `q * (n - 1)` of the sorted values. Several quantiles share one sort and form a new innermost
-    /// dimension: three quartiles of `[rows, (values)]` are `[rows, 3]`. Dtype as [`reduce_mean`](Self::reduce_mean):
-    /// floats keep theirs, integers of up to 2 bytes give f32, wider ones f64; f16 and bf16 are computed in f32 and
-    /// rounded once. Integers of 8 bytes are rounded to f64 before they are interpolated: beyond 2^53 a quantile differs
-    /// from the exact one, and the median of `i64::MIN` and `i64::MAX` is 0. Any axis; shapes as for all [reductions](crate::Axes). A quantile at the rank of an infinity, or
-    /// between a number and an infinity, is that infinity; between -inf and +inf it is NaN. Differences that overflow are
-    /// halved. In f32, ranks beyond 2^24 are rounded.
+    /// The value at rank `q * (n - 1)` of the sorted values; NaN where there are no values, or where one is NaN.
+    /// Several quantiles share one sort and form a new innermost dimension: three quartiles of `[rows, (values)]` are
+    /// `[rows, 3]`; NumPy's form the first dimension. Any axis; shapes as for all [reductions](crate::Axes).
     ///
-    /// Costs a sort of the values and a map over the result; no wait. Same bits on every device.
-    ///
-    /// NumPy: `numpy.quantile`, whose result may be NaN beside infinities, and whose quantiles form the first dimension.
+    /// Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64; f16 and bf16 are computed in f32
+    /// and rounded once. Integers of 64 bits are rounded to f64 before they are interpolated: beyond 2^53 a quantile
+    /// differs from the exact one, and the median of `i64::MIN` and `i64::MAX` is 0. A quantile at the rank of an
+    /// infinity, or between a number and an infinity, is that infinity, where NumPy may give NaN; between -inf and +inf
+    /// it is NaN. Differences that overflow are halved. In f32, ranks beyond 2^24 are rounded. The same bits on every
+    /// device.
     ///
     /// # Errors
     /// `q` outside 0 to 1; `axis` out of range, or several axes; bool or string values; f64 on a device without it.
     ///
+    /// # Cost
+    /// A sort of the values and a map over the result.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![4.0f32, 1.0, 2.0], vec![8.0]], &Device::cpu())?;
     /// assert_eq!(x.quantile(0.75, 1)?.to_vec()?, [3.0, 8.0]);
     /// let bounds = x.quantile([0.0, 1.0], 1)?;
@@ -44,25 +45,35 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    alias "percentile";
     tensorflow "tfp.stats.quantiles";
-    polars "list.eval(pl.element().quantile(0.5))";
+    polars "Expr.quantile(…, interpolation='linear')";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 
-    /// The median along an axis: the middle value, or halfway between the two middle ones. [`Tensor::quantile`] with
-    /// `q = 0.5`, whose dtype and rounding apply: integers of 4 and 8 bytes give f64.
+    /// The median of the values along an axis: the middle value in order, or halfway between the two middle ones.
+    ///
+    /// NaN where there are no values, or where one is NaN. Floats keep their dtype, integers of 8 and 16 bits give f32,
+    /// wider ones f64; f16 and bf16 are computed in f32 and rounded once. Rounding and infinities are those of the
+    /// [`quantile`](Self::quantile) of 0.5. Any axis; shapes as for all [reductions](crate::Axes). The same bits on
+    /// every device.
     ///
     /// # Errors
-    /// As [`Tensor::quantile`].
+    /// `axis` out of range, or several axes; bool or string values; f64 on a device without it.
+    ///
+    /// # Cost
+    /// A sort of the values and a map over the result.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![4, 1, 2], vec![8, 3]], &Device::cpu())?;
     /// assert_eq!(x.median(1)?.to_vec()?, [2.0, 5.5]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn median(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
     tensorflow "tfp.stats.percentile(…, 50.0)";
-    polars "list.median()";
+    polars "list.median";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 }
 

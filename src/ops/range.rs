@@ -21,30 +21,33 @@ operations! {
     /// Rows of evenly spaced numbers.
     const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Number;
 
-    /// One row per limit, with the numbers 0, 1, ... below the limit.
+    /// One row per limit, with the numbers 0, 1, … below the limit.
     ///
-    /// `[n]` gives `[n, (limit)]`, of the limits' dtype; a scalar gives one row. A limit of 0 or less gives an empty
-    /// row. [`Tensor::ranges`] also takes starts and steps, and documents errors and cost.
+    /// `[n]` gives `[n, (limit)]`, of the limits' dtype, which is i32, u32, i64, f32 or f64; a scalar gives one row. A
+    /// limit of 0 or less gives an empty row. [`Tensor::ranges`] also takes starts and steps.
     ///
     /// # Errors
-    /// As [`Tensor::ranges`].
+    /// A tensor that is ragged, of rank 2 or more, or of another dtype. At the read: a row of 2^32 numbers or more,
+    /// which includes NaN and infinite limits; more than 2^32 - 2 numbers in total.
     ///
-    /// # Source
-    /// `tf.ragged.range` with limits only; `tf.map_fn(tf.range, limits)`.
+    /// # Cost
+    /// A map and a prefix sum over the rows, and a map over the numbers. No wait: only the device knows the total
+    /// number.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let limits = RaggedTensor::from_nested(vec![3, 0, 2], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let limits = RaggedTensor::from_nested([3, 0, 2], &Device::cpu())?;
     /// assert_eq!(limits.range()?.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0, 1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn range(&self) -> T;
+    alias "arange";
     tensorflow "tf.ragged.range";
-    polars "pl.int_ranges(0, n)";
+    polars "pl.int_ranges";
     gradient none "constant almost everywhere";
     row hand;
 
-    /// One row of numbers per start, limit and step: `start`, `start + delta`, ... until the limit is reached, without
+    /// One row of numbers per start, limit and step: `start`, `start + delta`, … until the limit is reached, without
     /// it.
     ///
     /// Each argument is a number, a scalar or a vector, and at least one is a tensor. Numbers and scalars apply to
@@ -67,12 +70,12 @@ operations! {
     /// device only, and a read reports errors in the values.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, Tensor};
-    /// let starts = RaggedTensor::from_nested(vec![0, 5, 8], &Device::cpu())?;
-    /// let limits = RaggedTensor::from_nested(vec![3, 3, 12], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let starts = RaggedTensor::from_nested([0, 5, 8], &Device::cpu())?;
+    /// let limits = RaggedTensor::from_nested([3, 3, 12], &Device::cpu())?;
     /// let rows = RaggedTensor::ranges(&starts, &limits, 2)?;
     /// assert_eq!(rows.to_string(), "<ragged.RaggedTensor [[0, 2], [], [8, 10]]>");
-    /// let down = Tensor::ranges(&limits, &starts, -1)?;
+    /// let down = RaggedTensor::ranges(&limits, &starts, -1)?;
     /// assert_eq!(down.to_string(), "<ragged.RaggedTensor [[3, 2, 1], [], [12, 11, 10, 9]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -81,7 +84,9 @@ operations! {
         limits: impl IntoOperandOf<'a, T> as operand,
         deltas: impl IntoOperandOf<'a, T> as operand,
     ) -> T;
+    alias "arange", "sequence";
     tensorflow "tf.ragged.range";
+    polars "pl.int_ranges";
     gradient none "constant almost everywhere";
     row none "it makes a tensor";
 }

@@ -15,19 +15,22 @@ use crate::shape::{Dims, RaggedShape, RowPartition};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 operations! {
-    /// Reshape: the same values under another shape.
+    /// Reshaping.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// The same values, in the same flat order, under another shape. A list of sizes gives a dense tensor, a
-    /// [`RaggedShape`] a tensor with its partitions. The dtype stays.
+    /// The same values, in the same flat order, under another shape.
     ///
-    /// One size may be -1: it follows from the number of values. No pass where the host knows that the numbers of
-    /// values agree; a map otherwise. Waits only for a -1 behind the first size of a tensor whose number of values only
-    /// the device knows; [`record_async`](crate::record_async) awaits it.
+    /// A list of sizes gives a dense tensor, a [`RaggedShape`] a tensor with its partitions. Any dtype. One size of a
+    /// list may be -1: it follows from the number of values.
     ///
     /// # Errors
     /// A different number of values, at the read where only the device knows it; a negative size other than one -1, or
     /// a -1 beside a size of 0; a shape on another device.
+    ///
+    /// # Cost
+    /// No pass where the host knows that the numbers of values agree; a map otherwise. Waits only for a -1 behind the
+    /// first size of a tensor whose number of values only the device knows; [`record_async`](crate::record_async)
+    /// awaits it.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape, RaggedTensor};
@@ -39,16 +42,23 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> T;
+    alias "view";
     tensorflow "tf.reshape";
-    awkward "ak.to_regular";
-    waits "for sizes that only the device knows";
+    polars "Expr.reshape";
+    waits "for the number of values, where a size behind the first is -1";
     gradient later;
     row none "not offered yet";
 
-    /// The same values under the shape of `other`, whose values and dtype are ignored. As [`Tensor::reshape`].
+    /// The same values, in the same flat order, under the shape of `other`.
+    ///
+    /// Any dtype; the values and dtype of `other` are ignored. The result has the partitions of `other`, whose empty
+    /// rows stay empty.
     ///
     /// # Errors
-    /// As [`Tensor::reshape`].
+    /// Numbers of values that differ, at the read where only the device knows them; different devices.
+    ///
+    /// # Cost
+    /// No pass where the host knows that the numbers of values agree; a map otherwise. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -59,8 +69,8 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reshape_like(&self, other: &impl AsRef<Tensor>) -> T;
+    alias "view_as";
     tensorflow "tf.reshape";
-    waits "for sizes that only the device knows";
     gradient later;
     row none "`reshape` takes the shape of a row";
 }

@@ -15,29 +15,26 @@ operations! {
 
     /// The same values in reverse order along the axes; a ragged axis is reversed row by row.
     ///
-    /// Same dtype. Rows keep their index and length unless an axis above them is reversed. Index arithmetic only: one
-    /// map over the values per axis, unless it is fused, and one prefix sum per ragged dimension below.
+    /// Any dtype. Rows keep their index and length unless an axis above them is reversed. Empty rows stay empty.
     ///
     /// # Errors
     /// An axis out of range or repeated.
     ///
+    /// # Cost
+    /// Index arithmetic: one map over the values per axis, which fuses into its consumer, and one prefix sum per ragged
+    /// dimension below. No wait.
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::I32(vec![1, 2, 3, 4, 5]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reverse(1)?.to_host()?.values, HostValues::I32(vec![2, 1, 5, 4, 3]));
-    /// assert_eq!(x.reverse(0)?.to_host()?.nested_row_splits, [[0, 3, 5]]);
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3, 4, 5]], &Device::cpu())?;
+    /// assert_eq!(x.reverse(1)?.to_string(), "<ragged.RaggedTensor [[2, 1], [], [5, 4, 3]]>");
+    /// assert_eq!(x.reverse(0)?.to_string(), "<ragged.RaggedTensor [[3, 4, 5], [], [1, 2]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reverse(&self, axes: impl IntoAxes as axes) -> T;
+    alias "flip";
     tensorflow "tf.reverse";
+    polars "list.reverse";
     gradient later;
 }
 

@@ -19,93 +19,92 @@ use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Runs within rows: rows split by a condition, run-length encoding, and groups of equal keys.
+    /// Splits by a condition, run-length encoding, and groups by key.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// Splits the rows before each element at which `begins` is true: sessions from gaps, sentences from punctuation.
     ///
     /// The dimensions of `begins` are the first dimensions of this tensor. Its innermost dimension is split: `[n, (r)]`
-    /// becomes `[n, (groups), (members)]`, both ragged. Concatenated, the groups are the row. The first element of a row
-    /// begins a group whatever `begins` says. Groups have one element or more; an empty row has none. Any dtype.
-    ///
-    /// Costs a rank bitmap over the elements and a compaction of the groups' starts. The values are neither read nor
-    /// copied. Never waits. A GPU allocates memory for one group per element.
-    ///
-    /// pandas: `groupby(begins.cumsum())`. Awkward: `ak.unflatten`, given the counts.
+    /// becomes `[n, (groups), (members)]`, both ragged. Concatenated, the groups are the row. The first element of a
+    /// row begins a group whatever `begins` says. Groups have one element or more; an empty row has none. Any dtype.
+    /// Awkward's `ak.unflatten` takes the lengths of the groups instead.
     ///
     /// # Errors
     /// `begins` is not of bools, is a scalar, has more dimensions than the tensor or other row lengths (at the read
     /// where only the device knows them), or is on another device.
     ///
+    /// # Cost
+    /// A rank bitmap over the elements and a compaction of the groups' starts. The values are neither read nor copied.
+    /// No wait. A GPU allocates memory for one group per element.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// // A session ends with a pause of more than 30.
-    /// let times = RaggedTensor::from_nested(vec![vec![0, 10, 90, 95, 200], vec![], vec![7]], &Device::cpu())?;
+    /// let times = RaggedTensor::from_nested([vec![0, 10, 90, 95, 200], vec![], vec![7]], &Device::cpu())?;
     /// let gaps = (&times - &times.shift(1, 0, 1)?)?;
     /// let sessions = times.split_where(&gaps.greater(30)?)?;
     /// assert_eq!(sessions.to_string(), "<ragged.RaggedTensor [[[0, 10], [90, 95], [200]], [], [[7]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn split_where(&self, begins: &impl AsRef<Tensor> as row) -> T;
+    alias "sessions";
     gradient later;
 
-    /// Run-length encoding of each row along the innermost axis: the value of each run of equal successive values, and
-    /// the length of the run (i64).
+    /// Run-length encoding of each row along the innermost axis: the value and the length of each run of equal values.
     ///
-    /// Both have the same ragged rows; an empty row has no runs. NaN equals NaN, and -0 equals +0: a run has its first
-    /// value. [`Tensor::repeat`] takes one number of repeats only; to decode, gather the values at the run of each
-    /// element.
-    ///
-    /// Costs a rank bitmap over the values, a compaction and a map over the runs. Never waits.
-    ///
-    /// Polars: `rle`. Awkward: `ak.run_lengths`, which gives the lengths alone.
+    /// Two results with the same ragged rows: the first value of each run, of the same dtype, and the lengths, i64. An
+    /// empty row has no runs. NaN equals NaN, and -0 equals +0. To decode, gather the values at the run of each
+    /// element: [`Tensor::repeat`] takes one number of repeats only. Awkward gives the lengths alone.
     ///
     /// # Errors
     /// Byte strings; a scalar.
     ///
+    /// # Cost
+    /// A rank bitmap over the values, a compaction and a map over the runs. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 1, 2, 1], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 1, 2, 1], vec![], vec![3]], &Device::cpu())?;
     /// let (values, lengths) = x.run_lengths()?;
     /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[1, 2, 1], [], [3]]>");
     /// assert_eq!(lengths.to_string(), "<ragged.RaggedTensor [[2, 1, 1], [], [1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn run_lengths(&self) -> (T, i64) where T: Number;
-    alias "rle";
+    alias "rle", "unique_consecutive";
     awkward "ak.run_lengths";
-    polars "rle()";
+    polars "Expr.rle";
     gradient none "constant almost everywhere";
 
-    /// Groups the elements of each row by key: the distinct keys of the row in ascending order, and for each key its
-    /// elements in their original order.
+    /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
     ///
     /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
     /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
-    /// `[n, (k), (members), …]`. Keys are numbers of any dtype, ordered as in [`Tensor::sort`]: NaN is one key, the last
-    /// one, and -0 and +0 are one key, with the sign of the first in the row. Empty rows have no groups. The elements may be of any dtype.
-    ///
-    /// Costs a sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its
-    /// consumer where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. Never waits.
-    ///
-    /// Polars: `group_by(keys).agg(values)`. pandas: `groupby`.
+    /// `[n, (k), (members), …]`. The members keep their order. Keys are numbers of any dtype, ordered as in
+    /// [`Tensor::sort`]: NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
+    /// row. Empty rows have no groups. The elements may be of any dtype.
     ///
     /// # Errors
     /// `keys` are byte strings (take their hashes, or indices in a table), a scalar, have more dimensions than the
     /// tensor or other row lengths (at the read where only the device knows them), or are on another device.
     ///
+    /// # Cost
+    /// A sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
+    /// where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let users = RaggedTensor::from_nested(vec![7, 3, 7, 7], &device)?;
-    /// let spent = RaggedTensor::from_nested(vec![1.5, 2.0, 0.5, 4.0], &device)?;
+    /// let users = RaggedTensor::from_nested([7, 3, 7, 7], &device)?;
+    /// let spent = RaggedTensor::from_nested([1.5, 2.0, 0.5, 4.0], &device)?;
     /// let (keys, groups) = spent.group_by_key(&users)?;
     /// assert_eq!(keys.to_string(), "tensor([3, 7], shape=(2,), dtype=i32)");
     /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[2.0], [1.5, 0.5, 4.0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn group_by_key(&self, keys: &impl AsRef<Tensor> as row) -> (K, T);
-    polars "group_by(k).agg(v)";
+    alias "groupby", "group_by";
+    polars "DataFrame.group_by";
     gradient later;
     typed hand;
 }
@@ -240,10 +239,34 @@ impl Tensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::group_by_key`] of typed keys and values.
+    /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
+    ///
+    /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
+    /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
+    /// `[n, (k), (members), …]`. The members keep their order. Keys are numbers of any dtype, ordered as in
+    /// [`Tensor::sort`]: NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
+    /// row. Empty rows have no groups. The elements may be of any dtype.
     ///
     /// # Errors
-    /// As [`Tensor::group_by_key`].
+    /// `keys` are a scalar, have more dimensions than the tensor or other row lengths (at the read where only the
+    /// device knows them), or are on another device.
+    ///
+    /// # Cost
+    /// A sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
+    /// where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let users = RaggedTensor::from_nested([7, 3, 7, 7], &device)?;
+    /// let spent = RaggedTensor::from_nested([1.5, 2.0, 0.5, 4.0], &device)?;
+    /// let (keys, groups) = spent.group_by_key(&users)?;
+    /// assert_eq!(keys.to_string(), "tensor([3, 7], shape=(2,), dtype=i32)");
+    /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[2.0], [1.5, 0.5, 4.0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// Polars: `DataFrame.group_by`.
     #[track_caller]
     pub fn group_by_key<K: Number>(&self, keys: &RaggedTensor<K>) -> Result<(RaggedTensor<K>, Self)> {
         let (keys, groups) = self.erased().group_by_key(keys)?;

@@ -18,34 +18,34 @@ operations! {
     /// Binary search in sorted rows.
     const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
 
-    /// The position in each sorted row at which each value would keep the row sorted: the number of elements of the row
-    /// that are below the value, or, for [`right_of`](crate::right_of)`(&values)`, not above it.
+    /// The position in each sorted row at which each value would keep the row sorted.
     ///
-    /// Rows are those along the innermost axis, in ascending order as of [`Tensor::sort`]; a row that is not sorted gives
-    /// some position. `values` has the same dimensions above its innermost axis, whose rows are searched for in the row
-    /// of this tensor: for `[n, (r)]` and `[n, (v)]` the result is `[n, (v)]`, i64. NaN is above all numbers; -0 equals
-    /// +0. In an empty row every position is 0.
-    ///
-    /// Costs one map over `values` with a binary search per value, of as many steps as the longest row that the host
-    /// knows of takes. Never waits.
-    ///
-    /// NumPy: `searchsorted`. TensorFlow: `tf.searchsorted`, of uniform rows.
+    /// The number of elements of the row that are below the value, or, for [`right_of`](crate::right_of)`(&values)`,
+    /// not above it. Rows are those along the innermost axis, in ascending order as of [`Tensor::sort`]; a row that is
+    /// not sorted gives some position. `values` has the same dimensions above its innermost axis, whose rows are
+    /// searched for in the row of this tensor: for `[n, (r)]` and `[n, (v)]` the result is `[n, (v)]`, i64. NaN is
+    /// above all numbers; -0 equals +0. In an empty row every position is 0. TensorFlow takes uniform rows.
     ///
     /// # Errors
-    /// A scalar; byte strings and bools; different dtypes, ranks or devices; different dimensions above the innermost, at
-    /// the read where only the device knows them.
+    /// A scalar; byte strings and bools; different dtypes, ranks or devices; different dimensions above the innermost,
+    /// at the read where only the device knows them.
+    ///
+    /// # Cost
+    /// One map over `values` with a binary search per value, of as many steps as the longest row that the host knows of
+    /// takes. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![vec![1.0, 3.0, 3.0], vec![]], &device)?;
-    /// let v = RaggedTensor::from_nested(vec![vec![0.0, 3.0, 9.0], vec![1.0]], &device)?;
+    /// let x = RaggedTensor::from_nested([vec![1.0, 3.0, 3.0], vec![]], &device)?;
+    /// let v = RaggedTensor::from_nested([vec![0.0, 3.0, 9.0], vec![1.0]], &device)?;
     /// assert_eq!(x.searchsorted(&v)?.to_string(), "<ragged.RaggedTensor [[0, 1, 3], [0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn searchsorted<'a>(&self, values: impl Into<Sought<'a>>) -> i64;
+    alias "bisect", "digitize", "lower_bound";
     tensorflow "tf.searchsorted";
-    polars "search_sorted";
+    polars "Expr.search_sorted";
     gradient none "integers";
     row none "not offered yet";
 }

@@ -20,46 +20,50 @@ use super::axis_rows::AxisRows;
 use crate::ops::operations;
 
 operations! {
-    /// Rows as sets: union, intersection and difference, and membership.
+    /// Set operations of rows, and membership.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
-    /// The distinct values that are in the row of this tensor, of `other`, or of both, in ascending order.
+    /// The distinct values of each row of this tensor, of `other`, or of both, in ascending order.
     ///
-    /// Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal. Duplicates
-    /// count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0. Of equal
-    /// values, the first of this tensor's row is kept, or the first of the other's where this one has none. An empty row
-    /// is the empty set.
-    ///
-    /// Costs a concatenation, a sort, a rank bitmap and a compaction. Never waits. Same bits on every device.
-    ///
-    /// Polars: `list.set_union`, which keeps the order of occurrence. NumPy: `union1d`.
+    /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
+    /// Duplicates count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0.
+    /// Of equal values, the first of this tensor's row is kept, or the first of the other's where this one has none. An
+    /// empty row is the empty set. The same bits on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
-    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the read
-    /// where only the device knows them.
+    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the
+    /// read where only the device knows them.
+    ///
+    /// # Cost
+    /// A concatenation, a sort, a rank bitmap and a compaction. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let a = RaggedTensor::from_nested(vec![vec![3, 1, 3], vec![], vec![2]], &device)?;
-    /// let b = RaggedTensor::from_nested(vec![vec![1, 4], vec![5], vec![2]], &device)?;
+    /// let a = RaggedTensor::from_nested([vec![3, 1, 3], vec![], vec![2]], &device)?;
+    /// let b = RaggedTensor::from_nested([vec![1, 4], vec![5], vec![2]], &device)?;
     /// assert_eq!(a.set_union(&b)?.to_string(), "<ragged.RaggedTensor [[1, 3, 4], [5], [2]]>");
-    /// assert_eq!(a.set_intersection(&b)?.to_string(), "<ragged.RaggedTensor [[1], [], [2]]>");
-    /// assert_eq!(a.set_difference(&b)?.to_string(), "<ragged.RaggedTensor [[3], [], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn set_union(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    alias "union1d";
     tensorflow "tf.sets.union";
-    polars "list.set_union(y)";
+    polars "list.set_union";
     gradient none "constant almost everywhere";
 
-    /// The distinct values that are in the row of this tensor and in that of `other`, in ascending order. As
-    /// [`Tensor::set_union`]: a zero has the sign of the first one in this tensor's row.
+    /// The distinct values of each row that are in this tensor and in `other`, in ascending order.
     ///
-    /// Polars: `list.set_intersection`. NumPy: `intersect1d`. TensorFlow: `tf.sets.intersection`.
+    /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
+    /// Duplicates count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
+    /// and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The same bits
+    /// on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
-    /// As [`Tensor::set_union`].
+    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the
+    /// read where only the device knows them.
+    ///
+    /// # Cost
+    /// A concatenation, a sort, a rank bitmap and a compaction. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -70,16 +74,24 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn set_intersection(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    alias "intersect1d";
     tensorflow "tf.sets.intersection";
+    polars "list.set_intersection";
     gradient none "constant almost everywhere";
 
-    /// The distinct values that are in the row of this tensor and not in that of `other`, in ascending order. As
-    /// [`Tensor::set_union`]: a zero has the sign of the first one in this tensor's row.
+    /// The distinct values of each row that are in this tensor and not in `other`, in ascending order.
     ///
-    /// Polars: `list.set_difference`. NumPy: `setdiff1d`. TensorFlow: `tf.sets.difference`.
+    /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
+    /// Duplicates count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
+    /// and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The same bits
+    /// on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
-    /// As [`Tensor::set_union`].
+    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the
+    /// read where only the device knows them.
+    ///
+    /// # Cost
+    /// A concatenation, a sort, a rank bitmap and a compaction. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -90,32 +102,35 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn set_difference(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    alias "setdiff1d";
     tensorflow "tf.sets.difference";
+    polars "list.set_difference";
     gradient none "constant almost everywhere";
 
-    /// Whether each row along `axis` contains the item: one value, or a tensor of one item per row, which has this
-    /// tensor's dimensions without the axis.
+    /// Whether each row along `axis` contains the item.
     ///
-    /// Bools, of that shape. An empty row contains nothing. Numbers compare as in [`Tensor::equal`]: -0 equals +0, and no
-    /// row contains NaN. Strings too.
-    ///
-    /// Costs one row reduction; for strings also the comparison of [`Tensor::equal`]. Never waits.
-    ///
-    /// Polars: `list.contains`.
+    /// The item is one value, or a tensor of one item per row, which has this tensor's dimensions without the axis.
+    /// Bools, of that shape. Any dtype. An empty row contains nothing. Numbers compare as in [`Tensor::equal`]: -0
+    /// equals +0, and no row contains NaN.
     ///
     /// # Errors
     /// `axis` out of range; an item of another dtype; a tensor of items whose shape is not that without the axis.
     ///
+    /// # Cost
+    /// One row reduction; for strings also the comparison of [`Tensor::equal`]. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1], vec![], vec![2]], &device)?;
+    /// let x = RaggedTensor::from_nested([vec![3, 1], vec![], vec![2]], &device)?;
     /// assert_eq!(x.contains(1, 1)?.to_vec()?, [true, false, false]);
-    /// let items = RaggedTensor::from_nested(vec![3, 3, 2], &device)?;
+    /// let items = RaggedTensor::from_nested([3, 3, 2], &device)?;
     /// assert_eq!(x.contains(&items, 1)?.to_vec()?, [true, false, true]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn contains<'a>(&self, item: impl IntoOperand<'a>, axis: impl Integer as axis) -> bool;
+    alias "isin", "in";
+    polars "list.contains";
     gradient none "bools";
 }
 

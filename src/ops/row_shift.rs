@@ -20,46 +20,46 @@ use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// Differences, shifts and rotations along an axis, and positions along it.
+    /// Differences, shifts, rotations and positions along an axis.
     const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
 
     /// Differences of successive elements along `axis`: `x[i + 1] - x[i]`.
     ///
-    /// Same dtype; integers wrap. A row of `n` elements gives `n - 1`, an empty row none. A difference with NaN is NaN.
-    /// For differences of as many elements as the row has, subtract [`Tensor::shift`].
-    ///
-    /// Index arithmetic: one map, which fuses into its consumer, and a prefix sum over the rows. Never waits.
-    ///
-    /// NumPy: `diff`. Polars: `list.diff`, whose rows begin with null instead.
+    /// Same dtype; integers wrap. A row of `n` elements gives `n - 1`, an empty row none; the rows of Polars begin with
+    /// null instead. A difference with NaN is NaN. For differences of as many elements as the row has, subtract
+    /// [`shift`](Self::shift).
     ///
     /// # Errors
     /// `axis` out of range, or with ragged dimensions below it; bools and strings.
     ///
+    /// # Cost
+    /// Index arithmetic: one map, which fuses into its consumer, and a prefix sum over the rows. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 4, 9], vec![], vec![7]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 4, 9], vec![], vec![7]], &Device::cpu())?;
     /// assert_eq!(x.diff(1)?.to_string(), "<ragged.RaggedTensor [[3, 5], [], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn diff(&self, axis: impl Integer as axis) -> T where T: Arithmetic;
-    polars "list.diff()";
+    alias "ediff1d";
+    polars "list.diff";
     gradient later;
 
-    /// Each row along `axis`, moved by `by` positions to the back (or by `-by` to the front), with `fill` in the
-    /// positions left.
+    /// Each row along `axis` moved by `by` positions to the back, with `fill` in the positions left.
     ///
-    /// Shape and dtype stay; what is moved out of a row is dropped. A row of at most `|by|` elements is all `fill`.
-    ///
-    /// Index arithmetic: one map, which fuses into its consumer; strings add a prefix sum. Never waits.
-    ///
-    /// Polars: `list.shift`, which fills with null. pandas: `shift`.
+    /// A negative `by` moves to the front. Shape and dtype stay; what is moved out of a row is dropped. A row of at
+    /// most `|by|` elements is all `fill`; empty rows stay empty. Polars fills with null.
     ///
     /// # Errors
     /// `axis` out of range, or with ragged dimensions below it; a fill value that is not one value of the dtype.
     ///
+    /// # Cost
+    /// Index arithmetic: one map, which fuses into its consumer; strings add a prefix sum. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
     /// assert_eq!(x.shift(1, 0, 1)?.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0]]>");
     /// assert_eq!(x.shift(-2, 9, 1)?.to_string(), "<ragged.RaggedTensor [[3, 9, 9], [], [9]]>");
     /// # Ok::<(), ragged::Error>(())
@@ -70,49 +70,54 @@ operations! {
         fill: impl IntoOperand<'a>,
         axis: impl Integer as axis,
     ) -> T;
-    polars "list.shift(1)";
+    alias "lag", "lead";
+    polars "list.shift";
     gradient later;
 
-    /// Each row along `axis`, rotated by `by` positions to the back (or by `-by` to the front): what is moved out of a
-    /// row comes in at its other end.
+    /// Each row along `axis` rotated by `by` positions to the back: what is moved out of a row comes in at its other
+    /// end.
     ///
-    /// Shape and dtype stay, unless dimensions below the axis are ragged, which move with their elements. A row is
-    /// rotated by `by` modulo its length. Index arithmetic: one map, which fuses into its consumer, and a prefix sum per
-    /// ragged dimension below. Never waits.
-    ///
-    /// NumPy, TensorFlow: `roll`, of uniform dimensions.
+    /// A negative `by` rotates to the front. A row is rotated by `by` modulo its length; empty rows stay empty. Any
+    /// dtype. The shape stays, unless dimensions below the axis are ragged, which move with their elements. TensorFlow
+    /// takes uniform dimensions.
     ///
     /// # Errors
     /// `axis` out of range; a distance of 2^32 or more in magnitude.
     ///
+    /// # Cost
+    /// Index arithmetic: one map, which fuses into its consumer, and a prefix sum per ragged dimension below. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
     /// assert_eq!(x.roll(1, 1)?.to_string(), "<ragged.RaggedTensor [[3, 1, 2], [], [5, 4]]>");
     /// assert_eq!(x.roll(-4, 1)?.to_string(), "<ragged.RaggedTensor [[2, 3, 1], [], [4, 5]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn roll(&self, by: impl Integer, axis: impl Integer as axis) -> T;
+    alias "rotate";
     tensorflow "tf.roll";
     gradient later;
 
-    /// The position of each number along `axis`: in its row, for a ragged axis. i64, of the tensor's shape.
+    /// The position of each value along `axis`, which for a ragged axis is the position in its row.
     ///
-    /// Index arithmetic: one map, which fuses into its consumer. Never waits.
-    ///
-    /// Awkward: `ak.local_index`, which has no dimensions below the axis.
+    /// i64, of the tensor's shape; empty rows stay empty. Any dtype. Awkward's result has no dimensions below the axis.
     ///
     /// # Errors
     /// `axis` out of range.
     ///
+    /// # Cost
+    /// Index arithmetic: one map, which fuses into its consumer. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![7, 7, 7], vec![], vec![7]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![7, 7, 7], vec![], vec![7]], &Device::cpu())?;
     /// assert_eq!(x.local_index(1)?.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0]]>");
     /// assert_eq!(x.local_index(0)?.to_string(), "<ragged.RaggedTensor [[0, 0, 0], [], [2]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn local_index(&self, axis: impl Integer as axis) -> i64;
+    fn local_index(&self, axis: impl Integer as axis = -1) -> i64;
+    alias "cumcount", "indices";
     awkward "ak.local_index";
     gradient none "integers";
 }

@@ -15,56 +15,63 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Random order and random samples of rows, from the counter-based generator of dropout.
+    /// Random order and random samples of rows.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// The elements of each row along `axis` in random order.
     ///
-    /// Shape and dtype stay, unless dimensions below the axis are ragged, which move with their elements. The order
-    /// depends on the seed, the index of the row and its length alone: one seed gives the same order on every device and
-    /// at every call. Rows are those along `axis`, counted over all dimensions above it; along axis 0, the rows of the
-    /// tensor are shuffled. All orders are equally likely, up to the collisions of 32-bit random numbers, which favour
-    /// the original order: some 1 in 10^4 for a row of 1000 elements.
+    /// Any dtype; empty rows stay empty. The shape stays, unless dimensions below the axis are ragged, which move with
+    /// their elements. Along axis 0, the rows of the tensor are shuffled.
     ///
-    /// Costs a map of some 100 operations per element, a row sort of 32-bit numbers (see [`Tensor::sort`]) and a gather.
-    /// Never waits.
-    ///
-    /// TensorFlow: `tf.random.shuffle`, of the first axis. NumPy: `Generator.permuted`.
+    /// The order depends on the seed, the index of the row and its length alone: one seed gives the same order on every
+    /// device and at every call. Rows are those along `axis`, counted over all dimensions above it. All orders are
+    /// equally likely, up to the collisions of 32-bit random numbers, which favour the original order: some 1 in 10^4
+    /// for a row of 1000 elements. TensorFlow shuffles the first axis.
     ///
     /// # Errors
     /// `axis` out of range.
     ///
+    /// # Cost
+    /// A map of some 100 operations per element, a row sort of 32-bit numbers (see [`Tensor::sort`]) and a gather. No
+    /// wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, Seed};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3, 4], vec![], vec![5]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, Seed};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3, 4], vec![], vec![5]], &Device::cpu())?;
     /// let y = x.shuffle(Seed(7), 1)?;
     /// assert_eq!(y.sort(1)?.to_string(), x.to_string());
     /// assert_eq!(y.to_string(), x.shuffle(Seed(7), 1)?.to_string());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn shuffle(&self, seed: Seed, axis: impl Integer as axis) -> T;
+    fn shuffle(&self, seed: Seed, axis: impl Integer as axis = 0) -> T;
+    alias "permuted", "permutation";
     tensorflow "tf.random.shuffle";
-    polars "list.eval(pl.element().shuffle(seed))";
+    polars "Expr.shuffle";
     gradient later;
 
-    /// `k` elements of each row along `axis`, drawn without replacement, in random order; all of a row of fewer.
+    /// `k` elements of each row along `axis`, drawn without replacement, in random order.
     ///
-    /// Same dtype. The first `k` elements of [`Tensor::shuffle`] with the same seed, whose determinism and cost apply.
-    ///
-    /// Polars: `list.sample`. NumPy: `Generator.choice(replace=False)`.
+    /// A row of fewer than `k` elements gives all of them, where Polars fails; an empty row stays empty. Any dtype. The
+    /// elements are the first `k` of [`shuffle`](Self::shuffle) with the same seed: they depend on the seed, the index
+    /// of the row and its length alone, on every device.
     ///
     /// # Errors
     /// A negative `k`; `axis` out of range.
     ///
+    /// # Cost
+    /// A map of some 100 operations per element, a row sort of 32-bit numbers (see [`Tensor::sort`]) and a gather of
+    /// the elements that are kept. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, Seed};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3, 4], vec![], vec![5]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, Seed};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3, 4], vec![], vec![5]], &Device::cpu())?;
     /// let y = x.sample(2, Seed(7), 1)?;
     /// assert_eq!(y.row_lengths(1)?.to_vec()?, [2, 0, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer as axis) -> T;
-    polars "list.sample(n=2, seed=1)";
+    alias "choice";
+    polars "list.sample";
     gradient later;
 }
 

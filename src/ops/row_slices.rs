@@ -15,33 +15,35 @@ use crate::ops::operations;
 use crate::tensor::{Integers, Tensor};
 
 operations! {
-    /// Slices of rows, each with a start and a length of its own.
+    /// Slices of individual rows.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// A part of each row of axis 1: `lengths[r]` successive elements of row `r`, from element `starts[r]` on.
     ///
     /// `[n, (len), ..]` gives `[n, (lengths), ..]`; everything below an element moves with it. Any dtype. Starts and
     /// lengths are lists on the host or vectors on the device (i32, u32, i64 or u64), one integer per row. Lists are
-    /// checked at the call where the host knows the lengths of the rows.
-    ///
-    /// Costs a prefix sum over the rows, another per ragged dimension below, and one map over the values, which fuses
-    /// into its consumer. Never waits. [`Tensor::slice`] takes the same part of every row.
-    ///
-    /// Arrow: `list_slice`, with the same part of every row. Paddle: `sequence_slice`.
+    /// checked at the call where the host knows the lengths of the rows. A length of 0 gives an empty row.
+    /// [`slice`](Tensor::slice) takes the same part of every row. Paddle: `sequence_slice`.
     ///
     /// # Errors
     /// A scalar or a vector; not one start and one length per row; other dtypes; another device; a negative start or
     /// length; a slice that exceeds its row. At the read what only the device knows.
     ///
+    /// # Cost
+    /// A prefix sum over the rows, another per ragged dimension below, and one map over the values, which fuses into
+    /// its consumer. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
     /// assert_eq!(x.slice_rows(&[1, 0, 0], &[2, 0, 1])?.to_string(), "<ragged.RaggedTensor [[2, 3], [], [4]]>");
     /// let error = x.slice_rows(&[1, 0, 0], &[3, 0, 1]).unwrap_err();
     /// assert!(error.to_string().contains("row 0 has 3 elements, but its slice is 1..4"));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn slice_rows<'a>(&self, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> T;
+    alias "sequence_slice";
+    polars "list.slice";
     gradient later;
     row none "not offered yet";
 }

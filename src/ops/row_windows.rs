@@ -15,52 +15,52 @@ use crate::shape::{RowPartition, width_of};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 operations! {
-    /// Sliding windows over rows, and rows padded to a minimum length.
+    /// Sliding windows and padding of rows.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// All windows of `size` successive elements of each row along `axis`: the n-grams of the row.
     ///
-    /// A row of `n` elements has `n - size + 1` windows, one that is shorter than a window has none. The windows take the
-    /// place of the axis; their elements are a new, uniform dimension after it. Any dtype. For windows at every `k`-th
-    /// position, slice the result: `x.sliding_windows(3, 1)?.slice(s![.., ..;2])`.
-    ///
-    /// Costs a prefix sum over the rows, and a map over the windows' values, which fuses into its consumer: windows that
-    /// are only reduced are not stored. A prefix sum per ragged dimension below the axis. Never waits.
-    ///
-    /// NumPy: `lib.stride_tricks.sliding_window_view`. TensorFlow: `tf.strings.ngrams`, of strings, which it joins.
+    /// A row of `n` elements has `n - size + 1` windows; a shorter one has none, and becomes an empty row. The windows
+    /// take the place of the axis; their elements are a new, uniform dimension after it. Any dtype. For windows at
+    /// every `k`-th position, slice the result: `x.sliding_windows(3, 1)?.slice(s![.., ..;2])`.
     ///
     /// # Errors
-    /// `size` is not positive, or 2^32 - 1 or more; `axis` out of range. At the read where only the device knows the sizes: 2^32 values or
-    /// more.
+    /// `size` is not positive, or 2^32 - 1 or more; `axis` out of range. At the read where only the device knows the
+    /// sizes: 2^32 values or more.
+    ///
+    /// # Cost
+    /// A prefix sum over the rows, and a map over the windows' values, which fuses into its consumer: windows that are
+    /// only reduced are not stored. A prefix sum per ragged dimension below the axis. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3, 4], vec![5], vec![6, 7]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3, 4], vec![5], vec![6, 7]], &Device::cpu())?;
     /// let pairs = x.sliding_windows(2, 1)?;
     /// assert_eq!(pairs.to_string(), "<ragged.RaggedTensor [[[1, 2], [2, 3], [3, 4]], [], [[6, 7]]]>");
     /// assert_eq!(pairs.reduce_max(2)?.to_string(), "<ragged.RaggedTensor [[2, 3, 4], [], [7]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn sliding_windows(&self, size: impl Integer, axis: impl Integer as axis) -> T;
-    alias "ngrams";
+    alias "ngrams", "sliding_window_view", "unfold", "rolling";
     gradient later;
 
-    /// Pads each row along `axis` at its end with `fill`, to at least `min_length` elements.
+    /// Each row along `axis` padded at its end with `fill`, to at least `min_length` elements.
     ///
-    /// Longer rows stay as they are; no row is cut. Same dtype. Uniform dimensions stay uniform.
-    ///
-    /// Costs a prefix sum over the rows, and one map over the result, which fuses into its consumer; strings add a prefix
-    /// sum. Never waits. [`Tensor::to_tensor`] pads all rows to one length.
-    ///
-    /// Awkward: `ak.fill_none(ak.pad_none(x, min_length), fill)`.
+    /// Longer rows stay as they are; no row is cut. Any dtype. Uniform dimensions stay uniform. [`Tensor::to_tensor`]
+    /// pads all rows to one length. Awkward pads with `None`, which `ak.fill_none` replaces.
     ///
     /// # Errors
-    /// A `min_length` that is negative, or 2^32 - 1 or more; `axis` out of range, or with ragged dimensions below it; a fill value that is not one
-    /// value of the dtype. At the read where only the device knows the sizes: 2^32 values or more.
+    /// A `min_length` that is negative, or 2^32 - 1 or more; `axis` out of range, or with ragged dimensions below it; a
+    /// fill value that is not one value of the dtype. At the read where only the device knows the sizes: 2^32 values or
+    /// more.
+    ///
+    /// # Cost
+    /// A prefix sum over the rows, and one map over the result, which fuses into its consumer; strings add a prefix
+    /// sum. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
     /// assert_eq!(x.pad_rows(2, 0, 1)?.to_string(), "<ragged.RaggedTensor [[1, 2, 3], [0, 0], [4, 0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -70,6 +70,7 @@ operations! {
         fill: impl IntoOperand<'a>,
         axis: impl Integer as axis,
     ) -> T;
+    alias "pad";
     awkward "ak.pad_none";
     gradient later;
 }

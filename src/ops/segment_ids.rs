@@ -13,19 +13,23 @@ use crate::shape::Encoding;
 use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded};
 
 operations! {
-    /// Conversions between row splits and segment ids, both as tensors.
+    /// Conversions between row splits and segment ids.
     const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: IntegerElement;
 
-    /// The segment id of each value, from the row splits in this tensor: an i64 vector of `splits[last]` entries.
-    /// `tf.ragged.row_splits_to_segment_ids`. One prefix sum and one map. No wait.
+    /// The segment id of each value, from the row splits in this tensor.
+    ///
+    /// An i64 vector of as many ids as the last split says: ids of segments without values do not occur.
     ///
     /// # Errors
     /// Not a dense i32, u32 or i64 tensor of rank 1; a tensor without splits. At the read: splits that do not start at
     /// 0 or that decrease.
     ///
+    /// # Cost
+    /// One prefix sum and one map. No wait.
+    ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let splits = HostTensor::dense(&[4], HostValues::I64(vec![0, 2, 2, 3])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let splits = RaggedTensor::from_nested([0i64, 2, 2, 3], &Device::cpu())?;
     /// assert_eq!(splits.row_splits_to_segment_ids()?.to_string(), "tensor([0, 0, 2], shape=(3,), dtype=i64)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -34,19 +38,22 @@ operations! {
     gradient none "integers";
     row none "ids and splits are those of all rows";
 
-    /// Row splits of the segments, from the segment ids in this tensor: an i64 vector with one entry more than
-    /// there are segments. `tf.ragged.segment_ids_to_row_splits`.
+    /// Row splits of the segments, from the segment ids in this tensor.
     ///
-    /// Ids need not ascend. They are counted as if sorted: `[2, 0, 1, 0]` gives `[0, 2, 3, 4]`. The number of segments
-    /// is the greatest id plus 1, which costs a wait; see [`record_async`](crate::record_async). Costs a stable sort and
-    /// a map.
+    /// An i64 vector with one entry more than there are segments, whose number is the greatest id plus 1; a segment
+    /// without ids has equal splits. Ids need not ascend. They are counted as if sorted: `[2, 0, 1, 0]` gives
+    /// `[0, 2, 3, 4]`.
     ///
     /// # Errors
     /// Not a dense i32, u32 or i64 tensor of rank 1; at the read, a negative id.
     ///
+    /// # Cost
+    /// A stable sort and a map. Waits for the number of segments; [`record_async`](crate::record_async) awaits it, and
+    /// [`segment_ids_to_row_splits_of`](Tensor::segment_ids_to_row_splits_of) takes it.
+    ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let ids = HostTensor::dense(&[3], HostValues::I64(vec![0, 0, 2])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let ids = RaggedTensor::from_nested([0i64, 0, 2], &Device::cpu())?;
     /// let splits = ids.segment_ids_to_row_splits()?;
     /// assert_eq!(splits.to_string(), "tensor([0, 2, 2, 3], shape=(4,), dtype=i64)");
     /// # Ok::<(), ragged::Error>(())
@@ -57,11 +64,16 @@ operations! {
     gradient none "integers";
     row none "ids and splits are those of all rows";
 
-    /// As [`Tensor::segment_ids_to_row_splits`], for a given number of segments. Ids of `num_segments` or more are
-    /// ignored. Never waits.
+    /// Row splits of `num_segments` segments, from the segment ids in this tensor.
+    ///
+    /// An i64 vector of `num_segments + 1` entries; a segment without ids has equal splits. Ids of `num_segments` or
+    /// more are ignored. Ids need not ascend: they are counted as if sorted.
     ///
     /// # Errors
-    /// As [`Tensor::segment_ids_to_row_splits`]; a negative `num_segments`.
+    /// Not a dense i32, u32 or i64 tensor of rank 1; a negative `num_segments`; at the read, a negative id.
+    ///
+    /// # Cost
+    /// A stable sort and a map. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

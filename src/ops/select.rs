@@ -20,13 +20,14 @@ use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Selection by condition: of elements, of rows, and of the indices where a condition holds.
+    /// Selection of elements and rows by a condition.
     const OPERATIONS: family "Masks and selection" on RaggedTensor<bool>;
 
     /// The elements of `x` where this tensor of bools is true, those of `y` where it is false.
     ///
-    /// All three are broadcast to one shape, as for arithmetic ([`Tensor::add`]). `x` and `y` are tensors or single
-    /// values of one dtype, which may be any. Elements are copied unchanged: a NaN that is not selected has no effect.
+    /// All three are broadcast to one shape, as for arithmetic ([`Tensor::add`]); empty rows stay empty. `x` and `y`
+    /// are tensors or single values of one dtype, which may be any. Elements are copied unchanged: a NaN that is not
+    /// selected has no effect.
     ///
     /// # Errors
     /// A condition that is not of bools; `x` and `y` of different dtypes; different devices; shapes that do not fit, at
@@ -36,19 +37,17 @@ operations! {
     /// One map, which fuses into its consumer. Strings add a prefix sum and another map. No wait.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, -2, 3], vec![], vec![-4]], &Device::cpu())?;
+    /// let x = RaggedTensor::from_nested([vec![1, -2, 3], vec![], vec![-4]], &Device::cpu())?;
     /// let positive = x.greater(0)?.select(&x, 0)?;
     /// assert_eq!(positive.to_string(), "<ragged.RaggedTensor [[1, 0, 3], [], [0]]>");
-    /// # Ok(())
-    /// # }
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn select<'a>(&self, x: impl IntoOperand<'a>, y: impl IntoOperand<'a>) -> T;
-    alias "where";
+    alias "where", "if_else";
     tensorflow "tf.where(condition, x, y)";
-    awkward "ak.drop_none";
-    polars "pl.when(c).then(x).otherwise(y)";
+    awkward "ak.where(condition, x, y)";
+    polars "pl.when";
     gradient later;
     typed hand;
     row hand;
@@ -63,57 +62,51 @@ operations! {
     /// different devices; numbers of rows and bools that differ, at the read where only the device knows them.
     ///
     /// # Cost
-    /// That of [`Tensor::concat`] of both, and a prefix sum per ragged dimension. Never waits.
+    /// That of [`Tensor::concat`] of both, and a prefix sum per ragged dimension. No wait.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
     /// use ragged::{Device, RaggedTensor};
-    /// let cpu = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &cpu)?;
-    /// let y = RaggedTensor::from_nested(vec![vec![7], vec![8, 9]], &cpu)?;
-    /// let first = RaggedTensor::from_nested(vec![true, false], &cpu)?;
-    /// assert_eq!(first.select_rows(&x, &y)?.to_string(), "<ragged.RaggedTensor [[1, 2], [8, 9]]>");
-    /// # Ok(())
-    /// # }
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![7], vec![]], &device)?;
+    /// let first = RaggedTensor::from_nested([true, false], &device)?;
+    /// assert_eq!(first.select_rows(&x, &y)?.to_string(), "<ragged.RaggedTensor [[1, 2], []]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.compat.v1.where(condition, x, y)`, with a vector as condition.
     fn select_rows(&self, x: &impl AsRef<Tensor>, y: &impl AsRef<Tensor>) -> T;
-    tensorflow "tf.compat.v1.where";
+    tensorflow "tf.compat.v1.where(condition, x, y)";
     gradient later;
     typed hand;
     row none "it selects whole rows; `select` takes a condition per element";
 }
 
 operations! {
-    /// Selection by condition: of elements, of rows, and of the indices where a condition holds.
+    /// Indices of elements that are true.
     const OF_NUMBERS: family "Masks and selection" on RaggedTensor<T> where T: Element;
 
-    /// Indices of the elements that are true, or not 0: one row of indices per element, one index per dimension.
+    /// The indices of the elements that are true, or not 0: one row of indices per element, one index per dimension.
     ///
     /// A dense tensor of i64 and of shape `[n, rank]`, in the order of the elements. In ragged rows an index counts
-    /// within its row. `n` is known on the device only. NaN is not 0, -0 is.
+    /// within its row; empty rows have none. Only the device knows `n`. NaN is not 0, -0 is.
     ///
     /// # Errors
     /// A tensor of strings.
     ///
     /// # Cost
     /// A rank bitmap and a compaction over the elements, one map per dimension, with a search per ragged dimension, and
-    /// one map over the indices. Never waits.
+    /// one map over the indices. No wait.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![true, false], vec![], vec![true]], &Device::cpu())?;
-    /// assert_eq!(x.where_indices()?.to_vec()?, [0, 0, 2, 0]);
-    /// # Ok(())
-    /// # }
+    /// let x = RaggedTensor::from_nested([vec![true, false], vec![], vec![true]], &Device::cpu())?;
+    /// assert_eq!(x.where_indices()?.to_string(), "tensor([[0, 0], [2, 0]], shape=(2, 2), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.where(condition)`. NumPy: `argwhere`.
     fn where_indices(&self) -> i64;
+    alias "argwhere", "nonzero";
     tensorflow "tf.where(condition)";
-    awkward "ak.where";
+    awkward "ak.where(condition)";
+    polars "Expr.arg_true";
     gradient none "integers";
     row none "not offered yet";
 }
@@ -233,10 +226,27 @@ fn side<'a>(operand: &'a Operand<'_>, place: &Place, count: u64) -> (Pick<'a>, O
 }
 
 impl RaggedTensor<bool> {
-    /// As [`Tensor::select`].
+    /// The elements of `x` where this tensor of bools is true, those of `y` where it is false.
+    ///
+    /// All three are broadcast to one shape, as for arithmetic ([`Tensor::add`]); empty rows stay empty. `x` and `y`
+    /// are tensors or single values of one dtype, which may be any. Elements are copied unchanged: a NaN that is not
+    /// selected has no effect.
     ///
     /// # Errors
-    /// As [`Tensor::select`].
+    /// Different devices; shapes that do not fit, at the read where only the device knows the lengths of rows.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Strings add a prefix sum and another map. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, -2, 3], vec![], vec![-4]], &Device::cpu())?;
+    /// let positive = x.greater(0)?.select(&x, 0)?;
+    /// assert_eq!(positive.to_string(), "<ragged.RaggedTensor [[1, 0, 3], [], [0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.where(condition, x, y)`. Awkward: `ak.where(condition, x, y)`. Polars: `pl.when`.
     #[track_caller]
     pub fn select<'a, T: Element>(
         &self,
@@ -246,10 +256,29 @@ impl RaggedTensor<bool> {
         self.erased().select(x.into().erased("select")?, y.into().erased("select")?)?.try_into()
     }
 
-    /// As [`Tensor::select_rows`].
+    /// The rows of `x` where this vector of bools is true, those of `y` where it is false.
+    ///
+    /// `x` and `y` have one row per bool, of any length and depth; a row stays whole. The result is ragged if either
+    /// is. Any dtype.
     ///
     /// # Errors
-    /// As [`Tensor::select_rows`].
+    /// A condition that is not a dense vector; `x` and `y` of different ranks or inner dimensions; different devices;
+    /// numbers of rows and bools that differ, at the read where only the device knows them.
+    ///
+    /// # Cost
+    /// That of [`Tensor::concat`] of both, and a prefix sum per ragged dimension. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![7], vec![]], &device)?;
+    /// let first = RaggedTensor::from_nested([true, false], &device)?;
+    /// assert_eq!(first.select_rows(&x, &y)?.to_string(), "<ragged.RaggedTensor [[1, 2], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.compat.v1.where(condition, x, y)`.
     #[track_caller]
     pub fn select_rows<T: Element>(&self, x: &RaggedTensor<T>, y: &RaggedTensor<T>) -> Result<RaggedTensor<T>> {
         self.erased().select_rows(x.erased(), y.erased())?.try_into()

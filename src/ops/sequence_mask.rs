@@ -14,24 +14,26 @@ use crate::ops::operations;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Masks of sequences that are padded to one length.
+    /// Masks of padded sequences.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: IntegerElement;
 
-    /// The mask of the first elements of padded sequences, whose lengths these are: true at position `j` of a new,
-    /// innermost dimension if `j` is below the length.
+    /// The mask of padded sequences of these lengths: true at position `j` of a new innermost dimension if `j` is below
+    /// the length.
     ///
-    /// The new dimension has the size `max_length`; `..` gives that of the greatest length, and waits for it
-    /// ([`record_async`](crate::record_async) awaits it). A length of 0 or less gives no true, one above `max_length`
-    /// gives only true. Partitions stay. Bools; [`Tensor::cast`] gives numbers. One map, which fuses into its consumer.
-    ///
-    /// TensorFlow: `tf.sequence_mask`. Paddle: `sequence_mask`.
+    /// The new dimension has the size `max_length`; `..` gives that of the greatest length. A length of 0 or less gives
+    /// no true, one above `max_length` gives only true. Partitions stay: empty rows stay empty. Bools;
+    /// [`cast`](Tensor::cast) gives numbers. Paddle: `sequence_mask`.
     ///
     /// # Errors
     /// Lengths that are not integers; a negative `max_length`; 2^32 values or more.
     ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Waits for the greatest length if `max_length` is `..`;
+    /// [`record_async`](crate::record_async) awaits it.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let lengths = RaggedTensor::from_nested(vec![2, 0, 3], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let lengths = RaggedTensor::from_nested([2, 0, 3], &Device::cpu())?;
     /// let mask = lengths.sequence_mask(2)?;
     /// assert_eq!(mask.to_vec()?, [true, true, false, false, true, true]);
     /// assert_eq!(lengths.sequence_mask(..)?.shape(), [Some(3), Some(3)]);

@@ -24,11 +24,14 @@ operations! {
     /// Softmax along an axis: each value's exponential divided by the sum of the exponentials of all values along the
     /// axis.
     ///
-    /// Along an axis with ragged ones below it, the values at the same offset in their rows form a group, where
-    /// TensorFlow fails. Shape and dtype stay, empty rows stay empty. Along axis 0, rows that hold no values at all become one
-    /// empty row, as in TensorFlow, unless the device computes their number. The maximum is subtracted first,
-    /// so that nothing overflows; -inf gives 0. All values of a group are NaN if any of them is NaN or +inf, or if all
-    /// are -inf; other groups are unaffected.
+    /// Shape and dtype stay, empty rows stay empty. The maximum is subtracted first, so that nothing overflows; -inf
+    /// gives 0. All values of a group are NaN if any of them is NaN or +inf, or if all are -inf; other groups are
+    /// unaffected. Along an axis with ragged ones below it, the values at the same offset in their rows form a group,
+    /// where TensorFlow fails. Along axis 0, rows that hold no values at all become one empty row, as in TensorFlow,
+    /// unless the device computes their number.
+    ///
+    /// The maximum and the sum come from one fold, in the canonical order of reductions: a row has the same bits in
+    /// every batch and on every device.
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.
@@ -36,83 +39,94 @@ operations! {
     /// # Cost
     /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256
     /// values. Otherwise three kernels, and values of longer rows are read twice. Elements with inner dimensions, or an
-    /// axis with ragged ones below it (which costs as for [reductions](crate::Axes)), take a reduction and a map, which read
-    /// the values twice. Nothing is read back. The maximum and the sum come from one fold, in the canonical order of
-    /// reductions: a row has the same bits in every batch and on every device.
+    /// axis with ragged ones below it (which costs as for [reductions](crate::Axes)), take a reduction and a map, which
+    /// read the values twice. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let rows = [vec![0.0f32, f32::NEG_INFINITY, 0.0], vec![], vec![1000.0]];
     /// let x = RaggedTensor::from_nested(rows, &Device::cpu())?;
-    /// assert_eq!(x.softmax(1)?.to_vec()?, [0.5, 0.0, 0.5, 1.0]);
+    /// assert_eq!(x.softmax(1)?.to_string(), "<ragged.RaggedTensor [[0.5, 0.0, 0.5], [], [1.0]]>");
     /// assert_eq!(x.softmax(0)?.to_vec()?[2..], [1.0, 1.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn softmax(&self, axis: impl Integer as axis) -> T;
+    fn softmax(&self, axis: impl Integer as axis = -1) -> T;
     tensorflow "tf.nn.softmax";
     awkward "ak.softmax";
     gradient later;
 
-    /// The logarithm of [`softmax`](Self::softmax): each value minus the logarithm of the sum of the exponentials of
-    /// all values along the axis.
+    /// The logarithm of the softmax: each value minus the logarithm of the sum of all exponentials along the axis.
     ///
-    /// Not computed from the softmax itself, so that small probabilities keep their digits. Shape, dtype, NaN and
-    /// infinities, empty rows, order and cost as for [`softmax`](Self::softmax).
-    ///
-    /// # Errors
-    /// `axis` out of range; a dtype other than floats.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![0.0f32, -1000.0], vec![], vec![7.0]], &Device::cpu())?;
-    /// assert_eq!(x.log_softmax(-1)?.to_vec()?, [0.0, -1000.0, 0.0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    fn log_softmax(&self, axis: impl Integer as axis) -> T;
-    tensorflow "tf.nn.log_softmax";
-    gradient later;
-
-    /// The logarithm of the sum of the exponentials of the values over the axes; -inf where there are none
-    ///.
-    ///
-    /// The maximum is subtracted first, if it is finite, so that nothing overflows: any +inf gives +inf, only -inf
-    /// gives -inf, any NaN gives NaN. Same dtype. One pass over the values, two for axes that are not adjacent; shapes
-    /// and order as for all [reductions](crate::Axes).
-    ///
-    /// # Errors
-    /// `axis` out of range or named twice; a dtype other than floats.
-    ///
-    /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1000.0f32], vec![], vec![f32::NEG_INFINITY, 3.0]], &Device::cpu())?;
-    /// assert_eq!(x.reduce_logsumexp(1)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    fn reduce_logsumexp(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
-    tensorflow "tf.math.reduce_logsumexp";
-    gradient later;
-
-    /// Each value divided by the L2 norm of all values along the axis. The norm counts as at least the square root of
-    /// `epsilon`.
-    ///
-    /// Shape and dtype stay, empty rows stay empty. Squares that overflow or underflow are those of scaled values: the
-    /// result is as accurate for 1e30 or 1e-30 as for 1, where TensorFlow gives 0 or infinities. All values under one
-    /// norm are NaN if any of them is. Beside an infinity, numbers become 0 and the infinity NaN.
+    /// Not computed from [`softmax`](Self::softmax) itself, so that small probabilities keep their digits. Shape and
+    /// dtype stay, empty rows stay empty. All values of a group are NaN if any of them is NaN or +inf, or if all are
+    /// -inf; other groups are unaffected. Along an axis with ragged ones below it, the values at the same offset in
+    /// their rows form a group. A row has the same bits in every batch and on every device.
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.
     ///
     /// # Cost
-    /// One pass, as [`softmax`](Self::softmax), which sums squares at two scales, or at three for an `epsilon` below 2^-64
-    /// (2^-512 in f64). Nothing is read back. Order as for all [reductions](crate::Axes).
+    /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256
+    /// values. Otherwise three kernels, and values of longer rows are read twice. Elements with inner dimensions, or an
+    /// axis with ragged ones below it, take a reduction and a map. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![3.0f32, 4.0], vec![], vec![0.0]], &Device::cpu())?;
-    /// assert_eq!(x.l2_normalize(1, 1e-12)?.to_vec()?, [0.6, 0.8, 0.0]);
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![0.0f32, -1000.0], vec![], vec![7.0]], &Device::cpu())?;
+    /// assert_eq!(x.log_softmax(-1)?.to_string(), "<ragged.RaggedTensor [[0.0, -1000.0], [], [0.0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn l2_normalize(&self, axis: impl Integer as axis, epsilon: f64) -> T;
+    fn log_softmax(&self, axis: impl Integer as axis = -1) -> T;
+    tensorflow "tf.nn.log_softmax";
+    gradient later;
+
+    /// The logarithm of the sum of the exponentials of the values over the axes.
+    ///
+    /// -inf where there are no values. Same dtype. The maximum is subtracted first, if it is finite, so that nothing
+    /// overflows: any +inf gives +inf, only -inf gives -inf, any NaN gives NaN. Shapes and order as for all
+    /// [reductions](crate::Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; a dtype other than floats.
+    ///
+    /// # Cost
+    /// One pass over the values, two for axes that are not adjacent.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1000.0f32], vec![], vec![f32::NEG_INFINITY, 3.0]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_logsumexp(1)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn reduce_logsumexp(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    alias "logsumexp", "logaddexp";
+    tensorflow "tf.math.reduce_logsumexp";
+    waits "with `keep` of axis 0, for the longest row";
+    gradient later;
+
+    /// Each value divided by the L2 norm of all values along the axis, which counts as at least the square root of
+    /// `epsilon`.
+    ///
+    /// Shape and dtype stay, empty rows stay empty. Squares that overflow or underflow are those of scaled values: the
+    /// result is as accurate for 1e30 or 1e-30 as for 1, where TensorFlow gives 0 or infinities. All values under one
+    /// norm are NaN if any of them is. Beside an infinity, numbers become 0 and the infinity NaN. Order as for all
+    /// [reductions](crate::Axes).
+    ///
+    /// # Errors
+    /// `axis` out of range; a dtype other than floats.
+    ///
+    /// # Cost
+    /// One pass, as [`softmax`](Self::softmax), which sums squares at two scales, or at three for an `epsilon` below
+    /// 2^-64 (2^-512 in f64). No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3.0f32, 4.0], vec![], vec![0.0]], &Device::cpu())?;
+    /// assert_eq!(x.l2_normalize(1, 1e-12)?.to_string(), "<ragged.RaggedTensor [[0.6, 0.8], [], [0.0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn l2_normalize(&self, axis: impl Integer as axis, epsilon: f64 = 1e-12) -> T;
+    alias "normalize", "unit vector";
     tensorflow "tf.math.l2_normalize";
     gradient later;
 }

@@ -17,56 +17,61 @@ operations! {
 
     /// The same values in ascending or descending order along `axis`.
     ///
-    /// Shape and dtype stay. The sort is stable in both directions: equal values keep their order, zeros of both signs
-    /// among them. false is below true. NaN comes last in either direction, like missing values in data frames.
-    /// Empty rows stay empty. An axis with ragged ones below it sorts aligned values: the k-th values of all rows that
-    /// have one, among their positions.
+    /// Shape and dtype stay, empty rows stay empty. The sort is stable in both directions: equal values keep their
+    /// order, zeros of both signs among them. false is below true. NaN comes last in either direction, like missing
+    /// values in data frames; Awkward has it first. [`descending`](crate::descending)`(axis)` reverses the order. An
+    /// axis with ragged ones below it sorts aligned values: the k-th values of all rows that have one, among their
+    /// positions.
     ///
-    /// Costs one kernel over the values along the innermost axis, where the host knows that no row is longer than 896.
-    /// Longer rows take radix passes over their elements alone: one per byte of the dtype, and two or three for the
-    /// rows. 8-byte dtypes take all of these twice. Dimensions below the axis add a map for the keys; ragged ones add
-    /// two sorts of positions. No wait. The result is the same on every device, bit for bit, and a row's result is
-    /// independent of its batch.
-    ///
-    /// TensorFlow: `tf.sort`, which has no ragged form. NumPy: `sort(kind="stable")`, which sorts ascending only.
+    /// The result is the same on every device, bit for bit, and a row's result is independent of its batch.
     ///
     /// # Errors
     /// `axis` out of range; byte strings.
     ///
+    /// # Cost
+    /// One kernel over the values along the innermost axis, where the host knows that no row is longer than 896. Longer
+    /// rows take radix passes over their elements alone: one per byte of the dtype, and two or three for the rows.
+    /// 8-byte dtypes take all of these twice. Dimensions below the axis add a map for the keys; ragged ones add two
+    /// sorts of positions. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, descending};
-    /// let x = RaggedTensor::from_nested(vec![vec![3.0, f32::NAN, -1.0], vec![], vec![2.0, 1.0]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, descending};
+    /// let x = RaggedTensor::from_nested([vec![3.0, f32::NAN, -1.0], vec![], vec![2.0, 1.0]], &Device::cpu())?;
     /// assert_eq!(x.sort(-1)?.to_string(), "<ragged.RaggedTensor [[-1.0, 3.0, nan], [], [1.0, 2.0]]>");
     /// assert_eq!(x.sort(descending(-1))?.to_string(), "<ragged.RaggedTensor [[3.0, -1.0, nan], [], [2.0, 1.0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn sort(&self, axis: impl Into<SortAxis> as sort_axis) -> T;
+    fn sort(&self, axis: impl Into<SortAxis> as sort_axis = -1) -> T;
     tensorflow "tf.sort";
     awkward "ak.sort";
-    polars "list.sort(descending=True)";
+    polars "list.sort";
     gradient later;
 
-    /// The indices along `axis` of the values of [`Tensor::sort`]: the k-th entry of a row is the index, in the row, of
-    /// its k-th value in order.
+    /// The indices of the values along `axis` in ascending or descending order.
     ///
-    /// i64, of the same shape. Indices of equal values ascend in both directions; NaN comes last. An axis with ragged
-    /// ones below it gives indices along that axis: of rows, for axis 0. Cost and determinism as for [`Tensor::sort`].
-    ///
-    /// TensorFlow: `tf.argsort(stable=True)`. NumPy: `numpy.argsort(kind="stable")`.
+    /// The k-th entry of a row is the index, in the row, of its k-th value in the order of [`sort`](Self::sort). i64,
+    /// of the same shape; empty rows stay empty. Indices of equal values ascend in both directions; NaN comes last. An
+    /// axis with ragged ones below it gives indices along that axis: of rows, for axis 0. The same on every device.
     ///
     /// # Errors
     /// `axis` out of range; byte strings.
     ///
+    /// # Cost
+    /// That of [`sort`](Self::sort): one kernel over the values along the innermost axis, where the host knows that no
+    /// row is longer than 896, radix passes otherwise. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, descending};
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3], vec![], vec![2, 1]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, descending};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 3], vec![], vec![2, 1]], &Device::cpu())?;
     /// assert_eq!(x.argsort(1)?.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [], [1, 0]]>");
     /// assert_eq!(x.argsort(descending(1))?.to_string(), "<ragged.RaggedTensor [[0, 2, 1], [], [0, 1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn argsort(&self, axis: impl Into<SortAxis> as sort_axis) -> i64;
+    fn argsort(&self, axis: impl Into<SortAxis> as sort_axis = -1) -> i64;
+    alias "arg_sort", "order";
     tensorflow "tf.argsort(…, stable=True)";
     awkward "ak.argsort";
+    polars "Expr.arg_sort";
     gradient none "integers";
 }
 

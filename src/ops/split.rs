@@ -13,21 +13,24 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Splits a tensor into pieces along a uniform dimension.
+    /// Splits along a uniform dimension.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// Splits the tensor along dimension `axis` into pieces of one size or of given sizes, in order. As in
-    /// TensorFlow, one size of a dense tensor may be -1: that piece takes the rest of the dimension.
+    /// Splits the tensor along dimension `axis` into pieces of one size or of given sizes, in order.
     ///
     /// The dimension must be uniform, except for a split into one piece, which is the tensor itself. All other
-    /// dimensions stay as they are. A piece costs a map over its values, which fuses into its consumer. Along axis 0
-    /// each ragged dimension adds a map over its rows; along other axes each ragged dimension below the axis adds a
-    /// prefix sum. No wait: the device computes the bounds where only it knows the number of rows.
+    /// dimensions stay as they are. Any dtype. As in TensorFlow, one size of a dense tensor may be -1: that piece takes
+    /// the rest of the dimension.
     ///
     /// # Errors
     /// An axis out of range or ragged; a number of pieces below 1; a size below 0, except for one -1 of a dense tensor;
-    /// sizes that do not add up to the dimension's, or exceed it beside a -1, or a number of pieces that does not divide
-    /// it (at the read where only the device knows the size); more than 2^20 pieces; no host memory for them.
+    /// sizes that do not add up to the dimension's, or exceed it beside a -1, or a number of pieces that does not
+    /// divide it (at the read where only the device knows the size); more than 2^20 pieces; no host memory for them.
+    ///
+    /// # Cost
+    /// A map over the values of a piece, which fuses into its consumer. Along axis 0 each ragged dimension adds a map
+    /// over its rows; along other axes each ragged dimension below the axis adds a prefix sum. No wait: the device
+    /// computes the bounds where only it knows the number of rows.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -39,7 +42,8 @@ operations! {
     /// assert_eq!(x.split([1, -1], 0)?[1].to_vec()?, [2, 3, 4]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn split(&self, parts: impl Into<Parts>, axis: impl Integer as axis) -> [T];
+    fn split(&self, parts: impl Into<Parts>, axis: impl Integer as axis = 0) -> [T];
+    alias "array_split", "chunk";
     tensorflow "tf.split";
     gradient later;
 }

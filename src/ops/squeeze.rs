@@ -17,14 +17,18 @@ operations! {
     /// Removal of dimensions of size 1.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// Removes dimensions of size 1: each axis is a uniform dimension of that size, or a ragged one whose rows all have
-    /// one element. `Axes::All` (`None`) stands for the dimensions whose size is 1 by type.
+    /// Removes dimensions of size 1.
     ///
-    /// No pass; a map over the values where only the device can tell that the rows have one element. No wait.
+    /// Each axis is a uniform dimension of that size, or a ragged one whose rows all have one element; an empty row has
+    /// none. `..` stands for the dimensions whose size is 1 by type, where TensorFlow requires explicit axes for ragged
+    /// tensors. Any dtype.
     ///
     /// # Errors
     /// An axis out of range or repeated; a dimension of another size, reported with the first such row: at the read
     /// where only the device can tell.
+    ///
+    /// # Cost
+    /// No pass; a map over the values where only the device can tell that the rows have one element. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -33,8 +37,6 @@ operations! {
     /// assert!(x.squeeze(0).is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.squeeze`, which requires explicit axes for ragged tensors.
     fn squeeze(&self, axes: impl IntoAxes as axes) -> T;
     tensorflow "tf.squeeze";
     gradient later;

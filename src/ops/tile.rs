@@ -13,33 +13,33 @@ use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Repetition along dimensions: whole copies (`tile`), or each element several times (`repeat`).
+    /// Repetition along dimensions.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// Repeats each element of `axis` `repeats` times in succession: rows along axis 0, the elements of each row along
-    /// a ragged axis.
+    /// Repeats each element of `axis` `repeats` times in succession.
     ///
-    /// Any dtype. Everything below an element is repeated with it. With `repeats` 0 the dimension is left empty.
+    /// Along axis 0 these are rows, along a ragged axis the elements of each row. Everything below an element is
+    /// repeated with it. Any dtype; empty rows stay empty. With `repeats` 0 the dimension is left empty.
+    /// [`tile`](Tensor::tile) repeats whole rows. TensorFlow takes dense tensors only.
     ///
     /// # Errors
     /// An axis out of range; negative `repeats`; a result of 2^32 elements or more.
     ///
     /// # Cost
-    /// As [`Tensor::tile`], with a prefix sum per ragged dimension below the axis. Never waits.
+    /// Index arithmetic: one map over the values, which fuses into its consumer, and a prefix sum per ragged dimension
+    /// below the axis. No wait.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(x.repeat(2, 1)?.to_string(), "<ragged.RaggedTensor [[1, 1, 2, 2], [], [3, 3]]>");
     /// assert_eq!(x.repeat(2, 0)?.to_string(), "<ragged.RaggedTensor [[1, 2], [1, 2], [], [], [3], [3]]>");
-    /// # Ok(())
-    /// # }
+    /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.repeat`, which takes dense tensors only.
     fn repeat(&self, repeats: impl Integer, axis: impl Integer as axis) -> T;
+    alias "repeat_interleave", "repeat_by";
     tensorflow "tf.repeat";
+    polars "Expr.repeat_by";
     gradient later;
 }
 
@@ -66,11 +66,11 @@ enum Order {
 }
 
 impl Tensor {
-    /// The tensor repeated `multiples` times along its dimensions, one copy after another. A row of a ragged dimension
-    /// is repeated within itself.
+    /// Repeats the tensor `multiples` times along its dimensions, one copy after another.
     ///
-    /// Any dtype. Row lengths are multiplied; uniform dimensions stay uniform, empty rows empty. A multiple of 0
-    /// empties its dimension, but keeps the rows above it.
+    /// One multiple per dimension. A row of a ragged dimension is repeated within itself. Any dtype. Row lengths are
+    /// multiplied; uniform dimensions stay uniform, empty rows empty. A multiple of 0 empties its dimension, but keeps
+    /// the rows above it.
     ///
     /// # Errors
     /// A number of multiples other than the number of dimensions; a negative multiple; a result of 2^32 elements or
@@ -78,16 +78,14 @@ impl Tensor {
     ///
     /// # Cost
     /// Index arithmetic: one map over the values, which fuses into its consumer. Rows that are repeated within
-    /// themselves add one search per value, and one prefix sum per ragged dimension below. Never waits.
+    /// themselves add one search per value, and one prefix sum per ragged dimension below. No wait.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(x.tile(&[1, 2])?.to_string(), "<ragged.RaggedTensor [[1, 2, 1, 2], [], [3, 3]]>");
     /// assert_eq!(x.tile(&[2, 0])?.to_string(), "<ragged.RaggedTensor [[], [], [], [], [], []]>");
-    /// # Ok(())
-    /// # }
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
     /// TensorFlow: `tf.tile`.
@@ -255,10 +253,29 @@ fn factor(m: u64) -> Expr {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::tile`].
+    /// Repeats the tensor `multiples` times along its dimensions, one copy after another.
+    ///
+    /// One multiple per dimension. A row of a ragged dimension is repeated within itself. Any dtype. Row lengths are
+    /// multiplied; uniform dimensions stay uniform, empty rows empty. A multiple of 0 empties its dimension, but keeps
+    /// the rows above it.
     ///
     /// # Errors
-    /// As [`Tensor::tile`].
+    /// A number of multiples other than the number of dimensions; a negative multiple; a result of 2^32 elements or
+    /// more.
+    ///
+    /// # Cost
+    /// Index arithmetic: one map over the values, which fuses into its consumer. Rows that are repeated within
+    /// themselves add one search per value, and one prefix sum per ragged dimension below. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.tile(&[1, 2])?.to_string(), "<ragged.RaggedTensor [[1, 2, 1, 2], [], [3, 3]]>");
+    /// assert_eq!(x.tile(&[2, 0])?.to_string(), "<ragged.RaggedTensor [[], [], [], [], [], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.tile`.
     #[track_caller]
     pub fn tile<I: Integer>(&self, multiples: &[I]) -> Result<Self> {
         self.erased().tile(multiples)?.try_into()

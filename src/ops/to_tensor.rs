@@ -12,32 +12,37 @@ use crate::shape::width_of;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// Conversion of ragged to dense tensors, by padding and cropping.
+    /// Conversion to dense tensors.
     const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
 
-    /// The dense tensor with every row padded or cropped to one length. `tf.RaggedTensor.to_tensor`.
+    /// The dense tensor with every row padded or cropped to one length.
     ///
     /// Every dimension is as large as its longest row, and a uniform dimension keeps its size, also where there are no
     /// rows ([`Tensor::bounding_shape`] has 0 there), unless [`shaped`](crate::shaped) gives the size. The outermost
-    /// dimension is padded and cropped too. The dtype is the tensor's. Costs one map over the result. Waits only for a
-    /// size that is not given and that the host does not know, which [`record_async`](crate::record_async) awaits.
+    /// dimension is padded and cropped too. Any dtype; the padding is one value of it, or a tensor that broadcasts to
+    /// the inner dimensions. An empty row is all padding.
     ///
     /// # Errors
-    /// A number that the dtype cannot represent; a tensor as padding of another dtype or that does not broadcast to the inner dimensions; a shape of another rank or with
-    /// other inner dimensions; more than 2^32 - 2 values.
+    /// A number that the dtype cannot represent; a tensor as padding of another dtype or that does not broadcast to the
+    /// inner dimensions; a shape of another rank or with other inner dimensions; more than 2^32 - 2 values.
+    ///
+    /// # Cost
+    /// One map over the result. Waits only for a size that is not given and that the host does not know, which
+    /// [`record_async`](crate::record_async) awaits.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor, shaped};
     /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
     /// let y = x.to_tensor(0)?;
     /// assert_eq!(y.to_string(), "tensor([[1, 2, 3], [0, 0, 0], [4, 0, 0]], shape=(3, 3), dtype=i32)");
+    /// assert_eq!(x.to_tensor(shaped(-1, [2, 2]))?.to_vec()?, [1, 2, -1, -1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn to_tensor<'a>(&self, padding: impl Into<PaddedShape<'a>>) -> T;
-    alias "pad", "to_padded";
+    alias "pad", "to_padded", "densify";
     tensorflow "tf.RaggedTensor.to_tensor";
-    awkward "ak.from_regular";
-    polars "list.to_array(k)";
+    awkward "ak.pad_none(…, clip=True)";
+    polars "list.to_array";
     waits "for the longest rows, unless a shape is given";
     gradient later;
     row none "it pads the rows to one length, which is that of all";

@@ -13,32 +13,34 @@ operations! {
     /// The k greatest values along an axis.
     const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
 
-    /// The `k` greatest values along `axis`, in descending order, and their indices along it (i64).
+    /// The `k` greatest values along `axis`, in descending order, and their indices.
     ///
-    /// Both have the tensor's shape, except for the axis. A row of fewer than `k` values gives all of them: a ragged
-    /// axis has rows of up to `k`, a uniform one has size `min(k, size)`. Of equal values the first come first, and -0
-    /// equals +0. NaN is taken only if a row has fewer than `k` numbers. Empty rows stay empty. Same bits on every device.
-    ///
-    /// Up to 16 values are selected: one pass over the values, in one kernel, or two where rows may be longer than 512;
-    /// no sort. More values cost a [`Tensor::sort`]. Either is followed by a gather of the kept values, with a prefix sum
-    /// over the rows of a ragged axis. No wait.
-    ///
-    /// TensorFlow: `tf.math.top_k`, which takes the innermost, uniform axis, and rejects rows shorter than `k`.
+    /// Two results: the values, of the same dtype, and their indices along the axis, i64. Both have the tensor's shape,
+    /// except for the axis. A row of fewer than `k` values gives all of them, where TensorFlow fails: a ragged axis has
+    /// rows of up to `k`, a uniform one has size `min(k, size)`. Of equal values the first come first, and -0 equals
+    /// +0. NaN is taken only if a row has fewer than `k` numbers. Empty rows stay empty. The same bits on every device.
+    /// TensorFlow takes the innermost, uniform axis.
     ///
     /// # Errors
-    /// `axis` out of range, or with ragged ones below it; byte strings.
+    /// A negative `k`; `axis` out of range, or with ragged ones below it; byte strings.
+    ///
+    /// # Cost
+    /// Up to 16 values are selected: one pass over the values, in one kernel, or two where rows may be longer than 512;
+    /// no sort. More values cost a [`Tensor::sort`]. Either is followed by a gather of the kept values, with a prefix
+    /// sum over the rows of a ragged axis. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 5, 5, 1], vec![], vec![2]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 5, 5, 1], vec![], vec![2]], &Device::cpu())?;
     /// let (values, indices) = x.top_k(3, -1)?;
     /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[5, 5, 3], [], [2]]>");
     /// assert_eq!(indices.to_string(), "<ragged.RaggedTensor [[1, 2, 0], [], [0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn top_k(&self, k: impl Integer, axis: impl Integer as axis) -> (T, i64);
+    fn top_k(&self, k: impl Integer = 1, axis: impl Integer as axis = -1) -> (T, i64);
+    alias "topk", "nlargest";
     tensorflow "tf.math.top_k";
-    polars "list.eval(pl.element().top_k(2))";
+    polars "Expr.top_k";
     gradient later;
 }
 

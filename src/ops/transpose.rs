@@ -14,19 +14,18 @@ operations! {
     /// Permutation of uniform dimensions.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// The tensor with its uniform dimensions in another order: dimension `k` of the result is dimension `axes[k]` of
-    /// this tensor. `..` reverses the uniform dimensions.
+    /// The tensor with its uniform dimensions in another order: dimension `k` of the result is dimension `axes[k]`.
     ///
-    /// The dimensions of row partitions (axes 0 to `ragged_rank` of a ragged tensor) keep their places. Any dtype.
-    ///
-    /// Costs one map, which fuses into its consumer. [`Tensor::t`] is the transposed operand of a matrix product, for
-    /// which nothing is computed. Waits only where dimension 0 moves and only the device knows its size;
-    /// [`record_async`](crate::record_async) awaits it.
-    ///
-    /// TensorFlow: `tf.transpose`. NumPy: `numpy.transpose`.
+    /// `..` reverses the uniform dimensions. The dimensions of row partitions (axes 0 to `ragged_rank` of a ragged
+    /// tensor) keep their places, and empty rows stay empty. Any dtype. [`Tensor::t`] is the transposed operand of a
+    /// matrix product, for which nothing is computed.
     ///
     /// # Errors
     /// Axes that do not name each dimension once; a dimension of a row partition that would move.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumer. Waits only where dimension 0 moves and only the device knows its size;
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -34,13 +33,13 @@ operations! {
     /// let x = RaggedTensor::from_nested([[1, 2, 3], [4, 5, 6]], &device)?;
     /// assert_eq!(x.transpose(..)?.to_vec()?, [1, 4, 2, 5, 3, 6]);
     /// let points = RaggedTensor::from_nested([vec![[[1, 2], [3, 4]]], vec![]], &device)?;
-    /// assert_eq!(points.transpose([0, 1, 3, 2])?.to_vec()?, [1, 3, 2, 4]);
+    /// assert_eq!(points.transpose([0, 1, 3, 2])?.to_string(), "<ragged.RaggedTensor [[[[1, 3], [2, 4]]], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn transpose(&self, axes: impl IntoAxes as axes) -> T;
-    alias "permute";
+    alias "permute", "swapaxes", "moveaxis";
     tensorflow "tf.transpose";
-    waits "for sizes that only the device knows";
+    waits "for the number of rows, where dimension 0 moves";
     gradient later;
 }
 

@@ -14,34 +14,32 @@ use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Transposition of the two outermost dimensions where the second is ragged.
+    /// Transposition of ragged rows.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// Swaps the two outermost dimensions: row `j` of the result has element `j` of each row that has one, in the order
-    /// of the rows.
+    /// Swaps the two outermost dimensions: row `j` of the result has element `j` of each row that has one.
     ///
-    /// The result has as many rows as the longest row has elements, or as the length of uniform rows, also if there are
-    /// none of them. What is below the elements moves with them. Any
-    /// dtype. A row's elements lose their row index where a shorter row comes before it: transposing twice gives the
-    /// tensor back if no row is longer than the one before it, and the tensor has no empty rows. Uniform rows give
-    /// uniform rows, the transposed matrix; where the device computes their number, read or not, the rows of the result
-    /// are ragged.
-    ///
-    /// Costs a stable sort of the elements by their position in the row, and a gather; uniform rows are index arithmetic.
-    /// Never waits.
-    ///
-    /// NumPy, of matrices: `swapaxes(0, 1)`.
+    /// The elements are in the order of the rows; what is below them moves with them. Any dtype. The result has as many
+    /// rows as the longest row has elements, or as the length of uniform rows, also if there are none of them. A row's
+    /// elements lose their row index where a shorter row comes before it: transposing twice gives the tensor back if no
+    /// row is longer than the one before it, and the tensor has no empty rows. Uniform rows give uniform rows, the
+    /// transposed matrix; where the device computes their number, read or not, the rows of the result are ragged.
     ///
     /// # Errors
     /// Fewer than two dimensions.
     ///
+    /// # Cost
+    /// A stable sort of the elements by their position in the row, and a gather; uniform rows are index arithmetic. No
+    /// wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
     /// assert_eq!(x.transpose_rows()?.to_string(), "<ragged.RaggedTensor [[1, 4], [2, 5], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn transpose_rows(&self) -> T;
+    alias "swapaxes", "zip_longest";
     gradient later;
     row none "not offered yet";
 }

@@ -19,65 +19,79 @@ operations! {
 
     /// The distinct values of each row, in ascending order.
     ///
-    /// `axis` must be the innermost. Same dtype. The axis becomes ragged; a dense tensor of rank 1 stays dense, with a
-    /// size that only the device knows. Values are ordered as in [`Tensor::sort`]. -0 and +0 are one value, of which
-    /// the result holds the first in the row; NaN is one value, which comes last. Empty rows stay empty. For the distinct values
-    /// of a whole tensor, take its `flat_values` first.
-    ///
-    /// Costs a sort, two maps and a prefix sum over the values, and a map over the result; no wait. Same bits on every
-    /// device.
-    ///
-    /// NumPy: `unique`, row by row. TensorFlow: `tf.unique`, which keeps the order in which values occur.
+    /// `axis` must be the innermost; it becomes ragged, except that a dense tensor of rank 1 stays dense, with a size
+    /// that only the device knows. Same dtype. Values are ordered as in [`sort`](Self::sort). -0 and +0 are one value,
+    /// of which the result holds the first in the row; NaN is one value, which comes last. Empty rows stay empty. For
+    /// the distinct values of a whole tensor, take its [`flat_values`](Tensor::flat_values) first. The same bits on
+    /// every device. TensorFlow keeps the order in which values occur.
     ///
     /// # Errors
     /// `axis` out of range or not the innermost; byte strings.
     ///
+    /// # Cost
+    /// A sort, two maps and a prefix sum over the values, and a map over the result. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
     /// assert_eq!(x.unique(-1)?.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unique(&self, axis: impl Integer as axis) -> T;
+    alias "distinct", "dedup";
     tensorflow "tf.unique";
-    polars "list.unique()";
+    polars "list.unique";
     gradient none "constant almost everywhere";
 
-    /// [`Tensor::unique`], and the number of occurrences of each value in its row (i64).
+    /// The distinct values of each row, in ascending order, and the number of occurrences of each value in its row.
+    ///
+    /// The values have the same dtype, the counts are i64; both have the same rows. `axis` must be the innermost; it
+    /// becomes ragged, except that dense tensors of rank 1 stay dense, with a size that only the device knows. Values
+    /// are ordered as in [`sort`](Self::sort). -0 and +0 are one value, of which the result holds the first in the row;
+    /// NaN is one value, which comes last. Empty rows stay empty. The same bits on every device. TensorFlow keeps the
+    /// order in which values occur.
     ///
     /// # Errors
-    /// As [`Tensor::unique`].
+    /// `axis` out of range or not the innermost; byte strings.
+    ///
+    /// # Cost
+    /// A sort, two maps and a prefix sum over the values, and two maps over the result. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
     /// let (values, counts) = x.unique_with_counts(-1)?;
     /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
     /// assert_eq!(counts.to_string(), "<ragged.RaggedTensor [[1, 3], [], [1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unique_with_counts(&self, axis: impl Integer as axis) -> (T, i64);
+    alias "value_counts";
     tensorflow "tf.unique_with_counts";
+    polars "Expr.value_counts";
     gradient none "constant almost everywhere";
 
-    /// The number of distinct values along `axis`, which disappears; 0 where there are none.
+    /// The number of distinct values along `axis`.
     ///
-    /// i64. Any axis; shapes as for all [reductions](crate::Axes). NaN is one value, and so are -0 and +0. Costs a
-    /// sort, a map and a prefix sum over the values, and a map over the result; no wait. Same bits on every device.
-    /// Polars: `n_unique`.
+    /// i64; 0 where there are no values. NaN is one value, and so are -0 and +0. Any axis, which disappears; shapes as
+    /// for all [reductions](crate::Axes). The same on every device.
     ///
     /// # Errors
     /// `axis` out of range; byte strings.
     ///
+    /// # Cost
+    /// A sort, a map and a prefix sum over the values, and a map over the result. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
     /// assert_eq!(x.n_unique(1)?.to_vec()?, [2, 0, 1]);
     /// assert_eq!(x.n_unique(0)?.to_vec()?, [2, 1, 1, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn n_unique(&self, axis: impl Integer as axis) -> i64;
-    polars "list.n_unique()";
+    alias "nunique", "count_distinct";
+    polars "list.n_unique";
     gradient none "integers";
 }
 

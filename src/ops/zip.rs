@@ -13,59 +13,61 @@ use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 operations! {
-    /// Several tensors of one layout as columns of one tensor, and back.
+    /// Columns of a tensor.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// Tensors of one layout as the columns of one tensor: `zip(&[a, b])[i][j] = [a[i][j], b[i][j]]`.
     ///
-    /// The result has the row partitions of the tensors, and a new, innermost dimension with one element per tensor. All
-    /// have one dtype. [`Tensor::stack`] along the last axis gives the same values, with a ragged last dimension.
-    ///
-    /// Costs one map over the values, which fuses into its consumer, after a copy of the values if there are more than
-    /// 8 tensors; strings add a prefix sum. Never waits.
-    ///
-    /// Awkward: `ak.zip`, of records. Python: `zip`.
+    /// The result has the row partitions of the tensors, and a new, innermost dimension with one element per tensor;
+    /// empty rows stay empty. All have one dtype, which may be any; the columns of Awkward's records may differ.
+    /// [`Tensor::stack`] along the last axis gives the same values, with a ragged last dimension.
     ///
     /// # Errors
     /// No tensors; different dtypes, ranks or devices; different row lengths, at the read where only the device knows
     /// them.
     ///
+    /// # Cost
+    /// One map over the values, which fuses into its consumer, after a copy of the values if there are more than 8
+    /// tensors; strings add a prefix sum. No wait.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, Tensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![], vec![3]], &device)?;
-    /// let y = RaggedTensor::from_nested(vec![vec![4, 5], vec![], vec![6]], &device)?;
-    /// let points = Tensor::zip(&[&x, &y])?;
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![4, 5], vec![], vec![6]], &device)?;
+    /// let points = RaggedTensor::<i32>::zip(&[&x, &y])?;
     /// assert_eq!(points.to_string(), "<ragged.RaggedTensor [[[1, 4], [2, 5]], [], [[3, 6]]]>");
     /// assert_eq!(points.unzip()?[1].to_string(), y.to_string());
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn zip(all: &[impl AsRef<Tensor>]) -> T;
+    alias "column_stack";
     tensorflow "tf.stack(…, axis=-1)";
     awkward "ak.zip";
     gradient later;
     row none "not offered yet";
 
     /// The columns of a tensor whose innermost dimension is uniform: one tensor for each, without that dimension.
-    /// Inverse of [`Tensor::zip`].
     ///
-    /// Costs a map over the values per column, which fuses into its consumer; strings add a prefix sum. Never waits.
-    ///
-    /// Awkward: `ak.unzip`, of records. TensorFlow: `tf.unstack(x, axis=-1)`.
+    /// Inverse of [`Tensor::zip`]. The results have the row partitions of the tensor; empty rows stay empty. Any dtype.
     ///
     /// # Errors
     /// A scalar; an innermost dimension that is ragged, or whose size only the device knows; more than 2^20 columns; no
     /// host memory for their tensors.
     ///
+    /// # Cost
+    /// A map over the values per column, which fuses into its consumer; strings add a prefix sum. No wait.
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let points = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![[5, 6]]], &Device::cpu())?;
+    /// let points = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![], vec![[5, 6]]], &Device::cpu())?;
     /// let columns = points.unzip()?;
-    /// assert_eq!(columns[0].to_string(), "<ragged.RaggedTensor [[1, 3], [5]]>");
-    /// assert_eq!(columns[1].to_string(), "<ragged.RaggedTensor [[2, 4], [6]]>");
+    /// assert_eq!(columns[0].to_string(), "<ragged.RaggedTensor [[1, 3], [], [5]]>");
+    /// assert_eq!(columns[1].to_string(), "<ragged.RaggedTensor [[2, 4], [], [6]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unzip(&self) -> [T];
+    alias "unstack", "unbind";
     tensorflow "tf.unstack(…, axis=-1)";
     awkward "ak.unzip";
     gradient later;

@@ -14,13 +14,16 @@ impl From<&SparseTensor> for CrossInput {
 }
 
 impl SparseTensor {
-    /// The crosses of the inputs as strings, as [`Tensor::cross`] gives them, as a sparse matrix: `[n, longest row]`,
-    /// with the crosses of each row from its start.
+    /// The crosses of the inputs as strings, as a sparse matrix `[n, longest row]` with the crosses of each row from
+    /// its start.
     ///
-    /// The inputs are matrices: sparse, ragged or dense ([`CrossInput`]).
+    /// The inputs are matrices: sparse, ragged or dense ([`CrossInput`]). A cross joins one element of each input's
+    /// row, as in [`Tensor::cross`]; a row without elements in an input has none.
     ///
     /// # Errors
-    /// As [`Tensor::cross`].
+    /// No inputs; a rank other than 2; floats or bools; different devices; different numbers of rows, at the read where
+    /// only the device knows them. At the read: coordinates outside of the dense shape of a sparse input, or rows that
+    /// do not ascend; 2^32 - 1 crosses or more.
     ///
     /// # Cost
     /// That of [`Tensor::cross`] and of [`Tensor::to_sparse`], which waits for the longest row.
@@ -42,11 +45,21 @@ impl SparseTensor {
         Tensor::cross(inputs)?.to_sparse()
     }
 
-    /// The hashes of the crosses of the inputs, as [`Tensor::cross_hashed`] gives them, as a sparse matrix; i64.
-    /// Otherwise as [`SparseTensor::cross`].
+    /// The hashes of the crosses of the inputs, as a sparse matrix `[n, longest row]` with those of each row from its
+    /// start.
+    ///
+    /// i64, modulo the number of buckets; 0 buckets give the hash itself, modulo 2^63 - 1.
+    /// [`keyed`](crate::keyed)`(buckets, key)` hashes with another key. The inputs are matrices: sparse, ragged or
+    /// dense ([`CrossInput`]). A cross joins one element of each input's row, as in [`Tensor::cross_hashed`]; a row
+    /// without elements in an input has none.
     ///
     /// # Errors
-    /// As [`Tensor::cross_hashed`].
+    /// No inputs; a rank other than 2; floats or bools; different devices; a negative number of buckets; different
+    /// numbers of rows, at the read where only the device knows them. At the read: coordinates outside of the dense
+    /// shape of a sparse input, or rows that do not ascend.
+    ///
+    /// # Cost
+    /// That of [`Tensor::cross_hashed`] and of [`Tensor::to_sparse`], which waits for the longest row.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};

@@ -74,11 +74,18 @@ impl SparseTensor {
         self.extreme("sparse.maximum", other, Aggregate::Max, Expr::max)
     }
 
-    /// The smaller value of two sparse tensors of one dense shape and dtype at each element that has an entry in either;
-    /// an absent element counts as 0. As [`maximum`](Self::maximum).
+    /// The smaller value of two sparse tensors of one dense shape and dtype at each element that has an entry in
+    /// either; an absent element counts as 0.
+    ///
+    /// Entries come out in row-major order; those of either tensor may have any order. NaN propagates.
     ///
     /// # Errors
-    /// As [`maximum`](Self::maximum).
+    /// Different dense shapes, dtypes or devices; bools or byte strings. At the read: coordinates that are repeated in
+    /// one tensor, or outside of the dense shape.
+    ///
+    /// # Cost
+    /// A sort of the entries of both, a rank bitmap and a reduction. No wait: the number of entries of the result is
+    /// known on the device only.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};

@@ -102,7 +102,7 @@ fn dense_size(op: &'static str, size: impl Integer) -> Result<u64> {
 impl SparseTensor {
     /// Assembles a sparse tensor from `indices`, i64 of shape `[n, rank]`, and `values` of shape `[n]`.
     ///
-    /// Nothing is computed or copied. TensorFlow: `tf.sparse.SparseTensor`.
+    /// Nothing is computed or copied.
     ///
     /// # Errors
     /// Other shapes or dtypes; parts on different devices; a size that is negative, or 2^63 - 1 or more. At the read of
@@ -110,14 +110,16 @@ impl SparseTensor {
     /// finds, but another number of indices.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, SparseTensor};
+    /// use ragged::{Device, RaggedTensor, SparseTensor};
     /// let device = Device::cpu();
-    /// let indices = HostTensor::dense(&[2, 2], HostValues::I64(vec![0, 0, 1, 2])).to_device(&device)?;
-    /// let values = HostTensor::dense(&[2], HostValues::F32(vec![1.0, 2.0])).to_device(&device)?;
+    /// let indices = RaggedTensor::from_nested([[0i64, 0], [1, 2]], &device)?;
+    /// let values = RaggedTensor::from_nested([1.0f32, 2.0], &device)?;
     /// let x = SparseTensor::new(&indices, &values, &[2, 3])?;
     /// assert_eq!(x.dense_shape(), [2, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// TensorFlow: `tf.sparse.SparseTensor`.
     #[track_caller]
     pub fn new<I: Integer>(
         indices: &impl AsRef<Tensor>,
@@ -350,10 +352,21 @@ impl SparseTensor {
         Ok(Self { values: values.on_condition(OP, asserts.as_slice())?, ..self.clone() })
     }
 
-    /// Copies the tensor to another device, through host memory.
+    /// Copies the tensor to another device, through host memory; on its own device, the tensor itself.
     ///
     /// # Errors
-    /// As [`Tensor::to_device`].
+    /// What the operations that give the tensor report at a read; more than the other device can hold; values of a
+    /// dtype that it does not have.
+    ///
+    /// # Cost
+    /// A read of coordinates and values, with one wait for each, and their upload.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 0], [1, 2]], [1, 2], [3, 4], &Device::cpu())?;
+    /// assert_eq!(x.to_device(&Device::cpu())?.to_string(), x.to_string());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_device(&self, device: &Device) -> Result<Self> {
         if *device == self.device() {

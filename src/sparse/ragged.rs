@@ -12,26 +12,28 @@ use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, counts_below};
 
 impl Tensor {
-    /// The sparse tensor of all values, including zeros, at their coordinates. `tf.RaggedTensor.to_sparse`.
+    /// The sparse tensor of all values, including zeros, at their coordinates.
     ///
-    /// Inner dimensions become coordinates; the dense shape is [`Tensor::bounding_shape`]. One map for the coordinates
-    /// and one per ragged dimension. Waits only where the host does not know the longest rows or the number of rows,
-    /// which [`record_async`](crate::record_async) awaits.
+    /// Ragged and inner dimensions become coordinates; the dense shape is [`Tensor::bounding_shape`]. An empty row has
+    /// no entries. Any dtype.
     ///
     /// # Errors
     /// A scalar; more than 2^32 - 2 coordinates.
+    ///
+    /// # Cost
+    /// One map for the coordinates and one per ragged dimension. Waits only where the host does not know the longest
+    /// rows or the number of rows, which [`record_async`](crate::record_async) awaits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![5, 6], vec![], vec![7]], &Device::cpu())?;
     /// let sparse = x.to_sparse()?;
     /// assert_eq!(sparse.dense_shape(), [3, 2]);
-    /// assert_eq!(
-    ///     sparse.indices().to_string(),
-    ///     "tensor([[0, 0], [0, 1], [2, 0]], shape=(3, 2), dtype=i64)"
-    /// );
+    /// assert_eq!(sparse.indices().to_string(), "tensor([[0, 0], [0, 1], [2, 0]], shape=(3, 2), dtype=i64)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// TensorFlow: `tf.RaggedTensor.to_sparse`.
     #[track_caller]
     pub fn to_sparse(&self) -> Result<SparseTensor> {
         const OP: &str = "to_sparse";
@@ -66,14 +68,16 @@ impl Tensor {
         Ok(SparseTensor::of_parts(indices, values, dense_shape, Order::Distinct))
     }
 
-    /// The ragged tensor of a sparse matrix whose values fill each row from its start. `tf.RaggedTensor.from_sparse`.
+    /// The ragged tensor of a sparse matrix whose values fill each row from its start.
     ///
-    /// The result has as many rows as the dense shape; values keep their order. One search per row and the checks, no
-    /// wait.
+    /// The result has as many rows as the dense shape, empty ones included; values keep their order. Any dtype.
     ///
     /// # Errors
     /// A rank other than 2; at the read, coordinates that are not sorted by rows within the dense shape, or columns
     /// that are not 0, 1, 2, ... in each row.
+    ///
+    /// # Cost
+    /// One search per row and the checks. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
@@ -81,6 +85,8 @@ impl Tensor {
     /// assert_eq!(Tensor::from_sparse(&x.to_sparse()?)?.to_string(), x.to_string());
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// TensorFlow: `tf.RaggedTensor.from_sparse`.
     #[track_caller]
     pub fn from_sparse(sparse: &SparseTensor) -> Result<Self> {
         const OP: &str = "from_sparse";
@@ -96,10 +102,16 @@ impl Tensor {
 }
 
 impl SparseTensor {
-    /// The ragged tensor of a sparse matrix whose values fill each row from its start: [`Tensor::from_sparse`].
+    /// The ragged tensor of a sparse matrix whose values fill each row from its start.
+    ///
+    /// The result has as many rows as the dense shape, empty ones included; values keep their order. Any dtype.
     ///
     /// # Errors
-    /// As [`Tensor::from_sparse`].
+    /// A rank other than 2; at the read, coordinates that are not sorted by rows within the dense shape, or columns
+    /// that are not 0, 1, 2, ... in each row.
+    ///
+    /// # Cost
+    /// One search per row and the checks. No wait.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -107,6 +119,8 @@ impl SparseTensor {
     /// assert_eq!(x.to_ragged()?.to_string(), "<ragged.RaggedTensor [[5, 6], [], [7]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// TensorFlow: `tf.RaggedTensor.from_sparse`.
     #[track_caller]
     pub fn to_ragged(&self) -> Result<Tensor> {
         Tensor::from_sparse(self)
@@ -160,10 +174,28 @@ impl SparseTensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::to_sparse`].
+    /// The sparse tensor of all values, including zeros, at their coordinates.
+    ///
+    /// Ragged and inner dimensions become coordinates; the dense shape is [`bounding_shape`](Self::bounding_shape). An
+    /// empty row has no entries. Any dtype.
     ///
     /// # Errors
-    /// As [`Tensor::to_sparse`].
+    /// A scalar; more than 2^32 - 2 coordinates.
+    ///
+    /// # Cost
+    /// One map for the coordinates and one per ragged dimension. Waits only where the host does not know the longest
+    /// rows or the number of rows, which [`record_async`](crate::record_async) awaits.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![5, 6], vec![], vec![7]], &Device::cpu())?;
+    /// let sparse = x.to_sparse()?;
+    /// assert_eq!(sparse.dense_shape(), [3, 2]);
+    /// assert_eq!(sparse.values().to_string(), "tensor([5, 6, 7], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.RaggedTensor.to_sparse`.
     #[track_caller]
     pub fn to_sparse(&self) -> Result<SparseTensor> {
         self.erased().to_sparse()

@@ -50,12 +50,17 @@ impl SparseTensor {
         self.reduce("sparse.reduce_sum", &axes.into(), Aggregate::Sum)
     }
 
-    /// The largest values over the axes, as a dense tensor; 0 where there are no entries. Absent elements do not count.
+    /// The largest values over the axes, as a dense tensor; 0 where there are no entries.
     ///
-    /// Otherwise as [`reduce_sum`](Self::reduce_sum).
+    /// Absent elements do not count. Same dtype; NaN propagates. [`keep`](crate::keep)`(axes)` keeps the axes with
+    /// size 1. Entries may have any order; all entries with equal coordinates count.
     ///
     /// # Errors
-    /// As [`reduce_sum`](Self::reduce_sum).
+    /// `axis` out of range or named twice; bools or byte strings; a result of 2^32 - 1 elements or more. At the read:
+    /// coordinates outside of the dense shape.
+    ///
+    /// # Cost
+    /// A sort of the entries by their place in the result, and a reduction. No wait.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -72,14 +77,16 @@ impl SparseTensor {
 
     /// The sums of the values over the axes, as a sparse tensor with an entry wherever there are values.
     ///
-    /// Otherwise as [`reduce_sum`](Self::reduce_sum), for results of any size. Sums of 0 are entries.
+    /// Same dtype; integers wrap, and sums of 0 are entries. [`keep`](crate::keep)`(axes)` keeps the axes with size 1.
+    /// Entries may have any order; all entries with equal coordinates count. Sums follow the order of the entries, in
+    /// the canonical order of row reductions: the same bits on every backend. NaN propagates.
     ///
     /// # Errors
-    /// As [`reduce_sum`](Self::reduce_sum), except for the size of the result.
+    /// `axis` out of range or named twice; bools or byte strings. At the read: coordinates outside of the dense shape.
     ///
     /// # Cost
-    /// A sort of the entries by their place in the result, a rank bitmap and a reduction. No wait: the number of entries
-    /// of the result is known on the device only.
+    /// A sort of the entries by their place in the result, a rank bitmap and a reduction. No wait: the number of
+    /// entries of the result is known on the device only.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -96,11 +103,17 @@ impl SparseTensor {
         self.reduce_sparse("sparse.reduce_sum", &axes.into(), Aggregate::Sum)
     }
 
-    /// The largest values over the axes, as a sparse tensor with an entry wherever there are values. As
-    /// [`reduce_sum_sparse`](Self::reduce_sum_sparse).
+    /// The largest values over the axes, as a sparse tensor with an entry wherever there are values.
+    ///
+    /// Absent elements do not count. Same dtype; NaN propagates. [`keep`](crate::keep)`(axes)` keeps the axes with
+    /// size 1. Entries may have any order; all entries with equal coordinates count.
     ///
     /// # Errors
-    /// As [`reduce_sum_sparse`](Self::reduce_sum_sparse).
+    /// `axis` out of range or named twice; bools or byte strings. At the read: coordinates outside of the dense shape.
+    ///
+    /// # Cost
+    /// A sort of the entries by their place in the result, a rank bitmap and a reduction. No wait: the number of
+    /// entries of the result is known on the device only.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};

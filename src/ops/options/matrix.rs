@@ -36,8 +36,9 @@ impl<'a, X: AsRef<Tensor>> From<Transposed<'a, X>> for Factor<'a> {
 }
 
 impl Tensor {
-    /// View of the tensor with its two innermost dimensions exchanged, as an operand of [`Tensor::matmul`]. Nothing is
-    /// copied. [`Tensor::transpose`] makes a tensor of exchanged dimensions.
+    /// View of the tensor with its two innermost dimensions exchanged, as an operand of [`Tensor::matmul`].
+    ///
+    /// Nothing is copied. [`Tensor::transpose`] makes a tensor of exchanged dimensions.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -52,17 +53,34 @@ impl Tensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::t`].
+    /// View of the tensor with its two innermost dimensions exchanged, as an operand of [`matmul`](Self::matmul).
+    ///
+    /// Nothing is copied. [`transpose`](Self::transpose) makes a tensor of exchanged dimensions.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0]], &Device::cpu())?;
+    /// assert_eq!(x.matmul(x.t())?.to_vec()?, [5.0, 11.0, 11.0, 25.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn t(&self) -> Transposed<'_, Self> {
         Transposed(self)
     }
 }
 
 impl Transposed<'_, Tensor> {
-    /// As [`Tensor::matmul`], of the transposed tensor.
+    /// The matrix product of the transposed tensor and another, by the rules of [`Tensor::matmul`].
     ///
     /// # Errors
-    /// As [`Tensor::matmul`].
+    /// Different dtypes or devices; bools or strings; ranks below 2, or ranks and batches that differ except as there;
+    /// matrices whose numbers of terms differ, at the read where only the device knows the sizes.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0]], &Device::cpu())?;
+    /// assert_eq!(x.erased().t().matmul(&x)?.to_string(), x.t().matmul(&x)?.to_string());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn matmul<'b>(self, other: impl Into<Factor<'b>>) -> Result<Tensor> {
         Factor::from(self).matmul(other.into())
@@ -70,10 +88,18 @@ impl Transposed<'_, Tensor> {
 }
 
 impl<T: Arithmetic> Transposed<'_, RaggedTensor<T>> {
-    /// As [`Tensor::matmul`], of the transposed tensor.
+    /// The matrix product of the transposed tensor and another, by the rules of [`RaggedTensor::matmul`].
     ///
     /// # Errors
-    /// As [`Tensor::matmul`].
+    /// Different dtypes or devices; ranks below 2, or ranks and batches that differ except as there; matrices whose
+    /// numbers of terms differ, at the read where only the device knows the sizes.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0]], &Device::cpu())?;
+    /// assert_eq!(x.t().matmul(&x)?.to_vec()?, [10.0, 14.0, 14.0, 20.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn matmul<'b>(self, other: impl Into<Factor<'b>>) -> Result<RaggedTensor<T>> {
         Factor::from(self).matmul(other.into())?.try_into()

@@ -18,62 +18,58 @@ operations! {
     /// Minimum and maximum.
     const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
 
-    /// The minimum over the axes; NaN if any value is NaN.
+    /// The minimum of the values over the axes.
     ///
-    /// Without values: the greatest finite value of the dtype; for floats +infinity if `axis` is `None` or only inner
-    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](crate::Axes).
+    /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the greatest finite value of the dtype; for
+    /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Shapes and order as for all
+    /// [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
     ///
+    /// # Cost
+    /// One pass over the values, as for all [reductions](crate::Axes).
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::U8(vec![3, 1, 2]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_min(1)?.to_host()?.values, HostValues::U8(vec![1, 255, 2]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3u8, 1], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_min(1)?.to_vec()?, [1, u8::MAX, 2]);
+    /// assert_eq!(x.reduce_min(0)?.to_vec()?, [2, 1]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_min(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
-    alias "min";
+    alias "min", "amin", "minimum";
     tensorflow "tf.math.reduce_min";
     awkward "ak.min";
-    polars "list.min()";
+    polars "list.min";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 
-    /// The maximum over the axes; NaN if any value is NaN.
+    /// The maximum of the values over the axes.
     ///
-    /// Without values: the least finite value of the dtype; for floats -infinity if `axis` is `None` or only inner
-    /// dimensions are reduced. Same dtype. -0 is below +0. Shapes and cost as for all [reductions](crate::Axes).
+    /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the least finite value of the dtype; for
+    /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Shapes and order as for all
+    /// [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
     ///
+    /// # Cost
+    /// One pass over the values, as for all [reductions](crate::Axes).
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::U8(vec![3, 1, 2]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_max(1)?.to_host()?.values, HostValues::U8(vec![3, 0, 2]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3u8, 1], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_max(1)?.to_vec()?, [3, 0, 2]);
+    /// assert_eq!(x.reduce_max(0)?.to_vec()?, [3, 1]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_max(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
-    alias "max";
+    alias "max", "amax", "maximum";
     tensorflow "tf.math.reduce_max";
     awkward "ak.max";
-    polars "list.max()";
+    polars "list.max";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 }
 

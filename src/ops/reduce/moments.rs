@@ -19,105 +19,97 @@ operations! {
     /// Means, variances and standard deviations.
     const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
 
-    /// The mean of the values over the axes; NaN where there are none.
+    /// The mean of the values over the axes.
     ///
-    /// Floats keep their dtype; f16 and bf16 round the mean once. Integers of 8 and 16 bits give f32, wider ones f64;
-    /// sums of integers are exact. Several axes give the sum over all of them divided by the count over all of them.
-    /// Floats are summed in their dtype, f16 and bf16 in f32: the mean is infinite or NaN where a partial sum overflows,
-    /// as of two values of 3e38, although the mean is in range. Scale such values down first.
-    /// Shapes, order and cost as for all [reductions](crate::Axes): the division is an epilogue of the sum.
+    /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64. Sums
+    /// of integers are exact. Floats are summed in their dtype, f16 and bf16 in f32, and the mean is rounded once: it
+    /// is infinite or NaN where a partial sum overflows, as of two values of 3e38, although the mean is in range. Scale
+    /// such values down first. Several axes give the sum over all of them divided by the count over all of them. Shapes
+    /// and order as for all [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values; f64 on a device without it.
     ///
+    /// # Cost
+    /// One pass over the values, as for all [reductions](crate::Axes): the division is an epilogue of the sum.
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::F32(vec![3.0, 1.0, 2.0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// let HostValues::F32(mean) = x.reduce_mean(1)?.to_host()?.values else { unreachable!() };
-    /// assert_eq!((mean[0], mean[2]), (2.0, 2.0));
-    /// assert!(mean[1].is_nan());
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3.0f32, 1.0], vec![], vec![2.0]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_mean(1)?.to_string(), "tensor([2.0, nan, 2.0], shape=(3,), dtype=f32)");
+    /// assert_eq!(x.reduce_mean(..)?.to_vec()?, [2.0]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_mean(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
     alias "mean", "average";
     tensorflow "tf.math.reduce_mean";
     awkward "ak.mean";
-    polars "list.mean()";
+    polars "list.mean";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 
-    /// The population variance of the values over the axes; NaN where there are none.
+    /// The population variance of the values over the axes.
+    ///
+    /// NaN where there are no values, or where one is not finite. Floats keep their dtype; f16 and bf16 are computed in
+    /// f32 and rounded once. Integers of 8 and 16 bits give f32, wider ones f64. Infinite where the variance exceeds
+    /// the dtype. Polars divides by `n - 1` instead, unless `ddof=0`. Shapes and order as for all
+    /// [reductions](crate::Axes).
     ///
     /// Computed as the mean of the squared deviations from the mean, so that it is never negative and free of
-    /// cancellation. TensorFlow's difference of means of squares loses all digits where the mean is large. Adjacent
-    /// axes take one pass, which other reductions over the same rows share ([`eval`](crate::eval)). The pass merges
-    /// counts, means and deviations of parts (Chan, Golub and LeVeque 1979), and keeps the rounding error of each mean.
-    /// Axes that are not adjacent take two passes, or three for floats and 64-bit integers. NaN if any value is not
-    /// finite. Dtype as [`reduce_mean`](Self::reduce_mean). Infinite where the variance exceeds the dtype; f16 and bf16
-    /// are computed in f32 and rounded once.
+    /// cancellation. TensorFlow's difference of means of squares loses all digits where the mean is large.
     ///
     /// # Errors
-    /// As [`reduce_mean`](Self::reduce_mean).
+    /// `axis` out of range or named twice; bool or string values; f64 on a device without it.
+    ///
+    /// # Cost
+    /// Adjacent axes take one pass, which other reductions over the same rows share ([`eval`](crate::eval)). It merges
+    /// counts, means and deviations of parts (Chan, Golub and LeVeque 1979), and keeps the rounding error of each mean.
+    /// Axes that are not adjacent take two passes, or three for floats and 64-bit integers.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::F32(vec![3.0, 1.0, 2.0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// let HostValues::F32(v) = x.reduce_variance(1)?.to_host()?.values else { unreachable!() };
-    /// assert_eq!((v[0], v[2]), (1.0, 0.0));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3.0f32, 1.0], vec![], vec![2.0]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_variance(1)?.to_string(), "tensor([1.0, nan, 0.0], shape=(3,), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_variance(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
     alias "var", "variance";
     tensorflow "tf.math.reduce_variance";
     awkward "ak.var";
-    polars "list.var()";
+    polars "list.var(ddof=0)";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 
-    /// The population standard deviation of the values over the axes; NaN where there are none.
+    /// The population standard deviation of the values over the axes.
     ///
-    /// The square root of [`reduce_variance`](Self::reduce_variance); dtype, shapes and cost are the same. The sum
-    /// of the squares of the deviations must be in the range of the dtype (f32 for f16 and bf16): n deviations above
-    /// 1.8e19 / √n in f32 or 1.3e154 / √n in f64 give infinity, those below 1e-19 or 1e-154 lose digits, and the least
-    /// give 0. Scale such values by a power of 2 first, which is exact.
+    /// The square root of [`reduce_variance`](Self::reduce_variance): NaN where there are no values, or where one is
+    /// not finite. Floats keep their dtype; f16 and bf16 are computed in f32 and rounded once. Integers of 8 and 16
+    /// bits give f32, wider ones f64. Polars divides by `n - 1` instead, unless `ddof=0`. Shapes and order as for all
+    /// [reductions](crate::Axes).
+    ///
+    /// The sum of the squares of the deviations must be in the range of the dtype (f32 for f16 and bf16): n deviations
+    /// above 1.8e19 / √n in f32 or 1.3e154 / √n in f64 give infinity, those below 1e-19 or 1e-154 lose digits, and the
+    /// least give 0. Scale such values by a power of 2 first, which is exact.
     ///
     /// # Errors
-    /// As [`reduce_mean`](Self::reduce_mean).
+    /// `axis` out of range or named twice; bool or string values; f64 on a device without it.
+    ///
+    /// # Cost
+    /// Adjacent axes take one pass, which other reductions over the same rows share ([`eval`](crate::eval)). Axes that
+    /// are not adjacent take two passes, or three for floats and 64-bit integers.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::F32(vec![5.0, 1.0, 2.0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// let HostValues::F32(v) = x.reduce_std(1)?.to_host()?.values else { unreachable!() };
-    /// assert_eq!((v[0], v[2]), (2.0, 0.0));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![5.0f32, 1.0], vec![], vec![2.0]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_std(1)?.to_string(), "tensor([2.0, nan, 0.0], shape=(3,), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_std(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
-    alias "std";
+    alias "std", "stddev", "standard deviation";
     tensorflow "tf.math.reduce_std";
     awkward "ak.std";
-    polars "list.std()";
+    polars "list.std(ddof=0)";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 }
 

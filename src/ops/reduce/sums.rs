@@ -15,62 +15,57 @@ operations! {
     /// Sums and products.
     const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
 
-    /// The sum of the values over the axes; 0 where there are none.
+    /// The sum of the values over the axes.
     ///
-    /// Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Shapes, order and cost as for all
+    /// 0 where there are no values. Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Awkward
+    /// widens integers to 64 bits, Polars those of 8 and 16 bits. Shapes and order as for all
     /// [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
     ///
+    /// # Cost
+    /// One pass over the values, as for all [reductions](crate::Axes).
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::I32(vec![3, 1, 2]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_sum(1)?.to_host()?.values, HostValues::I32(vec![4, 0, 2]));
-    /// assert_eq!(x.reduce_sum(0)?.to_host()?.values, HostValues::I32(vec![5, 1]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_sum(1)?.to_vec()?, [4, 0, 2]);
+    /// assert_eq!(x.reduce_sum(0)?.to_vec()?, [5, 1]);
+    /// assert_eq!(x.reduce_sum(..)?.to_vec()?, [6]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_sum(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
     alias "sum";
     tensorflow "tf.math.reduce_sum";
     awkward "ak.sum";
-    polars "list.sum()";
+    polars "list.sum";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 
-    /// The product of the values over the axes; 1 where there are none.
+    /// The product of the values over the axes.
     ///
-    /// Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once. Shapes, order and cost as for
-    /// all [reductions](crate::Axes).
+    /// 1 where there are no values. Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once.
+    /// Shapes and order as for all [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
     ///
+    /// # Cost
+    /// One pass over the values, as for all [reductions](crate::Axes).
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::I32(vec![3, 1, 2]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_prod(-1)?.to_host()?.values, HostValues::I32(vec![3, 1, 2]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 4], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_prod(-1)?.to_vec()?, [12, 1, 2]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_prod(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
     alias "prod", "product";
     tensorflow "tf.math.reduce_prod";
     awkward "ak.prod";
+    polars "Expr.product";
+    waits "with `keep` of axis 0, for the longest row";
     gradient later;
 }
 

@@ -15,62 +15,54 @@ operations! {
     /// Logical reductions: all and any.
     const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Number;
 
-    /// Logical AND over the axes; true where there are no values.
+    /// Whether all values over the axes are true: their logical AND.
     ///
-    /// The result is bool. Any number other than 0 is true, including NaN. Shapes and cost as for all
-    /// [reductions](crate::Axes).
+    /// True where there are no values. The result is bool. Any number other than 0 is true, including NaN. Shapes as
+    /// for all [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
     ///
+    /// # Cost
+    /// One pass over the values, as for all [reductions](crate::Axes).
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::Bool(vec![true, false, true]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_all(1)?.to_host()?.values, HostValues::Bool(vec![false, true, true]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![true, false], vec![], vec![true]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_all(1)?.to_vec()?, [false, true, true]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_all(&self, axis: impl IntoReduceAxes as reduce_axes) -> bool;
     alias "all";
     tensorflow "tf.math.reduce_all";
     awkward "ak.all";
-    polars "list.all()";
+    polars "list.all";
+    waits "with `keep` of axis 0, for the longest row";
     gradient none "bools";
 
-    /// Logical OR over the axes; false where there are no values.
+    /// Whether any value over the axes is true: their logical OR.
     ///
-    /// The result is bool. Any number other than 0 is true, including NaN. Shapes and cost as for all
-    /// [reductions](crate::Axes).
+    /// False where there are no values. The result is bool. Any number other than 0 is true, including NaN. Shapes as
+    /// for all [reductions](crate::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
     ///
+    /// # Cost
+    /// One pass over the values, as for all [reductions](crate::Axes).
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::Bool(vec![true, false, true]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.reduce_any(1)?.to_host()?.values, HostValues::Bool(vec![true, false, true]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![true, false], vec![], vec![true]], &Device::cpu())?;
+    /// assert_eq!(x.reduce_any(1)?.to_vec()?, [true, false, true]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn reduce_any(&self, axis: impl IntoReduceAxes as reduce_axes) -> bool;
     alias "any";
     tensorflow "tf.math.reduce_any";
     awkward "ak.any";
-    polars "list.any()";
+    polars "list.any";
+    waits "with `keep` of axis 0, for the longest row";
     gradient none "bools";
 }
 

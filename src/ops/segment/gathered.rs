@@ -15,21 +15,22 @@ macro_rules! gathered {
             const GATHERED: family "Products and segments" on RaggedTensor<T> where T: Averaged;
 
             $(
-                #[doc = concat!($lead, " of the rows of a dense tensor that `indices` select.")]
+                #[doc = concat!($lead, " of gathered rows: those of a dense tensor that `indices` names.")]
                 ///
-                /// Segment `s` aggregates the rows `indices[k]` with `segment_ids[k] == s`; the ids ascend from 0 or more.
-                /// The result has the last id plus 1 rows, which costs a wait, or as many as
+                /// Segment `s` aggregates the rows `indices[k]` with `segment_ids[k] == s`; the ids ascend from 0 or
+                /// more. The result has as many rows as the last id plus 1, or as
                 #[doc = "[`with_nrows`](crate::with_nrows)`(&ids, n)` says. A segment without rows gives 0."]
                 #[doc = $dtype]
                 ///
                 /// # Errors
                 /// Ragged data; indices or ids that are not vectors of integers of one length; a negative number of
-                /// segments; bool or string values. At the read: ids that descend, are negative or not below the number of
-                /// segments; indices out of range.
+                /// segments; bool or string values. At the read: ids that descend, are negative or not below the number
+                /// of segments; indices out of range.
                 ///
                 /// # Cost
-                /// Sums follow the order of the indices, in the canonical order of row reductions: the same bits on every
-                /// backend. The gathered rows are not stored: one pass over them.
+                /// Sums follow the order of the indices, in the canonical order of row reductions: the same bits on
+                /// every backend. The gathered rows are not stored: one pass over them. Waits for the last id without
+                /// `with_nrows`; [`record_async`](crate::record_async) awaits it.
                 ///
                 /// ```
                 /// use ragged::{Device, RaggedTensor, with_nrows};
@@ -63,11 +64,13 @@ macro_rules! gathered {
     };
 }
 gathered! {
-    sparse_segment_sum, "tf.sparse.segment_sum", Sum => T, "Segment sums", "Same dtype; integers wrap.",
+    sparse_segment_sum, "tf.sparse.segment_sum", Sum => T, "The sum of each segment", "Same dtype; integers wrap.",
         "[[6.0, 8.0], [3.0, 4.0], [0.0, 0.0]]";
-    sparse_segment_mean, "tf.sparse.segment_mean", Mean => (T::Mean), "Segment means",
-        "Floats as [`reduce_mean`](Self::reduce_mean) gives.", "[[3.0, 4.0], [3.0, 4.0], [0.0, 0.0]]";
+    sparse_segment_mean, "tf.sparse.segment_mean", Mean => (T::Mean), "The mean of each segment",
+        "Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64.",
+        "[[3.0, 4.0], [3.0, 4.0], [0.0, 0.0]]";
     sparse_segment_sqrt_n, "tf.sparse.segment_sqrt_n", SqrtN => (T::Mean),
-        "Segment sums, divided by the square root of the number of rows,",
-        "Floats as [`reduce_mean`](Self::reduce_mean) gives.", "[[4.242641, 5.656854], [3.0, 4.0], [0.0, 0.0]]";
+        "The sum, divided by the square root of the number of rows, of each segment",
+        "Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64.",
+        "[[4.242641, 5.656854], [3.0, 4.0], [0.0, 0.0]]";
 }

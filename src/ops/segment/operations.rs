@@ -13,32 +13,34 @@ macro_rules! unsorted {
         $name:ident, $what:ident => $result:tt, $lead:literal, $none:literal, $ids:literal, $want:literal;
     )*) => {
         operations! {
-            /// Sums, products, extremes and means of segments.
+            /// Sums, products, extremes and means of segments of ids in any order.
             const UNSORTED: family "Products and segments" on RaggedTensor<T> where T: Averaged;
 
             $(
-                #[doc = concat!($lead, " that ids in any order name.")]
+                #[doc = concat!($lead, ", for ids in any order.")]
                 ///
-                /// `segment_ids` gives the segment of each of the data's outermost elements, or of deeper elements if it
-                /// has more dimensions: its shape must be a prefix of the data's shape.
-                /// - Dense data, or ids as deep as all ragged dimensions: a dense tensor of `num_segments` results with the
-                ///   remaining dimensions of the data. Negative ids belong to no segment.
-                /// - Ragged dimensions below the ids: values at the same offset in their rows are combined. A result row is
-                ///   as long as the longest row in its segment, and a segment without rows is an empty row.
+                /// `segment_ids` gives the segment of each of the data's outermost elements, or of deeper elements if
+                /// it has more dimensions: its shape must be a prefix of the data's shape.
+                /// - Dense data, or ids as deep as all ragged dimensions: a dense tensor of `num_segments` results with
+                ///   the remaining dimensions of the data. Negative ids belong to no segment.
+                /// - Ragged dimensions below the ids: values at the same offset in their rows are combined. A result
+                ///   row is as long as the longest row in its segment, and a segment without rows is an empty row.
                 ///
                 #[doc = $none]
                 ///
                 /// # Errors
-                /// A negative `num_segments`; ids that are not integers, or whose shape is not a prefix of the data's; bool
-                /// or string values. At the read: ids that are not below `num_segments`, or negative ids of ragged rows.
+                /// A negative `num_segments`; ids that are not integers, or whose shape is not a prefix of the data's;
+                /// bool or string values. At the read: ids that are not below `num_segments`, or negative ids of ragged
+                /// rows.
                 ///
                 /// # Cost
-                /// Up to 512 numbers in a result without ragged dimensions cost no sort: one pass over the values and the
-                /// ids, and for means and roots one more over the ids, which counts the members. The members of a result
-                /// are reduced in flat order within each 2048 consecutive values, then the results of these tiles. Larger
-                /// results cost a stable sort of the ids, one more sort of positions per ragged dimension below, and one
-                /// pass over the values; the members are reduced in flat order, in the canonical order of row reductions,
-                /// independent of the other segments. Either gives the same bits on every backend, without a wait.
+                /// Up to 512 numbers in a result without ragged dimensions cost no sort: one pass over the values and
+                /// the ids, and for means and roots one more over the ids, which counts the members. The members of a
+                /// result are reduced in flat order within each 2048 consecutive values, then the results of these
+                /// tiles. Larger results cost a stable sort of the ids, one more sort of positions per ragged dimension
+                /// below, and one pass over the values; the members are reduced in flat order, in the canonical order
+                /// of row reductions, independent of the other segments. Either gives the same bits on every backend,
+                /// without a wait.
                 ///
                 /// ```
                 /// use ragged::{Device, RaggedTensor};
@@ -72,42 +74,44 @@ unsorted! {
         "Same dtype; integers wrap. 1 for a segment of a dense result that has no members.", "[1, 0, 1]",
         "[[3.0], [4.0, 10.0]]";
     unsorted_segment_min, Min => T, "The least value of each segment",
-        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order of visiting), -0 below +0. The \
-         greatest finite value for a segment of a dense result that has no members.", "[1, 0, 1]", "[[3.0], [1.0, 2.0]]";
+        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order), -0 below +0. The \
+         greatest finite value for a segment of a dense result that has no members.",
+        "[1, 0, 1]", "[[3.0], [1.0, 2.0]]";
     unsorted_segment_max, Max => T, "The greatest value of each segment",
-        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order of visiting), -0 below +0. The \
+        "Same dtype; NaN if any member is (TensorFlow's answer depends on the order), -0 below +0. The \
          least finite value for a segment of a dense result that has no members.", "[1, 0, 1]", "[[3.0], [4.0, 5.0]]";
     unsorted_segment_mean, Mean => (T::Mean), "The mean of each segment",
-        "Floats as [`reduce_mean`](Self::reduce_mean) gives; sums of integers are exact. A segment of a dense result \
-         that has no members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "[1, 0, 1]",
-        "[[3.0], [2.5, 3.5]]";
-    unsorted_segment_sqrt_n, SqrtN => (T::Mean), "The sum by the square root of the number of members of each segment",
-        "Floats as [`reduce_mean`](Self::reduce_mean) gives; sums of integers are exact. A segment of a dense result \
-         that has no members gives 0 for dense data and NaN for ragged data, as in TensorFlow.", "[0, 1, 1]",
-        "[[1.0, 2.0], [4.949747468305833, 5.0]]";
+        "Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64; sums of integers are exact. A \
+         segment of a dense result without members gives 0 for dense data and NaN for ragged data, as in TensorFlow.",
+        "[1, 0, 1]", "[[3.0], [2.5, 3.5]]";
+    unsorted_segment_sqrt_n, SqrtN => (T::Mean), "The sum of each segment divided by the square root of its size",
+        "Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64; sums of integers are exact. A \
+         segment of a dense result without members gives 0 for dense data and NaN for ragged data, as in TensorFlow.",
+        "[0, 1, 1]", "[[1.0, 2.0], [4.949747468305833, 5.0]]";
 }
 
 /// Declares the aggregates of segments that stand one after the other.
 macro_rules! sorted {
     ($($name:ident, $what:ident => $result:tt, $lead:literal, $none:literal, $want:literal;)*) => {
         operations! {
-            /// Sums, products, extremes and means of segments that stand one after the other.
+            /// Sums, products, extremes and means of segments of ascending ids.
             const SORTED: family "Products and segments" on RaggedTensor<T> where T: Averaged;
 
             $(
-                #[doc = concat!($lead, " of dense data whose segments stand one after the other.")]
+                #[doc = concat!($lead, " of dense data, for ids in ascending order.")]
                 ///
-                /// `segment_ids` is a vector that ascends from 0 or more. The number of result rows is the last id plus 1,
-                /// which costs a wait; [`record_async`](crate::record_async) awaits it.
+                /// `segment_ids` is a vector with one id per row, which ascends from 0 or more. The result has as many
+                /// rows as the last id plus 1, and the inner dimensions of the data.
                 #[doc = $none]
                 ///
                 /// # Errors
-                /// Ragged data; ids that are not a vector of integers with one id per row, or that descend or are negative;
-                /// bool or string values.
+                /// Ragged data; ids that are not a vector of integers with one id per row, or that descend or are
+                /// negative; bool or string values.
                 ///
                 /// # Cost
-                /// The members of a result are reduced in the canonical order of row reductions, independent of the other
-                /// segments, with the same bits on every backend: one pass over the values, without a sort.
+                /// The members of a result are reduced in the canonical order of row reductions, independent of the
+                /// other segments, with the same bits on every backend: one pass over the values, without a sort. Waits
+                /// for the last id; [`record_async`](crate::record_async) awaits it.
                 ///
                 /// ```
                 /// use ragged::{Device, RaggedTensor};
@@ -132,12 +136,15 @@ macro_rules! sorted {
     };
 }
 sorted! {
-    segment_sum, Sum => T, "The sums of the segments", "Same dtype; 0 without members.", "[1.0, 0.0, 5.0]";
-    segment_prod, Prod => T, "The products of the segments", "Same dtype; 1 without members.", "[1.0, 1.0, 6.0]";
-    segment_min, Min => T, "The least values of the segments", "Same dtype; 0 without members; NaN if any is.",
+    segment_sum, Sum => T, "The sum of each segment", "Same dtype; integers wrap; 0 without members.",
+        "[1.0, 0.0, 5.0]";
+    segment_prod, Prod => T, "The product of each segment", "Same dtype; integers wrap; 1 without members.",
+        "[1.0, 1.0, 6.0]";
+    segment_min, Min => T, "The least value of each segment", "Same dtype; 0 without members; NaN if any is.",
         "[1.0, 0.0, 2.0]";
-    segment_max, Max => T, "The greatest values of the segments", "Same dtype; 0 without members; NaN if any is.",
+    segment_max, Max => T, "The greatest value of each segment", "Same dtype; 0 without members; NaN if any is.",
         "[1.0, 0.0, 3.0]";
-    segment_mean, Mean => (T::Mean), "The means of the segments",
-        "Floats as [`reduce_mean`](Self::reduce_mean) gives; 0 without members.", "[1.0, 0.0, 2.5]";
+    segment_mean, Mean => (T::Mean), "The mean of each segment",
+        "Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64; 0 without members.",
+        "[1.0, 0.0, 2.5]";
 }

@@ -16,71 +16,66 @@ use crate::ops::operations;
 pub(crate) use runs::single_row;
 
 operations! {
-    /// Slicing: integers, ranges, new axes and ellipses along any dimension.
+    /// Slicing along any dimension.
     const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
 
-    /// The part of the tensor that `index` selects, dimension by dimension. Dimensions without an item are kept whole.
+    /// The part of the tensor that `index` selects, dimension by dimension.
     ///
     /// An integer selects one element of its dimension and removes the dimension. It is invalid for a ragged dimension
-    /// below one that is kept, whose rows need not have that element. A range applies Python's `start:stop:step` to
-    /// each row, clamped to the row. The result is dense if no ragged dimension remains: `x[i]` of a tensor with one
-    /// partition is a row of its values. Uniform dimensions stay uniform. Empty rows stay empty rows.
-    ///
-    /// Costs a map over the values. Each ragged dimension that is not kept whole, or lies below such a dimension, adds
-    /// a prefix sum over its rows, or a map where the selected rows are contiguous. Slices that keep equally many
-    /// values of every row share their partition: `x[:, :-1]` and `x[:, 1:]`. Waits only for a new axis before a dense
-    /// dimension whose size the host does not know; [`record_async`](crate::record_async) awaits it.
+    /// below one that is kept, whose rows need not have that element: [`nth`](Tensor::nth) takes it. A range applies
+    /// Python's `start:stop:step` to each row, clamped to the row. Dimensions without an item are kept whole. The
+    /// result is dense if no ragged dimension remains: `x[i]` of a tensor with one partition is a row of its values.
+    /// Uniform dimensions stay uniform, empty rows stay empty rows. Any dtype.
     ///
     /// # Errors
     /// More items than dimensions; an integer out of range (at the read where only the device knows the size); an
     /// integer for a ragged inner dimension; a step of 0.
     ///
+    /// # Cost
+    /// A map over the values. Each ragged dimension that is not kept whole, or lies below such a dimension, adds a
+    /// prefix sum over its rows, or a map where the selected rows are contiguous. Slices that keep equally many values
+    /// of every row share their partition: `x[:, :-1]` and `x[:, 1:]`. Waits only for a new axis before a dense
+    /// dimension whose size the host does not know; [`record_async`](crate::record_async) awaits it.
+    ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues, s};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::I32(vec![1, 2, 3, 4, 5]),
-    /// }
-    /// .to_device(&Device::cpu())?;
-    /// let tails = x.slice(s![.., 1..])?.to_host()?;
-    /// assert_eq!(tails.nested_row_splits, [[0, 2, 2, 3]]);
-    /// assert_eq!(tails.values, HostValues::I32(vec![2, 3, 5]));
-    /// assert_eq!(x.slice(s![0, ..;-1])?.to_host()?.values, HostValues::I32(vec![3, 2, 1]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor, s};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
+    /// assert_eq!(x.slice(s![.., 1..])?.to_string(), "<ragged.RaggedTensor [[2, 3], [], [5]]>");
+    /// assert_eq!(x.slice(s![0, ..;-1])?.to_vec()?, [3, 2, 1]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn slice(&self, index: impl SliceItems) -> T;
+    alias "getitem", "index", "head", "tail";
     tensorflow "tf.RaggedTensor.__getitem__";
-    waits "for sizes that only the device knows and that become uniform";
+    awkward "ak.Array.__getitem__";
+    polars "list.slice";
+    waits "for the size of a dense dimension behind a new axis";
     gradient later;
     row hand;
 
-    /// Row `index`, a scalar integer tensor. Negative indices count from the end. As [`Tensor::slice`] with one integer
-    /// that only the device knows.
+    /// Row `index` of the tensor, where the index is itself a scalar tensor.
     ///
-    /// Does not wait for the index, so the size of the row is known on the device only.
-    ///
-    /// TensorFlow: `RaggedTensor.__getitem__` with a tensor.
+    /// A negative index counts from the end. The result has the shape without axis 0. Any dtype. The size of a ragged
+    /// row is known on the device only.
     ///
     /// # Errors
     /// `index` is not a scalar of i32 or i64, or is on another device; the tensor is a scalar. At the read: `index` is
     /// out of range.
     ///
+    /// # Cost
+    /// A map over the row, and a prefix sum per ragged dimension that remains. No wait, not for the index either.
+    ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = HostTensor::dense(&[3], HostValues::F32(vec![1.0, 2.0, 3.0])).to_device(&device)?;
-    /// let last = HostTensor::dense(&[], HostValues::I64(vec![-1])).to_device(&device)?;
-    /// assert_eq!(x.row_at(&last)?.to_host()?.values, HostValues::F32(vec![3.0]));
-    /// # Ok(())
-    /// # }
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &device)?;
+    /// let last = RaggedTensor::from_nested([5, -1], &device)?.reduce_min(..)?;
+    /// assert_eq!(x.row_at(&last)?.to_vec()?, [3]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn row_at(&self, index: &impl AsRef<Tensor>) -> T;
     tensorflow "tf.RaggedTensor.__getitem__";
+    awkward "ak.Array.__getitem__";
     gradient later;
     row none "it takes one row of all";
 }

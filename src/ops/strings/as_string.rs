@@ -20,7 +20,10 @@ operations! {
     const OPERATIONS: family "Strings" on RaggedTensor<T> where T: Number;
 
     /// Each number as text: integers in decimal, floats with six digits after the point, bools as `true` and `false`.
-    /// The layout stays; strings stay.
+    ///
+    /// The layout stays: empty rows stay empty. A [`Tensor`](crate::Tensor) of strings stays as it is. Polars writes
+    /// the shortest text of a float that reads back, as [`as_string_with`](Self::as_string_with) does with
+    /// [`Notation::Shortest`](crate::Notation).
     ///
     /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
@@ -31,34 +34,36 @@ operations! {
     /// Integers and bools: a map and a prefix sum over the numbers, and a map over the bytes of the result, each of
     /// which divides. No wait. Floats: a read and an upload, and one wait.
     ///
-    /// # Source
-    /// `tf.strings.as_string`; Polars: `cast(pl.String)`, which writes the shortest text of a float that reads back
-    /// ([`Notation::Shortest`](crate::Notation)).
-    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let cpu = Device::cpu();
-    /// let x = RaggedTensor::from_nested([vec![10, -3], vec![]], &cpu)?;
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![10, -3], vec![]], &device)?;
     /// assert_eq!(x.as_string()?.to_string(), "<ragged.RaggedTensor [[b'10', b'-3'], []]>");
-    /// let x = RaggedTensor::from_nested([1.5f32], &cpu)?;
+    /// let x = RaggedTensor::from_nested([1.5f32], &device)?;
     /// assert_eq!(x.as_string()?.to_string(), "tensor([b'1.500000'], shape=(1,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn as_string(&self) -> Str;
+    alias "to_string", "str";
     tensorflow "tf.strings.as_string";
-    polars "cast(pl.String)";
+    polars "Expr.cast(pl.String)";
     host "floats";
     gradient none "strings";
 
-    /// As [`Tensor::as_string`], in a format. Bools and strings ignore it, integers its precision and notation.
-    /// Floats are a host step.
+    /// Each number as text, in a format of given width, padding, precision and notation.
+    ///
+    /// The layout stays: empty rows stay empty. Bools ignore the format, as does a [`Tensor`](crate::Tensor) of
+    /// strings; integers ignore its precision and notation. [`Notation::Shortest`](crate::Notation) reads back, and
+    /// with precision 6 is TensorFlow's `shortest`.
+    ///
+    /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
-    /// As [`Tensor::as_string`].
+    /// Floats on a GPU whose options do not allow host steps; no host memory for the texts of floats.
     ///
-    /// # Source
-    /// `tf.strings.as_string(x, precision, scientific, shortest, width, fill)`; [`Notation::Shortest`](crate::Notation)
-    /// reads back, and with precision 6 is TensorFlow's `shortest`.
+    /// # Cost
+    /// Integers and bools: a map and a prefix sum over the numbers, and a map over the bytes of the result, each of
+    /// which divides. No wait. Floats: a read and an upload, and one wait.
     ///
     /// ```
     /// use ragged::{Device, NumberFormat, RaggedTensor};
@@ -68,7 +73,8 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn as_string_with(&self, format: &NumberFormat) -> Str;
-    tensorflow "tf.strings.as_string";
+    alias "printf";
+    tensorflow "tf.strings.as_string(…, precision, scientific, shortest, width, fill)";
     host "floats";
     gradient none "strings";
 }

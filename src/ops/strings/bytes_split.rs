@@ -7,10 +7,12 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// The bytes of byte strings, as strings.
+    /// Bytes of byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// Each byte of each string, as a string of one byte. `[..]` gives `[.., (bytes)]`; a scalar gives a vector.
+    /// Each byte of each string, as a string of one byte.
+    ///
+    /// `[..]` gives `[.., (bytes)]`; a scalar gives a vector. An empty string gives an empty row.
     ///
     /// # Errors
     /// The tensor does not hold strings.

@@ -12,7 +12,9 @@ operations! {
     /// Letter case of byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// Each string in upper case: ASCII letters are converted, all other bytes stay. The layout stays.
+    /// Each string in upper case: ASCII letters are converted, all other bytes stay.
+    ///
+    /// The layout stays: empty rows stay empty. [`string_upper_utf8`](Self::string_upper_utf8) converts all of Unicode.
     ///
     /// # Errors
     /// The tensor does not hold strings.
@@ -20,47 +22,49 @@ operations! {
     /// # Cost
     /// One map over the bytes, which fuses into its consumers; the positions of the strings are shared. No wait.
     ///
-    /// # Source
-    /// `tf.strings.upper(x)`; Polars: `str.to_uppercase`, which converts all of Unicode.
-    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["Café", "x1"], &Device::cpu())?;
+    /// let x = RaggedTensor::from_nested([vec!["Café", "x1"], vec![]], &Device::cpu())?;
     /// assert_eq!(x.string_upper()?.to_vec()?, ["CAFé".as_bytes(), b"X1"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_upper(&self) -> Str;
+    alias "upper", "to_uppercase";
     tensorflow "tf.strings.upper";
     gradient none "strings";
 
-    /// Each string in lower case: ASCII letters are converted, all other bytes stay. As [`Tensor::string_upper`].
+    /// Each string in lower case: ASCII letters are converted, all other bytes stay.
+    ///
+    /// The layout stays: empty rows stay empty. [`string_lower_utf8`](Self::string_lower_utf8) converts all of Unicode.
     ///
     /// # Errors
     /// The tensor does not hold strings.
     ///
-    /// # Source
-    /// `tf.strings.lower(x)`.
+    /// # Cost
+    /// One map over the bytes, which fuses into its consumers; the positions of the strings are shared. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["CAFÉ", "X1"], &Device::cpu())?;
+    /// let x = RaggedTensor::from_nested([vec!["CAFÉ", "X1"], vec![]], &Device::cpu())?;
     /// assert_eq!(x.string_lower()?.to_vec()?, ["cafÉ".as_bytes(), b"x1"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_lower(&self) -> Str;
+    alias "lower", "to_lowercase";
     tensorflow "tf.strings.lower";
     gradient none "strings";
 
-    /// Each string in upper case by Unicode's full case mapping, which may change lengths: `ß` becomes `SS`. The layout
-    /// stays. Invalid UTF-8 becomes U+FFFD.
+    /// Each string in upper case by Unicode's full case mapping, which may change lengths: `ß` becomes `SS`.
+    ///
+    /// The layout stays: empty rows stay empty. Invalid UTF-8 becomes U+FFFD.
     ///
     /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
     /// The tensor does not hold strings; a GPU whose options do not allow host steps.
     ///
-    /// # Source
-    /// `tf.strings.upper(x, encoding='utf-8')`; Polars: `str.to_uppercase`.
+    /// # Cost
+    /// A read and an upload, and one wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -69,20 +73,24 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_upper_utf8(&self) -> Str;
+    alias "upper", "to_uppercase";
     tensorflow "tf.strings.upper(…, encoding='utf-8')";
     awkward "ak.str.upper";
-    polars "str.to_uppercase()";
+    polars "str.to_uppercase";
     host "all of it";
     gradient none "strings";
 
-    /// Each string in lower case by Unicode's full case mapping, final sigma included: a host step, as
-    /// [`Tensor::string_upper_utf8`].
+    /// Each string in lower case by Unicode's full case mapping, final sigma included.
+    ///
+    /// The layout stays: empty rows stay empty. The mapping may change lengths. Invalid UTF-8 becomes U+FFFD.
+    ///
+    /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
-    /// As [`Tensor::string_upper_utf8`].
+    /// The tensor does not hold strings; a GPU whose options do not allow host steps.
     ///
-    /// # Source
-    /// `tf.strings.lower(x, encoding='utf-8')`; Polars: `str.to_lowercase`.
+    /// # Cost
+    /// A read and an upload, and one wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -91,7 +99,10 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_lower_utf8(&self) -> Str;
+    alias "lower", "to_lowercase";
     tensorflow "tf.strings.lower(…, encoding='utf-8')";
+    awkward "ak.str.lower";
+    polars "str.to_lowercase";
     host "all of it";
     gradient none "strings";
 }

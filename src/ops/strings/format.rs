@@ -10,15 +10,15 @@ use crate::ops::operations;
 use crate::tensor::{HostTensor, HostValues, Tensor};
 
 operations! {
-    /// A tensor as text.
+    /// Text of a tensor.
     const OPERATIONS: family "Strings" on RaggedTensor<T> where T: Element;
 
     /// The template with `{}` replaced by the text of the tensor: a string scalar.
     ///
-    /// Elements are in brackets by dimension, with commas in between. A list of more than six elements shows three at
-    /// either end. Elements of a ragged tensor are written as [`Tensor::as_string`] writes them, strings in single quotes,
-    /// with a backslash before each single quote and backslash. Dense tensors show floats with as many digits as read back,
-    /// and strings in double quotes.
+    /// Elements are in brackets by dimension, with commas in between; an empty row is `[]`. A list of more than six
+    /// elements shows three at either end. Elements of a ragged tensor are written as [`Tensor::as_string`] writes
+    /// them, strings in single quotes, with a backslash before each single quote and backslash. Dense tensors show
+    /// floats with as many digits as read back, and strings in double quotes.
     ///
     /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
@@ -28,19 +28,16 @@ operations! {
     /// # Cost
     /// A read of the tensor, an upload, and one wait.
     ///
-    /// # Source
-    /// `tf.strings.format` of a ragged tensor.
-    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.erased().string_format("x = {}")?.to_string(), "tensor(b'x = [[1, 2], [3]]', shape=(), dtype=str)");
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.string_format("x = {}")?.to_vec()?, [b"x = [[1, 2], [], [3]]"]);
     /// let x = RaggedTensor::from_nested([vec!["a", "it's"], vec![]], &Device::cpu())?;
-    /// let text = x.erased().string_format("{}")?.to_host()?.values;
-    /// assert_eq!(text, ragged::HostValues::Str(vec![br"[['a', 'it\'s'], []]".to_vec()]));
+    /// assert_eq!(x.string_format("{}")?.to_vec()?, [br"[['a', 'it\'s'], []]"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_format(&self, template: &str) -> Str;
+    alias "format";
     tensorflow "tf.strings.format";
     host "all of it";
     gradient none "strings";

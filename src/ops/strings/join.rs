@@ -15,13 +15,12 @@ use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Elementwise concatenation of byte strings.
+    /// Element-wise concatenation of byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// Concatenates the strings at the same position of each tensor.
+    /// Concatenates the strings at the same position of each tensor, with `separator` in between.
     ///
-    /// All tensors have one layout, which stays; a scalar is joined to every string. `separator` is inserted between
-    /// two strings.
+    /// All tensors have one layout, which stays: empty rows stay empty. A scalar is joined to every string.
     ///
     /// # Errors
     /// No tensors; a tensor that does not hold strings; layouts that differ; different devices.
@@ -31,14 +30,19 @@ operations! {
     /// consumer of the bytes that fuses the map, such as a hash, avoids storing the joined bytes. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let x = HostTensor::dense(&[2], HostValues::Str(vec![b"a".to_vec(), b"b".to_vec()])).to_device(&Device::cpu())?;
-    /// let pairs = Tensor::string_join(&[&x, &x], "+")?.to_host()?;
-    /// assert_eq!(pairs.values, HostValues::Str(vec![b"a+a".to_vec(), b"b+b".to_vec()]));
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec![], vec!["c"]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec!["1", "2"], vec![], vec!["3"]], &device)?;
+    /// let pairs = RaggedTensor::string_join(&[&x, &y], "+")?;
+    /// assert_eq!(pairs.to_string(), "<ragged.RaggedTensor [[b'a+1', b'b+2'], [], [b'c+3']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn string_join(tensors: &[impl AsRef<Tensor>], separator: &str) -> Str;
+    fn string_join(tensors: &[impl AsRef<Tensor>], separator: &str = "") -> Str;
+    alias "concat_ws", "concat_str";
     tensorflow "tf.strings.join";
+    awkward "ak.str.join_element_wise";
+    polars "pl.concat_str";
     gradient none "strings";
     typed hand;
     row none "not offered yet";
@@ -146,7 +150,28 @@ impl Tensor {
 }
 
 impl RaggedTensor<Str> {
-    /// As [`Tensor::string_join`].
+    /// Concatenates the strings at the same position of each tensor, with `separator` in between.
+    ///
+    /// All tensors have one layout, which stays: empty rows stay empty. A scalar is joined to every string.
+    ///
+    /// # Errors
+    /// No tensors; layouts that differ; different devices.
+    ///
+    /// # Cost
+    /// A prefix sum over the strings and a map over the bytes; for more than two inputs, after a copy of all strings. A
+    /// consumer of the bytes that fuses the map, such as a hash, avoids storing the joined bytes. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec![], vec!["c"]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec!["1", "2"], vec![], vec!["3"]], &device)?;
+    /// let pairs = RaggedTensor::string_join(&[&x, &y], "+")?;
+    /// assert_eq!(pairs.to_string(), "<ragged.RaggedTensor [[b'a+1', b'b+2'], [], [b'c+3']]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.strings.join`. Awkward: `ak.str.join_element_wise`. Polars: `pl.concat_str`.
     #[track_caller]
     pub fn string_join(tensors: &[&Self], separator: &str) -> Result<Self> {
         let erased: Vec<&Tensor> = tensors.iter().map(|t| t.erased()).collect();

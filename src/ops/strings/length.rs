@@ -13,7 +13,9 @@ operations! {
     /// Lengths of byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// Number of bytes of each string, as i32; the layout stays.
+    /// The number of bytes of each string.
+    ///
+    /// i32; the layout stays: empty rows stay empty, and an empty string has 0.
     ///
     /// # Errors
     /// The tensor does not hold strings.
@@ -21,23 +23,22 @@ operations! {
     /// # Cost
     /// One map over the strings, which fuses into its consumers. No wait.
     ///
-    /// # Source
-    /// `tf.strings.length(x, unit='BYTE')`; Polars: `str.len_bytes`.
-    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["", "abc", "é"], &Device::cpu())?;
-    /// assert_eq!(x.string_length()?.to_vec()?, [0, 3, 2]);
+    /// let x = RaggedTensor::from_nested([vec!["", "abc"], vec![], vec!["é"]], &Device::cpu())?;
+    /// assert_eq!(x.string_length()?.to_string(), "<ragged.RaggedTensor [[0, 3], [], [2]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_length(&self) -> i32;
+    alias "len_bytes", "length";
     tensorflow "tf.strings.length";
-    polars "str.len_bytes()";
+    polars "str.len_bytes";
     gradient none "integers";
 
-    /// Number of UTF-8 characters of each string, as i32; the layout stays.
+    /// The number of UTF-8 characters of each string.
     ///
-    /// Counts the bytes that are no continuation bytes (`10xxxxxx`): in invalid UTF-8 every other byte is a character.
+    /// i32; the layout stays: empty rows stay empty, and an empty string has 0. Counts the bytes that are no
+    /// continuation bytes (`10xxxxxx`): in invalid UTF-8 every other byte is a character.
     ///
     /// # Errors
     /// The tensor does not hold strings.
@@ -45,19 +46,17 @@ operations! {
     /// # Cost
     /// A rank bitmap of the bytes, and a map over the strings. No wait.
     ///
-    /// # Source
-    /// `tf.strings.length(x, unit='UTF8_CHAR')`; Polars: `str.len_chars`.
-    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["", "abc", "é"], &Device::cpu())?;
-    /// assert_eq!(x.string_length_chars()?.to_vec()?, [0, 3, 1]);
+    /// let x = RaggedTensor::from_nested([vec!["", "abc"], vec![], vec!["é"]], &Device::cpu())?;
+    /// assert_eq!(x.string_length_chars()?.to_string(), "<ragged.RaggedTensor [[0, 3], [], [1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_length_chars(&self) -> i32;
+    alias "len_chars";
     tensorflow "tf.strings.length(…, unit='UTF8_CHAR')";
     awkward "ak.str.length";
-    polars "str.len_chars()";
+    polars "str.len_chars";
     gradient none "integers";
 }
 

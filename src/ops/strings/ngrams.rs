@@ -36,13 +36,13 @@ operations! {
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec!["a", "b", "c"], vec!["d"]], &Device::cpu())?;
-    /// assert_eq!(x.string_ngrams(2, " ")?.to_string(), "<ragged.RaggedTensor [[b'a b', b'b c'], []]>");
+    /// let x = RaggedTensor::from_nested([vec!["a", "b", "c"], vec![], vec!["d"]], &Device::cpu())?;
+    /// assert_eq!(x.string_ngrams(2, " ")?.to_string(), "<ragged.RaggedTensor [[b'a b', b'b c'], [], []]>");
     /// let both = x.string_ngrams([1, 3], "-")?;
-    /// assert_eq!(both.to_string(), "<ragged.RaggedTensor [[b'a', b'b', b'c', b'a-b-c'], [b'd']]>");
+    /// assert_eq!(both.to_string(), "<ragged.RaggedTensor [[b'a', b'b', b'c', b'a-b-c'], [], [b'd']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn string_ngrams(&self, widths: impl Into<Ngrams>, separator: &str) -> Str;
+    fn string_ngrams(&self, widths: impl Into<Ngrams>, separator: &str = " ") -> Str;
     tensorflow "tf.strings.ngrams";
     gradient none "strings";
 }

@@ -18,25 +18,23 @@ operations! {
     /// Concatenates the strings along the axes, with `separator` in between.
     ///
     /// Shapes are those of every reduction ([`Axes`](crate::Axes)): along an axis with ragged dimensions below, the
-    /// strings at the same offset in their rows are joined. An empty row gives an empty string. All axes (`..`) are joined
-    /// as one sequence in flat order. Several axes of a dense tensor are joined as one sequence too, in the order of the
-    /// axes: along the first one first. Several axes of a ragged tensor are joined one after the other, the innermost first.
+    /// strings at the same offset in their rows are joined. An empty row gives an empty string. All axes (`..`) are
+    /// joined as one sequence in flat order. Several axes of a dense tensor are joined as one sequence too, in the
+    /// order of the axes: along the first one first. Several axes of a ragged tensor are joined one after the other,
+    /// the innermost first.
     ///
     /// Along the ragged dimensions, and the outermost one, of a ragged tensor, no separator follows leading empty
-    /// strings: `["", "a"]` gives `a`. Along other dimensions, and as one sequence, it does: `-a`.
+    /// strings, as in TensorFlow: `["", "a"]` gives `a`. Along other dimensions, and as one sequence, it does: `-a`. In
+    /// Polars a separator follows every string but the last.
     ///
     /// # Errors
     /// The tensor does not hold strings; an axis out of range, or named twice.
     ///
     /// # Cost
-    /// A prefix sum over the strings and a copy of the bytes, per axis or run of adjacent axes. Along the innermost axis and
-    /// without a separator the bytes are shared. An axis with ragged dimensions below adds a sort of positions. Axes of a
-    /// dense tensor that are not adjacent, or not named from the innermost outwards, add a [`Tensor::transpose`]. Waits only
-    /// as every reduction and that does.
-    ///
-    /// # Source
-    /// `tf.strings.reduce_join`, with the same rules for empty strings; `keepdims` is [`keep`](crate::keep). Polars:
-    /// `list.join`, where every string but the last is followed by a separator.
+    /// A prefix sum over the strings and a copy of the bytes, per axis or run of adjacent axes. Along the innermost
+    /// axis and without a separator the bytes are shared. An axis with ragged dimensions below adds a sort of
+    /// positions. Axes of a dense tensor that are not adjacent, or not named from the innermost outwards, add a
+    /// [`Tensor::transpose`]. Waits only as every reduction and that does.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -48,9 +46,12 @@ operations! {
     /// assert_eq!(x.reduce_join([1, 0], "")?.to_vec()?, [b"abcd"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_join(&self, axes: impl IntoReduceAxes as reduce_axes, separator: &str) -> Str;
+    fn reduce_join(&self, axes: impl IntoReduceAxes as reduce_axes, separator: &str = "") -> Str;
+    alias "join", "string_agg";
     tensorflow "tf.strings.reduce_join";
     awkward "ak.str.join";
+    polars "list.join";
+    waits "with `keep` of axis 0, for the longest row, and where axes are transposed, for the number of rows";
     gradient none "strings";
 }
 

@@ -12,10 +12,11 @@ operations! {
     /// Regular expressions over byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// Whether the regular expression matches each whole string, as bools; the layout stays.
+    /// Whether the regular expression matches each whole string.
     ///
-    /// The syntax is that of the crate [`regex`](https://docs.rs/regex), with Unicode classes over bytes that need not be
-    /// valid UTF-8; it is RE2's but for details.
+    /// Bools; the layout stays: empty rows stay empty. The syntax is that of the crate
+    /// [`regex`](https://docs.rs/regex), with Unicode classes over bytes that need not be valid UTF-8; it is RE2's but
+    /// for details. Polars' `str.contains` matches parts: `(?s).*a+.*` is its `a+`.
     ///
     /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
@@ -26,37 +27,35 @@ operations! {
     /// # Cost
     /// A read and an upload, and one wait; time linear in the bytes, on all cores.
     ///
-    /// # Source
-    /// `tf.strings.regex_full_match`; Polars: `str.contains`, which matches parts.
-    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["So", "long"], &Device::cpu())?;
-    /// assert_eq!(x.regex_full_match("[a-z]+")?.to_vec()?, [false, true]);
+    /// let x = RaggedTensor::from_nested([vec!["So", "long"], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.regex_full_match("[a-z]+")?.to_string(), "<ragged.RaggedTensor [[False, True], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn regex_full_match(&self, pattern: &str) -> bool;
+    alias "match", "fullmatch";
     tensorflow "tf.strings.regex_full_match";
     host "all of it";
     gradient none "bools";
     feature "regex";
 
-    /// Replaces every match of the regular expression by `rewrite`; the layout stays.
+    /// Each string with every match of the regular expression replaced by `rewrite`.
     ///
-    /// Matches do not overlap, and are found from left to right. In the replacement `\1` to `\9` are groups, `\0` is the
-    /// whole match, and `\\` a backslash. Syntax as in [`Tensor::regex_full_match`].
+    /// The layout stays: empty rows stay empty. Matches do not overlap, and are found from left to right. In the
+    /// replacement `\1` to `\9` are groups, `\0` is the whole match, and `\\` a backslash; Polars writes `${1}`. The
+    /// syntax is that of the crate [`regex`](https://docs.rs/regex), with Unicode classes over bytes that need not be
+    /// valid UTF-8; it is RE2's but for details.
     ///
     /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
-    /// As [`Tensor::regex_full_match`]; a replacement that names a group that the pattern does not have, or with another
-    /// character after a backslash; 2^32 - 1 bytes or more; no host memory for the result.
+    /// The tensor does not hold strings; an invalid pattern, or one that takes more than 16 MiB; a replacement that
+    /// names a group that the pattern does not have, or with another character after a backslash; 2^32 - 1 bytes or
+    /// more; no host memory for the result; a GPU whose options do not allow host steps.
     ///
     /// # Cost
-    /// As [`Tensor::regex_full_match`].
-    ///
-    /// # Source
-    /// `tf.strings.regex_replace`; Polars: `str.replace_all`.
+    /// A read and an upload, and one wait; time linear in the bytes, on all cores.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -66,20 +65,29 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn regex_replace(&self, pattern: &str, rewrite: &str) -> Str;
+    alias "sub", "gsub", "replace";
     tensorflow "tf.strings.regex_replace";
     awkward "ak.str.replace_substring_regex";
+    polars "str.replace_all";
     host "all of it";
     gradient none "strings";
     feature "regex";
 
-    /// Replaces the first match of the regular expression in each string: a host step, as
-    /// [`Tensor::regex_replace`].
+    /// Each string with the first match of the regular expression replaced by `rewrite`.
+    ///
+    /// The layout stays: empty rows stay empty. In the replacement `\1` to `\9` are groups, `\0` is the whole match,
+    /// and `\\` a backslash; Polars writes `${1}`. The syntax is that of the crate [`regex`](https://docs.rs/regex),
+    /// with Unicode classes over bytes that need not be valid UTF-8; it is RE2's but for details.
+    ///
+    /// A host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
-    /// As [`Tensor::regex_replace`].
+    /// The tensor does not hold strings; an invalid pattern, or one that takes more than 16 MiB; a replacement that
+    /// names a group that the pattern does not have, or with another character after a backslash; 2^32 - 1 bytes or
+    /// more; no host memory for the result; a GPU whose options do not allow host steps.
     ///
-    /// # Source
-    /// `tf.strings.regex_replace(x, pattern, rewrite, replace_global=False)`; Polars: `str.replace`.
+    /// # Cost
+    /// A read and an upload, and one wait; time linear in the bytes, on all cores.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -88,7 +96,9 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn regex_replace_first(&self, pattern: &str, rewrite: &str) -> Str;
+    alias "sub";
     tensorflow "tf.strings.regex_replace(…, replace_global=False)";
+    awkward "ak.str.replace_substring_regex(…, max_replacements=1)";
     polars "str.replace";
     host "all of it";
     gradient none "strings";

@@ -13,11 +13,15 @@ operations! {
     /// Concatenation of strings by segment.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// Concatenates the strings of each segment, in their order, with `separator` in between. Ids, shapes and negative
-    /// ids as in [`Tensor::unsorted_segment_sum`]; a segment without strings gives an empty string.
+    /// Concatenates the strings of each segment, in their order, with `separator` in between.
+    ///
+    /// `segment_ids` gives the segment of each of the tensor's outermost elements, or of deeper elements if it has more
+    /// dimensions: its shape must be a prefix of the tensor's. Ids, shapes and negative ids are those of
+    /// [`Tensor::unsorted_segment_sum`]. A segment without strings gives an empty string.
     ///
     /// # Errors
-    /// The tensor does not hold strings; otherwise as [`Tensor::unsorted_segment_sum`].
+    /// The tensor does not hold strings; a negative `num_segments`; ids that are not integers, or whose shape is not a
+    /// prefix of the tensor's. At the read: ids that are not below `num_segments`, or negative ids of ragged rows.
     ///
     /// # Cost
     /// A sort of the ids, a prefix sum over the strings, and a copy of the bytes. No wait.
@@ -31,15 +35,10 @@ operations! {
     /// assert_eq!(joined.to_string(), "tensor([b'a:c', b'', b'b:d'], shape=(3,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn unsorted_segment_join(
-        &self,
-        segment_ids: &impl AsRef<Tensor>,
-        num_segments: impl Integer,
-        separator: &str,
-    ) -> Str;
+    fn unsorted_segment_join(&self, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer, separator: &str = "") -> Str;
     tensorflow "tf.strings.unsorted_segment_join";
     gradient none "strings";
-    row none "a partition spans rows";
+    row none "a segment spans rows";
 }
 
 #[track_caller]

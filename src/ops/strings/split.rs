@@ -14,15 +14,16 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Splitting byte strings into pieces.
+    /// Splits of byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
     /// Splits each string at separators, which are removed.
     ///
     /// `[..]` of strings gives `[.., (pieces)]`: one more ragged dimension; a scalar gives a vector. A string separates
     /// as a whole; [`any_of`](crate::any_of) separates at each of several bytes, [`white_space`](crate::white_space) at
-    /// runs of white space. [`nonempty`](crate::nonempty) drops empty pieces, [`max_splits`](crate::max_splits) limits
-    /// the number of splits. An empty string is one empty piece, and has no piece where empty ones are dropped.
+    /// runs of white space, which is TensorFlow's `sep=None`. [`nonempty`](crate::nonempty) drops empty pieces,
+    /// [`max_splits`](crate::max_splits) limits the number of splits. An empty string is one empty piece, and has no
+    /// piece where empty ones are dropped.
     ///
     /// # Errors
     /// The tensor does not hold strings; an empty separator or set of bytes; a separator of more than 1024 bytes;
@@ -32,11 +33,8 @@ operations! {
     /// # Cost
     /// One rank bitmap of the bytes (an eighth of a byte per byte, plus the ranks), two where empty pieces are dropped,
     /// as many compactions, a prefix sum over the pieces, and a copy of the bytes that stay. A separator that overlaps
-    /// itself takes two more bitmaps over its occurrences. A separator of more than 16 bytes takes a few more steps, each
-    /// over at most as many bytes as the text has. The numbers of pieces and bytes stay on the device. No wait.
-    ///
-    /// # Source
-    /// `tf.strings.split`: `sep=None` is `white_space()`, `maxsplit` is `max_splits`, and -1 is no limit.
+    /// itself takes two more bitmaps over its occurrences. A separator of more than 16 bytes takes a few more steps,
+    /// each over at most as many bytes as the text has. The numbers of pieces and bytes stay on the device. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, white_space};
@@ -48,7 +46,10 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_split(&self, separator: impl Into<Separator>) -> Str;
+    alias "tokenize", "split";
     tensorflow "tf.strings.split";
+    awkward "ak.str.split_pattern";
+    polars "str.split";
     gradient none "strings";
 }
 

@@ -15,8 +15,10 @@ operations! {
     /// Removal of white space around byte strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// Removes ASCII white space (space, tab, line feed, vertical tab, form feed, carriage return) at both ends of each
-    /// string. The layout stays.
+    /// Removes ASCII white space at both ends of each string.
+    ///
+    /// White space is space, tab, line feed, vertical tab, form feed and carriage return; Awkward and Polars remove
+    /// Unicode's. The layout stays: empty rows stay empty.
     ///
     /// # Errors
     /// The tensor does not hold strings.
@@ -25,18 +27,17 @@ operations! {
     /// A rank bitmap of the bytes that stay, a search in it per end with white space, a prefix sum of the lengths, and
     /// a copy of the bytes that stay. No wait.
     ///
-    /// # Source
-    /// `tf.strings.strip`; Polars: `str.strip_chars`, which removes Unicode's white space.
-    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([" a b\n", "", " \t"], &Device::cpu())?;
-    /// assert_eq!(x.string_strip()?.to_string(), "tensor([b'a b', b'', b''], shape=(3,), dtype=str)");
+    /// let x = RaggedTensor::from_nested([vec![" a b\n", ""], vec![], vec![" \t"]], &Device::cpu())?;
+    /// assert_eq!(x.string_strip()?.to_string(), "<ragged.RaggedTensor [[b'a b', b''], [], [b'']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_strip(&self) -> Str;
+    alias "trim", "strip";
     tensorflow "tf.strings.strip";
-    polars "str.strip_chars()";
+    awkward "ak.str.trim_whitespace";
+    polars "str.strip_chars";
     gradient none "strings";
 }
 

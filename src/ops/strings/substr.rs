@@ -20,28 +20,26 @@ operations! {
     /// Substrings by position and length.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// Bytes `pos` to `pos + len` of each string. The layout stays, unless dense strings broadcast.
+    /// A part of each string: the `len` bytes from byte `pos` on.
     ///
     /// A negative `pos` counts from the end of the string. A substring ends at the end of its string at the latest, and
-    /// is empty if `len` is not positive. `pos` and `len` are integers, or tensors of integers: of rank 0, of the strings'
-    /// layout, or dense beside dense strings, where all broadcast as in arithmetic ([`Tensor::add`]).
+    /// is empty if `len` is not positive. `pos` and `len` are integers, or tensors of integers: of rank 0, of the
+    /// strings' layout, or dense beside dense strings, where all broadcast as in arithmetic ([`Tensor::add`]). The
+    /// layout stays, unless dense strings broadcast.
     ///
     /// # Errors
-    /// The tensor does not hold strings; `pos` or `len` is not an integer, or has a layout that does not fit; at the read: a
-    /// `pos` outside its string. The end of the string is inside.
+    /// The tensor does not hold strings; `pos` or `len` is not an integer, or has a layout that does not fit; at the
+    /// read: a `pos` outside its string. The end of the string is inside.
     ///
     /// # Cost
-    /// Maps over the strings, a prefix sum of the lengths, and a copy of the bytes of the result. No wait. Where strings
-    /// repeat, a GPU may wait for the number of bytes.
-    ///
-    /// # Source
-    /// `tf.strings.substr(x, pos, len)`.
+    /// Maps over the strings, a prefix sum of the lengths, and a copy of the bytes of the result. No wait. Where
+    /// strings repeat, the read of a GPU may wait for the number of bytes.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["hello", "worlds"], &Device::cpu())?;
-    /// assert_eq!(x.substr(1, 3)?.to_string(), "tensor([b'ell', b'orl'], shape=(2,), dtype=str)");
-    /// assert_eq!(x.substr(-2, 9)?.to_string(), "tensor([b'lo', b'ds'], shape=(2,), dtype=str)");
+    /// let x = RaggedTensor::from_nested([vec!["hello"], vec![], vec!["worlds"]], &Device::cpu())?;
+    /// assert_eq!(x.substr(1, 3)?.to_string(), "<ragged.RaggedTensor [[b'ell'], [], [b'orl']]>");
+    /// assert_eq!(x.substr(-2, 9)?.to_string(), "<ragged.RaggedTensor [[b'lo'], [], [b'ds']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn substr<'a>(
@@ -49,28 +47,31 @@ operations! {
         pos: impl IntoOperand<'a>,
         len: impl IntoOperand<'a>,
     ) -> Str;
+    alias "substring";
     tensorflow "tf.strings.substr";
-    polars "str.head(n)";
     gradient none "strings";
 
-    /// As [`Tensor::substr`], in UTF-8 characters.
+    /// A part of each string: the `len` UTF-8 characters from character `pos` on.
     ///
-    /// A continuation byte (`10xxxxxx`) belongs to the character before it; one that begins a string is a character.
+    /// A negative `pos` counts from the end of the string. A substring ends at the end of its string at the latest, and
+    /// is empty if `len` is not positive. A continuation byte (`10xxxxxx`) belongs to the character before it; one that
+    /// begins a string is a character. `pos` and `len` are integers, or tensors of integers: of rank 0, of the strings'
+    /// layout, or dense beside dense strings, where all broadcast as in arithmetic ([`Tensor::add`]). The layout stays,
+    /// unless dense strings broadcast. In Polars positions may lie outside of the string.
     ///
     /// # Errors
-    /// As [`Tensor::substr`].
+    /// The tensor does not hold strings; `pos` or `len` is not an integer, or has a layout that does not fit; at the
+    /// read: a `pos` outside its string. The end of the string is inside.
     ///
     /// # Cost
-    /// As [`Tensor::substr`], and a rank bitmap of the bytes, with two searches in it per string, one if `pos` is 0.
-    ///
-    /// # Source
-    /// `tf.strings.substr(x, pos, len, unit='UTF8_CHAR')`; Polars: `str.slice`, whose positions may lie outside.
+    /// A rank bitmap of the bytes, with two searches in it per string, one if `pos` is 0; maps over the strings, a
+    /// prefix sum of the lengths, and a copy of the bytes of the result. No wait. Where strings repeat, the read of a
+    /// GPU may wait for the number of bytes.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["naïve", "日本語"], &Device::cpu())?;
-    /// let y = RaggedTensor::from_nested(["aïv", "本語"], &Device::cpu())?;
-    /// assert_eq!(x.substr_chars(1, 3)?.to_vec()?, y.to_vec()?);
+    /// let x = RaggedTensor::from_nested([vec!["naïve"], vec![], vec!["日本語"]], &Device::cpu())?;
+    /// assert_eq!(x.substr_chars(1, 3)?.to_vec()?, ["aïv".as_bytes(), "本語".as_bytes()]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn substr_chars<'a>(
@@ -78,9 +79,10 @@ operations! {
         pos: impl IntoOperand<'a>,
         len: impl IntoOperand<'a>,
     ) -> Str;
+    alias "substring", "slice";
     tensorflow "tf.strings.substr(…, unit='UTF8_CHAR')";
     awkward "ak.str.slice";
-    polars "str.slice(p, n)";
+    polars "str.slice";
     gradient none "strings";
 }
 

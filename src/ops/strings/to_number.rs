@@ -19,34 +19,34 @@ operations! {
     /// Numbers from text.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// The number that each string denotes. The layout stays.
+    /// The number that each string denotes.
     ///
-    /// White space around a number is ignored. An integer is an optional sign and decimal digits. A float may have a
-    /// fraction and an exponent, or be `inf`, `infinity` or `nan` in any case.
+    /// The dtype is f32, f64 or an integer of at most 63 bits. The layout stays: empty rows stay empty. White space
+    /// around a number is ignored. An integer is an optional sign and decimal digits. A float may have a fraction and
+    /// an exponent, or be `inf`, `infinity` or `nan` in any case. In Polars a string that is no number may give null.
     ///
     /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
-    /// The tensor does not hold strings; a dtype other than f32, f64 and integers of at most 63 bits; floats on a GPU
-    /// whose options do not allow host steps. A string that is no number of the dtype: for floats at the call, for
-    /// integers at the read.
+    /// The tensor does not hold strings; another dtype; floats on a GPU whose options do not allow host steps. A string
+    /// that is no number of the dtype: for floats at the call, for integers at the read.
     ///
     /// # Cost
     /// Integers: two passes over the bytes, which reduce the edges of the digits and then their value. No wait. Floats:
     /// a read and an upload, and one wait.
     ///
-    /// # Source
-    /// `tf.strings.to_number`; Polars: `str.to_integer`, `str.to_decimal`.
-    ///
     /// ```
-    /// use ragged::{DType, Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(["12", " -7 "], &Device::cpu())?;
-    /// assert_eq!(x.erased().string_to_number(DType::I32)?.to_string(), "tensor([12, -7], shape=(2,), dtype=i32)");
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec!["12", " -7 "], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.string_to_number::<i32>()?.to_string(), "<ragged.RaggedTensor [[12, -7], []]>");
     /// assert_eq!(x.string_to_number::<f32>()?.to_vec()?, [12.0, -7.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn string_to_number(&self, dtype: DType) -> T;
+    alias "parse", "to_integer", "to_float";
     tensorflow "tf.strings.to_number";
+    awkward "ak.strings_astype";
+    polars "Expr.cast";
     host "floats";
     gradient none "strings";
     typed hand;
@@ -175,10 +175,31 @@ impl Tensor {
 }
 
 impl RaggedTensor<Str> {
-    /// As [`Tensor::string_to_number`].
+    /// The number of type `T` that each string denotes.
+    ///
+    /// `T` is f32, f64 or an integer of at most 63 bits. The layout stays: empty rows stay empty. White space around a
+    /// number is ignored. An integer is an optional sign and decimal digits. A float may have a fraction and an
+    /// exponent, or be `inf`, `infinity` or `nan` in any case.
+    ///
+    /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
     /// # Errors
-    /// As [`Tensor::string_to_number`].
+    /// Another `T`; floats on a GPU whose options do not allow host steps. A string that is no number of the type: for
+    /// floats at the call, for integers at the read.
+    ///
+    /// # Cost
+    /// Integers: two passes over the bytes, which reduce the edges of the digits and then their value. No wait. Floats:
+    /// a read and an upload, and one wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec!["12", " -7 "], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.string_to_number::<i32>()?.to_string(), "<ragged.RaggedTensor [[12, -7], []]>");
+    /// assert_eq!(x.string_to_number::<f32>()?.to_vec()?, [12.0, -7.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.strings.to_number`. Awkward: `ak.strings_astype`. Polars: `Expr.cast`.
     #[track_caller]
     pub fn string_to_number<T: Arithmetic>(&self) -> Result<RaggedTensor<T>> {
         self.erased().string_to_number(T::DTYPE)?.try_into()

@@ -12,10 +12,13 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Base64 text of strings, in the alphabet for URLs and file names (RFC 4648, section 5).
+    /// Base64 text of strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// The base64 text of each string, with `-` and `_` as the last two digits. The layout stays.
+    /// The base64 text of each string, with `-` and `_` as the last two digits.
+    ///
+    /// The alphabet is that for URLs and file names (RFC 4648, section 5); Polars uses `+` and `/`. The layout stays:
+    /// empty rows stay empty, and an empty string has an empty text.
     ///
     /// # Errors
     /// The tensor does not hold strings; 2^32 - 1 bytes or more.
@@ -24,17 +27,21 @@ operations! {
     /// A map and a prefix sum over the strings, and a map over the bytes of the result. No wait.
     ///
     /// ```
-    /// use ragged::{Base64, Device, HostTensor, HostValues};
-    /// let x = HostTensor::dense(&[2], HostValues::Str(vec![b"So".to_vec(), b"".to_vec()])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.encode_base64(Base64::Padded)?.to_host()?.values, HostValues::Str(vec![b"U28=".into(), b"".into()]));
+    /// use ragged::{Base64, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["So", ""], &Device::cpu())?;
+    /// assert_eq!(x.encode_base64(Base64::Padded)?.to_string(), "tensor([b'U28=', b''], shape=(2,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn encode_base64(&self, end: Base64) -> Str;
+    alias "base64", "b64encode";
     tensorflow "tf.io.encode_base64";
+    polars "str.encode";
     gradient none "strings";
 
-    /// The strings whose base64 text these are, with `-` and `_` as the last two digits, padded or not. The layout
-    /// stays. Bits beyond the last byte are ignored.
+    /// The strings whose base64 text these are, with `-` and `_` as the last two digits, padded or not.
+    ///
+    /// The alphabet is that for URLs and file names (RFC 4648, section 5); Polars uses `+` and `/`. The layout stays:
+    /// empty rows stay empty. Bits beyond the last byte are ignored.
     ///
     /// # Errors
     /// The tensor does not hold strings. At the read: a byte that is no digit, a number of digits that is 1 modulo 4.
@@ -43,14 +50,15 @@ operations! {
     /// A map and a prefix sum over the strings, a check of the bytes, and a map over the bytes of the result. No wait.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor::dense(&[2], HostValues::Str(vec![b"U28".to_vec(), b"U28=".to_vec()]));
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.decode_base64()?.to_host()?.values, HostValues::Str(vec![b"So".to_vec(); 2]));
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested(["U28", "U28="], &Device::cpu())?;
+    /// assert_eq!(x.decode_base64()?.to_string(), "tensor([b'So', b'So'], shape=(2,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn decode_base64(&self) -> Str;
+    alias "base64", "b64decode";
     tensorflow "tf.io.decode_base64";
+    polars "str.decode";
     gradient none "strings";
 }
 

@@ -17,12 +17,13 @@ operations! {
     /// Code points of strings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// The code points of each string, i32: `[..]` gives `[.., (characters)]`.
+    /// The code points of each string.
     ///
-    /// Empty strings give empty rows; a scalar gives a vector. Invalid text is replaced by U+FFFD, or as the options
-    /// around the encoding say: [`strict`](crate::strict), [`ignore_invalid`](crate::ignore_invalid),
-    /// [`replace_invalid`](crate::replace_invalid), [`replace_controls`](crate::replace_controls). In UTF-8 each maximal
-    /// subpart of a character is one invalid character.
+    /// i32; `[..]` gives `[.., (characters)]`. Empty strings give empty rows; a scalar gives a vector. Invalid text is
+    /// replaced by U+FFFD, or as the options around the encoding say: [`strict`](crate::strict),
+    /// [`ignore_invalid`](crate::ignore_invalid), [`replace_invalid`](crate::replace_invalid),
+    /// [`replace_controls`](crate::replace_controls). In UTF-8 each maximal subpart of a character is one invalid
+    /// character.
     ///
     /// # Errors
     /// The tensor does not hold strings. At the read: invalid text, if strict.
@@ -31,29 +32,36 @@ operations! {
     /// A rank bitmap of the bytes, a map over the strings, and a compaction, which decode each byte twice. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, HostTensor, HostValues};
-    /// let text = HostTensor::dense(&[2], HostValues::Str(vec!["né".into(), "".into()])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// let text = RaggedTensor::from_nested(["né", ""], &Device::cpu())?;
     /// assert_eq!(text.unicode_decode(Encoding::Utf8)?.to_string(), "<ragged.RaggedTensor [[110, 233], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unicode_decode(&self, encoding: impl Into<TextEncoding>) -> i32;
+    alias "code points", "ord";
     tensorflow "tf.strings.unicode_decode";
     gradient none "integers";
 
-    /// [`Tensor::unicode_decode`], and the offset of each character in the bytes of its string (i64).
+    /// The code points of each string, and the offset of each character in the bytes of its string.
+    ///
+    /// Code points are i32, offsets i64; both have the shape `[.., (characters)]`. Empty strings give empty rows;
+    /// scalars give vectors. Invalid text is replaced by U+FFFD, or as the options around the encoding say:
+    /// [`strict`](crate::strict), [`ignore_invalid`](crate::ignore_invalid),
+    /// [`replace_invalid`](crate::replace_invalid), [`replace_controls`](crate::replace_controls). In UTF-8 each
+    /// maximal subpart of a character is one invalid character.
     ///
     /// # Errors
-    /// As [`Tensor::unicode_decode`].
+    /// The tensor does not hold strings. At the read: invalid text, if strict.
     ///
     /// # Cost
-    /// As [`Tensor::unicode_decode`], and another compaction.
+    /// A rank bitmap of the bytes, a map over the strings, and two compactions; each byte is decoded twice. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, HostTensor, HostValues};
-    /// let text = HostTensor::dense(&[1], HostValues::Str(vec!["né!".into()])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// let text = RaggedTensor::from_nested(["né!", ""], &Device::cpu())?;
     /// let (codes, offsets) = text.unicode_decode_with_offsets(Encoding::Utf8)?;
-    /// assert_eq!(codes.to_string(), "<ragged.RaggedTensor [[110, 233, 33]]>");
-    /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3]]>");
+    /// assert_eq!(codes.to_string(), "<ragged.RaggedTensor [[110, 233, 33], []]>");
+    /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unicode_decode_with_offsets(&self, encoding: impl Into<TextEncoding>) -> (i32, i64);

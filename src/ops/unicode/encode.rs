@@ -18,12 +18,12 @@ operations! {
     /// Strings of code points.
     const OPERATIONS: family "Strings" on RaggedTensor<T> where T: IntegerElement;
 
-    /// The string of each row of code points: `[.., (characters)]` gives `[..]`.
+    /// The string of each row of code points.
     ///
-    /// Integers of any dtype. The innermost axis, ragged or uniform, disappears; a vector gives a scalar. Empty rows
-    /// give empty strings. Numbers that are no code point and surrogates are replaced by U+FFFD, or as the options
-    /// around the encoding say: [`strict`](crate::strict), [`ignore_invalid`](crate::ignore_invalid),
-    /// [`replace_invalid`](crate::replace_invalid).
+    /// `[.., (characters)]` gives `[..]`: the innermost axis, ragged or uniform, disappears; a vector gives a scalar.
+    /// Integers of any dtype. Empty rows give empty strings. Numbers that are no code point and surrogates are replaced
+    /// by U+FFFD, or as the options around the encoding say: [`strict`](crate::strict),
+    /// [`ignore_invalid`](crate::ignore_invalid), [`replace_invalid`](crate::replace_invalid).
     ///
     /// # Errors
     /// The tensor is a scalar or does not hold integers; 2^32 - 1 bytes or more. At the read: an invalid code point, if
@@ -36,10 +36,11 @@ operations! {
     /// use ragged::{Device, Encoding, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![72, 105], vec![], vec![33]], &Device::cpu())?;
     /// let text = x.unicode_encode(Encoding::Utf8)?;
-    /// assert_eq!(text.to_vec()?, [b"Hi".to_vec(), b"".to_vec(), b"!".to_vec()]);
+    /// assert_eq!(text.to_string(), "tensor([b'Hi', b'', b'!'], shape=(3,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unicode_encode(&self, encoding: impl Into<TextEncoding>) -> Str;
+    alias "chr";
     tensorflow "tf.strings.unicode_encode";
     gradient none "strings";
 }

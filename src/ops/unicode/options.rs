@@ -45,9 +45,9 @@ impl From<Encoding> for TextEncoding {
 /// Makes invalid text an error of the read: TensorFlow's `errors="strict"`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, HostTensor, HostValues, strict};
-/// let x = HostTensor::dense(&[1], HostValues::Str(vec![b"a\xff".to_vec()])).to_device(&Device::cpu())?;
-/// assert!(x.unicode_decode(strict(Encoding::Utf8))?.to_host().is_err());
+/// use ragged::{Device, Encoding, RaggedTensor, strict};
+/// let x = RaggedTensor::dense([b"a\xff".as_slice()], &[1], &Device::cpu())?;
+/// assert!(x.unicode_decode(strict(Encoding::Utf8))?.to_vec().is_err());
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub fn strict(encoding: impl Into<TextEncoding>) -> TextEncoding {
@@ -57,8 +57,8 @@ pub fn strict(encoding: impl Into<TextEncoding>) -> TextEncoding {
 /// Leaves invalid characters out: TensorFlow's `errors="ignore"`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, HostTensor, HostValues, ignore_invalid};
-/// let x = HostTensor::dense(&[1], HostValues::Str(vec![b"a\xffb".to_vec()])).to_device(&Device::cpu())?;
+/// use ragged::{Device, Encoding, RaggedTensor, ignore_invalid};
+/// let x = RaggedTensor::dense([b"a\xffb".as_slice()], &[1], &Device::cpu())?;
 /// assert_eq!(x.unicode_decode(ignore_invalid(Encoding::Utf8))?.to_string(), "<ragged.RaggedTensor [[97, 98]]>");
 /// # Ok::<(), ragged::Error>(())
 /// ```
@@ -69,8 +69,8 @@ pub fn ignore_invalid(encoding: impl Into<TextEncoding>) -> TextEncoding {
 /// Replaces invalid characters by another one than U+FFFD: TensorFlow's `replacement_char`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, HostTensor, HostValues, replace_invalid};
-/// let x = HostTensor::dense(&[1], HostValues::Str(vec![b"a\xff".to_vec()])).to_device(&Device::cpu())?;
+/// use ragged::{Device, Encoding, RaggedTensor, replace_invalid};
+/// let x = RaggedTensor::dense([b"a\xff".as_slice()], &[1], &Device::cpu())?;
 /// let y = x.unicode_decode(replace_invalid(Encoding::Utf8, '?'))?;
 /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[97, 63]]>");
 /// # Ok::<(), ragged::Error>(())
@@ -83,8 +83,8 @@ pub fn replace_invalid(encoding: impl Into<TextEncoding>, by: char) -> TextEncod
 /// `replace_control_characters`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, HostTensor, HostValues, ignore_invalid, replace_controls};
-/// let x = HostTensor::dense(&[1], HostValues::Str(vec![b"a\tb".to_vec()])).to_device(&Device::cpu())?;
+/// use ragged::{Device, Encoding, RaggedTensor, ignore_invalid, replace_controls};
+/// let x = RaggedTensor::from_nested(["a\tb"], &Device::cpu())?;
 /// let y = x.unicode_decode(replace_controls(ignore_invalid(Encoding::Utf8)))?;
 /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[97, 98]]>");
 /// # Ok::<(), ragged::Error>(())

@@ -15,10 +15,10 @@ operations! {
     /// Scripts of code points.
     const OPERATIONS: family "Strings" on RaggedTensor<T> where T: IntegerElement;
 
-    /// The script of each code point, i32: the number of ICU's `UScriptCode`, or -1 for numbers that are no code point.
+    /// The script of each code point: the number of ICU's `UScriptCode`, or -1 for numbers that are no code point.
     ///
-    /// For example 0 for common characters, 8 for Cyrillic, 17 for Han, 25 for Latin; of Unicode 15.0. Integers of any
-    /// dtype; the layout stays.
+    /// i32; the layout stays: empty rows stay empty. Integers of any dtype. For example 0 for common characters, 8 for
+    /// Cyrillic, 17 for Han, 25 for Latin; of Unicode 15.0.
     ///
     /// # Errors
     /// The tensor does not hold integers.
@@ -28,8 +28,8 @@ operations! {
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![72, 1086], vec![26085, -5]], &Device::cpu())?;
-    /// assert_eq!(x.unicode_script()?.to_vec()?, [25, 8, 17, -1]);
+    /// let x = RaggedTensor::from_nested([vec![72, 1086], vec![], vec![26085, -5]], &Device::cpu())?;
+    /// assert_eq!(x.unicode_script()?.to_string(), "<ragged.RaggedTensor [[25, 8], [], [17, -1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unicode_script(&self) -> i32;

@@ -12,42 +12,50 @@ operations! {
     /// Strings of one character each.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// Splits each string into its characters: `[..]` gives `[.., (characters)]` of strings, in the same encoding.
+    /// Splits each string into its characters, as strings in the same encoding.
     ///
-    /// As [`Tensor::unicode_decode`] divides them. Invalid text becomes the character that replaces it.
+    /// `[..]` gives `[.., (characters)]`. Empty strings give empty rows; a scalar gives a vector. Characters are those
+    /// of [`unicode_decode`](Self::unicode_decode). Invalid text becomes the character that replaces it, U+FFFD or as
+    /// the options around the encoding say.
     ///
     /// # Errors
-    /// As [`Tensor::unicode_decode`].
+    /// The tensor does not hold strings. At the read: invalid text, if [`strict`](crate::strict).
     ///
     /// # Cost
-    /// That of [`Tensor::unicode_decode`], a prefix sum over the characters, and a map over the bytes. No wait.
+    /// A rank bitmap of the bytes, a map over the strings, a compaction, a prefix sum over the characters, and a map
+    /// over the bytes. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, HostTensor, HostValues};
-    /// let text = HostTensor::dense(&[2], HostValues::Str(vec!["né".into(), "".into()])).to_device(&Device::cpu())?;
-    /// let characters = text.unicode_split(Encoding::Utf8)?.to_host()?;
-    /// assert_eq!(characters.nested_row_splits, [[0, 2, 2]]);
-    /// assert_eq!(characters.values, HostValues::Str(vec!["n".into(), "é".into()]));
+    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// let text = RaggedTensor::from_nested(["no", ""], &Device::cpu())?;
+    /// assert_eq!(text.unicode_split(Encoding::Utf8)?.to_string(), "<ragged.RaggedTensor [[b'n', b'o'], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unicode_split(&self, encoding: impl Into<TextEncoding>) -> Str;
+    alias "characters";
     tensorflow "tf.strings.unicode_split";
+    polars "str.split";
     gradient none "strings";
 
-    /// [`Tensor::unicode_split`], and the offset of each character in the bytes of its string (i64).
+    /// Splits each string into its characters, and gives the offset of each in the bytes of its string.
+    ///
+    /// Characters are strings in the same encoding, offsets are i64; both have the shape `[.., (characters)]`. Empty
+    /// strings give empty rows; scalars give vectors. Characters are those of [`unicode_decode`](Self::unicode_decode).
+    /// Invalid text becomes the character that replaces it, U+FFFD or as the options around the encoding say.
     ///
     /// # Errors
-    /// As [`Tensor::unicode_decode`].
+    /// The tensor does not hold strings. At the read: invalid text, if [`strict`](crate::strict).
     ///
     /// # Cost
-    /// As [`Tensor::unicode_split`], and another compaction.
+    /// A rank bitmap of the bytes, a map over the strings, two compactions, a prefix sum over the characters, and a map
+    /// over the bytes. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, HostTensor, HostValues};
-    /// let text = HostTensor::dense(&[1], HostValues::Str(vec!["né!".into()])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// let text = RaggedTensor::from_nested(["né!", ""], &Device::cpu())?;
     /// let (characters, offsets) = text.unicode_split_with_offsets(Encoding::Utf8)?;
-    /// assert_eq!(characters.to_host()?.values.len(), 3);
-    /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3]]>");
+    /// assert_eq!(characters.row_lengths(1)?.to_vec()?, [3, 0]);
+    /// assert_eq!(offsets.to_string(), "<ragged.RaggedTensor [[0, 1, 3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unicode_split_with_offsets(&self, encoding: impl Into<TextEncoding>) -> (Str, i64);

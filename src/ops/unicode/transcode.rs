@@ -9,24 +9,27 @@ use crate::ops::operations;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Text from one encoding to another.
+    /// Conversion of text between encodings.
     const OPERATIONS: family "Strings" on RaggedTensor<Str>;
 
-    /// The strings, encoded in `from`, in the encoding `to`. The layout stays.
+    /// The strings, encoded in `from`, in the encoding `to`.
     ///
-    /// Invalid text is replaced by U+FFFD, or as the options around `from` say, as in [`Tensor::unicode_decode`].
+    /// The layout stays: empty rows stay empty. Invalid text is replaced by U+FFFD, or as the options around `from`
+    /// say: [`strict`](crate::strict), [`ignore_invalid`](crate::ignore_invalid),
+    /// [`replace_invalid`](crate::replace_invalid), [`replace_controls`](crate::replace_controls).
     ///
     /// # Errors
-    /// As [`Tensor::unicode_decode`].
+    /// The tensor does not hold strings. At the read: invalid text, if strict.
     ///
     /// # Cost
-    /// That of [`Tensor::unicode_decode`] and of [`Tensor::unicode_encode`]. No wait.
+    /// A rank bitmap of the bytes, a map over the strings and a compaction to code points; then a map and a prefix sum
+    /// over the code points, a map over the strings and one over the bytes. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, HostTensor, HostValues};
-    /// let text = HostTensor::dense(&[1], HostValues::Str(vec!["é".into()])).to_device(&Device::cpu())?;
-    /// let words = text.unicode_transcode(Encoding::Utf8, Encoding::Utf16Be)?.to_host()?;
-    /// assert_eq!(words.values, HostValues::Str(vec![vec![0x00, 0xE9]]));
+    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// let text = RaggedTensor::from_nested(["é", ""], &Device::cpu())?;
+    /// let words = text.unicode_transcode(Encoding::Utf8, Encoding::Utf16Be)?;
+    /// assert_eq!(words.to_vec()?, [vec![0x00, 0xE9], vec![]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn unicode_transcode(&self, from: impl Into<TextEncoding>, to: Encoding) -> Str;
