@@ -23,7 +23,9 @@ operations! {
     /// Element-wise operations on two operands.
     const OPERATIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Arithmetic;
 
-    /// The sum of tensors of one shape, added in list order; integers wrap. Nothing broadcasts.
+    /// The sum of tensors of one shape, added in list order.
+    ///
+    /// Dtype and shape stay; integers wrap. Nothing broadcasts. NaN propagates.
     ///
     /// # Errors
     /// An empty list; different dtypes, devices or shapes; a dtype that is not numeric. Rows of different lengths fail
@@ -33,15 +35,14 @@ operations! {
     /// One map. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
-    /// assert_eq!(Tensor::add_n(&[&x, &x, &x])?.to_host()?.values, HostValues::I32(vec![3, 6]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(Tensor::add_n(&[&x, &x, &x])?.to_string(), "<ragged.RaggedTensor [[3, 6], [], [9]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn add_n(tensors: &[impl AsRef<Tensor>]) -> T;
     tensorflow "tf.math.add_n";
+    polars "pl.sum_horizontal";
     gradient later;
     typed hand;
     row none "not offered yet";

@@ -19,6 +19,7 @@ const DECLARED: &[&[Operation]] = &[
     by_hand::COUNTING,
     by_hand::CROSSING,
     accessors::OPERATIONS,
+    accessors::nested::OPERATIONS,
     accessors::sizes::OPERATIONS,
     arg_extremes::OPERATIONS,
     batch_scatter::OPERATIONS,
