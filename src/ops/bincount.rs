@@ -362,10 +362,25 @@ pub(crate) struct Occurrences {
 }
 
 impl<T: Number> RaggedTensor<T> {
-    /// As [`Tensor::bincount_weighted`].
+    /// The sum of the weights of the occurrences of each of the integers from 0 on.
+    ///
+    /// Shapes, order of the sums, errors and cost are those of [`Tensor::bincount_weighted`]; the weights' type is the
+    /// result's.
     ///
     /// # Errors
-    /// As [`Tensor::bincount_weighted`].
+    /// Byte strings as values; an axis out of range, or several; a negative number of bins, or
+    /// [`binary`](crate::binary) bins; 2^32 - 1 sums or more; weights of another layout or on another device. At the
+    /// read: negative values, floats that are not whole numbers.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![], vec![0]], &Device::cpu())?;
+    /// let w = RaggedTensor::from_nested([vec![0.5f32, 1.0, 2.0], vec![], vec![4.0]], &Device::cpu())?;
+    /// assert_eq!(x.bincount_weighted(&w, .., ..)?.to_vec()?, [4.0, 1.5, 2.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.math.bincount(…, weights=…)`.
     #[track_caller]
     pub fn bincount_weighted<W: Arithmetic>(
         &self,

@@ -177,10 +177,24 @@ impl RaggedShape {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::zeros`] of this type.
+    /// A tensor of zeros (false, empty strings) of the given shape.
+    ///
+    /// The result has the partitions of the shape itself. Empty rows stay empty.
     ///
     /// # Errors
-    /// As [`Tensor::zeros`].
+    /// A type that the device lacks.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumers. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape, RaggedTensor};
+    /// let shape = RaggedShape::from_lengths(&[2.into(), [3, 0].into()], &Device::cpu())?;
+    /// assert_eq!(RaggedTensor::<f32>::zeros(&shape)?.to_string(), "<ragged.RaggedTensor [[0.0, 0.0, 0.0], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.zeros`.
     #[track_caller]
     pub fn zeros(shape: &RaggedShape) -> Result<Self> {
         Tensor::zeros(shape, T::DTYPE)?.try_into()
@@ -188,10 +202,24 @@ impl<T: Element> RaggedTensor<T> {
 }
 
 impl<T: Number> RaggedTensor<T> {
-    /// [`Tensor::ones`] of this type.
+    /// A tensor of ones (true) of the given shape.
+    ///
+    /// The result has the partitions of the shape itself. Empty rows stay empty.
     ///
     /// # Errors
-    /// As [`Tensor::ones`].
+    /// A type that the device lacks.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumers. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![]], &Device::cpu())?;
+    /// assert_eq!(RaggedTensor::<f32>::ones(x.ragged_shape())?.to_string(), "<ragged.RaggedTensor [[1.0, 1.0], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.ones`.
     #[track_caller]
     pub fn ones(shape: &RaggedShape) -> Result<Self> {
         Tensor::ones(shape, T::DTYPE)?.try_into()

@@ -159,8 +159,8 @@ impl Tensor {
         Self::new(call.backend, partitions, outer, inner, Values::Numbers(product))
     }
 
-    /// Multiplies by matrices of one size: all results have the same number of columns. The rest of the layout is that of
-    /// the left operand; the batch dimensions are those of the operand that has more row partitions.
+    /// Multiplies by matrices of one size: all results have the same number of columns. The rest of the layout is that
+    /// of the left operand; the batch dimensions are those of the operand that has more row partitions.
     #[track_caller]
     fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], other: &Self) -> Result<Self> {
         let known = |n: &Expr| n.as_size().filter(|n| n.as_known().is_some());
@@ -232,10 +232,12 @@ impl Tensor {
 }
 
 impl Factor<'_> {
-    /// As [`Tensor::matmul`], of two operands either of which may be transposed.
+    /// Matrix product of two operands, either of which may be transposed; shapes and cost are those of
+    /// [`Tensor::matmul`].
     ///
     /// # Errors
-    /// As [`Tensor::matmul`].
+    /// Different dtypes or devices; bools or strings; shapes that do not match, at the read where only the device knows
+    /// them.
     #[track_caller]
     pub fn matmul(self, other: Factor<'_>) -> Result<Tensor> {
         self.tensor.product(self.transposed, other.tensor, other.transposed)
