@@ -35,7 +35,7 @@ operations! {
     /// ```
     /// use ragged::{Device, RaggedShape, RaggedTensor};
     /// let shape = RaggedShape::from_lengths(&[3.into(), [1, 0, 3].into()], &Device::cpu())?;
-    /// assert_eq!(RaggedTensor::fill(&shape, 7)?.to_string(), "<ragged.RaggedTensor [[7], [], [7, 7, 7]]>");
+    /// assert_eq!(RaggedTensor::<i32>::fill(&shape, 7)?.to_string(), "<ragged.RaggedTensor [[7], [], [7, 7, 7]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn fill<'a>(shape: &RaggedShape, value: impl IntoOperandOf<'a, T> as operand) -> T;

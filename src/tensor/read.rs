@@ -7,9 +7,8 @@
 use std::future::Future;
 
 use super::assembly::Assembly;
-use super::{FromNested, HostTensor, Nested, RaggedTensor, Tensor, Values};
+use super::{HostTensor, Nested, Tensor, Values};
 use crate::device::Device;
-use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
@@ -138,7 +137,8 @@ impl Tensor {
     /// Decodes the tensor whose [`parts_to_read`](Self::parts_to_read) are the next arrays.
     ///
     /// # Errors
-    /// The host lacks the memory for the result; arrays of another layout, which only a program from a file can compute.
+    /// The host lacks the memory for the result; arrays of another layout, which only a program from a file can
+    /// compute.
     #[track_caller]
     pub(crate) fn of_bytes(&self, read: Arrays<'_>, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
         let splits = self.partitions().iter().map(|p| splits_of(p, read, assembly));
@@ -169,8 +169,8 @@ impl Tensor {
     /// sizes that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
     /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity).
     ///
-    /// Holds one copy: the result, besides the array. Its bytes are counted before they are written, and before anything
-    /// is computed if the host knows the sizes.
+    /// Holds one copy: the result, besides the array. Its bytes are counted before they are written, and before
+    /// anything is computed if the host knows the sizes.
     ///
     /// # Errors
     /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget
@@ -188,7 +188,7 @@ impl Tensor {
         pollster::block_on(self.read(Wait::Blocking)).map_err(here())
     }
 
-    /// As [`Tensor::to_host`], without blocking: the future is pending until the device has finished.
+    /// Reads the whole tensor without blocking: the future is pending until the device has finished.
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read. It
     /// keeps its tensor alive. Computation starts at its first poll; [`Tensor::eval`] starts the device at once. On a
@@ -196,7 +196,7 @@ impl Tensor {
     /// computes in the first poll.
     ///
     /// # Errors
-    /// As [`Tensor::to_host`].
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget.
     ///
     /// ```
     /// use ragged::{Device, HostValues, RaggedTensor};
@@ -234,20 +234,40 @@ impl Tensor {
         pollster::block_on(self.settle(Wait::Blocking)).map_err(here())
     }
 
-    /// As [`Tensor::check`], without blocking; see [`Tensor::to_host_async`].
+    /// Runs the device-side checks that the tensor depends on, without blocking, and reads none of its elements.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::check`].
+    /// The first failed device-side check; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// pollster::block_on(x.multiply(2)?.check_async())?;
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn check_async(&self) -> impl Future<Output = Result<()>> + Send + use<> {
         let (tensor, here) = (self.clone(), here());
         async move { tensor.settle(Wait::Polled).await.map_err(here) }
     }
 
-    /// As [`Tensor::to_nested`], without blocking; see [`Tensor::to_host_async`].
+    /// Reads the tensor as nested lists, without blocking.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::to_nested`].
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(pollster::block_on(x.to_nested_async())?.to_string(), "[[1, 2], [], [3]]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_nested_async(&self) -> impl Future<Output = Result<Nested>> + Send + use<> {
         let (tensor, read, here) = (self.clone(), self.to_host_async(), here());
@@ -256,8 +276,12 @@ impl Tensor {
 
     /// Copies the tensor to another device, through host memory.
     ///
+    /// A tensor that is on that device already is returned unchanged. Otherwise the call reads the whole tensor, and
+    /// waits.
+    ///
     /// # Errors
-    /// As [`Tensor::to_host`]; more than the other device can hold, or a dtype that it lacks.
+    /// The first failed device-side check; a lost device; more memory than is available, or than either device can
+    /// hold; a dtype that the other device lacks.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -274,10 +298,22 @@ impl Tensor {
         self.to_host()?.to_device(device)
     }
 
-    /// As [`Tensor::to_device`], without blocking on the source device; see [`Tensor::to_host_async`].
+    /// Copies the tensor to another device, through host memory, without blocking on the source device.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::to_device`].
+    /// The first failed device-side check; a lost device; more memory than is available, or than either device can
+    /// hold; a dtype that the other device lacks.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let there = pollster::block_on(x.to_device_async(&Device::best()?))?;
+    /// assert_eq!(there.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_device_async(&self, device: &Device) -> impl Future<Output = Result<Self>> + Send + use<> {
         let (tensor, device, here) = (self.clone(), device.clone(), here());
@@ -287,94 +323,5 @@ impl Tensor {
             }
             tensor.read(Wait::Polled).await.and_then(|host| host.to_device(&device)).map_err(here)
         }
-    }
-}
-
-impl<T: Element> RaggedTensor<T> {
-    /// Reads the flat values, row-major.
-    ///
-    /// # Errors
-    /// As [`Tensor::to_host`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.to_vec()?, [1, 2, 3]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn to_vec(&self) -> Result<Vec<T::Host>> {
-        Ok(Self::flat(self.to_host()?))
-    }
-
-    /// Reads the only element of a tensor that has one: a scalar, or a tensor of one element.
-    ///
-    /// # Errors
-    /// No elements, or several; as [`Tensor::to_host`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1i32, 2], vec![], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.reduce_sum(..)?.item()?, 6);
-    /// assert!(x.item().is_err());
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    ///
-    /// NumPy: `ndarray.item`.
-    #[track_caller]
-    pub fn item(&self) -> Result<T::Host> {
-        let mut all = self.to_vec()?;
-        match (all.pop(), all.len()) {
-            (Some(only), 0) => Ok(only),
-            (None, _) => Err(Error::argument("item", "the tensor has no elements")),
-            (Some(_), others) => {
-                Err(Error::argument("item", format!("the tensor has {} elements; to_vec reads all", others + 1)))
-            }
-        }
-    }
-
-    /// As [`RaggedTensor::to_vec`], without blocking; see [`Tensor::to_host_async`].
-    ///
-    /// # Errors
-    /// As [`Tensor::to_host`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// let doubled = (&x * 2)?.to_vec_async();
-    /// assert_eq!(pollster::block_on(doubled)?, [2, 4, 6]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn to_vec_async(&self) -> impl Future<Output = Result<Vec<T::Host>>> + Send + use<T> {
-        let read = self.to_host_async();
-        async move { Ok(Self::flat(read.await?)) }
-    }
-
-    /// As [`RaggedTensor::to_nested_vec`], without blocking; see [`Tensor::to_host_async`].
-    ///
-    /// # Errors
-    /// As [`RaggedTensor::to_nested_vec`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// let rows: Vec<Vec<i32>> = pollster::block_on(x.to_nested_vec_async())?;
-    /// assert_eq!(rows, [vec![1, 2], vec![], vec![3]]);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn to_nested_vec_async<N: FromNested<T>>(&self) -> impl Future<Output = Result<N>> + Send + use<T, N> {
-        let nests = Self::nests::<N>(self);
-        let (tensor, read, here) = (self.clone(), self.to_host_async(), here());
-        async move {
-            nests?;
-            tensor.nested_vec_from(&read.await?).map_err(here)
-        }
-    }
-
-    /// The flat values of a tensor in host memory.
-    pub(super) fn flat(host: HostTensor) -> Vec<T::Host> {
-        T::unwrap(host.values).expect("bug: a tensor of another dtype than its type says")
     }
 }
