@@ -15,7 +15,7 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Indices of minima and maxima, and counts of nonzero values.
+    /// Positions of extremes, and counts of nonzero values.
     const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Number;
 
     /// Index of the minimum along an axis; the first one of equal minima.

@@ -17,7 +17,7 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Addition of updates at indices, batch by batch: the counterpart of `batch_gather`.
+    /// Addition at indices.
     const OPERATIONS: family "Products and segments" on RaggedTensor<T> where T: Arithmetic;
 
     /// Adds each update to the element of its row that an index names; an index may occur several times.

@@ -43,13 +43,13 @@ fn binary(
 
 /// Declares operations with another tensor or value, each with the expression of its value.
 macro_rules! binary_ops {
-    ($list:ident: $takes:ident, $dtypes:literal, [$elem:ident $(: $bound:ident)?] => $result:tt; $(
+    ($list:ident $topic:literal: $takes:ident, $dtypes:literal, [$elem:ident $(: $bound:ident)?] => $result:tt; $(
         $(#[doc = $doc:literal])+
         $name:ident $tensorflow:literal $([$polars:literal])? $gradient:ident $($no_gradient:literal)?
             $in:ident $a:tt $b:tt => $c:tt $(or $strings:path)?, $pair:expr;
     )+) => {
         operations! {
-            /// Element-wise operations on two tensors, or a tensor and a value.
+            #[doc = $topic]
             const $list: family "Element-wise, several operands" on RaggedTensor<$elem> $(where $elem: $bound)?;
 
             $(
@@ -109,7 +109,7 @@ macro_rules! binary_ops {
 }
 
 binary_ops! {
-    ARITHMETIC: Numbers, "numbers", [T: Arithmetic] => T;
+    ARITHMETIC "Arithmetic of two operands.": Numbers, "numbers", [T: Arithmetic] => T;
     /// The difference of the elements; integers wrap.
     subtract "tf.math.subtract" ["Expr.sub"] later f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
     /// The product of the elements; integers wrap.
@@ -148,7 +148,7 @@ binary_ops! {
 }
 
 binary_ops! {
-    SUMS: Numbers, "numbers and byte strings", [T: Arithmetic] => T;
+    SUMS "Sums of two operands.": Numbers, "numbers and byte strings", [T: Arithmetic] => T;
     /// The sum of the elements; integers wrap, and byte strings are concatenated.
     add "tf.math.add" ["Expr.add"] later f32 [5.0, 2.0] [1.0, 3.0] => [6.0, 5.0] or string_pairs::join,
         |_, a, b| a.add(b);
@@ -173,7 +173,7 @@ impl RaggedTensor<Str> {
 }
 
 binary_ops! {
-    QUOTIENTS: Numbers, "numbers", [T: Arithmetic] => (T::Quotient);
+    QUOTIENTS "Quotients of two operands.": Numbers, "numbers", [T: Arithmetic] => (T::Quotient);
     /// The quotient: floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64. Division by
     /// zero gives an infinity or NaN.
     truediv "tf.math.truediv" ["Expr.truediv"] later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
@@ -191,7 +191,7 @@ binary_ops! {
 }
 
 binary_ops! {
-    OF_FLOATS: Floats, "floats", [T: FloatElement] => T;
+    OF_FLOATS "Functions of two floats.": Floats, "floats", [T: FloatElement] => T;
     /// The quotient of floats.
     realdiv "tf.realdiv" later f32 [1.0, -3.0] [2.0, 2.0] => [0.5, -1.5], |_, a, b| a.quotient(b);
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
@@ -222,7 +222,7 @@ binary_ops! {
 }
 
 binary_ops! {
-    EQUALITY: NumbersAndBools, "numbers, bools and byte strings", [T: Element] => bool;
+    EQUALITY "Equality.": NumbersAndBools, "numbers, bools and byte strings", [T: Element] => bool;
     /// Whether the elements are equal; NaN equals nothing. Shapes that do not broadcast are an error, not `false`.
     equal "tf.math.equal" ["Expr.eq"] none "bools" i32 [2, -3] [2, 3] => [true, false] or string_pairs::equal,
         |_, a, b| a.eq(b);
@@ -233,7 +233,7 @@ binary_ops! {
 }
 
 binary_ops! {
-    ORDER: Numbers, "numbers", [T: Arithmetic] => bool;
+    ORDER "Order.": Numbers, "numbers", [T: Arithmetic] => bool;
     /// Whether this element is less; false if either is NaN.
     less "tf.math.less" ["Expr.lt"] none "bools" i32 [2, -3] [2, 3] => [false, true], |_, a, b| a.lt(b);
     /// Whether this element is less or equal; false if either is NaN.
@@ -246,7 +246,7 @@ binary_ops! {
 }
 
 binary_ops! {
-    LOGIC: Bools, "bool", [bool] => bool;
+    LOGIC "Logic of two operands.": Bools, "bool", [bool] => bool;
     /// Whether both elements are true.
     logical_and "tf.math.logical_and" ["Expr.and_"] none "bools" bool [true, true] [true, false] => [true, false],
         |_, a, b| a.and(b);
@@ -259,7 +259,7 @@ binary_ops! {
 }
 
 binary_ops! {
-    BITS: Integers, "integers", [T: IntegerElement] => T;
+    BITS "Bits of two operands.": Integers, "integers", [T: IntegerElement] => T;
     /// The bits that are set in both elements.
     bitwise_and "tf.bitwise.bitwise_and" ["Expr.and_"] none "integers" i32 [6, 5] [3, 4] => [2, 4], |_, a, b| a.and(b);
     /// The bits that are set in either element.

@@ -22,7 +22,7 @@ use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Counts of integers: the number of occurrences of each, in all or per row.
+    /// Counts of integers.
     const OPERATIONS: family "Counts" on RaggedTensor<T> where T: Number;
 
     /// The number of occurrences of each of the integers from 0 on.

@@ -9,7 +9,7 @@ use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 operations! {
-    /// Broadcasts a tensor to a shape.
+    /// Broadcasting.
     const OPERATIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
 
     /// Repeats the elements to fill a shape.

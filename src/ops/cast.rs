@@ -14,7 +14,7 @@ use crate::ops::operations;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Element type conversions: by value, by value with saturation, and by bits.
+    /// Conversions of the element type.
     const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: Element;
 
     /// Converts the elements to another dtype by value.

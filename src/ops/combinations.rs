@@ -22,7 +22,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Combinations and Cartesian products of the elements of each row.
+    /// Combinations and Cartesian products.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// All combinations of `k` elements of each row along `axis`, as one tensor per member of the combinations.

@@ -15,7 +15,7 @@ use crate::shape::{RowPartition, width_of};
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// The window of elements around each element of a row.
+    /// Windows around elements.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// The window of elements around each element of a row.

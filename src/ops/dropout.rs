@@ -12,9 +12,7 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Dropout by a counter-based random generator: Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror and Shaw, "Parallel
-    /// random numbers: as easy as 1, 2, 3", 2011). The generator needs only additions, rotations and exclusive ors of
-    /// 32-bit words.
+    /// Dropout.
     const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: FloatElement;
 
     /// Sets each value to 0 with a given probability, and scales the others so that the expected value stays.

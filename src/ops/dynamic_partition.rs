@@ -18,7 +18,7 @@ use crate::shape::{RowPartition, same_layout};
 use crate::tensor::Tensor;
 
 operations! {
-    /// Groups elements by group number.
+    /// Groups by group number.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
     /// Groups the elements by group number: row `k` of the result holds the elements whose entry of `partitions` is

@@ -6,7 +6,7 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Embedding table look-ups.
+    /// Embedding look-ups.
     const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
 
     /// Looks up the rows of a dense table by id.

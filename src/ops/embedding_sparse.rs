@@ -18,7 +18,7 @@ use crate::shape::same_layout;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Embedding bags: table look-ups that combine the embeddings of each row of ids into one, with or without weights.
+    /// Embedding bags.
     const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: FloatElement;
 
     /// Combines the table rows that each row of ids selects into one embedding.

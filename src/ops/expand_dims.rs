@@ -11,7 +11,7 @@ use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Inserts dimensions of size 1.
+    /// New dimensions.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
     /// Inserts a dimension of size 1.

@@ -16,7 +16,7 @@ use crate::shape::RaggedShape;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Tensors filled with one value, and dimension sizes as tensors.
+    /// Tensors of one value.
     const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Element;
 
     /// A tensor of the given shape, filled with one value.

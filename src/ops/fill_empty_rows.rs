@@ -13,7 +13,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// Fills empty rows with a default element.
+    /// Default elements of empty rows.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
     /// Fills every empty row with one default element, and tells which rows were empty.

@@ -9,7 +9,7 @@ use crate::ops::operations;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// Dense tensors with as many rows as another tensor.
+    /// Columns of one value.
     const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Element;
 
     /// A dense tensor of one value, with as many rows as this tensor.

@@ -16,7 +16,7 @@ use crate::shape::{Dims, Encoding, RowPartition, width_of};
 use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, Source, Tensor, Values};
 
 operations! {
-    /// Converts dense tensors to ragged ones: rows are truncated to lengths, or at their trailing padding.
+    /// Ragged tensors from dense ones.
     const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Element;
 
     /// Converts a dense tensor to a ragged one with the same values.

@@ -18,7 +18,7 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Histograms: the number of values in each of several bins of equal width.
+    /// Histograms.
     const OPERATIONS: family "Counts" on RaggedTensor<T> where T: Number;
 
     /// The number of values in each of several bins of equal width.

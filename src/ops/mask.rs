@@ -15,7 +15,7 @@ use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Boolean masks: selects the elements at which a condition holds.
+    /// Boolean masks.
     const OPERATIONS: family "Masks and selection" on RaggedTensor<T> where T: Element;
 
     /// Selects the elements at which the mask is true.

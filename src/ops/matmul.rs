@@ -15,7 +15,7 @@ use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout,
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Matrix products: dense, ragged rows by one matrix, and batched.
+    /// Matrix products.
     const OPERATIONS: family "Products and segments" on RaggedTensor<T> where T: Arithmetic;
 
     /// Matrix product over the two innermost dimensions of both tensors, batched over the other dimensions.

@@ -12,7 +12,7 @@ use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Merges adjacent dimensions.
+    /// Merged dimensions.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
     /// Merges adjacent dimensions into one, whose rows are the concatenated rows of these dimensions.

@@ -52,7 +52,7 @@ impl<T: Element> RaggedTensor<T> {
     /// Reads the flat values, row-major, without blocking.
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
-    /// [`Tensor::to_host_async`].
+    /// [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
     /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget.
@@ -73,7 +73,7 @@ impl<T: Element> RaggedTensor<T> {
     /// Reads the tensor as nested lists of the element type, without blocking.
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
-    /// [`Tensor::to_host_async`].
+    /// [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
     /// Lists of another depth or shape than the tensor's; the first failed device-side check; a lost device; more

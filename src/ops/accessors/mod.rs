@@ -16,7 +16,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{Making, Tensor, Trust, Values};
 
 operations! {
-    /// Accessors of a tensor: values, row partitions and sizes, and replacement of its values.
+    /// Parts of a tensor.
     const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
 
     /// The values of the rows: the tensor without its outermost partition.

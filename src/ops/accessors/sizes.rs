@@ -18,7 +18,7 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values, positions};
 
 operations! {
-    /// Sizes of a tensor: numbers of rows and values, and the bounding shape.
+    /// Sizes.
     const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
 
     /// Number of rows of the outermost dimension.

@@ -18,7 +18,7 @@ use crate::ops::operations;
 pub(crate) use indices::{OUT_OF_RANGE, in_range};
 
 operations! {
-    /// Gathering: elements by index, along any dimension, alone or batch by batch.
+    /// Elements by index.
     const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
 
     /// The elements (or rows, or tensors) at `indices` along an axis.
