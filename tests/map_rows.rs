@@ -139,6 +139,15 @@ fn misuse_is_an_error() {
 }
 
 #[test]
+fn axes_of_a_merge_count_in_the_row() {
+    let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![3]], vec![], vec![vec![], vec![4]]], &Device::cpu());
+    let x = x.expect("an upload").into_erased();
+    let merged = x.map_rows(|row| row.merge_dims(0, 1)).expect("recorded");
+    assert_eq!(merged.to_string(), "<ragged.RaggedTensor [[1, 2, 3], [], [4]]>");
+    assert!(matches!(x.map_rows(|row| row.merge_dims(0, 2)), Err(Error::Axis { axis: 2, rank: 2, .. })));
+}
+
+#[test]
 fn rows_are_not_computed_in_a_loop() {
     let cpu = Device::cpu();
     let passes = |rows: usize| {

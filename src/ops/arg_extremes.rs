@@ -15,90 +15,80 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Indices of minima and maxima, and counts of nonzero values.
+    /// Positions of extremes, and counts of nonzero values.
     const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Number;
 
-    /// Index of the minimum along an axis; the first one of equal minima (`tf.argmin`, NumPy's `argmin`).
+    /// Index of the minimum along an axis; the first one of equal minima.
     ///
-    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is less than every number,
-    /// as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index counts all
-    /// positions along the axis, including rows that are too short to have a value. Costs two passes over the values
-    /// and a map of the size of the result.
+    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is less than every
+    /// number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index counts all
+    /// positions along the axis, including rows that are too short to have a value.
     ///
     /// # Errors
     /// `axis` out of range; string values.
     ///
+    /// # Cost
+    /// Two passes over the values, and a map of the size of the result. No wait.
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::I32(vec![3, 1, 1, 5, 4]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.argmin(1)?.to_host()?.values, HostValues::I64(vec![1, -1, 1]));
-    /// assert_eq!(x.argmin(0)?.to_host()?.values, HostValues::I64(vec![0, 0, 0]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 1], vec![], vec![5, 4]], &Device::cpu())?;
+    /// assert_eq!(x.argmin(1)?.to_vec()?, [1, -1, 1]);
+    /// assert_eq!(x.argmin(0)?.to_vec()?, [0, 0, 0]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn argmin(&self, axis: impl Integer as axis) -> i64;
+    alias "arg_min";
     tensorflow "tf.argmin";
-    polars "list.arg_min()";
+    awkward "ak.argmin";
+    polars "list.arg_min";
     gradient none "integers";
 
-    /// Index of the maximum along an axis; the first one of equal maxima (`tf.argmax`, NumPy's `argmax`).
+    /// Index of the maximum along an axis; the first one of equal maxima.
     ///
-    /// As [`argmin`](Self::argmin); NaN is greater than every number.
+    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is greater than
+    /// every number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index
+    /// counts all positions along the axis, including rows that are too short to have a value.
     ///
     /// # Errors
-    /// As [`argmin`](Self::argmin).
+    /// `axis` out of range; string values.
+    ///
+    /// # Cost
+    /// Two passes over the values, and a map of the size of the result. No wait.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::F32(vec![3.0, f32::NAN, 9.0, 5.0, 4.0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.argmax(1)?.to_host()?.values, HostValues::I64(vec![1, -1, 0]));
-    /// assert_eq!(x.argmax(0)?.to_host()?.values, HostValues::I64(vec![2, 0, 0]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3.0, f32::NAN, 9.0], vec![], vec![5.0, 4.0]], &Device::cpu())?;
+    /// assert_eq!(x.argmax(1)?.to_vec()?, [1, -1, 0]);
+    /// assert_eq!(x.argmax(0)?.to_vec()?, [2, 0, 0]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn argmax(&self, axis: impl Integer as axis) -> i64;
+    alias "arg_max";
     tensorflow "tf.argmax";
     awkward "ak.argmax";
-    polars "list.arg_max()";
+    polars "list.arg_max";
     gradient none "integers";
 
     /// Number of nonzero values over the axes.
     ///
-    /// Gives i64, and 0 where there are no values. NaN counts as nonzero, a zero of either sign does not, and a bool
-    /// counts if it is true. Shapes and cost are those of all [reductions](crate::Axes), plus a map of the size of the result.
+    /// Gives i64 in the shape of a [reduction](crate::Axes), and 0 where there are no values. NaN counts as nonzero, a
+    /// zero of either sign does not, and a bool counts if it is true.
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
     ///
+    /// # Cost
+    /// That of a [reduction](crate::Axes), and a map of the size of the result.
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::I32(vec![3, 0, 1, 0, 0]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// assert_eq!(x.count_nonzero(1)?.to_host()?.values, HostValues::I64(vec![2, 0, 0]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 0, 1], vec![], vec![0, 0]], &Device::cpu())?;
+    /// assert_eq!(x.count_nonzero(1)?.to_vec()?, [2, 0, 0]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes) -> i64;
+    alias "nnz";
     tensorflow "tf.math.count_nonzero";
     awkward "ak.count_nonzero";
     gradient none "integers";

@@ -17,36 +17,39 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Addition of updates at indices, batch by batch: the counterpart of `batch_gather`.
+    /// Addition at indices.
     const OPERATIONS: family "Products and segments" on RaggedTensor<T> where T: Arithmetic;
 
-    /// Adds updates to elements of the rows of axis 1: `updates[r][k]` to element `indices[r][k]` of row `r`. An index
-    /// may occur several times.
+    /// Adds each update to the element of its row that an index names; an index may occur several times.
     ///
-    /// The tensor is `[n, (len), ..]` with uniform dimensions below axis 1, the indices are `[n, (m)]` and the updates
-    /// `[n, (m), ..]`; each of them may be dense. Shape and dtype stay; integers wrap. The updates of one element are
-    /// added up in the order of their row, in the canonical order of reductions, and the sum is added to the element;
-    /// an element without updates is copied.
+    /// `updates[r][k]` is added to element `indices[r][k]` of row `r` of axis 1. The tensor is `[n, (len), ..]` with
+    /// uniform dimensions below axis 1, the indices are `[n, (m)]` and the updates `[n, (m), ..]`; each of them may be
+    /// dense. Shape and dtype stay; integers wrap. An element without updates is copied; a row without indices stays.
     ///
-    /// Costs a sort of the indices, a row reduction of the updates and a map. Never waits.
+    /// The updates of one element are added up in the order of their row, in the canonical order of reductions, and the
+    /// sum is added to the element: the same bits on every device.
     ///
-    /// TensorFlow: `tf.tensor_scatter_nd_add`. Paddle: `sequence_scatter`.
+    /// TensorFlow's operation names elements by all their coordinates. Paddle's name is `sequence_scatter`.
     ///
     /// # Errors
     /// Bools and strings; different dtypes or devices; indices that are not integers; ragged dimensions below axis 1;
     /// other numbers of rows, indices or inner sizes. At the read: an index that is negative or not below the length of
-    /// its row, and what only the device knows.
+    /// its row, and sizes that only the device knows.
+    ///
+    /// # Cost
+    /// A sort of the indices, a row reduction of the updates and a map. Never waits.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![[10, 20, 30], [40, 50, 60]], &device)?;
-    /// let at = RaggedTensor::from_nested(vec![vec![2, 0, 2], vec![]], &device)?;
-    /// let updates = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![]], &device)?;
+    /// let x = RaggedTensor::from_nested([[10, 20, 30], [40, 50, 60]], &device)?;
+    /// let at = RaggedTensor::from_nested([vec![2, 0, 2], vec![]], &device)?;
+    /// let updates = RaggedTensor::from_nested([vec![1, 2, 3], vec![]], &device)?;
     /// assert_eq!(x.batch_scatter_add(&at, &updates)?.to_vec()?, [12, 20, 34, 40, 50, 60]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn batch_scatter_add(&self, indices: &impl AsRef<Tensor> as row, updates: &impl AsRef<Tensor> as row) -> T;
+    alias "scatter_add", "index_add";
     tensorflow "tf.tensor_scatter_nd_add";
     gradient later;
 }

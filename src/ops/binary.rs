@@ -1,80 +1,19 @@
 //! Element-wise operations on two operands.
 
-use std::borrow::Borrow;
-
 use super::division::{self, by_nonzero};
 use super::elementwise::{Site, Takes, map_together, math, number, rounded_once};
 use super::next_after::next_after;
 use super::operand::Operand;
 use super::string_pairs;
 use crate::dtype::DType;
-use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Number, Str};
-use crate::error::{Error, Result, caller, on_behalf};
+use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Str};
+use crate::error::{Result, on_behalf};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::math::MathFn;
 use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
-use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor};
-
-operations! {
-    /// Element-wise operations on two operands.
-    const OPERATIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Arithmetic;
-
-    /// The sum of tensors of one shape, added in list order; integers wrap. Nothing broadcasts.
-    ///
-    /// # Errors
-    /// An empty list; different dtypes, devices or shapes; a dtype that is not numeric. Rows of different lengths fail
-    /// at the call where the host has the splits, and at the read otherwise.
-    ///
-    /// # Cost
-    /// One map. Nothing is read back.
-    ///
-    /// ```
-    /// # use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
-    /// assert_eq!(Tensor::add_n(&[&x, &x, &x])?.to_host()?.values, HostValues::I32(vec![3, 6]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    fn add_n(tensors: &[impl AsRef<Tensor>]) -> T;
-    tensorflow "tf.math.add_n";
-    gradient later;
-    typed hand;
-    row none "not offered yet";
-}
-
-#[track_caller]
-fn add_n(tensors: &[impl AsRef<Tensor>]) -> Result<Tensor> {
-    const OP: &str = "add_n";
-    /// Maximum number of summands of one map, which bounds the height of its expression.
-    const SUMMANDS: usize = 32;
-    let Some((first, others)) = tensors.split_first() else {
-        return Err(Error::argument(OP, "it needs at least one tensor"));
-    };
-    let first = first.as_ref();
-    Takes::Numbers.check(OP, first.dtype())?;
-    let mut sum = Expr::load(first.numbers(OP)?, Expr::index());
-    let mut asserts = Vec::new();
-    for (k, other) in (1..).zip(others) {
-        let other = other.as_ref();
-        if k % SUMMANDS == 0 {
-            let part = Node::map(first.backend(), OP, first.count()?, sum, &[]);
-            sum = Expr::load(&part, Expr::index());
-        }
-        if other.dtype() != first.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
-        }
-        crate::Device::check_same(OP, first.backend(), other.backend())?;
-        asserts.extend(same_layout(first.backend(), OP, first.ragged_shape(), other.ragged_shape())?);
-        sum = sum.add(Expr::load(other.numbers(OP)?, Expr::index()));
-    }
-    let node = Node::map(first.backend(), OP, first.count()?, sum, &asserts);
-    first.with_value_node(node)
-}
 
 /// Builds the result expression for two numbers.
 type Pair = fn(&Site, Expr, Expr) -> Expr;
@@ -104,27 +43,27 @@ fn binary(
 
 /// Declares operations with another tensor or value, each with the expression of its value.
 macro_rules! binary_ops {
-    ($list:ident: $takes:ident, $dtypes:literal, [$elem:ident $(: $bound:ident)?] => $result:tt; $(
+    ($list:ident $topic:literal: $takes:ident, $dtypes:literal, [$elem:ident $(: $bound:ident)?] => $result:tt; $(
         $(#[doc = $doc:literal])+
-        $name:ident $tensorflow:literal $gradient:ident $($no_gradient:literal)?
+        $name:ident $tensorflow:literal $([$polars:literal])? $gradient:ident $($no_gradient:literal)?
             $in:ident $a:tt $b:tt => $c:tt $(or $strings:path)?, $pair:expr;
     )+) => {
         operations! {
-            /// Element-wise operations on two tensors, or a tensor and a value.
+            #[doc = $topic]
             const $list: family "Element-wise, several operands" on RaggedTensor<$elem> $(where $elem: $bound)?;
 
             $(
                 $(#[doc = $doc])+
                 ///
-                /// Shapes broadcast. The operand of lower rank gets leading dimensions of size 1. A uniform dimension of
-                /// size 1 repeats, also over rows of different lengths. Ragged rows match only rows of equal lengths. A
-                /// number takes the tensor's dtype and applies to every element. Empty rows stay empty. The result keeps
-                /// the partitions of an operand that does not repeat.
+                /// Shapes broadcast. The operand of lower rank gets leading dimensions of size 1. A uniform dimension
+                /// of size 1 repeats, also over rows of different lengths. Ragged rows match only rows of equal
+                /// lengths. A number takes the tensor's dtype and applies to every element. Empty rows stay empty. The
+                /// result keeps the partitions of an operand that does not repeat.
                 ///
                 /// # Errors
-                #[doc = concat!("Operands of different dtypes or on different devices; a dtype other than ", $dtypes, ";")]
-                /// shapes that do not broadcast. Rows of different lengths fail at the call where the host has the splits,
-                /// and at the read otherwise.
+                #[doc = concat!("Operands of different dtypes or on different devices; a dtype other than ", $dtypes)]
+                /// ; shapes that do not broadcast. Rows of different lengths fail at the call where the host has the
+                /// splits, and at the read otherwise.
                 ///
                 /// # Cost
                 /// One map over the result, fused with its producers and consumers. Nothing is read back.
@@ -141,6 +80,7 @@ macro_rules! binary_ops {
                 /// ```
                 fn $name<'a>(&self, other: impl IntoOperandOf<'a, $elem> as broadcast) -> $result;
                 tensorflow $tensorflow;
+                $(polars $polars;)?
                 gradient $gradient $($no_gradient)?;
             )+
         }
@@ -169,22 +109,22 @@ macro_rules! binary_ops {
 }
 
 binary_ops! {
-    ARITHMETIC: Numbers, "numbers", [T: Arithmetic] => T;
-    /// The difference; integers wrap.
-    subtract "tf.math.subtract" later f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
-    /// The product; integers wrap.
-    multiply "tf.math.multiply" later f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
+    ARITHMETIC "Arithmetic of two operands.": Numbers, "numbers", [T: Arithmetic] => T;
+    /// The difference of the elements; integers wrap.
+    subtract "tf.math.subtract" ["Expr.sub"] later f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
+    /// The product of the elements; integers wrap.
+    multiply "tf.math.multiply" ["Expr.mul"] later f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
     /// The quotient rounded down, as Python's `//`; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded: `1.0 // 0.1` is 9 in f64, where TensorFlow rounds the quotient to 10
     /// first. Beyond 2^24 (f64: 2^53) in magnitude, the result is the quotient rounded to nearest. A divisor of 0 gives
     /// an infinity or NaN, as a division does, and an infinite dividend stays infinite.
-    floordiv "tf.math.floordiv" later i32 [7, -7] [2, 2] => [3, -4], division::floordiv;
+    floordiv "tf.math.floordiv" ["Expr.floordiv"] later i32 [7, -7] [2, 2] => [3, -4], division::floordiv;
     /// The remainder with the divisor's sign, as Python's `%`; an integer divisor of 0 fails at the read.
     ///
-    /// Of floats, the exact remainder of the dividend, plus the divisor where the signs differ, which rounds once. 0 has
-    /// the divisor's sign too. NaN for a divisor of 0 and for an infinite dividend.
-    floormod "tf.math.floormod" later i32 [7, -7] [3, 3] => [1, 2], division::floormod;
+    /// Of floats, the exact remainder of the dividend, plus the divisor where the signs differ, which rounds once. 0
+    /// has the divisor's sign too. NaN for a divisor of 0 and for an infinite dividend.
+    floormod "tf.math.floormod" ["Expr.mod"] later i32 [7, -7] [3, 3] => [1, 2], division::floormod;
     /// The quotient rounded towards zero; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded, with the limits of [`Tensor::floordiv`].
@@ -192,13 +132,14 @@ binary_ops! {
     /// The remainder with the dividend's sign; an integer divisor of 0 fails at the read.
     truncatemod "tf.truncatemod" later i32 [7, -7] [3, 3] => [1, -1],
         |site, a, b| by_nonzero(site, b.clone(), a.remainder(b));
-    /// The power; integers wrap, and a negative integer exponent fails at the read.
-    pow "tf.math.pow" later i32 [2, -3] [10, 3] => [1024, -27], power;
-    /// The maximum; NaN if either is NaN.
-    maximum "tf.math.maximum" later i32 [2, -3] [1, 3] => [2, 3], |_, a, b| a.max(b);
-    /// The minimum; NaN if either is NaN.
-    minimum "tf.math.minimum" later i32 [2, -3] [1, 3] => [1, -3], |_, a, b| a.min(b);
-    /// The square of the difference; integers wrap.
+    /// The elements to the power of the other operand; integers wrap, and a negative integer exponent fails at the
+    /// read.
+    pow "tf.math.pow" ["Expr.pow"] later i32 [2, -3] [10, 3] => [1024, -27], power;
+    /// The greater of two elements; NaN if either is NaN.
+    maximum "tf.math.maximum" ["pl.max_horizontal"] later i32 [2, -3] [1, 3] => [2, 3], |_, a, b| a.max(b);
+    /// The lesser of two elements; NaN if either is NaN.
+    minimum "tf.math.minimum" ["pl.min_horizontal"] later i32 [2, -3] [1, 3] => [1, -3], |_, a, b| a.min(b);
+    /// The square of the difference of the elements; integers wrap.
     squared_difference "tf.math.squared_difference" later f32 [5.0, 2.0] [1.0, 3.0] => [16.0, 1.0],
         |_, a, b| rounded_once([a, b], |[a, b]| {
             let d = a.sub(b);
@@ -207,16 +148,24 @@ binary_ops! {
 }
 
 binary_ops! {
-    SUMS: Numbers, "numbers and byte strings", [T: Arithmetic] => T;
-    /// The sum; integers wrap, and byte strings are concatenated.
-    add "tf.math.add" later f32 [5.0, 2.0] [1.0, 3.0] => [6.0, 5.0] or string_pairs::join, |_, a, b| a.add(b);
+    SUMS "Sums of two operands.": Numbers, "numbers and byte strings", [T: Arithmetic] => T;
+    /// The sum of the elements; integers wrap, and byte strings are concatenated.
+    add "tf.math.add" ["Expr.add"] later f32 [5.0, 2.0] [1.0, 3.0] => [6.0, 5.0] or string_pairs::join,
+        |_, a, b| a.add(b);
 }
 
 impl RaggedTensor<Str> {
-    /// Concatenates each string with the other operand's. See [`Tensor::add`].
+    /// Concatenates each string with the other operand's; shapes broadcast as in [`Tensor::add`].
     ///
     /// # Errors
     /// Operands on different devices; shapes that do not broadcast; more than 2^32 - 2 bytes.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.add("!")?.to_string(), "<ragged.RaggedTensor [[b'a!', b'b!'], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn add<'a>(&'a self, other: impl IntoOperandOf<'a, Str>) -> Result<Self> {
         Self::try_from(self.erased().add(other.into().erased("add")?)?)
@@ -224,14 +173,16 @@ impl RaggedTensor<Str> {
 }
 
 binary_ops! {
-    QUOTIENTS: Numbers, "numbers", [T: Arithmetic] => (T::Quotient);
+    QUOTIENTS "Quotients of two operands.": Numbers, "numbers", [T: Arithmetic] => (T::Quotient);
     /// The quotient: floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64. Division by
     /// zero gives an infinity or NaN.
-    truediv "tf.math.truediv" later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
+    truediv "tf.math.truediv" ["Expr.truediv"] later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))
     };
-    /// The quotient, but 0 where the divisor is 0. Dtypes as [`Tensor::truediv`].
+    /// The quotient, but 0 where the divisor is 0.
+    ///
+    /// Floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64.
     divide_no_nan "tf.math.divide_no_nan" later f32 [1.0, -3.0] [0.0, 2.0] => [0.0, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         let b = b.cast(to);
@@ -240,16 +191,18 @@ binary_ops! {
 }
 
 binary_ops! {
-    OF_FLOATS: Floats, "floats", [T: FloatElement] => T;
+    OF_FLOATS "Functions of two floats.": Floats, "floats", [T: FloatElement] => T;
     /// The quotient of floats.
     realdiv "tf.realdiv" later f32 [1.0, -3.0] [2.0, 2.0] => [0.5, -1.5], |_, a, b| a.quotient(b);
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
     multiply_no_nan "tf.math.multiply_no_nan" later f32 [f32::NAN, 3.0] [0.0, 2.0] => [0.0, 6.0],
         |_, a, b| unless_zero(b.clone(), a.mul(b));
     /// The angle of the point (`other`, `self`): the first operand is the y coordinate.
-    atan2 "tf.math.atan2" later f32 [0.0, 0.0] [1.0, 2.0] => [0.0, 0.0], |_, a, b| a.binary(BinaryOp::Atan2, b);
+    atan2 "tf.math.atan2" ["pl.arctan2"] later f32 [0.0, 0.0] [1.0, 2.0] => [0.0, 0.0],
+        |_, a, b| a.binary(BinaryOp::Atan2, b);
     /// The next float towards the other operand, or the operand itself where both are equal; NaN if either is NaN.
-    nextafter "tf.math.nextafter" none "a step between floats" f32 [1.0, 0.0] [2.0, -1.0] => [1.0000001, -1e-45], |_, a, b| next_after(a, b);
+    nextafter "tf.math.nextafter" none "a step between floats" f32 [1.0, 0.0] [2.0, -1.0] => [1.0000001, -1e-45],
+        |_, a, b| next_after(a, b);
     /// `x * log(y)`, but 0 where x is 0.
     xlogy "tf.math.xlogy" later f32 [0.0, 2.0] [0.0, 1.0] => [0.0, 0.0],
         |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log, b))));
@@ -257,7 +210,8 @@ binary_ops! {
     xlog1py "tf.math.xlog1py" later f32 [0.0, 2.0] [-1.0, 0.0] => [0.0, 0.0],
         |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log1p, b))));
     /// `x / y`, but 0 where x is 0.
-    xdivy "tf.math.xdivy" later f32 [0.0, 3.0] [0.0, 2.0] => [0.0, 1.5], |_, a, b| unless_zero(a.clone(), a.quotient(b));
+    xdivy "tf.math.xdivy" later f32 [0.0, 3.0] [0.0, 2.0] => [0.0, 1.5],
+        |_, a, b| unless_zero(a.clone(), a.quotient(b));
     /// The cross entropy of the logits `x` (this operand) with the labels `z` (the other operand), in a form that does
     /// not overflow: `max(x, 0) - x * z + log(1 + exp(-|x|))`.
     sigmoid_cross_entropy_with_logits "tf.nn.sigmoid_cross_entropy_with_logits" later
@@ -268,50 +222,58 @@ binary_ops! {
 }
 
 binary_ops! {
-    EQUALITY: NumbersAndBools, "numbers, bools and byte strings", [T: Element] => bool;
+    EQUALITY "Equality.": NumbersAndBools, "numbers, bools and byte strings", [T: Element] => bool;
     /// Whether the elements are equal; NaN equals nothing. Shapes that do not broadcast are an error, not `false`.
-    equal "tf.math.equal" none "bools" i32 [2, -3] [2, 3] => [true, false] or string_pairs::equal, |_, a, b| a.eq(b);
+    equal "tf.math.equal" ["Expr.eq"] none "bools" i32 [2, -3] [2, 3] => [true, false] or string_pairs::equal,
+        |_, a, b| a.eq(b);
     /// Whether the elements differ; NaN differs from everything. Shapes that do not broadcast are an error, not `true`.
-    not_equal "tf.math.not_equal" none "bools" i32 [2, -3] [2, 3] => [false, true] or string_pairs::not_equal,
+    not_equal "tf.math.not_equal" ["Expr.ne"] none "bools"
+        i32 [2, -3] [2, 3] => [false, true] or string_pairs::not_equal,
         |_, a, b| a.ne(b);
 }
 
 binary_ops! {
-    ORDER: Numbers, "numbers", [T: Arithmetic] => bool;
+    ORDER "Order.": Numbers, "numbers", [T: Arithmetic] => bool;
     /// Whether this element is less; false if either is NaN.
-    less "tf.math.less" none "bools" i32 [2, -3] [2, 3] => [false, true], |_, a, b| a.lt(b);
+    less "tf.math.less" ["Expr.lt"] none "bools" i32 [2, -3] [2, 3] => [false, true], |_, a, b| a.lt(b);
     /// Whether this element is less or equal; false if either is NaN.
-    less_equal "tf.math.less_equal" none "bools" i32 [2, 4] [2, 3] => [true, false], |_, a, b| a.le(b);
+    less_equal "tf.math.less_equal" ["Expr.le"] none "bools" i32 [2, 4] [2, 3] => [true, false], |_, a, b| a.le(b);
     /// Whether this element is greater; false if either is NaN.
-    greater "tf.math.greater" none "bools" i32 [2, 4] [2, 3] => [false, true], |_, a, b| b.lt(a);
+    greater "tf.math.greater" ["Expr.gt"] none "bools" i32 [2, 4] [2, 3] => [false, true], |_, a, b| b.lt(a);
     /// Whether this element is greater or equal; false if either is NaN.
-    greater_equal "tf.math.greater_equal" none "bools" i32 [2, -3] [2, 3] => [true, false], |_, a, b| b.le(a);
+    greater_equal "tf.math.greater_equal" ["Expr.ge"] none "bools" i32 [2, -3] [2, 3] => [true, false],
+        |_, a, b| b.le(a);
 }
 
 binary_ops! {
-    LOGIC: Bools, "bool", [bool] => bool;
-    /// Whether both are true.
-    logical_and "tf.math.logical_and" none "bools" bool [true, true] [true, false] => [true, false], |_, a, b| a.and(b);
-    /// Whether either is true.
-    logical_or "tf.math.logical_or" none "bools" bool [false, true] [false, false] => [false, true], |_, a, b| a.or(b);
-    /// Whether exactly one is true.
-    logical_xor "tf.math.logical_xor" none "bools" bool [true, true] [true, false] => [false, true],
+    LOGIC "Logic of two operands.": Bools, "bool", [bool] => bool;
+    /// Whether both elements are true.
+    logical_and "tf.math.logical_and" ["Expr.and_"] none "bools" bool [true, true] [true, false] => [true, false],
+        |_, a, b| a.and(b);
+    /// Whether either element is true.
+    logical_or "tf.math.logical_or" ["Expr.or_"] none "bools" bool [false, true] [false, false] => [false, true],
+        |_, a, b| a.or(b);
+    /// Whether exactly one element is true.
+    logical_xor "tf.math.logical_xor" ["Expr.xor"] none "bools" bool [true, true] [true, false] => [false, true],
         |_, a, b| a.binary(BinaryOp::Xor, b);
 }
 
 binary_ops! {
-    BITS: Integers, "integers", [T: IntegerElement] => T;
-    /// The bits set in both.
-    bitwise_and "tf.bitwise.bitwise_and" none "integers" i32 [6, 5] [3, 4] => [2, 4], |_, a, b| a.and(b);
-    /// The bits set in either.
-    bitwise_or "tf.bitwise.bitwise_or" none "integers" i32 [6, 5] [3, 8] => [7, 13], |_, a, b| a.or(b);
-    /// The bits set in exactly one.
-    bitwise_xor "tf.bitwise.bitwise_xor" none "integers" i32 [6, 5] [3, 4] => [5, 1], |_, a, b| a.binary(BinaryOp::Xor, b);
+    BITS "Bits of two operands.": Integers, "integers", [T: IntegerElement] => T;
+    /// The bits that are set in both elements.
+    bitwise_and "tf.bitwise.bitwise_and" ["Expr.and_"] none "integers" i32 [6, 5] [3, 4] => [2, 4], |_, a, b| a.and(b);
+    /// The bits that are set in either element.
+    bitwise_or "tf.bitwise.bitwise_or" ["Expr.or_"] none "integers" i32 [6, 5] [3, 8] => [7, 13], |_, a, b| a.or(b);
+    /// The bits that are set in exactly one element.
+    bitwise_xor "tf.bitwise.bitwise_xor" ["Expr.xor"] none "integers" i32 [6, 5] [3, 4] => [5, 1],
+        |_, a, b| a.binary(BinaryOp::Xor, b);
     /// The bits shifted left; 0 where the other operand, read as unsigned, is at least the bit width.
-    left_shift "tf.bitwise.left_shift" none "integers" i32 [1, 5] [3, 1] => [8, 10], |_, a, b| a.binary(BinaryOp::Shl, b);
+    left_shift "tf.bitwise.left_shift" none "integers" i32 [1, 5] [3, 1] => [8, 10],
+        |_, a, b| a.binary(BinaryOp::Shl, b);
     /// The bits shifted right, filled with the sign; 0 or -1 where the other operand, read as unsigned, is at least the
     /// bit width.
-    right_shift "tf.bitwise.right_shift" none "integers" i32 [8, -5] [3, 1] => [1, -3], |_, a, b| a.binary(BinaryOp::Shr, b);
+    right_shift "tf.bitwise.right_shift" none "integers" i32 [8, -5] [3, 1] => [1, -3],
+        |_, a, b| a.binary(BinaryOp::Shr, b);
 }
 
 /// Result dtype of `truediv`.
@@ -336,32 +298,4 @@ fn power(site: &Site, a: Expr, b: Expr) -> Expr {
     }
     let zero = number(b.dtype(), 0.0);
     site.checked("an integer to a negative integer power", zero.le(b), power)
-}
-
-impl<T: Arithmetic> RaggedTensor<T> {
-    /// The sum of tensors of one shape. See [`Tensor::add_n`].
-    ///
-    /// # Errors
-    /// An empty list; different devices or shapes.
-    #[track_caller]
-    pub fn add_n(tensors: &[impl Borrow<Self>]) -> Result<Self> {
-        let erased: Vec<&Tensor> = tensors.iter().map(|t| t.borrow().erased()).collect();
-        Self::try_from(Tensor::add_n(&erased)?)
-    }
-
-    /// Multiplies every element by one number. TensorFlow: `tf.math.scalar_mul`.
-    ///
-    /// # Errors
-    /// As [`Tensor::multiply`].
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![]], &Device::cpu())?;
-    /// assert_eq!(x.scalar_mul(0.5f32)?.to_string(), "<ragged.RaggedTensor [[0.5, 1.0], []]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn scalar_mul(&self, factor: impl Number) -> Result<Self> {
-        self.multiply(factor).map_err(|e| e.of("scalar_mul"))
-    }
 }

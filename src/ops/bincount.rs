@@ -22,16 +22,19 @@ use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Counts of integers: the number of occurrences of each, in all or per row.
+    /// Counts of integers.
     const OPERATIONS: family "Counts" on RaggedTensor<T> where T: Number;
 
-    /// The number of occurrences of each of the integers from 0 on: along `axis` and all axes below it, or in all
-    /// (`..`).
+    /// The number of occurrences of each of the integers from 0 on.
     ///
-    /// `axis` 0 or `..` gives a vector of counts; a deeper axis gives such a vector for each row: `[n, (r)]` along axis
-    /// 1 gives `[n, bins]`, and the dimensions above stay as they are. The counts are i32. The number of bins is the
-    /// largest value plus 1, or as [`Bins`] says; with [`binary`](crate::binary)`(bins)` each is 1 where the value
-    /// occurs. Empty rows count nothing. Floats must be whole numbers.
+    /// The integers are counted along `axis` and all axes below it, or in all (`..`). `axis` 0 or `..` gives a vector
+    /// of counts; a deeper axis gives such a vector for each row: `[n, (r)]` along axis 1 gives `[n, bins]`, and the
+    /// dimensions above stay as they are. The counts are i32. The number of bins is the largest value plus 1, or as
+    /// [`Bins`] says; with [`binary`](crate::binary)`(bins)` each is 1 where the value occurs. Empty rows count
+    /// nothing. Floats must be whole numbers. Counts are integers and do not depend on the order: the same on every
+    /// backend.
+    ///
+    /// TensorFlow's `axis` is 0, -1 or `None`.
     ///
     /// # Errors
     /// Byte strings; an axis out of range, or several; a negative number of bins; 2^32 - 1 counts or more. At the read:
@@ -39,8 +42,7 @@ operations! {
     ///
     /// # Cost
     /// One pass over the values, and one more with a wait where the number of bins depends on the largest value, which
-    /// [`record_async`](crate::record_async) awaits. Counts are integers and do not depend on the order: the same on
-    /// every backend.
+    /// [`record_async`](crate::record_async) awaits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -49,36 +51,40 @@ operations! {
     /// assert_eq!(x.bincount(1, 3)?.to_vec()?, [0, 2, 1, 0, 0, 0, 1, 0, 0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.math.bincount`, whose `axis` is 0, -1 or `None`. NumPy: `bincount`.
     fn bincount(&self, axis: impl IntoAxes as axes, bins: impl Into<Bins>) -> i32;
+    alias "value_counts";
     tensorflow "tf.math.bincount";
-    waits "for the greatest number, unless the number of bins is given";
+    waits "for the largest value, unless the number of bins is given";
     gradient none "integers";
 
-    /// The sum of the weights of the occurrences of each of the integers from 0 on, as [`Tensor::bincount`].
+    /// The sum of the weights of the occurrences of each of the integers from 0 on.
     ///
-    /// `weights` has the layout of this tensor, and its dtype is that of the result. Bins without values hold 0. The
-    /// weights of up to 512 bins in all are added in order within each 2048 consecutive values, then the sums of these
-    /// tiles; those of more bins in the canonical order of row reductions. Both give the same bits on every backend.
+    /// Integers are counted along `axis` and all axes below it, or in all (`..`): a vector of sums, or one for each row
+    /// of a deeper axis. The number of bins is the largest value plus 1, or as [`Bins`] says. `weights` has the layout
+    /// of this tensor, and its dtype is that of the result; integers wrap. Bins without values, those of empty rows
+    /// included, hold 0. NaN propagates.
+    ///
+    /// The weights of up to 512 bins in all are added in order within each 2048 consecutive values, then the sums of
+    /// these tiles; those of more bins in the canonical order of row reductions. Both give the same bits on every
+    /// backend.
     ///
     /// # Errors
-    /// As [`Tensor::bincount`]; [`binary`](crate::binary) bins; weights of another layout or on another device, of bools
-    /// or byte strings.
+    /// Byte strings as values; an axis out of range, or several; a negative number of bins, or
+    /// [`binary`](crate::binary) bins; 2^32 - 1 sums or more; weights of another layout or on another device, of bools
+    /// or byte strings. At the read: negative values, floats that are not whole numbers.
     ///
     /// # Cost
     /// Up to 512 bins in all: one pass over the values and the weights. More bins: a stable sort of the values, and a
-    /// reduction of the weights. The wait of [`Tensor::bincount`].
+    /// reduction of the weights. One more pass with a wait where the number of bins depends on the largest value.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![0]], &Device::cpu())?;
-    /// let w = RaggedTensor::from_nested([vec![0.5f32, 1.0, 2.0], vec![4.0]], &Device::cpu())?;
-    /// assert_eq!(x.bincount_weighted(&w, .., ..)?.to_vec()?, [4.0, 1.5, 2.0]);
+    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![], vec![0]], &Device::cpu())?.into_erased();
+    /// let w = RaggedTensor::from_nested([vec![0.5f32, 1.0, 2.0], vec![], vec![4.0]], &Device::cpu())?;
+    /// let sums = x.bincount_weighted(&w, .., ..)?;
+    /// assert_eq!(sums.to_string(), "tensor([4.0, 1.5, 2.0], shape=(3,), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// TensorFlow: `tf.math.bincount` with `weights`.
     fn bincount_weighted(
         &self,
         weights: &impl AsRef<Tensor> as row,
@@ -86,7 +92,7 @@ operations! {
         bins: impl Into<Bins>,
     ) -> W;
     tensorflow "tf.math.bincount(…, weights=…)";
-    waits "for the greatest number, unless the number of bins is given";
+    waits "for the largest value, unless the number of bins is given";
     gradient later;
     typed hand;
 }
@@ -356,10 +362,25 @@ pub(crate) struct Occurrences {
 }
 
 impl<T: Number> RaggedTensor<T> {
-    /// As [`Tensor::bincount_weighted`].
+    /// The sum of the weights of the occurrences of each of the integers from 0 on.
+    ///
+    /// Shapes, order of the sums, errors and cost are those of [`Tensor::bincount_weighted`]; the weights' type is the
+    /// result's.
     ///
     /// # Errors
-    /// As [`Tensor::bincount_weighted`].
+    /// Byte strings as values; an axis out of range, or several; a negative number of bins, or
+    /// [`binary`](crate::binary) bins; 2^32 - 1 sums or more; weights of another layout or on another device. At the
+    /// read: negative values, floats that are not whole numbers.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 1, 2], vec![], vec![0]], &Device::cpu())?;
+    /// let w = RaggedTensor::from_nested([vec![0.5f32, 1.0, 2.0], vec![], vec![4.0]], &Device::cpu())?;
+    /// assert_eq!(x.bincount_weighted(&w, .., ..)?.to_vec()?, [4.0, 1.5, 2.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.math.bincount(…, weights=…)`.
     #[track_caller]
     pub fn bincount_weighted<W: Arithmetic>(
         &self,

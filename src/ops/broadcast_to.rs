@@ -9,57 +9,65 @@ use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
 operations! {
-    /// Broadcasts a tensor to a shape.
+    /// Broadcasting.
     const OPERATIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
 
-    /// Repeats the elements to fill a shape. The dtype stays; the result has the partitions of the shape itself.
+    /// Repeats the elements to fill a shape.
     ///
-    /// The shape is a [`RaggedShape`] or a list of sizes. Shapes match as for arithmetic ([`Tensor::add`]). In
-    /// addition, a uniform dimension that is repeated may match ragged rows that all have its length. Only the tensor
-    /// repeats. Empty rows stay empty.
+    /// The dtype stays; the result has the partitions of the shape itself. The shape is a [`RaggedShape`] or a list of
+    /// sizes. Shapes match as for arithmetic ([`Tensor::add`]). In addition, a uniform dimension that is repeated may
+    /// match ragged rows that all have its length. Only the tensor repeats. Empty rows stay empty.
     ///
     /// # Errors
     /// A shape on another device; a shape that the tensor does not broadcast to; a negative size. Rows of different
     /// lengths fail at the call where the host has the splits, and at the read otherwise.
     ///
     /// # Cost
-    /// One map. Waits for the number of bytes where strings repeat. Waits for the size of a dense tensor where only the
+    /// One map. Waits for the number of bytes where strings repeat, and for the size of a dense tensor where only the
     /// device knows it and the shape has a higher rank. [`record_async`](crate::record_async) awaits both.
     ///
     /// ```
     /// use ragged::{Device, RaggedShape, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested([vec![7], vec![8]], &device)?.to_tensor(0)?;
-    /// let shape = RaggedShape::from_lengths(&[2.into(), [3, 1].into()], &device)?;
-    /// assert_eq!(x.broadcast_to(&shape)?.to_string(), "<ragged.RaggedTensor [[7, 7, 7], [8]]>");
+    /// let x = RaggedTensor::from_nested([[7], [8], [9]], &device)?;
+    /// let shape = RaggedShape::from_lengths(&[3.into(), [3, 0, 1].into()], &device)?;
+    /// assert_eq!(x.broadcast_to(&shape)?.to_string(), "<ragged.RaggedTensor [[7, 7, 7], [], [9]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn broadcast_to<'a>(&self, shape: impl Into<NewShape<'a>>) -> T;
+    alias "expand";
     tensorflow "tf.broadcast_to";
-    waits "for sizes that only the device knows";
+    waits "where strings repeat, and for a dense size that only the device knows under a shape of higher rank";
     gradient later;
     row none "operands broadcast by themselves";
 
-    /// Repeats the elements to fill the shape of `other`, whose values and dtype do not matter. As
-    /// [`Tensor::broadcast_to`].
+    /// Repeats the elements to fill the shape of another tensor, whose values and dtype do not matter.
+    ///
+    /// The dtype stays; the result has the partitions of `other`. Shapes match as for arithmetic ([`Tensor::add`]). In
+    /// addition, a uniform dimension that is repeated may match ragged rows that all have its length. Only this tensor
+    /// repeats. Empty rows stay empty.
     ///
     /// # Errors
-    /// As [`Tensor::broadcast_to`].
+    /// Another device; a shape that the tensor does not broadcast to. Rows of different lengths fail at the call where
+    /// the host has the splits, and at the read otherwise.
+    ///
+    /// # Cost
+    /// One map. Waits for the number of bytes where strings repeat, and for the size of a dense tensor where only the
+    /// device knows it and `other` has a higher rank. [`record_async`](crate::record_async) awaits both.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let cpu = Device::cpu();
-    /// let x = HostTensor::dense(&[1, 2], HostValues::I32(vec![7, 8])).to_device(&cpu)?;
-    /// let y = HostTensor::dense(&[2, 2], HostValues::Bool(vec![false; 4])).to_device(&cpu)?;
-    /// assert_eq!(x.broadcast_like(&y)?.to_host()?.values, HostValues::I32(vec![7, 8, 7, 8]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([[7], [8], [9]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![true, false], vec![], vec![true]], &device)?;
+    /// assert_eq!(x.broadcast_like(&y)?.to_string(), "<ragged.RaggedTensor [[7, 7], [], [9]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn broadcast_like(&self, other: &impl AsRef<Tensor>) -> T;
+    alias "expand_as";
     tensorflow "tf.broadcast_to";
     awkward "ak.broadcast_arrays";
-    waits "for sizes that only the device knows";
+    waits "where strings repeat, and for a dense size that only the device knows under a shape of higher rank";
     gradient later;
     row none "operands broadcast by themselves";
 }

@@ -11,6 +11,7 @@ operations! {
     fn constant(value: &Nested, options: &ConstantOptions, device: &Device) -> Tensor;
     tensorflow "tf.ragged.constant";
     awkward "ak.from_iter";
+    polars "pl.Series";
     gradient none "it takes no tensor";
     tensor hand;
     typed hand;
@@ -20,6 +21,7 @@ operations! {
     fn from_nested(rows: impl IntoNested<T>, device: &Device) -> T;
     tensorflow "tf.ragged.constant";
     awkward "ak.Array";
+    polars "pl.Series";
     gradient none "it takes no tensor";
     tensor hand;
     typed hand;
@@ -29,6 +31,7 @@ operations! {
     fn dense(values: impl IntoValues<T>, shape: &[impl Integer], device: &Device) -> T;
     tensorflow "tf.constant";
     awkward "ak.from_numpy";
+    polars "pl.Series";
     gradient none "it takes no tensor";
     tensor hand;
     typed hand;
@@ -38,6 +41,7 @@ operations! {
     fn from_ndarray(array: &ArrayD<T>, device: &Device) -> T;
     tensorflow "tf.constant";
     awkward "ak.from_numpy";
+    polars "pl.from_numpy";
     gradient none "it takes no tensor";
     feature "ndarray";
     tensor hand;
@@ -119,13 +123,12 @@ operations! {
 
     /// The tensor of `flat_values` under row partitions.
     fn from_row_partitions(flat_values: &impl AsRef<Tensor>, partitions: &[RowPartition]) -> T;
-    tensorflow "tf.RaggedTensor._from_nested_row_partitions";
     gradient later;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
-    /// `from_row_splits` without its checks.
+    /// The ragged tensor of `values` in rows between consecutive splits, without checks of the splits.
     fn from_row_splits_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_splits(validate=False)";
     gradient later;
@@ -133,7 +136,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// `from_row_lengths` without its checks.
+    /// The ragged tensor of `values` in rows of these lengths, without checks of the lengths.
     fn from_row_lengths_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_lengths(validate=False)";
     gradient later;
@@ -141,7 +144,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// `from_row_starts` without its checks.
+    /// The ragged tensor of `values` in rows that begin at these positions, without checks of the positions.
     fn from_row_starts_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_starts(validate=False)";
     gradient later;
@@ -149,7 +152,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// `from_row_limits` without its checks.
+    /// The ragged tensor of `values` in rows that end before these positions, without checks of the positions.
     fn from_row_limits_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_limits(validate=False)";
     gradient later;
@@ -157,7 +160,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// `from_value_rowids` without its checks.
+    /// The ragged tensor of `values` in the rows that ascending row ids name, without checks of the ids.
     fn from_value_rowids_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_value_rowids(validate=False)";
     gradient later;
@@ -165,7 +168,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// `from_uniform_row_length` without its checks.
+    /// The tensor of `values` in rows of one length, under the name of the unchecked factories.
     fn from_uniform_row_length_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<UniformRows>) -> T;
     tensorflow "tf.RaggedTensor.from_uniform_row_length(validate=False)";
     gradient later;
@@ -173,7 +176,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// `from_nested_row_splits` without its checks.
+    /// The tensor of `flat_values` under several levels of row splits, outermost first, without checks of the splits.
     fn from_nested_row_splits_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl IntoIterator<Item = Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_splits(validate=False)";
     gradient later;
@@ -181,7 +184,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// `from_nested_row_lengths` without its checks.
+    /// The tensor of `flat_values` under several levels of row lengths, outermost first, without checks of the lengths.
     fn from_nested_row_lengths_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl IntoIterator<Item = Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_lengths(validate=False)";
     gradient later;
@@ -189,7 +192,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// `from_nested_value_rowids` without its checks.
+    /// The tensor of `flat_values` under several levels of value rowids, outermost first, without checks of the ids.
     fn from_nested_value_rowids_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl IntoIterator<Item = RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_value_rowids(validate=False)";
     gradient later;
@@ -207,7 +210,7 @@ operations! {
 
     /// The dense tensor of a buffer of the program's own wgpu device.
     fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> Tensor;
-    gradient later;
+    gradient none "it takes no tensor";
     feature "gpu";
     tensor hand;
     typed hand;
@@ -253,10 +256,11 @@ operations! {
     /// The elements times one number.
     fn scalar_mul(&self, factor: impl Number) -> T;
     tensorflow "tf.math.scalar_mul";
+    polars "Expr.mul";
     gradient later;
     tensor hand;
     typed hand;
-    row none "multiply takes numbers";
+    row none "`multiply` does the same";
 
     /// A function of the flat values, under the same partitions.
     fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> Tensor;
@@ -278,8 +282,8 @@ operations! {
     /// A function of elements that is written in WGSL and in Rust, of each element.
     fn map_elements(&self, function: &ElementFunction<fn(A) -> R>) -> Tensor;
     tensorflow "tf.vectorized_map";
-    polars "map_elements";
-    gradient none "a function of your own has none";
+    polars "Expr.map_elements";
+    gradient none "the derivative of the function is unknown";
     tensor hand;
     typed hand;
     row hand;
@@ -291,7 +295,7 @@ operations! {
     gradient later;
     tensor hand;
     typed hand;
-    row none "rows of rows are not supported";
+    row hand;
 
     /// A function of one row of several tensors, of all rows at once.
     fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> Tensor;

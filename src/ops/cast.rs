@@ -14,62 +14,63 @@ use crate::ops::operations;
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Element type conversions: by value, by value with saturation, and by bits.
+    /// Conversions of the element type.
     const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: Element;
 
-    /// Converts the elements to `dtype`; the shape stays. Integers wrap. Floats round to the nearest float, or towards
-    /// zero to an integer. A float beyond the integers' range gives the nearest end of the range, and NaN gives 0. Any
-    /// value but 0 is `true`.
+    /// Converts the elements to another dtype by value.
+    ///
+    /// The shape stays. Integers wrap. Floats round to the nearest float, or towards zero to an integer. A float beyond
+    /// the integers' range gives the nearest end of the range, and NaN gives 0. Any value but 0 is `true`. The same
+    /// bits on every device.
     ///
     /// # Errors
-    /// Strings on either side; a dtype that the device cannot compute with.
+    /// Strings on either side, unless the dtypes are the same; a dtype that the device cannot compute with.
     ///
     /// # Cost
     /// One map; none for the same dtype. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{DType, Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![300, -1])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.cast(DType::U8)?.to_host()?.values, HostValues::U8(vec![44, 255]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![300, -1], vec![]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.cast(DType::U8)?.to_string(), "<ragged.RaggedTensor [[44, 255], []]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn cast(&self, dtype: DType) -> U;
-    alias "astype";
+    alias "astype", "convert";
     tensorflow "tf.cast";
     awkward "ak.values_astype";
-    polars "cast(pl.Int8)";
+    polars "Expr.cast";
     gradient later;
     typed hand;
     row hand;
 
-    /// Converts the elements to `dtype` with saturation; the shape stays. Values beyond the range of an integer type
-    /// become its nearest end, and NaN becomes 0. Values beyond the range of a narrower float type become its nearest
-    /// finite float.
+    /// Converts the elements to another dtype by value, with saturation.
+    ///
+    /// The shape stays. Values beyond the range of an integer type become its nearest end, and NaN becomes 0. Values
+    /// beyond the range of a narrower float type become its nearest finite float.
     ///
     /// # Errors
-    /// As [`Tensor::cast`].
+    /// Strings on either side, unless the dtypes are the same; a dtype that the device cannot compute with.
     ///
     /// # Cost
     /// One map; none for the same dtype. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{DType, Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![300, -1])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.saturate_cast(DType::U8)?.to_host()?.values, HostValues::U8(vec![255, 0]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![300, -1], vec![]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.saturate_cast(DType::U8)?.to_string(), "<ragged.RaggedTensor [[255, 0], []]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn saturate_cast(&self, dtype: DType) -> U;
     tensorflow "tf.saturate_cast";
     gradient later;
     typed hand;
 
-    /// Reinterprets the bits of the elements as another dtype. A narrower dtype adds an innermost dimension that holds
-    /// the parts of each element, low bits first. A wider dtype joins the elements of the innermost dimension, which
-    /// must fill exactly one element of the result, and removes that dimension.
+    /// Reinterprets the bits of the elements as another dtype.
+    ///
+    /// A narrower dtype adds an innermost dimension that holds the parts of each element, low bits first. A wider dtype
+    /// joins the elements of the innermost dimension, which must fill exactly one element of the result, and removes
+    /// that dimension.
     ///
     /// # Errors
     /// Bools or strings on either side, unless the dtypes are the same; a wider dtype without such an innermost
@@ -79,16 +80,16 @@ operations! {
     /// One map; none for the same dtype. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{DType, Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[1], HostValues::F32(vec![1.0])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.bitcast(DType::I32)?.to_host()?.values, HostValues::I32(vec![0x3f80_0000]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1.0f32], vec![]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.bitcast(DType::I32)?.to_string(), "<ragged.RaggedTensor [[1065353216], []]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn bitcast(&self, dtype: DType) -> U;
+    alias "view", "transmute";
     tensorflow "tf.bitcast";
-    gradient none "constant almost everywhere";
+    polars "Expr.reinterpret";
+    gradient none "the bits of a number have no derivative";
     typed hand;
     row none "not offered yet";
 }
@@ -178,28 +179,78 @@ impl Tensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// Converts the elements to `U`. As [`Tensor::cast`].
+    /// Converts the elements to the type `U` by value.
+    ///
+    /// The shape stays. Integers wrap. Floats round to the nearest float, or towards zero to an integer. A float beyond
+    /// the integers' range gives the nearest end of the range, and NaN gives 0. Any value but 0 is `true`. The same
+    /// bits on every device. [`Tensor::cast`] takes the dtype as a value.
     ///
     /// # Errors
     /// Strings; a dtype that the device cannot compute with.
+    ///
+    /// # Cost
+    /// One map; none for the same type. Nothing is read back.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1.7f32, -2.5, f32::NAN], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.cast::<i32>()?.to_string(), "<ragged.RaggedTensor [[1, -2, 0], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.cast`.
     #[track_caller]
     pub fn cast<U: Number>(&self) -> Result<RaggedTensor<U>> {
         RaggedTensor::try_from(self.erased().cast(U::DTYPE)?)
     }
 
-    /// Converts the elements to `U` with saturation. As [`Tensor::saturate_cast`].
+    /// Converts the elements to the type `U` by value, with saturation.
+    ///
+    /// The shape stays. Values beyond the range of an integer type become its nearest end, and NaN becomes 0. Values
+    /// beyond the range of a narrower float type become its nearest finite float.
     ///
     /// # Errors
-    /// As [`RaggedTensor::cast`].
+    /// Strings; a dtype that the device cannot compute with.
+    ///
+    /// # Cost
+    /// One map; none for the same type. Nothing is read back.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![300, -1], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.saturate_cast::<u8>()?.to_string(), "<ragged.RaggedTensor [[255, 0], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.saturate_cast`.
     #[track_caller]
     pub fn saturate_cast<U: Number>(&self) -> Result<RaggedTensor<U>> {
         RaggedTensor::try_from(self.erased().saturate_cast(U::DTYPE)?)
     }
 
-    /// Reinterprets the bits of the elements as `U`. As [`Tensor::bitcast`].
+    /// Reinterprets the bits of the elements as the type `U`.
+    ///
+    /// A narrower type adds an innermost dimension that holds the parts of each element, low bits first. A wider type
+    /// joins the elements of the innermost dimension, which must fill exactly one element of the result, and removes
+    /// that dimension.
     ///
     /// # Errors
-    /// As [`Tensor::bitcast`].
+    /// Bools or strings on either side, unless the types are the same; a wider type without such an innermost
+    /// dimension; a dtype that the device cannot compute with.
+    ///
+    /// # Cost
+    /// One map; none for the same type. Nothing is read back.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1.0f32], vec![]], &Device::cpu())?;
+    /// assert_eq!(x.bitcast::<u32>()?.to_vec()?, [0x3f80_0000]);
+    /// let halves = x.bitcast::<u16>()?;
+    /// assert_eq!(halves.to_string(), "<ragged.RaggedTensor [[[0, 16256]], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.bitcast`.
     #[track_caller]
     pub fn bitcast<U: Number>(&self) -> Result<RaggedTensor<U>> {
         RaggedTensor::try_from(self.erased().bitcast(U::DTYPE)?)

@@ -22,82 +22,93 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Combinations and Cartesian products of the elements of each row.
+    /// Combinations and Cartesian products.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
-    /// All combinations of `k` elements of each row along `axis`: `k` tensors, one for each member of the combinations.
+    /// All combinations of `k` elements of each row along `axis`, as one tensor per member of the combinations.
     ///
-    /// The tensors share their row partitions: a row of `n` elements becomes one of `n! / (k! (n - k)!)`, ragged.
+    /// The `k` tensors share their row partitions: a row of `n` elements becomes one of `n! / (k! (n - k)!)`, ragged.
     /// Combinations are in lexicographic order of their positions, and the members of one ascend in position; equal
     /// elements are told apart by position. Rows of fewer than `k` elements have no combinations. Any dtype; dimensions
     /// below the axis belong to the elements. For one tensor of `k` columns, [`Tensor::zip`] the result.
     ///
-    /// Costs a prefix sum over the elements, and one over the prefixes of each length from 2 to `k - 1`; each member is a
-    /// gather, which fuses into its consumer: combinations that are only reduced are not stored. Never waits.
-    ///
-    /// Awkward: `ak.unzip(ak.combinations(x, k))`. Python: `itertools.combinations`.
+    /// Awkward's result is that of `ak.unzip(ak.combinations(x, k))`; Python's `itertools.combinations` has the same
+    /// order.
     ///
     /// # Errors
     /// `k` not in 1 to 6; `axis` out of range. At the read: 2^32 combinations or more.
     ///
+    /// # Cost
+    /// A prefix sum over the elements, and one over the prefixes of each length from 2 to `k - 1`. Each member is a
+    /// gather, which fuses into its consumer: combinations that are only reduced are not stored. Never waits.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
     /// let pairs = x.combinations(2, 1)?;
     /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[1, 1, 2], [], [4]]>");
     /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[2, 3, 3], [], [5]]>");
     /// assert_eq!((&pairs[0] * &pairs[1])?.reduce_sum(1)?.to_vec()?, [11, 0, 20]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn combinations(&self, k: impl Integer, axis: impl Integer as axis) -> [T];
+    fn combinations(&self, k: impl Integer, axis: impl Integer as axis = 1) -> [T];
+    alias "pairs";
     awkward "ak.combinations";
     gradient later;
 
-    /// The positions of the members of [`Tensor::combinations`] in their rows, i64.
+    /// Positions of the members of all combinations of `k` elements of each row, as one tensor per member.
     ///
-    /// Awkward: `ak.unzip(ak.argcombinations(x, k))`.
+    /// Gives i64. The `k` tensors share their row partitions: a row of `n` elements becomes one of `n! / (k! (n -
+    /// k)!)`, ragged. Combinations are in lexicographic order, and the positions of one ascend. Rows of fewer than `k`
+    /// elements have none. [`Tensor::combinations`] gives the elements themselves.
     ///
     /// # Errors
-    /// As [`Tensor::combinations`].
+    /// `k` not in 1 to 6; `axis` out of range. At the read: 2^32 combinations or more.
+    ///
+    /// # Cost
+    /// A prefix sum over the elements, and one over the prefixes of each length from 2 to `k - 1`. The positions fuse
+    /// into their consumer. Never waits.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![7, 7, 7], vec![7]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![7, 7, 7], vec![7]], &Device::cpu())?;
     /// let pairs = x.argcombinations(2, 1)?;
     /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[0, 0, 1], []]>");
     /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[1, 2, 2], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn argcombinations(&self, k: impl Integer, axis: impl Integer as axis) -> [i64];
+    fn argcombinations(&self, k: impl Integer, axis: impl Integer as axis = 1) -> [i64];
     awkward "ak.argcombinations";
     gradient none "integers";
 
-    /// The Cartesian product of the rows of several tensors along `axis`: one tensor for each factor.
+    /// The Cartesian product of the rows of several tensors along `axis`, as one tensor per factor.
     ///
     /// The results share their row partitions. A row has as many tuples as the product of the rows' lengths, in
     /// lexicographic order: the last factor varies fastest. A row that is empty in one factor has no tuples. The
     /// tensors may have different dtypes and dimensions below `axis`, and must agree in those above it.
     ///
-    /// Costs a prefix sum over the elements of the first tensor, and one over the tuples of each intermediate product;
-    /// each result is a gather, which fuses into its consumer. Never waits.
-    ///
-    /// Awkward: `ak.unzip(ak.cartesian([a, b]))`. Python: `itertools.product`.
+    /// Awkward's result is that of `ak.unzip(ak.cartesian([a, b]))`; Python's `itertools.product` has the same order.
     ///
     /// # Errors
     /// No tensors; `axis` out of range, or 0 for a tensor of a different rank; tensors on different devices, or with
     /// different dimensions above `axis`. At the read: those that only the device knows; 2^32 tuples or more.
     ///
+    /// # Cost
+    /// A prefix sum over the elements of the first tensor, and one over the tuples of each intermediate product. Each
+    /// result is a gather, which fuses into its consumer. Never waits.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, Tensor};
+    /// use ragged::{Device, RaggedTensor, Tensor};
     /// let device = Device::cpu();
-    /// let a = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &device)?;
-    /// let b = RaggedTensor::from_nested(vec![vec![10, 20], vec![]], &device)?;
+    /// let a = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;
+    /// let b = RaggedTensor::from_nested([vec![10, 20], vec![]], &device)?;
     /// let pairs = Tensor::cartesian(&[&a, &b], 1)?;
     /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[1, 1, 2, 2], []]>");
     /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[10, 20, 10, 20], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn cartesian(all: &[impl AsRef<Tensor>], axis: impl Integer as axis) -> [T];
+    fn cartesian(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 1) -> [T];
+    alias "product", "cross_join";
     awkward "ak.cartesian";
     gradient later;
     typed hand;

@@ -15,26 +15,28 @@ use crate::shape::{RowPartition, width_of};
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// The window of elements around each element of a row.
+    /// Windows around elements.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
-    /// For each element along `axis`, the window of elements around it: `size` elements, from the element itself on, or
-    /// from [`starting_at`](crate::starting_at)`(size, start)` on. `fill` stands where the window leaves the row.
+    /// The window of elements around each element of a row.
     ///
-    /// A row of `n` elements has `n` windows, each a new, uniform dimension of `size` after the axis. Any dtype.
-    /// [`Tensor::sliding_windows`] gives only the windows that lie within the row.
+    /// A window has `size` elements along `axis`, from the element itself on, or from
+    /// [`starting_at`](crate::starting_at)`(size, start)` on. `fill` stands where the window leaves the row. A row of
+    /// `n` elements has `n` windows, each a new, uniform dimension of `size` after the axis; an empty row has none. Any
+    /// dtype, which stays. [`Tensor::sliding_windows`] gives only the windows that lie within the row.
     ///
-    /// Index arithmetic: one map over the result, which fuses into its consumer; strings add a prefix sum. Never waits.
-    ///
-    /// Paddle: `sequence_enumerate`, and the context of `sequence_conv`.
+    /// Paddle's names are `sequence_enumerate`, and the context of `sequence_conv`.
     ///
     /// # Errors
     /// A size below 1; `axis` out of range, or with ragged dimensions below it; a fill value that is not one value of
     /// the dtype; 2^32 values or more.
     ///
+    /// # Cost
+    /// One map over the result, which fuses into its consumer; strings add a prefix sum. Never waits.
+    ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, starting_at};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, starting_at};
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
     /// let pairs = x.context_windows(2, 0, 1)?;
     /// assert_eq!(pairs.to_string(), "<ragged.RaggedTensor [[[1, 2], [2, 3], [3, 0]], [], [[4, 0]]]>");
     /// let around = x.context_windows(starting_at(3, -1), 0, 1)?;
@@ -47,6 +49,7 @@ operations! {
         fill: impl IntoOperandOf<'a, T> as operand,
         axis: impl Integer as axis,
     ) -> T;
+    alias "sequence_enumerate", "rolling";
     gradient later;
 }
 

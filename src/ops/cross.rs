@@ -36,8 +36,8 @@ impl<X: AsRef<Tensor>> From<&X> for CrossInput {
     }
 }
 
-/// Number of buckets of a hashed cross, with the key of the hash. Converts from any integer; 0 gives the hash itself, 63
-/// bits.
+/// Number of buckets of a hashed cross, with the key of the hash. Converts from any integer; 0 gives the hash itself,
+/// 63 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashBuckets {
     /// The number of buckets, or 0.
@@ -177,10 +177,10 @@ impl Tensor {
     /// bound on the number of crosses is large ([`Tuning::stage_bytes`](crate::Tuning::stage_bytes)).
     ///
     /// ```
-    /// use ragged::{CrossInput, Device, HostTensor, HostValues, RaggedTensor, Tensor};
-    /// let cpu = Device::cpu();
-    /// let x = HostTensor::dense(&[2, 1], HostValues::Str(vec![b"a".to_vec(), b"b".to_vec()])).to_device(&cpu)?;
-    /// let y = RaggedTensor::from_nested([vec![1, 2], vec![3]], &cpu)?;
+    /// use ragged::{CrossInput, Device, RaggedTensor, Tensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([["a"], ["b"]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;
     /// let crosses = Tensor::cross([CrossInput::from(&x), CrossInput::from(&y)])?;
     /// assert_eq!(crosses.to_string(), "<ragged.RaggedTensor [[b'a_X_1', b'a_X_2'], [b'b_X_3']]>");
     /// # Ok::<(), ragged::Error>(())
@@ -204,17 +204,21 @@ impl Tensor {
         Self::string_join(&texts, "_X_")
     }
 
-    /// The hashes of the crosses of the inputs, modulo the number of buckets; i64. As [`Tensor::cross`], without the
-    /// strings.
+    /// The hashes of the crosses of the inputs, modulo the number of buckets.
     ///
-    /// 0 buckets give the hash itself, modulo 2^63 - 1. [`keyed`]`(buckets, key)` hashes with another key.
+    /// The inputs are matrices with equally many rows: dense, ragged or sparse ([`CrossInput`]), of integers or byte
+    /// strings. The result is `[n, (crosses)]`, i64, with the last input varying fastest. A row in which any input is
+    /// empty has no crosses. 0 buckets give the hash itself, modulo 2^63 - 1. [`keyed`]`(buckets, key)` hashes with
+    /// another key.
     ///
     /// # Errors
-    /// As [`Tensor::cross`]; a negative number of buckets.
+    /// No inputs; a rank other than 2; floats or bools; a negative number of buckets; different devices or numbers of
+    /// rows; at the read where only the device knows: different numbers of rows, unsorted rows of a sparse input, 2^32
+    /// - 1 crosses or more.
     ///
     /// # Cost
-    /// A fingerprint of each string, a map and a prefix sum over the rows, and one map over the crosses. No wait, as for
-    /// [`Tensor::cross`].
+    /// A fingerprint of each string, a map and a prefix sum over the rows, and one map over the crosses. No wait,
+    /// unless the bound on the number of crosses is large ([`Tuning::stage_bytes`](crate::Tuning::stage_bytes)).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};

@@ -1,7 +1,7 @@
 //! The list of all operations.
 
 use super::{
-    accessors, arg_extremes, batch_scatter, binary, bincount, broadcast_to, by_hand, cast, combinations, concat,
+    accessors, add_n, arg_extremes, batch_scatter, binary, bincount, broadcast_to, by_hand, cast, combinations, concat,
     context_windows, dropout, dynamic_partition, embedding, embedding_sparse, expand_dims, fill, fill_empty_rows,
     fill_rows, from_tensor, gather, hash, histogram, mask, matmul, merge_dims, norm, nth, one_hot, parametric,
     quantile, range, reduce, reshape, reverse, row_runs, row_search, row_sets, row_shift, row_shuffle, row_slices,
@@ -19,10 +19,11 @@ const DECLARED: &[&[Operation]] = &[
     by_hand::COUNTING,
     by_hand::CROSSING,
     accessors::OPERATIONS,
+    accessors::nested::OPERATIONS,
     accessors::sizes::OPERATIONS,
+    add_n::OPERATIONS,
     arg_extremes::OPERATIONS,
     batch_scatter::OPERATIONS,
-    binary::OPERATIONS,
     binary::ARITHMETIC,
     binary::SUMS,
     binary::QUOTIENTS,

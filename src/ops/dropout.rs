@@ -12,17 +12,16 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Dropout by a counter-based random generator: Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror and Shaw, "Parallel
-    /// random numbers: as easy as 1, 2, 3", 2011). The generator needs only additions, rotations and exclusive ors of
-    /// 32-bit words.
+    /// Dropout.
     const OPERATIONS: family "Element-wise, one operand" on RaggedTensor<T> where T: FloatElement;
 
-    /// Sets each value to 0 with probability `rate`, and multiplies it by `1 / (1 - rate)` otherwise, which keeps the
-    /// expected value.
+    /// Sets each value to 0 with a given probability, and scales the others so that the expected value stays.
+    ///
+    /// A value is dropped with probability `rate` and multiplied by `1 / (1 - rate)` otherwise. Shape and dtype stay;
+    /// f16 and bf16 round once. A rate of 0 returns the tensor unchanged. Dropped NaNs and infinities become 0.
     ///
     /// The dropped values depend on the seed and on flat positions alone: unlike in TensorFlow, one seed drops the same
-    /// values on every device and at every call. Shape and dtype stay; f16 and bf16 round once. A rate of 0 returns the
-    /// tensor unchanged. Dropped NaNs and infinities become 0.
+    /// values on every device and at every call. The generator is Threefry-2x32 with 20 rounds.
     ///
     /// # Errors
     /// A rate that is not at least 0 and less than 1; a dtype other than floats.
@@ -31,7 +30,7 @@ operations! {
     /// One map of some 100 operations per value. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor, Seed};
+    /// use ragged::{Device, RaggedTensor, Seed};
     /// let x = RaggedTensor::from_nested([vec![1.0f32; 900], vec![], vec![1.0; 100]], &Device::cpu())?;
     /// let y = x.dropout(0.5, Seed(7))?.to_vec()?;
     /// assert!(y.iter().all(|&v| v == 0.0 || v == 2.0));

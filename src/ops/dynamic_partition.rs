@@ -18,20 +18,24 @@ use crate::shape::{RowPartition, same_layout};
 use crate::tensor::Tensor;
 
 operations! {
-    /// Groups elements by group number.
+    /// Groups by group number.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// Groups the elements: row `k` of the result holds the elements whose entry of `partitions` is `k`, in their
-    /// original order. The result has `num_partitions` rows; a group without elements is an empty row.
+    /// Groups the elements by group number: row `k` of the result holds the elements whose entry of `partitions` is
+    /// `k`.
     ///
-    /// The dimensions of `partitions` are the first dimensions of the tensor, all of them or fewer. Each entry applies
-    /// to one element: a number, a row or a tensor. A scalar puts the whole tensor into one group. The result is
-    /// ragged, of rank `1 + rank - partitions.rank() + 1`. Costs a stable sort of as many bits as the groups need, a
-    /// map over the values, and a scan per ragged dimension of an element. No wait.
+    /// The elements of a group keep their order. The result has `num_partitions` rows; a group without elements is an
+    /// empty row. The dimensions of `partitions` are the first dimensions of the tensor, all of them or fewer. Each
+    /// entry applies to one element: a number, a row or a tensor. A scalar puts the whole tensor into one group. The
+    /// result is ragged, of rank `1 + rank - partitions.rank() + 1`. Any dtype, which stays.
     ///
     /// # Errors
     /// `partitions` of a dtype other than integers, on another device, of higher rank, or with other rows than the
     /// tensor. At the read: an entry that is negative or not below `num_partitions`.
+    ///
+    /// # Cost
+    /// A stable sort of as many bits as the groups need, a map over the values, and a scan per ragged dimension of an
+    /// element. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -43,16 +47,27 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> T;
+    alias "group_by";
     tensorflow "tf.ragged.stack_dynamic_partitions";
     gradient later;
     row none "a partition spans rows";
 
-    /// Groups the elements, one tensor per group: the rows of [`Tensor::stack_dynamic_partitions`].
+    /// Groups the elements by group number, as one tensor per group.
     ///
-    /// Only the device knows the size of each group, and nothing waits for it. Dense tensors give dense ones.
+    /// Tensor `k` holds the elements whose entry of `partitions` is `k`, in their order. The dimensions of `partitions`
+    /// are the first dimensions of the tensor, all of them or fewer. Each entry applies to one element: a number, a row
+    /// or a tensor. Dense tensors give dense ones; a group without elements gives a tensor without rows. Any dtype,
+    /// which stays. Only the device knows the size of each group. [`Tensor::stack_dynamic_partitions`] gives the groups
+    /// as rows of one tensor.
     ///
     /// # Errors
-    /// As [`Tensor::stack_dynamic_partitions`]; more than 2^20 groups; no host memory for their tensors.
+    /// `partitions` of a dtype other than integers, on another device, of higher rank, or with other rows than the
+    /// tensor; more than 2^20 groups; no host memory for their tensors. At the read: an entry that is negative or not
+    /// below `num_partitions`.
+    ///
+    /// # Cost
+    /// A stable sort of as many bits as the groups need, a map over the values, and a scan per ragged dimension of an
+    /// element. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -64,7 +79,9 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn dynamic_partition(&self, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> [T];
+    alias "partition_by";
     tensorflow "tf.dynamic_partition";
+    polars "DataFrame.partition_by";
     gradient later;
     row none "a partition spans rows";
 }

@@ -6,28 +6,32 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Embedding table look-ups.
+    /// Embedding look-ups.
     const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
 
-    /// Looks up rows of this dense table by `ids`: [`Tensor::gather`] along the first axis.
+    /// Looks up the rows of a dense table by id.
     ///
-    /// The result has the dimensions and partitions of `ids`, followed by the dimensions of the table but the first.
-    /// One map, which fuses into its consumers.
+    /// The tensor is the table, of any dtype, which stays. The result has the dimensions and partitions of `ids`,
+    /// followed by the dimensions of the table but the first. Empty rows of ids give empty rows. [`Tensor::gather`]
+    /// along the first axis is the same for ragged tensors too.
     ///
     /// # Errors
-    /// As [`Tensor::gather`]; a table that is ragged.
+    /// A table that is ragged or a scalar; ids of a dtype other than integers, or on another device. At the read: an id
+    /// that is negative or not below the number of rows of the table.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumers. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let table = HostTensor::dense(&[3, 1], HostValues::F32(vec![0.5, 1.5, 2.5])).to_device(&device)?;
-    /// let ids = HostTensor::dense(&[2], HostValues::I64(vec![2, 0])).to_device(&device)?;
-    /// assert_eq!(table.embedding_lookup(&ids)?.to_host()?.values, HostValues::F32(vec![2.5, 0.5]));
-    /// # Ok(())
-    /// # }
+    /// let table = RaggedTensor::dense([0.5f32, 1.5, 2.5], &[3, 1], &device)?;
+    /// let ids = RaggedTensor::from_nested([vec![2, 0], vec![]], &device)?;
+    /// assert_eq!(table.embedding_lookup(&ids)?.to_string(), "<ragged.RaggedTensor [[[2.5], [0.5]], []]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn embedding_lookup(&self, ids: &impl AsRef<Tensor>) -> T;
+    alias "embedding";
     tensorflow "tf.nn.embedding_lookup";
     gradient later;
     row none "not offered yet";

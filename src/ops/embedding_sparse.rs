@@ -18,26 +18,30 @@ use crate::shape::same_layout;
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Embedding bags: table look-ups that combine the embeddings of each row of ids into one, with or without weights.
+    /// Embedding bags.
     const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: FloatElement;
 
-    /// Combines the table rows that each row of `ids` selects into one embedding: `[rows, width…]`, dense.
+    /// Combines the table rows that each row of ids selects into one embedding.
     ///
-    /// A row without ids gives zeros. Sums follow the order of the ids. NaN propagates. Costs a row reduction that
-    /// reads the table directly, and a map over its result.
+    /// The tensor is the table, `[n, width…]` of floats; the ids are `[rows, (ids)]`. The result is `[rows, width…]`,
+    /// dense, of the table's dtype. A row without ids gives zeros. Sums follow the order of the ids. NaN propagates.
     ///
     /// With [`weighted`](crate::weighted) ids, each embedding is multiplied by its weight. The weights have the row
     /// partition of the ids, and are cast to the type that the table's dtype is summed in. [`Combiner::Mean`] divides
     /// by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their squares. Where the divisor is 0,
-    /// as in a row without ids, the result is 0. Weights add one row reduction.
+    /// as in a row without ids, the result is 0.
     ///
-    /// TensorFlow: `tf.nn.embedding_lookup_sparse` of ragged ids.
+    /// TensorFlow's ids may also be sparse; here they are ragged.
     ///
     /// # Errors
     /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
     /// not of rank 2 with ragged rows; a default id. Weights of a dtype other than floats, on another device, or of
     /// another shape than the ids (row lengths that only the device knows are compared at the read). At the read: an id
     /// that is negative or too large.
+    ///
+    /// # Cost
+    /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction. No
+    /// wait.
     ///
     /// ```
     /// use ragged::{Combiner, Device, RaggedTensor};
@@ -48,18 +52,30 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> T;
+    alias "embedding_bag", "EmbeddingBag";
     tensorflow "tf.nn.embedding_lookup_sparse";
     gradient later;
     row none "gather and reduce_mean give the same";
 
-    /// As [`Tensor::embedding_lookup_sparse`], but negative ids are skipped. A row without other ids gives zeros, or
-    /// the embedding of a default id ([`or_default`](crate::or_default)). With weights, every combiner but
-    /// [`Combiner::Sum`] also skips ids whose weight is NaN or not above 0.
+    /// Combines the table rows that each row of ids selects into one embedding, and skips negative ids.
     ///
-    /// TensorFlow: `tf.nn.safe_embedding_lookup_sparse` of ragged ids.
+    /// The tensor is the table, `[n, width…]` of floats; the ids are `[rows, (ids)]`. The result is `[rows, width…]`,
+    /// dense, of the table's dtype. A row without ids that are not negative gives zeros, or the embedding of a default
+    /// id ([`or_default`](crate::or_default)). Sums follow the order of the ids. NaN propagates.
+    ///
+    /// With [`weighted`](crate::weighted) ids, each embedding is multiplied by its weight, and every combiner but
+    /// [`Combiner::Sum`] also skips ids whose weight is NaN or not above 0. [`Combiner::Mean`] divides by the sum of
+    /// the weights, [`Combiner::SqrtN`] by the root of the sum of their squares.
     ///
     /// # Errors
-    /// As [`Tensor::embedding_lookup_sparse`], except for negative ids; a default id that the table does not have.
+    /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
+    /// not of rank 2 with ragged rows; a default id that the table does not have. Weights of a dtype other than floats,
+    /// on another device, or of another shape than the ids (row lengths that only the device knows are compared at the
+    /// read). At the read: an id that is too large.
+    ///
+    /// # Cost
+    /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction. No
+    /// wait.
     ///
     /// ```
     /// use ragged::{Combiner, Device, RaggedTensor, or_default, weighted};
@@ -73,6 +89,7 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> T;
+    alias "embedding_bag", "EmbeddingBag";
     tensorflow "tf.nn.safe_embedding_lookup_sparse";
     gradient later;
     row none "gather and reduce_mean give the same";

@@ -11,31 +11,35 @@ use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Inserts dimensions of size 1.
+    /// New dimensions.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// Inserts a dimension of size 1 as dimension `axis`: 0 to the rank, or negative.
+    /// Inserts a dimension of size 1.
     ///
-    /// The new dimension is a uniform row partition above or among the ragged dimensions, and an inner dimension below
-    /// them. A dense tensor stays dense. No pass. Waits only where axis 0 of a dense tensor makes an inner dimension of
-    /// a size that the host does not know; [`record_async`](crate::record_async) awaits it.
+    /// `axis` is the position of the new dimension: 0 to the rank, or negative. The new dimension is a uniform row
+    /// partition above or among the ragged dimensions, and an inner dimension below them. A dense tensor stays dense.
+    /// Any dtype, which stays; empty rows stay.
     ///
     /// # Errors
     /// An axis out of range.
     ///
+    /// # Cost
+    /// No pass. Waits only where axis 0 of a dense tensor makes an inner dimension of a size that the host does not
+    /// know; [`record_async`](crate::record_async) awaits it.
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.expand_dims(0)?.to_string(), "<ragged.RaggedTensor [[[1, 2], [3]]]>");
-    /// assert_eq!(x.expand_dims(1)?.to_string(), "<ragged.RaggedTensor [[[1, 2]], [[3]]]>");
-    /// assert_eq!(x.expand_dims(-1)?.to_string(), "<ragged.RaggedTensor [[[1], [2]], [[3]]]>");
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.expand_dims(0)?.to_string(), "<ragged.RaggedTensor [[[1, 2], [], [3]]]>");
+    /// assert_eq!(x.expand_dims(1)?.to_string(), "<ragged.RaggedTensor [[[1, 2]], [[]], [[3]]]>");
+    /// assert_eq!(x.expand_dims(-1)?.to_string(), "<ragged.RaggedTensor [[[1], [2]], [], [[3]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn expand_dims(&self, axis: impl Integer as axis) -> T;
-    alias "unsqueeze";
+    alias "unsqueeze", "newaxis";
     tensorflow "tf.expand_dims";
-    polars "implode()";
-    waits "for a size that only the device knows and that becomes uniform";
+    polars "Expr.implode";
+    waits "along axis 0 of a dense tensor whose number of rows only the device knows";
     gradient later;
     row none "not offered yet";
 }

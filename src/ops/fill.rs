@@ -16,52 +16,68 @@ use crate::shape::RaggedShape;
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
-    /// Tensors filled with one value, and dimension sizes as tensors.
+    /// Tensors of one value.
     const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Element;
 
-    /// A tensor of the given shape filled with `value`: a number, a string, or a tensor of rank 0. The dtype is that of
-    /// the value.
+    /// A tensor of the given shape, filled with one value.
     ///
-    /// The result has the partitions of the shape itself. One map, which fuses into its consumers. Waits only for the
-    /// size of a string that only the device has; [`record_async`](crate::record_async) awaits it.
+    /// The value is a number, a string, or a tensor of rank 0, and determines the dtype. The result has the partitions
+    /// of the shape itself. Empty rows stay empty.
     ///
     /// # Errors
     /// A value that is a tensor of rank 1 or more, or is on another device than the shape; a dtype that the device
     /// lacks.
     ///
+    /// # Cost
+    /// One map, which fuses into its consumers. Waits only for the size of a string that only the device has;
+    /// [`record_async`](crate::record_async) awaits it.
+    ///
     /// ```
-    /// use ragged::{Device, RaggedShape, Tensor};
-    /// let shape = RaggedShape::from_lengths(&[2.into(), [1, 3].into()], &Device::cpu())?;
-    /// assert_eq!(Tensor::fill(&shape, 7)?.to_string(), "<ragged.RaggedTensor [[7], [7, 7, 7]]>");
+    /// use ragged::{Device, RaggedShape, RaggedTensor};
+    /// let shape = RaggedShape::from_lengths(&[3.into(), [1, 0, 3].into()], &Device::cpu())?;
+    /// assert_eq!(RaggedTensor::<i32>::fill(&shape, 7)?.to_string(), "<ragged.RaggedTensor [[7], [], [7, 7, 7]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn fill<'a>(shape: &RaggedShape, value: impl IntoOperandOf<'a, T> as operand) -> T;
+    alias "full", "repeat";
     tensorflow "tf.fill";
-    waits "for sizes of the shape that only the device knows";
+    polars "pl.repeat";
+    waits "for the size of a string that only the device has";
     gradient later;
     row none "it makes a tensor";
 
-    /// A tensor of zeros (false, empty strings) of the given shape and dtype. As [`Tensor::fill`].
+    /// A tensor of zeros (false, empty strings) of the given shape and dtype.
+    ///
+    /// The result has the partitions of the shape itself. Empty rows stay empty.
     ///
     /// # Errors
     /// A dtype that the device lacks.
     ///
+    /// # Cost
+    /// One map, which fuses into its consumers. No wait.
+    ///
     /// ```
     /// use ragged::{DType, Device, RaggedShape, Tensor};
-    /// let shape = RaggedShape::dense(&[3], &Device::cpu())?;
-    /// assert_eq!(Tensor::zeros(&shape, DType::F32)?.to_string(), "tensor([0.0, 0.0, 0.0], shape=(3,), dtype=f32)");
+    /// let shape = RaggedShape::from_lengths(&[2.into(), [3, 0].into()], &Device::cpu())?;
+    /// assert_eq!(Tensor::zeros(&shape, DType::F32)?.to_string(), "<ragged.RaggedTensor [[0.0, 0.0, 0.0], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn zeros(shape: &RaggedShape, dtype: DType) -> T;
     tensorflow "tf.zeros";
-    gradient none "constant almost everywhere";
+    polars "pl.zeros";
+    gradient none "constant";
     typed hand;
     row none "it makes a tensor";
 
-    /// A tensor of ones (true) of the given shape and dtype. As [`Tensor::fill`].
+    /// A tensor of ones (true) of the given shape and dtype.
+    ///
+    /// The result has the partitions of the shape itself. Empty rows stay empty.
     ///
     /// # Errors
     /// Strings; a dtype that the device lacks.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumers. No wait.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedTensor, Tensor};
@@ -72,7 +88,8 @@ operations! {
     /// ```
     fn ones(shape: &RaggedShape, dtype: DType) -> T where T: Number;
     tensorflow "tf.ones";
-    gradient none "constant almost everywhere";
+    polars "pl.ones";
+    gradient none "constant";
     typed hand;
     row none "it makes a tensor";
 }
@@ -160,10 +177,24 @@ impl RaggedShape {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::zeros`] of this type.
+    /// A tensor of zeros (false, empty strings) of the given shape.
+    ///
+    /// The result has the partitions of the shape itself. Empty rows stay empty.
     ///
     /// # Errors
-    /// As [`Tensor::zeros`].
+    /// A type that the device lacks.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumers. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedShape, RaggedTensor};
+    /// let shape = RaggedShape::from_lengths(&[2.into(), [3, 0].into()], &Device::cpu())?;
+    /// assert_eq!(RaggedTensor::<f32>::zeros(&shape)?.to_string(), "<ragged.RaggedTensor [[0.0, 0.0, 0.0], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.zeros`.
     #[track_caller]
     pub fn zeros(shape: &RaggedShape) -> Result<Self> {
         Tensor::zeros(shape, T::DTYPE)?.try_into()
@@ -171,10 +202,24 @@ impl<T: Element> RaggedTensor<T> {
 }
 
 impl<T: Number> RaggedTensor<T> {
-    /// [`Tensor::ones`] of this type.
+    /// A tensor of ones (true) of the given shape.
+    ///
+    /// The result has the partitions of the shape itself. Empty rows stay empty.
     ///
     /// # Errors
-    /// As [`Tensor::ones`].
+    /// A type that the device lacks.
+    ///
+    /// # Cost
+    /// One map, which fuses into its consumers. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![]], &Device::cpu())?;
+    /// assert_eq!(RaggedTensor::<f32>::ones(x.ragged_shape())?.to_string(), "<ragged.RaggedTensor [[1.0, 1.0], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.ones`.
     #[track_caller]
     pub fn ones(shape: &RaggedShape) -> Result<Self> {
         Tensor::ones(shape, T::DTYPE)?.try_into()

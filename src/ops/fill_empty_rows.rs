@@ -13,19 +13,20 @@ use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// Fills empty rows with a default element.
+    /// Default elements of empty rows.
     const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
 
-    /// Fills every empty row with one element whose numbers are all `default`. Also returns an indicator of the rows
-    /// that were empty.
+    /// Fills every empty row with one default element, and tells which rows were empty.
     ///
-    /// The rows are those of the innermost partition. The dtype stays. The indicator is a bool tensor with the
-    /// partitions above; it is dense if the tensor has one partition. Costs a scan over the rows and a map over the
-    /// values. Waits only for the size of a string that only the device has; [`record_async`](crate::record_async)
-    /// awaits it.
+    /// The rows are those of the innermost partition; all numbers of a new element are `default`. The dtype stays. The
+    /// second result is a bool tensor with the partitions above; it is dense if the tensor has one partition.
     ///
     /// # Errors
     /// A dense tensor; a default of another dtype, on another device, or of rank 1 or more; 2^32 - 1 values or more.
+    ///
+    /// # Cost
+    /// A scan over the rows and a map over the values. Waits only for the size of a string that only the device has;
+    /// [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -36,8 +37,9 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn fill_empty_rows<'a>(&self, default: impl IntoOperandOf<'a, T> as operand) -> (T, bool);
+    alias "fill_none";
     tensorflow "tf.raw_ops.RaggedFillEmptyRows";
-    waits "where only the device knows the number of rows";
+    waits "for the size of a default string that only the device has";
     gradient later;
 }
 

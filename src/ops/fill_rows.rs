@@ -9,12 +9,13 @@ use crate::ops::operations;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {
-    /// Dense tensors with as many rows as another tensor.
+    /// Columns of one value.
     const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Element;
 
-    /// A dense tensor of shape `[nrows, width]` filled with `value`, with as many rows as this tensor.
+    /// A dense tensor of one value, with as many rows as this tensor.
     ///
-    /// The number of rows may be known on the device only. The dtype is the value's.
+    /// The shape is `[nrows, width]`, where the number of rows may be known on the device only. The dtype is the
+    /// value's. Empty rows count as rows.
     ///
     /// # Errors
     /// A negative width; `nrows * width` is 2^32 or more; the tensor is a scalar.
@@ -22,18 +23,16 @@ operations! {
     /// # Cost
     /// Nothing by itself: the value is computed where it is read. No wait.
     ///
-    /// # Source
-    /// `tf.fill([x.nrows(), width], value)`.
-    ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![7, 8])).to_device(&Device::cpu())?;
-    /// assert_eq!(x.fill_rows(1, "#")?.to_host()?.values, HostValues::Str(vec![b"#".to_vec(); 2]));
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![7, 8], vec![]], &Device::cpu())?.into_erased();
+    /// assert_eq!(x.fill_rows(1, 0.5f32)?.to_string(), "tensor([[0.5], [0.5]], shape=(2, 1), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn fill_rows(&self, width: impl Integer, value: impl Into<Fill>) -> Tensor;
+    alias "full";
     tensorflow "tf.fill";
-    gradient none "constant almost everywhere";
+    gradient none "constant";
     typed hand;
     row none "it makes a tensor";
 }

@@ -16,97 +16,113 @@ use crate::shape::{Dims, Encoding, RowPartition, width_of};
 use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, Source, Tensor, Values};
 
 operations! {
-    /// Converts dense tensors to ragged ones: rows are truncated to lengths, or at their trailing padding.
+    /// Ragged tensors from dense ones.
     const OPERATIONS: family "Construction" on RaggedTensor<T> where T: Element;
 
-    /// Converts a dense tensor to a ragged one with the same values. The first `ragged_rank` dimensions after the
-    /// outermost become uniform partitions. `tf.RaggedTensor.from_tensor`. No pass, no wait.
+    /// Converts a dense tensor to a ragged one with the same values.
+    ///
+    /// The first `ragged_rank` dimensions after the outermost become uniform partitions. Any dtype, which stays.
     ///
     /// # Errors
     /// A ragged tensor, a scalar or a vector; a `ragged_rank` of 0 or not below the rank.
     ///
+    /// # Cost
+    /// No pass, no wait.
+    ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let dense = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
-    /// let x = Tensor::from_tensor(&dense, 1)?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let dense = RaggedTensor::dense([1, 2, 3, 0], &[2, 2], &Device::cpu())?;
+    /// let x = RaggedTensor::<i32>::from_tensor(&dense, 1)?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer) -> T;
+    fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer = 1) -> T;
     tensorflow "tf.RaggedTensor.from_tensor";
+    awkward "ak.from_regular";
+    polars "arr.to_list";
     gradient later;
     row none "it makes a tensor";
 
-    /// Converts a dense tensor to a ragged one that keeps the first `lengths[r]` elements of each row `r` of dimension
-    /// `ragged_rank`. `tf.RaggedTensor.from_tensor` with `lengths`.
+    /// Converts a dense tensor to a ragged one that keeps the first elements of each row, as many as its length says.
     ///
-    /// Lengths below 0 count as 0, and lengths above the row length as the row length. A scan and a map, no wait.
+    /// Row `r` of dimension `ragged_rank` keeps `lengths[r]` elements. Lengths below 0 count as 0, and lengths above
+    /// the row length as the row length. Any dtype, which stays.
     ///
     /// # Errors
-    /// As [`Tensor::from_tensor`]; another number of lengths than of rows, at the read where only the device knows these
-    /// numbers.
+    /// A ragged tensor, a scalar or a vector; a `ragged_rank` of 0 or not below the rank; another number of lengths
+    /// than of rows, at the read where only the device knows these numbers.
+    ///
+    /// # Cost
+    /// A scan and a map, no wait.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let dense = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
-    /// let x = Tensor::from_tensor_with_lengths(&dense, &[2, 1], 1)?;
-    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// use ragged::{Device, RaggedTensor};
+    /// let dense = RaggedTensor::dense([1, 2, 3, 0, 0, 0], &[3, 2], &Device::cpu())?;
+    /// let x = RaggedTensor::<i32>::from_tensor_with_lengths(&dense, &[2, 1, 0], 1)?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn from_tensor_with_lengths<'a>(
         dense: &impl AsRef<Tensor>,
         lengths: impl Into<Integers<'a>>,
-        ragged_rank: impl Integer,
+        ragged_rank: impl Integer = 1,
     ) -> T;
-    tensorflow "tf.RaggedTensor.from_tensor(…, lengths)";
+    alias "pack_padded_sequence";
+    tensorflow "tf.RaggedTensor.from_tensor(…, lengths=…)";
     gradient later;
     row none "it makes a tensor";
 
-    /// Converts a dense tensor to a ragged one and truncates the rows of several dimensions. `nested_lengths[0]` holds
-    /// the lengths of the outermost rows, `nested_lengths[1]` the lengths of the rows that remain in these, and so on.
-    /// `tf.RaggedTensor.from_tensor` with nested `lengths`.
+    /// Converts a dense tensor to a ragged one and truncates the rows of several dimensions to lengths.
     ///
-    /// The longest row of each level must be as long as the dimension, as in TensorFlow. Costs uploads and a map.
+    /// `nested_lengths[0]` holds the lengths of the outermost rows, `nested_lengths[1]` the lengths of the rows that
+    /// remain in these, and so on. The longest row of each level must be as long as the dimension, as in TensorFlow.
+    /// Any dtype, which stays.
     ///
     /// # Errors
     /// No levels, or too many for the rank; a level whose number of lengths is not the number of rows that the level
     /// above keeps; a negative length; a longest length that differs from the dimension.
     ///
+    /// # Cost
+    /// Uploads of the lengths, and a map. No wait.
+    ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let dense = HostTensor::dense(&[2, 2, 1], HostValues::I32(vec![1, 2, 3, 0])).to_device(&Device::cpu())?;
-    /// let x = Tensor::from_tensor_with_nested_lengths(&dense, &[&[2, 1], &[1, 0, 1]])?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let dense = RaggedTensor::dense([1, 2, 3, 0], &[2, 2, 1], &Device::cpu())?;
+    /// let x = RaggedTensor::<i32>::from_tensor_with_nested_lengths(&dense, &[&[2, 1], &[1, 0, 1]])?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], []], [[3]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &[&[i64]]) -> T;
-    tensorflow "tf.RaggedTensor.from_tensor(…, lengths)";
+    tensorflow "tf.RaggedTensor.from_tensor(…, lengths=(…))";
     gradient later;
     row none "it makes a tensor";
 
-    /// Converts a dense tensor to a ragged one without the trailing padding of the rows of dimension `ragged_rank`.
-    /// Padding between other values stays. `tf.RaggedTensor.from_tensor` with `padding`.
+    /// Converts a dense tensor to a ragged one without the trailing padding of its rows.
     ///
-    /// An element is padding if all its numbers equal those of `padding`; NaN equals nothing. Costs a row reduction, a
-    /// scan and a map, plus a reduction over the bytes for strings. No wait.
+    /// The rows are those of dimension `ragged_rank`; padding between other values stays. An element is padding if all
+    /// its numbers equal those of `padding`; NaN equals nothing. A row of padding alone becomes empty. Any dtype, which
+    /// stays.
     ///
     /// # Errors
-    /// As [`Tensor::from_tensor`]; a padding of another dtype or device, or whose shape is not that of an element of a
-    /// row.
+    /// A ragged tensor, a scalar or a vector; a `ragged_rank` of 0 or not below the rank; a padding of another dtype or
+    /// device, or whose shape is not that of an element of a row.
+    ///
+    /// # Cost
+    /// A row reduction, a scan and a map, plus a reduction over the bytes for strings. No wait.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let dense = HostTensor::dense(&[2, 3], HostValues::I32(vec![1, 0, 2, 3, 0, 0])).to_device(&device)?;
-    /// let padding = HostTensor::dense(&[], HostValues::I32(vec![0])).to_device(&device)?;
-    /// let x = Tensor::from_tensor_with_padding(&dense, &padding, 1)?;
-    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [3]]>");
+    /// let dense = RaggedTensor::dense([1, 0, 2, 3, 0, 0, 0, 0, 0], &[3, 3], &device)?;
+    /// let padding = RaggedTensor::from_nested(0, &device)?;
+    /// let x = RaggedTensor::<i32>::from_tensor_with_padding(&dense, &padding, 1)?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn from_tensor_with_padding(
         dense: &impl AsRef<Tensor>,
         padding: &impl AsRef<Tensor>,
-        ragged_rank: impl Integer,
+        ragged_rank: impl Integer = 1,
     ) -> T;
     tensorflow "tf.RaggedTensor.from_tensor(…, padding=…)";
     gradient later;

@@ -16,7 +16,8 @@ operations! {
 
     /// FarmHash's Fingerprint64 of each string.
     ///
-    /// Gives u64; the layout stays. The fingerprint of the empty string is not 0.
+    /// Gives u64; the layout stays. The fingerprint of the empty string is not 0. The values are those of
+    /// `farmhash::Fingerprint64`, which are permanently fixed.
     ///
     /// # Errors
     /// The tensor holds no strings.
@@ -30,44 +31,49 @@ operations! {
     /// chunk of that size of the longest string. A string that is made on the device may be as long as all strings
     /// together.
     ///
-    /// # Source
-    /// `farmhash::Fingerprint64`, whose values are permanently fixed.
-    ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// let words = HostTensor::dense(&[2], HostValues::Str(vec![b"a".to_vec(), b"cat".to_vec()]));
-    /// let x = words.to_device(&Device::cpu())?.fingerprint64()?.to_host()?;
-    /// assert_eq!(x.values, HostValues::U64(vec![12917804110809363939, 15118465453979963096]));
+    /// use ragged::{Device, RaggedTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "cat"], vec![]], &Device::cpu())?;
+    /// assert_eq!(words.fingerprint64()?.to_vec()?, [12917804110809363939, 15118465453979963096]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn fingerprint64(&self) -> u64;
-    polars "hash()";
+    alias "farm_hash", "farmhash";
+    polars "Expr.hash";
     gradient none "integers";
 
-    /// Fingerprint64 of each string, modulo `buckets`: for example, the row of an embedding table.
+    /// Fingerprint64 of each string, modulo the number of buckets: for example, the row of an embedding table.
     ///
-    /// Gives i64 in `0..buckets`; the layout stays.
+    /// Gives i64 in `0..buckets`; the layout stays. The hash is that of [`Tensor::fingerprint64`].
     ///
     /// # Errors
     /// `buckets < 1`; the tensor holds no strings.
     ///
     /// # Cost
-    /// As [`Tensor::fingerprint64`]; the remainder is fused into its consumer.
+    /// One dispatch with one invocation per string, and more of them for strings of several MiB; the remainder is fused
+    /// into its consumer. No wait.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// let words = HostTensor::dense(&[2], HostValues::Str(vec![b"".to_vec(), b"cat".to_vec()]));
-    /// let x = words.to_device(&Device::cpu())?.to_hash_bucket_fast(100)?.to_host()?;
-    /// assert_eq!(x.values, HostValues::I64(vec![63, 96]));
+    /// use ragged::{Device, RaggedTensor};
+    /// let words = RaggedTensor::from_nested([vec!["", "cat"], vec![]], &Device::cpu())?;
+    /// assert_eq!(words.to_hash_bucket_fast(100)?.to_string(), "<ragged.RaggedTensor [[63, 96], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn to_hash_bucket_fast(&self, buckets: impl Integer) -> i64;
+    alias "hashing_trick";
     tensorflow "tf.strings.to_hash_bucket_fast";
     gradient none "integers";
 
-    /// SipHash-2-4 of each string under a key, modulo `buckets`: collisions cannot be constructed without the key.
+    /// SipHash-2-4 of each string under a key, modulo the number of buckets.
     ///
-    /// Layout, dtype, errors and cost as [`Tensor::to_hash_bucket_fast`].
+    /// Gives i64 in `0..buckets`; the layout stays. Collisions cannot be constructed without the key.
+    ///
+    /// # Errors
+    /// `buckets < 1`; the tensor holds no strings.
+    ///
+    /// # Cost
+    /// One dispatch with one invocation per string, and more of them for strings of several MiB; the remainder is fused
+    /// into its consumer. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -76,12 +82,21 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn to_hash_bucket_strong(&self, buckets: impl Integer, key: [u64; 2]) -> i64;
+    alias "siphash";
     tensorflow "tf.strings.to_hash_bucket_strong";
     gradient none "integers";
 
-    /// MurmurHash64A of each string, modulo `buckets`: the hash that TensorFlow's older models were trained with.
+    /// MurmurHash64A of each string, modulo the number of buckets: the hash that TensorFlow's older models were trained
+    /// with.
     ///
-    /// Layout, dtype, errors and cost as [`Tensor::to_hash_bucket_fast`].
+    /// Gives i64 in `0..buckets`; the layout stays.
+    ///
+    /// # Errors
+    /// `buckets < 1`; the tensor holds no strings.
+    ///
+    /// # Cost
+    /// One dispatch with one invocation per string, and more of them for strings of several MiB; the remainder is fused
+    /// into its consumer. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -90,6 +105,7 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn to_hash_bucket(&self, buckets: impl Integer) -> i64;
+    alias "murmurhash";
     tensorflow "tf.strings.to_hash_bucket";
     gradient none "integers";
 }

@@ -18,24 +18,29 @@ use crate::ops::operations;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Histograms: the number of values in each of several bins of equal width.
+    /// Histograms.
     const OPERATIONS: family "Counts" on RaggedTensor<T> where T: Number;
 
-    /// The number of values in each of `bins` bins of equal width over `range`: along `axis` and all axes below it, or in
-    /// all (`..`).
+    /// The number of values in each of several bins of equal width.
     ///
-    /// `axis` 0 or `..` gives a vector of counts; a deeper axis gives such a vector for each row, as
-    /// [`Tensor::bincount`] does. i32. A bin includes its lower bound; `low..=high` includes `high` in the last one.
-    /// Values outside the range are not counted, or with [`clamped`](crate::clamped)`(range)` in the first and the last
-    /// bin. NaN is not counted. Values are compared with the bounds in f32, in f64 if they are f64 or integers of 32 or
-    /// 64 bits; integers that f64 does not represent are compared exactly. Empty rows count nothing.
+    /// The `bins` bins divide `range`. Values are counted along `axis` and all axes below it, or in all (`..`): `axis`
+    /// 0 or `..` gives a vector of counts; a deeper axis gives such a vector for each row, `[n, bins]` for axis 1. The
+    /// counts are i32. A bin includes its lower bound; `low..=high` includes `high` in the last one. Values outside the
+    /// range are not counted, or with [`clamped`](crate::clamped)`(range)` in the first and the last bin. NaN is not
+    /// counted. Empty rows count nothing.
+    ///
+    /// Values are compared with the bounds in f32, in f64 if they are f64 or integers of 32 or 64 bits; integers that
+    /// f64 does not represent are compared exactly. Counts do not depend on the order: the same on every backend.
+    ///
+    /// TensorFlow's operation clamps, as `clamped(low..high)` does; NumPy's `histogram` counts as `low..=high` does;
+    /// Polars' bins include their upper bound.
     ///
     /// # Errors
     /// Byte strings; an axis out of range, or several; no bins; a range that is not finite or not ascending, or whose
     /// bins are narrower than the dtype resolves; 2^32 - 1 counts or more; a device without f64 where it is needed.
     ///
     /// # Cost
-    /// One pass over the values. No wait. Counts do not depend on the order: the same on every backend.
+    /// One pass over the values. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -44,16 +49,21 @@ operations! {
     /// assert_eq!(x.histogram(1, 0.0..=1.0, 2)?.to_vec()?, [2, 1, 0, 0, 0, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// NumPy: `histogram`, with `low..=high`. TensorFlow: `tf.histogram_fixed_width`, with `clamped(low..high)`.
-    fn histogram(&self, axis: impl IntoAxes as axes, range: impl Into<HistogramRange>, bins: impl Integer) -> i32;
+    fn histogram(&self, axis: impl IntoAxes as axes, range: impl Into<HistogramRange>, bins: impl Integer = 100) -> i32;
+    alias "hist";
     tensorflow "tf.histogram_fixed_width";
+    polars "Expr.hist";
     gradient none "integers";
 
-    /// The bin of each value among `bins` bins of equal width over `range`, or -1 for a value in none.
+    /// The bin of each value among several bins of equal width, or -1 for a value in none.
     ///
-    /// i32, of the same shape. Bins, bounds and comparisons as [`Tensor::histogram`]: a value outside the range is in no
-    /// bin, or with [`clamped`](crate::clamped)`(range)` in the first or the last one. NaN is in none.
+    /// Gives i32; the shape stays. The `bins` bins divide `range`. A bin includes its lower bound; `low..=high`
+    /// includes `high` in the last one. A value outside the range is in no bin, or with
+    /// [`clamped`](crate::clamped)`(range)` in the first or the last one. NaN is in none. Values are compared with the
+    /// bounds in f32, in f64 if they are f64 or integers of 32 or 64 bits; integers that f64 does not represent are
+    /// compared exactly.
+    ///
+    /// TensorFlow's operation clamps, as `clamped(low..high)` does. NumPy's name is `digitize`.
     ///
     /// # Errors
     /// Byte strings; no bins, or more than 2^31 - 1; a range that is not finite or not ascending, or whose bins are
@@ -69,10 +79,10 @@ operations! {
     /// assert_eq!(x.histogram_bins(clamped(0.0..1.0), 2)?.to_vec()?, [0, 1, 1, 0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    ///
-    /// NumPy: `digitize`. TensorFlow: `tf.histogram_fixed_width_bins`, with `clamped(low..high)`.
-    fn histogram_bins(&self, range: impl Into<HistogramRange>, bins: impl Integer) -> i32;
+    fn histogram_bins(&self, range: impl Into<HistogramRange>, bins: impl Integer = 100) -> i32;
+    alias "digitize", "bucketize";
     tensorflow "tf.histogram_fixed_width_bins";
+    polars "Expr.cut";
     gradient none "integers";
 }
 

@@ -25,13 +25,13 @@ impl Tensor {
     /// That of the operations in the closure, each over the whole tensor. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{Axes, Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![vec![1.0_f32, 3.0], vec![], vec![5.0]], &device)?;
+    /// let x = RaggedTensor::from_nested([vec![1.0_f32, 3.0], vec![], vec![5.0]], &device)?;
     /// let shares = x.erased().map_rows(|row| row / row.reduce_sum(..)?)?;
     /// assert_eq!(shares.to_string(), "<ragged.RaggedTensor [[0.25, 0.75], [], [1.0]]>");
     ///
-    /// let limits = RaggedTensor::from_nested(vec![3, 0, 2], &device)?;
+    /// let limits = RaggedTensor::from_nested([3, 0, 2], &device)?;
     /// let ranges = limits.erased().map_rows(|limit| limit.range())?;
     /// assert_eq!(ranges.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0, 1]]>");
     /// # Ok::<(), ragged::Error>(())
@@ -43,17 +43,24 @@ impl Tensor {
         Self::map_rows_of(&[self], |rows| function(&rows[0]))
     }
 
-    /// What `function` gives for each row of several tensors that have equally many, stacked. As [`Tensor::map_rows`].
+    /// Applies `function` to the rows of several tensors that have equally many, and stacks the results.
+    ///
+    /// The closure is called once, on one [`Row`] per tensor that stands for every row; what it does is recorded, and
+    /// runs for all rows together. The result has one row for each row of the tensors, of the shape that the closure
+    /// gives.
     ///
     /// # Errors
-    /// No tensors; tensors on different devices; different numbers of rows, at the read where only the device knows
-    /// them; then as [`Tensor::map_rows`].
+    /// No tensors; a scalar, which has no rows; tensors on different devices; what the closure returns; a row of
+    /// another call; different numbers of rows, at the read where only the device knows them.
+    ///
+    /// # Cost
+    /// That of the operations in the closure, each over the whole tensors. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{Axes, Device, RaggedTensor, Tensor};
+    /// use ragged::{Device, RaggedTensor, Tensor};
     /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &device)?;
-    /// let w = RaggedTensor::from_nested(vec![10, 100], &device)?;
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;
+    /// let w = RaggedTensor::from_nested([10, 100], &device)?;
     /// let weighted = Tensor::map_rows_of(&[&x, &w], |rows| &rows[0] * &rows[1])?;
     /// assert_eq!(weighted.to_string(), "<ragged.RaggedTensor [[10, 20], [300]]>");
     /// # Ok::<(), ragged::Error>(())
@@ -94,14 +101,18 @@ impl Tensor {
 }
 
 impl Row {
-    /// What `function` gives for each row of this row, stacked: [`Tensor::map_rows`] one level further in.
+    /// Applies `function` to each row of this row and stacks the results: [`Tensor::map_rows`] one level further in.
     ///
     /// # Errors
-    /// As [`Tensor::map_rows`]. Rows from outside of the closure are of another call.
+    /// A scalar, which has no rows; what the closure returns; a row of another call, as those from outside of the
+    /// closure are.
+    ///
+    /// # Cost
+    /// That of the operations in the closure, each over the whole tensor. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{Axes, Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![vec![1, 2], vec![3]], vec![vec![4]]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![3]], vec![vec![4]]], &Device::cpu())?;
     /// let sums = x.erased().map_rows(|row| row.map_rows(|inner| inner.reduce_sum(..)))?;
     /// assert_eq!(sums.to_string(), "<ragged.RaggedTensor [[3, 3], [4]]>");
     /// # Ok::<(), ragged::Error>(())
@@ -118,14 +129,23 @@ impl Row {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// What `function` gives for each row, stacked. As [`Tensor::map_rows`]; the closure's result must be of type `U`.
+    /// Applies `function` to each row and stacks the results, which are of type `U`.
+    ///
+    /// The closure is called once, on a [`Row`] that stands for every row: what it does is recorded, and runs for all
+    /// rows together in as many kernels as for one. Rows of `[n, (r), …]` are `[(r), …]`, rows of a vector are scalars.
+    /// The result has `n` rows, each of the shape that the closure gives, with ragged dimensions where these shapes
+    /// differ.
     ///
     /// # Errors
-    /// As there; a result of another dtype.
+    /// A scalar, which has no rows; what the closure returns; a row of another call; a result of another dtype than
+    /// `U`.
+    ///
+    /// # Cost
+    /// That of the operations in the closure, each over the whole tensor. Nothing is read back.
     ///
     /// ```
-    /// # use ragged::{Axes, Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
     /// let sums: RaggedTensor<i32> = x.map_rows(|row| row.reduce_sum(..))?;
     /// assert_eq!(sums.to_vec()?, [3, 3]);
     /// # Ok::<(), ragged::Error>(())

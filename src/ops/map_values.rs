@@ -23,13 +23,11 @@ impl Tensor {
     /// That of `function`.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![3, 1])).to_device(&Device::cpu())?;
-    /// let y = x.map_flat_values(|v| v.multiply(2)?.add(1))?;
-    /// assert_eq!(y.to_host()?.values, HostValues::I32(vec![7, 3]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1], vec![], vec![2]], &Device::cpu())?.into_erased();
+    /// let y = x.map_flat_values(|values| values.multiply(2)?.add(1))?;
+    /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[7, 3], [], [5]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
     /// TensorFlow: `tf.ragged.map_flat_values`, of one tensor.
@@ -43,8 +41,8 @@ impl Tensor {
     /// these. Dense tensors are passed unchanged.
     ///
     /// # Errors
-    /// No ragged tensor; partitions that differ; further as [`Tensor::map_flat_values`]. Partitions that the host
-    /// cannot compare fail at the read.
+    /// No ragged tensor; different devices; partitions that differ; the errors of `function`; a result with another
+    /// number of elements. Partitions and numbers that the host cannot compare fail at the read.
     ///
     /// # Cost
     /// That of `function`.
@@ -110,10 +108,28 @@ impl Tensor {
 const OP: &str = "map_flat_values";
 
 impl<T: Element> RaggedTensor<T> {
-    /// Applies `function` to the flat values under the same partitions. As [`Tensor::map_flat_values`].
+    /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this
+    /// tensor.
+    ///
+    /// The result of `function` must have as many elements as the flat values along its outermost dimension. Its other
+    /// dimensions and its type are free.
     ///
     /// # Errors
-    /// As [`Tensor::map_flat_values`].
+    /// The errors of `function`; a result with another number of elements, at the call where the host knows it, and at
+    /// the read otherwise.
+    ///
+    /// # Cost
+    /// That of `function`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1], vec![], vec![2]], &Device::cpu())?;
+    /// let is_large = x.map_flat_values(|values| values.greater(1))?;
+    /// assert_eq!(is_large.to_string(), "<ragged.RaggedTensor [[True, False], [], [True]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.ragged.map_flat_values`, of one tensor.
     #[track_caller]
     pub fn map_flat_values<U: Element>(
         &self,

@@ -15,7 +15,7 @@ use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Boolean masks: selects the elements at which a condition holds.
+    /// Boolean masks.
     const OPERATIONS: family "Masks and selection" on RaggedTensor<T> where T: Element;
 
     /// Selects the elements at which the mask is true.
@@ -23,9 +23,8 @@ operations! {
     /// The dimensions of the mask are the first dimensions of the tensor. A mask of rank 1 drops rows, which may be
     /// tensors themselves: the result has the same rank, and is dense where the tensor is. A mask of higher rank drops
     /// elements of its innermost dimension from their rows. No row is dropped then, though rows may become empty, and
-    /// the mask's dimensions become ragged. Everything below a dropped element is dropped too.
-    ///
-    /// Any dtype, which stays. Only the device knows the number of elements that remain.
+    /// the mask's dimensions become ragged. Everything below a dropped element is dropped too. Any dtype, which stays.
+    /// Only the device knows the number of elements that remain.
     ///
     /// # Errors
     /// A mask that is not of bools, is a scalar, has more dimensions than the tensor, or is on another device. A mask
@@ -38,21 +37,19 @@ operations! {
     /// that stay.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
     /// use ragged::{Device, RaggedTensor};
-    /// let cpu = Device::cpu();
-    /// let x = RaggedTensor::from_nested(vec![vec![1, 2, 3], vec![4], vec![5, 6]], &cpu)?;
-    /// let even = x.floormod(2)?.equal(0)?;
-    /// assert_eq!(x.boolean_mask(&even)?.to_string(), "<ragged.RaggedTensor [[2], [4], [6]]>");
-    /// let rows = RaggedTensor::from_nested(vec![true, false, true], &cpu)?;
-    /// assert_eq!(x.boolean_mask(&rows)?.to_string(), "<ragged.RaggedTensor [[1, 2, 3], [5, 6]]>");
-    /// # Ok(())
-    /// # }
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![5], vec![6]], &device)?;
+    /// let is_even = x.floormod(2)?.equal(0)?;
+    /// assert_eq!(x.boolean_mask(&is_even)?.to_string(), "<ragged.RaggedTensor [[2], [], [6]]>");
+    /// let rows = RaggedTensor::from_nested([true, false, true], &device)?;
+    /// assert_eq!(x.boolean_mask(&rows)?.to_string(), "<ragged.RaggedTensor [[1, 2, 3], [6]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn boolean_mask(&self, mask: &impl AsRef<Tensor>) -> T;
-    alias "filter";
+    alias "filter", "masked_select", "compress";
     tensorflow "tf.ragged.boolean_mask";
-    polars "list.filter(e)";
+    polars "list.filter";
     gradient later;
     row hand;
 }

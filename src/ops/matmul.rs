@@ -15,26 +15,30 @@ use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout,
 use crate::tensor::{Tensor, Values};
 
 operations! {
-    /// Matrix products: dense, ragged rows by one matrix, and batched.
+    /// Matrix products.
     const OPERATIONS: family "Products and segments" on RaggedTensor<T> where T: Arithmetic;
 
-    /// Matrix product over the two innermost dimensions of both tensors, batched over the other dimensions. [`Tensor::t`]
-    /// is an operand with these two dimensions exchanged: `a.matmul(b.t())`, `a.t().matmul(&b)`.
+    /// Matrix product over the two innermost dimensions of both tensors, batched over the other dimensions.
+    ///
+    /// [`Tensor::t`] is an operand with these two dimensions exchanged: `a.matmul(b.t())`, `a.t().matmul(&b)`.
     ///
     /// Shapes:
     /// - Rank 2 by rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged operands must be rectangular.
     /// - A higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where the first
     ///   operand is. This is a product of the flat values; TensorFlow rejects it.
-    /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row; they are row partitions
-    ///   in the result if they are in either operand. The matrices of each batch must be rectangular; their sizes may
-    ///   differ between batches. Dense by dense gives dense. With
-    ///   parentheses for ragged dimensions, a product with uniform columns on the right, `[.., (k), j]` or
-    ///   `[.., k, j]`, gives `[.., (i), j]`. Any other product gives `[.., (i), (j)]`. A number of rows that is common
-    ///   to all batches becomes a uniform partition, and so does a uniform partition of the right operand's columns.
+    /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row; they are row
+    ///   partitions in the result if they are in either operand. The matrices of each batch must be rectangular; their
+    ///   sizes may differ between batches. Dense by dense gives dense. With parentheses for ragged dimensions, a
+    ///   product with uniform columns on the right, `[.., (k), j]` or `[.., k, j]`, gives `[.., (i), j]`. Any other
+    ///   product gives `[.., (i), (j)]`. A number of rows that is common to all batches becomes a uniform partition,
+    ///   and so does a uniform partition of the right operand's columns.
     ///
     /// The dtype stays: integers wrap, and those of 8 and 16 bits accumulate in 32 bits. A matrix without rows matches
     /// any number of terms if its rows are ragged. A sum without terms is 0. NaN and infinities follow IEEE 754 and
     /// stay in their rows and columns.
+    ///
+    /// Each number of the result is one sum in ascending order, without fused multiply-add: a function of its row and
+    /// its column alone, with the same bits on every device.
     ///
     /// # Errors
     /// Different dtypes or devices; bools or strings; ranks below 2, or different ranks except as above; batches that
@@ -47,31 +51,19 @@ operations! {
     /// where only the device knows it and no useful bound exists: for `j` of a dense result, and for `[.., (i), (j)]`
     /// of two ragged dimensions. [`record_async`](crate::record_async) awaits it.
     ///
-    /// Each number of the result is one sum in ascending order, without fused multiply-add: a function of its row and
-    /// its column alone, with the same bits on every device.
-    ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
-    /// let cpu = Device::cpu();
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3, 2],
-    ///     values: HostValues::I32(vec![1, 2, 3, 4, 5, 6]),
-    /// };
-    /// let x = x.to_device(&cpu)?;
-    /// let w = HostTensor::dense(&[2, 1], HostValues::I32(vec![10, 1])).to_device(&cpu)?;
-    /// let y = x.matmul(&w)?;
-    /// assert_eq!(y.shape_text(), "[3, None, 1]");
-    /// assert_eq!(y.to_host()?.values, HostValues::I32(vec![12, 34, 56]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![], vec![[5, 6]]], &device)?;
+    /// let w = RaggedTensor::from_nested([[10], [1]], &device)?;
+    /// assert_eq!(x.matmul(&w)?.to_string(), "<ragged.RaggedTensor [[[12], [34]], [], [[56]]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn matmul<'a>(&self, other: impl Into<Factor<'a>>) -> T;
+    alias "dot", "mm", "bmm";
     tensorflow "tf.matmul";
-    polars "x.dot(y)";
-    waits "for the length of rows that become uniform";
+    polars "Expr.dot";
+    waits "for the size of a product whose columns only the device knows";
     gradient later;
     row none "not offered yet";
 }
@@ -167,8 +159,8 @@ impl Tensor {
         Self::new(call.backend, partitions, outer, inner, Values::Numbers(product))
     }
 
-    /// Multiplies by matrices of one size: all results have the same number of columns. The rest of the layout is that of
-    /// the left operand; the batch dimensions are those of the operand that has more row partitions.
+    /// Multiplies by matrices of one size: all results have the same number of columns. The rest of the layout is that
+    /// of the left operand; the batch dimensions are those of the operand that has more row partitions.
     #[track_caller]
     fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], other: &Self) -> Result<Self> {
         let known = |n: &Expr| n.as_size().filter(|n| n.as_known().is_some());
@@ -240,10 +232,12 @@ impl Tensor {
 }
 
 impl Factor<'_> {
-    /// As [`Tensor::matmul`], of two operands either of which may be transposed.
+    /// Matrix product of two operands, either of which may be transposed; shapes and cost are those of
+    /// [`Tensor::matmul`].
     ///
     /// # Errors
-    /// As [`Tensor::matmul`].
+    /// Different dtypes or devices; bools or strings; shapes that do not match, at the read where only the device knows
+    /// them.
     #[track_caller]
     pub fn matmul(self, other: Factor<'_>) -> Result<Tensor> {
         self.tensor.product(self.transposed, other.tensor, other.transposed)

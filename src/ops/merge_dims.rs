@@ -12,18 +12,21 @@ use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {
-    /// Merges adjacent dimensions.
+    /// Merged dimensions.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// Merges dimensions `outer_axis` to `inner_axis` into one, whose rows are the concatenated rows of these
-    /// dimensions. Negative axes count from the back.
+    /// Merges adjacent dimensions into one, whose rows are the concatenated rows of these dimensions.
     ///
-    /// Uniform dimensions merge into a uniform one; a ragged one among them makes the result ragged. Empty rows of a
-    /// merged dimension disappear. A merge from dimension 0 on removes the merged partitions: with all ragged
-    /// dimensions the result is dense. Any other merge costs one map over the rows of `outer_axis`. No wait.
+    /// The dimensions are `outer_axis` to `inner_axis`; negative axes count from the back. Uniform dimensions merge
+    /// into a uniform one; a ragged one among them makes the result ragged. Empty rows of a merged dimension disappear.
+    /// A merge from dimension 0 on removes the merged partitions: with all ragged dimensions the result is dense. Any
+    /// dtype, which stays.
     ///
     /// # Errors
     /// An axis out of range; `outer_axis` after `inner_axis`.
+    ///
+    /// # Cost
+    /// None for a merge from dimension 0 on; one map over the rows of `outer_axis` otherwise. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -32,8 +35,10 @@ operations! {
     /// assert_eq!(x.merge_dims(0, 1)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3], [], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn merge_dims(&self, outer_axis: impl Integer, inner_axis: impl Integer) -> T;
+    fn merge_dims(&self, outer_axis: impl Integer as axis, inner_axis: impl Integer as axis) -> T;
+    alias "flatten";
     tensorflow "tf.RaggedTensor.merge_dims";
+    awkward "ak.flatten";
     gradient later;
 }
 

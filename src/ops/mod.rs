@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod accesses;
 mod accessors;
+mod add_n;
 mod arg_extremes;
 mod axes;
 mod axis_rows;

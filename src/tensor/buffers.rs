@@ -171,10 +171,26 @@ impl Tensor {
 }
 
 impl<T: Element + Number> RaggedTensor<T> {
-    /// As [`Tensor::from_wgpu_buffer`].
+    /// A dense tensor whose values are those of a buffer of the program's own wgpu device, without a copy.
+    ///
+    /// The rules of use, and an example, are those of [`Tensor::from_wgpu_buffer`]; the dtype is the type's.
     ///
     /// # Errors
-    /// As [`Tensor::from_wgpu_buffer`].
+    /// The CPU backend; a dtype that the device lacks; more values than the buffer holds, or than a buffer of this
+    /// device may hold; a usage or size that cannot be bound; a buffer of another device.
+    ///
+    /// ```no_run
+    /// use ragged::{Device, RaggedTensor, wgpu};
+    /// let device = Device::gpu()?;
+    /// let (gpu, _queue) = device.as_wgpu().expect("a GPU");
+    /// let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+    /// let descriptor = wgpu::BufferDescriptor { label: None, size: 5 * 4, usage, mapped_at_creation: false };
+    /// let buffer = gpu.create_buffer(&descriptor);
+    /// // ... a kernel of the program's own fills it ...
+    /// let values = RaggedTensor::<f32>::from_wgpu_buffer(&buffer, &[5], &device)?;
+    /// println!("{}", values.reduce_sum(..)?);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn from_wgpu_buffer(buffer: &wgpu::Buffer, shape: &[usize], device: &Device) -> Result<Self> {
         Tensor::from_wgpu_buffer(buffer, T::DTYPE, shape, device)?.try_into()
@@ -186,7 +202,7 @@ impl RowPartition {
     /// the rows are uniform. See [`DeviceBuffer`] for the rules of use, and [`Tensor::values_buffer`] for an example.
     ///
     /// # Errors
-    /// The CPU backend; another device than the partition's; as [`Tensor::eval`].
+    /// The CPU backend; another device than the partition's; a request that the device rejects.
     ///
     /// ```no_run
     /// use ragged::{Device, RowPartition};
@@ -208,7 +224,7 @@ methods_of_both! {
     /// [`DeviceBuffer`] for the rules of use.
     ///
     /// # Errors
-    /// The CPU backend; strings; as [`Tensor::eval`].
+    /// The CPU backend; strings; a request that the device rejects.
     ///
     /// ```no_run
     /// use ragged::{Device, RaggedTensor};

@@ -225,7 +225,7 @@ impl<T: Element> RaggedTensor<T> {
     /// Reads the tensor as nested vectors, as deep as its rank. Waits like [`Tensor::to_host`](crate::Tensor::to_host).
     ///
     /// # Errors
-    /// A depth other than the rank; as [`Tensor::to_host`](crate::Tensor::to_host).
+    /// A depth other than the rank; the first failed device-side check; a lost device; more memory than is available.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -316,8 +316,8 @@ methods_of_both! {
     /// would take much memory: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes).
     ///
     /// # Errors
-    /// A request that the device rejects. Device-side checks are reported by reads; by the evaluation only where the CPU
-    /// cannot compute the result of which a check fails.
+    /// A request that the device rejects. Device-side checks are reported by reads; by the evaluation only where the
+    /// CPU cannot compute the result of which a check fails.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -337,7 +337,7 @@ methods_of_both! {
     /// tensor that is already computed takes no time.
     ///
     /// # Errors
-    /// As [`Tensor::eval`]; a lost device.
+    /// A request that the device rejects; a lost device.
     ///
     /// # Example
     /// ```
@@ -373,16 +373,16 @@ methods_of_both! {
         Explain::new(self.backend(), &self.nodes()?)
     }
 
-    /// Computes the tensor as [`Tensor::eval`] does, one kernel at a time, and returns what [`Tensor::explain`] does with
-    /// the time of each kernel.
+    /// Computes the tensor as [`Tensor::eval`] does, one kernel at a time, and returns what [`Tensor::explain`] does
+    /// with the time of each kernel.
     ///
     /// The sizes are those of this run. Times include neither planning nor the compilation of kernels; on a device
-    /// without timestamps they include the submission and the wait. Kernels that compute sizes which are read in advance
-    /// come first. A tensor that is already computed has no kernels. See [`explain_timed`](crate::explain_timed) for
-    /// several tensors.
+    /// without timestamps they include the submission and the wait. Kernels that compute sizes which are read in
+    /// advance come first. A tensor that is already computed has no kernels. See
+    /// [`explain_timed`](crate::explain_timed) for several tensors.
     ///
     /// # Errors
-    /// As [`Tensor::eval`] and [`Tensor::explain`].
+    /// A step that the device cannot run; a request that it rejects; a lost device.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -86,7 +86,7 @@ methods_of_both! {
     /// Reads the tensor as nested lists. Waits like [`Tensor::to_host`]. TensorFlow: `tf.RaggedTensor.to_list`.
     ///
     /// # Errors
-    /// As [`Tensor::to_host`].
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -16,10 +16,10 @@ methods_of_both! {
     /// scopes can be passed to [`wgpu_profiler::chrometrace::write_chrometrace`].
     ///
     /// # Errors
-    /// As [`Tensor::eval`]; a lost device.
+    /// A request that the device rejects; a lost device.
     ///
     /// ```
-    /// # use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::best()?)?;
     /// for kernel in x.cumsum(1)?.eval_profiled()?.unwrap_or_default() {
     ///     let ms = kernel.time.map_or(0.0, |t| (t.end - t.start) * 1e3);

@@ -138,7 +138,8 @@ impl Tensor {
     /// Decodes the tensor whose [`parts_to_read`](Self::parts_to_read) are the next arrays.
     ///
     /// # Errors
-    /// The host lacks the memory for the result; arrays of another layout, which only a program from a file can compute.
+    /// The host lacks the memory for the result; arrays of another layout, which only a program from a file can
+    /// compute.
     #[track_caller]
     pub(crate) fn of_bytes(&self, read: Arrays<'_>, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
         let splits = self.partitions().iter().map(|p| splits_of(p, read, assembly));
@@ -166,8 +167,12 @@ impl Tensor {
 
     /// Copies the tensor to another device, through host memory.
     ///
+    /// A tensor that is on that device already is returned unchanged. Otherwise the call reads the whole tensor, and
+    /// waits.
+    ///
     /// # Errors
-    /// As [`Tensor::to_host`]; more than the other device can hold, or a dtype that it lacks.
+    /// The first failed device-side check; a lost device; more memory than is available, or than either device can
+    /// hold; a dtype that the other device lacks.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -184,10 +189,22 @@ impl Tensor {
         self.to_host()?.to_device(device)
     }
 
-    /// As [`Tensor::to_device`], without blocking on the source device; see [`Tensor::to_host_async`].
+    /// Copies the tensor to another device, through host memory, without blocking on the source device.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::to_device`].
+    /// The first failed device-side check; a lost device; more memory than is available, or than either device can
+    /// hold; a dtype that the other device lacks.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let there = pollster::block_on(x.to_device_async(&Device::best()?))?;
+    /// assert_eq!(there.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_device_async(&self, device: &Device) -> impl Future<Output = Result<Self>> + Send + use<> {
         let (tensor, device, here) = (self.clone(), device.clone(), here());
@@ -206,8 +223,8 @@ methods_of_both! {
     /// sizes that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
     /// [`Tuning::read_at_capacity`](crate::Tuning::read_at_capacity).
     ///
-    /// Holds one copy: the result, besides the array. Its bytes are counted before they are written, and before anything
-    /// is computed if the host knows the sizes.
+    /// Holds one copy: the result, besides the array. Its bytes are counted before they are written, and before
+    /// anything is computed if the host knows the sizes.
     ///
     /// # Errors
     /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget
@@ -247,7 +264,7 @@ methods_of_both! {
 }
 
 futures_of_both! {
-    /// As [`Tensor::to_host`], without blocking: the future is pending until the device has finished.
+    /// Reads the whole tensor without blocking: the future is pending until the device has finished.
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read. It
     /// keeps its tensor alive. Computation starts at its first poll; [`Tensor::eval`] starts the device at once. On a
@@ -255,7 +272,7 @@ futures_of_both! {
     /// computes in the first poll.
     ///
     /// # Errors
-    /// As [`Tensor::to_host`].
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget.
     ///
     /// ```
     /// use ragged::{Device, HostValues, RaggedTensor};
@@ -273,20 +290,40 @@ futures_of_both! {
         async move { tensor.read(Wait::Polled).await.map_err(here) }
     }
 
-    /// As [`Tensor::check`], without blocking; see [`Tensor::to_host_async`].
+    /// Runs the device-side checks that the tensor depends on, without blocking, and reads none of its elements.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::check`].
+    /// The first failed device-side check; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// pollster::block_on(x.multiply(2)?.check_async())?;
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn check_async(&self) -> Result<()> {
         let (tensor, here) = (self.clone(), here());
         async move { tensor.settle(Wait::Polled).await.map_err(here) }
     }
 
-    /// As [`Tensor::to_nested`], without blocking; see [`Tensor::to_host_async`].
+    /// Reads the tensor as nested lists, without blocking.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::to_nested`].
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(pollster::block_on(x.to_nested_async())?.to_string(), "[[1, 2], [], [3]]");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_nested_async(&self) -> Result<Nested> {
         let (tensor, read, here) = (self.clone(), self.to_host_async(), here());

@@ -174,7 +174,7 @@ methods_of_both! {
     /// result has the tensor's rank.
     ///
     /// # Errors
-    /// A scalar; rows out of range, or a range that runs backwards; as [`Tensor::row_to_host`].
+    /// A scalar; rows out of range, or a range that runs backwards; the first failed device-side check; a lost device.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -189,10 +189,21 @@ methods_of_both! {
 }
 
 futures_of_both! {
-    /// As [`Tensor::row_to_host`], without blocking; see [`Tensor::to_host_async`].
+    /// Reads one row of the outermost dimension (negative: from the end) and nothing else, without blocking.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::row_to_host`].
+    /// A scalar; a row out of range; the first failed device-side check; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, HostValues, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let row = pollster::block_on(x.row_to_host_async(-1))?;
+    /// assert_eq!(row.values, HostValues::I32(vec![3]));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn row_to_host_async<I: Integer>(&self, row: I) -> Result<HostTensor> {
         let row = row.saturating_i64();
@@ -201,10 +212,21 @@ futures_of_both! {
         async move { tensor.read_some(Which::One(row), Wait::Polled).await.map_err(call) }
     }
 
-    /// As [`Tensor::rows_to_host`], without blocking; see [`Tensor::to_host_async`].
+    /// Reads a contiguous range of rows of the outermost dimension, and nothing else, without blocking.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::rows_to_host`].
+    /// A scalar; rows out of range, or a range that runs backwards; the first failed device-side check; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let rows = pollster::block_on(x.rows_to_host_async(1..3))?;
+    /// assert_eq!(rows.nested_row_splits, [[0, 0, 1]]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn rows_to_host_async<I: Integer>(
         &self,
@@ -221,7 +243,7 @@ impl<T: Element> RaggedTensor<T> {
     /// Reads the flat values of one row of the outermost dimension, and nothing else; see [`Tensor::row_to_host`].
     ///
     /// # Errors
-    /// As [`Tensor::row_to_host`].
+    /// A scalar; a row out of range; the first failed device-side check; a lost device.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -236,10 +258,20 @@ impl<T: Element> RaggedTensor<T> {
         Ok(Self::flat(host))
     }
 
-    /// As [`RaggedTensor::row_to_vec`], without blocking; see [`Tensor::to_host_async`].
+    /// Reads the flat values of one row of the outermost dimension, and nothing else, without blocking.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`Tensor::row_to_host`].
+    /// A scalar; a row out of range; the first failed device-side check; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(pollster::block_on(x.row_to_vec_async(0))?, [1, 2]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn row_to_vec_async<I: Integer>(
         &self,

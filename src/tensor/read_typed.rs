@@ -1,4 +1,4 @@
-//! Reads of typed tensors.
+//! Reads of typed tensors as values of their element type.
 
 use std::future::Future;
 
@@ -26,7 +26,7 @@ impl<T: Element> RaggedTensor<T> {
         self.erased().to_device(device)?.try_into()
     }
 
-    /// Copies the tensor to another device without blocking on its own; see [`Tensor::to_host_async`].
+    /// Copies the tensor to another device without blocking on its own; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
     /// The first failed device-side check; a lost device; more memory than is available; more than the other device can
@@ -45,10 +45,10 @@ impl<T: Element> RaggedTensor<T> {
         async move { Self::try_from(there.await?).map_err(here) }
     }
 
-    /// Reads the flat values, row-major.
+    /// Reads the flat values, row-major. Waits once for pending work.
     ///
     /// # Errors
-    /// As [`Tensor::to_host`].
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -64,7 +64,7 @@ impl<T: Element> RaggedTensor<T> {
     /// Reads the only element of a tensor that has one: a scalar, or a tensor of one element.
     ///
     /// # Errors
-    /// No elements, or several; as [`Tensor::to_host`].
+    /// No elements, or several; the first failed device-side check; a lost device.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -87,10 +87,13 @@ impl<T: Element> RaggedTensor<T> {
         }
     }
 
-    /// As [`RaggedTensor::to_vec`], without blocking; see [`Tensor::to_host_async`].
+    /// Reads the flat values, row-major, without blocking.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
-    /// As [`Tensor::to_host`].
+    /// The first failed device-side check; a lost device; more memory than is available, or than the device's budget.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -105,10 +108,14 @@ impl<T: Element> RaggedTensor<T> {
         async move { Ok(Self::flat(read.await?)) }
     }
 
-    /// As [`RaggedTensor::to_nested_vec`], without blocking; see [`Tensor::to_host_async`].
+    /// Reads the tensor as nested lists of the element type, without blocking.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
+    /// [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
-    /// As [`RaggedTensor::to_nested_vec`].
+    /// Lists of another depth or shape than the tensor's; the first failed device-side check; a lost device; more
+    /// memory than is available, or than the device's budget.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

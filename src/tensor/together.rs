@@ -35,7 +35,7 @@ fn nodes_of(op: &'static str, tensors: &[&Tensor]) -> Result<Option<(BackendRef,
 /// [`Tensor::eval`].
 ///
 /// ```
-/// # use ragged::{Device, RaggedTensor, eval};
+/// use ragged::{Device, RaggedTensor, eval};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (mean, most) = (x.reduce_mean(1)?, x.reduce_max(1)?);
 /// eval([&mean, &most])?;
@@ -53,10 +53,10 @@ pub fn eval(tensors: impl TensorSet) -> Result<()> {
 /// The kernels that evaluating the tensors together would run, with the bytes that they move; runs nothing.
 ///
 /// # Errors
-/// As [`eval`]; a step that the device cannot run.
+/// Tensors on different devices; a step that the device cannot run.
 ///
 /// ```
-/// # use ragged::{Device, RaggedTensor, explain};
+/// use ragged::{Device, RaggedTensor, explain};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (mean, most) = (x.reduce_mean(1)?, x.reduce_max(1)?);
 /// assert_eq!(explain([&mean, &most])?.kernels.len(), 1);
@@ -70,14 +70,14 @@ pub fn explain(tensors: impl TensorSet) -> Result<Explain> {
     }
 }
 
-/// Computes the tensors together as [`eval`] does, one kernel at a time, and returns what [`explain`] does with the time of
-/// each kernel; see [`Tensor::explain_timed`].
+/// Computes the tensors together as [`eval`] does, one kernel at a time, and returns what [`explain`] does with the
+/// time of each kernel; see [`Tensor::explain_timed`].
 ///
 /// # Errors
-/// As [`eval`] and [`explain`].
+/// Tensors on different devices; a step that the device cannot run; a request that it rejects; a lost device.
 ///
 /// ```
-/// # use ragged::{Device, RaggedTensor, explain_timed};
+/// use ragged::{Device, RaggedTensor, explain_timed};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (mean, most) = (x.reduce_mean(1)?, x.reduce_max(1)?);
 /// let explained = explain_timed([&mean, &most])?;
@@ -97,10 +97,11 @@ pub fn explain_timed(tensors: impl TensorSet) -> Result<Explain> {
 /// waits where [`Tensor::to_host`] of one of them does.
 ///
 /// # Errors
-/// As [`eval`]; the first failed device-side check of any tensor; a lost device.
+/// Tensors on different devices; the first failed device-side check of any tensor; a lost device; more memory than is
+/// available.
 ///
 /// ```
-/// # use ragged::{Device, HostValues, RaggedTensor, to_host};
+/// use ragged::{Device, HostValues, RaggedTensor, to_host};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (sum, product) = (x.reduce_sum(1)?, x.reduce_prod(1)?);
 /// let read = to_host([&sum, &product])?;
@@ -112,13 +113,14 @@ pub fn to_host(tensors: impl TensorSet) -> Result<Vec<HostTensor>> {
     pollster::block_on(read(tensors.tensors().into_iter().cloned().collect(), Wait::Blocking)).map_err(here())
 }
 
-/// As [`to_host`], without blocking; see [`Tensor::to_host_async`].
+/// Reads the tensors together, in one submission, without blocking; see [`Tensor::to_host_async`].
 ///
 /// # Errors
-/// As [`to_host`].
+/// Tensors on different devices; the first failed device-side check of any tensor; a lost device; more memory than is
+/// available.
 ///
 /// ```
-/// # use ragged::{Device, HostValues, RaggedTensor, to_host_async};
+/// use ragged::{Device, HostValues, RaggedTensor, to_host_async};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (least, most) = (x.reduce_min(1)?, x.reduce_max(1)?);
 /// let read = pollster::block_on(to_host_async([&least, &most]))?;
@@ -134,10 +136,11 @@ pub fn to_host_async(tensors: impl TensorSet) -> Pin<Box<dyn Future<Output = Res
 /// The flat values of several typed tensors, whatever their element types, read together as by [`to_host`].
 ///
 /// # Errors
-/// As [`to_host`].
+/// Tensors on different devices; the first failed device-side check of any tensor; a lost device; more memory than is
+/// available.
 ///
 /// ```
-/// # use ragged::{Device, RaggedTensor, to_vecs};
+/// use ragged::{Device, RaggedTensor, to_vecs};
 /// let x = RaggedTensor::from_nested([vec![1.5f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 /// let (sums, counts) = to_vecs((&x.reduce_sum(1)?, &x.row_lengths(1)?))?;
 /// assert_eq!((sums, counts), (vec![4.5, 0.0, 5.0], vec![2, 0, 1]));

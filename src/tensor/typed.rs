@@ -50,7 +50,7 @@ impl AsRef<Tensor> for Tensor {
     }
 }
 
-/// As [`RaggedTensor::into_erased`].
+/// The dynamically typed tensor, as [`RaggedTensor::into_erased`] gives it.
 impl<T: Element> From<RaggedTensor<T>> for Tensor {
     fn from(tensor: RaggedTensor<T>) -> Self {
         tensor.erased

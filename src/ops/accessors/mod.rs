@@ -1,5 +1,6 @@
 //! Accessors of a tensor: values, row partitions and sizes, and replacement of its values.
 
+pub(super) mod nested;
 pub(super) mod sizes;
 mod typed;
 
@@ -15,31 +16,44 @@ use crate::shape::RowPartition;
 use crate::tensor::{Making, Tensor, Trust, Values};
 
 operations! {
-    /// Accessors of a tensor: values, row partitions and sizes, and replacement of its values.
+    /// Parts of a tensor.
     const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
 
-    /// The tensor without its outermost partition: the values of its rows. `tf.RaggedTensor.values`. No pass, no wait.
+    /// The values of the rows: the tensor without its outermost partition.
+    ///
+    /// Any dtype, which stays. The rank is one less; partitions and inner dimensions below the rows stay. Empty rows
+    /// contribute nothing.
     ///
     /// # Errors
     /// A dense tensor.
     ///
+    /// # Cost
+    /// No pass, no wait.
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.values()?.to_vec()?, [1, 2, 3]);
+    /// let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![]], vec![], vec![vec![3]]], &Device::cpu())?;
+    /// assert_eq!(x.values()?.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn values(&self) -> T;
+    alias "explode";
     tensorflow "tf.RaggedTensor.values";
     awkward "ak.flatten";
-    polars "explode()";
+    polars "Expr.explode";
     gradient later;
     row none "the partitions are those of all rows";
 
-    /// The flat values under all partitions, as a dense tensor. `tf.RaggedTensor.flat_values`. No pass, no wait.
+    /// The flat values under all partitions, as a dense tensor.
+    ///
+    /// Any dtype, which stays. The shape is the number of values, then the inner dimensions. A dense tensor gives
+    /// itself.
     ///
     /// # Errors
     /// None for a valid tensor.
+    ///
+    /// # Cost
+    /// No pass, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -48,16 +62,21 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn flat_values(&self) -> T;
+    alias "ravel", "content";
     tensorflow "tf.RaggedTensor.flat_values";
     awkward "ak.ravel";
     gradient later;
     row none "the partitions are those of all rows";
 
-    /// Row splits of the outermost dimension: the start of each row and the end of the last one, as `nrows + 1` i64
-    /// entries. `tf.RaggedTensor.row_splits`. One map, no wait.
+    /// Row splits of the outermost dimension: the start of each row, and the end of the last one.
+    ///
+    /// A dense i64 vector of `nrows + 1` entries, of which the first is 0. An empty row has two equal splits.
     ///
     /// # Errors
     /// A dense tensor.
+    ///
+    /// # Cost
+    /// One map, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -66,14 +85,20 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn row_splits(&self) -> i64;
+    alias "offsets";
     tensorflow "tf.RaggedTensor.row_splits";
     gradient none "integers";
     row none "the partitions are those of all rows";
 
-    /// Start of each row of the outermost dimension; i64. `tf.RaggedTensor.row_starts`. One map, no wait.
+    /// Start of each row of the outermost dimension, counted in values.
+    ///
+    /// A dense i64 vector with one entry per row. An empty row starts where the next row does.
     ///
     /// # Errors
     /// A dense tensor.
+    ///
+    /// # Cost
+    /// One map, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -86,10 +111,15 @@ operations! {
     gradient none "integers";
     row none "the partitions are those of all rows";
 
-    /// End of each row of the outermost dimension; i64. `tf.RaggedTensor.row_limits`. One map, no wait.
+    /// End of each row of the outermost dimension, counted in values.
+    ///
+    /// A dense i64 vector with one entry per row. An empty row ends where it starts.
     ///
     /// # Errors
     /// A dense tensor.
+    ///
+    /// # Cost
+    /// One map, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -102,11 +132,15 @@ operations! {
     gradient none "integers";
     row none "the partitions are those of all rows";
 
-    /// Row index of each value of the outermost dimension; i64. `tf.RaggedTensor.value_rowids`. One map (a search in
-    /// the splits per value), no wait.
+    /// Index of the row that holds each value of the outermost dimension.
+    ///
+    /// A dense i64 vector with one entry per value, in ascending order. Empty rows do not occur.
     ///
     /// # Errors
     /// A dense tensor.
+    ///
+    /// # Cost
+    /// One map, with a search in the splits per value; no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -115,17 +149,21 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn value_rowids(&self) -> i64;
+    alias "segment_ids";
     tensorflow "tf.RaggedTensor.value_rowids";
     gradient none "integers";
     row none "the partitions are those of all rows";
 
-    /// Length of each row of dimension `axis`, in elements; i64. `tf.RaggedTensor.row_lengths`.
+    /// Length of each row of dimension `axis`, in elements.
     ///
-    /// Axis 0 gives a scalar (the number of rows) and axis 1 a dense vector. A deeper axis gives a tensor with the
-    /// partitions above the axis. One map, no wait.
+    /// Gives i64. Axis 0 gives a scalar (the number of rows) and axis 1 a dense vector. A deeper axis gives a tensor
+    /// with the partitions above the axis. Empty rows have length 0.
     ///
     /// # Errors
     /// An axis that the tensor does not have; a dense tensor.
+    ///
+    /// # Cost
+    /// One map, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -135,67 +173,30 @@ operations! {
     /// assert_eq!(x.row_lengths(-1)?.to_string(), "<ragged.RaggedTensor [[2, 0], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn row_lengths(&self, axis: impl Integer as axis) -> i64;
+    fn row_lengths(&self, axis: impl Integer as axis = 1) -> i64;
+    alias "len", "count";
     tensorflow "tf.RaggedTensor.row_lengths";
     awkward "ak.num";
-    polars "list.len()";
+    polars "list.len";
     gradient none "integers";
 
-    /// [`Tensor::row_splits`] of every partition, outermost first. `tf.RaggedTensor.nested_row_splits`.
+    /// Replaces the values of the rows: the outermost partition over `values`.
     ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![]], vec![vec![3]]], &Device::cpu())?;
-    /// let splits = x.nested_row_splits()?;
-    /// assert_eq!((splits[0].to_vec()?, splits[1].to_vec()?), (vec![0, 2, 3], vec![0, 2, 2, 3]));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    fn nested_row_splits(&self) -> [i64];
-    tensorflow "tf.RaggedTensor.nested_row_splits";
-    gradient none "integers";
-    row none "the partitions are those of all rows";
-
-    /// The row lengths of every partition, outermost first, as dense vectors. `tf.RaggedTensor.nested_row_lengths`.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![]], vec![vec![3]]], &Device::cpu())?;
-    /// let lengths = x.nested_row_lengths()?;
-    /// assert_eq!((lengths[0].to_vec()?, lengths[1].to_vec()?), (vec![2, 1], vec![2, 0, 1]));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    fn nested_row_lengths(&self) -> [i64];
-    tensorflow "tf.RaggedTensor.nested_row_lengths";
-    gradient none "integers";
-    row none "the partitions are those of all rows";
-
-    /// [`Tensor::value_rowids`] of every partition, outermost first. `tf.RaggedTensor.nested_value_rowids`.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![]], vec![vec![3]]], &Device::cpu())?;
-    /// let ids = x.nested_value_rowids()?;
-    /// assert_eq!((ids[0].to_vec()?, ids[1].to_vec()?), (vec![0, 0, 1], vec![0, 0, 2]));
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    fn nested_value_rowids(&self) -> [i64];
-    tensorflow "tf.RaggedTensor.nested_value_rowids";
-    gradient none "integers";
-    row none "the partitions are those of all rows";
-
-    /// Replaces the values of the rows: the outermost partition over `values`. `tf.RaggedTensor.with_values`. The new
-    /// values may have any dtype, partitions and inner dimensions. No pass, no wait.
+    /// The new values may have any dtype, partitions and inner dimensions.
     ///
     /// # Errors
     /// A dense tensor; scalar values; another device; another number of values, at the read where only the device knows
     /// it.
     ///
+    /// # Cost
+    /// No pass, no wait.
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &device)?;
     /// let values = RaggedTensor::from_nested([0.5, 1.5, 2.5], &device)?;
-    /// assert_eq!(x.with_values(&values)?.to_string(), "<ragged.RaggedTensor [[0.5, 1.5], [2.5]]>");
+    /// assert_eq!(x.erased().with_values(&values)?.to_string(), "<ragged.RaggedTensor [[0.5, 1.5], [], [2.5]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn with_values(&self, values: &impl AsRef<Tensor>) -> Tensor;
@@ -204,18 +205,23 @@ operations! {
     typed hand;
     row none "the partitions are those of all rows";
 
-    /// Replaces the flat values: all partitions over `flat_values`. `tf.RaggedTensor.with_flat_values`. The new values
-    /// may have any dtype and inner dimensions. No pass, no wait.
+    /// Replaces the flat values: all partitions over `flat_values`.
+    ///
+    /// The new values may have any dtype and inner dimensions.
     ///
     /// # Errors
     /// Scalar values; another device; another number of values, at the read where only the device knows it.
+    ///
+    /// # Cost
+    /// No pass, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
     /// let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![]], vec![vec![3]]], &device)?;
     /// let values = RaggedTensor::from_nested([0.5, 1.5, 2.5], &device)?;
-    /// assert_eq!(x.with_flat_values(&values)?.to_string(), "<ragged.RaggedTensor [[[0.5, 1.5], []], [[2.5]]]>");
+    /// let y = x.erased().with_flat_values(&values)?;
+    /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[[0.5, 1.5], []], [[2.5]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn with_flat_values(&self, flat_values: &impl AsRef<Tensor>) -> Tensor;
@@ -280,21 +286,6 @@ fn row_lengths(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let numbers = count.times(OP, inner.iter().map(|&d| u64::from(d)).product())?;
     let node = Node::map(x.backend(), OP, numbers, len, &[]);
     Tensor::new(x.backend(), x.partitions().to_vec(), Some(count), inner, Values::Numbers(node))
-}
-
-#[track_caller]
-fn nested_row_splits(x: &Tensor) -> Result<Vec<Tensor>> {
-    x.partitions().iter().map(|p| p.row_splits_on(x.backend())).collect::<Result<_>>().map_err(here())
-}
-
-#[track_caller]
-fn nested_row_lengths(x: &Tensor) -> Result<Vec<Tensor>> {
-    x.partitions().iter().map(|p| p.row_lengths_on(x.backend())).collect::<Result<_>>().map_err(here())
-}
-
-#[track_caller]
-fn nested_value_rowids(x: &Tensor) -> Result<Vec<Tensor>> {
-    x.partitions().iter().map(|p| p.value_rowids_on(x.backend())).collect::<Result<_>>().map_err(here())
 }
 
 #[track_caller]

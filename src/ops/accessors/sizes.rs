@@ -18,14 +18,18 @@ use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values, positions};
 
 operations! {
-    /// Sizes of a tensor: numbers of rows and values, and the bounding shape.
+    /// Sizes.
     const OPERATIONS: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
 
-    /// Number of rows of the outermost dimension, as an i64 scalar. `tf.RaggedTensor.nrows`. One map, no wait.
-    /// [`Tensor::shape`] gives the sizes that the host knows.
+    /// Number of rows of the outermost dimension.
+    ///
+    /// An i64 scalar. Empty rows count. [`Tensor::shape`] gives the sizes that the host knows.
     ///
     /// # Errors
     /// A scalar.
+    ///
+    /// # Cost
+    /// One map, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -34,14 +38,21 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn nrows(&self) -> i64;
+    alias "len", "height";
     tensorflow "tf.RaggedTensor.nrows";
+    polars "Expr.len";
     gradient none "integers";
     row none "`size` and `row_lengths` count within the row";
 
-    /// Number of values, inner dimensions included, as an i64 scalar. `tf.size`. One map, no wait.
+    /// Number of values, inner dimensions included.
+    ///
+    /// An i64 scalar. Empty rows contribute nothing.
     ///
     /// # Errors
     /// More than 2^32 - 2 values.
+    ///
+    /// # Cost
+    /// One map, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -50,15 +61,22 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn size(&self) -> i64;
+    alias "numel", "count";
     tensorflow "tf.size";
+    awkward "ak.count";
     gradient none "integers";
     row hand;
 
-    /// Shape of the smallest dense tensor that holds all values: an i64 vector of `rank` entries.
-    /// `tf.RaggedTensor.bounding_shape`.
+    /// Shape of the smallest dense tensor that holds all values.
     ///
-    /// The size of a ragged or uniform dimension is the length of its longest row, or 0 without rows. Costs one row
-    /// reduction per ragged dimension whose longest row the host does not know; no wait.
+    /// An i64 vector with one entry per dimension. The size of a ragged or uniform dimension is the length of its
+    /// longest row, or 0 without rows.
+    ///
+    /// # Errors
+    /// None for a valid tensor.
+    ///
+    /// # Cost
+    /// One row reduction per ragged dimension whose longest row the host does not know; no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -67,37 +85,50 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn bounding_shape(&self) -> i64;
+    alias "max_length";
     tensorflow "tf.RaggedTensor.bounding_shape";
     gradient none "integers";
     row none "`size` and `row_lengths` count within the row";
 
-    /// The entries of [`Tensor::bounding_shape`] for the given axes, in their order.
+    /// Sizes of the given axes in the smallest dense tensor that holds all values.
+    ///
+    /// An i64 vector in the order of the axes. The size of a ragged or uniform dimension is the length of its longest
+    /// row, or 0 without rows.
     ///
     /// # Errors
     /// An axis that the tensor does not have.
     ///
+    /// # Cost
+    /// One row reduction per ragged dimension named whose longest row the host does not know; no wait.
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.erased().bounding_shape_of([1])?.to_string(), "tensor([2], shape=(1,), dtype=i64)");
+    /// assert_eq!(x.bounding_shape_of([1, 0])?.to_vec()?, [2, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn bounding_shape_of(&self, axes: impl IntoAxes as axes) -> i64;
     tensorflow "tf.RaggedTensor.bounding_shape(axis)";
     gradient none "integers";
 
-    /// The entry of [`Tensor::bounding_shape`] for one axis, as a scalar.
+    /// Size of one axis in the smallest dense tensor that holds all values.
+    ///
+    /// An i64 scalar. The size of a ragged or uniform dimension is the length of its longest row, or 0 without rows.
     ///
     /// # Errors
     /// An axis that the tensor does not have.
     ///
+    /// # Cost
+    /// One row reduction for a ragged dimension whose longest row the host does not know; no wait.
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
-    /// assert_eq!(x.erased().bounding_size(1)?.to_string(), "tensor(2, shape=(), dtype=i64)");
+    /// assert_eq!(x.bounding_size(1)?.item()?, 2);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn bounding_size(&self, axis: impl Integer as axis) -> i64;
+    alias "max_length";
     tensorflow "tf.RaggedTensor.bounding_shape(axis)";
     gradient none "integers";
 }

@@ -22,64 +22,65 @@ operations! {
     /// Concatenation and stacking.
     const OPERATIONS: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// Concatenates tensors along `axis`.
+    /// Concatenates tensors along an axis.
     ///
     /// Axis 0 appends the rows of the tensors; any other axis joins their k-th rows. All tensors have one dtype and one
     /// rank; dense ones become ragged if any tensor is ragged. Dimensions before `axis` must be equal; ragged
-    /// dimensions below may differ. Equal uniform dimensions stay uniform. Dense tensors give a dense result.
-    ///
-    /// Costs a map over the values and a map over the rows for the splits. More than two distinct tensors, or more than 8,
-    /// are appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
+    /// dimensions below may differ. Equal uniform dimensions stay uniform. Dense tensors give a dense result. Empty
+    /// rows contribute nothing.
     ///
     /// # Errors
     /// An empty list; `axis` out of range; different ranks, dtypes or devices; different numbers of rows, inner
     /// dimensions or row lengths before `axis`, at the read where only the device knows them.
     ///
+    /// # Cost
+    /// A map over the values and a map over the rows for the splits. More than two distinct tensors, or more than 8,
+    /// are appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
+    ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![2],
-    ///     values: HostValues::I32(vec![1, 2]),
-    /// };
-    /// let x = x.to_device(&Device::cpu())?;
-    /// let joined = Tensor::concat(&[&x, &x], 1)?.to_host()?;
-    /// assert_eq!(joined.nested_row_splits, [[0, 4, 4]]);
-    /// assert_eq!(joined.values, HostValues::I32(vec![1, 2, 1, 2]));
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![], vec![3]], &device)?;
+    /// assert_eq!(Tensor::concat(&[&x, &y], 0)?.to_string(), "<ragged.RaggedTensor [[1, 2], [], [], [3]]>");
+    /// assert_eq!(Tensor::concat(&[&x, &y], 1)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn concat(all: &[impl AsRef<Tensor>], axis: impl Integer as axis) -> T;
-    alias "cat", "concatenate";
+    alias "cat", "concatenate", "append", "hstack", "vstack";
     tensorflow "tf.concat";
     awkward "ak.concatenate";
+    polars "pl.concat";
     gradient later;
     typed hand;
     row hand;
 
-    /// Stacks tensors along a new dimension `axis`.
+    /// Stacks tensors along a new dimension.
     ///
-    /// `axis` is 0 to the rank, or negative. Along axis 0 each tensor becomes a row: the tensors may have different
-    /// shapes, and the result is ragged. Scalars give a dense vector. Along another axis the dimensions before it must
-    /// be equal. Dense tensors along their last two axes give a dense tensor. Costs as [`concat`](Self::concat).
+    /// `axis` is 0 to the rank, or negative. All tensors have one dtype and one rank. Along axis 0 each tensor becomes
+    /// a row: the tensors may have different shapes, and the result is ragged. Scalars give a dense vector. Along
+    /// another axis the dimensions before it must be equal. Dense tensors along their last two axes give a dense
+    /// tensor.
     ///
     /// # Errors
-    /// As [`concat`](Self::concat).
+    /// An empty list; `axis` out of range; different ranks, dtypes or devices; different numbers of rows, inner
+    /// dimensions or row lengths before `axis`, at the read where only the device knows them.
+    ///
+    /// # Cost
+    /// A map over the values and a map over the rows for the splits. More than two distinct tensors, or more than 8,
+    /// are appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
     ///
     /// ```
-    /// # fn main() -> ragged::Result<()> {
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let x = HostTensor::dense(&[2], HostValues::I32(vec![1, 2])).to_device(&Device::cpu())?;
-    /// let y = HostTensor::dense(&[1], HostValues::I32(vec![3])).to_device(&Device::cpu())?;
-    /// let stacked = Tensor::stack(&[&x, &y], 0)?.to_host()?;
-    /// assert_eq!(stacked.nested_row_splits, [[0, 2, 3]]);
-    /// # Ok(())
-    /// # }
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([1, 2], &device)?;
+    /// let y = RaggedTensor::from_nested([3], &device)?;
+    /// assert_eq!(Tensor::stack(&[&x, &y], 0)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer as axis) -> T;
+    fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 0) -> T;
     tensorflow "tf.ragged.stack";
+    polars "pl.concat_list";
     gradient later;
     typed hand;
     row none "not offered yet";
@@ -186,20 +187,60 @@ impl Tensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// [`Tensor::concat`] of typed tensors.
+    /// Concatenates tensors of one type along an axis.
+    ///
+    /// Axis 0 appends the rows of the tensors; any other axis joins their k-th rows. All tensors have one rank; dense
+    /// ones become ragged if any tensor is ragged. Dimensions before `axis` must be equal; ragged dimensions below may
+    /// differ. Equal uniform dimensions stay uniform. Dense tensors give a dense result. Empty rows contribute nothing.
     ///
     /// # Errors
-    /// As [`Tensor::concat`].
+    /// An empty list; `axis` out of range; different ranks or devices; different numbers of rows, inner dimensions or
+    /// row lengths before `axis`, at the read where only the device knows them.
+    ///
+    /// # Cost
+    /// A map over the values and a map over the rows for the splits. More than two distinct tensors, or more than 8,
+    /// are appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![]], &device)?;
+    /// let y = RaggedTensor::from_nested([vec![], vec![3]], &device)?;
+    /// assert_eq!(RaggedTensor::concat(&[&x, &y], 1)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.concat`.
     #[track_caller]
     pub fn concat(all: &[impl Borrow<Self>], axis: impl Integer) -> Result<Self> {
         let all: Vec<&Tensor> = all.iter().map(|t| t.borrow().erased()).collect();
         Tensor::concat(&all, axis)?.try_into()
     }
 
-    /// [`Tensor::stack`] of typed tensors.
+    /// Stacks tensors of one type along a new dimension.
+    ///
+    /// `axis` is 0 to the rank, or negative. All tensors have one rank. Along axis 0 each tensor becomes a row: the
+    /// tensors may have different shapes, and the result is ragged. Scalars give a dense vector. Along another axis the
+    /// dimensions before it must be equal. Dense tensors along their last two axes give a dense tensor.
     ///
     /// # Errors
-    /// As [`Tensor::stack`].
+    /// An empty list; `axis` out of range; different ranks or devices; different numbers of rows, inner dimensions or
+    /// row lengths before `axis`, at the read where only the device knows them.
+    ///
+    /// # Cost
+    /// A map over the values and a map over the rows for the splits. More than two distinct tensors, or more than 8,
+    /// are appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([1, 2], &device)?;
+    /// let y = RaggedTensor::from_nested([3], &device)?;
+    /// assert_eq!(RaggedTensor::stack(&[&x, &y], 0)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.ragged.stack`.
     #[track_caller]
     pub fn stack(all: &[impl Borrow<Self>], axis: impl Integer) -> Result<Self> {
         let all: Vec<&Tensor> = all.iter().map(|t| t.borrow().erased()).collect();

@@ -49,9 +49,9 @@ const OP: &str = "map_elements";
 /// # Ok::<(), ragged::Error>(())
 /// ```
 ///
-/// A pair is for functions that operations express badly: loops, tables, bit manipulation. Its type is its signature, which
-/// the Rust function determines. [`call`](#method.call) applies it to tensors and numbers, and [`check`](Self::check)
-/// compares both sides on a GPU:
+/// A pair is for functions that operations express badly: loops, tables, bit manipulation. Its type is its signature,
+/// which the Rust function determines. [`call`](#method.call) applies it to tensors and numbers, and
+/// [`check`](Self::check) compares both sides on a GPU:
 ///
 /// ```
 /// use ragged::{Device, ElementFunction, RaggedTensor};
@@ -95,9 +95,9 @@ const OP: &str = "map_elements";
 ///
 /// WGSL fixes the bits of integer arithmetic, and of f32 additions, subtractions, multiplications, comparisons and bit
 /// casts. It leaves open those of `/`, `sqrt`, `exp` and other built-in functions, whether `x * y + z` rounds once or
-/// twice, and whether a NaN is noticed in `x != x`. Compute such parts with operations of tensors, and pass the results as
-/// arguments: all of it fuses. In Rust use `wrapping_add` and the like: WGSL integers wrap, and quotients by 0 are the
-/// dividend.
+/// twice, and whether a NaN is noticed in `x != x`. Compute such parts with operations of tensors, and pass the results
+/// as arguments: all of it fuses. In Rust use `wrapping_add` and the like: WGSL integers wrap, and quotients by 0 are
+/// the dividend.
 ///
 /// A panic of the Rust function is an error of the read, and other reads are not affected; a program compiled with
 /// `panic = "abort"` ends. On a GPU, a loop without end loses the device.
@@ -113,7 +113,8 @@ pub struct ElementFunction<S> {
 }
 
 impl<S: ElementSignature> ElementFunction<S> {
-    /// Defines a function by two texts: `wgsl`, which declares a function called `name`, and a Rust function or closure.
+    /// Defines a function by two texts: `wgsl`, which declares a function called `name`, and a Rust function or
+    /// closure.
     ///
     /// The WGSL may declare further functions and constants. It cannot use types of its own, variables at module scope,
     /// attributes, barriers, derivatives, subgroup operations, or optional types such as f16 and f64.
@@ -239,8 +240,9 @@ impl Tensor {
     /// use ragged::{Device, ElementFunction, RaggedTensor};
     /// let text = "fn reversed_bits(x: u32) -> u32 { return reverseBits(x); }";
     /// let reversed_bits = ElementFunction::new("reversed_bits", text, u32::reverse_bits)?;
-    /// let x = RaggedTensor::from_nested([vec![1u32, 6], vec![], vec![1 << 31]], &Device::cpu())?;
-    /// assert_eq!(x.map_elements(&reversed_bits)?.to_vec()?, [1 << 31, 3 << 29, 1]);
+    /// let x = RaggedTensor::from_nested([vec![1u32, 6], vec![], vec![1 << 31]], &Device::cpu())?.into_erased();
+    /// let y = x.map_elements(&reversed_bits)?;
+    /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[2147483648, 1610612736], [], [1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
@@ -252,10 +254,26 @@ impl Tensor {
 }
 
 impl<T: WgslElement> RaggedTensor<T> {
-    /// Applies a function of the user to every element. See [`Tensor::map_elements`].
+    /// Applies a function of the user to every element; the shape stays.
+    ///
+    /// The function is written in WGSL and in Rust. [`ElementFunction::call`] takes further operands.
     ///
     /// # Errors
     /// At the read: a panic of the Rust function.
+    ///
+    /// # Cost
+    /// One map, fused with its producers and consumers. Nothing is read back.
+    ///
+    /// ```
+    /// use ragged::{Device, ElementFunction, RaggedTensor};
+    /// let text = "fn reversed_bits(x: u32) -> u32 { return reverseBits(x); }";
+    /// let reversed_bits = ElementFunction::new("reversed_bits", text, u32::reverse_bits)?;
+    /// let x = RaggedTensor::from_nested([vec![1u32, 6], vec![], vec![1 << 31]], &Device::cpu())?;
+    /// assert_eq!(x.map_elements(&reversed_bits)?.to_vec()?, [1 << 31, 3 << 29, 1]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// Polars: `Expr.map_elements`.
     #[track_caller]
     pub fn map_elements<R: WgslElement>(&self, function: &ElementFunction<fn(T) -> R>) -> Result<RaggedTensor<R>> {
         function.call(self)

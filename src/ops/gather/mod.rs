@@ -18,100 +18,103 @@ use crate::ops::operations;
 pub(crate) use indices::{OUT_OF_RANGE, in_range};
 
 operations! {
-    /// Gathering: elements by index, along any dimension, alone or batch by batch.
+    /// Elements by index.
     const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
 
-    /// The elements (or rows, or tensors) at `indices` along an axis: the outermost one, or the one of
-    /// [`along`](crate::along)`(&indices, axis)`. The result has the dimensions of `self` before the axis, those of
-    /// `indices` after the batch dimensions, and those of `self` behind the axis.
+    /// The elements (or rows, or tensors) at `indices` along an axis.
+    ///
+    /// The axis is the outermost one, or that of [`along`](crate::along)`(&indices, axis)`. The result has the
+    /// dimensions of the tensor before the axis, those of `indices` after the batch dimensions, and those of the tensor
+    /// behind the axis. Any dtype, which stays.
     ///
     /// With [`batched`](crate::batched)`(&indices, dims)` the first `dims` dimensions of both tensors are the same, and
     /// each batch has indices of its own; the axis is then `dims` unless given. The result has row partitions down to
-    /// its last dimension that has one in `self` or `indices`, and is dense otherwise. An empty row of indices gives an
-    /// empty row.
+    /// its last dimension that has one in the tensor or in `indices`, and is dense otherwise. An empty row of indices
+    /// gives an empty row.
     ///
-    /// An index must be below the size of its dimension; in a ragged dimension, below the length of its row. (TensorFlow
-    /// reads a value of a later row where an index exceeds its own.)
-    ///
-    /// Costs a map over the values, which fuses into what reads it, and a scan a ragged level of `self` below `axis`.
-    /// Below the outermost axis it waits once where only the device knows how many indices there are, and they become a
-    /// dimension of a dense tensor; [`record_async`](crate::record_async) awaits it.
+    /// An index must be below the size of its dimension; in a ragged dimension, below the length of its row. TensorFlow
+    /// reads a value of a later row where an index exceeds its own.
     ///
     /// # Errors
     /// `indices` is no integer tensor, or on another device; `axis` or `batch_dims` out of range, or `axis` below
     /// `batch_dims`; batch dimensions that differ. At the read: an index that is negative or too large.
     ///
+    /// # Cost
+    /// A map over the values, which fuses into its consumer, and a scan per ragged level of the tensor below `axis`.
+    /// Below the outermost axis it waits once where only the device knows how many indices there are, and they become a
+    /// dimension of a dense tensor; [`record_async`](crate::record_async) awaits it.
+    ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let table = HostTensor::dense(&[3, 2], HostValues::F32(vec![0., 1., 2., 3., 4., 5.])).to_device(&device)?;
-    /// let ids = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 2, 2, 3]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![3],
-    ///     values: HostValues::I32(vec![2, 0, 1]),
-    /// };
-    /// let rows = table.gather(&ids.to_device(&device)?)?.to_host()?;
-    /// assert_eq!(rows.nested_row_splits, [[0, 2, 2, 3]]);
-    /// assert_eq!(rows.values, HostValues::F32(vec![4., 5., 0., 1., 2., 3.]));
-    /// # Ok(())
-    /// # }
+    /// let table = RaggedTensor::from_nested([vec![10, 11], vec![20], vec![]], &device)?;
+    /// let rows = RaggedTensor::from_nested([2, 0, 0], &device)?;
+    /// assert_eq!(table.gather(&rows)?.to_string(), "<ragged.RaggedTensor [[], [10, 11], [10, 11]]>");
+    /// let nested = RaggedTensor::from_nested([vec![1, 0], vec![]], &device)?;
+    /// assert_eq!(table.gather(&nested)?.to_string(), "<ragged.RaggedTensor [[[20], [10, 11]], []]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn gather<'a>(&self, indices: impl IntoGatherIndices<'a>) -> T;
     alias "take", "index_select";
     tensorflow "tf.gather";
-    polars "df[[2, 0]]";
+    polars "Expr.gather";
     waits "below the outermost axis, where only the device knows the number of indices";
     gradient later;
     row hand;
 
-    /// [`Tensor::gather`] with all dimensions of `indices` but the last as batch dimensions.
+    /// The elements of each row at the indices of the same row.
+    ///
+    /// All dimensions of `indices` but the last are batch dimensions: they are the first dimensions of the tensor, and
+    /// the last holds indices along the next axis. Any dtype, which stays. An empty row of indices gives an empty row.
+    /// [`Tensor::gather`] with [`batched`](crate::batched) indices takes other numbers of batch dimensions.
     ///
     /// # Errors
-    /// As [`Tensor::gather`]; `indices` is a scalar.
+    /// `indices` is no integer tensor, a scalar, on another device, or has other batch dimensions. At the read: an
+    /// index that is negative, or not below the length of its row.
+    ///
+    /// # Cost
+    /// A map over the values, which fuses into its consumer, and a scan per ragged level of the tensor below the
+    /// indexed axis. Waits once where only the device knows how many indices there are, and they become a dimension of
+    /// a dense tensor; [`record_async`](crate::record_async) awaits it.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = HostTensor::dense(&[2, 2], HostValues::I32(vec![1, 2, 3, 4])).to_device(&device)?;
-    /// let last = HostTensor::dense(&[2, 1], HostValues::I32(vec![1, 0])).to_device(&device)?;
-    /// assert_eq!(x.batch_gather(&last)?.to_host()?.values, HostValues::I32(vec![2, 3]));
-    /// # Ok(())
-    /// # }
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &device)?;
+    /// let at = RaggedTensor::from_nested([vec![2, 0], vec![], vec![0]], &device)?;
+    /// assert_eq!(x.batch_gather(&at)?.to_string(), "<ragged.RaggedTensor [[3, 1], [], [4]]>");
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn batch_gather(&self, indices: &impl AsRef<Tensor>) -> T;
+    alias "take_along_axis", "take_along_dim";
     tensorflow "tf.compat.v1.batch_gather";
-    polars "list.gather(index)";
+    polars "list.gather";
     waits "where only the device knows the number of indices";
     gradient later;
     row none "`gather` takes the indices of each row";
 
-    /// The elements (or rows, or tensors) that vectors of indices name: the last dimension of `indices`, which must be
-    /// uniform, holds an index into each of the first dimensions of `self`. The result has the other dimensions of
-    /// `indices`, then those of `self` that are not indexed.
+    /// The elements (or rows, or tensors) that vectors of indices name.
     ///
-    /// Vectors of length 0 name the whole tensor. Costs as [`Tensor::gather`].
+    /// The last dimension of `indices`, which must be uniform, holds an index into each of the first dimensions of the
+    /// tensor. The result has the other dimensions of `indices`, then those of the tensor that are not indexed. Vectors
+    /// of length 0 name the whole tensor. Any dtype, which stays.
     ///
     /// # Errors
     /// `indices` is no integer tensor, a scalar, on another device, or its last dimension is ragged or longer than the
-    /// rank of `self`. At the read: an index that is negative or too large, as in [`Tensor::gather`].
+    /// rank of the tensor. At the read: an index that is negative, not below the size of its dimension, or not below
+    /// the length of its row.
+    ///
+    /// # Cost
+    /// A map over the values, which fuses into its consumer, and a scan per ragged level of the tensor below the
+    /// indexed axes.
     ///
     /// ```
-    /// # use ragged::{Device, HostTensor, HostValues};
-    /// # fn main() -> ragged::Result<()> {
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = HostTensor {
-    ///     nested_row_splits: vec![vec![0, 3, 3, 5]],
-    ///     uniform_row_lengths: vec![None],
-    ///     inner_shape: vec![5],
-    ///     values: HostValues::I32(vec![1, 2, 3, 4, 5]),
-    /// };
-    /// let at = HostTensor::dense(&[2, 2], HostValues::I64(vec![0, 2, 2, 1])).to_device(&device)?;
-    /// assert_eq!(x.to_device(&device)?.gather_nd(&at)?.to_host()?.values, HostValues::I32(vec![3, 5]));
-    /// # Ok(())
-    /// # }
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &device)?;
+    /// let at = RaggedTensor::from_nested([[0, 2], [2, 1]], &device)?;
+    /// assert_eq!(x.gather_nd(&at)?.to_vec()?, [3, 5]);
+    /// # Ok::<(), ragged::Error>(())
     /// ```
     fn gather_nd(&self, indices: &impl AsRef<Tensor>) -> T;
     tensorflow "tf.gather_nd";

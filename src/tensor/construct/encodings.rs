@@ -27,8 +27,8 @@ macro_rules! factories {
                              fails at the read.")]
             ///
             /// ```
-            /// use ragged::{Device, HostTensor, HostValues, Tensor};
-            /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+            /// use ragged::{Device, RaggedTensor, Tensor};
+            /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
             #[doc = concat!("let x = Tensor::", stringify!($name), "(&values, &", $good, ")?;")]
             /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
             #[doc = concat!("assert!(Tensor::", stringify!($name), "(&values, &", $bad, ").is_err());")]
@@ -49,8 +49,8 @@ macro_rules! factories {
             /// A scalar as values; values without rows.
             ///
             /// ```
-            /// use ragged::{Device, HostTensor, HostValues, Tensor};
-            /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+            /// use ragged::{Device, RaggedTensor, Tensor};
+            /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
             #[doc = concat!("let x = Tensor::", stringify!($unchecked), "(&values, &", $good, ")?;")]
             /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
             /// # Ok::<(), ragged::Error>(())
@@ -66,10 +66,13 @@ macro_rules! factories {
         impl<T: Element> RaggedTensor<T> {
             #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
             ///
-            #[doc = concat!("Values on the host are put onto the device; see [`Tensor::", stringify!($name), "`].")]
+            /// Values on the host are put onto the device; the partitions and inner dimensions of a tensor are kept
+            /// below the new, outermost rows. Integers from the host are checked here. Integers on the device are
+            /// validated by device-side checks that a read reports, without a wait.
             ///
             /// # Errors
-            #[doc = concat!("As [`Tensor::", stringify!($name), "`]; a tensor as values on another device.")]
+            #[doc = concat!("A scalar as values, or a tensor on another device; ", $errors, ", with the first such \
+                             entry. What only the device sees fails at the read.")]
             ///
             /// ```
             /// use ragged::{Device, RaggedTensor};
@@ -87,10 +90,20 @@ macro_rules! factories {
                 Tensor::$name(values.erased(), given)?.try_into()
             }
 
-            #[doc = concat!("As [`Tensor::", stringify!($unchecked), "`].")]
+            #[doc = concat!("[`RaggedTensor::", stringify!($name), "`] without its checks, for a caller who knows that \
+                             the integers are good.")]
+            /// Invalid integers give unspecified rows of these values.
             ///
             /// # Errors
-            #[doc = concat!("As [`Tensor::", stringify!($unchecked), "`]; a tensor as values on another device.")]
+            /// A scalar as values, or a tensor on another device; values without rows.
+            ///
+            /// ```
+            /// use ragged::{Device, RaggedTensor};
+            /// let device = Device::cpu();
+            #[doc = concat!("let x = RaggedTensor::", stringify!($unchecked), "([1, 2, 3], &", $good, ", &device)?;")]
+            /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+            /// # Ok::<(), ragged::Error>(())
+            /// ```
             #[track_caller]
             pub fn $unchecked<'a>(
                 values: impl IntoValues<T>,
@@ -109,11 +122,12 @@ macro_rules! factories {
                 /// An empty list of levels gives `flat_values`. Each level is checked against the next.
                 ///
                 /// # Errors
-                #[doc = concat!("As [`Tensor::", stringify!($name), "`], with the level.")]
+                #[doc = concat!("A scalar as values; ", $errors, ", with the level and the first such entry. What \
+                                 only the device sees fails at the read.")]
                 ///
                 /// ```
-                /// use ragged::{Device, HostTensor, HostValues, Tensor};
-                /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+                /// use ragged::{Device, RaggedTensor, Tensor};
+                /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
                 #[doc = concat!("let x = Tensor::", stringify!($nested), "(&values, [", $good, "])?;")]
                 /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
                 /// # Ok::<(), ragged::Error>(())
@@ -131,15 +145,16 @@ macro_rules! factories {
                     })
                 }
 
-                #[doc = concat!("[`Tensor::", stringify!($nested), "`] without its checks, as [`Tensor::",
-                                stringify!($unchecked), "`].")]
+                #[doc = concat!("[`Tensor::", stringify!($nested), "`] without its checks, for a caller who knows that \
+                                 the integers are good.")]
+                /// Invalid integers give unspecified rows of these values.
                 ///
                 /// # Errors
-                #[doc = concat!("As [`Tensor::", stringify!($unchecked), "`].")]
+                /// A scalar as values; values without rows.
                 ///
                 /// ```
-                /// use ragged::{Device, HostTensor, HostValues, Tensor};
-                /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+                /// use ragged::{Device, RaggedTensor, Tensor};
+                /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
                 #[doc = concat!("let x = Tensor::", stringify!($nested_unchecked), "(&values, [", $good, "])?;")]
                 /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
                 /// # Ok::<(), ragged::Error>(())
@@ -159,10 +174,22 @@ macro_rules! factories {
             }
 
             impl<T: Element> RaggedTensor<T> {
-                #[doc = concat!("As [`Tensor::", stringify!($nested), "`].")]
+                #[doc = concat!("The ragged tensor of `flat_values` under several levels, outermost first. \
+                                 `tf.RaggedTensor.", stringify!($nested), "`.")]
+                /// Values on the host are put onto the device. An empty list of levels gives `flat_values`. Each level
+                /// is checked against the next.
                 ///
                 /// # Errors
-                #[doc = concat!("As [`Tensor::", stringify!($nested), "`]; a tensor as values on another device.")]
+                #[doc = concat!("A scalar as values, or a tensor on another device; ", $errors, ", with the level and \
+                                 the first such entry. What only the device sees fails at the read.")]
+                ///
+                /// ```
+                /// use ragged::{Device, RaggedTensor};
+                /// let device = Device::cpu();
+                #[doc = concat!("let x = RaggedTensor::", stringify!($nested), "([1, 2, 3], [", $good, "], &device)?;")]
+                /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+                /// # Ok::<(), ragged::Error>(())
+                /// ```
                 #[track_caller]
                 pub fn $nested<'a, L: Into<Integers<'a>>>(
                     flat_values: impl IntoValues<T>,
@@ -173,10 +200,21 @@ macro_rules! factories {
                     Tensor::$nested(values.erased(), levels)?.try_into()
                 }
 
-                #[doc = concat!("As [`Tensor::", stringify!($nested_unchecked), "`].")]
+                #[doc = concat!("[`RaggedTensor::", stringify!($nested), "`] without its checks, for a caller who \
+                                 knows that the integers are good.")]
+                /// Invalid integers give unspecified rows of these values.
                 ///
                 /// # Errors
-                #[doc = concat!("As [`Tensor::", stringify!($nested_unchecked), "`].")]
+                /// A scalar as values, or a tensor on another device; values without rows.
+                ///
+                /// ```
+                /// use ragged::{Device, RaggedTensor};
+                /// let device = Device::cpu();
+                #[doc = concat!("let x = RaggedTensor::", stringify!($nested_unchecked), "([1, 2, 3], [", $good,
+                                "], &device)?;")]
+                /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+                /// # Ok::<(), ragged::Error>(())
+                /// ```
                 #[track_caller]
                 pub fn $nested_unchecked<'a, L: Into<Integers<'a>>>(
                     flat_values: impl IntoValues<T>,

@@ -78,10 +78,10 @@ impl Tensor {
     /// A scalar as values; a partition whose number of values is not the number of rows below it; another device.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, RowPartition, Tensor};
+    /// use ragged::{Device, RaggedTensor, RowPartition, Tensor};
     /// let device = Device::cpu();
     /// let rows = RowPartition::from_row_lengths(&[2, 0, 1], &device)?;
-    /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&device)?;
+    /// let values = RaggedTensor::from_nested([1, 2, 3], &device)?;
     /// let x = Tensor::from_row_partitions(&values, &[rows])?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
     /// # Ok::<(), ragged::Error>(())

@@ -11,16 +11,17 @@ impl Tensor {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`. TensorFlow:
     /// `tf.RaggedTensor.from_value_rowids`.
     ///
-    /// The last id is that of the last row, unless the number of rows is given ([`with_nrows`](crate::with_nrows)). With
-    /// ids on the device and no number of rows, only the device knows that number.
+    /// The last id is that of the last row, unless the number of rows is given ([`with_nrows`](crate::with_nrows)).
+    /// With ids on the device and no number of rows, only the device knows that number.
     ///
     /// # Errors
-    /// A scalar as values; an id that is negative, below the one before it, or not below the number of rows, with the first such
-    /// entry; a number of ids that is not the number of values. Violations that only the device sees fail at the read.
+    /// A scalar as values; an id that is negative, below the one before it, or not below the number of rows, with the
+    /// first such entry; a number of ids that is not the number of values. Violations that only the device sees fail at
+    /// the read.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
     /// let x = Tensor::from_value_rowids(&values, [0, 0, 2])?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
     /// let e = Tensor::from_value_rowids(&values, [0, 2, 1]).unwrap_err();
@@ -41,8 +42,8 @@ impl Tensor {
     /// A scalar as values; a number of ids that is not the number of values; values without rows.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
     /// let x = Tensor::from_value_rowids_unchecked(&values, [0, 0, 2])?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
     /// # Ok::<(), ragged::Error>(())
@@ -62,11 +63,13 @@ impl Tensor {
     /// `tf.RaggedTensor.from_nested_value_rowids`.
     ///
     /// # Errors
-    /// As [`Tensor::from_value_rowids`], with the level.
+    /// A scalar as values; an id that is negative, below the one before it, or not below the number of rows, with the
+    /// first such entry; a number of ids that is not the number of values; each with the level. Violations that only
+    /// the device sees fail at the read.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
     /// let x = Tensor::from_nested_value_rowids(&values, [[0, 1].as_slice(), &[0, 0, 1]])?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1, 2]], [[3]]]>");
     /// # Ok::<(), ragged::Error>(())
@@ -79,14 +82,15 @@ impl Tensor {
         flat_values.as_ref().nested_rowids(nested_value_rowids, Trust::Check)
     }
 
-    /// [`Tensor::from_nested_value_rowids`] without its checks, as [`Tensor::from_value_rowids_unchecked`].
+    /// [`Tensor::from_nested_value_rowids`] without its checks, for a caller who guarantees valid ids. Invalid ids give
+    /// unspecified rows.
     ///
     /// # Errors
-    /// As [`Tensor::from_value_rowids_unchecked`].
+    /// A scalar as values; a number of ids that is not the number of values; values without rows.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let values = HostTensor::dense(&[3], HostValues::I32(vec![1, 2, 3])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let values = RaggedTensor::from_nested([1, 2, 3], &Device::cpu())?;
     /// let x = Tensor::from_nested_value_rowids_unchecked(&values, [[0, 1].as_slice(), &[0, 0, 1]])?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1, 2]], [[3]]]>");
     /// # Ok::<(), ragged::Error>(())
@@ -113,10 +117,17 @@ impl Tensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::from_value_rowids`], with values from the host or a tensor.
+    /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`; the values are on the host or a
+    /// tensor.
+    ///
+    /// The last id is that of the last row, unless the number of rows is given ([`with_nrows`](crate::with_nrows)).
+    /// With ids on the device and no number of rows, only the device knows that number. TensorFlow:
+    /// `tf.RaggedTensor.from_value_rowids`.
     ///
     /// # Errors
-    /// As [`Tensor::from_value_rowids`]; a tensor as values on another device.
+    /// A scalar as values; an id that is negative, below the one before it, or not below the number of rows, with the
+    /// first such entry; a number of ids that is not the number of values; a tensor as values on another device.
+    /// Violations that only the device sees fail at the read.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, with_nrows};
@@ -134,10 +145,19 @@ impl<T: Element> RaggedTensor<T> {
         Tensor::from_value_rowids(values.erased(), value_rowids)?.try_into()
     }
 
-    /// As [`Tensor::from_value_rowids_unchecked`].
+    /// [`RaggedTensor::from_value_rowids`] without its checks, for a caller who guarantees valid ids. Invalid ids give
+    /// unspecified rows.
     ///
     /// # Errors
-    /// As [`Tensor::from_value_rowids_unchecked`]; a tensor as values on another device.
+    /// A scalar as values; a number of ids that is not the number of values; values without rows; a tensor as values on
+    /// another device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_value_rowids_unchecked([1, 2, 3], [0, 0, 2], &Device::cpu())?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn from_value_rowids_unchecked<'a>(
         values: impl IntoValues<T>,
@@ -148,10 +168,24 @@ impl<T: Element> RaggedTensor<T> {
         Tensor::from_value_rowids_unchecked(values.erased(), value_rowids)?.try_into()
     }
 
-    /// As [`Tensor::from_nested_value_rowids`].
+    /// The ragged tensor of `flat_values` under several levels of row ids, outermost first; the values are on the host
+    /// or a tensor.
+    ///
+    /// Each level has a number of rows where given ([`with_nrows`](crate::with_nrows)). An empty list of levels gives
+    /// `flat_values`. TensorFlow: `tf.RaggedTensor.from_nested_value_rowids`.
     ///
     /// # Errors
-    /// As [`Tensor::from_nested_value_rowids`]; a tensor as values on another device.
+    /// A scalar as values; an id that is negative, below the one before it, or not below the number of rows, with the
+    /// first such entry; a number of ids that is not the number of values; each with the level; a tensor as values on
+    /// another device. Violations that only the device sees fail at the read.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let levels = [[0, 1].as_slice(), &[0, 0, 1]];
+    /// let x = RaggedTensor::from_nested_value_rowids([1, 2, 3], levels, &Device::cpu())?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1, 2]], [[3]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn from_nested_value_rowids<'a, L: Into<RowIds<'a>>>(
         flat_values: impl IntoValues<T>,
@@ -162,10 +196,20 @@ impl<T: Element> RaggedTensor<T> {
         Tensor::from_nested_value_rowids(values.erased(), nested_value_rowids)?.try_into()
     }
 
-    /// As [`Tensor::from_nested_value_rowids_unchecked`].
+    /// [`RaggedTensor::from_nested_value_rowids`] without its checks, for a caller who guarantees valid ids. Invalid
+    /// ids give unspecified rows.
     ///
     /// # Errors
-    /// As [`Tensor::from_nested_value_rowids_unchecked`].
+    /// A scalar as values; a number of ids that is not the number of values; values without rows; a tensor as values on
+    /// another device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let levels = [[0, 1].as_slice(), &[0, 0, 1]];
+    /// let x = RaggedTensor::from_nested_value_rowids_unchecked([1, 2, 3], levels, &Device::cpu())?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1, 2]], [[3]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn from_nested_value_rowids_unchecked<'a, L: Into<RowIds<'a>>>(
         flat_values: impl IntoValues<T>,

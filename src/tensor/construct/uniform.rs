@@ -19,8 +19,8 @@ impl Tensor {
     /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let values = HostTensor::dense(&[4], HostValues::I32(vec![1, 2, 3, 4])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let values = RaggedTensor::from_nested([1, 2, 3, 4], &Device::cpu())?;
     /// let x = Tensor::from_uniform_row_length(&values, 2)?;
     /// assert_eq!(x.shape(), [Some(2), Some(2)]);
     /// assert!(Tensor::from_uniform_row_length(&values, 3).is_err());
@@ -37,11 +37,11 @@ impl Tensor {
     /// two numbers and runs here too.
     ///
     /// # Errors
-    /// As [`Tensor::from_uniform_row_length`].
+    /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length.
     ///
     /// ```
-    /// use ragged::{Device, HostTensor, HostValues, Tensor};
-    /// let values = HostTensor::dense(&[4], HostValues::I32(vec![1, 2, 3, 4])).to_device(&Device::cpu())?;
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let values = RaggedTensor::from_nested([1, 2, 3, 4], &Device::cpu())?;
     /// let x = Tensor::from_uniform_row_length_unchecked(&values, 2)?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 4]]>");
     /// # Ok::<(), ragged::Error>(())
@@ -55,10 +55,16 @@ impl Tensor {
 }
 
 impl<T: Element> RaggedTensor<T> {
-    /// As [`Tensor::from_uniform_row_length`], with values from the host or a tensor.
+    /// The ragged tensor of `values` whose rows all have one length; the values are on the host or a tensor.
+    /// TensorFlow: `tf.RaggedTensor.from_uniform_row_length`.
+    ///
+    /// The result knows the length: its static shape shows the length, and dimensions of size 1 broadcast. The number
+    /// of rows follows from the number of values; rows of length 0 need it ([`with_nrows`](crate::with_nrows)), and are
+    /// none without.
     ///
     /// # Errors
-    /// As [`Tensor::from_uniform_row_length`]; a tensor as values on another device.
+    /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length;
+    /// a tensor as values on another device.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -76,10 +82,19 @@ impl<T: Element> RaggedTensor<T> {
         Tensor::from_uniform_row_length(values.erased(), rows)?.try_into()
     }
 
-    /// As [`Tensor::from_uniform_row_length_unchecked`].
+    /// [`RaggedTensor::from_uniform_row_length`] under the name of the unchecked factories. The device-side check
+    /// compares two numbers and runs here too.
     ///
     /// # Errors
-    /// As [`Tensor::from_uniform_row_length_unchecked`]; a tensor as values on another device.
+    /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length;
+    /// a tensor as values on another device.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_uniform_row_length_unchecked([1, 2, 3, 4], 2, &Device::cpu())?;
+    /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 4]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn from_uniform_row_length_unchecked(
         values: impl IntoValues<T>,
