@@ -49,6 +49,7 @@ operations! {
     fn batch_scatter_add(&self, indices: &impl AsRef<Tensor> as row, updates: &impl AsRef<Tensor> as row) -> T;
     tensorflow "tf.tensor_scatter_nd_add";
     gradient later;
+    row hand;
 }
 
 #[track_caller]

@@ -44,7 +44,7 @@ operations! {
     tensorflow "tf.math.add_n";
     gradient later;
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

@@ -55,6 +55,7 @@ operations! {
     tensorflow "tf.math.bincount";
     waits "for the greatest number, unless the number of bins is given";
     gradient none "integers";
+    row hand;
 
     /// The sum of the weights of the occurrences of each of the integers from 0 on, as [`Tensor::bincount`].
     ///
@@ -89,6 +90,7 @@ operations! {
     waits "for the greatest number, unless the number of bins is given";
     gradient later;
     typed hand;
+    row hand;
 }
 
 #[track_caller]

@@ -289,7 +289,7 @@ operations! {
     gradient later;
     tensor hand;
     typed hand;
-    row none "rows of rows are not supported";
+    row hand;
 
     /// A function of one row of several tensors, of all rows at once.
     fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> Tensor;
@@ -310,7 +310,7 @@ operations! {
     gradient later;
     tensor hand;
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 operations! {

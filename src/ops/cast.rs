@@ -90,7 +90,7 @@ operations! {
     tensorflow "tf.bitcast";
     gradient none "constant almost everywhere";
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

@@ -30,7 +30,7 @@ operations! {
     fn embedding_lookup(&self, ids: &impl AsRef<Tensor>) -> T;
     tensorflow "tf.nn.embedding_lookup";
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

@@ -37,7 +37,7 @@ operations! {
     polars "implode()";
     waits "for a size that only the device knows and that becomes uniform";
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

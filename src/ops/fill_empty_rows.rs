@@ -39,6 +39,7 @@ operations! {
     tensorflow "tf.raw_ops.RaggedFillEmptyRows";
     waits "where only the device knows the number of rows";
     gradient later;
+    row hand;
 }
 
 #[track_caller]

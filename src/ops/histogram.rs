@@ -49,6 +49,7 @@ operations! {
     fn histogram(&self, axis: impl IntoAxes as axes, range: impl Into<HistogramRange>, bins: impl Integer) -> i32;
     tensorflow "tf.histogram_fixed_width";
     gradient none "integers";
+    row hand;
 
     /// The bin of each value among `bins` bins of equal width over `range`, or -1 for a value in none.
     ///

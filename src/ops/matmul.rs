@@ -73,7 +73,7 @@ operations! {
     polars "x.dot(y)";
     waits "for the length of rows that become uniform";
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

@@ -32,7 +32,7 @@ operations! {
     /// assert_eq!(x.merge_dims(0, 1)?.to_string(), "<ragged.RaggedTensor [[1, 2], [3], [], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn merge_dims(&self, outer_axis: impl Integer, inner_axis: impl Integer) -> T;
+    fn merge_dims(&self, outer_axis: impl Integer as axis, inner_axis: impl Integer as axis) -> T;
     tensorflow "tf.RaggedTensor.merge_dims";
     gradient later;
 }

@@ -39,6 +39,7 @@ operations! {
     fn nth(&self, index: impl Integer) -> T;
     polars "list.get(0)";
     gradient later;
+    row hand;
 
     /// Element `index` of each row, or a default for rows that are too short. As [`nth`](Self::nth), of rows whose
     /// elements have uniform shapes.
@@ -60,6 +61,7 @@ operations! {
     fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperandOf<'a, T> as operand) -> T;
     polars "list.get(0, null_on_oob=True)";
     gradient later;
+    row hand;
 
     /// Element `index` of each row that has it; shorter rows are left out. As [`nth`](Self::nth); only the device knows
     /// the number of results.

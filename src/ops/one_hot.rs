@@ -45,6 +45,7 @@ operations! {
     waits "where only the device knows the number of indices and `depth` is not innermost";
     gradient none "constant almost everywhere";
     typed hand;
+    row hand;
 }
 
 #[track_caller]

@@ -76,6 +76,7 @@ operations! {
     awkward "ak.run_lengths";
     polars "rle()";
     gradient none "constant almost everywhere";
+    row vector;
 
     /// Groups the elements of each row by key: the distinct keys of the row in ascending order, and for each key its
     /// elements in their original order.

@@ -117,6 +117,7 @@ operations! {
     /// ```
     fn contains<'a>(&self, item: impl IntoOperand<'a>, axis: impl Integer as axis) -> bool;
     gradient none "bools";
+    row hand;
 }
 
 #[track_caller]

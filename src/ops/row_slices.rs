@@ -43,7 +43,7 @@ operations! {
     /// ```
     fn slice_rows<'a>(&self, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> T;
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

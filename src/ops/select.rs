@@ -115,7 +115,7 @@ operations! {
     tensorflow "tf.where(condition)";
     awkward "ak.where";
     gradient none "integers";
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

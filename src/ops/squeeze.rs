@@ -38,6 +38,7 @@ operations! {
     fn squeeze(&self, axes: impl IntoAxes as axes) -> T;
     tensorflow "tf.squeeze";
     gradient later;
+    row hand;
 }
 
 #[track_caller]

@@ -42,6 +42,7 @@ operations! {
     tensorflow "tf.transpose";
     waits "for sizes that only the device knows";
     gradient later;
+    row hand;
 }
 
 #[track_caller]

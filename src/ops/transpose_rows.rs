@@ -43,7 +43,7 @@ operations! {
     /// ```
     fn transpose_rows(&self) -> T;
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

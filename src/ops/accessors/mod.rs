@@ -140,6 +140,7 @@ operations! {
     awkward "ak.num";
     polars "list.len()";
     gradient none "integers";
+    row hand;
 
     /// [`Tensor::row_splits`] of every partition, outermost first. `tf.RaggedTensor.nested_row_splits`.
     ///

@@ -85,6 +85,7 @@ operations! {
     fn bounding_shape_of(&self, axes: impl IntoAxes as axes) -> i64;
     tensorflow "tf.RaggedTensor.bounding_shape(axis)";
     gradient none "integers";
+    row none "`size` and `row_lengths` count within the row";
 
     /// The entry of [`Tensor::bounding_shape`] for one axis, as a scalar.
     ///
@@ -100,6 +101,7 @@ operations! {
     fn bounding_size(&self, axis: impl Integer as axis) -> i64;
     tensorflow "tf.RaggedTensor.bounding_shape(axis)";
     gradient none "integers";
+    row none "`size` and `row_lengths` count within the row";
 }
 
 #[track_caller]

@@ -82,7 +82,7 @@ operations! {
     tensorflow "tf.ragged.stack";
     gradient later;
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

@@ -41,7 +41,7 @@ operations! {
     tensorflow "tf.strings.join";
     gradient none "strings";
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

@@ -52,6 +52,7 @@ operations! {
     tensorflow "tf.strings.substr";
     polars "str.head(n)";
     gradient none "strings";
+    row hand;
 
     /// As [`Tensor::substr`], in UTF-8 characters.
     ///
@@ -82,6 +83,7 @@ operations! {
     awkward "ak.str.slice";
     polars "str.slice(p, n)";
     gradient none "strings";
+    row hand;
 }
 
 #[track_caller]

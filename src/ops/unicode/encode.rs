@@ -42,6 +42,7 @@ operations! {
     fn unicode_encode(&self, encoding: impl Into<TextEncoding>) -> Str;
     tensorflow "tf.strings.unicode_encode";
     gradient none "strings";
+    row vector;
 }
 
 #[track_caller]
