@@ -194,7 +194,8 @@ impl Row {
     #[track_caller]
     pub(super) fn axes(&self, op: &'static str, axes: Axes) -> Result<Axes> {
         Ok(Axes::List(match axes {
-            Axes::All => (1..self.all.rank() as i64).collect(),
+            // In the order in which a join of strings takes all axes: the innermost first.
+            Axes::All => (1..self.all.rank() as i64).rev().collect(),
             Axes::List(list) => {
                 list.into_iter().map(|axis| self.axis(op, axis)).collect::<Result<_>>().map_err(here())?
             }

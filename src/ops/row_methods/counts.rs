@@ -31,8 +31,8 @@ impl Row {
         }
     }
 
-    /// Lengths of the rows of dimension `axis` of the row, i64: a vector of one length for axis 0, and one length per
-    /// row for a deeper axis.
+    /// Lengths of the rows of dimension `axis` of the row, i64: a scalar for axis 0, and one length per row for
+    /// a deeper axis.
     ///
     /// The result has the dimensions above the axis. One map, no wait.
     ///
@@ -51,8 +51,7 @@ impl Row {
     #[track_caller]
     pub fn row_lengths(&self, axis: impl Integer) -> Result<Self> {
         let axis = self.axis("row_lengths", axis.saturating_i64())?;
-        let lengths = self.all.row_lengths(axis)?;
-        self.with(if axis == 1 { lengths.expand_dims(1)? } else { lengths })
+        self.with(self.all.row_lengths(axis)?)
     }
 
     /// The number of occurrences of each of the integers from 0 to `bins - 1` in the row: along `axis` and all axes

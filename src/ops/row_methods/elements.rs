@@ -63,7 +63,7 @@ impl Row {
     ///
     /// ```
     /// use ragged::{Device, ElementFunction, RaggedTensor};
-    /// let bump = ElementFunction::new("bump", "fn bump(x: f32) -> f32 { return x * x + 1.0; }", |x: f32| x * x + 1.0);
+    /// let bump = ElementFunction::new("bump", "fn bump(x: f32) -> f32 { return x * x + 1.0; }", |x: f32| x * x + 1.0)?;
     /// let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![], vec![3.0]], &Device::cpu())?;
     /// let y: RaggedTensor<f32> = x.map_rows(|row| row.map_elements(&bump)?.reduce_sum(..))?;
     /// assert_eq!(y.to_vec()?, [7.0, 0.0, 10.0]);

@@ -1,7 +1,7 @@
 //! Binary search in a row.
 
 use crate::error::Result;
-use crate::ops::{Index, Operand, Row, RowOperand, Sought};
+use crate::ops::{Index, Operand, Row, RowOperand, SearchValues, Sought};
 
 /// Values of a [`Row::searchsorted`], with the side of equal values. Converts from a row, a tensor or a number: the left
 /// side.
@@ -26,6 +26,13 @@ impl<'a, X: Into<RowOperand<'a>>> From<X> for RowSought<'a> {
 impl<'a> From<Sought<'a>> for RowSought<'a> {
     fn from(sought: Sought<'a>) -> Self {
         Self { values: sought.values.into(), right: sought.right }
+    }
+}
+
+impl SearchValues for &Row {
+    type Sought = RowSought<'static>;
+    fn right(self) -> RowSought<'static> {
+        RowSought { values: self.into(), right: true }
     }
 }
 
