@@ -66,7 +66,7 @@ laws! {
     histogram Floats |x, y, k, t| x.histogram(.., clamped(0.0f32..3.0f32), 4);
     histogram Floats |x, y, k, t| x.histogram(-1, 0.0f32..=3.0f32, 3);
     sequence_mask Integers |x, y, k, t| x.sequence_mask(4);
-    range Integers |x, y, k, t| x.range();
+    range Integers |x, y, k, t| x.range(), alone x.range()?.slice(ragged::s![0]);
     add_n Integers |x, y, k, t| Of::add_n(&[x, y, x]);
     matmul Floats |x, y, k, t| x.matmul(y.t());
     matmul Floats |x, y, k, t| x.t().matmul(y);

@@ -41,12 +41,13 @@ impl Row {
         let (backend, nrows) = (self.all.backend(), self.all.nrows_extent());
         let rows = value_rows(OP, &self.all)?;
         let fits = |n: u32| if open.is_some() { n % by == 0 } else { n == by };
+        let location = caller();
         let misfit = |n: u32| Error::Shape {
             op: OP,
             lhs: self.all.shape_text(),
             rhs: format!("{sizes:?}"),
             what: format!("a row has {n} values, which do not fit into {sizes:?}"),
-            location: caller(),
+            location,
         };
         if let Some(n) = rows.uniform_length() {
             if !fits(n) {
