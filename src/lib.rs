@@ -238,10 +238,11 @@ pub use ops::{
     ElementFunction, ElementSignature, Ellipsis, Encoding, Factor, GatherIndices, HashBuckets, HistogramRange, Index,
     IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, InvalidText, LookupIds, MaxLength,
     NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles,
-    ReduceAxes, Row, RowOperand, ScanAxis, Seed, SegmentIds, Separator, Separators, SliceItems, SortAxis, Sought,
-    TextEncoding, Transposed, WgslElement, along, any_of, batched, binary, clamped, descending, exclusive,
-    ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, operations, or_default, pad_width, padded_with,
-    replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space,
+    ReduceAxes, Row, RowFactor, RowOperand, RowResults, RowSought, ScanAxis, SearchValues, Seed, SegmentIds, Separator,
+    Separators, SliceItems, SortAxis, Sought, TextEncoding, Transposed, WgslElement, along, any_of, batched, binary,
+    clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, operations,
+    or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at,
+    strict, weighted, white_space,
 };
 #[cfg(feature = "saved")]
 pub use program::{LoadOptions, SavedModel};

@@ -36,7 +36,7 @@ operations! {
     polars "pl.sum_horizontal";
     gradient later;
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

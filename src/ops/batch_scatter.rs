@@ -52,6 +52,7 @@ operations! {
     alias "scatter_add", "index_add";
     tensorflow "tf.tensor_scatter_nd_add";
     gradient later;
+    row hand;
 }
 
 #[track_caller]

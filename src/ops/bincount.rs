@@ -56,6 +56,7 @@ operations! {
     tensorflow "tf.math.bincount";
     waits "for the largest value, unless the number of bins is given";
     gradient none "integers";
+    row hand;
 
     /// The sum of the weights of the occurrences of each of the integers from 0 on.
     ///
@@ -95,6 +96,7 @@ operations! {
     waits "for the largest value, unless the number of bins is given";
     gradient later;
     typed hand;
+    row hand;
 }
 
 #[track_caller]

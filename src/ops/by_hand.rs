@@ -316,7 +316,7 @@ operations! {
     gradient later;
     tensor hand;
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 operations! {

@@ -91,7 +91,7 @@ operations! {
     polars "Expr.reinterpret";
     gradient none "the bits of a number have no derivative";
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

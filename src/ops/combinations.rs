@@ -112,7 +112,7 @@ operations! {
     awkward "ak.cartesian";
     gradient later;
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

@@ -39,6 +39,7 @@
 //! | `feature "regex";` | the feature that has the operation |
 //! | `tensor hand;` `typed hand;` `row hand;` | the method of that type is written by hand |
 //! | `row none "the number of rows changes";` | why a row does not have it |
+//! | `row vector;` | it is computed along the innermost axis, so that a row that is a scalar is an error |
 
 /// Declares operations: see the [module](self).
 macro_rules! operations {
@@ -192,7 +193,7 @@ macro_rules! operations {
         }
     };
     (
-        @row [] [$($doc:expr),+] [$($alias:literal)*] [$($tensorflow:expr)?] [$($awkward:literal)?]
+        @row [$($vector:ident)?] [$($doc:expr),+] [$($alias:literal)*] [$($tensorflow:expr)?] [$($awkward:literal)?]
         [$($polars:literal)?] [$($feature:literal)?]
         $name:ident [$($lt:lifetime)?] [$(($arg:ident, $arg_type:ty, [$($class:ident)?]))*] $result:tt
     ) => {
@@ -209,11 +210,12 @@ macro_rules! operations {
             &self
             $(, $arg: $crate::ops::operations!(@row_argument [$($class)?] $arg_type))*
         ) -> $crate::error::Result<$crate::ops::operations!(@of_row $result)> {
+            $($crate::ops::operations!(@is_vector $vector self $name);)?
             let result = $name(
                 self.all()
                 $(, $crate::ops::operations!(@row_value [$($class)?] self $name $arg))*
             );
-            $crate::ops::OfRows::of_rows(result?, self)
+            $crate::ops::RowResults::of_tensors(result?, self)
         }
     };
 
@@ -238,7 +240,8 @@ macro_rules! operations {
     (@row_value [reduce_axes] $row:ident $name:ident $arg:ident) => { $row.reduce_axes(stringify!($name), $arg.into())? };
     (@row_value [scan_axis] $row:ident $name:ident $arg:ident) => { $row.scan_axis(stringify!($name), $arg.into())? };
     (@row_value [sort_axis] $row:ident $name:ident $arg:ident) => { $row.sort_axis(stringify!($name), $arg.into())? };
-    (@row_value [row] $row:ident $name:ident $arg:ident) => { $arg.of_same_call(stringify!($name), $row)? };
+    (@row_value [row] $row:ident $name:ident $arg:ident) => { $arg.vector_of_same_call(stringify!($name), $row)? };
+    (@is_vector vector $row:ident $name:ident) => { $row.axis(stringify!($name), -1)? };
 
     // The type of a result, from the element types that the declaration names.
     (@erased ($a:ty, $b:ty)) => { ($crate::tensor::Tensor, $crate::tensor::Tensor) };
@@ -271,6 +274,7 @@ macro_rules! operations {
     (@gradient none $why:literal) => { $crate::operation::Gradient::None($why) };
     (@on_rows) => { $crate::operation::OnRows::Yes };
     (@on_rows hand) => { $crate::operation::OnRows::Yes };
+    (@on_rows vector) => { $crate::operation::OnRows::Yes };
     (@on_rows none $why:literal) => { $crate::operation::OnRows::No($why) };
 }
 

@@ -40,29 +40,37 @@ operations! {
     fn dropout(&self, rate: f64, seed: Seed) -> T;
     tensorflow "tf.nn.dropout";
     gradient later;
+    row hand;
 }
 
 #[track_caller]
 fn dropout(tensor: &Tensor, rate: f64, seed: Seed) -> Result<Tensor> {
-    const OP: &str = "dropout";
-    Takes::Floats.check(OP, tensor.dtype())?;
-    if !(0.0..1.0).contains(&rate) {
-        return Err(Error::argument(OP, format!("the rate must be at least 0 and less than 1, but is {rate}")));
-    }
-    if rate == 0.0 {
-        return Ok(tensor.clone());
-    }
-    let [word, _] = threefry(seed.key(), [Expr::index(), Expr::u32(0)]);
-    // Integers on both sides: the comparison does not round.
-    let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
-    let dropped = word.lt(Expr::number(threshold));
-    tensor.map_numbers(OP, |x| {
-        rounded_once([x], |[x]| {
-            let zero = number(x.dtype(), 0.0);
-            let scale = parameter(x.dtype(), 1.0 / (1.0 - rate));
-            dropped.select(zero, x.mul(scale))
+    tensor.dropped("dropout", rate, seed, [Expr::index(), Expr::u32(0)])
+}
+
+impl Tensor {
+    /// Dropout by the random words of the counter, an expression in the value.
+    #[track_caller]
+    pub(super) fn dropped(&self, op: &'static str, rate: f64, seed: Seed, counter: [Expr; 2]) -> Result<Self> {
+        Takes::Floats.check(op, self.dtype())?;
+        if !(0.0..1.0).contains(&rate) {
+            return Err(Error::argument(op, format!("the rate must be at least 0 and less than 1, but is {rate}")));
+        }
+        if rate == 0.0 {
+            return Ok(self.clone());
+        }
+        let [word, _] = threefry(seed.key(), counter);
+        // Integers on both sides: the comparison does not round.
+        let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
+        let dropped = word.lt(Expr::number(threshold));
+        self.map_numbers(op, |x| {
+            rounded_once([x], |[x]| {
+                let zero = number(x.dtype(), 0.0);
+                let scale = parameter(x.dtype(), 1.0 / (1.0 - rate));
+                dropped.select(zero, x.mul(scale))
+            })
         })
-    })
+    }
 }
 
 /// Rotation distance of the second word in each round, in bits; the list repeats.

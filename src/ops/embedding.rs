@@ -34,7 +34,7 @@ operations! {
     alias "embedding";
     tensorflow "tf.nn.embedding_lookup";
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

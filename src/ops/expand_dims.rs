@@ -41,7 +41,7 @@ operations! {
     polars "Expr.implode";
     waits "along axis 0 of a dense tensor whose number of rows only the device knows";
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

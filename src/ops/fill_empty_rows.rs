@@ -41,6 +41,7 @@ operations! {
     tensorflow "tf.raw_ops.RaggedFillEmptyRows";
     waits "for the size of a default string that only the device has";
     gradient later;
+    row hand;
 }
 
 #[track_caller]

@@ -54,6 +54,7 @@ operations! {
     tensorflow "tf.histogram_fixed_width";
     polars "Expr.hist";
     gradient none "integers";
+    row hand;
 
     /// The bin of each value among several bins of equal width, or -1 for a value in none.
     ///

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::row::Row;
+use super::row_results::RowResults;
+use super::typed::Typed;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
@@ -16,7 +18,8 @@ impl Tensor {
     /// The closure is called once, on a [`Row`] that stands for every row: what it does is recorded, and runs for all
     /// rows together in as many kernels as for one. Rows of `[n, (r), …]` are `[(r), …]`, rows of a vector are scalars.
     /// The result has `n` rows, each of the shape that the closure gives, with ragged dimensions where these shapes
-    /// differ. Tensors from outside may be used in the closure: every row meets the whole of them.
+    /// differ. Tensors from outside may be used in the closure: every row meets the whole of them. A closure that returns
+    /// a tuple or a vector of rows gives as many tensors: see [`RowResults`].
     ///
     /// # Errors
     /// A scalar, which has no rows; what the closure returns; a row of another call.
@@ -34,12 +37,16 @@ impl Tensor {
     /// let limits = RaggedTensor::from_nested([3, 0, 2], &device)?;
     /// let ranges = limits.erased().map_rows(|limit| limit.range())?;
     /// assert_eq!(ranges.to_string(), "<ragged.RaggedTensor [[0, 1, 2], [], [0, 1]]>");
+    ///
+    /// let (sums, sizes) = x.erased().map_rows(|row| Ok((row.reduce_sum(..)?, row.size()?)))?;
+    /// assert_eq!(sums.to_string(), "tensor([4.0, 0.0, 5.0], shape=(3,), dtype=f32)");
+    /// assert_eq!(sizes.to_string(), "tensor([2, 0, 1], shape=(3,), dtype=i64)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
     /// TensorFlow: `tf.map_fn`, which runs a loop over the rows and must be told the shape of the result.
     #[track_caller]
-    pub fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> Result<Self> {
+    pub fn map_rows<R: RowResults>(&self, function: impl FnOnce(&Row) -> Result<R>) -> Result<R::Tensors> {
         Self::map_rows_of(&[self], |rows| function(&rows[0]))
     }
 
@@ -66,7 +73,10 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn map_rows_of(tensors: &[impl AsRef<Self>], function: impl FnOnce(&[Row]) -> Result<Row>) -> Result<Self> {
+    pub fn map_rows_of<R: RowResults>(
+        tensors: &[impl AsRef<Self>],
+        function: impl FnOnce(&[Row]) -> Result<R>,
+    ) -> Result<R::Tensors> {
         let tensors: Vec<&Self> = tensors.iter().map(AsRef::as_ref).collect();
         let Some((first, others)) = tensors.split_first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));
@@ -79,7 +89,7 @@ impl Tensor {
         for other in others {
             rows.push(Row::new(first.beside(other)?, &call));
         }
-        function(&rows)?.of_call(OP, &call)
+        function(&rows)?.into_tensors(OP, &rows[0])
     }
 
     /// `other`, on the condition that it has as many rows as this tensor.
@@ -118,13 +128,13 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn map_rows(&self, function: impl FnOnce(&Self) -> Result<Self>) -> Result<Self> {
+    pub fn map_rows<R: RowResults>(&self, function: impl FnOnce(&Self) -> Result<R>) -> Result<R> {
         if self.rank() == 0 {
             return Err(Error::argument(OP, "a scalar has no rows"));
         }
         let all = self.all();
         let all = if all.ragged_rank() == 0 { Tensor::from_tensor(all, 1)? } else { all.clone() };
-        self.with(all.with_values(&all.values()?.map_rows(function)?)?)
+        R::of_inner(all.values()?.map_rows(function)?, &all, self)
     }
 }
 
@@ -135,6 +145,7 @@ impl<T: Element> RaggedTensor<T> {
     /// rows together in as many kernels as for one. Rows of `[n, (r), …]` are `[(r), …]`, rows of a vector are scalars.
     /// The result has `n` rows, each of the shape that the closure gives, with ragged dimensions where these shapes
     /// differ.
+    /// `U` is a typed tensor for the closure's result, or a tuple or a vector of them for several.
     ///
     /// # Errors
     /// A scalar, which has no rows; what the closure returns; a row of another call; a result of another dtype than
@@ -148,10 +159,16 @@ impl<T: Element> RaggedTensor<T> {
     /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
     /// let sums: RaggedTensor<i32> = x.map_rows(|row| row.reduce_sum(..))?;
     /// assert_eq!(sums.to_vec()?, [3, 3]);
+    /// let (least, most): (RaggedTensor<i32>, RaggedTensor<i32>) =
+    ///     x.map_rows(|row| Ok((row.reduce_min(..)?, row.reduce_max(..)?)))?;
+    /// assert_eq!((least.to_vec()?, most.to_vec()?), (vec![1, 3], vec![2, 3]));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn map_rows<U: Element>(&self, function: impl FnOnce(&Row) -> Result<Row>) -> Result<RaggedTensor<U>> {
-        self.erased().map_rows(function)?.try_into()
+    pub fn map_rows<U, R: RowResults>(&self, function: impl FnOnce(&Row) -> Result<R>) -> Result<U>
+    where
+        R::Tensors: Typed<U>,
+    {
+        self.erased().map_rows(function)?.typed()
     }
 }

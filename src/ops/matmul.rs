@@ -65,7 +65,7 @@ operations! {
     polars "Expr.dot";
     waits "for the size of a product whose columns only the device knows";
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

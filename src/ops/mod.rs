@@ -67,7 +67,8 @@ mod reshape;
 mod reverse;
 mod row;
 mod row_integers;
-mod row_ops;
+mod row_methods;
+mod row_results;
 mod row_runs;
 mod row_scan;
 mod row_search;
@@ -119,15 +120,16 @@ pub use operand::{Operand, OperandOf};
 pub use options::{
     Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, IntoAxes, IntoGatherIndices,
     IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, MaxLength, Ngrams, PaddedShape, Padding, ReduceAxes,
-    ScanAxis, Seed, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed, along, any_of, batched, binary,
-    clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width, padded_with,
-    reversed, right_of, shaped, starting_at, weighted, white_space,
+    ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed, along, any_of,
+    batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width,
+    padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;
 pub use reshape::NewShape;
-pub(crate) use row::OfRows;
 pub use row::{Row, RowOperand};
+pub use row_methods::{RowFactor, RowSought};
+pub use row_results::RowResults;
 pub(crate) use rows::Repeats;
 pub(crate) use segment::Aggregate;
 pub use split::Parts;

@@ -40,6 +40,7 @@ operations! {
     awkward "ak.Array.__getitem__";
     polars "list.get";
     gradient later;
+    row hand;
 
     /// Element `index` of each row of axis 1, or `default` for rows that are too short.
     ///
@@ -63,6 +64,7 @@ operations! {
     awkward "ak.firsts";
     polars "list.get(…, null_on_oob=True)";
     gradient later;
+    row hand;
 
     /// Element `index` of each row of axis 1 that has it; shorter rows are left out.
     ///

@@ -47,6 +47,7 @@ operations! {
     waits "for the number of indices, where the new dimension is axis 0 of a dense tensor";
     gradient none "constant in the indices, which are integers";
     typed hand;
+    row hand;
 }
 
 #[track_caller]

@@ -47,7 +47,7 @@ operations! {
     polars "Expr.reshape";
     waits "for the number of values, where a size behind the first is -1";
     gradient later;
-    row none "not offered yet";
+    row hand;
 
     /// The same values, in the same flat order, under the shape of `other`.
     ///
@@ -150,6 +150,44 @@ impl<'a> NewShape<'a> {
     }
 }
 
+/// The sizes of a dense shape, of which one may follow from the others.
+pub(super) struct Sizes {
+    /// The sizes, with 0 for the open one.
+    pub(super) dims: Vec<Size>,
+    /// The size that is -1.
+    pub(super) open: Option<usize>,
+    /// The product of the others.
+    pub(super) by: u32,
+}
+
+impl Sizes {
+    /// # Errors
+    /// A negative size other than one -1; a -1 beside a size of 0; a product of 2^32 - 1 or more.
+    #[track_caller]
+    pub(super) fn new(op: &'static str, sizes: &[i64]) -> Result<Self> {
+        let mut dims: Vec<Size> = Vec::with_capacity(sizes.len());
+        let mut others = 1u64;
+        for &n in sizes {
+            match u64::try_from(n) {
+                Ok(n) => {
+                    dims.push(Extent::known_u64(op, n)?.size().clone());
+                    others = others.saturating_mul(n);
+                }
+                Err(_) if n == -1 => dims.push(Size::Const(0)),
+                Err(_) => return Err(Error::argument(op, format!("a size must not be negative, but is {n}"))),
+            }
+        }
+        let open = sizes.iter().position(|&n| n == -1);
+        if sizes.iter().filter(|&&n| n == -1).count() > 1 {
+            return Err(Error::argument(op, format!("at most one size can be -1, in {sizes:?}")));
+        }
+        if open.is_some() && others == 0 {
+            return Err(Error::argument(op, format!("a size of 0 leaves the -1 undetermined, in {sizes:?}")));
+        }
+        Ok(Self { dims, open, by: Extent::known_u64(op, others)?.capacity() })
+    }
+}
+
 impl Tensor {
     #[track_caller]
     fn reshaped(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
@@ -181,24 +219,8 @@ impl Tensor {
     #[track_caller]
     fn fitted(&self, op: &'static str, sizes: &[i64]) -> Result<Self> {
         let backend = self.backend();
-        let mut dims: Vec<Size> = Vec::with_capacity(sizes.len());
-        let mut others = 1u64;
-        for &n in sizes {
-            match u64::try_from(n) {
-                Ok(n) => {
-                    dims.push(Extent::known_u64(op, n)?.size().clone());
-                    others = others.saturating_mul(n);
-                }
-                Err(_) if n == -1 => dims.push(Size::Const(0)),
-                Err(_) => return Err(Error::argument(op, format!("a size must not be negative, but is {n}"))),
-            }
-        }
-        let (open, more) = (sizes.iter().position(|&n| n == -1), sizes.iter().filter(|&&n| n == -1).count() > 1);
-        let Some(open) = open.filter(|_| !more && others != 0) else {
-            let what = if more { "at most one size can be -1" } else { "a size of 0 leaves the -1 undetermined" };
-            return Err(Error::argument(op, format!("{what}, in {sizes:?}")));
-        };
-        let by = Extent::known_u64(op, others)?.capacity();
+        let Sizes { mut dims, open, by } = Sizes::new(op, sizes)?;
+        let Some(open) = open else { unreachable!("bug: a reshape without a size that follows from the others") };
         let mut count = self.count()?;
         let mut asserts = Vec::new();
         if count.as_known().is_none() {

@@ -17,7 +17,7 @@ use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::scalar::Scalar;
-use crate::tensor::{Tensor, Values};
+use crate::tensor::{Fill, Tensor, Values};
 
 /// Symbolic row that represents every row of a tensor; see [`Tensor::map_rows`].
 ///
@@ -186,7 +186,8 @@ impl Row {
     #[track_caller]
     pub(super) fn axes(&self, op: &'static str, axes: Axes) -> Result<Axes> {
         Ok(Axes::List(match axes {
-            Axes::All => (1..self.all.rank() as i64).collect(),
+            // In the order in which a join of strings takes all axes: the innermost first.
+            Axes::All => (1..self.all.rank() as i64).rev().collect(),
             Axes::List(list) => {
                 list.into_iter().map(|axis| self.axis(op, axis)).collect::<Result<_>>().map_err(here())?
             }
@@ -247,6 +248,25 @@ impl Row {
         row.lifted(rank).map(Some)
     }
 
+    /// The tensor of all rows, for an operation along rows with another row.
+    ///
+    /// # Errors
+    /// `other` is a row of another call; this row is a scalar.
+    #[track_caller]
+    pub(super) fn vector_of_same_call(&self, op: &'static str, other: &Self) -> Result<&Tensor> {
+        self.axis(op, -1)?;
+        self.of_same_call(op, other)
+    }
+
+    /// One value of the dtype of the row for every row.
+    #[track_caller]
+    pub(super) fn filled(&self, op: &'static str, value: &Fill) -> Result<Self> {
+        match value {
+            Fill::Number(number) => self.constant(*number),
+            Fill::String(_) => Err(Error::unsupported(op, DType::Str, "it takes numbers")),
+        }
+    }
+
     /// The same number for every row.
     #[track_caller]
     pub(super) fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
@@ -259,33 +279,6 @@ impl Row {
 #[track_caller]
 fn another_call(op: &'static str) -> Error {
     Error::argument(op, "a row of another call of map_rows; hand all tensors to one call of map_rows_of")
-}
-
-/// Results of an operation on all rows, as those on one row.
-pub(crate) trait OfRows {
-    type OfRow;
-    fn of_rows(self, of: &Row) -> Result<Self::OfRow>;
-}
-
-impl OfRows for Tensor {
-    type OfRow = Row;
-    fn of_rows(self, of: &Row) -> Result<Row> {
-        of.with(self)
-    }
-}
-
-impl OfRows for (Tensor, Tensor) {
-    type OfRow = (Row, Row);
-    fn of_rows(self, of: &Row) -> Result<(Row, Row)> {
-        Ok((of.with(self.0)?, of.with(self.1)?))
-    }
-}
-
-impl OfRows for Vec<Tensor> {
-    type OfRow = Vec<Row>;
-    fn of_rows(self, of: &Row) -> Result<Vec<Row>> {
-        self.into_iter().map(|tensor| of.with(tensor)).collect()
-    }
 }
 
 /// Implements an operator between rows, and between a row and an operand that is the same for all rows.

@@ -75,6 +75,7 @@ operations! {
     awkward "ak.run_lengths";
     polars "Expr.rle";
     gradient none "constant almost everywhere";
+    row vector;
 
     /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
     ///

@@ -47,7 +47,7 @@ operations! {
     tensorflow "tf.searchsorted";
     polars "Expr.search_sorted";
     gradient none "integers";
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

@@ -132,6 +132,7 @@ operations! {
     alias "isin", "in";
     polars "list.contains";
     gradient none "bools";
+    row hand;
 }
 
 #[track_caller]

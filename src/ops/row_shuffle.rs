@@ -48,6 +48,7 @@ operations! {
     tensorflow "tf.random.shuffle";
     polars "Expr.shuffle";
     gradient later;
+    row hand;
 
     /// `k` elements of each row along `axis`, drawn without replacement, in random order.
     ///
@@ -73,11 +74,12 @@ operations! {
     alias "choice";
     polars "list.sample";
     gradient later;
+    row hand;
 }
 
 #[track_caller]
 fn shuffle(x: &Tensor, seed: Seed, axis: impl Integer) -> Result<Tensor> {
-    x.shuffled("shuffle", seed, axis.saturating_i64())
+    x.shuffled("shuffle", seed, axis.saturating_i64(), None)
 }
 
 #[track_caller]
@@ -87,15 +89,17 @@ fn sample(x: &Tensor, k: impl Integer, seed: Seed, axis: impl Integer) -> Result
     let axis = x.axis(OP, axis.saturating_i64())?;
     let mut index = vec![Index::ALL; axis];
     index.push(Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 });
-    x.shuffled(OP, seed, axis as i64)?.slice(index)
+    x.shuffled(OP, seed, axis as i64, None)?.slice(index)
 }
 
 impl Tensor {
+    /// The elements of each row along `axis` in random order: that of the words of the counter, an expression in the
+    /// element, or else of its offset and its row.
     #[track_caller]
-    fn shuffled(&self, op: &'static str, seed: Seed, axis: i64) -> Result<Self> {
+    pub(super) fn shuffled(&self, op: &'static str, seed: Seed, axis: i64, counter: Option<[Expr; 2]>) -> Result<Self> {
         let along = AxisRows::new(op, self, axis)?;
         let (backend, rows, at) = (self.backend(), &along.rows, Expr::index());
-        let counter = [rows.offset_of(at.clone()), rows.row_of(at.clone())];
+        let counter = counter.unwrap_or_else(|| [rows.offset_of(at.clone()), rows.row_of(at.clone())]);
         let [word, _] = threefry(seed.key(), counter);
         let count = rows.nvals_extent().clone();
         let word = Node::map(backend, op, count.clone(), word, &[]);

@@ -45,7 +45,7 @@ operations! {
     alias "sequence_slice";
     polars "list.slice";
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

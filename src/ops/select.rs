@@ -108,7 +108,7 @@ operations! {
     awkward "ak.where(condition)";
     polars "Expr.arg_true";
     gradient none "integers";
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

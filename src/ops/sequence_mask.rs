@@ -43,6 +43,7 @@ operations! {
     tensorflow "tf.sequence_mask";
     waits "for the greatest length, where `max_length` is `..`";
     gradient none "bools";
+    row hand;
 }
 
 #[track_caller]

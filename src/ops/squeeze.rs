@@ -40,6 +40,7 @@ operations! {
     fn squeeze(&self, axes: impl IntoAxes as axes) -> T;
     tensorflow "tf.squeeze";
     gradient later;
+    row hand;
 }
 
 #[track_caller]

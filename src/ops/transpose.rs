@@ -41,6 +41,7 @@ operations! {
     tensorflow "tf.transpose";
     waits "for the number of rows, where dimension 0 moves";
     gradient later;
+    row hand;
 }
 
 #[track_caller]

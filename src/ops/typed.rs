@@ -5,7 +5,7 @@ use crate::error::{Result, here};
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// A result of an operation on [`Tensor`], as the result of type `R` of the same operation on [`RaggedTensor`].
-pub(crate) trait Typed<R> {
+pub trait Typed<R> {
     /// # Errors
     /// Another dtype than that of `R`.
     #[track_caller]

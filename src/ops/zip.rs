@@ -45,7 +45,7 @@ operations! {
     tensorflow "tf.stack(…, axis=-1)";
     awkward "ak.zip";
     gradient later;
-    row none "not offered yet";
+    row hand;
 
     /// The columns of a tensor whose innermost dimension is uniform: one tensor for each, without that dimension.
     ///
@@ -71,6 +71,7 @@ operations! {
     tensorflow "tf.unstack(…, axis=-1)";
     awkward "ak.unzip";
     gradient later;
+    row vector;
 }
 
 #[track_caller]

@@ -179,6 +179,7 @@ operations! {
     awkward "ak.num";
     polars "list.len";
     gradient none "integers";
+    row hand;
 
     /// Replaces the values of the rows: the outermost partition over `values`.
     ///

@@ -110,6 +110,7 @@ operations! {
     fn bounding_shape_of(&self, axes: impl IntoAxes as axes) -> i64;
     tensorflow "tf.RaggedTensor.bounding_shape(axis)";
     gradient none "integers";
+    row none "`size` and `row_lengths` count within the row";
 
     /// Size of one axis in the smallest dense tensor that holds all values.
     ///
@@ -131,6 +132,7 @@ operations! {
     alias "max_length";
     tensorflow "tf.RaggedTensor.bounding_shape(axis)";
     gradient none "integers";
+    row none "`size` and `row_lengths` count within the row";
 }
 
 #[track_caller]

@@ -83,7 +83,7 @@ operations! {
     polars "pl.concat_list";
     gradient later;
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

@@ -119,7 +119,7 @@ operations! {
     fn gather_nd(&self, indices: &impl AsRef<Tensor>) -> T;
     tensorflow "tf.gather_nd";
     gradient later;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

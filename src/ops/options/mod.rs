@@ -27,7 +27,7 @@ pub use ngrams::{Ngrams, keep_short, pad_width, padded_with};
 pub use padding::{PaddedShape, Padding, shaped};
 pub use reduce::{ReduceAxes, keep};
 pub use scan::{ScanAxis, exclusive, reversed};
-pub use search::{Sought, right_of};
+pub use search::{SearchValues, Sought, right_of};
 pub use seed::Seed;
 pub use segments::SegmentIds;
 pub(crate) use separator::WHITE_SPACE;

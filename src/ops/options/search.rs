@@ -29,6 +29,21 @@ impl<'a, X: AsRef<Tensor>> From<&'a X> for Sought<'a> {
 /// assert_eq!(x.searchsorted(right_of(&v))?.to_vec()?, [3, 1]);
 /// # Ok::<(), ragged::Error>(())
 /// ```
-pub fn right_of<'a>(values: impl Into<Sought<'a>>) -> Sought<'a> {
-    Sought { right: true, ..values.into() }
+pub fn right_of<S: SearchValues>(values: S) -> S::Sought {
+    values.right()
+}
+
+/// Values that [`right_of`] takes: tensors, and rows of [`Tensor::map_rows`].
+pub trait SearchValues {
+    /// The values with a side.
+    type Sought;
+    /// The values, searched for at the position after equal ones.
+    fn right(self) -> Self::Sought;
+}
+
+impl<'a, X: AsRef<Tensor>> SearchValues for &'a X {
+    type Sought = Sought<'a>;
+    fn right(self) -> Sought<'a> {
+        Sought { values: self.as_ref(), right: true }
+    }
 }

@@ -45,7 +45,7 @@ operations! {
     polars "pl.concat_str";
     gradient none "strings";
     typed hand;
-    row none "not offered yet";
+    row hand;
 }
 
 #[track_caller]

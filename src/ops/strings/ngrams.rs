@@ -45,6 +45,7 @@ operations! {
     fn string_ngrams(&self, widths: impl Into<Ngrams>, separator: &str = " ") -> Str;
     tensorflow "tf.strings.ngrams";
     gradient none "strings";
+    row vector;
 }
 
 #[track_caller]

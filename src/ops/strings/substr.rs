@@ -50,6 +50,7 @@ operations! {
     alias "substring";
     tensorflow "tf.strings.substr";
     gradient none "strings";
+    row hand;
 
     /// A part of each string: the `len` UTF-8 characters from character `pos` on.
     ///
@@ -84,6 +85,7 @@ operations! {
     awkward "ak.str.slice";
     polars "str.slice";
     gradient none "strings";
+    row hand;
 }
 
 #[track_caller]

@@ -43,6 +43,7 @@ operations! {
     alias "chr";
     tensorflow "tf.strings.unicode_encode";
     gradient none "strings";
+    row vector;
 }
 
 #[track_caller]

@@ -1,0 +1,98 @@
+//! Look-ups by indices, in the row or in a table that is the same for all rows.
+
+use crate::error::{Error, Result};
+use crate::ops::options::batched;
+use crate::ops::{Row, RowOperand, keep};
+use crate::tensor::Tensor;
+
+use super::row_numbers;
+
+impl Row {
+    /// The elements along the row's outermost dimension at the indices, a row of the same call.
+    ///
+    /// The result has the dimensions of the indices, then those of the row but the first. Costs as [`Tensor::gather`].
+    ///
+    /// # Errors
+    /// A row that is a scalar; indices that are not integers; a row of another call. At the read: an index that is
+    /// negative or too large.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 2], vec![], vec![5, 4]], &Device::cpu())?;
+    /// let sorted: RaggedTensor<i32> = x.map_rows(|row| row.gather(&row.argsort(0)?))?;
+    /// assert_eq!(sorted.to_string(), "<ragged.RaggedTensor [[1, 2, 3], [], [4, 5]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.gather`.
+    #[track_caller]
+    pub fn gather(&self, indices: &Self) -> Result<Self> {
+        const OP: &str = "gather";
+        self.axis(OP, 0)?;
+        self.with(self.all.gather(batched(&indices.clone().of_call(OP, &self.call)?, 1))?)
+    }
+
+    /// The elements (or rows, or tensors) of the row that vectors of indices name: the last dimension of the indices,
+    /// which is uniform, holds an index into each of the first dimensions of the row.
+    ///
+    /// The indices are a row of the same call, or a tensor that is the same for all rows. The result has their other
+    /// dimensions, then those of the row that are not indexed. Costs as [`Tensor::gather_nd`], and a copy of the indices.
+    ///
+    /// # Errors
+    /// Indices that are no integers or a scalar, on another device, of another call, or whose last dimension is ragged or
+    /// longer than the rank of the row. At the read: an index that is negative or too large.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![vec![1, 2], vec![3]], vec![vec![4, 5]]], &Device::cpu())?;
+    /// let corner = RaggedTensor::from_nested([[0i64, 1]], &Device::cpu())?;
+    /// let y: RaggedTensor<i32> = x.map_rows(|row| row.gather_nd(&corner))?;
+    /// assert_eq!(y.to_vec()?, [2, 5]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.gather_nd`.
+    #[track_caller]
+    pub fn gather_nd<'a>(&self, indices: impl Into<RowOperand<'a>>) -> Result<Self> {
+        const OP: &str = "gather_nd";
+        let indices = self.rows_or_repeated(OP, &indices.into())?;
+        if !indices.dtype().is_integer() {
+            return Err(Error::unsupported(OP, indices.dtype(), "indices are i32, u32, i64 or u64"));
+        }
+        if indices.rank() < 2 {
+            return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
+        }
+        if indices.ragged_shape().known_sizes().last().is_none_or(Option::is_none) {
+            let what = format!("the last dimension of indices must be uniform, and {} at most", self.rank());
+            return Err(Error::argument(OP, what));
+        }
+        // The index of the row comes first.
+        let rows = row_numbers(OP, &indices.reduce_sum(keep(-1))?, indices.dtype())?;
+        self.with(self.all.gather_nd(&Tensor::concat(&[&rows, &indices], -1)?)?)
+    }
+
+    /// Looks up rows of a dense table, which is the same for all rows, by the ids in this row.
+    ///
+    /// The result has the dimensions of the row, followed by those of the table but the first. One map, which fuses into
+    /// its consumers.
+    ///
+    /// # Errors
+    /// A table that is ragged or a scalar, or on another device; ids that are not integers. At the read: an id that is
+    /// negative or too large.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let table = RaggedTensor::from_nested([[0.5f32, 1.0], [1.5, 2.0]], &device)?;
+    /// let ids = RaggedTensor::from_nested([vec![1, 0], vec![], vec![1]], &device)?;
+    /// let bags: RaggedTensor<f32> = ids.map_rows(|ids| ids.embedding_lookup(&table)?.reduce_sum(0))?;
+    /// assert_eq!(bags.to_vec()?, [2.0, 3.0, 0.0, 0.0, 1.5, 2.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.nn.embedding_lookup`.
+    #[track_caller]
+    pub fn embedding_lookup(&self, table: &impl AsRef<Tensor>) -> Result<Self> {
+        self.with(table.as_ref().embedding_lookup(&self.all)?)
+    }
+}

@@ -1,0 +1,113 @@
+//! Matrix products of rows.
+
+use crate::error::{Error, Result};
+use crate::ops::{Factor, Operand, Row, RowOperand, Transposed};
+use crate::tensor::Tensor;
+
+const OP: &str = "matmul";
+
+/// Operand of a matrix product of rows: a row, or a tensor that is the same for all rows, transposed or not; see
+/// [`Row::t`].
+#[derive(Debug, Clone)]
+pub struct RowFactor<'a> {
+    /// The row or tensor.
+    pub operand: RowOperand<'a>,
+    /// Whether its two innermost dimensions are exchanged.
+    pub transposed: bool,
+}
+
+impl<'a, X: Into<RowOperand<'a>>> From<X> for RowFactor<'a> {
+    fn from(operand: X) -> Self {
+        Self { operand: operand.into(), transposed: false }
+    }
+}
+impl<'a, X: AsRef<Tensor>> From<Transposed<'a, X>> for RowFactor<'a> {
+    fn from(view: Transposed<'a, X>) -> Self {
+        let Factor { tensor, transposed } = view.into();
+        Self { operand: tensor.into(), transposed }
+    }
+}
+
+impl Row {
+    /// The matrix product with a row of the same call, or with a tensor that is the same for all rows.
+    ///
+    /// Both are matrices, or batches of matrices with equal dimensions above the two innermost; a row that is not
+    /// transposed also takes one matrix as a tensor, whatever its rank. [`Row::t`] and [`Tensor::t`] transpose an operand
+    /// without a copy. Dtype, order of addition and costs as [`Tensor::matmul`]; a tensor beside a transposed row, or one
+    /// of rank 3 or more, is copied for each row.
+    ///
+    /// # Errors
+    /// A number; different dtypes or devices; bools or strings; ranks below 2, or different ranks except as above; sizes
+    /// that do not match, at the read where only the device knows them; a row of another call.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let points = RaggedTensor::from_nested([vec![[1.0f32, 2.0], [3.0, 4.0]], vec![[5.0, 6.0]]], &device)?;
+    /// let w = RaggedTensor::from_nested([[1.0f32], [10.0]], &device)?;
+    /// let y: RaggedTensor<f32> = points.map_rows(|row| row.matmul(&w))?;
+    /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[[21.0], [43.0]], [[65.0]]]>");
+    /// let gram: RaggedTensor<f32> = points.map_rows(|row| row.matmul(row.t()))?;
+    /// assert_eq!(gram.to_string(), "<ragged.RaggedTensor [[[5.0, 11.0], [11.0, 25.0]], [[61.0]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.matmul`.
+    #[track_caller]
+    pub fn matmul<'a>(&self, other: impl Into<RowFactor<'a>>) -> Result<Self> {
+        self.product(false, &other.into())
+    }
+
+    /// View of the row with its two innermost dimensions exchanged, as an operand of [`Row::matmul`]. Nothing is copied.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let points = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![[5, 6]]], &Device::cpu())?;
+    /// let moments: RaggedTensor<i32> = points.map_rows(|row| row.t().matmul(row))?;
+    /// assert_eq!(moments.to_vec()?, [10, 14, 14, 20, 25, 30, 30, 36]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn t(&self) -> RowFactor<'static> {
+        RowFactor { operand: self.into(), transposed: true }
+    }
+
+    #[track_caller]
+    fn product(&self, transposed: bool, other: &RowFactor<'_>) -> Result<Self> {
+        let ranks = (self.rank(), other.operand.rank());
+        if ranks.0 < 2 || ranks.1 < 2 {
+            let what = format!(
+                "matrices have two dimensions at least, but the operands have rank {} and {}",
+                ranks.0, ranks.1
+            );
+            return Err(Error::argument(OP, what));
+        }
+        let own = Factor { tensor: &self.all, transposed };
+        let rows = match &other.operand {
+            RowOperand::Same(Operand::Tensor(t)) if t.rank() == 2 && !transposed => (*t).clone(),
+            operand => self.rows_or_repeated(OP, operand)?,
+        };
+        self.with(own.matmul(Factor { tensor: &rows, transposed: other.transposed })?)
+    }
+}
+
+impl RowFactor<'_> {
+    /// The product of a transposed row, as [`Row::matmul`].
+    ///
+    /// # Errors
+    /// As [`Row::matmul`]; a left operand that is no row.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let points = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![[5, 6]]], &Device::cpu())?;
+    /// let moments: RaggedTensor<i32> = points.map_rows(|row| row.t().matmul(row))?;
+    /// assert_eq!(moments.to_vec()?, [10, 14, 14, 20, 25, 30, 30, 36]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn matmul<'a>(&self, other: impl Into<RowFactor<'a>>) -> Result<Row> {
+        match &self.operand {
+            RowOperand::Row(row) => row.product(self.transposed, &other.into()),
+            RowOperand::Same(_) => Err(Error::argument(OP, "the left operand must be a row")),
+        }
+    }
+}
