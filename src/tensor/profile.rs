@@ -12,8 +12,8 @@ methods_of_both! {
     /// (the CPU backend, some adapters). Requires the feature `wgpu-profiler`.
     ///
     /// A label names the primitive and the operations of the kernel. Each kernel runs in its own pass, so that the sum
-    /// of all times exceeds the time of [`Tensor::eval_timed`]. Arrays that are already computed have no kernels. The
-    /// scopes can be passed to [`wgpu_profiler::chrometrace::write_chrometrace`].
+    /// of all times exceeds the time of [`eval_timed`](Self::eval_timed). Arrays that are already
+    /// computed have no kernels. The scopes can be passed to [`wgpu_profiler::chrometrace::write_chrometrace`].
     ///
     /// # Errors
     /// A request that the device rejects; a lost device.

@@ -49,11 +49,13 @@ pub fn inputs(device: &Device) -> Vec<Input> {
         let floats = |x: &Tensor| x.cast(DType::F32).and_then(|x| x.multiply(0.75f32)).and_then(|x| x.subtract(1.0f32));
         let other = x.multiply(3).and_then(|y| y.add(1)).and_then(|y| y.floormod(7)).expect("numbers");
         let words = |x: &Tensor| strings(x, device);
-        let kinds: [(Kind, &dyn Fn(&Tensor) -> Result<Tensor>); 3] =
-            [(Kind::Integers, &|x| Ok(x.clone())), (Kind::Floats, &floats), (Kind::Strings, &words)];
-        for (kind, of) in kinds {
-            let tensors = [of(&x), of(&other)].map(|t| t.expect("an input"));
-            let [x, y] = tensors;
+        for kind in [Kind::Integers, Kind::Floats, Kind::Strings] {
+            let of = |x: &Tensor| match kind {
+                Kind::Integers => Ok(x.clone()),
+                Kind::Floats => floats(x),
+                Kind::Strings => words(x),
+            };
+            let [x, y] = [of(&x), of(&other)].map(|t| t.expect("an input"));
             all.push(Input { name, kind, rows: rows[0], tensors: [x, y, of_row.clone(), table.clone()] });
         }
     }

@@ -40,7 +40,7 @@ impl Row {
         let Sizes { mut dims, open, by } = Sizes::new(OP, &sizes)?;
         let (backend, nrows) = (self.all.backend(), self.all.nrows_extent());
         let rows = value_rows(OP, &self.all)?;
-        let fits = |n: u32| if open.is_some() { n % by == 0 } else { n == by };
+        let fits = |n: u32| if open.is_some() { n.is_multiple_of(by) } else { n == by };
         let location = caller();
         let misfit = |n: u32| Error::Shape {
             op: OP,
