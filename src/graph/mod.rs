@@ -40,6 +40,7 @@ pub(crate) mod many_dispatches;
 pub(crate) mod node;
 pub(crate) mod opcode;
 pub(crate) mod plan;
+pub(crate) mod planned;
 pub(crate) mod primitive;
 pub(crate) mod program;
 mod read_bytes;
@@ -82,8 +83,8 @@ pub(crate) struct WeakNode(std::sync::Weak<node::NodeData>);
 
 /// A scalar expression: the value of one element as a function of its position. Cheap to clone, immutable, compared by
 /// structure.
-#[derive(Debug, Clone)]
-pub(crate) struct Expr(Arc<expr::ExprData>);
+#[derive(Debug)]
+pub(crate) struct Expr<R: refs::Handles = refs::Recorded>(Arc<expr::ExprData<R>>);
 
 /// A symbolic size; cheap to clone, compared by structure and not by value.
 #[derive(Debug, Clone)]
@@ -101,8 +102,8 @@ pub(crate) enum Size {
 /// so that the host need not wait: buffers and grids are sized for an upper bound, the *capacity*, and kernels stop at
 /// the count. Where the host knows the count, as on the CPU backend always, capacity and count are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Extent {
-    size: Size,
+pub(crate) struct Extent<R: refs::Refs = refs::Recorded> {
+    size: R::Size,
     /// All elements up to the capacity are live, regardless of the counts.
     whole: bool,
 }

@@ -8,11 +8,10 @@ use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe, RowDomain};
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{InPlan, Node, Recipe, RowDomain, SizeView};
 use crate::graph::primitive::RowHash;
-use crate::graph::size::SizeView;
 
 /// Rows per workgroup.
 const ROWS: u32 = 256;
@@ -49,7 +48,7 @@ struct HashedStrings {
 }
 
 impl HashedStrings {
-    fn of(hash: &RowHash, sizes: SizeView<'_>) -> Self {
+    fn of(hash: &RowHash<InPlan>, sizes: SizeView<'_>) -> Self {
         Self { op: hash.op.map(|_| ()), nbytes: sizes.capacity(&hash.on.nvals), longest: sizes.value(&hash.longest) }
     }
 }
@@ -92,7 +91,7 @@ impl Kernel for RowHashKernel {
     }
 }
 
-impl GpuPrimitive for RowHash {
+impl GpuPrimitive for RowHash<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, driver } = to;
         let Self { on: RowDomain { rows, nrows, .. }, byte, .. } = self;

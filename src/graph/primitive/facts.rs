@@ -1,7 +1,7 @@
 //! What the planner asks of a primitive.
 
-use super::{Positions, RowDomain};
-use crate::graph::Extent;
+use super::Positions;
+use crate::graph::planned::{Extent, RowDomain};
 use crate::graph::traffic::{StepRun, Traffic};
 
 /// How often a kernel evaluates its expressions per position, and whether it knows the row of the position.

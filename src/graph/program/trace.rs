@@ -12,9 +12,10 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
 use crate::graph::node::{Node, Stored};
+use crate::graph::planned::SizeView;
 use crate::graph::refs::{Recorded, Rewrite};
 use crate::graph::scalar_param::ScalarParam;
-use crate::graph::size::{RecordedSize, RunInput, RunSize, RunTable, Size, SizeKind, SizeView};
+use crate::graph::size::{RecordedSize, RunInput, RunSize, RunTable, Size, SizeKind};
 
 /// Inputs, sizes, scalars and locations of one run of a program.
 #[derive(Debug, Default)]
@@ -211,7 +212,6 @@ impl Tracer {
                 self.is_traced = true;
                 (SizeDef::Input, size.capacity())
             }
-            Some(SizeKind::Slot { .. }) => unreachable!("bug: a recording with a size of a plan"),
             Some(SizeKind::Len(node)) => {
                 let node = node.clone();
                 (SizeDef::Len(self.number(&node)), size.capacity())
@@ -304,7 +304,7 @@ impl Rewrite<Recorded> for Tracer {
     }
     fn param(&mut self, p: &ScalarParam) -> ScalarId {
         self.program.scalars.push(p.def());
-        let value = p.recorded_value().expect("bug: a recording of a slot");
+        let value = p.recorded_value();
         self.bindings.run.scalars.push(value);
         ScalarId(self.program.scalars.len() as u32 - 1)
     }

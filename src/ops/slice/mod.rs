@@ -226,8 +226,7 @@ impl<T: Element> RaggedTensor<T> {
 #[cfg(test)]
 mod tests {
     use crate::device::Device;
-    use crate::graph::plan::{Int64Repr, PlanLimits, plan};
-    use crate::graph::size::SizeView;
+    use crate::graph::plan::{Int64Repr, PlanLimits, PlanOf};
     use crate::s;
     use crate::tensor::{HostTensor, HostValues, Tensor};
 
@@ -261,9 +260,9 @@ mod tests {
         assert_eq!(row.shape(), [Some(4)]);
         let limits = PlanLimits::of_core_webgpu(Int64Repr::Native);
         // One step for the values of a row; one more for the splits of several rows.
-        assert_eq!(plan(&row.nodes().unwrap(), limits, SizeView::RECORDED).steps.len(), 1);
-        assert_eq!(plan(&part.nodes().unwrap(), limits, SizeView::RECORDED).steps.len(), 2);
+        assert_eq!(PlanOf::new(&row.nodes().unwrap(), limits).steps.len(), 1);
+        assert_eq!(PlanOf::new(&part.nodes().unwrap(), limits).steps.len(), 2);
         // A slice that keeps everything computes nothing.
-        assert!(plan(&x.slice(s![.., ..]).unwrap().nodes().unwrap(), limits, SizeView::RECORDED).steps.is_empty());
+        assert!(PlanOf::new(&x.slice(s![.., ..]).unwrap().nodes().unwrap(), limits).steps.is_empty());
     }
 }
