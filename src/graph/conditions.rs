@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::Node;
 use super::digest::{DigestMap, DigestSet};
 use super::expr::{Expr, ExprKind};
-use super::planned::InPlan;
-use super::refs::{Handles, Refs};
+use super::handles::Handles;
+use super::refs::Refs;
 use super::walk::for_each_node;
 
 /// The expression without its conditions.
@@ -39,7 +39,7 @@ pub(crate) fn conditional_arrays<'a>(e: &Expr, arrays: impl IntoIterator<Item = 
 }
 
 /// A condition: the check, and the expression that must hold.
-pub(crate) type Condition<R = InPlan> = (<R as Refs>::Check, Expr<R>);
+pub(crate) type Condition<R> = (<R as Refs>::Check, Expr<R>);
 
 /// The conditions of an expression; the conditions contain no conditions themselves. A condition inside one branch of a
 /// `select` applies only where that branch is taken.

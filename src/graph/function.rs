@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Arc;
 
 use super::digest::Digest;
-use super::refs::FunctionHandle;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 
@@ -138,12 +137,6 @@ impl Function {
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Function({}, {:?} -> {:?})", self.name(), self.parameters(), self.result())
-    }
-}
-
-impl FunctionHandle for Function {
-    fn def(&self) -> &Arc<FunctionDef> {
-        self.def()
     }
 }
 

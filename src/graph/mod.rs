@@ -35,6 +35,7 @@ pub(crate) mod expr;
 pub(crate) mod extent;
 pub(crate) mod function;
 pub(crate) mod fusion_barrier;
+pub(crate) mod handles;
 mod interned;
 pub(crate) mod many_dispatches;
 pub(crate) mod node;
@@ -44,6 +45,7 @@ pub(crate) mod planned;
 pub(crate) mod primitive;
 pub(crate) mod program;
 mod read_bytes;
+mod recorded;
 pub(crate) mod recording;
 pub(crate) mod reducer;
 pub(crate) mod refs;
@@ -84,7 +86,7 @@ pub(crate) struct WeakNode(std::sync::Weak<node::NodeData>);
 /// A scalar expression: the value of one element as a function of its position. Cheap to clone, immutable, compared by
 /// structure.
 #[derive(Debug)]
-pub(crate) struct Expr<R: refs::Handles = refs::Recorded>(Arc<expr::ExprData<R>>);
+pub(crate) struct Expr<R: handles::Handles = refs::Recorded>(Arc<expr::ExprData<R>>);
 
 /// A symbolic size; cheap to clone, compared by structure and not by value.
 #[derive(Debug, Clone)]

@@ -5,7 +5,6 @@
 //! itself, such as a width or an identity element, is a constant of the program; folding uses constants only.
 
 use super::digest::Digest;
-use super::refs::ParamHandle;
 use super::scalar::Scalar;
 use crate::dtype::DType;
 
@@ -62,18 +61,6 @@ impl ScalarParam {
     /// one array.
     pub(crate) fn digest(&self) -> Digest {
         Digest::of("scalar parameter", (self.value.dtype(), self.value.bits(), self.def.is_nonzero))
-    }
-}
-
-impl ParamHandle for ScalarParam {
-    fn digest(&self) -> Digest {
-        self.digest()
-    }
-    fn as_divisor(&self) -> Self {
-        self.as_divisor()
-    }
-    fn computed(&self, f: impl FnOnce(Scalar) -> Option<Scalar>) -> Option<(Self, DType)> {
-        f(self.value).map(|value| (Self::recorded(value), value.dtype()))
     }
 }
 

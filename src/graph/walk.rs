@@ -2,7 +2,7 @@
 
 use super::digest::DigestSet;
 use super::expr::Expr;
-use super::refs::{ArrayHandle, Handles};
+use super::handles::{ArrayHandle, Handles};
 
 /// Calls `f` for each distinct subexpression.
 pub(crate) fn for_each_expr<R: Handles>(e: &Expr<R>, f: &mut impl FnMut(&Expr<R>)) {

@@ -1,7 +1,8 @@
 //! Digits of positions in a mixed radix: `(counter / divisor) % modulus`.
 
 use crate::graph::Expr;
-use crate::graph::refs::{Handles, Recorded};
+use crate::graph::handles::Handles;
+use crate::graph::refs::Recorded;
 
 /// A divisor or modulus: `times`, or `times * size` where the size is known when the program runs only.
 #[derive(Debug, Clone, PartialEq, Eq)]

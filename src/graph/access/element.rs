@@ -6,7 +6,7 @@ use super::place::inner_digits;
 use super::{Access, Inner, Order, grain_of, value_of};
 use crate::graph::Expr;
 use crate::graph::digest::DigestMap;
-use crate::graph::refs::Handles;
+use crate::graph::handles::Handles;
 
 /// The access of an index without further structure.
 pub(super) fn gathered<R: Handles>(sum: &Sum<R>) -> Access<R> {

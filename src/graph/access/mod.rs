@@ -13,15 +13,17 @@ mod element;
 mod form;
 mod place;
 mod positions;
+mod structure;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use digit::{Counter, Digit, Radix};
-pub(in crate::graph) use form::Structure;
+pub(in crate::graph) use structure::Structure;
 
 use super::Expr;
 use super::expr::ExprKind;
-use super::refs::{Handles, Recorded};
+use super::handles::Handles;
+use super::refs::Recorded;
 use digit::Grain;
 use form::{Form, Sum, Term};
 

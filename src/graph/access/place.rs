@@ -5,7 +5,7 @@ use super::form::{Sum, Term, own_row};
 use super::{Access, Digits, Inner, RowsRef, Step, grain_of, value_of};
 use crate::graph::Expr;
 use crate::graph::expr::ExprKind;
-use crate::graph::refs::Handles;
+use crate::graph::handles::Handles;
 
 /// The own rows of an access, and the numbers per own element.
 struct Own<R: Handles> {

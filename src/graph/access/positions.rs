@@ -4,32 +4,31 @@
 //! the access of the load is the same.
 
 use super::{Access, Order};
-use crate::graph::Expr;
 use crate::graph::conditions::unconditional;
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::ExprKind;
 use crate::graph::primitive::Recipe;
-use crate::graph::refs::{ArrayHandle, Handles};
 use crate::graph::walk::for_each_expr;
+use crate::graph::{Expr, Node};
 
-impl<R: Handles> Expr<R> {
+impl Expr {
     /// As [`Expr::access`], with the positions of unevaluated maps in place of loads from these: the access of the load
     /// in the program. Where a map has conditions, the access holds if they do.
     #[cfg_attr(not(test), expect(dead_code, reason = "only tests ask for the access in the program so far"))]
-    pub(crate) fn access_in_program(&self) -> Access<R> {
+    pub(crate) fn access_in_program(&self) -> Access {
         ordered(expanded(self, &mut DigestMap::default()).access())
     }
 }
 
 /// The expression with unevaluated maps of positions inlined. Splits stay arrays.
-fn expanded<R: Handles>(e: &Expr<R>, known: &mut DigestMap<Expr<R>>) -> Expr<R> {
+fn expanded(e: &Expr, known: &mut DigestMap<Expr>) -> Expr {
     if !e.reads() {
         return e.clone();
     }
     if let Some(known) = known.get(&e.digest()) {
         return known.clone();
     }
-    let operands: Vec<Expr<R>> = e.operands().map(|operand| expanded(operand, known)).collect();
+    let operands: Vec<Expr> = e.operands().map(|operand| expanded(operand, known)).collect();
     let mut out = e.with_operands(operands.into_iter());
     if let ExprKind::Load(positions, at) = out.kind()
         && !searches(at, positions)
@@ -42,14 +41,14 @@ fn expanded<R: Handles>(e: &Expr<R>, known: &mut DigestMap<Expr<R>>) -> Expr<R> 
 }
 
 /// Whether the expression searches the array: its loads there are starts of rows.
-fn searches<R: Handles>(e: &Expr<R>, splits: &R::Array) -> bool {
+fn searches(e: &Expr, splits: &Node) -> bool {
     let mut found = false;
     for_each_expr(e, &mut |e| found |= matches!(e.kind(), ExprKind::RowOf(of, _) if of == splits));
     found
 }
 
 /// The access with what is known of gathered elements from the primitive that computes them.
-fn ordered<R: Handles>(access: Access<R>) -> Access<R> {
+fn ordered(access: Access) -> Access {
     match access {
         Access::Choice(c, of) => {
             let [a, b] = *of;
@@ -63,7 +62,7 @@ fn ordered<R: Handles>(access: Access<R>) -> Access<R> {
     }
 }
 
-fn order_of<R: Handles>(element: &Expr<R>) -> Order {
+fn order_of(element: &Expr) -> Order {
     let ExprKind::Load(positions, at) = element.kind() else { return Order::Any };
     if !at.access().is_own() {
         return Order::Any;

@@ -4,8 +4,8 @@ use super::ExprKind;
 use super::fold::{fold_remainder, fold_u32};
 use crate::dtype::DType;
 use crate::graph::Expr;
+use crate::graph::handles::{ArrayHandle, Common, FunctionHandle, Handles, ParamHandle, SizeHandle};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
-use crate::graph::refs::{ArrayHandle, Common, FunctionHandle, Handles, ParamHandle, SizeHandle};
 use crate::graph::scalar::Scalar;
 use crate::graph::scalar_param::ScalarParam;
 

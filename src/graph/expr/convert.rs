@@ -3,7 +3,7 @@
 use super::ExprKind;
 use crate::dtype::DType;
 use crate::graph::Expr;
-use crate::graph::refs::{Handles, ParamHandle};
+use crate::graph::handles::{Handles, ParamHandle};
 use crate::graph::scalar::Scalar;
 
 impl<R: Handles> Expr<R> {

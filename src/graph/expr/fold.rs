@@ -3,8 +3,8 @@
 use super::ExprKind;
 use crate::dtype::DType;
 use crate::graph::Expr;
+use crate::graph::handles::{Handles, ParamHandle, SizeHandle};
 use crate::graph::opcode::BinaryOp;
-use crate::graph::refs::{Handles, ParamHandle, SizeHandle};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::SizeOp;
 

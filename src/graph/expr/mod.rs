@@ -19,8 +19,8 @@ pub(crate) use kind::ExprKind;
 
 use super::access::Structure;
 use super::digest::Digest;
+use super::handles::{ArrayHandle, FunctionHandle, Handles, ParamHandle, SizeHandle};
 use super::opcode::{BinaryOp, UnaryOp};
-use super::refs::{ArrayHandle, FunctionHandle, Handles, ParamHandle, SizeHandle};
 use super::scalar::Scalar;
 use crate::dtype::DType;
 

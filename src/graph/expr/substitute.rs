@@ -3,7 +3,7 @@
 use super::ExprKind;
 use crate::graph::Expr;
 use crate::graph::digest::DigestMap;
-use crate::graph::refs::Handles;
+use crate::graph::handles::Handles;
 use crate::graph::size::RecordedSize;
 
 impl<R: Handles> Expr<R> {

@@ -18,7 +18,6 @@ pub(in crate::graph) use inputs::InputForm;
 use super::digest::Digest;
 use super::drops::drop_later;
 use super::interned::Interner;
-use super::refs::{ArrayHandle, Recorded};
 use super::row_lengths::KnownLengths;
 use super::size::RecordedSize;
 use super::{BackendRef, Extent, WeakNode};
@@ -55,23 +54,6 @@ impl std::fmt::Debug for Node {
         } else {
             write!(f, "Node({digest} {} x{})", self.0.dtype, size.capacity())
         }
-    }
-}
-impl ArrayHandle<Recorded> for Node {
-    fn digest(&self) -> Digest {
-        self.digest()
-    }
-    fn dtype(&self) -> DType {
-        self.dtype()
-    }
-    fn recipe(&self) -> Option<Arc<Recipe>> {
-        self.recipe()
-    }
-    fn is_fallible(&self) -> bool {
-        self.is_fallible()
-    }
-    fn depth(&self) -> u32 {
-        self.depth()
     }
 }
 impl PartialEq for Node {

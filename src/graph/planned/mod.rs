@@ -11,6 +11,7 @@
 
 mod arena;
 mod node;
+mod primitives;
 mod size;
 mod view;
 
@@ -18,15 +19,15 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 pub(crate) use arena::Arena;
-pub(crate) use node::Node;
-pub(crate) use size::{DeviceCount, Size};
+pub(crate) use primitives::{Recipe, RowDomain, Rows};
+pub(crate) use size::DeviceCount;
 pub(crate) use view::SizeView;
 
 use super::digest::Digest;
 use super::function::{Function as UserFunction, FunctionDef, WgslFunction};
-use super::primitive;
+use super::handles::{Common, FunctionHandle, Handles, ParamHandle};
 use super::program::{CheckId, FunctionId, ScalarId};
-use super::refs::{Common, FunctionHandle, Handles, ParamHandle, Refs};
+use super::refs::Refs;
 use super::scalar::Scalar;
 use super::scalar_param::ScalarDef;
 use crate::dtype::DType;
@@ -58,12 +59,19 @@ pub(crate) type Expr = super::Expr<InPlan>;
 pub(crate) type ExprKind = super::expr::ExprKind<InPlan>;
 /// The number of elements of an array of a plan.
 pub(crate) type Extent = super::Extent<InPlan>;
-/// What computes an array of a plan.
-pub(crate) type Recipe = primitive::Recipe<InPlan>;
-/// The rows of a primitive of a plan.
-pub(crate) type Rows = primitive::Rows<InPlan>;
-/// The rows that a primitive of a plan iterates over.
-pub(crate) type RowDomain = primitive::RowDomain<InPlan>;
+
+/// An array of a plan: an input, or computed by a recipe. Cheap to clone; arrays are made by the [`Arena`] only.
+#[derive(Clone)]
+pub(crate) struct Node(Arc<node::NodeData>);
+
+/// A symbolic size of a plan; cheap to clone, compared by structure. It has a value in a run only: see [`SizeView`].
+#[derive(Debug, Clone)]
+pub(crate) enum Size {
+    /// A constant of the program.
+    Const(u32),
+    /// Any other size.
+    Symbol(Arc<size::Symbol>),
+}
 
 /// A scalar parameter of a plan: a place in the table of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

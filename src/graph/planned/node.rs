@@ -3,16 +3,11 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::{Extent, InPlan, Recipe};
+use super::{Extent, Node, Recipe};
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
+use crate::graph::handles::ArrayHandle;
 use crate::graph::program::ArrayId;
-use crate::graph::refs::ArrayHandle;
-
-/// An array of a plan: an input, or computed by a recipe. Cheap to clone; arrays are made by the plan's
-/// [`Arena`](super::Arena) only.
-#[derive(Clone)]
-pub(crate) struct Node(Arc<NodeData>);
 
 /// Contents of a [`Node`].
 #[derive(Debug)]
@@ -76,15 +71,12 @@ impl Node {
     }
 }
 
-impl ArrayHandle<InPlan> for Node {
+impl ArrayHandle for Node {
     fn digest(&self) -> Digest {
         self.digest()
     }
     fn dtype(&self) -> DType {
         self.dtype()
-    }
-    fn recipe(&self) -> Option<Arc<Recipe>> {
-        self.recipe()
     }
     fn is_fallible(&self) -> bool {
         self.is_fallible()

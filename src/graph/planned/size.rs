@@ -3,21 +3,11 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::{Expr, ExprKind, Extent, InPlan, Node};
+use super::{Expr, ExprKind, Extent, InPlan, Node, Size};
 use crate::graph::digest::{Digest, DigestSet};
+use crate::graph::handles::SizeHandle;
 use crate::graph::program::{ArrayId, SizeId};
-use crate::graph::refs::SizeHandle;
 use crate::graph::size::{SizeOp, size_operations};
-
-/// A symbolic size of a plan; cheap to clone, compared by structure. It has a value in a run only: see
-/// [`SizeView`](super::SizeView).
-#[derive(Debug, Clone)]
-pub(crate) enum Size {
-    /// A constant of the program.
-    Const(u32),
-    /// Any other size.
-    Symbol(Arc<Symbol>),
-}
 
 /// A size other than a constant.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! Values of the sizes of a plan in a run.
 
 use super::size::SizeKind;
-use super::{Extent, Node, Param, Rows, Size};
+use super::{Extent, InPlan, Node, Param, Size};
+use crate::graph::primitive::Rows;
 use crate::graph::row_lengths::{self, KnownLengths};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RunTable;
@@ -69,7 +70,7 @@ impl<'a> SizeView<'a> {
     }
 
     /// Upper bound of the row lengths, as far as the host knows.
-    pub(crate) fn longest(self, rows: &Rows) -> u32 {
+    pub(crate) fn longest(self, rows: &Rows<InPlan>) -> u32 {
         match rows {
             Rows::Splits(node) => self.known_lengths(node).longest,
             Rows::Uniform(len) => self.value(len),
@@ -77,7 +78,7 @@ impl<'a> SizeView<'a> {
     }
 
     /// Length class of the longest row, as far as the host knows. A plan may depend on the class.
-    pub(crate) fn longest_class(self, rows: &Rows) -> u32 {
+    pub(crate) fn longest_class(self, rows: &Rows<InPlan>) -> u32 {
         row_lengths::class(self.longest(rows))
     }
 }
@@ -85,8 +86,8 @@ impl<'a> SizeView<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::handles::SizeHandle;
     use crate::graph::program::SizeId;
-    use crate::graph::refs::SizeHandle;
     use crate::graph::size::{RunInput, RunSize, SizeOp};
 
     fn run(bounds: [u32; 2]) -> RunTable {

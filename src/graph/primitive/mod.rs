@@ -13,8 +13,9 @@ pub(crate) use positions::Positions;
 pub(crate) use rows::{RowDomain, Rows};
 
 use super::Expr;
+use super::handles::Handles;
 use super::planned::{self, InPlan};
-use super::refs::{Handles, Recorded, Reference, Refs, Rewrite};
+use super::refs::{Recorded, Reference, Refs, Rewrite};
 
 /// Implements the visit and the rewrite of a primitive's references, in the given order, arrays and extents before
 /// expressions. Fields after the semicolon contain no references.
@@ -163,12 +164,12 @@ impl Recipe<InPlan> {
     }
 
     /// The rows that the recipe iterates over, if any.
-    pub(crate) fn domain(&self) -> Option<&planned::RowDomain> {
+    pub(crate) fn domain(&self) -> Option<&RowDomain<InPlan>> {
         self.facts().domain()
     }
 
     /// The row partition that the recipe searches or iterates over, if any.
-    pub(crate) fn rows(&self) -> Option<&planned::Rows> {
+    pub(crate) fn rows(&self) -> Option<&Rows<InPlan>> {
         match self {
             Self::Product(p) => Some(&p.tiles),
             _ => self.domain().map(|on| &on.rows),

@@ -15,9 +15,10 @@
 
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
+use crate::graph::handles::{Handles, SizeHandle};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::planned::{self, InPlan};
-use crate::graph::refs::{Handles, Recorded, Reference, Refs, Rewrite, SizeHandle};
+use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::size::SizeOp;
 use crate::graph::traffic::{StepRun, Traffic, WORD as WORD_BYTES};
 use crate::graph::{BackendRef, Expr, Extent, Node, Size};

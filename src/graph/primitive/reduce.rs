@@ -41,7 +41,7 @@ impl Facts for Reduce<InPlan> {
     fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.on.positions()
     }
-    fn domain(&self) -> Option<&planned::RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
     /// Words that several narrow results share are cleared, then set by atomic `or`.

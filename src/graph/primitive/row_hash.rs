@@ -40,7 +40,7 @@ impl Facts for RowHash<InPlan> {
     fn skips(&self) -> bool {
         true
     }
-    fn domain(&self) -> Option<&planned::RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
 }

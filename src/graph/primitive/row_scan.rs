@@ -34,7 +34,7 @@ impl Facts for RowScan<InPlan> {
     fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.on.positions()
     }
-    fn domain(&self) -> Option<&planned::RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
     /// If rows may have several blocks, the scratch buffer has more than one element: results are written twice, and the

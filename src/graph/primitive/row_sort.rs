@@ -36,7 +36,7 @@ impl Facts for RowSort<InPlan> {
     fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.on.positions()
     }
-    fn domain(&self) -> Option<&planned::RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
     /// Short rows are sorted in one pass. For others, assumes that all rows are long: these take radix passes over the

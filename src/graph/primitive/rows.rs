@@ -1,7 +1,8 @@
 //! The rows that primitives iterate over.
 
 use crate::graph::digest::Digest;
-use crate::graph::refs::{Handles, Recorded, Reference, Refs, Rewrite, SizeHandle};
+use crate::graph::handles::{Handles, SizeHandle};
+use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::size::{RecordedSize, SizeOp};
 use crate::graph::{Expr, Size};
 

@@ -40,7 +40,7 @@ impl Facts for TopK<InPlan> {
     fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.on.positions()
     }
-    fn domain(&self) -> Option<&planned::RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
     fn shown_elements(&self) -> Option<&planned::Extent> {

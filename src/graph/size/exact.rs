@@ -2,7 +2,7 @@
 
 use super::recorded::RecordedSize;
 use super::{SizeKind, SizeOp};
-use crate::graph::refs::Handles;
+use crate::graph::handles::Handles;
 use crate::graph::{Expr, Size};
 
 impl Size {

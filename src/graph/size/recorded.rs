@@ -1,10 +1,7 @@
 //! Values of the sizes of a recording.
 
 use super::SizeKind;
-use super::op::SizeOp;
-use crate::graph::digest::Digest;
-use crate::graph::refs::{Recorded, SizeHandle};
-use crate::graph::{Expr, Extent, Node, Size};
+use crate::graph::{Extent, Node, Size};
 
 /// The values of the sizes of a recording. The sizes of a plan have values in a run only: see
 /// [`SizeView`](crate::graph::planned::SizeView).
@@ -67,38 +64,5 @@ impl RecordedSize for Extent {
 
     fn host_value(&self) -> Option<u32> {
         self.size().host_value()
-    }
-}
-
-impl SizeHandle<Recorded> for Size {
-    fn digest(&self) -> Digest {
-        self.digest()
-    }
-    fn as_const(&self) -> Option<u32> {
-        self.as_const()
-    }
-    fn varies(&self) -> bool {
-        self.varies()
-    }
-    fn fixed_value(&self) -> Option<u32> {
-        self.host_value()
-    }
-    fn is_host_known(&self) -> bool {
-        self.is_host_known()
-    }
-    fn contains_count(&self) -> bool {
-        self.contains_count()
-    }
-    fn len(array: &Node) -> Self {
-        Self::len(array)
-    }
-    fn op(op: SizeOp, a: &Self, b: &Self) -> Self {
-        Self::op(op, a, b)
-    }
-    fn exact_expr(&self) -> Option<Expr> {
-        self.exact_expr()
-    }
-    fn stored(self) -> Self {
-        self.stored()
     }
 }
