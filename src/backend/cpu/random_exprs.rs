@@ -155,7 +155,7 @@ fn inputs(random: &mut Random, splits: &[Node], values: &[Node]) -> Inputs {
     let outcomes: Arc<[AtomicU32]> = [AtomicU32::new(u32::MAX)].into();
     let pool = Arc::new(Pool::default());
     let mut inputs = Inputs {
-        functions: Arc::from([]),
+        functions: [Function::for_tests()].into(),
         arrays: Vec::new(),
         step: Arc::default(),
         outcomes,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{PlanLimits, Step, plan};
 use crate::graph::expr::Check;
 use crate::graph::planned::{self, Arena, SizeView};
-use crate::graph::program::{Bindings, CheckId, trace};
+use crate::graph::program::{Bindings, CheckId, trace_on_device};
 use crate::graph::{BackendRef, Expr, Extent, Node};
 
 /// The plan of recorded arrays, with the sizes of a run.
@@ -26,7 +26,7 @@ impl PlanOf {
 
     /// The definitions of the arrays, without steps.
     fn unplanned(roots: &[Node]) -> Self {
-        let (program, bindings) = trace(roots).expect("traced");
+        let (program, bindings) = trace_on_device(roots);
         let arena = Arena::new(&program, &bindings.locations);
         let outputs = program.outputs().iter().map(|&a| arena.node(a).clone()).collect();
         Self { steps: Vec::new(), outputs, bindings, arena }

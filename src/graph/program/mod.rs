@@ -39,6 +39,8 @@ pub(crate) use ids::{ArrayId, CheckId, ExprId, FunctionId, NameId, ScalarId, Siz
 pub(crate) use locations::Locations;
 pub(in crate::graph) use order::Item;
 pub(crate) use replay::{ReplayInputs, Replayed};
+#[cfg(test)]
+pub(crate) use trace::trace_on_device;
 pub(crate) use trace::{Bindings, Frozen, freeze, program_of, trace};
 
 use super::expr::ExprKind;

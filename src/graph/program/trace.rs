@@ -63,6 +63,15 @@ pub(crate) fn trace(nodes: &[Node]) -> Result<(Program, Bindings)> {
     if t.is_traced { Err(Error::Traced { op: "a read", location: caller() }) } else { Ok(t.finished()) }
 }
 
+/// As [`trace`], with the counts of stored arrays left on the device, as a GPU backend leaves them.
+#[cfg(test)]
+pub(crate) fn trace_on_device(nodes: &[Node]) -> (Program, Bindings) {
+    let mut t = Tracer { leaves_counts: true, ..Tracer::new() };
+    t.outputs(nodes);
+    t.define_arrays();
+    t.finished()
+}
+
 /// The program that computes the unevaluated nodes of the list, whether their inputs have values or not.
 pub(crate) fn program_of(nodes: &[Node]) -> Program {
     let mut t = Tracer::new();
@@ -115,6 +124,8 @@ struct Tracer {
     sizes: DigestMap<SizeId>,
     /// Whether the program depends on an input without a value.
     is_traced: bool,
+    /// Whether the counts of stored arrays stay on the device.
+    leaves_counts: bool,
 }
 
 impl Tracer {
@@ -218,7 +229,7 @@ impl Tracer {
             }
             Some(SizeKind::Count(count)) => {
                 // The CPU backend reads the value without waiting.
-                if let (None, Some((node, at))) = (count.exact(), count.location())
+                if let (None, Some((node, at)), false) = (count.exact(), count.location(), self.leaves_counts)
                     && let Some(stored) = node.stored()
                     && let Some(value) = node.backend().try_read_u32(stored, at.capacity())
                 {
