@@ -254,7 +254,7 @@ impl Dependencies {
                 if let ExprKind::Checked(check, ..) = e.kind()
                     && !out.checks.contains(check)
                 {
-                    out.checks.push(check.clone());
+                    out.checks.push(*check);
                 }
                 if let Some(n) = e.node()
                     && seen.insert(n.digest())

@@ -31,7 +31,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(super) fn of(step: &Step) -> Self {
-        let checks = step.all_checks().cloned().collect();
+        let checks = step.all_checks().copied().collect();
         Self { loads: Loads::of(step), ..Self::new(step.reads.iter().map(Node::digest), checks) }
     }
 
@@ -174,7 +174,7 @@ impl Template {
         let mut at = |e: &Expr| self.compile(step, e, compiled);
         let op = match e.kind() {
             ExprKind::Scalar(s) => Op::Scalar(*s),
-            ExprKind::Param(p) => Op::Param(p.clone()),
+            ExprKind::Param(p) => Op::Param(*p),
             ExprKind::Size(size) => Op::Size(size.clone()),
             ExprKind::Index => Op::Index,
             ExprKind::Load(node, i) => Op::Load(step.array(node), node.dtype(), at(i)),

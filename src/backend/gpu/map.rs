@@ -94,7 +94,7 @@ impl GpuPrimitive for Assert<InPlan> {
     }
     fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
         let (ok, count) = (to.legalized(&self.ok, to.sizes.capacity(&self.count)), to.count(&self.count));
-        Recipe::Assert(Self { ok, count, check: self.check.clone() })
+        Recipe::Assert(Self { ok, count, check: self.check })
     }
     fn output_windows(&self, _: &Node, _: SizedLimits<'_>) -> u32 {
         0

@@ -81,7 +81,7 @@ impl GpuBackend {
             scratch,
             kernels,
             cleared_outputs,
-            checks: step.all_checks().cloned().collect(),
+            checks: step.all_checks().copied().collect(),
             overflow,
         })
     }

@@ -143,7 +143,7 @@ impl GpuPrimitive for RowHash<InPlan> {
         let RowDomain { rows, nrows, nvals, .. } = &self.on;
         let (rows, nrows) = to.iterated_rows(rows, nrows);
         let on = RowDomain { rows, nrows, nvals: to.count(nvals), inner: 1 };
-        Recipe::RowHash(Self { on, byte: self.byte.clone(), longest: self.longest.clone(), op: self.op.clone() })
+        Recipe::RowHash(Self { on, byte: self.byte.clone(), longest: self.longest.clone(), op: self.op })
     }
     /// The output, and one binding per window of the scratch state of long strings.
     fn buffers(&self, driver: DriverLimits, limits: SizedLimits<'_>) -> u32 {

@@ -214,6 +214,9 @@ pub(super) fn own_row<R: Handles>(value: &Expr<R>) -> Option<OwnRows<R>> {
     value.own_row().map(|(splits, width)| OwnRows { splits: splits.clone(), width })
 }
 
+/// A function of two sums; `None` where the result is no sum.
+type Combine<'a, R> = &'a dyn Fn(&Sum<R>, &Sum<R>) -> Option<Sum<R>>;
+
 impl<R: Handles> Form<R> {
     /// Number of sums.
     pub(super) fn choices(&self) -> usize {
@@ -242,7 +245,7 @@ impl<R: Handles> Form<R> {
         }
     }
 
-    fn combined(&self, other: &Self, f: &dyn Fn(&Sum<R>, &Sum<R>) -> Option<Sum<R>>) -> Option<Self> {
+    fn combined(&self, other: &Self, f: Combine<'_, R>) -> Option<Self> {
         match (self, other) {
             (Self::Sum(a), Self::Sum(b)) => Some(Self::Sum(f(a, b)?)),
             (Self::Choice(c, of), _) => {

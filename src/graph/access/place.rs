@@ -59,8 +59,11 @@ pub(super) fn place<R: Handles>(sum: &Sum<R>) -> Option<Access<R>> {
     Some(Access::Place { own: own.rows, of, row, base, step, inner })
 }
 
+/// A term of a sum that is the start of a row: see [`start`].
+type Start<'a, R> = (&'a Term<R>, RowsRef<R>, Expr<R>, u32);
+
 /// The term that is the start of a row, the rows, the row, and the numbers per element of the array that is read.
-fn start<R: Handles>(sum: &Sum<R>) -> Option<(&Term<R>, RowsRef<R>, Expr<R>, u32)> {
+fn start<R: Handles>(sum: &Sum<R>) -> Option<Start<'_, R>> {
     let mut starts = sum.terms.iter().filter(|term| term.is_start);
     if let Some(term) = starts.next() {
         let ExprKind::Load(splits, row) = term.value.kind() else { return None };

@@ -150,7 +150,7 @@ impl<'a> ModuleBuilder<'a> {
 
     /// A scalar parameter.
     pub(crate) fn param(&mut self, p: &Param) -> String {
-        self.value_of_words(p.def().dtype, [ParamWord::Low(p.clone()), ParamWord::High(p.clone())])
+        self.value_of_words(p.def().dtype, [ParamWord::Low(*p), ParamWord::High(*p)])
     }
 
     /// A value of that dtype, given by the parameter words of its bits.
