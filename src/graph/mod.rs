@@ -2,16 +2,18 @@
 //!
 //! Operations record [`node`]s: arrays with a recipe, the [`primitive`] that computes them, over expressions ([`expr`])
 //! and symbolic sizes ([`size`]). A read traces the nodes below it into a flat [`program`], in which sizes and the
-//! numbers of the user are parameters. The program is the key of each backend's plan cache. On a miss the program is
-//! lifted to nodes of its own, and [`plan`] fuses them into steps, which backends run:
+//! numbers of the user are parameters. The program is the key of each backend's plan cache. On a miss [`plan`] fuses the
+//! program's arrays into steps, which backends run. The definitions of a plan ([`planned`]) continue those of its program;
+//! nothing is turned back into a recording on the way to a result:
 //!
 //! ```text
-//! node, expr, size ──trace──> program + bindings ──cache──> plan ──backend──> results, for the recorded nodes
-//!                                    └──lift──> planned nodes ──plan──> steps ┘
+//! node, expr, size ──trace──> program + bindings ──plan──> steps ──backend──> results, for the recorded nodes
 //! ```
 //!
+//! Recordings and plans build and rewrite expressions by the same code, over [`handles`].
+//!
 //! A plan is immutable, and all threads that run the program share it. The sizes of a run are in its own table
-//! ([`size::RunTable`]): the planner and the backends ask the [`size::SizeView`] of the run for the value of a size.
+//! ([`size::RunTable`]): the planner and the backends ask the [`planned::SizeView`] of the run for the value of a size.
 //!
 //! [`driver`] runs a plan on any backend, step by step. [`stage`] selects the sizes that are read back before the rest is computed.
 //!

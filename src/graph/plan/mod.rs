@@ -3,6 +3,11 @@
 //! Planning proceeds backwards from the requested nodes. A map is inlined into the expressions that read it, unless
 //! storing it is cheaper. Every other recipe is a step of its own. Both backends run the same steps, so that the bits
 //! of a row do not depend on the backend.
+//!
+//! The planner works on the definitions of the plan's [`Arena`]: those of the program, which keep their numbers, and the
+//! arrays that the planner appends. A definition is shared by reference, and equal ones have equal digests, which are made
+//! of numbers of the program. The facts that the planner asks of a definition (dtype, cost, conditions, access) are
+//! computed once and kept with it.
 
 mod cache;
 #[cfg(test)]
