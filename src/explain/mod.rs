@@ -16,8 +16,8 @@ use crate::graph::fusion_barrier::FusionBarrier;
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{LinkedPlan, Step};
+use crate::graph::planned::{self, SizeView};
 use crate::graph::program::trace;
-use crate::graph::size::SizeView;
 use crate::graph::stage::predict_waits;
 use crate::graph::traffic::{self, Loads};
 use detailed::Detailed;
@@ -199,12 +199,7 @@ impl Explain {
         let bounds: Vec<u32> = (0..bindings.sizes.len()).map(|size| bindings.run.value(size)).collect();
         let stages = predict_waits(&program, &mut bindings, backend.plan_limits().tuning.stage_bytes);
         backend.last_counts().apply(&program, &mut bindings, &bounds);
-        let plan = LinkedPlan::new(
-            Arc::new(program),
-            (&bindings, &bindings.run),
-            &backend.placeholder(),
-            backend.plan_limits(),
-        );
+        let plan = LinkedPlan::new(Arc::new(program), (&bindings, &bindings.run), backend.plan_limits());
         let mut out = Self { waits: backend.waits(roots, stages), ..Self::default() };
         out.add(backend, &plan, bindings.view(), &vec![None; plan.steps.len()])?;
         Ok(out)
@@ -231,8 +226,8 @@ impl Explain {
         sizes: SizeView<'_>,
         times: &[Option<Duration>],
     ) -> Result<()> {
-        let outputs: Vec<Node> = plan.outputs().cloned().collect();
-        let requested: HashSet<Digest> = outputs.iter().map(Node::digest).collect();
+        let outputs: Vec<planned::Node> = plan.outputs().cloned().collect();
+        let requested: HashSet<Digest> = outputs.iter().map(planned::Node::digest).collect();
         let producers = producers(plan, self.kernels.len());
         for (step, &time) in plan.steps.iter().zip(times) {
             let cost = backend.cost(step, sizes)?;
@@ -267,7 +262,7 @@ fn producers(plan: &LinkedPlan, first: usize) -> HashMap<Digest, usize> {
 
 /// Inputs of a step from other steps: the arrays that it reads, then arrays needed only for their conditions.
 fn inputs(step: &Step, sizes: SizeView<'_>, producers: &HashMap<Digest, usize>) -> Vec<ExplainedInput> {
-    let input = |n: &Node, bytes: u64, why: Option<FusionBarrier>| {
+    let input = |n: &planned::Node, bytes: u64, why: Option<FusionBarrier>| {
         let (&kernel, why) = (producers.get(&n.digest())?, why?);
         Some(ExplainedInput { kernel, operation: n.op(), bytes, why })
     };

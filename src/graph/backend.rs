@@ -13,7 +13,7 @@ pub(crate) use super::stored::Status;
 
 use super::many_dispatches::ManyDispatches;
 use super::plan::{LastCounts, PlanLimits, Step};
-use super::size::SizeView;
+use super::planned::SizeView;
 use super::stored::Stored;
 use super::timed_run::TimedRun;
 use super::traced_run::{TracedProgram, TracedRun};
@@ -122,8 +122,6 @@ pub(crate) trait Backend: Send + Sync {
     fn try_read_u32(&self, _stored: &Stored, _at: u32) -> Option<u32> {
         None
     }
-    /// Placeholder backend of planned nodes: computes nothing, and keeps no other backend alive.
-    fn placeholder(&self) -> BackendRef;
     /// Cost of the step in a run.
     fn cost(&self, step: &Step, sizes: SizeView<'_>) -> Result<StepCost>;
     /// Computes and stores the nodes, without reading the outcomes of their conditions. Waits only for counts whose

@@ -1,8 +1,6 @@
 //! Predicts the number of storage buffers that a kernel binds, before the kernel is generated.
 
-use super::expr::ExprKind;
-use super::node::{Node, Recipe};
-use super::size::SizeView;
+use super::planned::{ExprKind, Node, Recipe, SizeView};
 use super::step::{SizedLimits, Step};
 use super::walk::arrays;
 

@@ -1,16 +1,17 @@
 //! Separates the conditions of an expression from its value.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use super::Node;
 use super::digest::{DigestMap, DigestSet};
-use super::expr::{Check, Expr, ExprKind};
+use super::expr::{Expr, ExprKind};
+use super::handles::Handles;
+use super::refs::Refs;
 use super::walk::for_each_node;
 
 /// The expression without its conditions.
-pub(crate) fn unconditional(e: &Expr) -> Expr {
-    fn go(e: &Expr, memo: &mut DigestMap<Expr>) -> Expr {
+pub(crate) fn unconditional<R: Handles>(e: &Expr<R>) -> Expr<R> {
+    fn go<R: Handles>(e: &Expr<R>, memo: &mut DigestMap<Expr<R>>) -> Expr<R> {
         if !e.has_conditions() {
             return e.clone();
         }
@@ -38,21 +39,21 @@ pub(crate) fn conditional_arrays<'a>(e: &Expr, arrays: impl IntoIterator<Item = 
 }
 
 /// A condition: the check, and the expression that must hold.
-pub(crate) type Condition = (Arc<Check>, Expr);
+pub(crate) type Condition<R> = (<R as Refs>::Check, Expr<R>);
 
 /// The conditions of an expression; the conditions contain no conditions themselves. A condition inside one branch of a
 /// `select` applies only where that branch is taken.
-pub(crate) fn conditions(e: &Expr) -> Vec<Condition> {
-    fn go(e: &Expr, memo: &mut DigestMap<Vec<Condition>>) -> Vec<Condition> {
+pub(crate) fn conditions<R: Handles>(e: &Expr<R>) -> Vec<Condition<R>> {
+    fn go<R: Handles>(e: &Expr<R>, memo: &mut DigestMap<Vec<Condition<R>>>) -> Vec<Condition<R>> {
         if !e.has_conditions() {
             return Vec::new();
         }
         if let Some(known) = memo.get(&e.digest()) {
             return known.clone();
         }
-        let mut out: Vec<Condition> = Vec::new();
+        let mut out: Vec<Condition<R>> = Vec::new();
         for (k, operand) in e.operands().enumerate() {
-            let excused = |ok: Expr| match (e.kind(), k) {
+            let excused = |ok: Expr<R>| match (e.kind(), k) {
                 (ExprKind::Select(taken, ..), 1) => ok.or(unconditional(taken).not()),
                 (ExprKind::Select(taken, ..), 2) => ok.or(unconditional(taken)),
                 _ => ok,
@@ -62,7 +63,6 @@ pub(crate) fn conditions(e: &Expr) -> Vec<Condition> {
         if let ExprKind::Checked(check, ok, _) = e.kind() {
             out.push((check.clone(), unconditional(ok)));
         }
-        #[expect(clippy::mutable_key_type, reason = "weak references are no part of a check's identity")]
         let mut seen = HashSet::new();
         out.retain(|(check, ok)| seen.insert((check.clone(), ok.digest())));
         memo.insert(e.digest(), out.clone());
@@ -72,7 +72,7 @@ pub(crate) fn conditions(e: &Expr) -> Vec<Condition> {
 }
 
 /// The conditions that every evaluation checks: those outside of the branches of a `select`.
-pub(crate) fn always_checked(e: &Expr) -> DigestSet {
+pub(crate) fn always_checked<R: Handles>(e: &Expr<R>) -> DigestSet {
     let (mut seen, mut out) = (DigestSet::default(), DigestSet::default());
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {
@@ -90,11 +90,12 @@ pub(crate) fn always_checked(e: &Expr) -> DigestSet {
 
 #[cfg(test)]
 mod tests {
+    use super::super::expr::Check;
     use super::*;
 
     #[test]
     fn checks_of_a_branch_apply_where_it_is_taken() {
-        let (i, small) = (Expr::index(), Expr::index().lt(Expr::u32(9)));
+        let (i, small): (_, Expr) = (Expr::index(), Expr::index().lt(Expr::u32(9)));
         let (low, even) = (Check::new("test", "low"), Check::new("test", "even"));
         let is_even = i.clone().rem(Expr::u32(2)).eq(Expr::u32(0));
         let chosen = small.clone().select(
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn a_nested_condition_is_checked_first() {
         let (inner, outer) = (Check::new("test", "inner"), Check::new("test", "outer"));
-        let holds = |n: u32| Expr::index().lt(Expr::u32(n));
+        let holds = |n: u32| -> Expr { Expr::index().lt(Expr::u32(n)) };
         let ok = holds(7).checked(inner.clone(), holds(5));
         let e = Expr::index().checked(outer.clone(), ok);
         assert_eq!(conditions(&e), [(inner, holds(5)), (outer, holds(7))]);

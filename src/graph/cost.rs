@@ -1,7 +1,6 @@
 //! Evaluation cost of expressions, in operations.
 
-use super::expr::{Expr, ExprKind};
-use super::node::Node;
+use super::planned::{Expr, ExprKind, Node};
 use super::walk::for_each_expr;
 
 /// Maximum cost of an expression that is recomputed for a second consumer instead of stored.

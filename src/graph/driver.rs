@@ -18,8 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::backend::Backend;
 use super::plan::{ArraySource, CountLink, LastCounts, LinkedPlan, PlanCache};
+use super::planned::SizeView;
 use super::program::{ArrayId, Bindings, Locations, Program};
-use super::size::{RunTable, SizeView};
+use super::size::RunTable;
 use super::stored::{Status, Stored};
 use super::traced_run::{TracedProgram, TracedRun};
 use crate::error::Result;
@@ -98,7 +99,7 @@ impl Driver {
             |plan| plan.is_valid(table),
             |program| {
                 self.plans_made.fetch_add(1, Ordering::Relaxed);
-                LinkedPlan::new(program, (trace, table), &on.placeholder(), on.plan_limits())
+                LinkedPlan::new(program, (trace, table), on.plan_limits())
             },
         )
     }

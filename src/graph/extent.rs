@@ -5,8 +5,9 @@ pub(crate) use super::Extent;
 use super::backend::Part;
 use super::digest::Digest;
 use super::expr::ExprKind;
+use super::handles::{Handles, SizeHandle};
 use super::recording::read_now;
-use super::size::{RecordedSize, SizeKind};
+use super::size::{RecordedSize, SizeKind, SizeOp};
 use super::walk::{for_each_expr, for_each_node};
 use super::{BackendRef, Expr, Node, Size};
 use crate::error::{Error, Result, caller, here};
@@ -30,12 +31,91 @@ impl Count {
     }
 }
 
-impl Extent {
+impl<R: Handles> Extent<R> {
     /// Exactly `n` elements: a constant of the program.
     pub(crate) fn known(n: u32) -> Self {
-        Self { size: Size::Const(n), whole: false }
+        Self { size: n.into(), whole: false }
     }
 
+    /// `size` elements.
+    pub(crate) fn of(size: R::Size) -> Self {
+        Self { size, whole: false }.stored()
+    }
+
+    /// `size` elements, all of them live up to the capacity.
+    pub(crate) fn whole_of(size: R::Size) -> Self {
+        Self { size, whole: true }
+    }
+
+    /// The same capacity, with all elements live.
+    pub(crate) fn whole(&self) -> Self {
+        Self { size: self.size.clone(), whole: true }
+    }
+
+    /// The capacity.
+    pub(crate) fn size(&self) -> &R::Size {
+        &self.size
+    }
+
+    /// Whether all elements up to the capacity are live, regardless of the counts.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The count, if the size contains none that the device computes; independent of what was read. Decides types,
+    /// layouts and errors.
+    pub(crate) fn as_known(&self) -> Option<u32> {
+        self.size.as_known()
+    }
+
+    /// Whether both counts are provably equal: equal symbolic sizes, or equal known values.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self == other || self.size.is_same(&other.size)
+    }
+
+    /// The count on the device, if only the device knows it.
+    pub(crate) fn live(&self) -> Option<Expr<R>> {
+        if self.whole { None } else { self.size.exact_expr() }
+    }
+
+    /// The count as an expression, host-known or not.
+    pub(crate) fn expr(&self) -> Expr<R> {
+        self.live().unwrap_or_else(|| Expr::size(&self.size))
+    }
+
+    /// The extent multiplied by `k`.
+    #[track_caller]
+    pub(crate) fn times(&self, what: &str, k: u64) -> Result<Self> {
+        if let Some(n) = self.as_known() {
+            fits(what, u64::from(n).saturating_mul(k))?;
+        }
+        // The product of a host-known extent was checked above, so a factor beyond u32 implies 0 elements.
+        let k = u32::try_from(k).unwrap_or(u32::MAX);
+        Ok(Self { size: R::Size::op(SizeOp::Mul, &self.size, &k.into()), whole: self.whole }.stored())
+    }
+
+    /// The extent divided by `k`, rounded down.
+    pub(crate) fn part(&self, k: impl Into<R::Size>) -> Self {
+        Self { size: R::Size::op(SizeOp::Div, &self.size, &k.into()), whole: self.whole }.stored()
+    }
+
+    /// The sum of both extents.
+    #[track_caller]
+    pub(crate) fn plus(&self, what: &str, other: &Self) -> Result<Self> {
+        if let (Some(a), Some(b)) = (self.as_known(), other.as_known()) {
+            fits(what, u64::from(a) + u64::from(b))?;
+        }
+        Ok(Self { size: R::Size::op(SizeOp::Add, &self.size, &other.size), whole: self.whole || other.whole }.stored())
+    }
+
+    /// The extent with its count stored in an array of its own: see [`SizeHandle::stored`].
+    fn stored(self) -> Self {
+        // Nothing reads the count of an array that is live up to its capacity.
+        if self.whole { self } else { Self { size: self.size.stored(), whole: false } }
+    }
+}
+
+impl Extent {
     /// `n` elements: a size that is [given](Size::given) as a number.
     pub(crate) fn given(n: u32) -> Self {
         Self { size: Size::given(n), whole: false }
@@ -52,11 +132,6 @@ impl Extent {
     pub(crate) fn given_u64(what: &str, n: u64) -> Result<Self> {
         fits(what, n)?;
         Ok(Self::given(n as u32))
-    }
-
-    /// `size` elements.
-    pub(crate) fn of(size: Size) -> Self {
-        Self { size, whole: false }.stored()
     }
 
     /// `n` elements. Fails with an error that names `what` if `n` exceeds the largest array.
@@ -101,58 +176,6 @@ impl Extent {
         }
     }
 
-    /// `size` elements, all of them live up to the capacity.
-    pub(crate) fn whole_of(size: Size) -> Self {
-        Self { size, whole: true }
-    }
-
-    /// The same capacity, with all elements live.
-    pub(crate) fn whole(&self) -> Self {
-        Self { size: self.size.clone(), whole: true }
-    }
-
-    /// The capacity.
-    pub(crate) fn size(&self) -> &Size {
-        &self.size
-    }
-
-    /// Whether all elements up to the capacity are live, regardless of the counts.
-    pub(super) fn is_whole(&self) -> bool {
-        self.whole
-    }
-
-    /// The count, if the size contains none that the device computes; independent of what was read. Decides types,
-    /// layouts and errors.
-    pub(crate) fn as_known(&self) -> Option<u32> {
-        self.size.as_known()
-    }
-
-    /// Whether both counts are provably equal: equal symbolic sizes, or equal known values.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self == other || self.size.is_same(&other.size)
-    }
-
-    /// The count on the device, if only the device knows it.
-    pub(crate) fn live(&self) -> Option<Expr> {
-        if self.whole { None } else { self.size.exact_expr() }
-    }
-
-    /// The count as an expression, host-known or not.
-    pub(crate) fn expr(&self) -> Expr {
-        self.live().unwrap_or_else(|| Expr::size(&self.size))
-    }
-
-    /// The extent multiplied by `k`.
-    #[track_caller]
-    pub(crate) fn times(&self, what: &str, k: u64) -> Result<Self> {
-        if self.as_known().is_some() {
-            fits(what, u64::from(self.capacity()).saturating_mul(k))?;
-        }
-        // The product of a host-known extent was checked above, so a factor beyond u32 implies 0 elements.
-        let k = u32::try_from(k).unwrap_or(u32::MAX);
-        Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
-    }
-
     /// The extent multiplied by `k`.
     #[track_caller]
     pub(crate) fn times_size(&self, what: &str, k: &Size) -> Result<Self> {
@@ -162,20 +185,6 @@ impl Extent {
             fits(what, u64::from(n) * u64::from(k))?;
         }
         Ok(Self { size: self.size.mul(k), whole: self.whole }.stored())
-    }
-
-    /// The extent divided by `k`, rounded down.
-    pub(crate) fn part(&self, k: impl Into<Size>) -> Self {
-        Self { size: self.size.div(k), whole: self.whole }.stored()
-    }
-
-    /// The sum of both extents.
-    #[track_caller]
-    pub(crate) fn plus(&self, what: &str, other: &Self) -> Result<Self> {
-        if let (Some(a), Some(b)) = (self.as_known(), other.as_known()) {
-            fits(what, u64::from(a) + u64::from(b))?;
-        }
-        Ok(Self { size: self.size.add(&other.size), whole: self.whole || other.whole }.stored())
     }
 
     /// The sum of all extents, in pairs: the depth of the size grows with the logarithm of their number.
@@ -193,28 +202,6 @@ impl Extent {
         }
         let size = sizes.pop().unwrap_or(Size::Const(0));
         Ok(Self { size, whole }.stored())
-    }
-
-    /// The extent with its count stored in an array of its own, if the count combines several counts or many
-    /// operations. Bounds the cost of reading a count.
-    fn stored(self) -> Self {
-        /// Maximum number of nested operations on a count that each reader recomputes.
-        const FEW: u32 = 4;
-        // Nothing reads the count of an array that is live up to its capacity.
-        if self.whole || self.size.is_host_known() {
-            return self;
-        }
-        let counts = self.size.counts();
-        if counts.is_empty() || counts.len() == 1 && self.size.depth() <= counts[0].depth() + FEW {
-            return self;
-        }
-        let backend = counts.iter().find_map(|size| match size.kind() {
-            Some(SizeKind::Count(count)) => Some(count.location()?.0.backend().clone()),
-            _ => None,
-        });
-        let (Some(backend), Some(live)) = (backend, self.size.exact_expr()) else { return self };
-        let node = Node::map(&backend, "count", Self::known(1), live, &[]);
-        Self { size: Size::count(node, Size::Const(0), self.size.clone()), whole: self.whole }
     }
 
     /// Sets the exact count, which was read from the location [`Self::count`].
@@ -251,7 +238,29 @@ impl Extent {
     }
 }
 
-/// Whether a size is known not to exceed another one. Nothing is known of two sizes of a plan.
+impl Size {
+    /// See [`SizeHandle::stored`].
+    pub(in crate::graph) fn stored(self) -> Self {
+        /// Maximum number of nested operations on a count that each reader recomputes.
+        const FEW: u32 = 4;
+        if self.is_host_known() {
+            return self;
+        }
+        let counts = self.counts();
+        if counts.is_empty() || counts.len() == 1 && self.depth() <= counts[0].depth() + FEW {
+            return self;
+        }
+        let backend = counts.iter().find_map(|size| match size.kind() {
+            Some(SizeKind::Count(count)) => Some(count.location()?.0.backend().clone()),
+            _ => None,
+        });
+        let (Some(backend), Some(live)) = (backend, self.exact_expr()) else { return self };
+        let node = Node::map(&backend, "count", Extent::known(1), live, &[]);
+        Self::count(node, Self::Const(0), self)
+    }
+}
+
+/// Whether a size is known not to exceed another one. Nothing is known of a size of a traced program.
 fn is_at_most(n: &Size, capacity: &Size) -> bool {
     !n.varies() && !capacity.varies() && n.host_value().is_some_and(|n| n <= capacity.capacity())
 }
@@ -265,6 +274,12 @@ fn fixed_index(at: &Expr) -> Option<Size> {
 /// sums the sizes.
 pub(crate) fn upper_bound(n: u64) -> u32 {
     n.min(u64::from(u32::MAX) - 1) as u32
+}
+
+/// Fails with an error that names `what` if an array cannot have `n` elements.
+#[track_caller]
+pub(crate) fn check_len(what: &str, n: u64) -> Result<()> {
+    fits(what, n).map(|_| ())
 }
 
 /// Returns `n` if an array can have `n` elements; otherwise the error names `what`.

@@ -46,9 +46,7 @@ pub(crate) struct FunctionData {
     pub(crate) def: Arc<FunctionDef>,
     /// Differs between functions that may give different results.
     pub(crate) identity: Digest,
-    /// For a function of a plan: its number in the program. It has no Rust function.
-    pub(crate) number: Option<u32>,
-    /// None for a function of a plan, and for one of a file that was not registered.
+    /// None for one of a file that was not registered.
     pub(crate) rust: Option<BlockFunction>,
     /// Where the user defined the function.
     pub(crate) location: &'static Location<'static>,
@@ -59,24 +57,9 @@ impl Function {
         Self(Arc::new(data))
     }
 
-    /// The function of a plan that stands for function `number` of the program.
-    pub(in crate::graph) fn planned(number: u32, def: &Arc<FunctionDef>) -> Self {
-        Self::new(FunctionData {
-            def: def.clone(),
-            identity: Digest::of("function of a plan", number),
-            number: Some(number),
-            rust: None,
-            location: caller(),
-        })
-    }
-
     /// The part that a program contains.
     pub(crate) fn def(&self) -> &Arc<FunctionDef> {
         &self.0.def
-    }
-    /// The function itself, or for one of a plan the function of the run with its number.
-    pub(crate) fn of_run<'a>(&'a self, functions: &'a [Self]) -> &'a Self {
-        self.0.number.map_or(self, |number| &functions[number as usize])
     }
     pub(crate) fn name(&self) -> &str {
         &self.0.def.name
@@ -87,10 +70,6 @@ impl Function {
     pub(crate) fn result(&self) -> DType {
         self.0.def.result
     }
-    pub(crate) fn wgsl(&self) -> &WgslFunction {
-        &self.0.def.wgsl
-    }
-
     /// Whether the Rust function, which the CPU calls, is there.
     pub(crate) fn has_rust(&self) -> bool {
         self.0.rust.is_some()
@@ -145,7 +124,6 @@ impl Function {
         Self::new(FunctionData {
             def: Arc::new(def),
             identity: Digest::of("function", "for tests"),
-            number: None,
             rust: Some(Box::new(move |arguments, results| {
                 for (k, result) in results.iter_mut().enumerate() {
                     *result = one(arguments[0][k], arguments[1][k]);

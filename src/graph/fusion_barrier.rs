@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::digest::DigestMap;
-use super::node::{Node, Recipe};
+use super::planned::{Node, Recipe};
 
 /// The reason why an array is stored between two kernels instead of being fused into the kernel that reads it.
 ///

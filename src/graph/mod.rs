@@ -2,16 +2,18 @@
 //!
 //! Operations record [`node`]s: arrays with a recipe, the [`primitive`] that computes them, over expressions ([`expr`])
 //! and symbolic sizes ([`size`]). A read traces the nodes below it into a flat [`program`], in which sizes and the
-//! numbers of the user are parameters. The program is the key of each backend's plan cache. On a miss the program is
-//! lifted to nodes of its own, and [`plan`] fuses them into steps, which backends run:
+//! numbers of the user are parameters. The program is the key of each backend's plan cache. On a miss [`plan`] fuses the
+//! program's arrays into steps, which backends run. The definitions of a plan ([`planned`]) continue those of its program;
+//! nothing is turned back into a recording on the way to a result:
 //!
 //! ```text
-//! node, expr, size ──trace──> program + bindings ──cache──> plan ──backend──> results, for the recorded nodes
-//!                                    └──lift──> planned nodes ──plan──> steps ┘
+//! node, expr, size ──trace──> program + bindings ──plan──> steps ──backend──> results, for the recorded nodes
 //! ```
 //!
+//! Recordings and plans build and rewrite expressions by the same code, over [`handles`].
+//!
 //! A plan is immutable, and all threads that run the program share it. The sizes of a run are in its own table
-//! ([`size::RunTable`]): the planner and the backends ask the [`size::SizeView`] of the run for the value of a size.
+//! ([`size::RunTable`]): the planner and the backends ask the [`planned::SizeView`] of the run for the value of a size.
 //!
 //! [`driver`] runs a plan on any backend, step by step. [`stage`] selects the sizes that are read back before the rest is computed.
 //!
@@ -35,14 +37,17 @@ pub(crate) mod expr;
 pub(crate) mod extent;
 pub(crate) mod function;
 pub(crate) mod fusion_barrier;
+pub(crate) mod handles;
 mod interned;
 pub(crate) mod many_dispatches;
 pub(crate) mod node;
 pub(crate) mod opcode;
 pub(crate) mod plan;
+pub(crate) mod planned;
 pub(crate) mod primitive;
 pub(crate) mod program;
 mod read_bytes;
+mod recorded;
 pub(crate) mod recording;
 pub(crate) mod reducer;
 pub(crate) mod refs;
@@ -82,8 +87,8 @@ pub(crate) struct WeakNode(std::sync::Weak<node::NodeData>);
 
 /// A scalar expression: the value of one element as a function of its position. Cheap to clone, immutable, compared by
 /// structure.
-#[derive(Debug, Clone)]
-pub(crate) struct Expr(Arc<expr::ExprData>);
+#[derive(Debug)]
+pub(crate) struct Expr<R: handles::Handles = refs::Recorded>(Arc<expr::ExprData<R>>);
 
 /// A symbolic size; cheap to clone, compared by structure and not by value.
 #[derive(Debug, Clone)]
@@ -101,8 +106,8 @@ pub(crate) enum Size {
 /// so that the host need not wait: buffers and grids are sized for an upper bound, the *capacity*, and kernels stop at
 /// the count. Where the host knows the count, as on the CPU backend always, capacity and count are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Extent {
-    size: Size,
+pub(crate) struct Extent<R: refs::Refs = refs::Recorded> {
+    size: R::Size,
     /// All elements up to the capacity are live, regardless of the counts.
     whole: bool,
 }

@@ -23,7 +23,7 @@ pub(crate) trait Refs: Debug + Clone + Eq + Hash {
     type Function: Debug + Clone + Eq + Hash;
 }
 
-/// The references of a recording, and of the nodes of a plan.
+/// The references of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Recorded;
 

@@ -2,10 +2,8 @@
 //! results.
 
 use super::canonical_order::BLOCK;
-use super::expr::Expr;
-use super::node::{Node, Rows};
+use super::planned::{Expr, Node, Rows, SizeView};
 use super::reducer::{Accumulator, Reducer};
-use super::size::SizeView;
 
 /// Epilogue of a row reduction: the value that is stored in place of the reduced one.
 #[derive(Debug)]

@@ -28,77 +28,39 @@ impl ScalarDef {
     }
 }
 
-/// A scalar parameter of a recording, or of a plan.
+/// A scalar parameter of a recording, with the value that the recording binds.
 #[derive(Debug, Clone)]
 pub(crate) struct ScalarParam {
     def: ScalarDef,
-    value: Value,
-}
-
-#[derive(Debug, Clone)]
-enum Value {
-    /// The value that the recording binds.
-    Recorded(Scalar),
-    /// A slot of a plan: the scalar of that number in the table of a run.
-    Slot { identity: Digest, number: u32 },
+    value: Scalar,
 }
 
 impl ScalarParam {
     /// A parameter to which the recording binds that value.
     pub(crate) fn recorded(value: Scalar) -> Self {
         let def = ScalarDef { dtype: value.dtype(), is_nonzero: false };
-        Self { def, value: Value::Recorded(value) }
-    }
-
-    /// A slot of a plan, for scalar `number` of the program.
-    pub(crate) fn slot(identity: Digest, number: u32, def: ScalarDef) -> Self {
-        Self { def, value: Value::Slot { identity, number } }
+        Self { def, value }
     }
 
     /// The parameter as a divisor: with the promise that it is not 0, if the recording binds another value.
     pub(crate) fn as_divisor(&self) -> Self {
-        match self.value {
-            Value::Recorded(value) => {
-                let def = ScalarDef { is_nonzero: value.bits() != 0, ..self.def };
-                Self { def, value: self.value.clone() }
-            }
-            Value::Slot { .. } => self.clone(),
-        }
+        let def = ScalarDef { is_nonzero: self.value.bits() != 0, ..self.def };
+        Self { def, value: self.value }
     }
 
     pub(crate) fn def(&self) -> ScalarDef {
         self.def
     }
 
-    /// The value that the recording binds; `None` for a slot of a plan.
-    pub(crate) fn recorded_value(&self) -> Option<Scalar> {
-        match self.value {
-            Value::Recorded(value) => Some(value),
-            Value::Slot { .. } => None,
-        }
-    }
-
-    /// The value in a run with those scalars.
-    pub(crate) fn value_in(&self, scalars: &[Scalar]) -> Scalar {
-        match self.value {
-            Value::Recorded(value) => value,
-            Value::Slot { number, .. } => {
-                let value = scalars[number as usize];
-                debug_assert!(self.def.accepts(value), "bug: {value:?} for a parameter of {:?}", self.def);
-                value
-            }
-        }
+    /// The value that the recording binds.
+    pub(crate) fn recorded_value(&self) -> Scalar {
+        self.value
     }
 
     /// The identity in a graph: parameters of a recording are equal if their values are, so that equal recordings are
-    /// one array; slots of a plan are not, whatever their values.
+    /// one array.
     pub(crate) fn digest(&self) -> Digest {
-        match &self.value {
-            Value::Recorded(value) => {
-                Digest::of("scalar parameter", (value.dtype(), value.bits(), self.def.is_nonzero))
-            }
-            Value::Slot { identity, .. } => *identity,
-        }
+        Digest::of("scalar parameter", (self.value.dtype(), self.value.bits(), self.def.is_nonzero))
     }
 }
 
@@ -120,14 +82,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_are_equal_by_identity_and_recorded_parameters_by_bits() {
+    fn parameters_are_equal_by_bits() {
         let of = |v: f32| ScalarParam::recorded(v.into());
         assert_eq!(of(f32::NAN), of(f32::NAN));
         assert_ne!(of(0.0), of(-0.0));
-        let slots = [0, 1].map(|k| ScalarParam::slot(Digest::of("test", k), k, of(0.0).def()));
-        let [a, b] = slots.each_ref().map(|slot| slot.value_in(&[2.5f32.into(); 2]));
-        assert_eq!(a, b);
-        assert_ne!(slots[0], slots[1]);
     }
 
     #[test]

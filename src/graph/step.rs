@@ -1,13 +1,10 @@
 //! Steps of a plan, and the device limits that they observe.
 
-use std::sync::Arc;
-
 use super::digest::DigestSet;
-use super::expr::{Check, Expr, ExprKind};
 use super::fusion_barrier::Barriers;
-use super::node::{Node, Recipe, Rows};
+use super::planned::{Arena, Expr, ExprKind, Node, Recipe, Rows, Size, SizeView};
+use super::program::CheckId;
 use super::row_kernel::RowKernel;
-use super::size::{Size, SizeView};
 use super::walk::{arrays, for_each_expr, for_each_node};
 use crate::tuning::Tuning;
 
@@ -26,7 +23,7 @@ pub(crate) trait Kernels: std::fmt::Debug + Sync {
 
     /// The steps that take the place of a step that exceeds the bindings. `done` holds the nodes that the plan computes
     /// so far.
-    fn legalize(&self, step: Step, _sizes: SizeView<'_>, _done: &mut DigestSet) -> Vec<Step> {
+    fn legalize(&self, step: Step, _sizes: SizeView<'_>, _arena: &mut Arena, _done: &mut DigestSet) -> Vec<Step> {
         vec![step]
     }
 }
@@ -106,7 +103,7 @@ pub(crate) struct Step {
     /// Limits of the kernels.
     pub(crate) limits: PlanLimits,
     /// Conditions that the step evaluates.
-    pub(crate) checks: Vec<Arc<Check>>,
+    pub(crate) checks: Vec<CheckId>,
     /// Further nodes that must be computed before the step, since the output depends on their conditions or counts.
     pub(crate) after: Vec<Node>,
     /// The partition in which the kernel knows the row of each element, by one search per tile: splits and inner width.
@@ -175,7 +172,7 @@ impl Step {
 
 impl Step {
     /// The checks that the step evaluates; that of an assertion is the last.
-    pub(crate) fn all_checks(&self) -> impl Iterator<Item = &Arc<Check>> {
+    pub(crate) fn all_checks(&self) -> impl Iterator<Item = &CheckId> {
         self.checks.iter().chain(self.recipe.check())
     }
 
@@ -235,7 +232,7 @@ pub(crate) struct Dependencies {
     /// The arrays, in order of first use.
     pub(crate) reads: Vec<Node>,
     /// The conditions.
-    pub(crate) checks: Vec<Arc<Check>>,
+    pub(crate) checks: Vec<CheckId>,
     /// The first partition in which an expression needs the row of the current element: splits and inner width.
     pub(crate) own_row: Option<(Node, u32)>,
     /// Further arrays that hold counts of the recipe's sizes, to be computed before the step.
@@ -257,7 +254,7 @@ impl Dependencies {
                 if let ExprKind::Checked(check, ..) = e.kind()
                     && !out.checks.contains(check)
                 {
-                    out.checks.push(check.clone());
+                    out.checks.push(*check);
                 }
                 if let Some(n) = e.node()
                     && seen.insert(n.digest())
@@ -267,7 +264,7 @@ impl Dependencies {
                 if let ExprKind::Size(size) = e.kind() {
                     merge(
                         &mut out.sized,
-                        size.counts().into_iter().filter_map(Size::slot_count).map(|c| c.node.clone()),
+                        size.counts().into_iter().filter_map(Size::device_count).map(|c| c.node.clone()),
                     );
                 }
                 if out.own_row.is_none() {

@@ -11,11 +11,9 @@ use std::collections::HashSet;
 
 use super::access::Access;
 use super::digest::Digest;
-use super::expr::{Expr, ExprKind};
-use super::node::Node;
 use super::plan::Step;
+use super::planned::{Expr, ExprKind, Node, SizeView};
 use super::primitive::positions::Positions;
-use super::size::SizeView;
 use super::walk::for_each_expr;
 
 /// Size in bytes of the largest array that is assumed to fit the caches.

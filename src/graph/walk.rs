@@ -2,10 +2,10 @@
 
 use super::digest::DigestSet;
 use super::expr::Expr;
-use super::node::Node;
+use super::handles::{ArrayHandle, Handles};
 
 /// Calls `f` for each distinct subexpression.
-pub(crate) fn for_each_expr(e: &Expr, f: &mut impl FnMut(&Expr)) {
+pub(crate) fn for_each_expr<R: Handles>(e: &Expr<R>, f: &mut impl FnMut(&Expr<R>)) {
     let mut seen = DigestSet::default();
     let mut stack = vec![e];
     while let Some(e) = stack.pop() {
@@ -17,12 +17,12 @@ pub(crate) fn for_each_expr(e: &Expr, f: &mut impl FnMut(&Expr)) {
 }
 
 /// Calls `f` for each array that the expression reads, once per distinct subexpression that reads it.
-pub(crate) fn for_each_node(e: &Expr, f: &mut impl FnMut(&Node)) {
+pub(crate) fn for_each_node<R: Handles>(e: &Expr<R>, f: &mut impl FnMut(&R::Array)) {
     for_each_expr(e, &mut |e| e.node().into_iter().for_each(&mut *f));
 }
 
 /// The arrays that the expression reads.
-pub(crate) fn arrays(e: &Expr) -> DigestSet {
+pub(crate) fn arrays<R: Handles>(e: &Expr<R>) -> DigestSet {
     let mut out = DigestSet::default();
     for_each_node(e, &mut |n| {
         out.insert(n.digest());

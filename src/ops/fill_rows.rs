@@ -33,7 +33,6 @@ operations! {
     alias "full";
     tensorflow "tf.fill";
     gradient none "constant";
-    typed hand;
     row none "it makes a tensor";
 }
 

@@ -15,7 +15,7 @@ use crate::graph::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::Rows;
-use crate::graph::size::{RecordedSize, SizeView};
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
 /// The arrays of a read, in request order; none for a part that the host already knew.
@@ -96,7 +96,7 @@ pub(super) fn known_bytes<'a>(
         let extent = part.node.extent();
         match (&part.elements, extent.host_value()) {
             (Elements::All, Some(_)) => {
-                let n = SizeView::RECORDED.unsaturated(extent.size());
+                let n = extent.size().unsaturated();
                 Extent::known_u64(part.node.op(), n)?;
                 Ok(n * part.node.dtype().size() as u64)
             }

@@ -13,6 +13,6 @@ mod layers;
 mod manifests;
 mod operations;
 mod paths;
-mod run_sizes;
+mod plan_definitions;
 mod sizes;
 mod source;

@@ -5,15 +5,14 @@ use super::compiled_expr::{CompiledExpr, Inputs};
 use super::compute::CpuPrimitive;
 use super::eval::Block;
 use crate::error::Result;
-use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, Extent, InPlan};
 use crate::graph::primitive::Append;
 
 /// Positions per evaluated block.
 const BLOCK: usize = 8192;
 
-impl CpuPrimitive for Append {
+impl CpuPrimitive for Append<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         append(inputs, &self.parts, &mut outputs[0]);
         Ok(())

@@ -7,9 +7,8 @@ use super::eval::Block;
 use super::parallel;
 use super::rank_bitmap::{MarkedPositions, marked, ranks};
 use crate::error::Result;
-use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan, Node};
 use crate::graph::primitive::Compact;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS};
 
@@ -28,7 +27,7 @@ fn outputs<'o>(ranks: &[u32], size: usize, mut out: &'o mut [u8]) -> Vec<&'o mut
     outputs
 }
 
-impl CpuPrimitive for Compact {
+impl CpuPrimitive for Compact<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         compact(inputs, &self.bitmap, &self.value, self.inner as usize, &mut outputs[0]);
         Ok(())

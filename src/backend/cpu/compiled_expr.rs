@@ -8,18 +8,17 @@ use super::pool::Pool;
 pub(super) use super::template::{Op, OpId};
 use super::template::{Prepared, Template};
 use crate::error::Error;
-use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::Extent;
-use crate::graph::function::Function;
-use crate::graph::node::Node;
+use crate::graph::function::Function as UserFunction;
+use crate::graph::planned::{Expr, Extent, Function, Node, SizeView};
+use crate::graph::program::CheckId;
 use crate::graph::scalar::Scalar;
-use crate::graph::size::{RunTable, SizeView};
+use crate::graph::size::RunTable;
 
 /// Arrays that the expressions of a step read, and slots into which their checks report failures.
 #[derive(Clone)]
 pub(crate) struct Inputs {
     /// The user's functions that the expressions call, for those of the plan.
-    pub(crate) functions: Arc<[Function]>,
+    pub(crate) functions: Arc<[UserFunction]>,
     /// The arrays, by their numbers in `step`.
     pub(crate) arrays: Vec<Arc<Array>>,
     pub(crate) step: Arc<Prepared>,
@@ -50,12 +49,12 @@ impl Inputs {
     }
 
     /// The function to call.
-    pub(super) fn function<'f>(&'f self, f: &'f Function) -> &'f Function {
+    pub(super) fn function(&self, f: &Function) -> &UserFunction {
         f.of_run(&self.functions)
     }
 
     /// The outcome slot of a check.
-    pub(super) fn outcome(&self, check: &Arc<Check>) -> &AtomicU32 {
+    pub(super) fn outcome(&self, check: &CheckId) -> &AtomicU32 {
         &self.outcomes[self.step.check(check)]
     }
 }

@@ -3,8 +3,9 @@
 use super::array::Array;
 use super::compiled_expr::Inputs;
 use crate::error::Result;
-use crate::graph::extent::Extent;
+use crate::graph::extent::check_len;
 use crate::graph::plan::{Kernels, Step};
+use crate::graph::planned::Node;
 use crate::graph::primitive::each_primitive;
 
 /// The loops of a primitive.
@@ -18,9 +19,9 @@ pub(super) fn compute(step: &Step, inputs: &Inputs) -> Result<Vec<Array>> {
     let op = step.out.op();
     // Size arithmetic saturates, so that this check detects any size beyond the limit.
     for out in step.outputs() {
-        Extent::known_u64(op, inputs.sizes().unsaturated(out.extent().size()))?;
+        check_len(op, inputs.sizes().unsaturated(out.extent().size()))?;
     }
-    let allocate = |n: &crate::graph::Node| Array::uninit(&inputs.pool, n.op(), n.dtype(), inputs.count(n.extent()));
+    let allocate = |n: &Node| Array::uninit(&inputs.pool, n.op(), n.dtype(), inputs.count(n.extent()));
     let mut outputs = step.outputs().into_iter().map(allocate).collect::<Result<Vec<Array>>>()?;
     each_primitive!(&step.recipe, p => p.compute(step, inputs, &mut outputs))?;
     Ok(outputs)

@@ -8,7 +8,6 @@
 //! The branches of a `select` are evaluated only at the positions that take them. Exceptions are branches whose excess
 //! evaluations cost less than partitioning the positions, and elements that are copied directly (see `copies`).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::arithmetic;
@@ -19,7 +18,7 @@ use super::load::load;
 use super::operand::Operand;
 use super::rows_of::rows_of;
 use super::segments::{self, Range, segments};
-use crate::graph::expr::Check;
+use crate::graph::program::CheckId;
 use crate::graph::scalar::Scalar;
 
 /// Evaluates a compiled expression at a block of positions and memoizes every intermediate result.
@@ -84,7 +83,7 @@ impl<'a> Block<'a> {
     }
 
     /// Records the first position at which the expression, a condition, does not hold.
-    pub(crate) fn check(mut self, inputs: &Inputs, check: &Arc<Check>) {
+    pub(crate) fn check(mut self, inputs: &Inputs, check: &CheckId) {
         if self.len == 0 {
             return;
         }

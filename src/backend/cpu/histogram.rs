@@ -8,8 +8,8 @@ use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::parallel;
 use crate::error::Result;
-use crate::graph::expr::Expr;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan};
 use crate::graph::primitive::Histogram;
 
 /// Positions per block.
@@ -25,7 +25,7 @@ const INTERLEAVED: usize = 1 << 11;
 /// Parts of the positions per core.
 const PARTS: usize = 4;
 
-impl CpuPrimitive for Histogram {
+impl CpuPrimitive for Histogram<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         histogram(inputs, &self.key, inputs.count(&self.count), &mut outputs[0]);
         Ok(())

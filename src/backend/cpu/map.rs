@@ -1,16 +1,15 @@
 //! Maps and assertions, evaluated in blocks on all cores.
 
-use std::sync::Arc;
-
 use super::array::Array;
 use super::compiled_expr::{CompiledExpr, Inputs};
 use super::compute::CpuPrimitive;
 use super::eval::Block;
 use super::parallel;
 use crate::error::Result;
-use crate::graph::expr::{Check, Expr};
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan};
 use crate::graph::primitive::{Assert, Map};
+use crate::graph::program::CheckId;
 
 /// Positions per block. A dozen arrays of this length fit a core's L2 cache, and their computation takes much longer
 /// than the fixed cost per block.
@@ -32,14 +31,14 @@ fn for_each_block(out: &mut [u8], size: usize, f: &(dyn Fn(u32, &mut [u8]) -> bo
     });
 }
 
-impl CpuPrimitive for Assert {
+impl CpuPrimitive for Assert<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, _: &mut [Array]) -> Result<()> {
         assert(inputs, &self.ok, &self.check, inputs.count(&self.count));
         Ok(())
     }
 }
 
-impl CpuPrimitive for Map {
+impl CpuPrimitive for Map<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let out = &mut outputs[0];
         map(inputs, &self.value, out.len(), out);
@@ -57,7 +56,7 @@ pub(crate) fn map(inputs: &Inputs, e: &Expr, n: usize, out: &mut Array) {
 }
 
 /// Records the first of `n` positions at which the condition `ok` fails.
-pub(crate) fn assert(inputs: &Inputs, ok: &Expr, check: &Arc<Check>, n: usize) {
+pub(crate) fn assert(inputs: &Inputs, ok: &Expr, check: &CheckId, n: usize) {
     let expr = CompiledExpr::new(inputs, ok);
     parallel::for_each_index(n.div_ceil(BLOCK), &|k| {
         let start = k * BLOCK;

@@ -55,8 +55,8 @@ mod work_items;
 mod zeroed_memory;
 
 use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use array::Array;
 use compiled_expr::Inputs;
@@ -70,15 +70,13 @@ use timed::Timed;
 use crate::dtype::DType;
 use crate::environment;
 use crate::error::Result;
-use crate::graph::backend::{
-    Backend, BackendRef, BoxedRead, CountedMemory, Elements, Part, ReadBytes, Status, StepCost, Wait,
-};
+use crate::graph::backend::{Backend, BoxedRead, CountedMemory, Elements, Part, ReadBytes, Status, StepCost, Wait};
 use crate::graph::driver::{CountState, Driver, Execution, StepRun};
-use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
 use crate::graph::plan::{Int64Repr, LastCounts, LinkedPlan, PlanLimits, Step};
-use crate::graph::program::trace;
-use crate::graph::size::{RunTable, SizeView};
+use crate::graph::planned::{self, SizeView};
+use crate::graph::program::{CheckId, trace};
+use crate::graph::size::{RecordedSize, RunTable};
 use crate::graph::timed_run::TimedRun;
 use crate::graph::traced_run::{TracedProgram, TracedRun};
 use crate::graph::traffic::traffic;
@@ -97,12 +95,6 @@ pub(crate) struct CpuBackend {
     id: u64,
     pool: Arc<Pool>,
     driver: Driver,
-}
-
-/// The backend that nodes of cached plans refer to, so that they keep no actual backend alive.
-pub(crate) fn placeholder() -> BackendRef {
-    static PLACEHOLDER: OnceLock<BackendRef> = OnceLock::new();
-    PLACEHOLDER.get_or_init(|| Arc::new(CpuBackend::new(u64::MAX, true))).clone()
 }
 
 /// The array of a stored result.
@@ -154,7 +146,7 @@ impl CpuBackend {
                 Elements::All => 0..array.len(),
                 Elements::Range(range) => range.start as usize..range.end as usize,
                 Elements::At(at) => {
-                    let at = SizeView::RECORDED.value(at) as usize;
+                    let at = at.capacity() as usize;
                     assert!(at < array.len(), "bug: a count at {at} of an array of {}", array.len());
                     at..at + 1
                 }
@@ -173,7 +165,7 @@ impl Execution for &CpuBackend {
         let (step, sizes) = (&plan.steps[number], SizeView::of(table));
         let prepare = |plan: &LinkedPlan| plan.steps.iter().map(|step| Arc::new(Prepared::of(step))).collect();
         let prepared = &plan.prepared::<Vec<Arc<Prepared>>>(prepare)[number];
-        let is_exact = |n: &&Node| sizes.host_value(n.extent().size()).is_some();
+        let is_exact = |n: &&planned::Node| sizes.host_value(n.extent().size()).is_some();
         debug_assert!(step.outputs().iter().all(is_exact), "bug: {} runs before its sizes are exact", step.out.op());
         let bytes = || step.outputs().iter().map(|n| sizes.bytes(n)).sum::<u64>();
         let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
@@ -188,7 +180,7 @@ impl Execution for &CpuBackend {
         if !prepared.checks.is_empty() {
             let block: Arc<dyn Any + Send + Sync> = Arc::new(outcomes);
             let fresh =
-                |(slot, check): (usize, &Arc<Check>)| Status::new(block.clone(), slot as u32, locations.of(check));
+                |(slot, check): (usize, &CheckId)| Status::new(block.clone(), slot as u32, locations.check(*check));
             status.extend(prepared.checks.iter().enumerate().map(fresh));
         }
         let computed = compute(step, &inputs);
@@ -252,9 +244,6 @@ impl Backend for CpuBackend {
     }
     fn try_read_u32(&self, stored: &Stored, at: u32) -> Option<u32> {
         holds(&stored.status).then(|| word(stored, at))
-    }
-    fn placeholder(&self) -> BackendRef {
-        placeholder()
     }
     fn cost(&self, _: &Step, _: SizeView<'_>) -> Result<StepCost> {
         Ok(StepCost { dispatches: 1, limits: Vec::new(), scratch_bytes: 0 })

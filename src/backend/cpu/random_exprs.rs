@@ -18,6 +18,10 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::function::Function;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::plan::PlanOf;
+use crate::graph::planned::{self, ExprKind};
+use crate::graph::step::merge;
+use crate::graph::walk::for_each_expr;
 use crate::math::MathFn;
 
 /// Generator of random expressions.
@@ -147,13 +151,13 @@ fn mirrored(splits: &Node, row: &Expr, start: Expr) -> Expr {
 }
 
 /// Random inputs of an expression.
-fn inputs(random: &mut Random, splits: &[Node], values: &[Node], check: &Arc<Check>) -> Inputs {
+fn inputs(random: &mut Random, splits: &[Node], values: &[Node]) -> Inputs {
     let outcomes: Arc<[AtomicU32]> = [AtomicU32::new(u32::MAX)].into();
     let pool = Arc::new(Pool::default());
     let mut inputs = Inputs {
-        functions: Arc::from([]),
+        functions: [Function::for_tests()].into(),
         arrays: Vec::new(),
-        step: Arc::new(Prepared::new(splits.iter().chain(values).map(Node::digest), vec![check.clone()])),
+        step: Arc::default(),
         outcomes,
         panic: Arc::default(),
         pool: pool.clone(),
@@ -185,11 +189,23 @@ fn inputs(random: &mut Random, splits: &[Node], values: &[Node], check: &Arc<Che
 /// Compares the evaluation of a block of `n` positions from `start` on with the evaluation of its positions one by one.
 /// Returns whether the condition failed.
 fn compare<T: Value + ArrayElement + PartialEq + std::fmt::Debug>(
-    inputs: &Inputs,
+    inputs: &mut Inputs,
+    nodes: &[&Node],
     e: &Expr,
     start: u32,
     n: u32,
 ) -> bool {
+    let plan = PlanOf::of_expr(nodes[0].backend(), e);
+    let (e, mut checks) = (&plan.expr(), Vec::new());
+    for_each_expr(e, &mut |e| {
+        if let ExprKind::Checked(check, ..) = e.kind() {
+            merge(&mut checks, [*check]);
+        }
+    });
+    // An array that the expression does not read keeps its number.
+    let array = |node: &&Node| plan.array(node).map_or(node.digest(), planned::Node::digest);
+    inputs.step = Arc::new(Prepared::new(nodes.iter().map(array), checks));
+    let inputs = &*inputs;
     let expr = CompiledExpr::new(inputs, e);
     let failed = || inputs.outcomes[0].swap(u32::MAX, Ordering::Relaxed);
     let expected: Vec<T> = (start..start + n).map(|at| Block::positions(&expr, vec![at]).eval_as::<T>()[0]).collect();
@@ -210,19 +226,20 @@ fn blocks_have_the_values_and_conditions_of_their_positions() {
     // The nodes only name arrays; each round chooses their contents.
     let nodes = |dtype| [(); 3].map(|()| Node::source(&backend, dtype, 1000, Arc::new(())));
     let (splits, values) = (nodes(DType::U32), nodes(DType::F32));
+    let nodes: Vec<&Node> = splits.iter().chain(&values).collect();
     let mut random = Random(7);
     let mut failed = 0;
     for round in 0..6000 {
         let check = Check::new("test", "a condition");
-        let inputs = inputs(&mut random, &splits, &values, &check);
+        let mut inputs = inputs(&mut random, &splits, &values);
         let (start, n) = (random.below(300), 1 + [5, 100, 700][random.below(3) as usize]);
         let depth = 1 + random.below(4);
         let mut generator = Generator { random: &mut random, splits: &splits, values: &values, check };
         let has_failed = if round % 2 == 0 {
-            compare::<u32>(&inputs, &generator.index(depth), start, n)
+            compare::<u32>(&mut inputs, &nodes, &generator.index(depth), start, n)
         } else {
             let condition = if round % 4 == 1 { generator.offset_condition() } else { generator.condition(2) };
-            compare::<f32>(&inputs, &condition.select(generator.branch(), generator.branch()), start, n)
+            compare::<f32>(&mut inputs, &nodes, &condition.select(generator.branch(), generator.branch()), start, n)
         };
         failed += usize::from(has_failed);
     }
@@ -240,9 +257,9 @@ fn functions_are_called_at_the_positions_of_their_branch() {
     let table = Node::source(&backend, DType::F32, 8, Arc::new(()));
     let pool = Arc::new(Pool::default());
     let mut inputs = Inputs {
-        functions: Arc::from([]),
+        functions: [function.clone()].into(),
         arrays: Vec::new(),
-        step: Arc::new(Prepared::new([table.digest()].into_iter(), Vec::new())),
+        step: Arc::default(),
         outcomes: [AtomicU32::new(u32::MAX)].into(),
         panic: Arc::default(),
         pool: pool.clone(),
@@ -262,7 +279,7 @@ fn functions_are_called_at_the_positions_of_their_branch() {
         Expr::u32(102).lt(Expr::index()).select(zero(), at(called())),
         inside().select(Expr::index().lt(Expr::u32(101)).select(at(called()), at(called().add(Expr::u32(2)))), zero()),
     ] {
-        compare::<f32>(&inputs, &e, 100, 40);
+        compare::<f32>(&mut inputs, &[&table], &e, 100, 40);
         assert!(inputs.panic.get().is_none(), "{e:?}: {:?}", inputs.panic.get());
     }
 }

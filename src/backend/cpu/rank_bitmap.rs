@@ -7,15 +7,15 @@ use super::eval::Block;
 use super::parallel;
 use super::simd::{self, Loop};
 use crate::error::Result;
-use crate::graph::expr::Expr;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan};
 use crate::graph::primitive::Mark;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS, WORD};
 
 /// Tiles per evaluated block.
 const TILES_PER_BLOCK: usize = 4;
 
-impl CpuPrimitive for Mark {
+impl CpuPrimitive for Mark<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         rank_bitmap(inputs, &self.keep, inputs.count(&self.count), &mut outputs[0]);
         Ok(())

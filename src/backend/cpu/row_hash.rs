@@ -8,16 +8,15 @@ use super::fingerprint::{fetch64, fingerprint64};
 use super::parallel;
 use super::work_items::{RowStarts, WorkItem};
 use crate::error::Result;
-use crate::graph::expr::Expr;
-use crate::graph::node::Rows;
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan, Rows};
 use crate::graph::primitive::RowHash;
 
 /// Most bytes, and most rows, per work item. A longer row is a work item by itself.
 const CHUNK: usize = 4096;
 
-impl CpuPrimitive for RowHash {
+impl CpuPrimitive for RowHash<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let nrows = inputs.count(&self.on.nrows);
         let op = self.op.map(|key| inputs.sizes().scalar(key).bits());

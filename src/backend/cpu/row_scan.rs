@@ -17,10 +17,9 @@ use super::work_items::{RowStarts, WorkItem};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::canonical_order::row_scan::{CHUNK, INNER_GROUP, OUTER_GROUP, block_len};
-use crate::graph::expr::Expr;
-use crate::graph::node::{RowDomain, Rows};
 use crate::graph::opcode::ReduceOp;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan, RowDomain, Rows};
 use crate::graph::primitive;
 use crate::graph::scalar::Scalar;
 
@@ -257,7 +256,7 @@ fn add_offsets<T: Copy>(offsets: &[T], combine: impl Fn(T, T) -> T, out: &mut [T
     }
 }
 
-impl CpuPrimitive for primitive::RowScan {
+impl CpuPrimitive for primitive::RowScan<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let RowDomain { rows, nrows, inner, .. } = &self.on;
         row_scan(inputs, self.op, rows, inputs.count(nrows), *inner as usize, &self.value, &mut outputs[0]);

@@ -12,9 +12,8 @@ use super::pool::Pool;
 use super::sort::sort_indices;
 use super::work_items::{RowStarts, WorkItem};
 use crate::error::Result;
-use crate::graph::expr::Expr;
-use crate::graph::node::Rows;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan, Rows};
 use crate::graph::primitive::RowSort;
 
 /// Most elements, and most rows, per work item. A longer row is a work item by itself.
@@ -23,7 +22,7 @@ const CHUNK: usize = 4096;
 /// Length up to which rows are sorted by comparisons.
 const MAX_COMPARISON_SORT_LEN: usize = 512;
 
-impl CpuPrimitive for RowSort {
+impl CpuPrimitive for RowSort<InPlan> {
     fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let rows = (&self.on.rows, inputs.count(&self.on.nrows));
         row_sort(inputs, step.out.op(), rows, (&self.key, self.bits), &mut outputs[0])

@@ -12,12 +12,13 @@ use super::eval::Block;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::plan::Step;
+use crate::graph::planned::InPlan;
 use crate::graph::primitive::Scan;
 
 /// Positions per block.
 const BLOCK: usize = 8192;
 
-impl CpuPrimitive for Scan {
+impl CpuPrimitive for Scan<InPlan> {
     fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let expr = CompiledExpr::new(inputs, &self.value);
         let values = |start: usize, out: &mut [u32]| {

@@ -16,6 +16,7 @@ use super::pool::Pool;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::plan::Step;
+use crate::graph::planned::InPlan;
 use crate::graph::primitive::Sort;
 
 const DIGITS: usize = 256;
@@ -29,7 +30,7 @@ const SEQUENTIAL_MERGE_LEN: usize = 1 << 14;
 /// Keys per evaluated block.
 const BLOCK: usize = 1 << 13;
 
-impl CpuPrimitive for Sort {
+impl CpuPrimitive for Sort<InPlan> {
     fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let (op, n, out) = (step.out.op(), inputs.count(&self.count), &mut outputs[0]);
         let mut keys = Array::uninit(&inputs.pool, op, DType::U32, n)?;

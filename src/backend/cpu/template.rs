@@ -5,14 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::dtype::DType;
 use crate::graph::digest::{Digest, DigestMap, DigestSet};
-use crate::graph::expr::{Check, Expr, ExprKind};
-use crate::graph::function::Function;
-use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, ExprKind, Function, Node, Param, Size};
+use crate::graph::program::CheckId;
 use crate::graph::scalar::Scalar;
-use crate::graph::scalar_param::ScalarParam;
-use crate::graph::size::Size;
 use crate::graph::traffic::Loads;
 use crate::graph::walk::for_each_expr;
 use crate::math::MathFn;
@@ -25,7 +22,7 @@ pub(super) type OpId = usize;
 pub(crate) struct Prepared {
     /// The number of each array that the step reads.
     arrays: DigestMap<usize>,
-    pub(super) checks: Vec<Arc<Check>>,
+    pub(super) checks: Vec<CheckId>,
     pub(super) loads: Loads,
     /// The expressions that the step's loops compile, by their digests.
     templates: Mutex<DigestMap<Arc<Template>>>,
@@ -34,12 +31,12 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(super) fn of(step: &Step) -> Self {
-        let checks = step.all_checks().cloned().collect();
+        let checks = step.all_checks().copied().collect();
         Self { loads: Loads::of(step), ..Self::new(step.reads.iter().map(Node::digest), checks) }
     }
 
     /// Of a step that reads these arrays, in this order.
-    pub(super) fn new(arrays: impl Iterator<Item = Digest>, checks: Vec<Arc<Check>>) -> Self {
+    pub(super) fn new(arrays: impl Iterator<Item = Digest>, checks: Vec<CheckId>) -> Self {
         Self { arrays: arrays.zip(0..).collect(), checks, ..Self::default() }
     }
 
@@ -49,7 +46,7 @@ impl Prepared {
     }
 
     /// The number of a check.
-    pub(super) fn check(&self, check: &Arc<Check>) -> usize {
+    pub(super) fn check(&self, check: &CheckId) -> usize {
         self.checks.iter().position(|c| c == check).expect("bug: an unplanned check")
     }
 
@@ -103,7 +100,7 @@ fn branch_cost(branch: &Expr, of_condition: &DigestSet) -> Option<u32> {
 #[derive(Debug)]
 pub(super) enum Op {
     Scalar(Scalar),
-    Param(ScalarParam),
+    Param(Param),
     Size(Size),
     Index,
     /// Values that the caller sets for each block: see [`Template::new`].
@@ -177,7 +174,7 @@ impl Template {
         let mut at = |e: &Expr| self.compile(step, e, compiled);
         let op = match e.kind() {
             ExprKind::Scalar(s) => Op::Scalar(*s),
-            ExprKind::Param(p) => Op::Param(p.clone()),
+            ExprKind::Param(p) => Op::Param(*p),
             ExprKind::Size(size) => Op::Size(size.clone()),
             ExprKind::Index => Op::Index,
             ExprKind::Load(node, i) => Op::Load(step.array(node), node.dtype(), at(i)),

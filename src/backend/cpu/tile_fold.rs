@@ -9,9 +9,9 @@ use super::number::Number;
 use super::parallel;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan};
 use crate::graph::primitive::TileFold;
 use crate::graph::scalar::Scalar;
 use crate::graph::tile_fold::TILE;
@@ -19,7 +19,7 @@ use crate::graph::tile_fold::TILE;
 /// Tiles per evaluated block.
 const BLOCK_TILES: usize = 4;
 
-impl CpuPrimitive for TileFold {
+impl CpuPrimitive for TileFold<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let (exprs, n) = ([&self.key, &self.value], inputs.count(&self.count));
         tile_fold(inputs, self.op, exprs, n, self.slots as usize, &mut outputs[0]);

@@ -13,9 +13,8 @@ use super::simd::{self, Loop};
 use super::work_items::{RowStarts, WorkItem};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::expr::Expr;
-use crate::graph::node::Rows;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan, Rows};
 use crate::graph::primitive::TopK;
 
 /// Most elements, and most rows, per work item. A longer row is divided into blocks of this length.
@@ -62,7 +61,7 @@ macro_rules! entry {
 entry!(u64, u32);
 entry!(u128, u64);
 
-impl CpuPrimitive for TopK {
+impl CpuPrimitive for TopK<InPlan> {
     fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let nrows = inputs.count(&self.on.nrows);
         top_k(inputs, &self.on.rows, nrows, &self.key, self.k as usize, &mut outputs[0]);

@@ -9,12 +9,13 @@ use super::eval::Block;
 use super::parallel;
 use crate::error::Result;
 use crate::graph::plan::Step;
+use crate::graph::planned::InPlan;
 use crate::graph::primitive::UniqueScatter;
 
 /// Positions per block.
 const BLOCK: usize = 8192;
 
-impl CpuPrimitive for UniqueScatter {
+impl CpuPrimitive for UniqueScatter<InPlan> {
     fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let (n, dtype, len) = (inputs.count(&self.count), self.value.dtype(), outputs[0].len());
         outputs[0].zero_rest(0);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::compiled_expr::Inputs;
-use crate::graph::node::Rows;
+use crate::graph::planned::Rows;
 
 /// Row starts, on the host.
 #[derive(Clone, Copy)]

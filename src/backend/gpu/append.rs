@@ -4,11 +4,11 @@ use super::launch::{Lowered, Lowering};
 use super::legalize::Legalizer;
 use super::primitive::GpuPrimitive;
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
+use crate::graph::planned::{InPlan, Node, Recipe};
 use crate::graph::primitive::Append;
 
-impl GpuPrimitive for Append {
+impl GpuPrimitive for Append<InPlan> {
     fn lower(&self, _: &Step, _: Lowering<'_>) -> Result<Lowered> {
         unreachable!("bug: parts that no map selects from")
     }

@@ -11,16 +11,15 @@ use super::probe;
 use super::row_reduce::MAX_STATE;
 use super::runtime::{AdapterKind, Buffer, DeviceOptions, Runtime};
 use super::tuning;
-use crate::backend::cpu;
 use crate::backend::host_memory;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::{Backend, BackendRef, BoxedRead, CountedMemory, Part, StepCost, Wait};
+use crate::graph::backend::{Backend, BoxedRead, CountedMemory, Part, StepCost, Wait};
 use crate::graph::driver::Driver;
 use crate::graph::many_dispatches::ManyDispatches;
 use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, LastCounts, PlanLimits, Step};
-use crate::graph::size::SizeView;
+use crate::graph::planned::SizeView;
 use crate::graph::timed_run::TimedRun;
 use crate::graph::traced_run::{TracedProgram, TracedRun};
 use crate::numerics::Numerics;
@@ -141,9 +140,6 @@ impl Backend for GpuBackend {
         debug_assert!(bytes.len().is_multiple_of(dtype.size().max(1)), "bug: part of an element");
         Ok(Arc::new(self.runtime.upload(bytes).map_err(|e| self.runtime.with_cause(e))?))
     }
-    fn placeholder(&self) -> BackendRef {
-        cpu::placeholder()
-    }
     fn cost(&self, step: &Step, sizes: SizeView<'_>) -> Result<StepCost> {
         let modules = StepModules::default();
         let lowered = lower(step, Lowering { first_slot: 0, sizes, modules: &modules, driver: self.driver_limits() })?;
@@ -196,9 +192,7 @@ impl Backend for GpuBackend {
     }
     fn waits(&self, nodes: &[Node], stages: u64) -> u64 {
         // Sizes are exact once counts have been read.
-        1 + stages
-            + u64::from(stages == 0)
-                * u64::from(!nodes.iter().all(|n| self.at_capacity(n, SizeView::RECORDED.bytes(n))))
+        1 + stages + u64::from(stages == 0) * u64::from(!nodes.iter().all(|n| self.at_capacity(n, n.bytes())))
     }
     fn stats(&self) -> Stats {
         Stats { plans: self.driver.plans_made(), ..self.runtime.stats() }

@@ -4,11 +4,9 @@
 //! user's program can write to the buffers of tensors.
 
 use crate::graph::digest::DigestMap;
-use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::planned::{Expr, ExprKind, Node, SizeView};
 use crate::graph::scalar::Scalar;
-use crate::graph::size::SizeView;
 use crate::graph::walk::for_each_expr;
 
 /// Whether all loads of the expression are provably in bounds at every position below `positions`.
@@ -81,19 +79,28 @@ impl UpperBounds<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use super::*;
+    use super::are_in_bounds;
     use crate::backend::cpu::CpuBackend;
     use crate::dtype::DType;
     use crate::graph::backend::BackendRef;
+    use crate::graph::plan::PlanOf;
+    use crate::graph::{Expr, Node};
 
     fn array(len: u32) -> Node {
         let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
         Node::source(&backend, DType::U32, len, Arc::new(()))
     }
 
+    /// Whether all indices of the expression are provably in bounds, for `n` positions.
+    fn are_proven(e: &Expr, n: u32) -> bool {
+        let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, true));
+        let plan = PlanOf::of_expr(&backend, e);
+        are_in_bounds(plan.sizes(), &plan.expr(), n)
+    }
+
     /// Whether the index provably lies within an array of that length, for 100 positions.
     fn proven(len: u32, at: &Expr) -> bool {
-        are_in_bounds(SizeView::RECORDED, &Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
+        are_proven(&Expr::load(&array(len), at.clone()).add(Expr::u32(3)), 100)
     }
 
     /// Length of the smallest array for which the index is provably in bounds.
@@ -127,6 +134,6 @@ mod tests {
         assert_eq!(least(&Expr::row_of(&splits, held.clone())), Some(30));
         assert_eq!(least(&Expr::within(&splits, Expr::u32(0), Expr::index())), None);
         // Nested indices must be proven as well.
-        assert!(!are_in_bounds(SizeView::RECORDED, &Expr::load(&array(9), held.min(Expr::u32(8))), 101));
+        assert!(!are_proven(&Expr::load(&array(9), held.min(Expr::u32(8))), 101));
     }
 }

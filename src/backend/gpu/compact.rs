@@ -5,8 +5,8 @@ use super::launch::{Lowered, Lowering, check_elements, live_function};
 use super::legalize::Legalizer;
 use super::primitive::GpuPrimitive;
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
+use crate::graph::planned::{InPlan, Node, Recipe};
 use crate::graph::primitive::Compact;
 use crate::graph::rank_bitmap::tiles_in;
 
@@ -33,7 +33,7 @@ impl Kernel for CompactKernel {
     }
 }
 
-impl GpuPrimitive for Compact {
+impl GpuPrimitive for Compact<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let Self { bitmap, value, count, inner } = self;

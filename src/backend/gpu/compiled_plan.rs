@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::codegen::StepModules;
 use super::runtime::Pipeline;
-use crate::graph::expr::Check;
 use crate::graph::plan::LinkedPlan;
+use crate::graph::program::CheckId;
 
 /// The modules of a plan, and the hints of its last runs.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ pub(super) struct SizedStep {
     /// Outputs to clear before the kernels run.
     pub(super) cleared_outputs: Vec<usize>,
     /// Checks that the step evaluates, in successive slots.
-    pub(super) checks: Vec<Arc<Check>>,
+    pub(super) checks: Vec<CheckId>,
     /// Overflow flag of a scan: the scratch buffer, and the index of the word that is nonzero if the total overflowed.
     pub(super) overflow: Option<(usize, u32)>,
 }

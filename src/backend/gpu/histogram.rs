@@ -5,8 +5,8 @@ use super::launch::{Lowered, Lowering, check_elements, live_function};
 use super::legalize::Legalizer;
 use super::primitive::GpuPrimitive;
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
+use crate::graph::planned::{InPlan, Node, Recipe};
 use crate::graph::primitive::Histogram;
 
 /// Positions counted per workgroup.
@@ -30,7 +30,7 @@ impl Kernel for HistogramKernel {
     }
 }
 
-impl GpuPrimitive for Histogram {
+impl GpuPrimitive for Histogram<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Self { key, count } = self;
         let Lowering { first_slot, sizes, modules, .. } = to;

@@ -13,11 +13,9 @@ use super::runtime::RuntimeChecks;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::cost::{MAX_REPEATED_COST, evaluation_cost};
-use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{Expr, ExprKind, InPlan, Node, Recipe, Size, SizeView};
 use crate::graph::primitive::{Assert, Map};
-use crate::graph::size::{Size, SizeView};
 use crate::graph::walk::for_each_expr;
 
 const MAP: &str = include_str!("../../../shaders/map.wgsl");
@@ -65,7 +63,7 @@ fn can_vectorize(step: &Step, value: &Expr, live: Option<&Expr>, (sizes, capacit
     flat && !counts && step.fetches().is_none() && evaluation_cost(value, None) <= MAX_REPEATED_COST
 }
 
-impl GpuPrimitive for Map {
+impl GpuPrimitive for Map<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         // A step over oversized arrays reads its count from an array of one element (`legalize`).
         let extent = step.out.extent();
@@ -90,13 +88,13 @@ impl GpuPrimitive for Map {
     }
 }
 
-impl GpuPrimitive for Assert {
+impl GpuPrimitive for Assert<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         Ok(lower(step, &self.ok, (self.count.size(), self.count.live()), to))
     }
     fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
         let (ok, count) = (to.legalized(&self.ok, to.sizes.capacity(&self.count)), to.count(&self.count));
-        Recipe::Assert(Self { ok, count, check: self.check.clone() })
+        Recipe::Assert(Self { ok, count, check: self.check })
     }
     fn output_windows(&self, _: &Node, _: SizedLimits<'_>) -> u32 {
         0

@@ -8,8 +8,9 @@ use super::launch::{Lowered, Lowering, partition_functions};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use crate::error::Result;
-use crate::graph::node::{Node, Product, Recipe, Rows};
 use crate::graph::plan::Step;
+use crate::graph::planned::{InPlan, Node, Recipe, Rows};
+use crate::graph::primitive::Product;
 
 /// Maximum bytes per matrix of a slab in workgroup memory.
 const STAGE: usize = 4096;
@@ -77,7 +78,7 @@ impl Kernel for ProductKernel {
     }
 }
 
-impl GpuPrimitive for Product {
+impl GpuPrimitive for Product<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let p = self;
         let Lowering { first_slot, sizes, modules, driver } = to;
@@ -139,7 +140,7 @@ impl GpuPrimitive for Product {
     }
 }
 
-fn module(step: &Step, first_slot: u32, p: &Product, is_partial: bool) -> KernelModule {
+fn module(step: &Step, first_slot: u32, p: &Product<InPlan>, is_partial: bool) -> KernelModule {
     let dtype = p.operands[0].dtype();
     let mut m = ModuleBuilder::new(step, first_slot).without_row_context();
     partition_functions(&mut m, &p.tiles, &p.batches);

@@ -11,9 +11,8 @@ use super::primitive::lower;
 use super::runtime::{Access, Pipeline};
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::Backend;
-use crate::graph::node::Node;
 use crate::graph::plan::{LinkedPlan, Step};
-use crate::graph::size::SizeView;
+use crate::graph::planned::{Node, SizeView};
 use crate::graph::traffic::{Loads, traffic};
 
 impl GpuBackend {
@@ -82,7 +81,7 @@ impl GpuBackend {
             scratch,
             kernels,
             cleared_outputs,
-            checks: step.all_checks().cloned().collect(),
+            checks: step.all_checks().copied().collect(),
             overflow,
         })
     }

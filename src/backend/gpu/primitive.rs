@@ -7,10 +7,9 @@ use super::launch::{Launch, Lowered, Lowering};
 use super::legalize::Legalizer;
 use crate::error::Result;
 use crate::graph::digest::DigestSet;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{Kernels, SizedLimits, Step};
+use crate::graph::planned::{Arena, Node, Recipe, SizeView};
 use crate::graph::primitive::each_primitive;
-use crate::graph::size::SizeView;
 
 /// The kernels of a primitive.
 pub(super) trait GpuPrimitive {
@@ -88,8 +87,8 @@ impl Kernels for GpuKernels {
     fn output_windows(&self, recipe: &Recipe, out: &Node, limits: SizedLimits<'_>) -> u32 {
         each_primitive!(recipe, p => p.output_windows(out, limits))
     }
-    fn legalize(&self, step: Step, sizes: SizeView<'_>, done: &mut DigestSet) -> Vec<Step> {
-        let mut legalizer = Legalizer::new(&step, sizes, done);
+    fn legalize(&self, step: Step, sizes: SizeView<'_>, arena: &mut Arena, done: &mut DigestSet) -> Vec<Step> {
+        let mut legalizer = Legalizer::new(&step, sizes, arena, done);
         let recipe = each_primitive!(&step.recipe, p => p.legalized(&step.out, &mut legalizer));
         legalizer.finish(step, recipe)
     }

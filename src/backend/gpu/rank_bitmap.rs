@@ -6,8 +6,8 @@ use super::launch::{Lowered, Lowering, WORKGROUP_SCAN, check_elements, live_func
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
+use crate::graph::planned::{InPlan, Node, Recipe};
 use crate::graph::primitive::Mark;
 use crate::graph::rank_bitmap::{TILE, TILE_WORDS, tiles};
 
@@ -37,7 +37,7 @@ impl Kernel for RankBitmapKernel {
     }
 }
 
-impl GpuPrimitive for Mark {
+impl GpuPrimitive for Mark<InPlan> {
     /// Sets the bits of the selected positions of each tile and counts them, then scans the counts.
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Self { keep, count } = self;

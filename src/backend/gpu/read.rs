@@ -12,7 +12,7 @@ use crate::graph::extent::Count;
 use crate::graph::node::Node;
 use crate::graph::plan::CountKey;
 use crate::graph::program::{Bindings, Program, trace};
-use crate::graph::size::{Size, SizeKind, SizeView};
+use crate::graph::size::{RecordedSize, Size, SizeKind};
 use crate::graph::stage::counts_to_read;
 
 impl GpuBackend {
@@ -64,7 +64,7 @@ impl GpuBackend {
         for (size, bytes) in sizes.into_iter().zip(read) {
             if let Some(SizeKind::Count(count)) = size.kind() {
                 count.set_exact(bytemuck::pod_read_unaligned(&bytes));
-                on_count(size, SizeView::RECORDED.value(size));
+                on_count(size, size.capacity());
             }
         }
         Ok(())
@@ -92,8 +92,7 @@ impl GpuBackend {
         }
         // Counts. The length of an array is its capacity at evaluation, even if its count is host-known by now.
         let index = |node: &Node, at: &Size| {
-            let (at, len) =
-                (SizeView::RECORDED.value_given(at, &|n| recorded.computed_len(n)), recorded.stored(node).len);
+            let (at, len) = (at.capacity_given(&|n| recorded.computed_len(n)), recorded.stored(node).len);
             debug_assert!(at < len, "bug: a count at {at} of an array of {len}");
             at.min(len.saturating_sub(1))
         };

@@ -12,9 +12,10 @@ use crate::graph::digest::DigestMap;
 use crate::graph::driver::{CountState, Execution, Outcome, Run, StepRun};
 use crate::graph::expr::Check;
 use crate::graph::node::{Node, Stored};
+use crate::graph::planned::SizeView;
 use crate::graph::program::{ArrayId, Bindings, Program, trace};
 use crate::graph::recording::must_not_block;
-use crate::graph::size::{RunTable, Size, SizeView};
+use crate::graph::size::{RunTable, Size};
 use crate::graph::stage::{counts_to_read, has_stages};
 use crate::graph::timed_run::TimedRun;
 use crate::graph::traced_run::{TracedProgram, TracedRun};
@@ -241,7 +242,7 @@ impl Execution for Commands {
         let (sized, mut outcomes) = (self.sized.clone(), run.inherited);
         let step = &sized.steps[run.number];
         for check in &step.checks {
-            outcomes.push(Status::new(self.block(), self.slot, run.locations.of(check)));
+            outcomes.push(Status::new(self.block(), self.slot, run.locations.check(*check)));
             self.slot += 1;
         }
         if let Some((k, word)) = step.overflow {

@@ -8,11 +8,10 @@ use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe, RowDomain};
 use crate::graph::opcode::HashOp;
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{InPlan, Node, Recipe, RowDomain, SizeView};
 use crate::graph::primitive::RowHash;
-use crate::graph::size::SizeView;
 
 /// Rows per workgroup.
 const ROWS: u32 = 256;
@@ -49,7 +48,7 @@ struct HashedStrings {
 }
 
 impl HashedStrings {
-    fn of(hash: &RowHash, sizes: SizeView<'_>) -> Self {
+    fn of(hash: &RowHash<InPlan>, sizes: SizeView<'_>) -> Self {
         Self { op: hash.op.map(|_| ()), nbytes: sizes.capacity(&hash.on.nvals), longest: sizes.value(&hash.longest) }
     }
 }
@@ -92,7 +91,7 @@ impl Kernel for RowHashKernel {
     }
 }
 
-impl GpuPrimitive for RowHash {
+impl GpuPrimitive for RowHash<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, driver } = to;
         let Self { on: RowDomain { rows, nrows, .. }, byte, .. } = self;
@@ -144,7 +143,7 @@ impl GpuPrimitive for RowHash {
         let RowDomain { rows, nrows, nvals, .. } = &self.on;
         let (rows, nrows) = to.iterated_rows(rows, nrows);
         let on = RowDomain { rows, nrows, nvals: to.count(nvals), inner: 1 };
-        Recipe::RowHash(Self { on, byte: self.byte.clone(), longest: self.longest.clone(), op: self.op.clone() })
+        Recipe::RowHash(Self { on, byte: self.byte.clone(), longest: self.longest.clone(), op: self.op })
     }
     /// The output, and one binding per window of the scratch state of long strings.
     fn buffers(&self, driver: DriverLimits, limits: SizedLimits<'_>) -> u32 {

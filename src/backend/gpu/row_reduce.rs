@@ -11,8 +11,8 @@ use super::runtime::RuntimeChecks;
 use super::{MAX_GROUPS, fold_grid};
 use crate::error::Result;
 use crate::graph::canonical_order::reduction::{FOLD_LEN, block_len, level2_lanes};
-use crate::graph::node::{Node, Recipe, RowDomain};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{InPlan, Node, Recipe, RowDomain};
 use crate::graph::primitive::Reduce;
 use crate::graph::reducer::state_bytes;
 use crate::tuning::Tuning;
@@ -213,7 +213,7 @@ impl Kernel for RowReduceKernel {
     }
 }
 
-impl GpuPrimitive for Reduce {
+impl GpuPrimitive for Reduce<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let pass = step.row_kernel.as_ref().expect("bug: a row reduction without a row kernel");

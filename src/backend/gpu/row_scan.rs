@@ -9,8 +9,8 @@ use super::primitive::{Bound, GpuPrimitive};
 use super::row_reduce;
 use crate::error::Result;
 use crate::graph::canonical_order::row_scan::block_len;
-use crate::graph::node::{Node, Recipe, RowDomain};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{InPlan, Node, Recipe, RowDomain};
 use crate::graph::primitive::RowScan;
 
 /// Grids, scratch size and parameter words of a row scan. Its tiles and partials are those of a row reduction with the
@@ -61,7 +61,7 @@ impl Kernel for RowScanKernel {
     }
 }
 
-impl GpuPrimitive for RowScan {
+impl GpuPrimitive for RowScan<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let Self { op, on, value } = self;

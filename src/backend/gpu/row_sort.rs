@@ -10,10 +10,8 @@ use super::primitive::GpuPrimitive;
 use super::scan::{self, SCAN};
 use super::sort::{self, SORT};
 use crate::error::Result;
-use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Recipe, RowDomain};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{Expr, Extent, InPlan, Node, Recipe, RowDomain};
 use crate::graph::primitive::RowSort;
 
 const ROW_SORT: &str = include_str!("../../../shaders/row_sort.wgsl");
@@ -96,7 +94,7 @@ impl Kernel for RowSortKernel {
     }
 }
 
-impl GpuPrimitive for RowSort {
+impl GpuPrimitive for RowSort<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let Self { on, key, bits, longest } = self;

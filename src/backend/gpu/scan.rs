@@ -9,10 +9,9 @@ use super::launch::{Launch, Lowered, Lowering, WORKGROUP_SCAN, check_elements, l
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{InPlan, Node, Recipe, SizeView};
 use crate::graph::primitive::Scan;
-use crate::graph::size::SizeView;
 use crate::graph::traffic::{Loads, keeps_elements};
 
 /// Elements scanned per workgroup.
@@ -56,7 +55,7 @@ impl Kernel for ScanKernel {
     }
 }
 
-impl GpuPrimitive for Scan {
+impl GpuPrimitive for Scan<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Self { value, count } = self;
         let Lowering { first_slot, sizes, modules, .. } = to;

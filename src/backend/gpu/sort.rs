@@ -8,8 +8,8 @@ use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use super::scan;
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{InPlan, Node, Recipe};
 use crate::graph::primitive::Sort;
 
 /// Elements sorted per workgroup.
@@ -77,7 +77,7 @@ impl Kernel for SortKernel {
     }
 }
 
-impl GpuPrimitive for Sort {
+impl GpuPrimitive for Sort<InPlan> {
     /// A radix sort with one pass per byte of the keys. Keys and permutation alternate between two pairs of scratch
     /// buffers.
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {

@@ -6,8 +6,8 @@ use super::launch::{Lowered, Lowering, check_elements, live_function};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
+use crate::graph::planned::{InPlan, Node, Recipe};
 use crate::graph::primitive::TileFold;
 use crate::graph::tile_fold::TILE;
 
@@ -26,7 +26,7 @@ impl Kernel for TileFoldKernel {
     }
 }
 
-impl GpuPrimitive for TileFold {
+impl GpuPrimitive for TileFold<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let Self { op, key, value, count, slots } = self;

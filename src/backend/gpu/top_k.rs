@@ -8,8 +8,8 @@ use super::legalize::Legalizer;
 use super::primitive::GpuPrimitive;
 use super::sort;
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe, RowDomain};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{InPlan, Node, Recipe, RowDomain};
 use crate::graph::primitive::TopK;
 
 const TOP_K: &str = include_str!("../../../shaders/top_k.wgsl");
@@ -30,7 +30,7 @@ impl Kernel for TopKKernel {
     }
 }
 
-impl GpuPrimitive for TopK {
+impl GpuPrimitive for TopK<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let Self { on, key, k, longest } = self;

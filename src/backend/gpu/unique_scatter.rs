@@ -6,8 +6,8 @@ use super::launch::{Lowered, Lowering, check_elements, live_function};
 use super::legalize::Legalizer;
 use super::primitive::{Bound, GpuPrimitive};
 use crate::error::Result;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
+use crate::graph::planned::{InPlan, Node, Recipe};
 use crate::graph::primitive::UniqueScatter;
 
 /// Positions per workgroup.
@@ -28,7 +28,7 @@ impl Kernel for UniqueScatterKernel {
     }
 }
 
-impl GpuPrimitive for UniqueScatter {
+impl GpuPrimitive for UniqueScatter<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
         let (n, len) = (sizes.capacity(&self.count), sizes.capacity(step.out.extent()));

@@ -1,15 +1,17 @@
 //! Digits of positions in a mixed radix: `(counter / divisor) % modulus`.
 
-use crate::graph::{Expr, Node};
+use crate::graph::Expr;
+use crate::graph::handles::Handles;
+use crate::graph::refs::Recorded;
 
 /// A divisor or modulus: `times`, or `times * size` where the size is known when the program runs only.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Radix {
+pub(crate) struct Radix<R: Handles = Recorded> {
     pub(crate) times: u64,
-    pub(crate) size: Option<Expr>,
+    pub(crate) size: Option<Expr<R>>,
 }
 
-impl Radix {
+impl<R: Handles> Radix<R> {
     pub(crate) const ONE: Self = Self::known(1);
 
     pub(crate) const fn known(times: u64) -> Self {
@@ -43,24 +45,24 @@ impl Radix {
 
 /// Ragged rows of a kernel's own elements: element `position / width` is in row `row_of(splits, position / width)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OwnRows {
-    pub(crate) splits: Node,
+pub(crate) struct OwnRows<R: Handles> {
+    pub(crate) splits: R::Array,
     /// Numbers per element.
     pub(crate) width: u32,
 }
 
 /// How often a value changes with the position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Grain {
+pub(crate) enum Grain<R: Handles> {
     /// The same value at all positions.
     Constant,
     /// One value per own row.
-    Row(OwnRows),
+    Row(OwnRows<R>),
     /// A function of `position / radix`.
-    Block(Radix),
+    Block(Radix<R>),
 }
 
-impl Grain {
+impl<R: Handles> Grain<R> {
     /// The grain of a function of two values.
     pub(super) fn and(self, other: &Self) -> Self {
         match (&self, other) {
@@ -72,7 +74,7 @@ impl Grain {
     }
 
     /// A radix of which the value is a function of the quotient.
-    pub(super) fn block(&self) -> Radix {
+    pub(super) fn block(&self) -> Radix<R> {
         match self {
             Self::Constant => Radix::known(0),
             Self::Row(rows) => Radix::known(rows.width.into()),
@@ -83,26 +85,26 @@ impl Grain {
 
 /// What digits are taken of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Counter {
+pub(crate) enum Counter<R: Handles = Recorded> {
     /// The flat position.
     Position,
     /// The offset of the own element in its row: `position / width - splits[row]`.
-    Offset(OwnRows),
+    Offset(OwnRows<R>),
 }
 
 /// `(counter / divisor) % modulus`, as a true integer; both operations give 0 for a radix of 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Digit {
-    pub(crate) of: Counter,
-    pub(crate) divisor: Radix,
-    pub(crate) modulus: Option<Radix>,
+pub(crate) struct Digit<R: Handles = Recorded> {
+    pub(crate) of: Counter<R>,
+    pub(crate) divisor: Radix<R>,
+    pub(crate) modulus: Option<Radix<R>>,
 }
 
-impl Digit {
+impl<R: Handles> Digit<R> {
     pub(crate) const POSITION: Self = Self { of: Counter::Position, divisor: Radix::ONE, modulus: None };
 
     /// The whole counter from a divisor on.
-    pub(super) fn from(of: Counter, divisor: Radix) -> Self {
+    pub(super) fn from(of: Counter<R>, divisor: Radix<R>) -> Self {
         Self { of, divisor, modulus: None }
     }
 
@@ -112,7 +114,7 @@ impl Digit {
     }
 
     /// How often the digit changes.
-    pub(super) fn grain(&self) -> Grain {
+    pub(super) fn grain(&self) -> Grain<R> {
         match &self.of {
             Counter::Position => Grain::Block(self.divisor.clone()),
             Counter::Offset(rows) => Grain::Block(Radix::known(rows.width.into())),
@@ -151,7 +153,7 @@ impl Digit {
 }
 
 /// Adds `times * digit` to the sum of multiples of digits.
-pub(super) fn add_digit(sum: &mut Vec<(i64, Digit)>, times: i64, digit: &Digit) -> Option<()> {
+pub(super) fn add_digit<R: Handles>(sum: &mut Vec<(i64, Digit<R>)>, times: i64, digit: &Digit<R>) -> Option<()> {
     match sum.iter_mut().find(|(_, known)| known == digit) {
         Some((known, _)) => *known = known.checked_add(times)?,
         None => sum.push((times, digit.clone())),
@@ -161,9 +163,9 @@ pub(super) fn add_digit(sum: &mut Vec<(i64, Digit)>, times: i64, digit: &Digit) 
 
 /// The canonical form of a sum of multiples of digits: digits of one counter do not overlap, adjacent digits are one
 /// where their multiples agree, greatest divisors first. Digits with unknown radices stay as they are.
-pub(super) fn canonical(sum: Vec<(i64, Digit)>) -> Option<Vec<(i64, Digit)>> {
-    let mut out: Vec<(i64, Digit)> = Vec::with_capacity(sum.len());
-    let mut counters: Vec<Counter> = Vec::new();
+pub(super) fn canonical<R: Handles>(sum: Vec<(i64, Digit<R>)>) -> Option<Vec<(i64, Digit<R>)>> {
+    let mut out: Vec<(i64, Digit<R>)> = Vec::with_capacity(sum.len());
+    let mut counters: Vec<Counter<R>> = Vec::new();
     for (times, digit) in &sum {
         if digit.known_range().is_none() {
             add_digit(&mut out, *times, digit)?;
@@ -172,8 +174,8 @@ pub(super) fn canonical(sum: Vec<(i64, Digit)>) -> Option<Vec<(i64, Digit)>> {
         }
     }
     for counter in counters {
-        let of_counter = |digit: &Digit| digit.of == counter && digit.known_range().is_some();
-        let digits: Vec<&(i64, Digit)> = sum.iter().filter(|(_, digit)| of_counter(digit)).collect();
+        let of_counter = |digit: &Digit<R>| digit.of == counter && digit.known_range().is_some();
+        let digits: Vec<&(i64, Digit<R>)> = sum.iter().filter(|(_, digit)| of_counter(digit)).collect();
         match pieces(&digits) {
             Some(pieces) => out.extend(pieces.into_iter().rev().map(|(times, divisor, modulus)| {
                 let (divisor, modulus) = (Radix::known(divisor), modulus.map(Radix::known));
@@ -188,7 +190,7 @@ pub(super) fn canonical(sum: Vec<(i64, Digit)>) -> Option<Vec<(i64, Digit)>> {
 
 /// The sum of multiples of digits of one counter as multiples of digits that do not overlap: factor, divisor and modulus
 /// of each, smallest divisor first. `None` if their limits do not divide one another.
-fn pieces(digits: &[&(i64, Digit)]) -> Option<Vec<(i64, u64, Option<u64>)>> {
+fn pieces<R: Handles>(digits: &[&(i64, Digit<R>)]) -> Option<Vec<(i64, u64, Option<u64>)>> {
     let ranges: Vec<(i64, u64, Option<u64>)> =
         digits.iter().filter_map(|(times, d)| d.known_range().map(|(from, to)| (*times, from, to))).collect();
     let mut limits: Vec<u64> = ranges.iter().flat_map(|(_, from, to)| [Some(*from), *to]).flatten().collect();

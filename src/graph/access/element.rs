@@ -6,9 +6,10 @@ use super::place::inner_digits;
 use super::{Access, Inner, Order, grain_of, value_of};
 use crate::graph::Expr;
 use crate::graph::digest::DigestMap;
+use crate::graph::handles::Handles;
 
 /// The access of an index without further structure.
-pub(super) fn gathered(sum: &Sum) -> Access {
+pub(super) fn gathered<R: Handles>(sum: &Sum<R>) -> Access<R> {
     wide_elements(sum).unwrap_or_else(|| {
         let inner = Inner { own: 1, width: 1, digits: Box::default() };
         let element = of_elements(sum, 1).unwrap_or_else(|| unreachable!("bug: every value is one of its position"));
@@ -17,13 +18,13 @@ pub(super) fn gathered(sum: &Sum) -> Access {
 }
 
 /// The access, if the index is a number within an element that is gathered for the own element as a whole.
-fn wide_elements(sum: &Sum) -> Option<Access> {
+fn wide_elements<R: Handles>(sum: &Sum<R>) -> Option<Access<R>> {
     let block = match grain_of(&sum.terms) {
         Grain::Constant => return None,
         grain => grain.block(),
     };
     let own = u32::try_from(block.times).ok().filter(|&own| own > 1 && block.size.is_none())?;
-    let is_inner = |digit: &Digit| inner_digits(&[(1, digit.clone())], own).is_some();
+    let is_inner = |digit: &Digit<R>| inner_digits(&[(1, digit.clone())], own).is_some();
     let (inner, outer): (Vec<_>, Vec<_>) = sum.digits.iter().cloned().partition(|(_, digit)| is_inner(digit));
     let factors = outer.iter().map(|(times, _)| *times).chain(sum.terms.iter().map(|term| term.times));
     let width = factors.chain([sum.constant]).fold(0, gcd);
@@ -47,7 +48,7 @@ fn gcd(a: i64, b: i64) -> i64 {
 }
 
 /// The sum as an expression in the own element `position / width`.
-fn of_elements(sum: &Sum, width: u32) -> Option<Expr> {
+fn of_elements<R: Handles>(sum: &Sum<R>, width: u32) -> Option<Expr<R>> {
     let mut known = DigestMap::default();
     let mut terms = Vec::with_capacity(sum.terms.len() + sum.digits.len());
     for term in &sum.terms {
@@ -60,7 +61,7 @@ fn of_elements(sum: &Sum, width: u32) -> Option<Expr> {
 }
 
 /// The digit as an expression in the own element `position / width`.
-fn digit_of_element(digit: &Digit, width: u32) -> Option<Expr> {
+fn digit_of_element<R: Handles>(digit: &Digit<R>, width: u32) -> Option<Expr<R>> {
     let (counter, divisor) = match &digit.of {
         Counter::Position => {
             let divisor = digit.divisor.times;
@@ -75,7 +76,7 @@ fn digit_of_element(digit: &Digit, width: u32) -> Option<Expr> {
     let Ok(divisor) = u32::try_from(divisor) else { return Some(Expr::u32(0)) };
     let mut out = counter.div(Expr::u32(divisor));
     // Sizes are constant in the own row; here they become expressions of the element.
-    let of_element = |size: &Expr| of_element(size, width, &mut DigestMap::default());
+    let of_element = |size: &Expr<R>| of_element(size, width, &mut DigestMap::default());
     if let Some(size) = &digit.divisor.size {
         out = out.div(of_element(size)?);
     }
@@ -93,7 +94,7 @@ fn digit_of_element(digit: &Digit, width: u32) -> Option<Expr> {
 
 /// Rewrites an expression of the position as an expression of the own element `position / width`. `None` if it may
 /// differ among the numbers of an element.
-fn of_element(e: &Expr, width: u32, known: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
+fn of_element<R: Handles>(e: &Expr<R>, width: u32, known: &mut DigestMap<Option<Expr<R>>>) -> Option<Expr<R>> {
     if !e.has_index() || width == 1 {
         return Some(e.clone());
     }
@@ -105,14 +106,14 @@ fn of_element(e: &Expr, width: u32, known: &mut DigestMap<Option<Expr>>) -> Opti
         Form::Choice(..) => None,
     };
     let found = digit.or_else(|| {
-        let operands: Option<Vec<Expr>> = e.operands().map(|o| of_element(o, width, known)).collect();
+        let operands: Option<Vec<Expr<R>>> = e.operands().map(|o| of_element(o, width, known)).collect();
         operands.filter(|operands| !operands.is_empty()).map(|operands| e.with_operands(operands.into_iter()))
     });
     known.insert(e.digest(), found.clone());
     found
 }
 
-impl Expr {
+impl<R: Handles> Expr<R> {
     /// The value as an expression of the own element, of `width` numbers each. `None` if it may differ among the numbers
     /// of an element.
     pub(crate) fn of_element(&self, width: u32) -> Option<Self> {
@@ -126,7 +127,7 @@ impl Expr {
     }
 }
 
-fn first_of_form(form: Form, width: u32) -> Option<Expr> {
+fn first_of_form<R: Handles>(form: Form<R>, width: u32) -> Option<Expr<R>> {
     match form {
         Form::Sum(sum) => first_of_sum(sum, width),
         Form::Choice(condition, branches) => {
@@ -136,8 +137,8 @@ fn first_of_form(form: Form, width: u32) -> Option<Expr> {
     }
 }
 
-fn first_of_sum(mut sum: Sum, width: u32) -> Option<Expr> {
-    let starts_element = |(times, digit): &(i64, Digit)| {
+fn first_of_sum<R: Handles>(mut sum: Sum<R>, width: u32) -> Option<Expr<R>> {
+    let starts_element = |(times, digit): &(i64, Digit<R>)| {
         let is_position = digit.of == Counter::Position && digit.divisor == Radix::ONE;
         *times == 1 && is_position && digit.modulus.is_some()
     };

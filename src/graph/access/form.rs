@@ -5,68 +5,61 @@
 //! term of its own. Sums equal the value modulo 2^32. Operands of `IndexDiv` and `IndexRem` contain no arithmetic that
 //! wrapped, so that their sums are equal as integers.
 
-use std::sync::OnceLock;
-
-use super::Access;
 use super::digit::{Counter, Digit, Grain, OwnRows, Radix, add_digit, canonical};
-use crate::dtype::DType;
+use crate::graph::Expr;
 use crate::graph::expr::ExprKind;
+use crate::graph::handles::Handles;
 use crate::graph::opcode::BinaryOp;
-use crate::graph::{Expr, Node};
 
 /// Maximum number of sums of a form.
-const MAX_CHOICES: usize = 16;
+pub(super) const MAX_CHOICES: usize = 16;
 
 /// A term that is no digit: `times * value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Term {
+pub(super) struct Term<R: Handles> {
     pub(super) times: i64,
-    pub(super) value: Expr,
+    pub(super) value: Expr<R>,
     /// Whether `value` is the start of a row, and the other terms are an offset within that row.
     pub(super) is_start: bool,
 }
 
 /// `constant + Σ times * digit + Σ times * value`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Sum {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sum<R: Handles> {
     pub(super) constant: i64,
-    pub(super) digits: Vec<(i64, Digit)>,
-    pub(super) terms: Vec<Term>,
+    pub(super) digits: Vec<(i64, Digit<R>)>,
+    pub(super) terms: Vec<Term<R>>,
 }
 
 /// The form of a u32 expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Form {
-    Sum(Sum),
+pub(super) enum Form<R: Handles> {
+    Sum(Sum<R>),
     /// The first form where the condition holds, else the second.
-    Choice(Expr, Box<[Self; 2]>),
+    Choice(Expr<R>, Box<[Self; 2]>),
 }
 
-/// The form and the grain of an expression, computed at the first question.
-#[derive(Debug)]
-pub(in crate::graph) struct Structure {
-    /// `None` if the form is the expression itself, as one term.
-    form: Option<Form>,
-    grain: Grain,
-    /// Of a load.
-    access: OnceLock<Access>,
+impl<R: Handles> Default for Sum<R> {
+    fn default() -> Self {
+        Self { constant: 0, digits: Vec::new(), terms: Vec::new() }
+    }
 }
 
-impl Sum {
+impl<R: Handles> Sum<R> {
     fn of_constant(constant: i64) -> Self {
         Self { constant, ..Self::default() }
     }
 
-    fn of_digit(digit: Digit) -> Self {
+    fn of_digit(digit: Digit<R>) -> Self {
         Self { digits: vec![(1, digit)], ..Self::default() }
     }
 
-    pub(super) fn of_value(value: Expr, is_start: bool) -> Self {
+    pub(super) fn of_value(value: Expr<R>, is_start: bool) -> Self {
         Self { terms: vec![Term { times: 1, value, is_start }], ..Self::default() }
     }
 
     /// The digit, if the sum is one.
-    pub(super) fn as_digit(&self) -> Option<&Digit> {
+    pub(super) fn as_digit(&self) -> Option<&Digit<R>> {
         match (&self.digits[..], &self.terms[..], self.constant) {
             ([(1, digit)], [], 0) => Some(digit),
             _ => None,
@@ -135,7 +128,12 @@ impl Sum {
     }
 
     /// Replaces the counter `from` of the own rows, and `sign` times the start of the own row, by the counter `to`.
-    fn exchanged(mut self, sign: i64, from: fn(OwnRows) -> Digit, to: fn(OwnRows) -> Digit) -> Option<Self> {
+    fn exchanged(
+        mut self,
+        sign: i64,
+        from: fn(OwnRows<R>) -> Digit<R>,
+        to: fn(OwnRows<R>) -> Digit<R>,
+    ) -> Option<Self> {
         for k in 0..self.terms.len() {
             let Some(rows) = start_of_own_row(&self.terms[k].value) else { continue };
             let (replaced, times) = (from(rows.clone()), self.terms[k].times);
@@ -196,36 +194,39 @@ impl Sum {
 }
 
 /// The own element of rows: `position / width`.
-fn element(rows: OwnRows) -> Digit {
+fn element<R: Handles>(rows: OwnRows<R>) -> Digit<R> {
     Digit::from(Counter::Position, Radix::known(rows.width.into()))
 }
 
 /// The offset of the own element in its row.
-fn offset(rows: OwnRows) -> Digit {
+fn offset<R: Handles>(rows: OwnRows<R>) -> Digit<R> {
     Digit::from(Counter::Offset(rows), Radix::ONE)
 }
 
 /// The own rows of which the value is the start of the current one: `splits[row_of(splits, position / width)]`.
-fn start_of_own_row(value: &Expr) -> Option<OwnRows> {
+fn start_of_own_row<R: Handles>(value: &Expr<R>) -> Option<OwnRows<R>> {
     let ExprKind::Load(splits, row) = value.kind() else { return None };
     own_row(row).filter(|rows| rows.splits == *splits)
 }
 
 /// The rows of which the value is the own row: `row_of(splits, position / width)`.
-pub(super) fn own_row(value: &Expr) -> Option<OwnRows> {
+pub(super) fn own_row<R: Handles>(value: &Expr<R>) -> Option<OwnRows<R>> {
     value.own_row().map(|(splits, width)| OwnRows { splits: splits.clone(), width })
 }
 
-impl Form {
+/// A function of two sums; `None` where the result is no sum.
+type Combine<'a, R> = &'a dyn Fn(&Sum<R>, &Sum<R>) -> Option<Sum<R>>;
+
+impl<R: Handles> Form<R> {
     /// Number of sums.
-    fn choices(&self) -> usize {
+    pub(super) fn choices(&self) -> usize {
         match self {
             Self::Sum(_) => 1,
             Self::Choice(_, of) => of[0].choices() + of[1].choices(),
         }
     }
 
-    fn map(&self, f: &dyn Fn(&Sum) -> Option<Sum>) -> Option<Self> {
+    fn map(&self, f: &dyn Fn(&Sum<R>) -> Option<Sum<R>>) -> Option<Self> {
         Some(match self {
             Self::Sum(sum) => Self::Sum(f(sum)?),
             Self::Choice(c, of) => Self::Choice(c.clone(), Box::new([of[0].map(f)?, of[1].map(f)?])),
@@ -233,7 +234,7 @@ impl Form {
     }
 
     /// The form where the condition of that expression is known.
-    fn given(&self, condition: &Expr, holds: bool) -> Self {
+    fn given(&self, condition: &Expr<R>, holds: bool) -> Self {
         match self {
             Self::Choice(c, of) if c == condition => of[usize::from(!holds)].given(condition, holds),
             Self::Choice(c, of) => {
@@ -244,7 +245,7 @@ impl Form {
         }
     }
 
-    fn combined(&self, other: &Self, f: &dyn Fn(&Sum, &Sum) -> Option<Sum>) -> Option<Self> {
+    fn combined(&self, other: &Self, f: Combine<'_, R>) -> Option<Self> {
         match (self, other) {
             (Self::Sum(a), Self::Sum(b)) => Some(Self::Sum(f(a, b)?)),
             (Self::Choice(c, of), _) => {
@@ -260,30 +261,8 @@ impl Form {
     }
 }
 
-impl Structure {
-    /// The structure of the expression.
-    fn of(e: &Expr) -> Self {
-        let mut form = if e.dtype() == DType::U32 { form_of(e) } else { None };
-        if matches!(&form, Some(form) if form.choices() > MAX_CHOICES) {
-            form = None;
-        }
-        let operands = e.operands().fold(Grain::Constant, |grain, operand| grain.and(operand.grain()));
-        let grain = match &form {
-            Some(Form::Sum(sum)) => {
-                let digits = sum.digits.iter().fold(Grain::Constant, |grain, (_, digit)| grain.and(&digit.grain()));
-                sum.terms.iter().fold(digits, |grain, term| grain.and(term.value.grain()))
-            }
-            _ => match own_row(e) {
-                Some(rows) => Grain::Row(rows),
-                None => operands,
-            },
-        };
-        Self { form, grain, access: OnceLock::new() }
-    }
-}
-
 /// The form of a u32 expression; `None` if it is a term of its own.
-fn form_of(e: &Expr) -> Option<Form> {
+pub(super) fn form_of<R: Handles>(e: &Expr<R>) -> Option<Form<R>> {
     use BinaryOp::{Add, IndexDiv, IndexRem, Mul, Sub};
     match e.kind() {
         ExprKind::Index => Some(Form::Sum(Sum::of_digit(Digit::POSITION))),
@@ -302,7 +281,7 @@ fn form_of(e: &Expr) -> Option<Form> {
         ExprKind::Binary(Add, a, b) => a.form().combined(&b.form(), &|a, b| a.plus(b)),
         ExprKind::Binary(Sub, a, b) => a.form().combined(&b.form(), &|a, b| a.plus(&b.scaled(-1)?)),
         ExprKind::Binary(Mul, a, b) => {
-            let product = |a: &Sum, b: &Sum| match (a.as_constant(), b.as_constant()) {
+            let product = |a: &Sum<R>, b: &Sum<R>| match (a.as_constant(), b.as_constant()) {
                 (_, Some(by)) => a.scaled(by),
                 (Some(by), _) => b.scaled(by),
                 _ => None,
@@ -323,7 +302,7 @@ fn form_of(e: &Expr) -> Option<Form> {
 }
 
 /// Quotient or remainder of a digit by a value that is constant in the own row. `None` if it is no digit.
-fn divided_by_size(sum: &Sum, op: BinaryOp, by: &Expr) -> Option<Digit> {
+fn divided_by_size<R: Handles>(sum: &Sum<R>, op: BinaryOp, by: &Expr<R>) -> Option<Digit<R>> {
     let digit = sum.as_digit().filter(|digit| digit.modulus.is_none())?;
     let size = Radix { times: 1, size: Some(by.clone()) };
     let is_constant = match (&digit.of, by.grain()) {
@@ -335,65 +314,5 @@ fn divided_by_size(sum: &Sum, op: BinaryOp, by: &Expr) -> Option<Digit> {
         _ if !is_constant => None,
         BinaryOp::IndexRem => Some(Digit { modulus: Some(size), ..digit.clone() }),
         _ => Some(Digit { divisor: digit.divisor.product(&size)?, ..digit.clone() }),
-    }
-}
-
-impl Expr {
-    /// The splits and the numbers per element, if the value is the row of the own element.
-    pub(crate) fn own_row(&self) -> Option<(&Node, u32)> {
-        let ExprKind::RowOf(splits, at) = self.kind() else { return None };
-        Some((splits, at.position_divisor()?))
-    }
-
-    /// The divisor, if the value is the position divided by a constant.
-    pub(in crate::graph) fn position_divisor(&self) -> Option<u32> {
-        if self.is_index() {
-            return Some(1);
-        }
-        let Some(Form::Sum(sum)) = &self.structure().form else { return None };
-        let digit = sum.as_digit().filter(|d| d.of == Counter::Position && d.modulus.is_none())?;
-        u32::try_from(digit.divisor.as_known()?).ok()
-    }
-
-    /// Whether a load at this index reads the element at the own position.
-    pub(crate) fn is_own_position(&self) -> bool {
-        self.is_index() || matches!(&self.structure().form, Some(Form::Sum(sum)) if sum.is_position())
-    }
-
-    /// The structure, computed from that of the operands without recursion.
-    fn structure(&self) -> &Structure {
-        let cell = self.structure_cell();
-        if let Some(known) = cell.get() {
-            return known;
-        }
-        let mut stack = vec![self];
-        while let Some(&e) = stack.last() {
-            let open = stack.len();
-            stack.extend(e.operands().filter(|operand| operand.structure_cell().get().is_none()));
-            if stack.len() == open {
-                stack.pop();
-                e.structure_cell().get_or_init(|| Box::new(Structure::of(e)));
-            }
-        }
-        cell.get_or_init(|| Box::new(Structure::of(self)))
-    }
-
-    /// The access of a load; `None` for any other expression.
-    pub(crate) fn load_access(&self) -> Option<&Access> {
-        let ExprKind::Load(_, at) = self.kind() else { return None };
-        Some(self.structure().access.get_or_init(|| at.access()))
-    }
-
-    /// The form of a u32 expression.
-    pub(super) fn form(&self) -> Form {
-        match &self.structure().form {
-            Some(form) => form.clone(),
-            None => Form::Sum(Sum::of_value(self.clone(), false)),
-        }
-    }
-
-    /// How often the value changes with the position.
-    pub(super) fn grain(&self) -> &Grain {
-        &self.structure().grain
     }
 }

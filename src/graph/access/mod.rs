@@ -13,47 +13,50 @@ mod element;
 mod form;
 mod place;
 mod positions;
+mod structure;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use digit::{Counter, Digit, Radix};
-pub(in crate::graph) use form::Structure;
+pub(in crate::graph) use structure::Structure;
 
+use super::Expr;
 use super::expr::ExprKind;
-use super::{Expr, Node};
+use super::handles::Handles;
+use super::refs::Recorded;
 use digit::Grain;
 use form::{Form, Sum, Term};
 
 /// How the index of a load comes about from the position `i` of the element being computed. Expressions are functions
 /// of `i`; all arithmetic is modulo 2^32.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum Access<R: Handles = Recorded> {
     /// `start + step * i`; the own position is start 0, step 1.
-    Run { start: Expr, step: i64 },
+    Run { start: Expr<R>, step: i64 },
     /// The same element at all positions.
-    Fixed(Expr),
+    Fixed(Expr<R>),
     /// `base + digits`: uniform dimensions.
-    Strided { base: Expr, digits: Digits },
+    Strided { base: Expr<R>, digits: Digits<R> },
     /// The row of the own element `i / inner.own`: element `row_of(rows)`.
-    Row { rows: Node, inner: Inner },
+    Row { rows: R::Array, inner: Inner<R> },
     /// Element `start of row in of + base + step(k)`, where `k` is the offset of the own element in its own row; `row`
     /// and `base` are constant in the own row.
-    Place { own: RowsRef, of: RowsRef, row: Expr, base: Expr, step: Step, inner: Inner },
+    Place { own: RowsRef<R>, of: RowsRef<R>, row: Expr<R>, base: Expr<R>, step: Step, inner: Inner<R> },
     /// Element `element` of `i / inner.own`, a value without further structure.
-    Gathered { element: Expr, inner: Inner, order: Order },
+    Gathered { element: Expr<R>, inner: Inner<R>, order: Order },
     /// The first access where the condition holds, else the second.
-    Choice(Expr, Box<[Self; 2]>),
+    Choice(Expr<R>, Box<[Self; 2]>),
 }
 
 /// A sum of multiples of digits.
-pub(crate) type Digits = Box<[(i64, Digit)]>;
+pub(crate) type Digits<R = Recorded> = Box<[(i64, Digit<R>)]>;
 
 /// Rows that an access refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RowsRef {
-    Splits(Node),
+pub(crate) enum RowsRef<R: Handles = Recorded> {
+    Splits(R::Array),
     /// Rows of this many elements.
-    Uniform(Radix),
+    Uniform(Radix<R>),
 }
 
 /// How the offset in the row that is read follows from the offset `k` in the own row.
@@ -70,10 +73,10 @@ pub(crate) enum Step {
 /// Numbers within an element: `digits` of the position, added to the element that is read times `width`. An own element
 /// has `own` numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Inner {
+pub(crate) struct Inner<R: Handles = Recorded> {
     pub(crate) own: u32,
     pub(crate) width: u32,
-    pub(crate) digits: Digits,
+    pub(crate) digits: Digits<R>,
 }
 
 /// What is known of the elements that are gathered.
@@ -87,17 +90,17 @@ pub(crate) enum Order {
     Permutation,
 }
 
-impl Expr {
+impl<R: Handles> Expr<R> {
     /// The access of a load at this index, from the expression alone: positions that the index loads from an array are
     /// data.
-    pub(crate) fn access(&self) -> Access {
+    pub(crate) fn access(&self) -> Access<R> {
         Access::of_form(&self.form())
     }
 }
 
-impl Expr {
+impl<R: Handles> Expr<R> {
     /// The array, if the expression is a load at the own position.
-    pub(crate) fn own_load(&self) -> Option<&Node> {
+    pub(crate) fn own_load(&self) -> Option<&R::Array> {
         match self.kind() {
             ExprKind::Load(array, at) if at.is_own_position() => Some(array),
             _ => None,
@@ -105,7 +108,7 @@ impl Expr {
     }
 }
 
-impl Access {
+impl<R: Handles> Access<R> {
     /// Whether the element that is read is the one at the own position.
     pub(crate) fn is_own(&self) -> bool {
         matches!(self, Self::Run { start, step: 1 } if start.as_u32() == Some(0))
@@ -119,14 +122,14 @@ impl Access {
         }
     }
 
-    fn of_form(form: &Form) -> Self {
+    fn of_form(form: &Form<R>) -> Self {
         match form {
             Form::Choice(c, of) => Self::Choice(c.clone(), Box::new(of.each_ref().map(Self::of_form))),
             Form::Sum(sum) => Self::of_sum(sum),
         }
     }
 
-    fn of_sum(sum: &Sum) -> Self {
+    fn of_sum(sum: &Sum<R>) -> Self {
         if sum.is_position() {
             return Self::Run { start: Expr::u32(0), step: 1 };
         }
@@ -147,16 +150,16 @@ impl Access {
 }
 
 /// How often a sum of terms changes with the position.
-fn grain_of(terms: &[Term]) -> Grain {
+fn grain_of<R: Handles>(terms: &[Term<R>]) -> Grain<R> {
     terms.iter().fold(Grain::Constant, |grain, term| grain.and(term.value.grain()))
 }
 
 /// The expression `constant + Σ times * value`.
-fn value_of(terms: &[Term], constant: i64) -> Expr {
-    let mut parts: Vec<(i64, Expr)> = terms.iter().map(|term| (term.times, term.value.clone())).collect();
+fn value_of<R: Handles>(terms: &[Term<R>], constant: i64) -> Expr<R> {
+    let mut parts: Vec<(i64, Expr<R>)> = terms.iter().map(|term| (term.times, term.value.clone())).collect();
     parts.push((constant, Expr::u32(1)));
     // Differences begin with what is added, and need no negation.
-    let scaled = |times: i64, value: Expr| value.mul(Expr::u32(times as u32));
+    let scaled = |times: i64, value: Expr<R>| value.mul(Expr::u32(times as u32));
     let (added, subtracted): (Vec<_>, Vec<_>) = parts.into_iter().filter(|(t, _)| *t != 0).partition(|(t, _)| *t > 0);
     let sum = added.into_iter().fold(Expr::u32(0), |sum, (times, value)| sum.add(scaled(times, value)));
     subtracted.into_iter().fold(sum, |sum, (times, value)| sum.sub(scaled(-times, value)))

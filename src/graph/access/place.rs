@@ -5,18 +5,19 @@ use super::form::{Sum, Term, own_row};
 use super::{Access, Digits, Inner, RowsRef, Step, grain_of, value_of};
 use crate::graph::Expr;
 use crate::graph::expr::ExprKind;
+use crate::graph::handles::Handles;
 
 /// The own rows of an access, and the numbers per own element.
-struct Own {
-    rows: RowsRef,
+struct Own<R: Handles> {
+    rows: RowsRef<R>,
     width: u32,
     /// The offset in the own row as a digit, with its factor.
-    offset: Option<(i64, Digit)>,
-    inner: Digits,
+    offset: Option<(i64, Digit<R>)>,
+    inner: Digits<R>,
 }
 
 /// The access, if the element is the own row.
-pub(super) fn row(sum: &Sum) -> Option<Access> {
+pub(super) fn row<R: Handles>(sum: &Sum<R>) -> Option<Access<R>> {
     let ([term], 0) = (&sum.terms[..], sum.constant) else { return None };
     let rows = own_row(&term.value)?;
     let width = u32::try_from(term.times).ok()?;
@@ -25,11 +26,11 @@ pub(super) fn row(sum: &Sum) -> Option<Access> {
 }
 
 /// The access, if the element is at an offset in a row that is constant in the own row.
-pub(super) fn place(sum: &Sum) -> Option<Access> {
+pub(super) fn place<R: Handles>(sum: &Sum<R>) -> Option<Access<R>> {
     let (start, of, row, width) = start(sum)?;
-    let base: Vec<Term> = sum.terms.iter().filter(|term| *term != start).cloned().collect();
+    let base: Vec<Term<R>> = sum.terms.iter().filter(|term| *term != start).cloned().collect();
     let own = own_rows(sum, &row, width)?;
-    let is_in_row = |grain: &Grain| match (grain, &own.rows) {
+    let is_in_row = |grain: &Grain<R>| match (grain, &own.rows) {
         (Grain::Constant, _) => true,
         (Grain::Row(rows), RowsRef::Splits(splits)) => rows.splits == *splits && rows.width == own.width,
         (Grain::Block(block), RowsRef::Uniform(length)) => {
@@ -41,7 +42,7 @@ pub(super) fn place(sum: &Sum) -> Option<Access> {
         return None;
     }
     let by_width = |n: i64| (n % i64::from(width) == 0).then_some(n / i64::from(width));
-    let base: Option<Vec<Term>> =
+    let base: Option<Vec<Term<R>>> =
         base.into_iter().map(|term| Some(Term { times: by_width(term.times)?, ..term })).collect();
     let base = value_of(&base?, by_width(sum.constant)?);
     let step = match &own.offset {
@@ -58,8 +59,11 @@ pub(super) fn place(sum: &Sum) -> Option<Access> {
     Some(Access::Place { own: own.rows, of, row, base, step, inner })
 }
 
+/// A term of a sum that is the start of a row: see [`start`].
+type Start<'a, R> = (&'a Term<R>, RowsRef<R>, Expr<R>, u32);
+
 /// The term that is the start of a row, the rows, the row, and the numbers per element of the array that is read.
-fn start(sum: &Sum) -> Option<(&Term, RowsRef, Expr, u32)> {
+fn start<R: Handles>(sum: &Sum<R>) -> Option<Start<'_, R>> {
     let mut starts = sum.terms.iter().filter(|term| term.is_start);
     if let Some(term) = starts.next() {
         let ExprKind::Load(splits, row) = term.value.kind() else { return None };
@@ -67,7 +71,7 @@ fn start(sum: &Sum) -> Option<(&Term, RowsRef, Expr, u32)> {
         return starts.next().is_none().then(|| (term, RowsRef::Splits(splits.clone()), row.clone(), width));
     }
     // The start of the own row in rows of one length.
-    let is_offset = |rows: &OwnRows| sum.digits.iter().any(|(_, d)| d.of == Counter::Offset(rows.clone()));
+    let is_offset = |rows: &OwnRows<R>| sum.digits.iter().any(|(_, d)| d.of == Counter::Offset(rows.clone()));
     let (term, rows) =
         sum.terms.iter().find_map(|term| Some((term, own_row(&term.value).filter(|rows| is_offset(rows))?)))?;
     let (times, width) = (u64::try_from(term.times).ok()?, u64::from(rows.width));
@@ -76,7 +80,7 @@ fn start(sum: &Sum) -> Option<(&Term, RowsRef, Expr, u32)> {
 }
 
 /// The own rows: those in which offsets are taken, or in which the row that is read is constant.
-fn own_rows(sum: &Sum, row: &Expr, width: u32) -> Option<Own> {
+fn own_rows<R: Handles>(sum: &Sum<R>, row: &Expr<R>, width: u32) -> Option<Own<R>> {
     let mut offsets = sum.digits.iter().filter(|(_, digit)| digit.of != Counter::Position);
     let offset = offsets.next().cloned();
     if offsets.next().is_some() {
@@ -87,14 +91,14 @@ fn own_rows(sum: &Sum, row: &Expr, width: u32) -> Option<Own> {
         (None, Grain::Block(block)) => return uniform_rows(sum, block, width),
         _ => return None,
     };
-    let digits: Vec<(i64, Digit)> =
+    let digits: Vec<(i64, Digit<R>)> =
         sum.digits.iter().filter(|(_, digit)| digit.of == Counter::Position).cloned().collect();
     let inner = inner_digits(&digits, rows.width)?;
     Some(Own { rows: RowsRef::Splits(rows.splits), width: rows.width, offset, inner })
 }
 
 /// Own rows of one length, `block` numbers in all.
-fn uniform_rows(sum: &Sum, block: &Radix, width: u32) -> Option<Own> {
+fn uniform_rows<R: Handles>(sum: &Sum<R>, block: &Radix<R>, width: u32) -> Option<Own<R>> {
     let mut digits = Vec::with_capacity(sum.digits.len() + 1);
     for (times, digit) in &sum.digits {
         // The numbers of an element continue in the offset: split there.
@@ -105,7 +109,7 @@ fn uniform_rows(sum: &Sum, block: &Radix, width: u32) -> Option<Own> {
             _ => digits.push((*times, digit.clone())),
         }
     }
-    let ends = |digit: &Digit| digit.modulus.as_ref().and_then(|modulus| digit.divisor.product(modulus));
+    let ends = |digit: &Digit<R>| digit.modulus.as_ref().and_then(|modulus| digit.divisor.product(modulus));
     let at = digits.iter().position(|(_, digit)| ends(digit).as_ref() == Some(block))?;
     let (times, digit) = digits.remove(at);
     let width = u32::try_from(digit.divisor.as_known()?).ok()?;
@@ -114,8 +118,8 @@ fn uniform_rows(sum: &Sum, block: &Radix, width: u32) -> Option<Own> {
 }
 
 /// The digits, if all of them are of the number within the own element, of which there are `width`.
-pub(super) fn inner_digits(digits: &[(i64, Digit)], width: u32) -> Option<Digits> {
-    let is_inner = |digit: &Digit| {
+pub(super) fn inner_digits<R: Handles>(digits: &[(i64, Digit<R>)], width: u32) -> Option<Digits<R>> {
+    let is_inner = |digit: &Digit<R>| {
         let end = digit.divisor.as_known().zip(digit.known_modulus()).and_then(|(d, m)| d.checked_mul(m));
         digit.of == Counter::Position && end.is_some_and(|end| end > 0 && u64::from(width) % end == 0)
     };
@@ -123,7 +127,7 @@ pub(super) fn inner_digits(digits: &[(i64, Digit)], width: u32) -> Option<Digits
 }
 
 /// Whether the radix is the length of that row.
-fn is_length(radix: &Radix, of: &RowsRef, row: &Expr) -> bool {
+fn is_length<R: Handles>(radix: &Radix<R>, of: &RowsRef<R>, row: &Expr<R>) -> bool {
     let RowsRef::Splits(splits) = of else { return false };
     let end = Expr::load(splits, row.clone().add(Expr::u32(1)));
     radix.times == 1 && radix.size == Some(end.sub(Expr::load(splits, row.clone())))

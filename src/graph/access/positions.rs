@@ -7,7 +7,7 @@ use super::{Access, Order};
 use crate::graph::conditions::unconditional;
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::ExprKind;
-use crate::graph::node::Recipe;
+use crate::graph::primitive::Recipe;
 use crate::graph::walk::for_each_expr;
 use crate::graph::{Expr, Node};
 

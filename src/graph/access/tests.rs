@@ -9,7 +9,7 @@ use crate::graph::expr::ExprKind;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
-use crate::graph::{BackendRef, Size};
+use crate::graph::{BackendRef, Node, Size};
 
 /// A linear congruential generator (Knuth's MMIX).
 struct Random(u64);

@@ -1,55 +1,59 @@
 //! Construction of expressions, with index arithmetic folded.
 
-use std::sync::{Arc, LazyLock};
-
+use super::ExprKind;
 use super::fold::{fold_remainder, fold_u32};
-use super::{Check, ExprKind};
 use crate::dtype::DType;
-use crate::graph::function::Function;
+use crate::graph::Expr;
+use crate::graph::handles::{ArrayHandle, Common, FunctionHandle, Handles, ParamHandle, SizeHandle};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::graph::scalar_param::ScalarParam;
-use crate::graph::{Expr, Node, Size};
 
 impl Expr {
+    /// A number of the user, or one computed from it: a parameter of the program, whose value nothing is folded by.
+    pub(crate) fn number(s: impl Into<Scalar>) -> Self {
+        let s = s.into();
+        Self::new(ExprKind::Param(ScalarParam::recorded(s)), s.dtype())
+    }
+}
+
+impl<R: Handles> Common<R> {
+    pub(in crate::graph) fn new() -> Self {
+        Self { index: Expr::new(ExprKind::Index, DType::U32), small: [0u32, 1, 2, 3].map(Expr::scalar) }
+    }
+}
+
+impl<R: Handles> Expr<R> {
     /// The flat position of the element being computed.
     pub(crate) fn index() -> Self {
-        static INDEX: LazyLock<Expr> = LazyLock::new(|| Expr::new(ExprKind::Index, DType::U32));
-        INDEX.clone()
+        R::common().index.clone()
     }
     /// A constant of the program: a number that the engine writes, never one of the user.
     pub(crate) fn scalar(s: impl Into<Scalar>) -> Self {
         let s = s.into();
         Self::new(ExprKind::Scalar(s), s.dtype())
     }
-    /// A number of the user, or one computed from it: a parameter of the program, whose value nothing is folded by.
-    pub(crate) fn number(s: impl Into<Scalar>) -> Self {
-        let s = s.into();
-        Self::new(ExprKind::Param(ScalarParam::recorded(s)), s.dtype())
-    }
     /// A constant u32: the type of positions and counts.
     pub(crate) fn u32(v: u32) -> Self {
-        // Most are 0 or 1.
-        static SMALL: LazyLock<[Expr; 4]> = LazyLock::new(|| [0u32, 1, 2, 3].map(Expr::scalar));
-        SMALL.get(v as usize).map_or_else(|| Self::scalar(v), Self::clone)
+        R::common().small.get(v as usize).map_or_else(|| Self::scalar(v), Self::clone)
     }
     /// The capacity of the size.
-    pub(crate) fn size(size: &Size) -> Self {
+    pub(crate) fn size(size: &R::Size) -> Self {
         match size.as_const() {
             Some(n) => Self::u32(n),
             None => Self::new(ExprKind::Size(size.clone()), DType::U32),
         }
     }
     /// Element `index` of `node`.
-    pub(crate) fn load(node: &Node, index: Self) -> Self {
+    pub(crate) fn load(node: &R::Array, index: Self) -> Self {
         Self::new(ExprKind::Load(node.clone(), index), node.dtype())
     }
     /// Position `offset` of row `row`. The offset must lie within the row wherever the value is used.
-    pub(crate) fn within(splits: &Node, row: Self, offset: Self) -> Self {
+    pub(crate) fn within(splits: &R::Array, row: Self, offset: Self) -> Self {
         Self::new(ExprKind::Within(splits.clone(), row, offset), DType::U32)
     }
     /// The row that holds position `index`, in sorted `splits`.
-    pub(crate) fn row_of(splits: &Node, index: Self) -> Self {
+    pub(crate) fn row_of(splits: &R::Array, index: Self) -> Self {
         if let ExprKind::Within(s, row, _) = index.kind()
             && s == splits
         {
@@ -127,16 +131,16 @@ impl Expr {
     }
 
     /// The user's function of these arguments.
-    pub(crate) fn call(function: &Function, arguments: Box<[Self]>) -> Self {
+    pub(crate) fn call(function: &R::Function, arguments: Box<[Self]>) -> Self {
         debug_assert!(
-            arguments.iter().map(Self::dtype).eq(function.parameters().iter().copied()),
+            arguments.iter().map(Self::dtype).eq(function.def().parameters.iter().copied()),
             "bug: {function:?} of {arguments:?}"
         );
-        Self::new(ExprKind::Call(function.clone(), arguments), function.result())
+        Self::new(ExprKind::Call(function.clone(), arguments), function.def().result)
     }
 
     /// `self`, under a condition: the kernel reports the element's position if `ok` is false.
-    pub(crate) fn checked(self, check: Arc<Check>, ok: Self) -> Self {
+    pub(crate) fn checked(self, check: R::Check, ok: Self) -> Self {
         let dtype = self.dtype();
         Self::new(ExprKind::Checked(check, ok, self), dtype)
     }

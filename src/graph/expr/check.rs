@@ -13,8 +13,6 @@ use crate::graph::{Size, WeakNode};
 /// the checks themselves are in its [`Locations`](crate::graph::program::Locations), which each recording makes.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Check {
-    /// For a check of a plan: its number in the program. The other fields then say nothing.
-    pub(crate) number: Option<u32>,
     /// Tells equal conditions of a program apart that were recorded at several lines, where a file has no lines.
     pub(crate) duplicate: u32,
     /// The operation.
@@ -53,18 +51,13 @@ impl Hash for CheckedStrings {
 impl Check {
     /// A condition of the operation `op`, which the user called at `location`.
     pub(crate) fn at(op: &'static str, what: String, location: &'static Location<'static>) -> Self {
-        Self { number: None, duplicate: 0, op, what, location, is_of_index: false, strings: None }
+        Self { duplicate: 0, op, what, location, is_of_index: false, strings: None }
     }
 
     /// A condition of the caller without a message.
     #[track_caller]
     fn here() -> Self {
         Self::at("", String::new(), caller())
-    }
-
-    /// The check of a plan that stands for check `number` of the program.
-    pub(in crate::graph) fn planned(number: u32) -> Arc<Self> {
-        Arc::new(Self { number: Some(number), ..Self::here() })
     }
 
     /// A condition of the operation `op`, with the source location of the operation's caller.

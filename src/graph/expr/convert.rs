@@ -3,10 +3,10 @@
 use super::ExprKind;
 use crate::dtype::DType;
 use crate::graph::Expr;
+use crate::graph::handles::{Handles, ParamHandle};
 use crate::graph::scalar::Scalar;
-use crate::graph::scalar_param::ScalarParam;
 
-impl Expr {
+impl<R: Handles> Expr<R> {
     /// Converts the value to another dtype. Conversions from and to a narrow dtype go through the dtype in which it is
     /// computed, since backends implement no others.
     pub(crate) fn cast(self, dtype: DType) -> Self {
@@ -15,10 +15,10 @@ impl Expr {
             return self;
         }
         if from != self.dtype() {
-            let recorded = self.as_param().and_then(ScalarParam::recorded_value);
-            let wide = match (self.kind(), recorded) {
+            let computed = self.as_param().and_then(|p| p.computed(|s| Some(s.widened())));
+            let wide = match (self.kind(), computed) {
                 (ExprKind::Scalar(s), _) => Self::scalar(s.widened()),
-                (_, Some(s)) => Self::number(s.widened()),
+                (_, Some((param, dtype))) => Self::new(ExprKind::Param(param), dtype),
                 _ => Self::new(ExprKind::Cast(self), from),
             };
             return wide.cast(dtype);

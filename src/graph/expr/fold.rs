@@ -2,15 +2,16 @@
 
 use super::ExprKind;
 use crate::dtype::DType;
+use crate::graph::Expr;
+use crate::graph::handles::{Handles, ParamHandle, SizeHandle};
 use crate::graph::opcode::BinaryOp;
 use crate::graph::scalar::Scalar;
-use crate::graph::size::{RecordedSize, SizeOp};
-use crate::graph::{Expr, Size};
+use crate::graph::size::SizeOp;
 
 /// Splits an expression of the form `q * k + m` into `q` and `m`, if its form guarantees that `m` is below `k`.
-fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
+fn quotient_and_rest<R: Handles>(e: &Expr<R>, k: u32) -> Option<(Expr<R>, Expr<R>)> {
     use BinaryOp::{Add, IndexRem, Mul};
-    let times_k = |e: &Expr| match e.kind() {
+    let times_k = |e: &Expr<R>| match e.kind() {
         ExprKind::Binary(Mul, q, by) if by.as_u32() == Some(k) => Some(q.clone()),
         _ => None,
     };
@@ -33,7 +34,7 @@ fn quotient_and_rest(e: &Expr, k: u32) -> Option<(Expr, Expr)> {
 /// Folds the remainder of an unsigned number by a power of two to a bit mask. Division is slow on GPUs, and emulated
 /// for 64-bit integers. The remainder by a parameter is therefore another program where a power of two is recorded; the
 /// mask is a parameter, too.
-pub(super) fn fold_remainder(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
+pub(super) fn fold_remainder<R: Handles>(op: BinaryOp, a: &Expr<R>, b: &Expr<R>) -> Option<Expr<R>> {
     if op != BinaryOp::Rem {
         return None;
     }
@@ -44,7 +45,10 @@ pub(super) fn fold_remainder(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
     };
     let mask = match b.kind() {
         ExprKind::Scalar(k) => Expr::scalar(mask(*k)?),
-        ExprKind::Param(p) => Expr::number(mask(p.recorded_value()?)?),
+        ExprKind::Param(p) => {
+            let (param, dtype) = p.computed(mask)?;
+            Expr::new(ExprKind::Param(param), dtype)
+        }
         _ => return None,
     };
     Some(a.clone().binary(BinaryOp::And, mask))
@@ -52,7 +56,7 @@ pub(super) fn fold_remainder(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
 
 /// Folds arithmetic and comparisons of host-known sizes. The result of a comparison becomes part of the program. Sizes
 /// of a plan vary by run: comparisons of them, and arithmetic that may wrap, are not folded.
-fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
+fn fold_sizes<R: Handles>(op: BinaryOp, a: &Expr<R>, b: &Expr<R>) -> Option<Expr<R>> {
     if !matches!(a.kind(), ExprKind::Size(_)) && !matches!(b.kind(), ExprKind::Size(_)) {
         return None;
     }
@@ -64,9 +68,9 @@ fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
             BinaryOp::Max => SizeOp::Max,
             _ => return None,
         };
-        return (a.is_host_known() && b.is_host_known()).then(|| Expr::size(&Size::op(op, &a, &b)));
+        return (a.is_host_known() && b.is_host_known()).then(|| Expr::size(&R::Size::op(op, &a, &b)));
     }
-    let (x, y) = (a.host_value()?, b.host_value()?);
+    let (x, y) = (a.fixed_value()?, b.fixed_value()?);
     // The result of a comparison decides types, which do not depend on counts that were read.
     let is_comparison = matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le);
     if is_comparison && (a.contains_count() || b.contains_count()) {
@@ -86,12 +90,12 @@ fn fold_sizes(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
         BinaryOp::Le => return Some(Expr::scalar(x <= y)),
         _ => return None,
     };
-    Some(Expr::size(&Size::op(op, &a, &b)))
+    Some(Expr::size(&R::Size::op(op, &a, &b)))
 }
 
 /// Folds index arithmetic: `x + 0`, `x * 1`, `x / 1`, `x % 1`, `(q * k + m) / k` with `m % k = m`, `within(s, r, o) -
 /// s[r]`, and operations on two constants.
-pub(super) fn fold_u32(op: BinaryOp, a: &Expr, b: &Expr) -> Option<Expr> {
+pub(super) fn fold_u32<R: Handles>(op: BinaryOp, a: &Expr<R>, b: &Expr<R>) -> Option<Expr<R>> {
     if a.dtype() != DType::U32 {
         return None;
     }

@@ -19,15 +19,14 @@ pub(crate) use kind::ExprKind;
 
 use super::access::Structure;
 use super::digest::Digest;
+use super::handles::{ArrayHandle, FunctionHandle, Handles, ParamHandle, SizeHandle};
 use super::opcode::{BinaryOp, UnaryOp};
 use super::scalar::Scalar;
-use super::scalar_param::ScalarParam;
-use super::{Node, Size};
 use crate::dtype::DType;
 
 /// Contents of an [`Expr`].
 #[derive(Debug)]
-pub(super) struct ExprData {
+pub(super) struct ExprData<R: Handles> {
     digest: Digest,
     dtype: DType,
     /// Whether the expression contains `Index`; expressions of the nodes that it reads do not count.
@@ -44,19 +43,25 @@ pub(super) struct ExprData {
     /// Depth, at recording, of the deepest array that the expression reads.
     depth: u32,
     height: u32,
-    kind: ExprKind,
+    kind: ExprKind<R>,
     /// How the value comes about from the position, once asked for; not part of the digest.
-    structure: OnceLock<Box<Structure>>,
+    structure: OnceLock<Box<Structure<R>>>,
 }
 
-impl PartialEq for Expr {
+impl<R: Handles> Clone for Expr<R> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<R: Handles> PartialEq for Expr<R> {
     fn eq(&self, other: &Self) -> bool {
         self.0.digest == other.0.digest
     }
 }
-impl Eq for Expr {}
+impl<R: Handles> Eq for Expr<R> {}
 
-impl std::hash::Hash for Expr {
+impl<R: Handles> std::hash::Hash for Expr<R> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.0.digest.hash(state);
     }
@@ -67,22 +72,22 @@ const SEARCH_COST: u32 = 24;
 /// Cost of a function of `crate::math`, in operations.
 const MATH_COST: u32 = 24;
 
-fn own_cost(kind: &ExprKind) -> u32 {
+fn own_cost<R: Handles>(kind: &ExprKind<R>) -> u32 {
     use ExprKind as K;
     match kind {
         K::Index | K::Scalar(_) | K::Param(_) | K::Size(_) | K::Bitcast(_) => 0,
         K::RowOf(..) => SEARCH_COST,
         K::Within(..) => 2,
         K::Unary(UnaryOp::Math(_), _) => MATH_COST,
-        K::Call(f, _) => f.wgsl().cost,
+        K::Call(f, _) => f.def().wgsl.cost,
         K::Binary(BinaryOp::Pow | BinaryOp::Atan2, ..) => MATH_COST,
         K::Binary(BinaryOp::Div | BinaryOp::Rem, a, _) if a.dtype() != DType::U32 => MATH_COST,
         _ => 1,
     }
 }
 
-impl Expr {
-    pub(in crate::graph) fn new(kind: ExprKind, dtype: DType) -> Self {
+impl<R: Handles> Expr<R> {
+    pub(in crate::graph) fn new(kind: ExprKind<R>, dtype: DType) -> Self {
         use ExprKind as K;
         let digest = match &kind {
             K::Index => Digest::of("index", ()),
@@ -136,7 +141,7 @@ impl Expr {
     }
 
     /// The kind, to match on.
-    pub(crate) fn kind(&self) -> &ExprKind {
+    pub(crate) fn kind(&self) -> &ExprKind<R> {
         &self.0.kind
     }
     /// The dtype of the value; never a string.
@@ -151,7 +156,7 @@ impl Expr {
         Arc::as_ptr(&self.0).cast()
     }
     /// The structure of the expression, once computed.
-    pub(in crate::graph) fn structure_cell(&self) -> &OnceLock<Box<Structure>> {
+    pub(in crate::graph) fn structure_cell(&self) -> &OnceLock<Box<Structure<R>>> {
         &self.0.structure
     }
     /// Number of references to the expression's allocation.
@@ -200,15 +205,15 @@ impl Expr {
         self.as_size()?.as_known()
     }
     /// The size, if the expression is a u32 constant or a size.
-    pub(crate) fn as_size(&self) -> Option<Size> {
+    pub(crate) fn as_size(&self) -> Option<R::Size> {
         match self.kind() {
-            ExprKind::Scalar(Scalar::U32(v)) => Some(Size::Const(*v)),
+            ExprKind::Scalar(Scalar::U32(v)) => Some(R::Size::from(*v)),
             ExprKind::Size(size) => Some(size.clone()),
             _ => None,
         }
     }
     /// The scalar parameter, if the expression is one.
-    pub(crate) fn as_param(&self) -> Option<&ScalarParam> {
+    pub(crate) fn as_param(&self) -> Option<&R::Param> {
         if let ExprKind::Param(p) = self.kind() { Some(p) } else { None }
     }
     pub(crate) fn is_index(&self) -> bool {
@@ -225,7 +230,7 @@ impl Expr {
     }
 
     /// The node that this operation reads, if any; reads of its operands do not count.
-    pub(crate) fn node(&self) -> Option<&Node> {
+    pub(crate) fn node(&self) -> Option<&R::Array> {
         match self.kind() {
             ExprKind::Load(n, _) | ExprKind::RowOf(n, _) | ExprKind::Within(n, _, _) => Some(n),
             _ => None,

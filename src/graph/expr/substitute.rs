@@ -3,9 +3,10 @@
 use super::ExprKind;
 use crate::graph::Expr;
 use crate::graph::digest::DigestMap;
+use crate::graph::handles::Handles;
 use crate::graph::size::RecordedSize;
 
-impl Expr {
+impl<R: Handles> Expr<R> {
     /// The same operation on other operands, given in the order of [`Expr::operands`].
     pub(crate) fn with_operands(&self, mut ops: impl Iterator<Item = Self>) -> Self {
         use ExprKind as K;
@@ -39,18 +40,9 @@ impl Expr {
         }
     }
 
-    /// The expression with sizes that the host has read replaced by their values.
-    pub(crate) fn with_read_sizes(&self) -> Self {
-        if let Some(value) = self.as_size().and_then(|size| size.host_value()) {
-            return Self::u32(value);
-        }
-        let operands: Vec<Self> = self.operands().map(Self::with_read_sizes).collect();
-        self.with_operands(operands.into_iter())
-    }
-
     /// The expression at another position: `Index` replaced by `position` throughout.
     pub(crate) fn at(&self, position: &Self) -> Self {
-        fn go(e: &Expr, p: &Expr, memo: &mut DigestMap<Expr>) -> Expr {
+        fn go<R: Handles>(e: &Expr<R>, p: &Expr<R>, memo: &mut DigestMap<Expr<R>>) -> Expr<R> {
             if !e.has_index() {
                 return e.clone();
             }
@@ -60,11 +52,22 @@ impl Expr {
             if let Some(done) = memo.get(&e.digest()) {
                 return done.clone();
             }
-            let ops: Vec<Expr> = e.operands().map(|o| go(o, p, memo)).collect();
+            let ops: Vec<Expr<R>> = e.operands().map(|o| go(o, p, memo)).collect();
             let out = e.with_operands(ops.into_iter());
             memo.insert(e.digest(), out.clone());
             out
         }
         if position.is_index() { self.clone() } else { go(self, position, &mut Default::default()) }
+    }
+}
+
+impl Expr {
+    /// The expression with sizes that the host has read replaced by their values.
+    pub(crate) fn with_read_sizes(&self) -> Self {
+        if let Some(value) = self.as_size().and_then(|size| size.host_value()) {
+            return Self::u32(value);
+        }
+        let operands: Vec<Self> = self.operands().map(Self::with_read_sizes).collect();
+        self.with_operands(operands.into_iter())
     }
 }

@@ -1,10 +1,10 @@
-//! Nodes of existing arrays, and nodes of plans.
+//! Nodes of existing arrays.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::{NodeData, Recipe, Stored, intern};
+use super::{NodeData, Stored, intern};
 use crate::dtype::DType;
 use crate::graph::digest::Digest;
 use crate::graph::row_lengths::KnownLengths;
@@ -61,7 +61,7 @@ impl Node {
         // Buffers of the user's program may have no padding.
         let vector_padded = !borrowed || (u64::from(len) * dtype.size() as u64).is_multiple_of(16);
         let form = InputForm { dtype, extent, fallible: false, vector_padded };
-        Self::stored_input(backend, digest, form, (lengths, None), stored)
+        Self::stored_input(backend, digest, form, lengths, stored)
     }
 
     /// What a run knows of the node as an input, once it is computed.
@@ -73,7 +73,7 @@ impl Node {
     pub(crate) fn result(backend: &BackendRef, dtype: DType, extent: Extent, stored: Stored) -> Self {
         let digest = Digest::of("result", NEXT_SOURCE.fetch_add(1, Ordering::Relaxed));
         let form = InputForm { dtype, extent, fallible: !stored.status.is_empty(), vector_padded: true };
-        Self::stored_input(backend, digest, form, (KnownLengths::NONE, None), stored)
+        Self::stored_input(backend, digest, form, KnownLengths::NONE, stored)
     }
 
     /// A node without a recipe, stored from the start.
@@ -81,17 +81,17 @@ impl Node {
         backend: &BackendRef,
         digest: Digest,
         form: InputForm,
-        (lengths, planned_input): (KnownLengths, Option<usize>),
+        lengths: KnownLengths,
         stored: Stored,
     ) -> Self {
-        Self::without_recipe(backend, digest, form, (lengths, planned_input), OnceLock::from(stored))
+        Self::without_recipe(backend, digest, form, lengths, OnceLock::from(stored))
     }
 
     fn without_recipe(
         backend: &BackendRef,
         digest: Digest,
         InputForm { dtype, extent, fallible, vector_padded }: InputForm,
-        (lengths, planned_input): (KnownLengths, Option<usize>),
+        lengths: KnownLengths,
         stored: OnceLock<Stored>,
     ) -> Self {
         intern(digest, || NodeData {
@@ -105,7 +105,6 @@ impl Node {
             depth: 0,
             lengths,
             vector_padded,
-            planned_input,
             fallible,
             stored,
         })
@@ -113,7 +112,7 @@ impl Node {
 
     /// An input of a program that is traced: neither computed nor stored.
     pub(in crate::graph) fn traced_input(backend: &BackendRef, digest: Digest, form: InputForm) -> Self {
-        Self::without_recipe(backend, digest, form, (KnownLengths::NONE, None), OnceLock::new())
+        Self::without_recipe(backend, digest, form, KnownLengths::NONE, OnceLock::new())
     }
 
     /// As [`Self::traced_input`], for an array of the user's inputs. Other runs may have conditions for it.
@@ -125,42 +124,5 @@ impl Node {
     /// Whether this is an input of a program that is traced.
     pub(crate) fn is_traced(&self) -> bool {
         self.stored().is_none() && self.recipe().is_none() && self.stored().is_none()
-    }
-
-    /// Planned node of a program's input, the array of that number. Its storage is bound when the plan runs.
-    pub(in crate::graph) fn input_of_plan(
-        backend: &BackendRef,
-        digest: Digest,
-        form: InputForm,
-        number: usize,
-    ) -> Self {
-        let stored = Stored { data: Arc::new(()), status: Arc::from([]), len: 0 };
-        Self::stored_input(backend, digest, form, (KnownLengths::NONE, Some(number)), stored)
-    }
-
-    /// Planned node of an array that a program computes.
-    pub(in crate::graph) fn planned(
-        backend: &BackendRef,
-        digest: Digest,
-        op: &'static str,
-        (dtype, extent, fallible): (DType, Extent, bool),
-        asserts: Vec<Self>,
-        recipe: Recipe,
-    ) -> Self {
-        intern(digest, || NodeData {
-            digest,
-            dtype,
-            extent,
-            backend: backend.clone(),
-            op,
-            recipe: Mutex::new(Some(Arc::new(recipe))),
-            asserts: asserts.into(),
-            depth: 1,
-            lengths: KnownLengths::NONE,
-            vector_padded: true,
-            planned_input: None,
-            fallible,
-            stored: OnceLock::new(),
-        })
     }
 }

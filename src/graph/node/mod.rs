@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use super::Node;
-pub(crate) use super::primitive::{Product, Recipe, RowDomain, Rows};
+pub(crate) use super::primitive::{Product, Recipe, Rows};
 pub(crate) use super::stored::Stored;
 pub(in crate::graph) use inputs::InputForm;
 
@@ -41,8 +41,6 @@ pub(super) struct NodeData {
     lengths: KnownLengths,
     /// Whether the storage extends to a multiple of 16 bytes.
     vector_padded: bool,
-    /// For an input of a plan: the number of the array in the program.
-    planned_input: Option<usize>,
     /// Whether the node or one of its direct or indirect inputs has a condition, so that reading it may fail.
     fallible: bool,
     stored: OnceLock<Stored>,
@@ -52,7 +50,7 @@ impl std::fmt::Debug for Node {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (digest, size) = (self.0.digest.short(), self.0.extent.size());
         if size.varies() {
-            write!(f, "Node({digest} {} of a plan)", self.0.dtype)
+            write!(f, "Node({digest} {} of a trace)", self.0.dtype)
         } else {
             write!(f, "Node({digest} {} x{})", self.0.dtype, size.capacity())
         }
@@ -131,10 +129,6 @@ impl Node {
     pub(in crate::graph) fn known_lengths(&self) -> KnownLengths {
         self.0.lengths
     }
-    /// For an input of a plan: the number of the array in the program.
-    pub(in crate::graph) fn planned_input(&self) -> Option<usize> {
-        self.0.planned_input
-    }
     /// Whether the GPU buffer of the array is padded to a multiple of 16 bytes, a vector of four words. Buffers of the
     /// user's program may not be.
     pub(crate) fn is_vector_padded(&self) -> bool {
@@ -144,6 +138,10 @@ impl Node {
     /// do not count.
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
+    }
+    /// Bytes of storage at the capacity.
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::from(self.extent().capacity()) * self.dtype().size() as u64
     }
     /// The result, once evaluated.
     pub(crate) fn stored(&self) -> Option<&Stored> {

@@ -48,7 +48,6 @@ impl Node {
                 depth: depth + 1,
                 lengths: KnownLengths::NONE,
                 vector_padded: true,
-                planned_input: None,
                 fallible,
                 stored: OnceLock::new(),
             }

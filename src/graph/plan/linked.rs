@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::{CountKey, Plan, PlanLimits, plan};
-use crate::graph::backend::BackendRef;
 use crate::graph::digest::DigestMap;
-use crate::graph::node::Node;
-use crate::graph::program::{ArrayId, Bindings, Lifted, Program, SizeId};
-use crate::graph::size::{RunTable, Size, SizeView};
+use crate::graph::planned::{Arena, DeviceCount, Node, Size, SizeView};
+use crate::graph::program::{ArrayId, Bindings, Program, SizeId};
+use crate::graph::size::RunTable;
 use crate::graph::step::Step;
 
 /// Source of an array that a step reads.
@@ -71,7 +70,6 @@ pub(crate) enum Validity {
 #[derive(Debug)]
 pub(crate) struct LinkedPlan {
     pub(crate) program: Arc<Program>,
-    lifted: Lifted,
     pub(crate) steps: Vec<Step>,
     pub(crate) links: Vec<StepLinks>,
     pub(crate) computed: Vec<ComputedArray>,
@@ -83,6 +81,8 @@ pub(crate) struct LinkedPlan {
     validity: Validity,
     /// What a backend prepares for all runs.
     prepared: OnceLock<Box<dyn Any + Send + Sync>>,
+    /// The definitions of the plan. The last field, since they are dropped after what refers to them.
+    arena: Arena,
 }
 
 /// The arrays that were seen while a plan is linked.
@@ -94,20 +94,14 @@ struct Linked {
 }
 
 impl LinkedPlan {
-    /// Plans a program for the sizes of a run. `backend` is the placeholder backend of the planned nodes.
-    pub(crate) fn new(
-        program: Arc<Program>,
-        (bindings, run): (&Bindings, &RunTable),
-        backend: &BackendRef,
-        limits: PlanLimits,
-    ) -> Self {
+    /// Plans a program for the sizes of a run.
+    pub(crate) fn new(program: Arc<Program>, (bindings, run): (&Bindings, &RunTable), limits: PlanLimits) -> Self {
         let sizes = SizeView::of(run);
-        let lifted = Lifted::new(&program, &bindings.locations, backend);
-        let roots: Vec<Node> = program.outputs().iter().map(|&a| lifted.node(a).clone()).collect();
-        let Plan { steps } = plan(&roots, limits, sizes);
+        let mut arena = Arena::new(&program, &bindings.locations);
+        let roots: Vec<Node> = program.outputs().iter().map(|&a| arena.node(a).clone()).collect();
+        let Plan { steps } = plan(&mut arena, &roots, limits, sizes);
         let mut this = Self {
             program,
-            lifted,
             steps: Vec::new(),
             links: Vec::with_capacity(steps.len()),
             computed: Vec::with_capacity(steps.len()),
@@ -116,6 +110,7 @@ impl LinkedPlan {
             limits,
             validity: Validity::Any,
             prepared: OnceLock::new(),
+            arena,
         };
         let mut arrays = Linked { producers: DigestMap::default(), is_input: vec![false; bindings.nodes.len()] };
         for (k, step) in steps.iter().enumerate() {
@@ -124,17 +119,16 @@ impl LinkedPlan {
             let first_output = this.computed.len();
             for n in step.outputs() {
                 arrays.producers.insert(n.digest(), this.computed.len());
-                this.computed.push(ComputedArray { array: this.lifted.array(n), counts: Vec::new(), last_step: k });
+                this.computed.push(ComputedArray { array: this.arena.in_program(n), counts: Vec::new(), last_step: k });
             }
             this.links.push(StepLinks { reads, after, first_output, released: Vec::new() });
         }
         let mut keys: HashMap<SizeId, CountKey> = CountKey::of_program(&this.program, bindings).collect();
-        let counts: Vec<(SizeId, Size)> = this.lifted.counts().map(|(id, slot)| (id, slot.clone())).collect();
-        for (id, slot) in counts {
-            let Some(count) = slot.slot_count().cloned() else { continue };
+        let counts: Vec<(SizeId, DeviceCount)> = this.arena.counts().map(|(id, count)| (id, count.clone())).collect();
+        for (id, count) in counts {
             // A count that no step depends on is not computed.
             let producer = arrays.producers.get(&count.node.digest()).copied();
-            if producer.is_some() || count.node.stored().is_some() {
+            if producer.is_some() || count.node.is_input() {
                 let last = producer.map_or(0, |computed| this.computed[computed].last_step);
                 let source = this.source(&count.node, &mut arrays, last);
                 let (number, key) = (id.index(), keys.remove(&id).map(Arc::new));
@@ -159,7 +153,7 @@ impl LinkedPlan {
             self.computed[computed].last_step = self.computed[computed].last_step.max(step);
             return ArraySource::Computed(computed);
         }
-        let array = self.lifted.array(node).expect("bug: an array that no step computes");
+        let array = self.arena.in_program(node).expect("bug: an array that no step computes");
         if !std::mem::replace(&mut arrays.is_input[array.index()], true) {
             self.inputs.push(array);
         }
@@ -168,7 +162,7 @@ impl LinkedPlan {
 
     /// The outputs of the program.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Node> {
-        self.program.outputs().iter().map(|&a| self.lifted.node(a))
+        self.program.outputs().iter().map(|&a| self.arena.node(a))
     }
 
     /// What the backend prepares for all runs of the plan, made at the first call.
@@ -189,7 +183,7 @@ impl LinkedPlan {
     fn is_small(&self, sizes: SizeView<'_>) -> bool {
         let most = self.limits.max_binding / 2;
         most == u64::MAX / 2
-            || (self.lifted.nodes().all(|n| sizes.bytes(n) <= most)
+            || (self.arena.nodes_of_program().iter().all(|n| sizes.bytes(n) <= most)
                 && self.steps.iter().flat_map(Step::outputs).all(|n| sizes.bytes(n) <= most))
     }
 
@@ -202,7 +196,7 @@ impl LinkedPlan {
         let mut bytes = 0;
         for array in self.computed.iter().filter_map(|computed| computed.array) {
             is_computed[array.index()] = true;
-            bytes += sizes.bytes(self.lifted.node(array));
+            bytes += sizes.bytes(self.arena.node(array));
         }
         if bytes <= FEW_BYTES {
             return self.computed.iter().map(|computed| computed.array.is_some()).collect();

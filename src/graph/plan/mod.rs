@@ -3,8 +3,15 @@
 //! Planning proceeds backwards from the requested nodes. A map is inlined into the expressions that read it, unless
 //! storing it is cheaper. Every other recipe is a step of its own. Both backends run the same steps, so that the bits
 //! of a row do not depend on the backend.
+//!
+//! The planner works on the definitions of the plan's [`Arena`]: those of the program, which keep their numbers, and the
+//! arrays that the planner appends. A definition is shared by reference, and equal ones have equal digests, which are made
+//! of numbers of the program. The facts that the planner asks of a definition (dtype, cost, conditions, access) are
+//! computed once and kept with it.
 
 mod cache;
+#[cfg(test)]
+mod for_tests;
 mod inline;
 mod last_counts;
 mod linked;
@@ -12,17 +19,17 @@ mod narrow;
 mod resolve;
 
 pub(crate) use cache::PlanCache;
+#[cfg(test)]
+pub(crate) use for_tests::PlanOf;
 pub(crate) use last_counts::{CountKey, LastCounts};
 pub(crate) use linked::{ArraySource, CountLink, LinkedPlan};
 
 use std::borrow::Cow;
 
 use super::digest::{DigestMap, DigestSet};
-use super::expr::Expr;
-use super::node::{Node, Recipe};
+use super::planned::{Arena, Expr, Node, Recipe, SizeView};
 use super::primitive::append;
 use super::row_fusion;
-use super::size::SizeView;
 pub(crate) use super::step::{Int64Repr, Kernels, Plan, PlanLimits, SizedLimits, Step};
 use super::walk::arrays;
 use crate::trace::span;
@@ -30,11 +37,12 @@ use crate::trace::span;
 /// Number of maps that are stored, one by one, before a recipe with too many arrays of its own is narrowed.
 const MAX_ATTEMPTS: usize = 8;
 
-/// Plans the evaluation of `roots`, which are distinct and unevaluated. The plan depends on `sizes` only as far as arrays
+/// Plans the evaluation of `roots`, which are distinct. The plan depends on `sizes` only as far as arrays
 /// exceed a binding: see [`Validity`](linked::Validity).
-pub(crate) fn plan(roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> Plan {
+pub(crate) fn plan(arena: &mut Arena, roots: &[Node], limits: PlanLimits, sizes: SizeView<'_>) -> Plan {
     let _span = span!("plan", arrays = roots.len());
     let mut planner = Planner {
+        arena,
         limits,
         sizes,
         uses: DigestMap::default(),
@@ -68,6 +76,8 @@ enum Required {
 
 /// State of the planner.
 struct Planner<'a> {
+    /// The definitions, to which the planner appends.
+    arena: &'a mut Arena,
     limits: PlanLimits,
     sizes: SizeView<'a>,
     /// Number of reads of each unevaluated node, by distinct index expressions over all recipes.
@@ -123,7 +133,7 @@ impl Planner<'_> {
                     None => continue,
                 },
                 Required::Step(step) if step.exceeds_bindings(self.sizes) => {
-                    self.steps.extend(self.limits.kernels.legalize(*step, self.sizes, &mut self.done));
+                    self.steps.extend(self.limits.kernels.legalize(*step, self.sizes, self.arena, &mut self.done));
                     continue;
                 }
                 Required::Step(step) => {
@@ -139,14 +149,13 @@ impl Planner<'_> {
 
     /// The step that stores `node`; `None` if the node is stored, or the plan has that step.
     fn step_of(&mut self, node: &Node) -> Option<Step> {
-        if node.stored().is_some() || !self.done.insert(node.digest()) {
+        if node.is_input() || !self.done.insert(node.digest()) {
             return None;
         }
-        // Another thread may have evaluated the node meanwhile.
         let recipe = node.recipe()?;
         Some(match &*recipe {
             Recipe::Append(append) if !self.limits.reads_any_number => {
-                let map = append::as_map(node, &append.parts, self.limits, &mut self.added);
+                let map = append::as_map(node, &append.parts, self.limits, (self.arena, &mut self.added));
                 self.fitting_step(node, &map)
             }
             recipe => self.fitting_step(node, recipe),
@@ -180,7 +189,8 @@ impl Planner<'_> {
                 let read: DigestSet = recipe.exprs().into_iter().flat_map(arrays).collect();
                 let free = self.limits.arrays.min(self.limits.bindings).saturating_sub(step.other_arrays(self.sizes));
                 if read.len() > free as usize {
-                    recipe = Cow::Owned(narrow::narrowed(node, &recipe, free, self.limits, &mut self.added));
+                    recipe =
+                        Cow::Owned(narrow::narrowed(node, &recipe, free, self.limits, (self.arena, &mut self.added)));
                     stored.clear();
                     continue;
                 }

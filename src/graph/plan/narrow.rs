@@ -6,9 +6,7 @@
 
 use crate::graph::conditions::{conditions, unconditional};
 use crate::graph::digest::{Digest, DigestSet};
-use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Recipe};
+use crate::graph::planned::{Arena, Expr, ExprKind, Extent, Node, Recipe};
 use crate::graph::primitive::{Map, Positions};
 use crate::graph::scalar::Scalar;
 use crate::graph::step::PlanLimits;
@@ -18,7 +16,13 @@ use std::rc::Rc;
 
 /// The recipe of `out` with narrowed expressions. `free` is the number of arrays that its kernel can bind for the
 /// expressions. The maps that it reads in addition are inserted into `added`.
-pub(super) fn narrowed(out: &Node, recipe: &Recipe, free: u32, limits: PlanLimits, added: &mut DigestSet) -> Recipe {
+pub(super) fn narrowed(
+    out: &Node,
+    recipe: &Recipe,
+    free: u32,
+    limits: PlanLimits,
+    (arena, added): (&mut Arena, &mut DigestSet),
+) -> Recipe {
     let domain = |at: &Positions| at.extent().unwrap_or_else(|_| at.count.clone());
     let mut all = Narrowing {
         target: out,
@@ -29,6 +33,7 @@ pub(super) fn narrowed(out: &Node, recipe: &Recipe, free: u32, limits: PlanLimit
         is_whole: matches!(recipe, Recipe::Map(Map { whole: true, .. })),
         is_map: recipe.mapped().is_some(),
         always: recipe.evaluated_at(out.extent()).is_some(),
+        arena,
         added,
     };
     let mut recipe = recipe.with_exprs(|e| all.narrow(e));
@@ -65,6 +70,8 @@ struct Narrowing<'a> {
     is_map: bool,
     /// Whether the kernel evaluates its expressions at every position.
     always: bool,
+    /// The definitions of the plan.
+    arena: &'a mut Arena,
     /// The maps that were added.
     added: &'a mut DigestSet,
 }
@@ -202,12 +209,11 @@ impl Within<'_, '_> {
 
     /// A load from a map of `e`.
     fn map(&mut self, e: &Expr) -> Expr {
-        let (backend, op) = (self.all.target.backend(), self.all.target.op());
         // One element, if all are equal. Conditions report positions of the domain.
         let is_constant = !e.has_index() && !e.has_conditions();
         let extent = if is_constant { Extent::known(1) } else { self.domain.clone() };
         let recipe = Recipe::Map(Map { value: e.clone(), whole: self.all.is_whole && !is_constant });
-        let node = Node::recorded(backend, op, e.dtype(), extent, &[], recipe);
+        let node = self.all.arena.computed(self.all.target.op(), e.dtype(), extent, recipe);
         self.all.added.insert(node.digest());
         Expr::load(&node, if is_constant { Expr::u32(0) } else { Expr::index() })
     }
@@ -225,16 +231,16 @@ fn union(e: &Expr, operands: &[Narrowed]) -> DigestSet {
 mod tests {
     use std::sync::Arc;
 
-    use super::*;
+    use super::{Map, PlanLimits, Recipe};
     use crate::backend::cpu::CpuBackend;
     use crate::dtype::DType;
     use crate::graph::backend::BackendRef;
     use crate::graph::expr::Check;
     use crate::graph::node::Rows;
     use crate::graph::opcode::ReduceOp;
-    use crate::graph::plan::{Int64Repr, Step, plan};
+    use crate::graph::plan::{Int64Repr, PlanOf};
     use crate::graph::primitive::Mark;
-    use crate::graph::size::SizeView;
+    use crate::graph::{Expr, Extent, Node};
 
     const N: u32 = 1000;
 
@@ -243,11 +249,10 @@ mod tests {
     }
 
     /// The steps that compute the node on the smallest device, all of which fit.
-    fn steps(node: &Node) -> Vec<Step> {
-        let steps =
-            plan(std::slice::from_ref(node), PlanLimits::of_core_webgpu(Int64Repr::Native), SizeView::RECORDED).steps;
-        assert!(steps.iter().all(|step| step.fits(SizeView::RECORDED)), "{steps:?}");
-        steps
+    fn planned(node: &Node) -> PlanOf {
+        let plan = PlanOf::new(std::slice::from_ref(node), PlanLimits::of_core_webgpu(Int64Repr::Native));
+        assert!(plan.steps.iter().all(|step| step.fits(plan.sizes())), "{:?}", plan.steps);
+        plan
     }
 
     #[test]
@@ -257,7 +262,7 @@ mod tests {
         for (n, want) in [(6, 1), (7, 1), (8, 2), (12, 2), (13, 2), (14, 3), (100, 17)] {
             let sum = (0..n).map(load).reduce(Expr::add).expect("one or more");
             let node = Node::map(&backend, "test", Extent::known(N), sum, &[]);
-            assert_eq!(steps(&node).len(), want, "{n} arrays");
+            assert_eq!(planned(&node).steps.len(), want, "{n} arrays");
         }
     }
 
@@ -269,7 +274,7 @@ mod tests {
         let all = Extent::known(N);
         let small = "small";
         let bitmap = |keep: Expr| {
-            let recipe = Recipe::Mark(Mark { keep, count: all.clone() });
+            let recipe = crate::graph::node::Recipe::Mark(Mark { keep, count: all.clone() });
             Node::recorded(&backend, small, DType::U32, all.clone(), &[], recipe)
         };
         let nodes = [
@@ -286,7 +291,7 @@ mod tests {
             Node::splits(&backend, small, &Extent::known(10), &sum(), &[]).expect(small),
         ];
         for node in nodes {
-            assert!(steps(&node).len() > 3, "{node:?}");
+            assert!(planned(&node).steps.len() > 3, "{node:?}");
         }
     }
 
@@ -298,11 +303,11 @@ mod tests {
         let even = |x: Expr| x.clone().checked(check.clone(), x.rem(Expr::u32(2)).eq(Expr::u32(0)));
         let choose = |rest: Expr, _| load().lt(load()).select(even(load()), rest);
         let value = (0..8).fold(Expr::u32(0), choose);
-        let all = steps(&Node::map(&backend, "test", Extent::known(N), value, &[]));
-        for step in &all {
+        let plan = planned(&Node::map(&backend, "test", Extent::known(N), value, &[]));
+        for step in &plan.steps {
             let Recipe::Map(Map { value, .. }) = &step.recipe else { panic!("{step:?}") };
             assert!(crate::graph::conditions::always_checked(value).is_empty(), "{value:?}");
         }
-        assert!(all.iter().any(|step| !step.checks.is_empty()));
+        assert!(plan.steps.iter().any(|step| !step.checks.is_empty()));
     }
 }

@@ -2,13 +2,10 @@
 
 use super::{Planner, Step};
 use crate::graph::digest::{DigestMap, DigestSet};
-use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::{Barriers, FusionBarrier};
-use crate::graph::node::{Node, Recipe, Rows};
+use crate::graph::planned::{Expr, ExprKind, Extent, Node, Recipe, Rows, Size};
 use crate::graph::primitive::{Evaluation, Reduce};
 use crate::graph::row_kernel::{RowKernel, RowResult};
-use crate::graph::size::Size;
 use crate::graph::step::{Dependencies, StepWindows, merge};
 use crate::graph::walk::for_each_node;
 
@@ -79,7 +76,7 @@ impl Planner<'_> {
         merge(&mut g.after, sized);
         if live.is_none() {
             // No kernel reads these counts, but a backend that allocates exactly needs them before the step.
-            let counts = node.extent().size().counts().into_iter().filter_map(Size::slot_count);
+            let counts = node.extent().size().counts().into_iter().filter_map(Size::device_count);
             let unread = counts.map(|c| c.node.clone()).filter(|n| !reads.contains(n)).collect::<Vec<_>>();
             merge(&mut g.after, unread);
         }

@@ -16,6 +16,8 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::digest::{Digest, DigestMap, DigestSet};
 use crate::graph::expr::ExprKind;
+use crate::graph::handles::Handles;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::size::SizeKind;
 use crate::graph::step::PlanLimits;
@@ -59,11 +61,11 @@ impl<R: Refs> Append<R> {
     }
 }
 
-impl Facts for Append {
+impl Facts for Append<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Rowless
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.parts.iter().map(|(_, count)| Positions::of(count)).collect()
     }
     fn skips(&self) -> bool {
@@ -87,7 +89,8 @@ impl Node {
         let total = total(op, parts.iter().map(|(_, count)| count))?;
         let dtype = parts.first().map_or(DType::U32, |(value, _)| value.dtype());
         if parts.len() <= MOST_SELECTED {
-            let parts: Vec<Part> = parts.into_iter().map(|(value, count)| Part { value, live: count.expr() }).collect();
+            let parts: Vec<Part<Recorded>> =
+                parts.into_iter().map(|(value, count)| Part { value, live: count.expr() }).collect();
             return Ok(Self::map(backend, op, total, selected(&parts), asserts));
         }
         let n = parts.len();
@@ -195,22 +198,22 @@ impl Emptied {
 
 /// A part of a map.
 #[derive(Clone)]
-struct Part {
+struct Part<R: Handles> {
     /// The value, by the position in the part.
-    value: Expr,
+    value: Expr<R>,
     /// The number of values.
-    live: Expr,
+    live: Expr<R>,
 }
 
 /// The value at a position of all parts together.
-fn selected(parts: &[Part]) -> Expr {
+fn selected<R: Handles>(parts: &[Part<R>]) -> Expr<R> {
     let Some((last, earlier)) = parts.split_last() else { return Expr::u32(0) };
     let mut starts = vec![Expr::u32(0)];
     for (k, part) in earlier.iter().enumerate() {
         let start = if k == 0 { part.live.clone() } else { starts[k].clone().add(part.live.clone()) };
         starts.push(start);
     }
-    let at = |part: &Part, k: usize| match k {
+    let at = |part: &Part<R>, k: usize| match k {
         0 => part.value.clone(),
         _ => part.value.at(&Expr::index().sub(starts[k].clone())),
     };
@@ -225,23 +228,22 @@ fn selected(parts: &[Part]) -> Expr {
 /// The recipe of `out` as a map over the results of further maps, which are added to `stored`, and which the planner must
 /// not inline.
 pub(in crate::graph) fn as_map(
-    out: &Node,
-    parts: &[(Expr, Extent)],
+    out: &planned::Node,
+    parts: &[(planned::Expr, planned::Extent)],
     limits: PlanLimits,
-    stored: &mut DigestSet,
-) -> Recipe {
-    let (backend, op) = (out.backend(), out.op());
+    (arena, stored): (&mut planned::Arena, &mut DigestSet),
+) -> planned::Recipe {
     let widest = parts.iter().map(|(value, count)| arrays(value).len() + usize::from(count.live().is_some())).max();
     // Excludes the output, the status block and the count of the result.
     let free = limits.arrays.min(limits.bindings).saturating_sub(3) as usize;
     let arity = (free / widest.unwrap_or(1).max(1)).max(2);
-    let mut map = |extent: Extent, value: Expr| {
+    let mut map = |extent: planned::Extent, value: planned::Expr| {
         let dtype = value.dtype();
-        let node = Node::recorded(backend, op, dtype, extent, &[], Recipe::Map(Map { value, whole: true }));
+        let node = arena.computed(out.op(), dtype, extent, Recipe::Map(Map { value, whole: true }));
         stored.insert(node.digest());
         node
     };
-    let mut level: Vec<(Part, Extent)> =
+    let mut level: Vec<(Part<InPlan>, planned::Extent)> =
         parts.iter().map(|(value, count)| (Part { value: value.clone(), live: count.expr() }, count.whole())).collect();
     while level.len() > arity {
         let mut above = Vec::with_capacity(level.len().div_ceil(arity));
@@ -250,20 +252,20 @@ pub(in crate::graph) fn as_map(
                 above.push(one.clone());
                 continue;
             }
-            let parts: Vec<Part> = group.iter().map(|(part, _)| part.clone()).collect();
+            let parts: Vec<Part<InPlan>> = group.iter().map(|(part, _)| part.clone()).collect();
             let size = group[1..].iter().fold(group[0].1.size().clone(), |sum, (_, count)| sum.add(count.size()));
-            let extent = Extent::of(size).whole();
+            let extent = planned::Extent::of(size).whole();
             let counts = parts.iter().map(|part| part.live.clone());
             let mut live = counts.reduce(Expr::add).unwrap_or_else(|| Expr::u32(0));
             if live.reads() {
-                live = Expr::load(&map(Extent::known(1), live), Expr::u32(0));
+                live = Expr::load(&map(planned::Extent::known(1), live), Expr::u32(0));
             }
             let node = map(extent.clone(), selected(&parts));
             above.push((Part { value: Expr::load(&node, Expr::index()), live }, extent));
         }
         level = above;
     }
-    let parts: Vec<Part> = level.into_iter().map(|(part, _)| part).collect();
+    let parts: Vec<Part<InPlan>> = level.into_iter().map(|(part, _)| part).collect();
     Recipe::Map(Map { value: selected(&parts), whole: false })
 }
 

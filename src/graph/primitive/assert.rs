@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
 use crate::graph::expr::Check;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::{BackendRef, Expr, Extent, Node};
 
@@ -26,14 +27,14 @@ pub(crate) struct Assert<R: Refs = Recorded> {
 
 references!(Assert, "assert" { extent count, expr ok, check check; });
 
-impl Facts for Assert {
+impl Facts for Assert<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Once
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         vec![Positions::of(&self.count)]
     }
-    fn shown_elements(&self) -> Option<&Extent> {
+    fn shown_elements(&self) -> Option<&planned::Extent> {
         Some(&self.count)
     }
 }

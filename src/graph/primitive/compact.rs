@@ -2,6 +2,7 @@
 
 use super::rank_bitmap::RankBitmap;
 use super::{Evaluation, Facts, Positions, Recipe};
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::traffic::{StepRun, Traffic};
 use crate::graph::{BackendRef, Expr, Extent, Node};
@@ -27,11 +28,11 @@ pub(crate) struct Compact<R: Refs = Recorded> {
 
 references!(Compact, "compact" { array bitmap, extent count, expr value; inner });
 
-impl Facts for Compact {
+impl Facts for Compact<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Rowless
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         vec![Positions { count: self.count.clone(), inner: self.inner }]
     }
     fn skips(&self) -> bool {

@@ -1,7 +1,7 @@
 //! What the planner asks of a primitive.
 
 use super::{Positions, RowDomain};
-use crate::graph::Extent;
+use crate::graph::planned::{Extent, InPlan};
 use crate::graph::traffic::{StepRun, Traffic};
 
 /// How often a kernel evaluates its expressions per position, and whether it knows the row of the position.
@@ -20,7 +20,7 @@ pub(crate) enum Evaluation {
     ManySites,
 }
 
-impl RowDomain {
+impl RowDomain<InPlan> {
     /// The position of each number.
     pub(super) fn positions(&self) -> Vec<Positions> {
         vec![Positions { count: self.nvals.clone(), inner: self.inner }]
@@ -41,7 +41,7 @@ pub(crate) trait Facts {
     }
 
     /// The rows that the kernel iterates over, if any.
-    fn domain(&self) -> Option<&RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         None
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::{BackendRef, Expr, Extent, Node};
 
@@ -22,14 +23,14 @@ pub(crate) struct Histogram<R: Refs = Recorded> {
 
 references!(Histogram, "histogram" { extent count, expr key; });
 
-impl Facts for Histogram {
+impl Facts for Histogram<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Rowless
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         vec![Positions::of(&self.count)]
     }
-    fn shown_elements(&self) -> Option<&Extent> {
+    fn shown_elements(&self) -> Option<&planned::Extent> {
         Some(&self.count)
     }
 }

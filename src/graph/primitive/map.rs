@@ -4,6 +4,7 @@ use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::ExprKind;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::{BackendRef, Expr, Extent, Node, Size};
 
@@ -24,11 +25,11 @@ pub(crate) struct Map<R: Refs = Recorded> {
 
 references!(Map, "map" { expr value; whole });
 
-impl Facts for Map {
+impl Facts for Map<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Once
     }
-    fn positions(&self, out: &Extent) -> Vec<Positions> {
+    fn positions(&self, out: &planned::Extent) -> Vec<Positions> {
         vec![Positions::of(out)]
     }
     fn skips(&self) -> bool {

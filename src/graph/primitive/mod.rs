@@ -12,8 +12,10 @@ pub(crate) use facts::{Evaluation, Facts};
 pub(crate) use positions::Positions;
 pub(crate) use rows::{RowDomain, Rows};
 
+use super::Expr;
+use super::handles::Handles;
+use super::planned::{self, InPlan};
 use super::refs::{Recorded, Reference, Refs, Rewrite};
-use super::{Expr, Extent};
 
 /// Implements the visit and the rewrite of a primitive's references, in the given order, arrays and extents before
 /// expressions. Fields after the semicolon contain no references.
@@ -143,24 +145,31 @@ impl<R: Refs> Recipe<R> {
     }
 }
 
-impl Recipe {
+impl<R: Handles> Recipe<R> {
+    /// The recipe with other expressions, in order.
+    pub(crate) fn with_exprs(&self, f: impl FnMut(&Expr<R>) -> Expr<R>) -> Self {
+        self.map(&mut super::refs::EachExpr(f))
+    }
+
+    /// The device-known counts of the recipe's extents, as expressions that load them.
+    pub(crate) fn live_counts(&self) -> impl Iterator<Item = Expr<R>> {
+        self.select(|part| if let Reference::Extent(x) = part { x.live() } else { None }).into_iter()
+    }
+}
+
+impl Recipe<InPlan> {
     /// What the planner asks of the primitive.
     pub(crate) fn facts(&self) -> &dyn Facts {
         each_primitive!(self, p => p)
     }
 
-    /// The recipe with other expressions, in order.
-    pub(crate) fn with_exprs(&self, f: impl FnMut(&Expr) -> Expr) -> Self {
-        self.map(&mut super::refs::EachExpr(f))
-    }
-
     /// The rows that the recipe iterates over, if any.
-    pub(crate) fn domain(&self) -> Option<&RowDomain> {
+    pub(crate) fn domain(&self) -> Option<&RowDomain<InPlan>> {
         self.facts().domain()
     }
 
     /// The row partition that the recipe searches or iterates over, if any.
-    pub(crate) fn rows(&self) -> Option<&Rows> {
+    pub(crate) fn rows(&self) -> Option<&Rows<InPlan>> {
         match self {
             Self::Product(p) => Some(&p.tiles),
             _ => self.domain().map(|on| &on.rows),
@@ -168,7 +177,7 @@ impl Recipe {
     }
 
     /// The expression of a map or of an assertion, whose kernels are maps.
-    pub(crate) fn mapped(&self) -> Option<&Expr> {
+    pub(crate) fn mapped(&self) -> Option<&planned::Expr> {
         match self {
             Self::Map(map) => Some(&map.value),
             Self::Assert(assert) => Some(&assert.ok),
@@ -178,13 +187,8 @@ impl Recipe {
 
     /// Extent of the positions at which the kernel evaluates the recipe's expressions, for a result of extent `out`;
     /// `None` if the kernel may skip some of them.
-    pub(crate) fn evaluated_at(&self, out: &Extent) -> Option<Extent> {
+    pub(crate) fn evaluated_at(&self, out: &planned::Extent) -> Option<planned::Extent> {
         let facts = self.facts();
         if facts.skips() { None } else { facts.positions(out).first()?.extent().ok() }
-    }
-
-    /// The device-known counts of the recipe's extents, as expressions that load them.
-    pub(crate) fn live_counts(&self) -> impl Iterator<Item = Expr> {
-        self.select(|part| if let Reference::Extent(x) = part { x.live() } else { None }).into_iter()
     }
 }

@@ -1,8 +1,7 @@
 //! Where a kernel evaluates an expression.
 
 use crate::error::Result;
-use crate::graph::Extent;
-use crate::graph::size::SizeView;
+use crate::graph::planned::{Extent, SizeView};
 
 /// Positions at which a kernel evaluates an expression.
 #[derive(Debug, Clone)]

@@ -1,6 +1,7 @@
 //! Matrix products.
 
 use super::{Evaluation, Facts, Positions, Recipe, Rows};
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::{BackendRef, Extent, Node};
 
@@ -60,12 +61,12 @@ impl<R: Refs> Product<R> {
     }
 }
 
-impl Facts for Product {
+impl Facts for Product<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Repeatedly
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
-        let operands = self.capacities.iter().map(|size| Positions::of(&Extent::of(size.clone())));
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
+        let operands = self.capacities.iter().map(|size| Positions::of(&planned::Extent::of(size.clone())));
         operands.chain((0..6).map(|_| Positions::of(&self.batches))).collect()
     }
     fn skips(&self) -> bool {

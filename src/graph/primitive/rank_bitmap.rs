@@ -15,8 +15,11 @@
 
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
+use crate::graph::handles::{Handles, SizeHandle};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
+use crate::graph::size::SizeOp;
 use crate::graph::traffic::{StepRun, Traffic, WORD as WORD_BYTES};
 use crate::graph::{BackendRef, Expr, Extent, Node, Size};
 
@@ -52,20 +55,15 @@ fn words_size(capacity: &Size) -> Size {
 
 /// A rank bitmap of `count` positions.
 #[derive(Debug, Clone)]
-pub(crate) struct RankBitmap {
-    node: Node,
-    count: Extent,
+pub(crate) struct RankBitmap<R: Refs = Recorded> {
+    node: R::Array,
+    count: R::Extent,
 }
 
 impl RankBitmap {
     /// Marks the positions below `count` at which `keep`, an expression in the position, holds.
     pub(crate) fn new(backend: &BackendRef, op: &'static str, count: &Extent, keep: Expr) -> Self {
         Self { node: Node::rank_bitmap(backend, op, keep, count.clone()), count: count.clone() }
-    }
-
-    /// The bitmap of `count` positions in an existing array.
-    pub(crate) fn of(node: Node, count: Extent) -> Self {
-        Self { node, count }
     }
 
     /// The array.
@@ -86,26 +84,6 @@ impl RankBitmap {
     /// [`Self::total`] with a smaller upper bound, which must be the same for equal bitmaps.
     pub(crate) fn total_at_most(&self, bound: impl Into<Size>) -> Extent {
         Extent::bounded(bound, Expr::load(&self.node, Expr::size(&self.tiles())))
-    }
-
-    /// Number of tiles of the allocated array, whose capacity may be an upper bound.
-    fn tiles(&self) -> Size {
-        Size::len(&self.node).sub(1).div(1 + TILE_WORDS)
-    }
-
-    /// The word of 16 positions, with the rank of the first one in the high half.
-    fn word(&self, word: Expr) -> Expr {
-        Expr::load(&self.node, Expr::size(&self.tiles().add(1)).add(word))
-    }
-
-    /// Rank of position `at`, which is at most the number of positions.
-    pub(crate) fn rank(&self, at: &Expr) -> Expr {
-        let one = || Expr::u32(1);
-        let tile = Expr::load(&self.node, at.clone().binary(BinaryOp::Shr, Expr::u32(TILE.ilog2())));
-        let word = self.word(at.clone().binary(BinaryOp::Shr, Expr::u32(WORD.ilog2())));
-        let before = one().binary(BinaryOp::Shl, at.clone().and(Expr::u32(WORD - 1))).sub(one());
-        let in_word = word.clone().and(before).unary(UnaryOp::CountOnes);
-        tile.add(word.binary(BinaryOp::Shr, Expr::u32(16))).add(in_word)
     }
 
     /// The inverse of [`Self::rank`]: a function from a rank below the number of kept positions to the kept position of
@@ -139,6 +117,34 @@ impl RankBitmap {
     }
 }
 
+impl<R: Handles> RankBitmap<R> {
+    /// The bitmap of `count` positions in an existing array.
+    pub(crate) fn of(node: R::Array, count: R::Extent) -> Self {
+        Self { node, count }
+    }
+
+    /// Number of tiles of the allocated array, whose capacity may be an upper bound.
+    fn tiles(&self) -> R::Size {
+        let less_one = R::Size::op(SizeOp::Sub, &R::Size::len(&self.node), &1.into());
+        R::Size::op(SizeOp::Div, &less_one, &(1 + TILE_WORDS).into())
+    }
+
+    /// The word of 16 positions, with the rank of the first one in the high half.
+    fn word(&self, word: Expr<R>) -> Expr<R> {
+        Expr::load(&self.node, Expr::size(&R::Size::op(SizeOp::Add, &self.tiles(), &1.into())).add(word))
+    }
+
+    /// Rank of position `at`, which is at most the number of positions.
+    pub(crate) fn rank(&self, at: &Expr<R>) -> Expr<R> {
+        let one = || Expr::u32(1);
+        let tile = Expr::load(&self.node, at.clone().binary(BinaryOp::Shr, Expr::u32(TILE.ilog2())));
+        let word = self.word(at.clone().binary(BinaryOp::Shr, Expr::u32(WORD.ilog2())));
+        let before = one().binary(BinaryOp::Shl, at.clone().and(Expr::u32(WORD - 1))).sub(one());
+        let in_word = word.clone().and(before).unary(UnaryOp::CountOnes);
+        tile.add(word.binary(BinaryOp::Shr, Expr::u32(16))).add(in_word)
+    }
+}
+
 /// Rank bitmap of the positions at which `keep` holds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(
@@ -155,14 +161,14 @@ pub(crate) struct Mark<R: Refs = Recorded> {
 
 references!(Mark, "rank_bitmap" { extent count, expr keep; });
 
-impl Facts for Mark {
+impl Facts for Mark<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Rowless
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         vec![Positions::of(&self.count)]
     }
-    fn shown_elements(&self) -> Option<&Extent> {
+    fn shown_elements(&self) -> Option<&planned::Extent> {
         Some(&self.count)
     }
     /// The tile counts are replaced by their exclusive prefix sum.

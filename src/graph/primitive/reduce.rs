@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::graph::canonical_order::BLOCK;
 use crate::graph::expr::ExprKind;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_kernel::in_long_rows;
@@ -33,14 +34,14 @@ pub(crate) struct Reduce<R: Refs = Recorded> {
 
 references!(Reduce, "row_reduce" { domain on, expr value; reducer });
 
-impl Facts for Reduce {
+impl Facts for Reduce<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Once
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.on.positions()
     }
-    fn domain(&self) -> Option<&RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
     /// Words that several narrow results share are cleared, then set by atomic `or`.
@@ -51,7 +52,7 @@ impl Facts for Reduce {
     }
 }
 
-impl Reduce {
+impl Reduce<InPlan> {
     /// Bytes that a row kernel reads again for the map of rows of several blocks: the loads that the map shares with
     /// the reductions, and the splits.
     fn reread_bytes(&self, at: &StepRun<'_>) -> u64 {

@@ -3,10 +3,11 @@
 use super::{Evaluation, Facts, Positions, Recipe, RowDomain, Rows};
 use crate::dtype::DType;
 use crate::graph::opcode::HashOp;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_lengths::string_class;
 use crate::graph::scalar_param::ScalarParam;
-use crate::graph::size::{RecordedSize, SizeView};
+use crate::graph::size::RecordedSize;
 use crate::graph::{BackendRef, Expr, Extent, Node};
 
 /// The hash of each row of bytes. u64.
@@ -29,17 +30,17 @@ pub(crate) struct RowHash<R: Refs = Recorded> {
 
 references!(RowHash, "row_hash" { domain on, size longest, expr byte, hash op; });
 
-impl Facts for RowHash {
+impl Facts for RowHash<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::ManySites
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.on.positions()
     }
     fn skips(&self) -> bool {
         true
     }
-    fn domain(&self) -> Option<&RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
 }
@@ -54,7 +55,7 @@ impl Node {
         (byte, nbytes): (Expr, Extent),
     ) -> Self {
         let extent = nrows.clone();
-        let longest = rows.longest(string_class(SizeView::RECORDED.longest(&rows).min(nbytes.capacity())));
+        let longest = rows.longest(string_class(rows.known_longest().min(nbytes.capacity())));
         let on = RowDomain { rows, nrows, nvals: nbytes, inner: 1 };
         let op = op.map(|&key| ScalarParam::recorded(key.into()));
         let recipe = Recipe::RowHash(RowHash { op, on, byte, longest });

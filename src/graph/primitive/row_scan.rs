@@ -3,6 +3,7 @@
 use super::{Evaluation, Facts, Positions, Recipe, RowDomain, Rows};
 use crate::error::Result;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::traffic::{StepRun, Traffic};
 use crate::graph::{BackendRef, Expr, Extent, Node};
@@ -26,14 +27,14 @@ pub(crate) struct RowScan<R: Refs = Recorded> {
 
 references!(RowScan, "row_scan" { domain on, expr value; op });
 
-impl Facts for RowScan {
+impl Facts for RowScan<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Once
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.on.positions()
     }
-    fn domain(&self) -> Option<&RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
     /// If rows may have several blocks, the scratch buffer has more than one element: results are written twice, and the

@@ -2,6 +2,7 @@
 
 use super::{Evaluation, Facts, Positions, Recipe, RowDomain, Rows};
 use crate::dtype::DType;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_lengths::class;
 use crate::graph::traffic::{StepRun, Traffic};
@@ -28,14 +29,14 @@ pub(crate) struct RowSort<R: Refs = Recorded> {
 
 references!(RowSort, "row_sort" { domain on, size longest, expr key; bits });
 
-impl Facts for RowSort {
+impl Facts for RowSort<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Twice
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.on.positions()
     }
-    fn domain(&self) -> Option<&RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
     /// Short rows are sorted in one pass. For others, assumes that all rows are long: these take radix passes over the

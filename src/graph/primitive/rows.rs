@@ -1,7 +1,9 @@
 //! The rows that primitives iterate over.
 
 use crate::graph::digest::Digest;
+use crate::graph::handles::{Handles, SizeHandle};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
+use crate::graph::size::{RecordedSize, SizeOp};
 use crate::graph::{Expr, Size};
 
 /// Row partition that a row primitive iterates over.
@@ -45,8 +47,18 @@ impl Rows {
         }
     }
 
+    /// Upper bound of the row lengths, as far as the host knows.
+    pub(super) fn known_longest(&self) -> u32 {
+        match self {
+            Self::Splits(node) => node.known_lengths().longest,
+            Self::Uniform(len) => len.capacity(),
+        }
+    }
+}
+
+impl<R: Handles> Rows<R> {
     /// First position of row `row`.
-    pub(crate) fn start(&self, row: Expr) -> Expr {
+    pub(crate) fn start(&self, row: Expr<R>) -> Expr<R> {
         match self {
             Self::Splits(node) => Expr::load(node, row),
             Self::Uniform(len) => row.mul(Expr::size(len)),
@@ -54,7 +66,7 @@ impl Rows {
     }
 
     /// Number of elements of row `row`.
-    pub(crate) fn length(&self, row: Expr) -> Expr {
+    pub(crate) fn length(&self, row: Expr<R>) -> Expr<R> {
         match self {
             Self::Splits(_) => self.start(row.clone().add(Expr::u32(1))).sub(self.start(row)),
             Self::Uniform(len) => Expr::size(len),
@@ -62,10 +74,10 @@ impl Rows {
     }
 
     /// The row that holds element `at`.
-    pub(crate) fn row_of(&self, at: Expr) -> Expr {
+    pub(crate) fn row_of(&self, at: Expr<R>) -> Expr<R> {
         match self {
             Self::Splits(node) => Expr::row_of(node, at),
-            Self::Uniform(len) => at.div(Expr::size(&len.max(1))),
+            Self::Uniform(len) => at.div(Expr::size(&R::Size::op(SizeOp::Max, len, &1.into()))),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::traffic::{StepRun, Traffic, WORD, keeps_elements};
 use crate::graph::{BackendRef, Expr, Extent, Node};
@@ -24,11 +25,11 @@ pub(crate) struct Scan<R: Refs = Recorded> {
 
 references!(Scan, "scan" { extent count, expr value; });
 
-impl Facts for Scan {
+impl Facts for Scan<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Twice
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         vec![Positions::of(&self.count)]
     }
     /// Evaluates the summands twice, unless the kernel keeps them.

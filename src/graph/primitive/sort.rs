@@ -2,6 +2,7 @@
 
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::dtype::DType;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::traffic::{StepRun, Traffic};
 use crate::graph::{BackendRef, Expr, Extent, Node};
@@ -24,11 +25,11 @@ pub(crate) struct Sort<R: Refs = Recorded> {
 
 references!(Sort, "sort" { extent count, expr key; bits });
 
-impl Facts for Sort {
+impl Facts for Sort<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Twice
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         vec![Positions::of(&self.count)]
     }
     /// The keys are evaluated twice. Each pass reads a key twice and an index once, and writes both.

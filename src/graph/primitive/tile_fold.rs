@@ -8,6 +8,7 @@
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::error::Result;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::{BackendRef, Expr, Extent, Node};
 
@@ -47,14 +48,14 @@ pub(crate) struct TileFold<R: Refs = Recorded> {
 
 references!(TileFold, "tile_fold" { extent count, expr key, expr value; op, slots });
 
-impl Facts for TileFold {
+impl Facts for TileFold<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Rowless
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         vec![Positions::of(&self.count), Positions::of(&self.count)]
     }
-    fn shown_elements(&self) -> Option<&Extent> {
+    fn shown_elements(&self) -> Option<&planned::Extent> {
         Some(&self.count)
     }
 }

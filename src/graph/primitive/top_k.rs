@@ -3,6 +3,7 @@
 use super::{Evaluation, Facts, Positions, Recipe, RowDomain, Rows};
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::row_lengths::class;
 use crate::graph::traffic::{StepRun, Traffic};
@@ -32,17 +33,17 @@ pub(crate) struct TopK<R: Refs = Recorded> {
 
 references!(TopK, "top_k" { domain on, size longest, expr key; k });
 
-impl Facts for TopK {
+impl Facts for TopK<InPlan> {
     fn evaluation(&self) -> Evaluation {
         Evaluation::Rowless
     }
-    fn positions(&self, _: &Extent) -> Vec<Positions> {
+    fn positions(&self, _: &planned::Extent) -> Vec<Positions> {
         self.on.positions()
     }
-    fn domain(&self) -> Option<&RowDomain> {
+    fn domain(&self) -> Option<&RowDomain<InPlan>> {
         Some(&self.on)
     }
-    fn shown_elements(&self) -> Option<&Extent> {
+    fn shown_elements(&self) -> Option<&planned::Extent> {
         Some(&self.on.nvals)
     }
     /// The candidates of long rows.

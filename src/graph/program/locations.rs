@@ -32,19 +32,14 @@ impl Locations {
         &self.checks
     }
 
-    /// The check of the recording for a check of a plan. Other checks are returned unchanged.
-    pub(crate) fn of(&self, check: &Arc<Check>) -> Arc<Check> {
-        check.number.map_or(check, |number| &self.checks[number as usize]).clone()
-    }
-
     /// The check of that number.
-    pub(super) fn check(&self, check: CheckId) -> Arc<Check> {
-        self.checks[check.0 as usize].clone()
+    pub(crate) fn check(&self, check: CheckId) -> Arc<Check> {
+        self.checks[check.index()].clone()
     }
 
     /// The function of that number.
     pub(super) fn function(&self, function: FunctionId) -> Function {
-        self.functions[function.0 as usize].clone()
+        self.functions[function.index()].clone()
     }
 
     /// The functions of the recording, by number.
@@ -64,7 +59,7 @@ impl Locations {
     }
 
     /// The name of that number.
-    pub(super) fn name(&self, name: NameId) -> &'static str {
+    pub(in crate::graph) fn name(&self, name: NameId) -> &'static str {
         self.names[name.0 as usize]
     }
 

@@ -7,16 +7,16 @@
 //! backends, and the input of the planner.
 //!
 //! ```text
-//! recording (Node, Expr, Size)  --trace-->  Program + Bindings  --lift-->  planned nodes  --plan-->  steps
+//! recording (Node, Expr, Size)  --trace-->  Program + Bindings  --plan-->  steps
 //! ```
 //!
 //! [`Bindings`] hold the state of one run: the input arrays, and the table of their lengths, of all sizes and of the
 //! scalar parameters. [`Locations`] beside it hold the checks of the recording, with their texts and source locations.
 //!
-//! [`Recipe`] and [`ExprKind`] are generic over their references ([`Refs`]): nodes in a recording, numbers in a program.
+//! [`Recipe`] and [`ExprKind`] are generic over their references ([`Refs`]): nodes in a recording, numbers in a program, and
+//! the definitions of a plan ([`planned`](super::planned)), which continue those of its program.
 
 mod ids;
-mod lift;
 mod liveness;
 mod locations;
 #[cfg(feature = "saved")]
@@ -36,19 +36,22 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 pub(crate) use ids::{ArrayId, CheckId, ExprId, FunctionId, NameId, ScalarId, SizeId};
-pub(crate) use lift::Lifted;
 pub(crate) use locations::Locations;
+pub(in crate::graph) use order::Item;
 pub(crate) use replay::{ReplayInputs, Replayed};
+#[cfg(test)]
+pub(crate) use trace::trace_on_device;
 pub(crate) use trace::{Bindings, Frozen, freeze, program_of, trace};
 
 use super::expr::ExprKind;
 use super::extent::Extent;
 use super::function::FunctionDef;
+use super::handles::Handles;
 use super::node::InputForm;
 use super::primitive::Recipe;
 use super::refs::{Reference, Refs};
 use super::scalar_param::ScalarDef;
-use super::size::{RunTable, Size, SizeOp};
+use super::size::{RunTable, SizeOp};
 use super::word_hasher::WordHasher;
 use crate::dtype::DType;
 
@@ -62,8 +65,8 @@ impl ExtentDef {
         self.size
     }
 
-    /// The extent in a recording, where its size is that one.
-    pub(crate) fn extent(self, size: Size) -> Extent {
+    /// The extent in a recording or a plan, where its size is that one.
+    pub(crate) fn extent<R: Handles>(self, size: R::Size) -> Extent<R> {
         if self.whole { Extent::whole_of(size) } else { Extent::of(size) }
     }
 }
@@ -142,8 +145,8 @@ impl Refs for ByNumber {
     serde(rename_all = "snake_case", deny_unknown_fields)
 )]
 pub(crate) struct ExprDef {
-    kind: ExprKind<ByNumber>,
-    dtype: DType,
+    pub(in crate::graph) kind: ExprKind<ByNumber>,
+    pub(in crate::graph) dtype: DType,
 }
 
 /// An input array of a program.
@@ -208,17 +211,17 @@ pub(crate) struct Program {
     #[cfg_attr(feature = "saved", serde(skip))]
     hash: u64,
     #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
-    sizes: Vec<SizeDef>,
+    pub(in crate::graph) sizes: Vec<SizeDef>,
     /// The scalar parameters. Each use of a number is one, so that a program does not depend on which numbers are equal.
     #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
-    scalars: Vec<ScalarDef>,
+    pub(in crate::graph) scalars: Vec<ScalarDef>,
     #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
-    exprs: Vec<ExprDef>,
+    pub(in crate::graph) exprs: Vec<ExprDef>,
     #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
-    arrays: Vec<ArrayDef>,
+    pub(in crate::graph) arrays: Vec<ArrayDef>,
     /// The functions of the user.
     #[cfg_attr(feature = "saved", serde(skip))]
-    functions: Vec<Arc<FunctionDef>>,
+    pub(in crate::graph) functions: Vec<Arc<FunctionDef>>,
     /// The names of the operations that recorded arrays.
     #[cfg_attr(feature = "saved", serde(deserialize_with = "crate::graph::saved_list::deserialize"))]
     names: Vec<Box<str>>,

@@ -7,7 +7,7 @@ use crate::graph::refs::Reference;
 
 /// A definition of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Item {
+pub(in crate::graph) enum Item {
     Array(ArrayId),
     Expr(ExprId),
     Size(SizeId),
@@ -28,7 +28,7 @@ impl Program {
     ///
     /// # Errors
     /// A definition that refers to itself.
-    pub(super) fn order(&self, bounds: &[(SizeId, SizeId)]) -> Result<Vec<Item>, Item> {
+    pub(in crate::graph) fn order(&self, bounds: &[(SizeId, SizeId)]) -> Result<Vec<Item>, Item> {
         let (arrays, exprs) = (self.arrays.len(), self.exprs.len());
         let index = |item: Item| match item {
             Item::Array(a) => a.index(),

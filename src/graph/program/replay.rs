@@ -3,19 +3,22 @@
 //! A replay is the inverse of [`freeze`](super::freeze): `freeze(replay(P)) == P`. It folds nothing, so that each
 //! expression of the program is one of the recording.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::lift::{Leaves, Made, Parts, make};
+use super::order::Item;
 use super::{
-    ArrayDef, ArrayId, CheckId, ExtentDef, FunctionId, InputDef, Locations, NameId, Program, ScalarId, SizeDef, SizeId,
+    ArrayDef, ArrayId, ByNumber, CheckId, ExprDef, ExprId, ExtentDef, FunctionId, Locations, Program, ScalarId,
+    SizeDef, SizeId,
 };
 use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
-use crate::graph::expr::Check;
+use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
 use crate::graph::node::Node;
+use crate::graph::refs::{Recorded, Rewrite};
 use crate::graph::scalar::Scalar;
 use crate::graph::scalar_param::ScalarParam;
 use crate::graph::size::Size;
@@ -79,48 +82,95 @@ impl Program {
 
     /// Records the program again, on these inputs.
     pub(crate) fn replay(&self, inputs: ReplayInputs<'_>) -> Replayed {
-        let Made { arrays, sizes } = make(self, &mut Given { program: self, inputs });
-        Replayed::of(arrays.into_iter().map(Some).collect(), sizes.into_iter().map(Some).collect())
+        let order = self.order(inputs.bounds).expect("bug: a program that refers to itself");
+        let mut maker = Maker {
+            program: self,
+            bounds: inputs.bounds.iter().copied().collect(),
+            inputs,
+            arrays: vec![None; self.arrays.len()],
+            exprs: vec![None; self.exprs.len()],
+            sizes: vec![None; self.sizes.len()],
+        };
+        order.into_iter().for_each(|item| maker.make(item));
+        Replayed::of(maker.arrays, maker.sizes)
     }
 }
 
-struct Given<'a> {
+/// The recording of a program, while it is made.
+struct Maker<'a> {
     program: &'a Program,
     inputs: ReplayInputs<'a>,
+    bounds: HashMap<SizeId, SizeId>,
+    arrays: Vec<Option<Node>>,
+    exprs: Vec<Option<Expr>>,
+    sizes: Vec<Option<Size>>,
 }
 
-impl Leaves for Given<'_> {
-    fn input(&mut self, array: ArrayId, _: &InputDef) -> Node {
-        self.inputs.arrays[array.index()].clone().expect("bug: an input that is not given")
+impl Maker<'_> {
+    /// Makes a definition; those that it refers to are made.
+    fn make(&mut self, item: Item) {
+        match item {
+            Item::Array(array) => self.arrays[array.index()] = Some(self.made_array(array)),
+            Item::Expr(expr) => {
+                let ExprDef { kind, dtype } = &self.program.exprs[expr.index()];
+                self.exprs[expr.index()] = Some(Expr::new(kind.map(self), *dtype));
+            }
+            Item::Size(size) => self.sizes[size.index()] = Some(self.made_size(size)),
+        }
     }
-    fn computed(&mut self, _: ArrayId, parts: Parts) -> Node {
-        let Parts { op, dtype, extent, asserts, recipe, .. } = parts;
-        Node::recorded(self.inputs.backend, op, dtype, extent, &asserts, recipe)
+
+    fn made_array(&mut self, array: ArrayId) -> Node {
+        match &self.program.arrays[array.index()] {
+            ArrayDef::Input(_) => self.inputs.arrays[array.index()].clone().expect("bug: an input that is not given"),
+            ArrayDef::Computed { dtype, op, extent, asserts, recipe, .. } => {
+                let extent = self.extent(extent);
+                let asserts: Vec<Node> = asserts.iter().map(|a| self.array(a)).collect();
+                let recipe = recipe.map(self);
+                let op = self.inputs.locations.name(*op);
+                Node::recorded(self.inputs.backend, op, *dtype, extent, &asserts, recipe)
+            }
+        }
     }
-    fn size(&mut self, size: SizeId) -> Size {
-        self.inputs.sizes[size.index()].clone().expect("bug: a size that is not given")
+
+    fn made_size(&mut self, size: SizeId) -> Size {
+        match &self.program.sizes[size.index()] {
+            SizeDef::Const(n) => Size::Const(*n),
+            SizeDef::Input => self.inputs.sizes[size.index()].clone().expect("bug: a size that is not given"),
+            SizeDef::Len(array) => Size::len(&self.array(array)),
+            SizeDef::Count { array, at } => {
+                let bound = *self.bounds.get(&size).expect("bug: a count without a bound");
+                Size::count(self.array(array), self.size(at), self.size(&bound))
+            }
+            SizeDef::Op(op, a, b) => Size::op(*op, &self.size(a), &self.size(b)),
+        }
     }
-    fn bounds(&self) -> &[(SizeId, SizeId)] {
-        self.inputs.bounds
+}
+
+const IN_ORDER: &str = "bug: a definition before those that it refers to";
+
+impl Rewrite<ByNumber> for Maker<'_> {
+    type To = Recorded;
+
+    fn expr(&mut self, e: &ExprId) -> Expr {
+        self.exprs[e.index()].clone().expect(IN_ORDER)
     }
-    fn count(&mut self, _: SizeId, node: Node, at: Size, bound: Option<Size>) -> Size {
-        Size::count(node, at, bound.expect("bug: a count without a bound"))
+    fn array(&mut self, a: &ArrayId) -> Node {
+        self.arrays[a.index()].clone().expect(IN_ORDER)
     }
-    fn length(&mut self, _: SizeId, node: &Node, _: bool) -> Size {
-        Size::len(node)
+    fn extent(&mut self, x: &ExtentDef) -> Extent {
+        x.extent(self.size(&x.size()))
     }
-    fn scalar(&mut self, scalar: ScalarId) -> ScalarParam {
-        let def = self.program.scalars[scalar.0 as usize];
-        let param = ScalarParam::recorded(self.inputs.scalars[scalar.0 as usize]);
-        if def.is_nonzero { param.as_divisor() } else { param }
+    fn size(&mut self, s: &SizeId) -> Size {
+        self.sizes[s.index()].clone().expect(IN_ORDER)
     }
-    fn check(&mut self, check: CheckId) -> Arc<Check> {
-        self.inputs.locations.check(check)
+    fn check(&mut self, c: &CheckId) -> Arc<Check> {
+        self.inputs.locations.check(*c)
     }
-    fn function(&mut self, function: FunctionId) -> Function {
-        self.inputs.locations.function(function)
+    fn param(&mut self, p: &ScalarId) -> ScalarParam {
+        let param = ScalarParam::recorded(self.inputs.scalars[p.index()]);
+        if self.program.scalars[p.index()].is_nonzero { param.as_divisor() } else { param }
     }
-    fn name(&mut self, name: NameId) -> &'static str {
-        self.inputs.locations.name(name)
+    fn function(&mut self, f: &FunctionId) -> Function {
+        self.inputs.locations.function(*f)
     }
 }

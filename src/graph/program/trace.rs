@@ -12,9 +12,10 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::function::Function;
 use crate::graph::node::{Node, Stored};
+use crate::graph::planned::SizeView;
 use crate::graph::refs::{Recorded, Rewrite};
 use crate::graph::scalar_param::ScalarParam;
-use crate::graph::size::{RecordedSize, RunInput, RunSize, RunTable, Size, SizeKind, SizeView};
+use crate::graph::size::{RecordedSize, RunInput, RunSize, RunTable, Size, SizeKind};
 
 /// Inputs, sizes, scalars and locations of one run of a program.
 #[derive(Debug, Default)]
@@ -60,6 +61,15 @@ pub(crate) fn trace(nodes: &[Node]) -> Result<(Program, Bindings)> {
     t.outputs(nodes);
     t.define_arrays();
     if t.is_traced { Err(Error::Traced { op: "a read", location: caller() }) } else { Ok(t.finished()) }
+}
+
+/// As [`trace`], with the counts of stored arrays left on the device, as a GPU backend leaves them.
+#[cfg(test)]
+pub(crate) fn trace_on_device(nodes: &[Node]) -> (Program, Bindings) {
+    let mut t = Tracer { leaves_counts: true, ..Tracer::new() };
+    t.outputs(nodes);
+    t.define_arrays();
+    t.finished()
 }
 
 /// The program that computes the unevaluated nodes of the list, whether their inputs have values or not.
@@ -114,6 +124,8 @@ struct Tracer {
     sizes: DigestMap<SizeId>,
     /// Whether the program depends on an input without a value.
     is_traced: bool,
+    /// Whether the counts of stored arrays stay on the device.
+    leaves_counts: bool,
 }
 
 impl Tracer {
@@ -211,14 +223,13 @@ impl Tracer {
                 self.is_traced = true;
                 (SizeDef::Input, size.capacity())
             }
-            Some(SizeKind::Slot { .. }) => unreachable!("bug: a recording with a size of a plan"),
             Some(SizeKind::Len(node)) => {
                 let node = node.clone();
                 (SizeDef::Len(self.number(&node)), size.capacity())
             }
             Some(SizeKind::Count(count)) => {
                 // The CPU backend reads the value without waiting.
-                if let (None, Some((node, at))) = (count.exact(), count.location())
+                if let (None, Some((node, at)), false) = (count.exact(), count.location(), self.leaves_counts)
                     && let Some(stored) = node.stored()
                     && let Some(value) = node.backend().try_read_u32(stored, at.capacity())
                 {
@@ -304,7 +315,7 @@ impl Rewrite<Recorded> for Tracer {
     }
     fn param(&mut self, p: &ScalarParam) -> ScalarId {
         self.program.scalars.push(p.def());
-        let value = p.recorded_value().expect("bug: a recording of a slot");
+        let value = p.recorded_value();
         self.bindings.run.scalars.push(value);
         ScalarId(self.program.scalars.len() as u32 - 1)
     }

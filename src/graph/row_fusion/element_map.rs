@@ -7,14 +7,12 @@ use super::steps::Steps;
 use crate::graph::bindings::fits;
 use crate::graph::cost::contains_search;
 use crate::graph::digest::DigestSet;
-use crate::graph::expr::ExprKind;
 use crate::graph::fusion_barrier::FusionBarrier;
-use crate::graph::node::{Recipe, RowDomain};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{Expr, ExprKind, Node, Recipe, RowDomain};
 use crate::graph::primitive::{Map, Reduce};
 use crate::graph::row_kernel::RowMap;
 use crate::graph::walk::for_each_expr;
-use crate::graph::{Expr, Node};
 
 impl Steps {
     /// Fuses maps into the reductions over the same elements whose results they read.

@@ -8,14 +8,12 @@ use super::steps::Steps;
 use crate::graph::bindings::fits;
 use crate::graph::cost::{MAX_REPEATED_COST, contains_search, evaluation_cost};
 use crate::graph::digest::DigestSet;
-use crate::graph::expr::ExprKind;
 use crate::graph::fusion_barrier::FusionBarrier;
-use crate::graph::node::Recipe;
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{Expr, ExprKind, Node, Recipe};
 use crate::graph::primitive::Map;
 use crate::graph::row_kernel::Epilogue;
 use crate::graph::walk::for_each_expr;
-use crate::graph::{Expr, Node};
 
 /// The maps that may become epilogues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,17 +165,15 @@ fn with_epilogue(mut step: Step, from: &Node, map: Step) -> Step {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::Device;
     use crate::dtype::DType;
     use crate::graph::backend::BackendRef;
     use crate::graph::expr::Check;
-    use crate::graph::extent::Extent;
-    use crate::graph::node::Rows;
+    use crate::graph::node::{Recipe, Rows};
     use crate::graph::opcode::ReduceOp;
-    use crate::graph::plan::plan;
+    use crate::graph::plan::PlanOf;
     use crate::graph::primitive::Reduce;
-    use crate::graph::size::SizeView;
+    use crate::graph::{Expr, Extent, Node};
 
     const ROWS: u32 = 4;
 
@@ -200,7 +196,7 @@ mod tests {
     }
 
     fn steps(roots: &[Node]) -> usize {
-        plan(roots, roots[0].backend().plan_limits(), SizeView::RECORDED).steps.len()
+        PlanOf::new(roots, roots[0].backend().plan_limits()).steps.len()
     }
 
     fn map(of: &Node, value: Expr) -> Node {

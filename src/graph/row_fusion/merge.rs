@@ -1,11 +1,10 @@
 //! Merges reductions over the same rows into one row kernel.
 
 use super::steps::Steps;
-use crate::graph::Node;
 use crate::graph::bindings::fits;
 use crate::graph::canonical_order::reduction::block_len;
-use crate::graph::node::{Recipe, Rows};
 use crate::graph::plan::{SizedLimits, Step};
+use crate::graph::planned::{Node, Recipe, Rows};
 use crate::graph::primitive::Reduce;
 use crate::graph::reducer::state_bytes;
 use crate::graph::step::merge;

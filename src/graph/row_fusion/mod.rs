@@ -15,9 +15,9 @@ mod steps;
 
 pub(super) use epilogue::is_epilogue_candidate;
 
-use super::Node;
 use super::digest::DigestSet;
 use super::plan::{SizedLimits, Step};
+use super::planned::Node;
 use epilogue::Candidates;
 use steps::Steps;
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::graph::Node;
 use crate::graph::digest::{DigestMap, DigestSet};
 use crate::graph::plan::Step;
+use crate::graph::planned::Node;
 
 /// Steps by number; `None` for a step that was fused into another.
 pub(super) struct Steps {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::recorded::RecordedSize;
-use super::{COUNTS, DeviceCount, MAX_DEPTH, SizeKind, Slot, SlotCount, Symbol};
+use super::{COUNTS, DeviceCount, MAX_DEPTH, SizeKind, Symbol};
 use crate::graph::digest::Digest;
 use crate::graph::{BackendRef, Node, Size};
 
@@ -59,22 +59,9 @@ impl Size {
         Self::Symbol(found)
     }
 
-    /// A size of a plan: a place in the table of each run.
-    pub(in crate::graph) fn slot(identity: Digest, at: Slot, count: Option<SlotCount>) -> Self {
-        Self::symbol(Digest::of("size slot", identity), 0, SizeKind::Slot { at, count })
-    }
-
-    /// Location of the exact value of a slot that is a count.
-    pub(crate) fn slot_count(&self) -> Option<&SlotCount> {
-        match self.kind() {
-            Some(SizeKind::Slot { count, .. }) => count.as_ref(),
-            _ => None,
-        }
-    }
-
     pub(super) fn symbol(digest: Digest, depth: u32, kind: SizeKind) -> Self {
         let varies = match &kind {
-            SizeKind::Slot { .. } | SizeKind::Traced(_) => true,
+            SizeKind::Traced(_) => true,
             SizeKind::Len(node) => node.extent().size().varies(),
             SizeKind::Op(_, a, b) => a.varies() || b.varies(),
             SizeKind::Input(_) | SizeKind::Count(_) => false,

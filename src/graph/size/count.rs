@@ -2,23 +2,16 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::view::SizeView;
+use super::recorded::RecordedSize;
 use crate::graph::drops::Referents;
 use crate::graph::{Node, Size};
-
-/// Device location of the exact value of a slot that is a count.
-#[derive(Debug, Clone)]
-pub(crate) struct SlotCount {
-    pub(crate) node: Node,
-    pub(crate) at: Size,
-}
 
 /// A size that a kernel computes.
 #[derive(Debug)]
 pub(crate) struct DeviceCount {
     /// Host-known upper bound.
     bound: u32,
-    /// The upper bound as a size: one that decreases once a count that it contains is host-known, or a size of a plan.
+    /// The upper bound as a size: one that decreases once a count that it contains is host-known.
     bounded_by: Mutex<Option<Size>>,
     /// The array that holds the count, and the index; released once the value is host-known.
     location: Mutex<Option<(Node, Size)>>,
@@ -48,13 +41,8 @@ impl DeviceCount {
 
     /// An upper bound.
     pub(crate) fn bound(&self) -> u32 {
-        self.bound_in(SizeView::RECORDED)
-    }
-
-    /// An upper bound in a run.
-    pub(super) fn bound_in(&self, sizes: SizeView<'_>) -> u32 {
         let tighter = lock(&self.bounded_by).clone();
-        tighter.map_or(self.bound, |size| sizes.value(&size).min(self.bound))
+        tighter.map_or(self.bound, |size| size.capacity().min(self.bound))
     }
 
     /// The upper bound as a size, if it contains counts of its own.

@@ -41,16 +41,15 @@ mod exact;
 mod op;
 mod recorded;
 mod run;
-mod view;
 
 use std::hash::{Hash, Hasher};
 
 pub(crate) use super::Size;
-pub(crate) use count::{DeviceCount, SlotCount};
+pub(crate) use count::DeviceCount;
 pub(crate) use op::SizeOp;
+pub(in crate::graph) use op::size_operations;
 pub(crate) use recorded::RecordedSize;
-pub(crate) use run::{RunInput, RunSize, RunTable, Slot};
-pub(crate) use view::SizeView;
+pub(crate) use run::{RunInput, RunSize, RunTable};
 
 use super::digest::{Digest, DigestMap, DigestSet};
 use super::drops::drop_later;
@@ -66,7 +65,7 @@ pub(crate) struct Symbol {
     digest: Digest,
     /// Nesting depth of the operations.
     depth: u32,
-    /// Whether the size contains a slot of a plan, so that its value differs from run to run.
+    /// Whether the size contains one of an input of a traced program, so that its value differs from run to run.
     varies: bool,
     kind: SizeKind,
 }
@@ -78,12 +77,6 @@ pub(crate) enum SizeKind {
     Input(u32),
     /// Computed by a kernel.
     Count(DeviceCount),
-    /// A size of a plan. Each run has its own value, in its [`RunTable`].
-    Slot {
-        at: Slot,
-        /// Location of the exact value of a count.
-        count: Option<SlotCount>,
-    },
     /// A size of an input of a traced program: it has a value in runs only. Its largest value stands for it while the
     /// program is traced.
     Traced(BackendRef),
@@ -156,7 +149,7 @@ impl Size {
         }
     }
 
-    /// Whether the size contains a slot of a plan, whose value varies by run. A plan must not depend on such a value.
+    /// Whether the size contains one of an input of a traced program, whose value varies by run.
     pub(in crate::graph) fn varies(&self) -> bool {
         match self {
             Self::Const(_) => false,
@@ -179,7 +172,7 @@ impl Size {
     }
 
     /// The value, if the size contains no count: known before anything is computed, and independent of what was read.
-    /// `None` for a size of a plan, which has a value in a run only.
+    /// `None` for a size of a traced program, which has a value in a run only.
     pub(crate) fn as_known(&self) -> Option<u32> {
         if self.varies() || self.contains_count() { None } else { self.host_value() }
     }
@@ -192,18 +185,16 @@ impl Size {
     /// Whether the size contains a count, host-known or not.
     pub(crate) fn contains_count(&self) -> bool {
         match self.kind() {
-            Some(SizeKind::Count(_) | SizeKind::Slot { count: Some(_), .. }) => true,
+            Some(SizeKind::Count(_)) => true,
             Some(SizeKind::Op(_, a, b)) => a.contains_count() || b.contains_count(),
             _ => false,
         }
     }
 
-    /// Whether the host knows the value, possibly because it was read: in a plan, whether it knows the value in each
-    /// run.
+    /// Whether the host knows the value, possibly because it was read.
     pub(crate) fn is_host_known(&self) -> bool {
         match self.kind() {
             None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Traced(_)) => true,
-            Some(SizeKind::Slot { count, .. }) => count.is_none(),
             Some(SizeKind::Count(count)) => count.exact().is_some(),
             Some(SizeKind::Op(_, a, b)) => a.is_host_known() && b.is_host_known(),
         }
@@ -218,7 +209,6 @@ impl Size {
         while let Some(size) = stack.pop() {
             let is_count = match size.kind() {
                 Some(SizeKind::Count(count)) => count.exact().is_none(),
-                Some(SizeKind::Slot { count, .. }) => count.is_some(),
                 Some(SizeKind::Op(_, a, b)) => {
                     stack.extend([b, a]);
                     false

@@ -38,13 +38,29 @@ impl SizeOp {
 }
 
 impl SizeOp {
+    /// The result for constants and identity elements. Each size is given with its value as a constant.
+    pub(in crate::graph) fn folded<S: Clone + Eq + From<u32>>(
+        self,
+        (a, x): (&S, Option<u32>),
+        (b, y): (&S, Option<u32>),
+    ) -> Option<S> {
+        Some(match (self, x, y) {
+            (_, Some(x), Some(y)) => self.apply(x, y).into(),
+            (Self::Add, Some(0), _) | (Self::Mul, Some(1), _) => b.clone(),
+            (Self::Add | Self::Sub, _, Some(0)) | (Self::Mul | Self::Div, _, Some(1)) => a.clone(),
+            (Self::Mul, Some(0), _) | (Self::Mul, _, Some(0)) => 0.into(),
+            (Self::Min | Self::Max, ..) if a == b => a.clone(),
+            _ => return None,
+        })
+    }
+
     /// Whether the result is 0 if one of the operands is, whatever the other one is.
-    pub(super) const fn keeps_zero(self) -> bool {
+    pub(in crate::graph) const fn keeps_zero(self) -> bool {
         matches!(self, Self::Mul | Self::Min)
     }
 
     /// Applies the operation without a limit of 32 bits.
-    pub(super) fn apply_u64(self, a: u64, b: u64) -> u64 {
+    pub(in crate::graph) fn apply_u64(self, a: u64, b: u64) -> u64 {
         match self {
             Self::Add => a.saturating_add(b),
             Self::Sub => a.saturating_sub(b),
@@ -59,14 +75,8 @@ impl SizeOp {
 impl Size {
     /// Applies `op`, and folds constants and identity elements.
     pub(crate) fn op(op: SizeOp, a: &Self, b: &Self) -> Self {
-        use SizeOp as O;
-        match (op, a.as_const(), b.as_const()) {
-            (_, Some(a), Some(b)) => return Self::Const(op.apply(a, b)),
-            (O::Add, Some(0), _) | (O::Mul, Some(1), _) => return b.clone(),
-            (O::Add | O::Sub, _, Some(0)) | (O::Mul | O::Div, _, Some(1)) => return a.clone(),
-            (O::Mul, Some(0), _) | (O::Mul, _, Some(0)) => return Self::Const(0),
-            (O::Min | O::Max, ..) if a == b => return a.clone(),
-            _ => {}
+        if let Some(folded) = op.folded((a, a.as_const()), (b, b.as_const())) {
+            return folded;
         }
         let digest = Digest::of("size", (op, a, b));
         let depth = a.depth().max(b.depth()) + 1;
@@ -81,23 +91,18 @@ impl Size {
         }
         Self::symbol(digest, depth, SizeKind::Op(op, a.clone(), b.clone()))
     }
-
-    pub(crate) fn add(&self, other: impl Into<Self>) -> Self {
-        Self::op(SizeOp::Add, self, &other.into())
-    }
-    pub(crate) fn sub(&self, other: impl Into<Self>) -> Self {
-        Self::op(SizeOp::Sub, self, &other.into())
-    }
-    pub(crate) fn mul(&self, other: impl Into<Self>) -> Self {
-        Self::op(SizeOp::Mul, self, &other.into())
-    }
-    pub(crate) fn div(&self, other: impl Into<Self>) -> Self {
-        Self::op(SizeOp::Div, self, &other.into())
-    }
-    pub(crate) fn min(&self, other: impl Into<Self>) -> Self {
-        Self::op(SizeOp::Min, self, &other.into())
-    }
-    pub(crate) fn max(&self, other: impl Into<Self>) -> Self {
-        Self::op(SizeOp::Max, self, &other.into())
-    }
 }
+
+/// Methods for these operations on sizes.
+macro_rules! size_operations {
+    ($size:ty: $($name:ident $op:ident),*) => {
+        impl $size {
+            $(pub(crate) fn $name(&self, other: impl Into<Self>) -> Self {
+                Self::op(SizeOp::$op, self, &other.into())
+            })*
+        }
+    };
+}
+pub(in crate::graph) use size_operations;
+
+size_operations!(Size: add Add, sub Sub, mul Mul, div Div, min Min, max Max);

@@ -3,15 +3,6 @@
 use crate::graph::row_lengths::{self, KnownLengths};
 use crate::graph::scalar::Scalar;
 
-/// Place of a size of a plan in the table of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slot {
-    /// A size of the program, by number.
-    Size(usize),
-    /// Allocated length of an input, by the number of the array.
-    Input(usize),
-}
-
 /// A size in a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RunSize {

@@ -159,7 +159,6 @@ impl<S: ElementSignature> ElementFunction<S> {
         let function = Function::new(FunctionData {
             def: Arc::new(def),
             identity: identity::<S, F>(name, wgsl),
-            number: None,
             rust: Some(Box::new(move |arguments, results| function.run(arguments, results))),
             location: caller(),
         });

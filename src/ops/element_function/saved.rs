@@ -50,7 +50,6 @@ impl SavedFunction {
         Ok(Function::new(FunctionData {
             def: Arc::new(def),
             identity: Digest::of("function of a file", NEXT.fetch_add(1, Ordering::Relaxed)),
-            number: None,
             rust: None,
             location: caller(),
         }))

@@ -204,8 +204,7 @@ impl Tensor {
 #[cfg(test)]
 mod tests {
     use crate::device::Device;
-    use crate::graph::plan::{Int64Repr, PlanLimits, plan};
-    use crate::graph::size::SizeView;
+    use crate::graph::plan::{Int64Repr, PlanLimits, PlanOf};
     use crate::tensor::{HostTensor, HostValues};
 
     #[test]
@@ -221,9 +220,9 @@ mod tests {
         let (table, ids) = (table.to_device(&device).unwrap(), ids.to_device(&device).unwrap());
         let rows = table.gather(&ids).unwrap();
         let limits = PlanLimits::of_core_webgpu(Int64Repr::Native);
-        assert_eq!(plan(&rows.nodes().unwrap(), limits, SizeView::RECORDED).steps.len(), 1);
+        assert_eq!(PlanOf::new(&rows.nodes().unwrap(), limits).steps.len(), 1);
         let mean = rows.reduce_mean(1).unwrap();
-        let steps = plan(&mean.nodes().unwrap(), limits, SizeView::RECORDED).steps;
+        let steps = PlanOf::new(&mean.nodes().unwrap(), limits).steps;
         assert!(steps.iter().all(|s| s.out.op() != "gather"), "{steps:?}");
     }
 }

@@ -224,9 +224,8 @@ impl Tensor {
 
 #[cfg(test)]
 mod tests {
-    use crate::graph::node::Recipe;
-    use crate::graph::plan::plan;
-    use crate::graph::size::SizeView;
+    use crate::graph::plan::PlanOf;
+    use crate::graph::planned::Recipe;
     use crate::{Axes, Device, HostTensor, HostValues, Result, Tensor};
 
     /// Kinds of the steps in the plan of a reduction over axis 1.
@@ -239,13 +238,13 @@ mod tests {
         };
         let x = x.to_device(&Device::cpu()).expect("a valid tensor");
         let nodes = reduce(&x, Axes::from(1)).and_then(|r| r.nodes()).expect("recorded");
-        let steps = plan(&nodes, Device::cpu().backend().plan_limits(), SizeView::RECORDED).steps;
+        let plan = PlanOf::new(&nodes, Device::cpu().backend().plan_limits());
         let kind = |r: &Recipe| match r {
             Recipe::Map(_) => "map",
             Recipe::Reduce(_) => "reduce",
             _ => "other",
         };
-        steps.iter().map(|s| kind(&s.recipe)).collect()
+        plan.steps.iter().map(|s| kind(&s.recipe)).collect()
     }
 
     #[test]

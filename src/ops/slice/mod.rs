@@ -240,8 +240,7 @@ mod tests {
     #[cfg(feature = "gpu")]
     #[test]
     fn what_stands_side_by_side_needs_no_scan_and_has_known_sizes() {
-        use crate::graph::plan::{Int64Repr, PlanLimits, plan};
-        use crate::graph::size::SizeView;
+        use crate::graph::plan::{Int64Repr, PlanLimits, PlanOf};
         let x = example();
         let part = x.slice(s![1..3]).unwrap();
         assert_eq!((part.partitions()[0].nrows(), part.partitions()[0].nvals()), (Some(2), Some(1)));
@@ -249,9 +248,9 @@ mod tests {
         assert_eq!(row.shape(), [Some(4)]);
         let limits = PlanLimits::of_core_webgpu(Int64Repr::Native);
         // One step for the values of a row; one more for the splits of several rows.
-        assert_eq!(plan(&row.nodes().unwrap(), limits, SizeView::RECORDED).steps.len(), 1);
-        assert_eq!(plan(&part.nodes().unwrap(), limits, SizeView::RECORDED).steps.len(), 2);
+        assert_eq!(PlanOf::new(&row.nodes().unwrap(), limits).steps.len(), 1);
+        assert_eq!(PlanOf::new(&part.nodes().unwrap(), limits).steps.len(), 2);
         // A slice that keeps everything computes nothing.
-        assert!(plan(&x.slice(s![.., ..]).unwrap().nodes().unwrap(), limits, SizeView::RECORDED).steps.is_empty());
+        assert!(PlanOf::new(&x.slice(s![.., ..]).unwrap().nodes().unwrap(), limits).steps.is_empty());
     }
 }

@@ -20,18 +20,18 @@ use super::number::Number;
 use super::parallel;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::expr::Expr;
 use crate::graph::plan::Step;
+use crate::graph::planned::{Expr, InPlan};
 use crate::graph::primitive::Product;
 
-impl CpuPrimitive for Product {
+impl CpuPrimitive for Product<InPlan> {
     fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         products(inputs, step.out.op(), self, inputs.count(&self.batches), &mut outputs[0])
     }
 }
 
 /// Computes the products of the first `batches` batches.
-pub(crate) fn products(inputs: &Inputs, op: &str, p: &Product, batches: usize, out: &mut Array) -> Result<()> {
+pub(crate) fn products(inputs: &Inputs, op: &str, p: &Product<InPlan>, batches: usize, out: &mut Array) -> Result<()> {
     match p.operands[0].dtype() {
         DType::I32 => typed::<i32, 16>(inputs, op, p, batches, out),
         DType::U32 => typed::<u32, 16>(inputs, op, p, batches, out),
@@ -56,7 +56,7 @@ fn operand<'a>(inputs: &'a Inputs, op: &str, e: &Expr, len: usize, kept: &'a mut
 }
 
 /// The sizes and starts of the batches whose results fit `room` elements. Results never overlap, whatever the starts.
-fn batches_of(inputs: &Inputs, p: &Product, count: usize, room: usize) -> Vec<Batch> {
+fn batches_of(inputs: &Inputs, p: &Product<InPlan>, count: usize, room: usize) -> Vec<Batch> {
     let of = |e: &Expr| -> Vec<u32> {
         Block::consecutive(&CompiledExpr::new(inputs, e), 0, count).eval_as::<u32>().to_vec()
     };
@@ -81,7 +81,7 @@ fn batches_of(inputs: &Inputs, p: &Product, count: usize, room: usize) -> Vec<Ba
 fn typed<T: Value + Number + ArrayElement, const N: usize>(
     inputs: &Inputs,
     op: &str,
-    p: &Product,
+    p: &Product<InPlan>,
     batches: usize,
     out: &mut Array,
 ) -> Result<()> {

@@ -31,8 +31,8 @@ use super::work_items::RowStarts;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::canonical_order::reduction::block_len;
-use crate::graph::node::{RowDomain, Rows};
 use crate::graph::plan::Step;
+use crate::graph::planned::{InPlan, RowDomain, Rows};
 use crate::graph::primitive::Reduce;
 use crate::graph::reducer::Reducer;
 use crate::graph::row_kernel::RowKernel;
@@ -41,7 +41,7 @@ use crate::graph::scalar::Scalar;
 /// Numbers per evaluated block. A longer row is evaluated and reduced in several blocks.
 const CHUNK: usize = 8192;
 
-impl CpuPrimitive for Reduce {
+impl CpuPrimitive for Reduce<InPlan> {
     fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let kernel = step.row_kernel.as_ref().expect("bug: a row reduction without a row kernel");
         let RowDomain { rows, nrows, inner, .. } = &self.on;

@@ -3,8 +3,7 @@
 //! the value's index alone. They are computed once per value instead of once per column.
 
 use super::super::row_reduce::{ChainStep, chain_of};
-use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::node::Node;
+use crate::graph::planned::{Expr, ExprKind, Node};
 
 /// Values of an element's expression that are rows of a table: the table, and the first element of the table row and the
 /// steps of the chain, as expressions of the value's index.

@@ -11,8 +11,7 @@ use super::column::ColumnSource;
 use super::table_expr::TableExpr;
 use super::{Compiled, CompiledResult};
 use crate::dtype::DType;
-use crate::graph::expr::Expr;
-use crate::graph::node::Rows;
+use crate::graph::planned::{Expr, Rows};
 use crate::graph::reducer::{Accumulator, Reducer};
 use crate::graph::row_kernel::RowKernel;
 

@@ -8,8 +8,8 @@ use crate::backend::cpu::encoding::{Dense, Encoded};
 use crate::backend::cpu::eval::Block;
 use crate::backend::cpu::number::Number;
 use crate::backend::cpu::simd::{self, Loop};
-use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::planned::{Expr, ExprKind};
 
 /// An operation of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

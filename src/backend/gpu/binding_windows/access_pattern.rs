@@ -1,7 +1,7 @@
 //! Access patterns: which part of an array the workgroups of a dispatch access.
 
 use crate::backend::gpu::codegen::Misses;
-use crate::graph::Node;
+use crate::graph::planned::Node;
 
 /// Host-known bounds of the part of an array that the workgroups of a dispatch access.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use crate::backend::gpu::launch::Launch;
 use crate::backend::gpu::map::MAP_TILE;
 use crate::dtype::DType;
 use crate::graph::digest::DigestSet;
-use crate::graph::node::Recipe;
 use crate::graph::plan::Step;
+use crate::graph::planned::Recipe;
 
 /// The dispatches of the launch. `bytes` are the sizes of its arrays, in binding order.
 pub(super) fn split(step: &Step, launch: &Launch, bytes: &[u64]) -> Result<Vec<WindowedDispatch>, LimitExceeded> {

@@ -39,7 +39,7 @@ pub(super) use row_tile::{LEVEL2, RowTile, own_rows};
 
 use super::launch::Launch;
 use crate::graph::plan::Step;
-use crate::graph::size::SizeView;
+use crate::graph::planned::SizeView;
 
 /// Splits a launch of the step into dispatches whose arrays are bound as windows. `bytes` are the sizes of the arrays,
 /// in binding order. `None` if each array fits one binding.

@@ -27,9 +27,8 @@ use super::dispatch::{BindingWindow, LimitExceeded, WindowedDispatch};
 use crate::backend::gpu::codegen::{Binding, StorageArray, Windowing};
 use crate::backend::gpu::launch::Launch;
 use crate::backend::gpu::primitive::access_patterns;
-use crate::graph::node::Recipe;
 use crate::graph::plan::{PlanLimits, Step};
-use crate::graph::size::SizeView;
+use crate::graph::planned::{Recipe, SizeView};
 
 /// Maximum number of dispatches per launch. The limit of a submission is a few times as high.
 const MAX_DISPATCHES: u64 = 1 << 18;

@@ -3,8 +3,7 @@
 use super::access_pattern::AccessPattern;
 use crate::backend::gpu::codegen::Binding;
 use crate::backend::gpu::primitive::Bound;
-use crate::graph::expr::Expr;
-use crate::graph::node::{Node, RowDomain, Rows};
+use crate::graph::planned::{Expr, Node, RowDomain, Rows};
 
 /// The splits of the rows, if the values are a stored array other than the splits, read at their own positions.
 pub(in crate::backend::gpu) fn own_rows<'a>(on: &'a RowDomain, value: &Expr) -> Option<&'a Node> {

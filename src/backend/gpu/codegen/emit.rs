@@ -8,8 +8,8 @@ use std::fmt::Write;
 use super::{ModuleBuilder, arithmetic, convert, elements_per_word, value_type};
 use crate::dtype::DType;
 use crate::graph::digest::DigestMap;
-use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::opcode::UnaryOp;
+use crate::graph::planned::{Expr, ExprKind};
 use crate::graph::walk::for_each_expr;
 
 /// Maximum cost at which both branches of a `select` without loads are evaluated.
@@ -147,7 +147,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
             ExprKind::Select(c, a, b) => return self.select(e, c, a, b),
             ExprKind::Checked(check, ok, v) => {
                 let ok = self.value(ok);
-                let slot = self.module.slot(check);
+                let slot = self.module.slot(*check);
                 let slot = self.module.scalar(slot);
                 let word = ModuleBuilder::word(slot);
                 self.line(&format!("if (!{ok}) {{"));
@@ -206,7 +206,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
         reads || e.cost() > SELECT_COST
     }
 
-    fn load(&mut self, node: &crate::graph::node::Node, at: &str) -> String {
+    fn load(&mut self, node: &crate::graph::planned::Node, at: &str) -> String {
         let k = self.module.array(node);
         match elements_per_word(node.dtype()) {
             4 => unpacked(node.dtype(), &format!("load_b{k}({at} >> 2u)"), &format!("({at} & 3u) * 8u")),
@@ -216,7 +216,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
     }
 
     /// Binary search in sorted splits for the row of a position other than the element's own.
-    fn search(&mut self, splits: &crate::graph::node::Node, at: &str) -> String {
+    fn search(&mut self, splits: &crate::graph::planned::Node, at: &str) -> String {
         let k = self.module.array(splits);
         let rows = self.module.size(&splits.extent().size().max(1).sub(1));
         if self.module.fetched == Some(splits) {

@@ -9,8 +9,7 @@ use super::accessors::{Declarations, Windowing};
 use super::storage::StorageArray;
 use crate::backend::gpu::runtime::{Pipeline, RuntimeChecks};
 use crate::graph::plan::Step;
-use crate::graph::scalar_param::ScalarParam;
-use crate::graph::size::Size;
+use crate::graph::planned::{Param, Size};
 
 /// A parameter word that follows the template's own eight.
 #[derive(Debug, Clone)]
@@ -20,9 +19,9 @@ pub(crate) enum ParamWord {
     /// The value of a size in the run: a capacity.
     Size(Size),
     /// The lower half of the bits of a scalar parameter in the run.
-    Low(ScalarParam),
+    Low(Param),
     /// The upper half.
-    High(ScalarParam),
+    High(Param),
 }
 
 /// A complete WGSL module of a kernel; the same for every run.

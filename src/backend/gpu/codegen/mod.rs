@@ -33,14 +33,12 @@ pub(crate) use types::storage_type;
 pub(crate) use types::{elements_per_word, value_type};
 
 use crate::dtype::DType;
-use crate::graph::expr::{Check, Expr, ExprKind};
 use crate::graph::function::WgslFunction;
-use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::plan::{Int64Repr, Step};
+use crate::graph::planned::{Expr, ExprKind, Node, Param, Size};
+use crate::graph::program::CheckId;
 use crate::graph::scalar::Scalar;
-use crate::graph::scalar_param::ScalarParam;
-use crate::graph::size::Size;
 use crate::math::{self, MathFn};
 
 /// Builder of a kernel's module: the generated functions, and the arrays, parameters and library functions that they
@@ -151,8 +149,8 @@ impl<'a> ModuleBuilder<'a> {
     }
 
     /// A scalar parameter.
-    pub(crate) fn param(&mut self, p: &ScalarParam) -> String {
-        self.value_of_words(p.def().dtype, [ParamWord::Low(p.clone()), ParamWord::High(p.clone())])
+    pub(crate) fn param(&mut self, p: &Param) -> String {
+        self.value_of_words(p.def().dtype, [ParamWord::Low(*p), ParamWord::High(*p)])
     }
 
     /// A value of that dtype, given by the parameter words of its bits.
@@ -207,9 +205,9 @@ impl<'a> ModuleBuilder<'a> {
     }
 
     /// The status slot to which the check reports.
-    fn slot(&mut self, check: &Check) -> u32 {
+    fn slot(&mut self, check: CheckId) -> u32 {
         self.uses_status = true;
-        let k = self.step.checks.iter().position(|c| **c == *check).expect("bug: an unplanned check");
+        let k = self.step.checks.iter().position(|c| *c == check).expect("bug: an unplanned check");
         self.first_slot + k as u32
     }
 

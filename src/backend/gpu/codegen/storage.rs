@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::types::{elements_per_word, storage_type, vector_type};
 use crate::dtype::DType;
-use crate::graph::node::Node;
+use crate::graph::planned::Node;
 
 /// The buffer that a storage array is bound to.
 #[derive(Debug, Clone)]

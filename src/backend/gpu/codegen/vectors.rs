@@ -5,8 +5,7 @@ use std::fmt::Write;
 use super::outputs::packed_bits;
 use super::types::{elements_per_word, value_type, vector_type};
 use super::{ModuleBuilder, emit};
-use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::planned::{Expr, Node};
 use crate::graph::walk::for_each_expr;
 
 impl ModuleBuilder<'_> {

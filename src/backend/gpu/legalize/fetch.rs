@@ -1,20 +1,19 @@
 //! Legalization of expressions: reads of large arrays at computed positions move to maps of their own, called fetches.
 
 use super::{Legalizer, with_dependencies};
+use crate::dtype::DType;
 use crate::graph::conditions::{conditions, unconditional};
-use crate::graph::expr::{Expr, ExprKind};
-use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::Barriers;
-use crate::graph::node::{Node, Recipe};
 use crate::graph::plan::Step;
-use crate::graph::primitive::Map;
+use crate::graph::planned::{Expr, ExprKind, Extent, Node, Recipe};
+use crate::graph::primitive::{Map, Sort};
 use crate::graph::step::StepWindows;
 use crate::graph::walk::arrays;
 
 impl Legalizer<'_> {
-    /// Adds a step for `out`, unless the node is stored or planned already. Returns the node.
+    /// Adds a step for `out`, unless the node is an input or planned already. Returns the node.
     pub(super) fn step(&mut self, out: Node, recipe: Recipe) -> Node {
-        if out.stored().is_some() || (!self.done.insert(out.digest()) && out != self.target) {
+        if out.is_input() || (!self.done.insert(out.digest()) && out != self.target) {
             return out;
         }
         let live = out.extent().live();
@@ -41,8 +40,15 @@ impl Legalizer<'_> {
 
     /// Adds a step for the map of `value` over the extent.
     pub(super) fn map(&mut self, extent: Extent, value: Expr) -> Node {
-        let out = Node::map(self.target.backend(), self.target.op(), extent, value.clone(), &[]);
+        let out = self.arena.map(self.target.op(), extent, value.clone());
         self.step(out, Recipe::Map(Map { value, whole: false }))
+    }
+
+    /// Adds a step for the sort of `count` keys of `bits` bits.
+    pub(super) fn sort(&mut self, key: Expr, count: Extent, bits: u32) -> Node {
+        let recipe = Recipe::Sort(Sort { key, count: count.clone(), bits });
+        let out = self.arena.computed(self.target.op(), DType::U32, count, recipe.clone());
+        self.step(out, recipe)
     }
 
     /// Stores the values of `e` at `positions` positions, and returns an expression that loads them under the

@@ -24,15 +24,12 @@ mod sorts;
 use std::collections::HashMap;
 
 use crate::graph::digest::{Digest, DigestSet};
-use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
 use crate::graph::fusion_barrier::FusionBarrier;
-use crate::graph::node::{Node, Product, Recipe, RowDomain, Rows};
 use crate::graph::plan::{PlanLimits, Step};
-use crate::graph::primitive::{Map, Reduce, Sort};
+use crate::graph::planned::{Arena, Expr, Extent, InPlan, Node, Recipe, RowDomain, Rows, SizeView};
+use crate::graph::primitive::{Map, Product, Reduce};
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::row_kernel::{RowKernel, RowResult};
-use crate::graph::size::SizeView;
 use crate::graph::step::Dependencies;
 
 /// A step that is being legalized.
@@ -42,6 +39,8 @@ pub(super) struct Legalizer<'a> {
     pub(super) limits: PlanLimits,
     /// The sizes for which the plan is made.
     pub(super) sizes: SizeView<'a>,
+    /// The definitions of the plan.
+    pub(super) arena: &'a mut Arena,
     pub(super) done: &'a mut DigestSet,
     pub(super) steps: Vec<Step>,
     /// Legalized expressions, by the original expression and the number of positions.
@@ -49,9 +48,9 @@ pub(super) struct Legalizer<'a> {
 }
 
 impl<'a> Legalizer<'a> {
-    pub(super) fn new(step: &Step, sizes: SizeView<'a>, done: &'a mut DigestSet) -> Self {
+    pub(super) fn new(step: &Step, sizes: SizeView<'a>, arena: &'a mut Arena, done: &'a mut DigestSet) -> Self {
         let (target, limits) = (step.out.clone(), step.limits);
-        Self { target, limits, sizes, done, steps: Vec::new(), memo: HashMap::new() }
+        Self { target, limits, sizes, arena, done, steps: Vec::new(), memo: HashMap::new() }
     }
 
     /// The step with the legalized recipe, preceded by the steps that store its inputs.
@@ -99,7 +98,7 @@ impl<'a> Legalizer<'a> {
     pub(super) fn count(&mut self, extent: &Extent) -> Extent {
         match extent.live() {
             None => extent.clone(),
-            Some(live) => Extent::bounded(extent.size(), self.stored_count(&live)),
+            Some(live) => Extent::counted(extent.size(), &self.stored_count(&live)),
         }
     }
 
@@ -145,7 +144,7 @@ impl<'a> Legalizer<'a> {
 
     /// The product of two stored operands. The tile partition and the parameters of all batches are stored too, so that
     /// a dispatch can compute a range of the batches.
-    pub(super) fn product(&mut self, p: Product) -> Product {
+    pub(super) fn product(&mut self, p: Product<InPlan>) -> Product<InPlan> {
         let all: Vec<Expr> = p.sizes.iter().chain(&p.starts).cloned().collect();
         let parameters = self.interleaved(&all, self.sizes.capacity(&p.batches));
         let (tiles, batches) = match all.iter().any(Expr::has_index) {
@@ -191,13 +190,11 @@ impl<'a> Legalizer<'a> {
 
     /// Number of positions with each of `bins` keys: the distance between the ends of adjacent keys in sorted order.
     pub(super) fn counted(&mut self, key: &Expr, count: &Extent, bins: u32) -> Expr {
-        let (backend, op) = (self.target.backend().clone(), self.target.op());
         // Other keys sort to the end.
         let key = self.stored_input(&key.clone().min(Expr::u32(bins)), count, 1);
         let count = self.count(count);
         let bits = u32::BITS - bins.leading_zeros();
-        let order = Node::sort(&backend, op, count.clone(), key.clone(), bits);
-        let order = self.step(order, Recipe::Sort(Sort { key: key.clone(), count: count.clone(), bits }));
+        let order = self.sort(key.clone(), count.clone(), bits);
         // A search returns the last entry that does not exceed a key. Over 0 followed by the sorted keys plus 1, the
         // index of that entry is the number of keys below.
         let (at, one) = (Expr::index(), Expr::u32(1));
@@ -216,7 +213,7 @@ pub(super) fn with_dependencies(mut step: Step, sizes: SizeView<'_>) -> Step {
     let Dependencies { reads, checks, own_row, .. } = Dependencies::of(&step.recipe, step.live.as_ref());
     (step.reads, step.checks) = (reads, checks);
     // Computed arrays without a recorded reason are separate because of their bindings.
-    for n in step.reads.iter().filter(|n| n.stored().is_none()) {
+    for n in step.reads.iter().filter(|n| !n.is_input()) {
         step.barriers.note(n, Some(FusionBarrier::StorageBuffers));
     }
     step.after.retain(|n| n.is_fallible() && !step.reads.contains(n));
@@ -230,14 +227,15 @@ pub(super) fn with_dependencies(mut step: Step, sizes: SizeView<'_>) -> Step {
 mod tests {
     use std::sync::Arc;
 
-    use super::*;
+    use super::{PlanLimits, Recipe, Step};
     use crate::backend::cpu::CpuBackend;
     use crate::dtype::DType;
     use crate::graph::backend::BackendRef;
     use crate::graph::expr::Check;
+    use crate::graph::node::Rows;
     use crate::graph::opcode::ReduceOp;
-    use crate::graph::plan::{Int64Repr, plan};
-    use crate::graph::size::RecordedSize;
+    use crate::graph::plan::{Int64Repr, PlanOf};
+    use crate::graph::{Expr, Extent, Node};
 
     const N: u32 = 100_000;
 
@@ -246,19 +244,17 @@ mod tests {
     }
 
     /// The steps that compute the node with bindings of 8 KiB.
-    fn windowed_steps(node: &Node) -> Vec<Step> {
+    fn windowed_steps(node: &Node) -> PlanOf {
         let limits = PlanLimits { max_binding: 8 << 10, ..PlanLimits::of_core_webgpu(Int64Repr::Native) };
-        plan(std::slice::from_ref(node), limits, SizeView::RECORDED).steps
+        PlanOf::new(std::slice::from_ref(node), limits)
     }
 
     /// The kinds of these steps.
     fn kinds(node: &Node) -> Vec<&'static str> {
-        let steps = windowed_steps(node);
-        assert!(
-            steps
-                .iter()
-                .all(|s| s.limits.windows(SizeView::RECORDED.bytes(&s.out)) > 1 || s.out.extent().capacity() <= 1)
-        );
+        let plan = windowed_steps(node);
+        let (steps, sizes) = (&plan.steps, plan.sizes());
+        let is_large = |s: &Step| s.limits.windows(sizes.bytes(&s.out)) > 1;
+        assert!(steps.iter().all(|s| is_large(s) || sizes.capacity(s.out.extent()) <= 1));
         let kind = |s: &Step| match (&s.recipe, s.fetches()) {
             (Recipe::Map(_), Some(_)) => "fetch",
             (Recipe::Map(_), None) if s.is_oversized() => "too large",
@@ -293,10 +289,11 @@ mod tests {
         let is_even = place.clone().rem(Expr::u32(2)).eq(Expr::u32(0));
         let is_within = place.clone().lt(Expr::u32(N)).checked(even.clone(), is_even);
         let value = Expr::load(&x, place.checked(within.clone(), is_within));
-        let steps = windowed_steps(&Node::map(&backend, "test", Extent::known(N), value, &[]));
-        let [fetch, reader] = steps.as_slice() else { panic!("{steps:?}") };
-        assert!(fetch.fetches() == Some(&x) && fetch.checks.is_empty(), "{fetch:?}");
-        assert_eq!(reader.checks, [even, within], "the nested condition first");
+        let plan = windowed_steps(&Node::map(&backend, "test", Extent::known(N), value, &[]));
+        let [fetch, reader] = plan.steps.as_slice() else { panic!("{:?}", plan.steps) };
+        assert!(fetch.fetches() == plan.array(&x) && fetch.checks.is_empty(), "{fetch:?}");
+        let checks: Vec<Arc<Check>> = reader.checks.iter().map(|check| plan.check(*check)).collect();
+        assert_eq!(checks, [even, within], "the nested condition first");
     }
 
     #[test]

@@ -2,11 +2,8 @@
 
 use super::Legalizer;
 use crate::dtype::DType;
-use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Recipe, Rows};
 use crate::graph::opcode::BinaryOp;
-use crate::graph::primitive::Sort;
+use crate::graph::planned::{Expr, Extent, Rows};
 
 impl Legalizer<'_> {
     /// Source positions of the elements of sorted rows, by stable sorts: by the words of the key, least significant
@@ -18,20 +15,15 @@ impl Legalizer<'_> {
         nvals: &Extent,
         words: &[(Expr, u32)],
     ) -> Expr {
-        let (backend, op) = (self.target.backend().clone(), self.target.op());
-        let sort = |this: &mut Self, key: Expr, count: Extent, bits| {
-            let out = Node::sort(&backend, op, count.clone(), key.clone(), bits);
-            this.step(out, Recipe::Sort(Sort { key, count, bits }))
-        };
         let all = Extent::known(self.sizes.capacity(nvals));
         let mut position = Expr::index();
         for (word, bits) in words {
             let (word, count) = (self.stored_input(&word.at(&position), nvals, 1), self.count(nvals));
-            position = position.at(&Expr::load(&sort(self, word, count, *bits), Expr::index()));
+            position = position.at(&Expr::load(&self.sort(word, count, *bits), Expr::index()));
         }
         let splits = self.splits(rows, nrows);
         let row = self.stored_input(&Expr::row_of(&splits, position.clone()), &all, 1);
-        let by_row = sort(self, row, all, u32::BITS - self.sizes.capacity(nrows).leading_zeros());
+        let by_row = self.sort(row, all, u32::BITS - self.sizes.capacity(nrows).leading_zeros());
         position.at(&Expr::load(&by_row, Expr::index()))
     }
 

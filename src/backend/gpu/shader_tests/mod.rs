@@ -23,9 +23,9 @@ mod windowed;
 use crate::backend::gpu::codegen::StepModules;
 use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Lowering;
-use crate::graph::size::SizeView;
+use crate::graph::plan::PlanOf;
 
-/// Lowers a step of a plan for recorded arrays.
-fn recorded(first_slot: u32, modules: &StepModules) -> Lowering<'_> {
-    Lowering { first_slot, sizes: SizeView::RECORDED, modules, driver: DriverLimits::LoopIterations }
+/// Lowers a step of a plan.
+fn lowering<'a>(plan: &'a PlanOf, first_slot: u32, modules: &'a StepModules) -> Lowering<'a> {
+    Lowering { first_slot, sizes: plan.sizes(), modules, driver: DriverLimits::LoopIterations }
 }

@@ -1,7 +1,7 @@
 //! The modules of all cases, compiled by AMD's driver in Mesa for GPUs that are not there; see `tests/radv`.
 
 use super::cases::{Cases, Sizes};
-use super::recorded;
+use super::lowering;
 use super::twins::unevaluated;
 use super::validate::{dtypes, limits};
 use crate::backend::gpu::codegen::StepModules;
@@ -9,8 +9,7 @@ use crate::backend::gpu::driver_limits::DriverLimits;
 use crate::backend::gpu::launch::Lowering;
 use crate::backend::gpu::primitive::lower;
 use crate::dtype::DType;
-use crate::graph::plan::{Int64Repr, plan};
-use crate::graph::size::SizeView;
+use crate::graph::plan::{Int64Repr, PlanOf};
 
 #[path = "../../../../tests/radv/compiler/mod.rs"]
 mod compiler;
@@ -22,14 +21,17 @@ fn every_operation_compiles_and_keeps_its_guards() {
     let backend = unevaluated();
     for (name, node) in Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 }) {
         for longs in [Int64Repr::Native, Int64Repr::Pairs] {
-            for step in plan(std::slice::from_ref(&node), limits(longs), SizeView::RECORDED).steps {
+            let plan = PlanOf::new(std::slice::from_ref(&node), limits(longs));
+            for step in &plan.steps {
                 // With pairs there are no 64-bit floats.
-                if longs == Int64Repr::Pairs && dtypes(&step).contains(&DType::F64) {
+                if longs == Int64Repr::Pairs && dtypes(step).contains(&DType::F64) {
                     continue;
                 }
-                let lowered =
-                    lower(&step, Lowering { driver: DriverLimits::Timeout, ..recorded(3, &StepModules::default()) })
-                        .unwrap_or_else(|e| panic!("{name}: {e}"));
+                let lowered = lower(
+                    step,
+                    Lowering { driver: DriverLimits::Timeout, ..lowering(&plan, 3, &StepModules::default()) },
+                )
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
                 for launch in &lowered.launches {
                     jobs.add(&format!("{name}, {longs:?}"), launch.text());
                 }

@@ -4,14 +4,13 @@
 use std::collections::HashMap;
 
 use super::cases::{Cases, Sizes};
-use super::recorded;
+use super::lowering;
 use super::twins::unevaluated;
 use super::validate::limits;
 use crate::backend::gpu::codegen::StepModules;
 use crate::backend::gpu::primitive::lower;
 use crate::graph::node::Node;
-use crate::graph::plan::{Int64Repr, plan};
-use crate::graph::size::SizeView;
+use crate::graph::plan::{Int64Repr, PlanOf};
 
 /// Entry points and texts of the kernels of a node, in order.
 fn texts(node: &Node) -> Vec<(&'static str, String)> {
@@ -19,9 +18,11 @@ fn texts(node: &Node) -> Vec<(&'static str, String)> {
 }
 
 fn texts_with(node: &Node, longs: Int64Repr) -> Vec<(&'static str, String)> {
-    let steps = plan(std::slice::from_ref(node), limits(longs), SizeView::RECORDED).steps;
-    let launches =
-        steps.iter().flat_map(|step| lower(step, recorded(7, &StepModules::default())).expect("small").launches);
+    let plan = PlanOf::new(std::slice::from_ref(node), limits(longs));
+    let launches = plan
+        .steps
+        .iter()
+        .flat_map(|step| lower(step, lowering(&plan, 7, &StepModules::default())).expect("small").launches);
     launches.map(|l| (l.entry, l.text().to_string())).collect()
 }
 

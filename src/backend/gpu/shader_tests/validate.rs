@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 
 use crate::dtype::DType;
-use crate::graph::node::Node;
 use crate::graph::plan::{Int64Repr, PlanLimits, Step};
+use crate::graph::planned::Node;
 use crate::graph::walk::for_each_expr;
 
 /// The limits of the smallest device.

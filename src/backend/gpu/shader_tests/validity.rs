@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::cases::{Cases, Sizes};
 use super::dialect::{lint_floats, lint_pairs, lint_text};
 use super::guards::unguarded;
-use super::recorded;
+use super::lowering;
 use super::twins::unevaluated;
 use super::validate::{dtypes, limits, needed, validate};
 use crate::backend::gpu::codegen::{Binding, StepModules, StorageArray, elements_per_word, storage_type};
@@ -14,9 +14,8 @@ use crate::backend::gpu::primitive::lower;
 use crate::backend::gpu::runtime::RuntimeChecks;
 use crate::dtype::DType;
 use crate::graph::node::Recipe;
-use crate::graph::plan::{Int64Repr, Step, plan};
+use crate::graph::plan::{Int64Repr, PlanOf, Step};
 use crate::graph::primitive::Map;
-use crate::graph::size::SizeView;
 use crate::graph::walk::for_each_expr;
 
 /// Limits of core WebGPU: storage buffers per stage; invocations and bytes of memory per workgroup; bytes of
@@ -139,7 +138,8 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
     let kinds = cases.iter().flat_map(|case| [(case, Int64Repr::Native), (case, Int64Repr::Pairs)]);
     for ((name, node), longs) in kinds {
         let name = &format!("{name}, {longs:?}");
-        let steps = plan(std::slice::from_ref(node), limits(longs), SizeView::RECORDED).steps;
+        let plan = PlanOf::new(std::slice::from_ref(node), limits(longs));
+        let steps = &plan.steps;
         assert!(!steps.is_empty(), "{name}");
         // With pairs there are no 64-bit floats; kernels without 64-bit integers do not change.
         let differs = |step: &Step| {
@@ -147,7 +147,8 @@ fn every_operation_of_every_recipe_gives_valid_shaders() {
             !of.contains(&DType::F64) && (of.contains(&DType::I64) || of.contains(&DType::U64))
         };
         for step in steps.iter().filter(|step| longs == Int64Repr::Native || differs(step)) {
-            let lowered = lower(step, recorded(3, &StepModules::default())).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let lowered =
+                lower(step, lowering(&plan, 3, &StepModules::default())).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!lowered.launches.is_empty(), "{name}");
             let is_empty = matches!(step.recipe, Recipe::Assert(_));
             for launch in &lowered.launches {

@@ -5,14 +5,13 @@ use std::collections::HashSet;
 
 use super::cases::{Cases, Sizes};
 use super::dialect::lint_text;
-use super::recorded;
+use super::lowering;
 use super::twins::unevaluated;
 use super::validate::{limits, needed, validate};
 use crate::backend::gpu::codegen::{Misses, StepModules, Windowing};
 use crate::backend::gpu::launch::Launch;
 use crate::backend::gpu::primitive::lower;
-use crate::graph::plan::{Int64Repr, plan};
-use crate::graph::size::SizeView;
+use crate::graph::plan::{Int64Repr, PlanOf};
 
 /// Every windowing of an array, with its number of bindings, and whether the kernel has a vector of parameters for the
 /// array.
@@ -51,14 +50,16 @@ fn every_kernel_is_valid_with_every_windowing() {
     let cases = Cases::all(&backend, Sizes { values: 5000, rows: 300, number: 42 });
     let (mut seen, mut checked) = (HashSet::new(), 0);
     for (name, node) in &cases {
-        for step in plan(std::slice::from_ref(node), limits(Int64Repr::Native), SizeView::RECORDED).steps {
-            let lowered = lower(&step, recorded(3, &StepModules::default())).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let plan = PlanOf::new(std::slice::from_ref(node), limits(Int64Repr::Native));
+        for step in &plan.steps {
+            let lowered =
+                lower(step, lowering(&plan, 3, &StepModules::default())).unwrap_or_else(|e| panic!("{name}: {e}"));
             for launch in lowered.launches.iter().filter(|launch| seen.insert(accessed(launch))) {
                 for windowing in WINDOWINGS {
                     for stores_after_misses in [false, true] {
                         let windowings = vec![windowing.0; launch.arrays().len()];
                         let text = launch.module.text_with(&windowings, stores_after_misses);
-                        validate(name, &text, needed(&step));
+                        validate(name, &text, needed(step));
                         check(name, launch, windowing, &text);
                         checked += 1;
                     }
