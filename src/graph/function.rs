@@ -46,7 +46,7 @@ pub(crate) struct FunctionData {
     pub(crate) def: Arc<FunctionDef>,
     /// Differs between functions that may give different results.
     pub(crate) identity: Digest,
-    /// None for one of a file that was not registered.
+    /// `None` for a function of a file whose Rust side was not registered.
     pub(crate) rust: Option<BlockFunction>,
     /// Where the user defined the function.
     pub(crate) location: &'static Location<'static>,

@@ -1,4 +1,4 @@
-//! What recordings and plans share: references that give access to what they refer to.
+//! One interface to the references of recordings and of plans, so that one code builds and folds the expressions of both.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(crate) trait SizeHandle<R: Handles<Size = Self>>: From<u32> + Eq {
     fn varies(&self) -> bool;
     /// The value of a size that does not vary, if the host knows it.
     fn fixed_value(&self) -> Option<u32>;
-    /// Whether the host knows the value, in each run.
+    /// Whether the host knows the value: in a plan, in every run; in a recording, by now.
     fn is_host_known(&self) -> bool;
     /// Whether the size contains a count, host-known or not.
     fn contains_count(&self) -> bool;
@@ -86,7 +86,7 @@ pub(crate) trait SizeHandle<R: Handles<Size = Self>>: From<u32> + Eq {
 /// A scalar parameter.
 pub(crate) trait ParamHandle: Sized {
     fn digest(&self) -> Digest;
-    /// The parameter as a divisor: with the promise that it is not 0, if the recording binds another value.
+    /// The parameter as a divisor. One that is not 0 in a recording promises to be not 0 in every binding.
     fn as_divisor(&self) -> Self;
     /// The parameter whose value the recording computes from that of this one. `None` in a plan, or if `f` returns none.
     fn computed(&self, f: impl FnOnce(Scalar) -> Option<Scalar>) -> Option<(Self, DType)>;

@@ -3,8 +3,8 @@
 //! Operations record [`node`]s: arrays with a recipe, the [`primitive`] that computes them, over expressions ([`expr`])
 //! and symbolic sizes ([`size`]). A read traces the nodes below it into a flat [`program`], in which sizes and the
 //! numbers of the user are parameters. The program is the key of each backend's plan cache. On a miss [`plan`] fuses the
-//! program's arrays into steps, which backends run. The definitions of a plan ([`planned`]) continue those of its program;
-//! nothing is turned back into a recording on the way to a result:
+//! program's arrays into steps, which backends run. The definitions of a plan ([`planned`]) continue those of its program:
+//! the planner reads the program and appends arrays; it records nothing.
 //!
 //! ```text
 //! node, expr, size ──trace──> program + bindings ──plan──> steps ──backend──> results, for the recorded nodes

@@ -1,4 +1,4 @@
-//! What a recording shares with plans: see [`handles`](super::handles).
+//! Implements [`handles`](super::handles) for recordings.
 
 use std::sync::{Arc, LazyLock};
 

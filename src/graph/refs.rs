@@ -12,7 +12,7 @@ use super::function::Function;
 use super::scalar_param::ScalarParam;
 use super::{Expr, Extent, Node, Size};
 
-/// A kind of references: those of a recording, or numbers in a [`Program`](super::program::Program).
+/// A kind of references: those of a recording, numbers in a [`Program`](super::program::Program), or those of a plan.
 pub(crate) trait Refs: Debug + Clone + Eq + Hash {
     type Expr: Debug + Clone + Eq + Hash;
     type Array: Debug + Clone + Eq + Hash;

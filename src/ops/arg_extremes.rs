@@ -91,6 +91,7 @@ operations! {
     alias "nnz";
     tensorflow "tf.math.count_nonzero";
     awkward "ak.count_nonzero";
+    waits "with `keep` of axis 0, for the longest row";
     gradient none "integers";
 }
 

@@ -61,8 +61,8 @@ macro_rules! binary_ops {
                 /// result keeps the partitions of an operand that does not repeat.
                 ///
                 /// # Errors
-                #[doc = concat!("Operands of different dtypes or on different devices; a dtype other than ", $dtypes)]
-                /// ; shapes that do not broadcast. Rows of different lengths fail at the call where the host has the
+                #[doc = concat!("Operands of different dtypes or on different devices; a dtype other than ", $dtypes, ";")]
+                /// shapes that do not broadcast. Rows of different lengths fail at the call where the host has the
                 /// splits, and at the read otherwise.
                 ///
                 /// # Cost
@@ -119,7 +119,7 @@ binary_ops! {
     /// The exact quotient of floats is rounded: `1.0 // 0.1` is 9 in f64, where TensorFlow rounds the quotient to 10
     /// first. Beyond 2^24 (f64: 2^53) in magnitude, the result is the quotient rounded to nearest. A divisor of 0 gives
     /// an infinity or NaN, as a division does, and an infinite dividend stays infinite.
-    floordiv "tf.math.floordiv" ["Expr.floordiv"] later i32 [7, -7] [2, 2] => [3, -4], division::floordiv;
+    floordiv "tf.math.floordiv" ["Expr.floordiv"] none "constant almost everywhere" i32 [7, -7] [2, 2] => [3, -4], division::floordiv;
     /// The remainder with the divisor's sign, as Python's `%`; an integer divisor of 0 fails at the read.
     ///
     /// Of floats, the exact remainder of the dividend, plus the divisor where the signs differ, which rounds once. 0
@@ -128,7 +128,7 @@ binary_ops! {
     /// The quotient rounded towards zero; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded, with the limits of [`Tensor::floordiv`].
-    truncatediv "tf.truncatediv" later i32 [7, -7] [2, 2] => [3, -3], division::truncatediv;
+    truncatediv "tf.truncatediv" none "constant almost everywhere" i32 [7, -7] [2, 2] => [3, -3], division::truncatediv;
     /// The remainder with the dividend's sign; an integer divisor of 0 fails at the read.
     truncatemod "tf.truncatemod" later i32 [7, -7] [3, 3] => [1, -1],
         |site, a, b| by_nonzero(site, b.clone(), a.remainder(b));

@@ -234,6 +234,7 @@ operations! {
     fn to_device(&self, device: &Device) -> T;
     tensorflow "tf.identity";
     awkward "ak.to_backend";
+    waits "to read the tensor, unless it lives on that device";
     gradient later;
     tensor hand;
     typed hand;
@@ -243,6 +244,7 @@ operations! {
     fn to_device_async(&self, device: &Device) -> T;
     tensorflow "tf.identity";
     awkward "ak.to_backend";
+    waits "to read the tensor, unless it lives on that device";
     gradient later;
     tensor hand;
     typed hand;

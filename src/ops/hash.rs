@@ -39,7 +39,6 @@ operations! {
     /// ```
     fn fingerprint64(&self) -> u64;
     alias "farm_hash", "farmhash";
-    polars "Expr.hash";
     gradient none "integers";
 
     /// Fingerprint64 of each string, modulo the number of buckets: for example, the row of an embedding table.

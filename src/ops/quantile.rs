@@ -46,7 +46,7 @@ operations! {
     /// ```
     fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
     alias "percentile";
-    tensorflow "tfp.stats.quantiles";
+    tensorflow "tfp.stats.percentile(…, interpolation='linear')";
     polars "Expr.quantile(…, interpolation='linear')";
     waits "with `keep` of axis 0, for the longest row";
     gradient later;
@@ -71,7 +71,7 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn median(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
-    tensorflow "tfp.stats.percentile(…, 50.0)";
+    tensorflow "tfp.stats.percentile(…, 50.0, interpolation='linear')";
     polars "list.median";
     waits "with `keep` of axis 0, for the longest row";
     gradient later;

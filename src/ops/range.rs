@@ -87,7 +87,7 @@ operations! {
     alias "arange", "sequence";
     tensorflow "tf.ragged.range";
     polars "pl.int_ranges";
-    gradient none "constant almost everywhere";
+    gradient later;
     row none "it makes a tensor";
 }
 

@@ -186,8 +186,7 @@ impl Row {
     #[track_caller]
     pub(super) fn axes(&self, op: &'static str, axes: Axes) -> Result<Axes> {
         Ok(Axes::List(match axes {
-            // In the order in which a join of strings takes all axes: the innermost first.
-            Axes::All => (1..self.all.rank() as i64).rev().collect(),
+            Axes::All => (1..self.all.rank() as i64).collect(),
             Axes::List(list) => {
                 list.into_iter().map(|axis| self.axis(op, axis)).collect::<Result<_>>().map_err(here())?
             }
@@ -330,6 +329,20 @@ operator! {
     BitXor bitxor: |a, b| if a.dtype() == DType::Bool { a.logical_xor(b) } else { a.bitwise_xor(b) };
 }
 
+impl Neg for Row {
+    type Output = Result<Row>;
+    #[track_caller]
+    fn neg(self) -> Self::Output {
+        self.negative()
+    }
+}
+impl Not for Row {
+    type Output = Result<Row>;
+    #[track_caller]
+    fn not(self) -> Self::Output {
+        !&self
+    }
+}
 impl Neg for &Row {
     type Output = Result<Row>;
     #[track_caller]

@@ -74,7 +74,7 @@ operations! {
     alias "rle", "unique_consecutive";
     awkward "ak.run_lengths";
     polars "Expr.rle";
-    gradient none "constant almost everywhere";
+    gradient later;
     row vector;
 
     /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.

@@ -49,7 +49,7 @@ operations! {
     alias "union1d";
     tensorflow "tf.sets.union";
     polars "list.set_union";
-    gradient none "constant almost everywhere";
+    gradient later;
 
     /// The distinct values of each row that are in this tensor and in `other`, in ascending order.
     ///
@@ -77,7 +77,7 @@ operations! {
     alias "intersect1d";
     tensorflow "tf.sets.intersection";
     polars "list.set_intersection";
-    gradient none "constant almost everywhere";
+    gradient later;
 
     /// The distinct values of each row that are in this tensor and not in `other`, in ascending order.
     ///
@@ -105,7 +105,7 @@ operations! {
     alias "setdiff1d";
     tensorflow "tf.sets.difference";
     polars "list.set_difference";
-    gradient none "constant almost everywhere";
+    gradient later;
 
     /// Whether each row along `axis` contains the item.
     ///

@@ -7,7 +7,7 @@ use super::operand::Operand;
 use super::rows::Repeats;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::element::Element;
+use crate::element::{Element, Number};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -82,7 +82,7 @@ operations! {
 
 operations! {
     /// Indices of elements that are true.
-    const OF_NUMBERS: family "Masks and selection" on RaggedTensor<T> where T: Element;
+    const OF_NUMBERS: family "Masks and selection" on RaggedTensor<T> where T: Number;
 
     /// The indices of the elements that are true, or not 0: one row of indices per element, one index per dimension.
     ///

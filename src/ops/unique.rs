@@ -41,7 +41,7 @@ operations! {
     alias "distinct", "dedup";
     tensorflow "tf.unique";
     polars "list.unique";
-    gradient none "constant almost everywhere";
+    gradient later;
 
     /// The distinct values of each row, in ascending order, and the number of occurrences of each value in its row.
     ///
@@ -69,7 +69,7 @@ operations! {
     alias "value_counts";
     tensorflow "tf.unique_with_counts";
     polars "Expr.value_counts";
-    gradient none "constant almost everywhere";
+    gradient later;
 
     /// The number of distinct values along `axis`.
     ///

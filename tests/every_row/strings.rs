@@ -19,6 +19,8 @@ laws! {
     string_ngrams Strings |x, y, k, t| x.string_ngrams([1, 2], " ");
     reduce_join Strings |x, y, k, t| x.reduce_join(-1, "+");
     reduce_join Strings |x, y, k, t| x.reduce_join(.., "");
+    reduce_join Strings |x, y, k, t| x.reduce_join(.., "+");
+    reduce_join Strings |x, y, k, t| x.reduce_join(0, "+");
     regex_full_match Strings |x, y, k, t| x.regex_full_match("[a-z ]*");
     regex_replace Strings |x, y, k, t| x.regex_replace("[ab]", "<\\0>");
     regex_replace_first Strings |x, y, k, t| x.regex_replace_first("[ab]", "_");

@@ -1,4 +1,4 @@
-//! Constant folding of index arithmetic during recording.
+//! Constant folding of index arithmetic, in recordings and in plans.
 
 use super::ExprKind;
 use crate::dtype::DType;

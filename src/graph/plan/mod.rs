@@ -1,6 +1,6 @@
-//! The planner: turns the graph below the requested nodes into steps in execution order, and decides what is fused.
+//! The planner: turns the arrays that a program requests into steps in execution order, and decides what is fused.
 //!
-//! Planning proceeds backwards from the requested nodes. A map is inlined into the expressions that read it, unless
+//! Planning proceeds backwards from the requested arrays. A map is inlined into the expressions that read it, unless
 //! storing it is cheaper. Every other recipe is a step of its own. Both backends run the same steps, so that the bits
 //! of a row do not depend on the backend.
 //!
@@ -80,7 +80,7 @@ struct Planner<'a> {
     arena: &'a mut Arena,
     limits: PlanLimits,
     sizes: SizeView<'a>,
-    /// Number of reads of each unevaluated node, by distinct index expressions over all recipes.
+    /// Number of reads of each array, by distinct index expressions over all recipes.
     uses: DigestMap<u32>,
     /// Maps with several readers that are stored because a chain of such maps ends with each: see
     /// [`Planner::find_chain_ends`].

@@ -45,9 +45,10 @@ impl Arena {
         order.iter().for_each(|item| defining.define(*item));
         let is_array = |item: Item| if let Item::Array(array) = item { Some(array) } else { None };
         Self {
-            arrays: defining.arrays.into_iter().flatten().collect(),
+            arrays: complete(defining.arrays),
+            // A file may have expressions that no array and no size refers to.
             exprs: defining.exprs.into_iter().flatten().collect(),
-            sizes: defining.sizes.into_iter().flatten().collect(),
+            sizes: complete(defining.sizes),
             order: order.into_iter().filter_map(is_array).collect(),
             added: DigestMap::default(),
             of_program: program.arrays.len(),
@@ -185,6 +186,11 @@ impl Defining<'_> {
             SizeDef::Op(op, a, b) => Size::op(*op, &self.size(a), &self.size(b)),
         }
     }
+}
+
+/// All definitions of a list; each is made.
+fn complete<T>(definitions: Vec<Option<T>>) -> Vec<T> {
+    definitions.into_iter().map(|definition| definition.expect(IN_ORDER)).collect()
 }
 
 const IN_ORDER: &str = "bug: a definition before those that it refers to";

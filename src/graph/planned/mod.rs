@@ -2,9 +2,12 @@
 //!
 //! The [`Arena`] of a plan begins with the definitions of its program, under the program's numbers; the planner appends
 //! the arrays that it adds. Expressions are built, folded and rewritten by the code that recordings use ([`Handles`]),
-//! over other leaves: an array is an input or a recipe of the plan, a size is a place in the table of a run, and scalar
-//! parameters, checks and functions are their numbers in the program. No definition of a plan knows a device, a value or
-//! a recording.
+//! over other leaves: an array is an input or a recipe of the plan; a size is a constant, a place in the table of a run, the
+//! length of an array, a count, or arithmetic of these; scalar parameters, checks and functions are their numbers in the
+//! program. No definition of a plan knows a device, a value of a run, or a recording.
+//!
+//! Arrays, expressions and sizes are equal if their digests are. Digests are made of numbers of the program: they identify
+//! definitions within one plan only.
 //!
 //! The planner and the backends import the types of this module in place of those of a recording that have the same
 //! names.

@@ -62,7 +62,7 @@ impl Size {
 
     /// A count in an array that the planner added: element `at`, at most `bound`.
     fn added(node: &Node, at: Self, bound: &Self) -> Self {
-        let digest = Digest::of("count", (node.digest(), &at));
+        let digest = Digest::of("count", (node.digest(), &at, bound));
         Self::symbol(digest, true, SizeKind::Added(DeviceCount { node: node.clone(), at }, bound.clone()))
     }
 

@@ -199,7 +199,7 @@ pub(crate) enum ArrayDef {
     },
 }
 
-/// The computation of a recording, without sizes, numbers of the user and data.
+/// The computation of a recording, without the values of its sizes and of the user's numbers, and without data.
 #[derive(Debug, Default)]
 #[cfg_attr(
     feature = "saved",

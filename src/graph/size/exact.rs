@@ -6,7 +6,7 @@ use crate::graph::handles::Handles;
 use crate::graph::{Expr, Size};
 
 impl Size {
-    /// See [`SizeHandle::exact_expr`](crate::graph::refs::SizeHandle::exact_expr).
+    /// See [`SizeHandle::exact_expr`](crate::graph::handles::SizeHandle::exact_expr).
     pub(crate) fn exact_expr(&self) -> Option<Expr> {
         fn go(size: &Size) -> Expr {
             match size.kind() {

@@ -80,7 +80,6 @@ operations! {
     /// ```
     fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 0) -> T;
     tensorflow "tf.ragged.stack";
-    polars "pl.concat_list";
     gradient later;
     typed hand;
     row hand;

@@ -122,7 +122,7 @@ macro_rules! sorted {
                 /// ```
                 fn $name(&self, segment_ids: &impl AsRef<Tensor>) -> $result;
                 tensorflow concat!("tf.math.", stringify!($name));
-                waits "always: for the number of segments";
+                waits "for the number of segments, always";
                 gradient later;
                 row none "a segment spans rows";
             )*

@@ -4,6 +4,7 @@ use super::rows_joined::StringRows;
 use crate::element::Str;
 use crate::error::{Result, here};
 use crate::ops::IntoReduceAxes;
+use crate::ops::Row;
 use crate::ops::axes::Axes;
 use crate::ops::levels::Levels;
 use crate::ops::lines::Lines;
@@ -53,12 +54,22 @@ operations! {
     polars "list.join";
     waits "with `keep` of axis 0, for the longest row, and where axes are transposed, for the number of rows";
     gradient none "strings";
+    row hand;
 }
+
+const OP: &str = "reduce_join";
 
 #[track_caller]
 fn reduce_join(x: &Tensor, axes: impl IntoReduceAxes, separator: &str) -> Result<Tensor> {
-    const OP: &str = "reduce_join";
-    let ReduceAxes { axes, keep } = axes.into();
+    let axes = axes.into();
+    let in_flat_order = x.ragged_rank() == 0 || axes.axes == Axes::All;
+    joined(x, axes, separator, in_flat_order)
+}
+
+/// Concatenates the strings along the axes. `in_flat_order`: adjacent axes as one sequence, with a separator after leading
+/// empty strings too.
+#[track_caller]
+fn joined(x: &Tensor, ReduceAxes { axes, keep }: ReduceAxes, separator: &str, in_flat_order: bool) -> Result<Tensor> {
     x.strings(OP)?;
     let backend = x.backend();
     if let (Axes::List(list), 0) = (&axes, x.ragged_rank()) {
@@ -68,7 +79,7 @@ fn reduce_join(x: &Tensor, axes: impl IntoReduceAxes, separator: &str) -> Result
             return x.joined_in_order(&order, keep, separator);
         }
     }
-    let in_flat_order = x.ragged_rank() == 0 || axes == Axes::All || separator.is_empty();
+    let in_flat_order = in_flat_order || separator.is_empty();
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for axis in axes.resolve(OP, x)? {
         match runs.last_mut() {
@@ -100,6 +111,57 @@ fn reduce_join(x: &Tensor, axes: impl IntoReduceAxes, separator: &str) -> Result
         levels = levels.with_ones(x.inner().len())?;
     }
     levels.holding(backend, values)
+}
+
+impl Row {
+    /// Concatenates the strings of each row along its axes, with `separator` in between.
+    ///
+    /// All axes (`..`) are joined as one sequence in flat order; an empty row gives an empty string. Several axes of rows
+    /// that are dense are joined in the order of the axes, those of ragged rows the innermost first, as by
+    /// [`Tensor::reduce_join`].
+    ///
+    /// # Errors
+    /// Rows that do not hold strings; an axis out of range, or named twice.
+    ///
+    /// # Cost
+    /// A prefix sum over the strings and a copy of the bytes, per axis or run of adjacent axes.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Str};
+    /// let x = RaggedTensor::from_nested([vec![vec!["a"], vec![], vec!["b", "c"]], vec![]], &Device::cpu())?;
+    /// let all: RaggedTensor<Str> = x.map_rows(|row| row.reduce_join(.., "-"))?;
+    /// assert_eq!(all.to_vec()?, ["a-b-c".as_bytes(), b""]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `tf.strings.reduce_join`. Awkward: `ak.str.join`. Polars: `list.join`.
+    #[track_caller]
+    pub fn reduce_join(&self, axes: impl IntoReduceAxes, separator: &str) -> Result<Self> {
+        let ReduceAxes { axes, keep } = axes.into();
+        let all = self.all();
+        // What decides is the row by itself, which may be dense where all rows are ragged.
+        let in_flat_order = match &axes {
+            Axes::All => true,
+            Axes::List(list) => list.len() == 1 && all.ragged_rank() <= 1,
+        };
+        let of_all = match axes {
+            Axes::All => Axes::List((1..all.rank() as i64).collect()),
+            list @ Axes::List(_) => self.axes(OP, list)?,
+        };
+        if in_flat_order && all.ragged_rank() > 0 {
+            return self.with(joined(all, ReduceAxes { axes: of_all, keep }, separator, true)?);
+        }
+        let of_all = if in_flat_order { reversed(of_all) } else { of_all };
+        self.with(reduce_join(all, ReduceAxes { axes: of_all, keep }, separator)?)
+    }
+}
+
+/// The axes in the order in which those of a dense tensor are joined as one sequence in flat order: the innermost first.
+fn reversed(axes: Axes) -> Axes {
+    match axes {
+        Axes::All => Axes::All,
+        Axes::List(list) => Axes::List(list.into_iter().rev().collect()),
+    }
 }
 
 impl Tensor {

@@ -35,7 +35,6 @@ operations! {
     fn encode_base64(&self, end: Base64) -> Str;
     alias "base64", "b64encode";
     tensorflow "tf.io.encode_base64";
-    polars "str.encode";
     gradient none "strings";
 
     /// The strings whose base64 text these are, with `-` and `_` as the last two digits, padded or not.
@@ -58,7 +57,6 @@ operations! {
     fn decode_base64(&self) -> Str;
     alias "base64", "b64decode";
     tensorflow "tf.io.decode_base64";
-    polars "str.decode";
     gradient none "strings";
 }
 
