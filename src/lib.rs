@@ -221,7 +221,7 @@ pub use backend::cpu::options::CpuOptions;
 pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;
-pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Str};
+pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, Ordered, SignedElement, Str};
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedInput, ExplainedKernel};
 pub use graph::fusion_barrier::FusionBarrier;
@@ -239,10 +239,10 @@ pub use ops::{
     IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, InvalidText, LookupIds, MaxLength,
     NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles,
     ReduceAxes, Row, RowFactor, RowOperand, RowResults, RowSought, ScanAxis, SearchValues, Seed, SegmentIds, Separator,
-    Separators, SliceItems, SortAxis, Sought, TextEncoding, Transposed, WgslElement, along, any_of, batched, binary,
-    clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, operations,
-    or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at,
-    strict, weighted, white_space,
+    Separators, SliceItems, SortAxis, SortBy, SortKeys, Sought, TextEncoding, Transposed, WgslElement, along, any_of,
+    batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty,
+    operations, or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped,
+    starting_at, strict, weighted, white_space,
 };
 #[cfg(feature = "saved")]
 pub use program::{LoadOptions, SavedModel};

@@ -1,9 +1,10 @@
 //! Indices of minima and maxima, and counts of nonzero values.
 
 use super::levels::Levels;
+use super::order_keys::OrderKeys;
 use super::reduce::Reduction;
 use crate::dtype::DType;
-use crate::element::Number;
+use crate::element::{Element, Number};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
@@ -16,19 +17,20 @@ use crate::tensor::Tensor;
 
 operations! {
     /// Positions of extremes, and counts of nonzero values.
-    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Number;
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Element;
 
     /// Index of the minimum along an axis; the first one of equal minima.
     ///
     /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is less than every
-    /// number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index counts all
+    /// number, as in NumPy; zeros of either sign are equal. Strings are ordered by their bytes. With ragged dimensions below the axis, the index counts all
     /// positions along the axis, including rows that are too short to have a value.
     ///
     /// # Errors
-    /// `axis` out of range; string values.
+    /// `axis` out of range.
     ///
     /// # Cost
-    /// Two passes over the values, and a map of the size of the result. No wait.
+    /// Two passes over the values, and a map of the size of the result. Strings are first ranked, as for a
+    /// [`Tensor::sort`]. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -47,14 +49,15 @@ operations! {
     /// Index of the maximum along an axis; the first one of equal maxima.
     ///
     /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is greater than
-    /// every number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index
+    /// every number, as in NumPy; zeros of either sign are equal. Strings are ordered by their bytes. With ragged dimensions below the axis, the index
     /// counts all positions along the axis, including rows that are too short to have a value.
     ///
     /// # Errors
-    /// `axis` out of range; string values.
+    /// `axis` out of range.
     ///
     /// # Cost
-    /// Two passes over the values, and a map of the size of the result. No wait.
+    /// Two passes over the values, and a map of the size of the result. Strings are first ranked, as for a
+    /// [`Tensor::sort`]. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -87,7 +90,7 @@ operations! {
     /// assert_eq!(x.count_nonzero(1)?.to_vec()?, [2, 0, 0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes) -> i64;
+    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes) -> i64 where T: Number;
     alias "nnz";
     tensorflow "tf.math.count_nonzero";
     awkward "ak.count_nonzero";
@@ -98,13 +101,13 @@ operations! {
 #[track_caller]
 fn argmin(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    x.arg_extreme("argmin", ReduceOp::Min, axis)
+    OrderKeys::new("argmin", x)?.tensor().arg_extreme("argmin", ReduceOp::Min, axis)
 }
 
 #[track_caller]
 fn argmax(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    x.arg_extreme("argmax", ReduceOp::Max, axis)
+    OrderKeys::new("argmax", x)?.tensor().arg_extreme("argmax", ReduceOp::Max, axis)
 }
 
 #[track_caller]

@@ -5,8 +5,8 @@ use super::{
     context_windows, dropout, dynamic_partition, embedding, embedding_sparse, expand_dims, fill, fill_empty_rows,
     fill_rows, from_tensor, gather, hash, histogram, mask, matmul, merge_dims, norm, nth, one_hot, parametric,
     quantile, range, reduce, reshape, reverse, row_runs, row_search, row_sets, row_shift, row_shuffle, row_slices,
-    row_windows, scans, segment, segment_ids, select, sequence_mask, slice, softmax, sort, split, squeeze, strings,
-    tile, to_tensor, top_k, transpose, transpose_rows, unary, unicode, unique, zip,
+    row_windows, scans, segment, segment_ids, select, sequence_mask, slice, softmax, sort, sort_by, split, squeeze,
+    strings, tile, to_tensor, top_k, transpose, transpose_rows, unary, unicode, unique, zip,
 };
 use crate::operation::Operation;
 
@@ -80,6 +80,7 @@ const DECLARED: &[&[Operation]] = &[
     slice::OPERATIONS,
     softmax::OPERATIONS,
     sort::OPERATIONS,
+    sort_by::OPERATIONS,
     split::OPERATIONS,
     squeeze::OPERATIONS,
     strings::as_string::OPERATIONS,

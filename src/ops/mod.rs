@@ -58,6 +58,7 @@ mod one_hot;
 mod operand;
 mod operators;
 mod options;
+mod order_keys;
 mod parametric;
 mod product_tiles;
 mod quantile;
@@ -86,11 +87,13 @@ mod sequence_mask;
 mod slice;
 mod softmax;
 mod sort;
+mod sort_by;
 mod sort_key;
 mod span;
 mod split;
 mod squeeze;
 mod string_pairs;
+mod string_rank;
 mod strings;
 mod tensor_list;
 mod tile;
@@ -120,9 +123,9 @@ pub use operand::{Operand, OperandOf};
 pub use options::{
     Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, IntoAxes, IntoGatherIndices,
     IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, MaxLength, Ngrams, PaddedShape, Padding, ReduceAxes,
-    ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed, along, any_of,
-    batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width,
-    padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
+    ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators, SortAxis, SortBy, SortKeys, Sought, Transposed,
+    along, any_of, batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default,
+    pad_width, padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
 };
 pub use quantile::Quantiles;
 pub use reduce::Averaged;

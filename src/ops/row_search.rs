@@ -3,9 +3,10 @@
 use super::axis_rows::AxisRows;
 use super::elementwise::Takes;
 use super::options::Sought;
+use super::order_keys::OrderKeys;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::element::Number;
+use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
@@ -16,7 +17,7 @@ use crate::tensor::Tensor;
 
 operations! {
     /// Binary search in sorted rows.
-    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
 
     /// The position in each sorted row at which each value would keep the row sorted.
     ///
@@ -24,15 +25,15 @@ operations! {
     /// not above it. Rows are those along the innermost axis, in ascending order as of [`Tensor::sort`]; a row that is
     /// not sorted gives some position. `values` has the same dimensions above its innermost axis, whose rows are
     /// searched for in the row of this tensor: for `[n, (r)]` and `[n, (v)]` the result is `[n, (v)]`, i64. NaN is
-    /// above all numbers; -0 equals +0. In an empty row every position is 0. TensorFlow takes uniform rows.
+    /// above all numbers; -0 equals +0; strings are ordered by their bytes. In an empty row every position is 0. TensorFlow takes uniform rows.
     ///
     /// # Errors
-    /// A scalar; byte strings and bools; different dtypes, ranks or devices; different dimensions above the innermost,
+    /// A scalar; bools; different dtypes, ranks or devices; different dimensions above the innermost,
     /// at the read where only the device knows them.
     ///
     /// # Cost
     /// One map over `values` with a binary search per value, of as many steps as the longest row that the host knows of
-    /// takes. No wait.
+    /// takes. Strings of both tensors are first concatenated and ranked, as for a [`Tensor::sort`]. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -54,7 +55,9 @@ operations! {
 fn searchsorted<'a>(tensor: &Tensor, values: impl Into<Sought<'a>>) -> Result<Tensor> {
     const OP: &str = "searchsorted";
     let Sought { values, right } = values.into();
-    Takes::Numbers.check(OP, tensor.dtype())?;
+    if tensor.dtype() == DType::Bool {
+        Takes::Numbers.check(OP, tensor.dtype())?;
+    }
     Device::check_same(OP, tensor.backend(), values.backend())?;
     if tensor.dtype() != values.dtype() {
         return Err(Error::DTypes { op: OP, lhs: tensor.dtype(), rhs: values.dtype(), location: caller() });
@@ -69,6 +72,7 @@ fn searchsorted<'a>(tensor: &Tensor, values: impl Into<Sought<'a>>) -> Result<Te
             location: caller(),
         });
     }
+    let [tensor, values] = &OrderKeys::of_both(OP, tensor, values)?;
     let (x, v) = (AxisRows::innermost(OP, tensor)?, AxisRows::innermost(OP, values)?);
     let asserts = x.agrees_above(&v)?;
     let at = Expr::index();

@@ -3,10 +3,10 @@
 use super::concat::check_alike;
 use super::mask::kept_positions;
 use super::operand::Operand;
+use super::order_keys::OrderKeys;
 use super::sort::Sorted;
 use super::sort_key::differ;
-use crate::dtype::DType;
-use crate::element::{Element, Number};
+use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
@@ -26,16 +26,16 @@ operations! {
     /// The distinct values of each row of this tensor, of `other`, or of both, in ascending order.
     ///
     /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
-    /// Duplicates count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0.
+    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0.
     /// Of equal values, the first of this tensor's row is kept, or the first of the other's where this one has none. An
     /// empty row is the empty set. The same bits on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
-    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the
+    /// A scalar; different dtypes, ranks or devices; different dimensions above the innermost, at the
     /// read where only the device knows them.
     ///
     /// # Cost
-    /// A concatenation, a sort, a rank bitmap and a compaction. No wait.
+    /// A concatenation, a [sort](Tensor::sort), a rank bitmap and a compaction. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -45,7 +45,7 @@ operations! {
     /// assert_eq!(a.set_union(&b)?.to_string(), "<ragged.RaggedTensor [[1, 3, 4], [5], [2]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn set_union(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    fn set_union(&self, other: &impl AsRef<Tensor> as row) -> T;
     alias "union1d";
     tensorflow "tf.sets.union";
     polars "list.set_union";
@@ -54,16 +54,16 @@ operations! {
     /// The distinct values of each row that are in this tensor and in `other`, in ascending order.
     ///
     /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
-    /// Duplicates count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
+    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
     /// and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The same bits
     /// on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
-    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the
+    /// A scalar; different dtypes, ranks or devices; different dimensions above the innermost, at the
     /// read where only the device knows them.
     ///
     /// # Cost
-    /// A concatenation, a sort, a rank bitmap and a compaction. No wait.
+    /// A concatenation, a [sort](Tensor::sort), a rank bitmap and a compaction. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -73,7 +73,7 @@ operations! {
     /// assert_eq!(a.set_intersection(&b)?.to_string(), "<ragged.RaggedTensor [[1], [], [2]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn set_intersection(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    fn set_intersection(&self, other: &impl AsRef<Tensor> as row) -> T;
     alias "intersect1d";
     tensorflow "tf.sets.intersection";
     polars "list.set_intersection";
@@ -82,16 +82,16 @@ operations! {
     /// The distinct values of each row that are in this tensor and not in `other`, in ascending order.
     ///
     /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
-    /// Duplicates count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
+    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
     /// and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The same bits
     /// on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
-    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the
+    /// A scalar; different dtypes, ranks or devices; different dimensions above the innermost, at the
     /// read where only the device knows them.
     ///
     /// # Cost
-    /// A concatenation, a sort, a rank bitmap and a compaction. No wait.
+    /// A concatenation, a [sort](Tensor::sort), a rank bitmap and a compaction. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -101,7 +101,7 @@ operations! {
     /// assert_eq!(a.set_difference(&b)?.to_string(), "<ragged.RaggedTensor [[3], [], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn set_difference(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    fn set_difference(&self, other: &impl AsRef<Tensor> as row) -> T;
     alias "setdiff1d";
     tensorflow "tf.sets.difference";
     polars "list.set_difference";
@@ -188,9 +188,6 @@ impl Tensor {
     #[track_caller]
     fn as_sets(&self, op: &'static str, other: &impl AsRef<Self>, set_op: SetOp) -> Result<Self> {
         let other = other.as_ref();
-        if self.dtype() == DType::Str || other.dtype() == DType::Str {
-            return Err(Error::unsupported(op, DType::Str, "it needs numbers; hash the strings"));
-        }
         if self.rank() == 0 {
             return Err(Error::argument(op, "a scalar has no rows"));
         }
@@ -198,9 +195,10 @@ impl Tensor {
         // Before the operands change places.
         check_alike(op, &[self, other])?;
         let both = if set_op == SetOp::Union { [self, other] } else { [other, self] };
-        let both = Self::concatenated(op, &both, -1)?;
-        let (along, others) = (AxisRows::innermost(op, &both)?, AxisRows::innermost(op, other)?);
-        let sorted = Sorted::new(op, &both, (-1).into(), false)?;
+        let keys = OrderKeys::new(op, &Self::concatenated(op, &both, -1)?)?;
+        let both = keys.tensor();
+        let (along, others) = (AxisRows::innermost(op, both)?, AxisRows::innermost(op, other)?);
+        let sorted = Sorted::new(op, both, (-1).into(), false)?;
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (rows, count) = (&along.rows, along.rows.nvals_extent());
         let row = rows.row_of(at.clone());
@@ -231,6 +229,6 @@ impl Tensor {
         let value = sorted.at(Expr::load(&place, at));
         let values = Values::Numbers(Node::map(backend, op, stay.clone(), value, &[]));
         let parts = rows.map_or_else(Vec::new, |rows| along.partitions(rows));
-        Self::new(backend, parts, Some(stay), [], values)
+        keys.values(Self::new(backend, parts, Some(stay), [], values)?)
     }
 }

@@ -2,8 +2,9 @@
 
 use super::index::Index;
 use super::options::descending;
+use super::order_keys::OrderKeys;
 use super::sort::Sorted;
-use crate::element::Number;
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::integer::{Integer, saturating_u32};
 use crate::ops::operations;
@@ -11,7 +12,7 @@ use crate::tensor::Tensor;
 
 operations! {
     /// The k greatest values along an axis.
-    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
 
     /// The `k` greatest values along `axis`, in descending order, and their indices.
     ///
@@ -22,12 +23,12 @@ operations! {
     /// TensorFlow takes the innermost, uniform axis.
     ///
     /// # Errors
-    /// A negative `k`; `axis` out of range, or with ragged ones below it; byte strings.
+    /// A negative `k`; `axis` out of range, or with ragged ones below it.
     ///
     /// # Cost
     /// Up to 16 values are selected: one pass over the values, in one kernel, or two where rows may be longer than 512;
     /// no sort. More values cost a [`Tensor::sort`]. Either is followed by a gather of the kept values, with a prefix
-    /// sum over the rows of a ragged axis. No wait.
+    /// sum over the rows of a ragged axis. Strings are first ranked, as for a [`Tensor::sort`]. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -48,7 +49,8 @@ operations! {
 fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Tensor)> {
     let (k, axis) = (saturating_u32("top_k", "k", k)?, axis.saturating_i64());
     const OP: &str = "top_k";
-    let sorted = Sorted::first(OP, x, descending(axis), false, k)?;
+    let keys = OrderKeys::new(OP, x)?;
+    let sorted = Sorted::first(OP, keys.tensor(), descending(axis), false, k)?;
     let below = x.partitions().get(sorted.axis..).unwrap_or_default();
     if below.iter().any(|p| p.uniform_length().is_none()) {
         let what = format!(
@@ -61,5 +63,6 @@ fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Ten
     let first = Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 };
     let mut index = vec![Index::Slice { start: None, stop: None, step: 1 }; sorted.axis];
     index.push(first);
-    Ok((sorted.values(OP, x)?.slice(&index)?, sorted.indices(OP, x)?.slice(&index)?))
+    let values = sorted.values(OP, keys.tensor())?.slice(&index)?;
+    Ok((keys.values(values)?, sorted.indices(OP, x)?.slice(&index)?))
 }

@@ -1,9 +1,10 @@
 //! Distinct values of each row.
 
+use super::order_keys::OrderKeys;
 use super::sort::Sorted;
 use super::sort_key::differ;
 use crate::dtype::DType;
-use crate::element::Number;
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -15,7 +16,7 @@ use crate::tensor::{Tensor, Values};
 
 operations! {
     /// Distinct values of each row.
-    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
 
     /// The distinct values of each row, in ascending order.
     ///
@@ -26,10 +27,10 @@ operations! {
     /// every device. TensorFlow keeps the order in which values occur.
     ///
     /// # Errors
-    /// `axis` out of range or not the innermost; byte strings.
+    /// `axis` out of range or not the innermost.
     ///
     /// # Cost
-    /// A sort, two maps and a prefix sum over the values, and a map over the result. No wait.
+    /// A [`sort`](Self::sort), two maps and a prefix sum over the values, and a map over the result. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -52,10 +53,10 @@ operations! {
     /// order in which values occur.
     ///
     /// # Errors
-    /// `axis` out of range or not the innermost; byte strings.
+    /// `axis` out of range or not the innermost.
     ///
     /// # Cost
-    /// A sort, two maps and a prefix sum over the values, and two maps over the result. No wait.
+    /// A [`sort`](Self::sort), two maps and a prefix sum over the values, and two maps over the result. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -77,10 +78,10 @@ operations! {
     /// for all [reductions](crate::Axes). The same on every device.
     ///
     /// # Errors
-    /// `axis` out of range; byte strings.
+    /// `axis` out of range.
     ///
     /// # Cost
-    /// A sort, a map and a prefix sum over the values, and a map over the result. No wait.
+    /// A [`sort`](Self::sort), a map and a prefix sum over the values, and a map over the result. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -98,19 +99,28 @@ operations! {
 #[track_caller]
 fn unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    Ok(Runs::new("unique", x, axis)?.tensors(x)?.0)
+    Ok(counted("unique", x, axis)?.0)
 }
 
 #[track_caller]
 fn unique_with_counts(x: &Tensor, axis: impl Integer) -> Result<(Tensor, Tensor)> {
     let axis = axis.saturating_i64();
-    Runs::new("unique_with_counts", x, axis)?.tensors(x)
+    counted("unique_with_counts", x, axis)
+}
+
+/// The distinct values, and the number of occurrences of each.
+#[track_caller]
+fn counted(op: &'static str, x: &Tensor, axis: i64) -> Result<(Tensor, Tensor)> {
+    let keys = OrderKeys::new(op, x)?;
+    let (distinct, counts) = Runs::new(op, keys.tensor(), axis)?.tensors(keys.tensor())?;
+    Ok((keys.values(distinct)?, counts))
 }
 
 #[track_caller]
 fn n_unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    let runs = Runs::new("n_unique", x, axis)?;
+    let keys = OrderKeys::new("n_unique", x)?;
+    let runs = Runs::new("n_unique", keys.tensor(), axis)?;
     let line = Expr::index();
     let count = runs.start(line.clone().add(Expr::u32(1))).sub(runs.start(line)).cast(DType::I64);
     let left = &runs.sorted.left;

@@ -2,33 +2,36 @@
 
 use super::Reduction;
 use crate::dtype::DType;
+use crate::element::Ordered;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
-use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
 use crate::ops::axes::Axes;
 use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
+use crate::ops::order_keys::OrderKeys;
 use crate::tensor::Tensor;
 
 operations! {
     /// Minimum and maximum.
-    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Ordered;
 
     /// The minimum of the values over the axes.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the greatest finite value of the dtype; for
-    /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Shapes and order as for all
-    /// [reductions](crate::Axes).
+    /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Strings are ordered by their bytes;
+    /// without any, the result is the empty string, which no string is below: [`Tensor::argmin`] tells them apart.
+    /// Shapes and order as for all [reductions](crate::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values.
+    /// `axis` out of range or named twice; bool values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes).
+    /// One pass over the values, as for all [reductions](crate::Axes). Strings are first ranked, as for a
+    /// [`Tensor::sort`], and those that are found are gathered.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -48,14 +51,16 @@ operations! {
     /// The maximum of the values over the axes.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the least finite value of the dtype; for
-    /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Shapes and order as for all
+    /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Strings are ordered by their bytes;
+    /// without any, the result is the least string, the empty one. Shapes and order as for all
     /// [reductions](crate::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values.
+    /// `axis` out of range or named twice; bool values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes).
+    /// One pass over the values, as for all [reductions](crate::Axes). Strings are first ranked, as for a
+    /// [`Tensor::sort`], and those that are found are gathered.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -75,12 +80,16 @@ operations! {
 
 #[track_caller]
 fn reduce_min(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.reduce_extreme("reduce_min", ReduceOp::Min, &axis.into())
+    const OP: &str = "reduce_min";
+    let keys = OrderKeys::new(OP, x)?;
+    keys.values(keys.tensor().reduce_extreme(OP, ReduceOp::Min, &axis.into())?)
 }
 
 #[track_caller]
 fn reduce_max(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.reduce_extreme("reduce_max", ReduceOp::Max, &axis.into())
+    const OP: &str = "reduce_max";
+    let keys = OrderKeys::new(OP, x)?;
+    keys.values(keys.tensor().reduce_extreme(OP, ReduceOp::Max, &axis.into())?)
 }
 
 /// Converts the extreme `found` from its integer accumulator to `dtype`. An empty reduction gives the end of the
