@@ -9,10 +9,10 @@ use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
 use crate::ops::IntoReduceAxes;
-use crate::ops::axes::Axes;
 use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
-use crate::ops::order_keys::OrderKeys;
+use crate::ops::sorting::order_keys::OrderKeys;
+use crate::record::axes::Axes;
 use crate::tensor::Tensor;
 
 operations! {
