@@ -43,8 +43,7 @@ impl Row {
         let keys = keys.into();
         let mut all = Vec::with_capacity(keys.keys().len());
         for &(key, is_descending) in keys.keys() {
-            key.axis(OP, -1)?;
-            all.push((self.vector_of_same_call(OP, key)?, is_descending));
+            all.push((key.vector_of_same_call(OP, self)?, is_descending));
         }
         self.with(self.all.sorted_by(OP, &all)?)
     }
