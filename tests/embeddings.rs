@@ -3,9 +3,8 @@
 mod common;
 
 use common::devices;
-use ragged::{
-    Combiner, Device, Error, HostTensor, HostValues, LookupIds, RaggedTensor, Result, Tensor, or_default, weighted,
-};
+use ragged::opt::{Combiner, LookupIds, or_default, weighted};
+use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
 const VOCABULARY: usize = 40;
 const WIDTH: usize = 3;
@@ -203,7 +202,7 @@ fn device_known_rows() {
     for (name, device) in devices() {
         let data = Data::new(&[3, 0, 2, 40], 0, 1);
         let [table, ids, weights] = data.on(&device);
-        let cut = |t: &Tensor, slice: ragged::Index| t.slice([(..).into(), slice]).expect("a slice");
+        let cut = |t: &Tensor, slice: ragged::arguments::Index| t.slice([(..).into(), slice]).expect("a slice");
         // Equal lengths in two separate partitions.
         let (front, back) = (cut(&ids, (..-1).into()), cut(&weights, (1..).into()));
         let got = values(table.embedding_lookup_sparse(weighted(&front, &back), Combiner::Mean));

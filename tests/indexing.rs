@@ -4,7 +4,9 @@ mod common;
 
 use common::{naive, random};
 use proptest::prelude::*;
-use ragged::{DType, Device, HostTensor, HostValues, Index, NewAxis, RaggedTensor, Result, Tensor, along, batched, s};
+use ragged::arguments::Index;
+use ragged::opt::{along, batched};
+use ragged::{DType, Device, HostTensor, HostValues, NewAxis, RaggedTensor, Result, Tensor, s};
 
 /// A tensor as nested lists.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,10 +4,8 @@ mod common;
 
 use base64::Engine as _;
 use common::random::Random;
-use ragged::{
-    Base64, DType, Device, Encoding, HostTensor, HostValues, RaggedTensor, Tensor, TextEncoding, ignore_invalid,
-    replace_controls, replace_invalid, strict,
-};
+use ragged::opt::{Base64, Encoding, TextEncoding, ignore_invalid, replace_controls, replace_invalid, strict};
+use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Tensor};
 
 fn tensor(device: &Device, strings: &[Vec<u8>]) -> Tensor {
     HostTensor::dense(&[strings.len()], HostValues::Str(strings.to_vec())).to_device(device).expect("valid")

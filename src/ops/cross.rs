@@ -55,7 +55,8 @@ impl<I: Integer> From<I> for HashBuckets {
 /// Hashes with another key: TensorFlow's `hash_key`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, Tensor, keyed};
+/// use ragged::opt::keyed;
+/// use ragged::{Device, RaggedTensor, Tensor};
 /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
 /// let same = Tensor::cross_hashed([&x, &x], keyed(100, 0xDECAFCAFFE))?.to_string();
 /// assert_eq!(same, Tensor::cross_hashed([&x, &x], 100)?.to_string());
@@ -177,7 +178,8 @@ impl Tensor {
     /// bound on the number of crosses is large ([`Tuning::stage_bytes`](crate::Tuning::stage_bytes)).
     ///
     /// ```
-    /// use ragged::{CrossInput, Device, RaggedTensor, Tensor};
+    /// use ragged::arguments::CrossInput;
+    /// use ragged::{Device, RaggedTensor, Tensor};
     /// let device = Device::cpu();
     /// let x = RaggedTensor::from_nested([["a"], ["b"]], &device)?;
     /// let y = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;

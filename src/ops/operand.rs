@@ -61,7 +61,8 @@ impl<'a> Operand<'a> {
     /// The element type.
     ///
     /// ```
-    /// use ragged::{DType, Operand};
+    /// use ragged::arguments::Operand;
+    /// use ragged::DType;
     /// assert_eq!(Operand::from(0.5f32).dtype(), DType::F32);
     /// assert_eq!(Operand::from("a").dtype(), DType::Str);
     /// ```

@@ -95,7 +95,7 @@ fn reshape_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
 /// Requested shape of a result: a [`RaggedShape`], or the sizes of a dense shape.
 ///
 /// ```
-/// use ragged::NewShape;
+/// use ragged::arguments::NewShape;
 /// assert!(matches!(NewShape::from([2, -1]), NewShape::Sizes(_)));
 /// ```
 #[derive(Debug, Clone)]

@@ -27,7 +27,8 @@ impl<I: Integer> From<I> for ConcatAxis {
 /// `expand_nonconcat_dims`.
 ///
 /// ```
-/// use ragged::{Device, SparseTensor, expanding};
+/// use ragged::opt::expanding;
+/// use ragged::{Device, SparseTensor};
 /// let device = Device::cpu();
 /// let x = SparseTensor::from_entries(&[[0, 1]], [1], [1, 2], &device)?;
 /// let y = SparseTensor::from_entries(&[[2, 0]], [5], [3, 1], &device)?;

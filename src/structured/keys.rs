@@ -51,7 +51,8 @@ impl From<&String> for Key {
 /// of fields.
 ///
 /// ```
-/// use ragged::{Index, Key, keys};
+/// use ragged::arguments::Index;
+/// use ragged::{Key, keys};
 /// let keys = keys![-1, "doc", ..;2, 1..3];
 /// assert_eq!(keys[0], Key::Index(Index::At(-1)));
 /// assert_eq!(keys[1], Key::Field("doc".into()));

@@ -303,7 +303,8 @@ impl Tensor {
     /// dtype cannot hold; inner values that are not uniform.
     ///
     /// ```
-    /// use ragged::{ConstantOptions, Device, Tensor};
+    /// use ragged::opt::ConstantOptions;
+    /// use ragged::{Device, Tensor};
     /// let rows = vec![vec![vec![1, 2], vec![3, 4]], vec![vec![5, 6]]].into();
     /// let x = Tensor::constant(&rows, &ConstantOptions::default(), &Device::cpu())?;
     /// assert_eq!(x.shape(), [Some(2), None, None]);

@@ -14,7 +14,8 @@ pub struct WithNrows<X> {
 /// row length of 0.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, with_nrows};
+/// use ragged::opt::with_nrows;
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let x = RaggedTensor::from_value_rowids([1, 2, 3], with_nrows([0, 0, 2], 4), &device)?;
 /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3], []]>");

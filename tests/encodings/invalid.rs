@@ -1,6 +1,7 @@
 //! Invalid lists, levels and lengths for checked constructors.
 
-use ragged::{DType, Device, Error, HostTensor, HostValues, RowPartition, Tensor, UniformRows, with_nrows};
+use ragged::opt::{UniformRows, with_nrows};
+use ragged::{DType, Device, Error, HostTensor, HostValues, RowPartition, Tensor};
 
 use crate::common;
 use crate::lists::{CHECKED, REFUSED, ints, unknown, vector};

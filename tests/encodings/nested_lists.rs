@@ -1,6 +1,7 @@
 //! Tensors of nested lists: values of every kind, and invalid constants.
 
-use ragged::{ConstantOptions, DType, Device, RaggedTensor, Str, Tensor, ragged};
+use ragged::opt::ConstantOptions;
+use ragged::{DType, Device, RaggedTensor, Str, Tensor, ragged};
 
 #[test]
 fn values_of_every_kind() {

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use ragged::{ConstantOptions, DType, Device, HostTensor, HostValues, RaggedTensor, Result, Tensor, with_nrows};
+use ragged::opt::{ConstantOptions, with_nrows};
+use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
 use crate::common::random;
 use crate::lists::ints;

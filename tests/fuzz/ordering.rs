@@ -1,6 +1,7 @@
 //! Scans, softmax, sorts and their relatives.
 
-use ragged::{ReduceAxes, Result, ScanAxis, SortAxis, Tensor};
+use ragged::opt::{ReduceAxes, ScanAxis, SortAxis};
+use ragged::{Result, Tensor};
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;

@@ -1,6 +1,7 @@
 //! Matrix products, embeddings, and operations on small indices.
 
-use ragged::{Combiner, DType, Factor, LookupIds, Tensor, along};
+use ragged::opt::{Combiner, Factor, LookupIds, along};
+use ragged::{DType, Tensor};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};

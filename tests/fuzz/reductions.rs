@@ -1,6 +1,8 @@
 //! Reductions over axes and of segments.
 
-use ragged::{Axes, DType, ReduceAxes, Result, Tensor};
+use ragged::arguments::Axes;
+use ragged::opt::ReduceAxes;
+use ragged::{DType, Result, Tensor};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};

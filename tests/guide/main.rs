@@ -18,7 +18,8 @@ mod functions;
 mod older;
 mod shared;
 
-use ragged::{ConstantOptions, DType, Device, Nested, Result, Tensor};
+use ragged::opt::ConstantOptions;
+use ragged::{DType, Device, Nested, Result, Tensor};
 use serde_json::Value as Json;
 
 /// `tf.ragged.constant` of the cell's literal.

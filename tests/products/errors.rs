@@ -1,6 +1,7 @@
 //! Errors of products: shapes, ranks and dtypes that do not match.
 
-use ragged::{Device, Error, Factor, HostTensor, Result};
+use ragged::opt::Factor;
+use ragged::{Device, Error, HostTensor, Result};
 
 use super::common;
 use super::matrix::{host, on};

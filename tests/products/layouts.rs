@@ -1,6 +1,7 @@
 //! Products in every layout, every dtype and sizes around the edges of tiles, compared with the definition.
 
-use ragged::{Device, Factor, HostTensor};
+use ragged::opt::Factor;
+use ragged::{Device, HostTensor};
 
 use super::common;
 use super::common::random::Random;

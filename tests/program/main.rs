@@ -4,9 +4,10 @@
 mod common;
 
 use common::devices;
+use ragged::opt::keep;
 use ragged::{
     CpuOptions, DType, Device, DeviceOptions, Error, HostTensor, HostValues, Program, RaggedTensor, Result, Str,
-    Tensor, TensorSpec, Tuning, keep, s,
+    Tensor, TensorSpec, Tuning, s,
 };
 
 fn ragged_f32() -> TensorSpec {

@@ -1,6 +1,8 @@
 //! Reductions over every set of axes.
 
-use ragged::{Axes, Device, HostTensor, HostValues, ReduceAxes, Tensor};
+use ragged::arguments::Axes;
+use ragged::opt::ReduceAxes;
+use ragged::{Device, HostTensor, HostValues, Tensor};
 
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ragged::{Device, HostTensor, HostValues, ScanAxis, Tensor, reversed};
+use ragged::opt::{ScanAxis, reversed};
+use ragged::{Device, HostTensor, HostValues, Tensor};
 
 use crate::common;
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use ragged::{Device, FieldValue, Index, Key, StructuredTensor};
+use ragged::arguments::Index;
+use ragged::{Device, FieldValue, Key, StructuredTensor};
 use serde_json::{Map, Value, json};
 
 use crate::common::{devices, outcome::bits};

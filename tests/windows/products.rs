@@ -1,6 +1,7 @@
 //! Matrix products of arrays of many windows.
 
-use ragged::{DType, Device, Factor, HostTensor, HostValues, Result, Tensor};
+use ragged::opt::Factor;
+use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor};
 
 use crate::common;
 use crate::common::outcome::{bits, outcome};

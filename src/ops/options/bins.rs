@@ -12,7 +12,7 @@ use crate::integer::Integer;
 /// counted.
 ///
 /// ```
-/// use ragged::{Bins, binary};
+/// use ragged::opt::{Bins, binary};
 /// assert_eq!(Bins::from(4), Bins::from(4..=4));
 /// assert_eq!(binary(2..), Bins { least: 2, most: None, binary: true });
 /// ```
@@ -56,7 +56,8 @@ impl<I: Integer> From<RangeInclusive<I>> for Bins {
 /// Records whether a value occurs, as 1 or 0, instead of how often. TensorFlow's `binary_output`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, binary};
+/// use ragged::opt::binary;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![2, 2, 0], vec![1]], &Device::cpu())?;
 /// assert_eq!(x.bincount(1, binary(3))?.to_vec()?, [1, 0, 1, 0, 1, 0]);
 /// # Ok::<(), ragged::Error>(())
@@ -93,7 +94,8 @@ impl<N: Into<Scalar>> From<RangeInclusive<N>> for HistogramRange {
 /// Counts values below the range in the first bin, and values from its end on in the last.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, clamped};
+/// use ragged::opt::clamped;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([-9.0f32, 0.5, 2.5, 99.0], &Device::cpu())?;
 /// assert_eq!(x.histogram(.., 0.0..3.0, 3)?.to_vec()?, [1, 0, 1]);
 /// assert_eq!(x.histogram(.., clamped(0.0..3.0), 3)?.to_vec()?, [2, 0, 2]);

@@ -24,7 +24,8 @@ pub struct Batched<X> {
 /// Applies the argument along `axis`: indices of a gather, the depth of a one-hot encoding.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, along};
+/// use ragged::opt::along;
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let x = RaggedTensor::from_nested([[1, 2, 3], [4, 5, 6]], &device)?;
 /// let columns = RaggedTensor::from_nested([2, 0], &device)?;
@@ -39,7 +40,8 @@ pub fn along<X>(of: X, axis: impl Integer) -> Along<X> {
 /// number counts from the rank of the indices.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, batched};
+/// use ragged::opt::batched;
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![4]], &device)?;
 /// let own = RaggedTensor::from_nested([vec![2, 0], vec![0]], &device)?;

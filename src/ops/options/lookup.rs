@@ -23,7 +23,8 @@ impl<'a, X: AsRef<Tensor>> From<&'a X> for LookupIds<'a> {
 /// Multiplies each embedding by a weight; the weights have the shape of the ids.
 ///
 /// ```
-/// use ragged::{Combiner, Device, RaggedTensor, weighted};
+/// use ragged::opt::{Combiner, weighted};
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
 /// let ids = RaggedTensor::from_nested([vec![0, 2], vec![]], &device)?;
@@ -39,7 +40,8 @@ pub fn weighted<'a>(ids: impl Into<LookupIds<'a>>, weights: &'a impl AsRef<Tenso
 /// Gives rows without ids the embedding of `id`, for `safe_embedding_lookup_sparse`.
 ///
 /// ```
-/// use ragged::{Combiner, Device, RaggedTensor, or_default};
+/// use ragged::opt::{Combiner, or_default};
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
 /// let ids = RaggedTensor::from_nested([vec![2, -1], vec![-1]], &device)?;

@@ -40,7 +40,8 @@ impl<I: Integer, const N: usize> From<[I; N]> for Ngrams {
 /// [`pad_width`] gives fewer.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, padded_with};
+/// use ragged::opt::padded_with;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec![]], &Device::cpu())?;
 /// let pairs = x.string_ngrams(padded_with(2, "<", ">"), " ")?;
 /// assert_eq!(pairs.to_string(), "<ragged.RaggedTensor [[b'< a', b'a b', b'b >'], [b'< >']]>");
@@ -53,7 +54,8 @@ pub fn padded_with(widths: impl Into<Ngrams>, left: impl Into<String>, right: im
 /// Limits the padding at either end to `count` copies.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, pad_width, padded_with};
+/// use ragged::opt::{pad_width, padded_with};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec!["a", "b"]], &Device::cpu())?;
 /// let triples = x.string_ngrams(pad_width(padded_with(3, "<", ">"), 1), " ")?;
 /// assert_eq!(triples.to_string(), "<ragged.RaggedTensor [[b'< a b', b'a b >']]>");
@@ -66,7 +68,8 @@ pub fn pad_width(widths: impl Into<Ngrams>, count: impl Integer) -> Ngrams {
 /// Gives one n-gram of all strings of a row that is too short for any width, unless the row is empty.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, keep_short};
+/// use ragged::opt::keep_short;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec![]], &Device::cpu())?;
 /// let triples = x.string_ngrams(keep_short(3), " ")?;
 /// assert_eq!(triples.to_string(), "<ragged.RaggedTensor [[b'a b'], []]>");

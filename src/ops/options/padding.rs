@@ -32,7 +32,8 @@ pub struct PaddedShape<'a> {
 /// Pads and crops to a shape: one size per dimension, -1 for the size of the longest row.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, shaped};
+/// use ragged::opt::shaped;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
 /// let y = x.to_tensor(shaped(0, [-1, 2]))?;
 /// assert_eq!(y.to_string(), "tensor([[1, 2], [0, 0], [4, 0]], shape=(3, 2), dtype=i32)");

@@ -22,7 +22,8 @@ impl<A: Into<Axes>> From<A> for ReduceAxes {
 /// Keeps the reduced axes, each with size 1: NumPy's and TensorFlow's `keepdims`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, keep};
+/// use ragged::opt::keep;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![5.0]], &Device::cpu())?;
 /// let centred = (&x - &x.reduce_mean(keep(1))?)?;
 /// assert_eq!(centred.to_vec()?, [-1.0, 1.0, 0.0]);

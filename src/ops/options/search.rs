@@ -21,7 +21,8 @@ impl<'a, X: AsRef<Tensor>> From<&'a X> for Sought<'a> {
 /// Searches for the position after equal values, instead of before them.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, right_of};
+/// use ragged::opt::right_of;
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let x = RaggedTensor::from_nested([vec![1, 3, 3], vec![4]], &device)?;
 /// let v = RaggedTensor::from_nested([vec![3], vec![4]], &device)?;

@@ -2,7 +2,7 @@
 
 use crate::tensor::{Tensor, WithNrows};
 
-/// Ids of segments: a tensor, or [`with_nrows`](crate::with_nrows)`(ids, n)` where segments follow the last id.
+/// Ids of segments: a tensor, or [`with_nrows`](crate::opt::with_nrows)`(ids, n)` where segments follow the last id.
 #[derive(Debug, Clone, Copy)]
 pub struct SegmentIds<'a> {
     /// The ids.

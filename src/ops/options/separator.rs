@@ -51,7 +51,8 @@ impl<const N: usize> From<&[u8; N]> for Separator {
 /// Separates at each of these bytes.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, any_of};
+/// use ragged::opt::any_of;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested(["a,b;c"], &Device::cpu())?;
 /// assert_eq!(x.string_split(any_of(",;"))?.to_string(), "<ragged.RaggedTensor [[b'a', b'b', b'c']]>");
 /// # Ok::<(), ragged::Error>(())
@@ -63,7 +64,8 @@ pub fn any_of(bytes: impl AsRef<[u8]>) -> Separator {
 /// Drops empty pieces: adjacent separators count as one, and separators at either end of a string are ignored.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, nonempty};
+/// use ragged::opt::nonempty;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested(["--a----b"], &Device::cpu())?;
 /// assert_eq!(x.string_split(nonempty("--"))?.to_string(), "<ragged.RaggedTensor [[b'a', b'b']]>");
 /// # Ok::<(), ragged::Error>(())
@@ -75,7 +77,8 @@ pub fn nonempty(separator: impl Into<Separator>) -> Separator {
 /// Separates at runs of ASCII white space: [`nonempty`]`(`[`any_of`]`(" \t\n\x0b\x0c\r"))`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, white_space};
+/// use ragged::opt::white_space;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([" to be \n"], &Device::cpu())?;
 /// assert_eq!(x.string_split(white_space())?.to_string(), "<ragged.RaggedTensor [[b'to', b'be']]>");
 /// # Ok::<(), ragged::Error>(())
@@ -88,7 +91,8 @@ pub fn white_space() -> Separator {
 /// separators that follow the last split piece, and is a piece even if it is empty.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, max_splits, white_space};
+/// use ragged::opt::{max_splits, white_space};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested(["a:b:c"], &Device::cpu())?;
 /// assert_eq!(x.string_split(max_splits(":", 1))?.to_string(), "<ragged.RaggedTensor [[b'a', b'b:c']]>");
 /// let x = RaggedTensor::from_nested([" a  b  c ", "d"], &Device::cpu())?;

@@ -8,7 +8,7 @@ use crate::integer::Integer;
 /// Converts from the size of the window. [`starting_at`] gives its start.
 ///
 /// ```
-/// use ragged::{Context, starting_at};
+/// use ragged::opt::{Context, starting_at};
 /// assert_eq!(Context::from(3), Context { size: 3, start: None });
 /// assert_eq!(starting_at(3, -1), Context { size: 3, start: Some(-1) });
 /// ```
@@ -31,7 +31,8 @@ impl<I: Integer> From<I> for Context {
 /// `-start` positions before.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, starting_at};
+/// use ragged::opt::starting_at;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
 /// let before = x.context_windows(starting_at(2, -1), 0, 1)?;
 /// assert_eq!(before.to_string(), "<ragged.RaggedTensor [[[0, 1], [1, 2]], [[0, 3]]]>");
@@ -44,7 +45,7 @@ pub fn starting_at(size: impl Integer, start: impl Integer) -> Context {
 /// Common length that sequences are padded to. Converts from a length, and from `..`: the length of the longest one.
 ///
 /// ```
-/// use ragged::MaxLength;
+/// use ragged::opt::MaxLength;
 /// assert_eq!(MaxLength::from(5), MaxLength(Some(5)));
 /// assert_eq!(MaxLength::from(..), MaxLength(None));
 /// ```

@@ -20,7 +20,8 @@ impl<I: Integer> From<I> for SortAxis {
 /// Sorts in descending order.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, descending};
+/// use ragged::opt::descending;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![1, 3, 2], vec![4, 5]], &Device::cpu())?;
 /// assert_eq!(x.argsort(descending(1))?.to_vec()?, [1, 2, 0, 1, 0]);
 /// # Ok::<(), ragged::Error>(())

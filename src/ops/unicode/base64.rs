@@ -27,7 +27,8 @@ operations! {
     /// A map and a prefix sum over the strings, and a map over the bytes of the result. No wait.
     ///
     /// ```
-    /// use ragged::{Base64, Device, RaggedTensor};
+    /// use ragged::opt::Base64;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(["So", ""], &Device::cpu())?;
     /// assert_eq!(x.encode_base64(Base64::Padded)?.to_string(), "tensor([b'U28=', b''], shape=(2,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())

@@ -45,7 +45,8 @@ impl From<Encoding> for TextEncoding {
 /// Makes invalid text an error of the read: TensorFlow's `errors="strict"`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, RaggedTensor, strict};
+/// use ragged::opt::{Encoding, strict};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::dense([b"a\xff".as_slice()], &[1], &Device::cpu())?;
 /// assert!(x.unicode_decode(strict(Encoding::Utf8))?.to_vec().is_err());
 /// # Ok::<(), ragged::Error>(())
@@ -57,7 +58,8 @@ pub fn strict(encoding: impl Into<TextEncoding>) -> TextEncoding {
 /// Leaves invalid characters out: TensorFlow's `errors="ignore"`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, RaggedTensor, ignore_invalid};
+/// use ragged::opt::{Encoding, ignore_invalid};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::dense([b"a\xffb".as_slice()], &[1], &Device::cpu())?;
 /// assert_eq!(x.unicode_decode(ignore_invalid(Encoding::Utf8))?.to_string(), "<ragged.RaggedTensor [[97, 98]]>");
 /// # Ok::<(), ragged::Error>(())
@@ -69,7 +71,8 @@ pub fn ignore_invalid(encoding: impl Into<TextEncoding>) -> TextEncoding {
 /// Replaces invalid characters by another one than U+FFFD: TensorFlow's `replacement_char`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, RaggedTensor, replace_invalid};
+/// use ragged::opt::{Encoding, replace_invalid};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::dense([b"a\xff".as_slice()], &[1], &Device::cpu())?;
 /// let y = x.unicode_decode(replace_invalid(Encoding::Utf8, '?'))?;
 /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[97, 63]]>");
@@ -83,7 +86,8 @@ pub fn replace_invalid(encoding: impl Into<TextEncoding>, by: char) -> TextEncod
 /// `replace_control_characters`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, RaggedTensor, ignore_invalid, replace_controls};
+/// use ragged::opt::{Encoding, ignore_invalid, replace_controls};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested(["a\tb"], &Device::cpu())?;
 /// let y = x.unicode_decode(replace_controls(ignore_invalid(Encoding::Utf8)))?;
 /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[97, 98]]>");

@@ -1,6 +1,8 @@
 //! The `bincount` family.
 
-use ragged::{Axes, Bins, Device, Result};
+use ragged::arguments::Axes;
+use ragged::opt::Bins;
+use ragged::{Device, Result};
 
 use crate::case::Case;
 use crate::got::Got;

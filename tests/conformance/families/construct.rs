@@ -1,6 +1,7 @@
 //! The `construct` family.
 
-use ragged::{ConstantOptions, Device, Nested, Result, Tensor, RowIds, UniformRows, with_nrows};
+use ragged::opt::{ConstantOptions, RowIds, UniformRows, with_nrows};
+use ragged::{Device, Nested, Result, Tensor};
 use serde_json::Value as Json;
 
 use crate::case::{Case, Expected, Value};
@@ -86,7 +87,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
 fn from_list<'a>(
     case: &Case,
     values: &Tensor,
-    given: impl Into<ragged::Integers<'a>>,
+    given: impl Into<ragged::arguments::Integers<'a>>,
     nrows: Option<i64>,
 ) -> Result<Tensor> {
     match case.op.as_str() {

@@ -1,6 +1,7 @@
 //! The `convert` family.
 
-use ragged::{ConstantOptions, DType, Device, HostTensor, HostValues, Nested, Padding, Result, SparseTensor, Tensor, PaddedShape};
+use ragged::opt::{ConstantOptions, PaddedShape, Padding};
+use ragged::{DType, Device, HostTensor, HostValues, Nested, Result, SparseTensor, Tensor};
 use serde_json::Value as Json;
 
 use crate::case::{Case, Sparse, Value, cannot_be_written};

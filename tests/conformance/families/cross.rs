@@ -1,6 +1,8 @@
 //! The `cross` family.
 
-use ragged::{CrossInput, Device, HashBuckets, Result, SparseTensor, Tensor};
+use ragged::arguments::CrossInput;
+use ragged::opt::HashBuckets;
+use ragged::{Device, Result, SparseTensor, Tensor};
 
 use super::convert::sparse;
 use crate::case::{Case, Value};

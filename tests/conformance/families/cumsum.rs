@@ -1,6 +1,7 @@
 //! The `cumsum` family.
 
-use ragged::{Device, Result, ScanAxis};
+use ragged::opt::ScanAxis;
+use ragged::{Device, Result};
 
 use crate::case::Case;
 use crate::got::Got;

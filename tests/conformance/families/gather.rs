@@ -1,6 +1,7 @@
 //! The `gather` family.
 
-use ragged::{Combiner, Device, Result, Tensor, s, weighted, GatherIndices, LookupIds};
+use ragged::opt::{Combiner, GatherIndices, LookupIds, weighted};
+use ragged::{Device, Result, Tensor, s};
 
 use crate::case::Case;
 use crate::got::Got;

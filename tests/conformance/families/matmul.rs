@@ -1,6 +1,7 @@
 //! The `matmul` family.
 
-use ragged::{Device, Result, Factor};
+use ragged::opt::Factor;
+use ragged::{Device, Result};
 
 use crate::case::Case;
 use crate::got::Got;

@@ -1,6 +1,8 @@
 //! The `reduce` family.
 
-use ragged::{Axes, Device, Result, Tensor, ReduceAxes};
+use ragged::arguments::Axes;
+use ragged::opt::ReduceAxes;
+use ragged::{Device, Result, Tensor};
 
 use crate::case::Case;
 use crate::got::Got;

@@ -1,6 +1,7 @@
 //! The operations of the `strings` family on Unicode text, and base64.
 
-use ragged::{Base64, Device, Encoding, InvalidText, Result, TextEncoding};
+use ragged::opt::{Base64, Encoding, InvalidText, TextEncoding};
+use ragged::{Device, Result};
 
 use crate::case::Case;
 use crate::got::Got;

@@ -1,6 +1,6 @@
 //! Reductions of rows, of columns and of all; segments; scans.
 
-use ragged::{ScanAxis, exclusive, keep, reversed};
+use ragged::opt::{ScanAxis, exclusive, keep, reversed};
 
 use super::{Program, one};
 

@@ -1,6 +1,7 @@
 //! Selections: masks, gathers, look-ups, choices.
 
-use ragged::{Combiner, DType, LookupIds, Result, Tensor, along, keep, s};
+use ragged::opt::{Combiner, LookupIds, along, keep};
+use ragged::{DType, Result, Tensor, s};
 
 use super::{Program, one, two};
 use crate::sample::Sample;

@@ -1,6 +1,7 @@
 //! Sorts and quantiles along every axis of tensors of every shape.
 
-use ragged::{HostTensor, HostValues, ReduceAxes, SortAxis, Tensor};
+use ragged::opt::{ReduceAxes, SortAxis};
+use ragged::{HostTensor, HostValues, Tensor};
 
 use super::reference::{compare, i64s};
 use crate::common;

@@ -1,6 +1,7 @@
 //! Sorts, `top_k` and `unique` of rows, in every dtype and around the sizes of tiles.
 
-use ragged::{DType, Device, HostTensor, HostValues, SortAxis, descending};
+use ragged::opt::{SortAxis, descending};
+use ragged::{DType, Device, HostTensor, HostValues};
 
 use super::reference::{bits, differ, i64s, orders, rows, take, values};
 use crate::common::{self, devices_and_unfused_cpu as devices};
