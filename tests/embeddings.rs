@@ -74,6 +74,7 @@ impl Data {
             Combiner::Sum => 1.0,
             Combiner::Mean => kept.iter().map(|p| weight(p.1)).sum::<f32>(),
             Combiner::SqrtN => kept.iter().map(|p| weight(p.1).powi(2)).sum::<f32>().sqrt(),
+            other => panic!("{other:?} has no reference"),
         };
         let sum = |d: usize| kept.iter().map(|p| weight(p.1) * self.table[p.0 as usize][d]).sum::<f32>();
         (0..WIDTH).map(|d| if over == 0.0 { 0.0 } else { sum(d) / over }).collect()
@@ -113,7 +114,7 @@ fn equals_loops() {
                 let [table, ids, weights] = some.on(&device);
                 for default in [None, Some(7)] {
                     let default_id = default.map(|id| id as i64);
-                    let of = |weights| LookupIds { ids: &ids, weights, default: default_id };
+                    let of = |weights| LookupIds::from(&ids).weights(weights).default(default_id);
                     let got = values(table.safe_embedding_lookup_sparse(of(None), combiner));
                     assert_eq!(got, some.combined(combiner, false, true, default).concat(), "safe, {what}");
                     let got = values(table.safe_embedding_lookup_sparse(of(Some(&weights)), combiner));

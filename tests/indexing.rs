@@ -34,7 +34,7 @@ impl Nested {
             Index::Slice { start, stop, step } => {
                 Self::List(naive::positions(self.list().len(), start, stop, step).into_iter().map(below).collect())
             }
-            Index::Ellipsis => panic!("the naive reference supports no ellipsis"),
+            other => panic!("the naive reference does not support {other:?}"),
         }
     }
 

@@ -153,7 +153,7 @@ proptest! {
         let dtype = x.values.dtype();
         let rank = (x.nested_row_splits.len() + x.inner_shape.len()) as i64;
         let axis = axis % rank;
-        let over = |axes| ReduceAxes { axes, keep: keepdims };
+        let over = |axes| ReduceAxes::from(axes).keep(keepdims);
         everywhere(dtype, |device| x.to_device(device)?.reduce_prod(over(Axes::from(axis)))?.to_host())?;
         everywhere(dtype, |device| x.to_device(device)?.reduce_sum(over(Axes::All))?.to_host())?;
         if common::has(&Device::cpu(), DType::F64) {

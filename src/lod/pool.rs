@@ -9,6 +9,7 @@ use crate::tensor::{Fill, Tensor};
 
 /// The row that a sequence becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Pool {
     /// The mean of its rows.
     Average,

@@ -29,6 +29,7 @@ use crate::tensor::Tensor;
 /// assert_eq!(Axes::from(..), Axes::All);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Axes {
     /// Every axis: TensorFlow's `axis=None`.
     All,

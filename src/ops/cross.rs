@@ -11,6 +11,7 @@ use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::size::Size;
 use crate::integer::Integer;
+use crate::setters::setters;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
@@ -38,12 +39,26 @@ impl<X: AsRef<Tensor>> From<&X> for CrossInput {
 
 /// Number of buckets of a hashed cross, with the key of the hash. Converts from any integer; 0 gives the hash itself,
 /// 63 bits.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{HashBuckets, keyed};
+/// assert_eq!(HashBuckets::from(100).key(7), keyed(100, 7));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HashBuckets {
     /// The number of buckets, or 0.
     pub number: i64,
     /// The key.
     pub key: u64,
+}
+
+setters! {
+    impl[] HashBuckets {
+        key: u64;
+    }
 }
 
 impl<I: Integer> From<I> for HashBuckets {

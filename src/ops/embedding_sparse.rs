@@ -118,6 +118,7 @@ fn safe_embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, c
 
 /// How the embeddings of a row are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Combiner {
     /// The sum.
     Sum,

@@ -4,6 +4,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 
 /// One item of a slice: a selection along one dimension, or a new dimension. Made by [`s!`](crate::s).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Index {
     /// One element; a negative index counts from the end. The dimension disappears.
     At(i64),

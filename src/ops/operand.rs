@@ -14,6 +14,7 @@ use crate::tensor::{Fill, RaggedTensor, Tensor};
 /// Converts from any number, string, and reference to a type that is `AsRef<Tensor>`. A number of a generic type
 /// `N: Number` converts through [`Scalar`]: `x.less(Into::<Scalar>::into(n))`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Operand<'a> {
     /// A tensor.
     Tensor(&'a Tensor),

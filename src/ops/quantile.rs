@@ -95,6 +95,7 @@ fn median(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
 /// assert_eq!(Quantiles::from([0.25, 0.75]), Quantiles::Several(vec![0.25, 0.75]));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Quantiles {
     /// One quantile.
     One(f64),

@@ -99,6 +99,7 @@ fn reshape_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
 /// assert!(matches!(NewShape::from([2, -1]), NewShape::Sizes(_)));
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum NewShape<'a> {
     /// The shape of a tensor, or a shape made on its own.
     Of(&'a RaggedShape),

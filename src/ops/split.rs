@@ -104,6 +104,7 @@ const REST: i64 = -1;
 /// assert_eq!(Parts::from([1, 3]), Parts::Sizes(vec![1, 3]));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Parts {
     /// This many pieces of one size.
     Equal(i64),

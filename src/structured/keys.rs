@@ -7,6 +7,7 @@ use crate::ops::Index;
 /// One key of [`StructuredTensor::get`](crate::StructuredTensor::get): an item of a slice, or the name of a field. Made
 /// by [`keys!`](crate::keys).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Key {
     /// An item of a slice, for one dimension.
     Index(Index),

@@ -30,6 +30,7 @@ pub(crate) enum Values {
 
 /// A fill value for missing elements.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Fill {
     /// A number.
     Number(Scalar),

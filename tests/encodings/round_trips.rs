@@ -59,7 +59,7 @@ proptest! {
         let x = RaggedTensor::<i64>::try_from(host.to_device(&Device::cpu())?)?;
         let rows: Vec<Vec<Vec<i64>>> = x.to_nested_vec()?;
         prop_assert_eq!(&RaggedTensor::from_nested(rows, &Device::cpu())?.erased().to_host()?, &*host);
-        let options = ConstantOptions { dtype: Some(DType::I64), ragged_rank: Some(2), inner_shape: None };
+        let options = ConstantOptions::default().dtype(Some(DType::I64)).ragged_rank(Some(2));
         let again = Tensor::constant(&x.erased().to_nested()?, &options, &Device::cpu());
         prop_assert_eq!(&again?.to_host()?, &*host);
     }

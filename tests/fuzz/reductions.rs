@@ -53,7 +53,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
                 4 => (-1).into(),
                 _ => axis.into(),
             };
-            op(format!("{name} {axes:?} {keep}"), move |x, _| f(x, ReduceAxes { axes: axes.clone(), keep }))
+            op(format!("{name} {axes:?} {keep}"), move |x, _| f(x, ReduceAxes::from(axes.clone()).keep(keep)))
         }
     }
 }

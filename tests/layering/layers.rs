@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 18] = [
     &["dtype", "trace"],
     &["error", "numerics", "stats", "tuning"],
     &["environment", "integer"],
-    &["math"],
+    &["math", "setters"],
     &["graph"],
     &["backend", "explain"],
     &["device"],

@@ -8,7 +8,7 @@ use super::matrix::{host, on};
 
 fn product(a: &HostTensor, b: &HostTensor, t: [bool; 2], device: &Device, hidden: bool) -> Result<HostTensor> {
     let (a, b) = (on(a, device, hidden), on(b, device, hidden));
-    Factor { tensor: &a, transposed: t[0] }.matmul(Factor { tensor: &b, transposed: t[1] })?.to_host()
+    Factor::from(&a).transposed(t[0]).matmul(Factor::from(&b).transposed(t[1]))?.to_host()
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn all_bits(value: &FieldValue) -> Vec<String> {
     match value {
         FieldValue::Tensor(t) => vec![bits(&t.to_host().expect("read"))],
         FieldValue::Records(r) => r.fields().flat_map(|(_, field)| all_bits(field)).collect(),
+        other => panic!("{other:?} of another kind"),
     }
 }
 

@@ -1,9 +1,19 @@
 //! Widths of n-grams, their padding, and the treatment of short rows.
 
 use crate::integer::Integer;
+use crate::setters::setters;
 
 /// Widths of n-grams: an integer or several, with a padding and the treatment of short rows.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{Ngrams, keep_short, padded_with};
+/// let padding = Some(["<".to_owned(), ">".to_owned()]);
+/// assert_eq!(Ngrams::from([2, 3]).padding(padding).keep_short(true), keep_short(padded_with([2, 3], "<", ">")));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub struct Ngrams {
     /// The widths. The n-grams of a row are those of the first width, then those of the next.
     pub widths: Vec<i64>,
@@ -13,6 +23,14 @@ pub struct Ngrams {
     pub pad_width: Option<i64>,
     /// Whether a row without n-grams gives one of all its strings, if it has any.
     pub keep_short: bool,
+}
+
+setters! {
+    impl[] Ngrams {
+        padding: into Option<[String; 2]>;
+        pad_width: into Option<i64>;
+        keep_short: bool;
+    }
 }
 
 impl<I: Integer> From<I> for Ngrams {

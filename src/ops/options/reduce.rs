@@ -2,15 +2,30 @@
 
 use crate::error::{Error, Result};
 use crate::ops::axes::Axes;
+use crate::setters::setters;
 use crate::tensor::Tensor;
 
 /// Axes of a reduction, which disappear or, with [`keep`], stay with size 1. Converts from what [`Axes`] converts from.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{ReduceAxes, keep};
+/// assert_eq!(ReduceAxes::from([0, 1]).keep(true), keep([0, 1]));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReduceAxes {
     /// The axes.
     pub axes: Axes,
     /// Whether they stay, with size 1.
     pub keep: bool,
+}
+
+setters! {
+    impl[] ReduceAxes {
+        keep: bool;
+    }
 }
 
 impl<A: Into<Axes>> From<A> for ReduceAxes {

@@ -1,9 +1,18 @@
 //! Axis and direction of a scan.
 
 use crate::integer::Integer;
+use crate::setters::setters;
 
 /// Axis of a scan (`cumsum`, `cumprod`, `cummax`, `cummin`), with its direction. Converts from any integer.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{ScanAxis, exclusive};
+/// assert_eq!(ScanAxis::from(1).exclusive(true).reversed(false), exclusive(1));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ScanAxis {
     /// The axis; a negative one counts from the back.
     pub axis: i64,
@@ -11,6 +20,13 @@ pub struct ScanAxis {
     pub exclusive: bool,
     /// Whether rows are scanned from their ends.
     pub reversed: bool,
+}
+
+setters! {
+    impl[] ScanAxis {
+        exclusive: bool;
+        reversed: bool;
+    }
 }
 
 impl<I: Integer> From<I> for ScanAxis {

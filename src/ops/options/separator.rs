@@ -1,12 +1,14 @@
 //! Separators of a split.
 
 use crate::integer::Integer;
+use crate::setters::setters;
 
 /// ASCII white space: space, tab, line feed, vertical tab, form feed, carriage return.
 pub(crate) const WHITE_SPACE: [u8; 6] = *b" \t\n\x0b\x0c\r";
 
 /// The byte sequences that separate pieces.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Separators {
     /// This byte string. Occurrences are found from left to right and do not overlap.
     String(Vec<u8>),
@@ -16,7 +18,15 @@ pub enum Separators {
 
 /// Separators of a split, with the treatment of empty pieces and the maximum number of splits. Converts from a string,
 /// which separates as a whole.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{Separator, max_splits, nonempty};
+/// assert_eq!(Separator::from("--").nonempty(true).max_splits(Some(1)), max_splits(nonempty("--"), 1));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Separator {
     /// The separators.
     pub by: Separators,
@@ -24,6 +34,13 @@ pub struct Separator {
     pub nonempty: bool,
     /// Maximum number of splits, if limited.
     pub max_splits: Option<i64>,
+}
+
+setters! {
+    impl[] Separator {
+        nonempty: bool;
+        max_splits: into Option<i64>;
+    }
 }
 
 impl Separator {

@@ -3,22 +3,30 @@
 use std::ops::RangeFull;
 
 use crate::integer::Integer;
+use crate::setters::setters;
 
 /// Window of elements around each element of a row; see [`Tensor::context_windows`](crate::Tensor::context_windows).
 /// Converts from the size of the window. [`starting_at`] gives its start.
 ///
 /// ```
 /// use ragged::opt::{Context, starting_at};
-/// assert_eq!(Context::from(3), Context { size: 3, start: None });
-/// assert_eq!(starting_at(3, -1), Context { size: 3, start: Some(-1) });
+/// assert_eq!(Context::from(3).start, None);
+/// assert_eq!(starting_at(3, -1), Context::from(3).start(Some(-1)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Context {
     /// Number of elements.
     pub size: i64,
     /// Position of the first element, relative to the element that the window belongs to. `None` for the default of the
     /// operation.
     pub start: Option<i64>,
+}
+
+setters! {
+    impl[] Context {
+        start: into Option<i64>;
+    }
 }
 
 impl<I: Integer> From<I> for Context {

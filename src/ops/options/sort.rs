@@ -1,14 +1,29 @@
 //! Axis and order of a sort.
 
 use crate::integer::Integer;
+use crate::setters::setters;
 
 /// Axis of a sort, with its order. Converts from any integer: ascending along that axis.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{SortAxis, descending};
+/// assert_eq!(SortAxis::from(1).descending(true), descending(1));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SortAxis {
     /// The axis; a negative one counts from the back.
     pub axis: i64,
     /// Whether the greatest value comes first.
     pub descending: bool,
+}
+
+setters! {
+    impl[] SortAxis {
+        descending: bool;
+    }
 }
 
 impl<I: Integer> From<I> for SortAxis {

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::ops::{Index, Operand, Row, RowOperand, SearchValues, Sought};
+use crate::setters::setters;
 
 /// Values of a [`Row::searchsorted`], with the side of equal values. Converts from a row, a tensor or a number: the left
 /// side.
@@ -9,13 +10,21 @@ use crate::ops::{Index, Operand, Row, RowOperand, SearchValues, Sought};
 /// ```
 /// use ragged::arguments::{RowOperand, RowSought};
 /// assert!(!RowSought::from(RowOperand::from(3.0)).right);
+/// assert!(RowSought::from(RowOperand::from(3.0)).right(true).right);
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RowSought<'a> {
     /// The values.
     pub values: RowOperand<'a>,
     /// Whether a value comes after those that are equal to it.
     pub right: bool,
+}
+
+setters! {
+    impl[] RowSought<'_> {
+        right: bool;
+    }
 }
 
 impl<'a, X: Into<RowOperand<'a>>> From<X> for RowSought<'a> {

@@ -5,6 +5,7 @@ use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_to_odd};
 
 /// Padding of a number that is shorter than the width of its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Pad {
     /// Spaces before the number.
     #[default]
@@ -21,6 +22,7 @@ pub enum Pad {
 
 /// Notation of a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Notation {
     /// C's `%f`: no exponent.
     #[default]

@@ -142,6 +142,7 @@ fn decode_base64(x: &Tensor) -> Result<Tensor> {
 
 /// End of a base64 text whose length would not be a multiple of four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Base64 {
     /// Nothing is added.
     Unpadded,

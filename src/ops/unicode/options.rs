@@ -1,7 +1,10 @@
 //! Encodings, and what becomes of invalid text.
 
+use crate::setters::setters;
+
 /// An encoding of Unicode text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Encoding {
     /// UTF-8.
     Utf8,
@@ -13,6 +16,7 @@ pub enum Encoding {
 
 /// Treatment of an invalid character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum InvalidText {
     /// It is an error of the read.
     Strict,
@@ -26,7 +30,16 @@ pub enum InvalidText {
 ///
 /// Converts from an encoding. [`strict`], [`ignore_invalid`], [`replace_invalid`] and [`replace_controls`] around an
 /// encoding change the policy.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{Encoding, InvalidText, TextEncoding, replace_controls, strict};
+/// let options = TextEncoding::from(Encoding::Utf8).invalid(InvalidText::Strict).replace_controls(true);
+/// assert_eq!(options, replace_controls(strict(Encoding::Utf8)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct TextEncoding {
     /// The encoding.
     pub encoding: Encoding,
@@ -34,6 +47,13 @@ pub struct TextEncoding {
     pub invalid: InvalidText,
     /// Whether the control characters U+0000 to U+001F count as invalid in decoded text.
     pub replace_controls: bool,
+}
+
+setters! {
+    impl[] TextEncoding {
+        invalid: InvalidText;
+        replace_controls: bool;
+    }
 }
 
 impl From<Encoding> for TextEncoding {

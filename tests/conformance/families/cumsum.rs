@@ -15,7 +15,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "cumsum" => {
             let axis = case.attr_i64("axis").unwrap_or(0);
             let (exclusive, reversed) = (case.attr_bool("exclusive"), case.attr_bool("reverse"));
-            x.cumsum(ScanAxis { axis, exclusive, reversed })?.into()
+            x.cumsum(ScanAxis::from(axis).exclusive(exclusive).reversed(reversed))?.into()
         }
         other => return Got::unsupported(other),
     })

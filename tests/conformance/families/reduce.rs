@@ -24,5 +24,5 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         op => return Got::unsupported(op),
     };
     let axes = case.attr_ints("axis").map_or(Axes::All, Axes::from);
-    Ok(reduce(&case.tensor(0, device)?, ReduceAxes { axes, keep: case.attr_bool("keepdims") })?.into())
+    Ok(reduce(&case.tensor(0, device)?, ReduceAxes::from(axes).keep(case.attr_bool("keepdims")))?.into())
 }

@@ -27,7 +27,7 @@ fn format(case: &Case) -> TextEncoding {
         Some("strict") => InvalidText::Strict,
         Some(other) => panic!("no policy {other}"),
     };
-    TextEncoding { invalid, ..format }
+    format.invalid(invalid)
 }
 
 pub fn run(case: &Case, device: &Device) -> Result<Got> {

@@ -11,7 +11,7 @@ fn positive(i: &Sample) -> Result<Tensor> {
 }
 
 fn weighted<'a>(i: &'a Sample, default: Option<i64>) -> LookupIds<'a> {
-    LookupIds { ids: &i.ids, weights: Some(&i.x), default }
+    LookupIds::from(&i.ids).weights(Some(&i.x)).default(default)
 }
 
 pub const PROGRAMS: &[Program] = &[

@@ -14,7 +14,7 @@ fn check_rows(name: &str, x: &HostTensor, device: &Device) {
     for descending in [false, true] {
         let order = orders(x, descending);
         let want = take(&x.values, &order.concat());
-        let got = t.sort(SortAxis { axis: 1, descending }).and_then(|t| t.to_host()).expect("a sort");
+        let got = t.sort(SortAxis::from(1).descending(descending)).and_then(|t| t.to_host()).expect("a sort");
         assert_eq!(got.nested_row_splits, x.nested_row_splits, "{name}");
         assert!(bits(&got.values) == bits(&want), "{name}: sorted, descending {descending}");
         let offsets = |(row, at): (usize, &Vec<usize>)| -> Vec<i64> {
@@ -22,7 +22,7 @@ fn check_rows(name: &str, x: &HostTensor, device: &Device) {
         };
         let indices: Vec<Vec<i64>> = order.iter().enumerate().map(offsets).collect();
         assert!(
-            i64s(&t.argsort(SortAxis { axis: -1, descending }).expect("recorded")) == indices.concat(),
+            i64s(&t.argsort(SortAxis::from(-1).descending(descending)).expect("recorded")) == indices.concat(),
             "{name}: argsort {descending}"
         );
         if descending {
