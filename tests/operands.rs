@@ -4,8 +4,9 @@
 mod common;
 
 use common::outcome::{bits, outcome};
+use ragged::arguments::CrossInput;
 use ragged::{
-    CpuOptions, CrossInput, DType, Device, DeviceOptions, HostTensor, LoDTensor, RaggedTensor, Result, SparseTensor,
+    CpuOptions, DType, Device, DeviceOptions, HostTensor, LoDTensor, RaggedTensor, Result, SparseTensor,
     StructuredTensor, Tensor, Tuning, s,
 };
 

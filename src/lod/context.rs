@@ -12,9 +12,9 @@ impl LoDTensor {
     /// `sequence_conv`, without bias and activation.
     ///
     /// The rows are vectors of `d` numbers (or single numbers) and the filter is `[size * d, out]`. The context is a
-    /// number of rows, or [`starting_at`](crate::starting_at)`(size, start)`; by default it starts `size / 2` rows before
-    /// the row, rounded down. Zeros stand where it leaves the sequence. The result has rows of `out` numbers and the
-    /// same levels; its dtype is that of both.
+    /// number of rows, or [`starting_at`](crate::opt::starting_at)`(size, start)`; by default it starts `size / 2` rows
+    /// before the row, rounded down. Zeros stand where it leaves the sequence. The result has rows of `out` numbers and
+    /// the same levels; its dtype is that of both.
     ///
     /// A map that arranges the contexts and a [matrix product](crate::Tensor::matmul). Never waits.
     ///

@@ -42,7 +42,8 @@ use crate::tensor::{RaggedTensor, Tensor};
 /// nothing, so that all operations of these types apply to LoD tensors: [`LoDTensor::tensor`], [`LoDTensor::from`].
 ///
 /// ```
-/// use ragged::{Device, LoDTensor, Pool, RaggedTensor};
+/// use ragged::opt::Pool;
+/// use ragged::{Device, LoDTensor, RaggedTensor};
 /// let device = Device::cpu();
 /// let words = RaggedTensor::from_nested([[1.0f32], [2.0], [3.0], [4.0], [5.0], [6.0]], &device)?;
 /// let texts = LoDTensor::from_lengths(&words, [vec![2, 1], vec![3, 1, 2]])?;

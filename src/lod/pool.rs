@@ -9,6 +9,7 @@ use crate::tensor::{Fill, Tensor};
 
 /// The row that a sequence becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Pool {
     /// The mean of its rows.
     Average,
@@ -41,7 +42,8 @@ impl LoDTensor {
     /// first and the last row; integers for [`Pool::Sqrt`].
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor, Pool};
+    /// use ragged::opt::Pool;
+    /// use ragged::{Device, LoDTensor};
     /// let x = LoDTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
     /// let means = x.sequence_pool(Pool::Average, -1)?;
     /// assert_eq!(means.data()?.to_string(), "tensor([2.0, -1.0, 5.0], shape=(3,), dtype=f32)");

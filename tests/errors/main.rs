@@ -10,9 +10,10 @@ mod records;
 mod rows;
 mod tensors;
 
+use ragged::opt::weighted;
 use ragged::{
     DType, Device, DeviceOptions, Error, LoDTensor, RaggedShape, RaggedTensor, Result, SparseTensor, Str,
-    StructuredTensor, Tensor, s, weighted,
+    StructuredTensor, Tensor, s,
 };
 
 type Misuse = fn(&Subjects) -> Result<()>;
@@ -334,17 +335,17 @@ fn debug_output_does_not_grow_with_the_device() {
                 ("RaggedShape", format!("{shape:?}")),
                 ("RowPartition", format!("{:?}", s.x.partitions()[0])),
                 ("RowPartition of the device", format!("{:?}", some.partitions()[0])),
-                ("NewShape", format!("{:?}", ragged::NewShape::from(shape))),
+                ("NewShape", format!("{:?}", ragged::arguments::NewShape::from(shape))),
                 ("RecordShape", format!("{:?}", ragged::RecordShape::from(shape))),
                 ("SparseTensor", format!("{:?}", s.sparse)),
                 ("StructuredTensor", format!("{:?}", s.records)),
                 ("LoDTensor", format!("{:?}", s.lod)),
-                ("Operand", format!("{:?}", ragged::Operand::from(&s.x))),
-                ("Factor", format!("{:?}", ragged::Factor::from(&s.x))),
-                ("GatherIndices", format!("{:?}", ragged::GatherIndices::from(&s.ints))),
+                ("Operand", format!("{:?}", ragged::arguments::Operand::from(&s.x))),
+                ("Factor", format!("{:?}", ragged::opt::Factor::from(&s.x))),
+                ("GatherIndices", format!("{:?}", ragged::opt::GatherIndices::from(&s.ints))),
                 ("LookupIds", format!("{:?}", weighted(&s.ints, &s.x))),
                 ("Update", format!("{:?}", ragged::Update::set("a", &s.x))),
-                ("CrossInput", format!("{:?}", ragged::CrossInput::from(&s.ints))),
+                ("CrossInput", format!("{:?}", ragged::arguments::CrossInput::from(&s.ints))),
             ]
         };
         s.t.eval().expect("evaluated");

@@ -1,10 +1,11 @@
 //! Misuse of shapes, sparse tensors, records, LoD tensors, construction, reads and devices.
 
 use pollster::block_on;
+use ragged::opt::{ConstantOptions, Pool};
 use ragged::{
-    ConstantOptions, CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoDTensor, LoadOptions, Nested,
-    Pool, Program, RaggedShape, RaggedTensor, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor,
-    TensorSpec, Update, keys, record_async, s, to_host, to_host_async, to_vecs,
+    CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoDTensor, LoadOptions, Nested, Program,
+    RaggedShape, RaggedTensor, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor, TensorSpec, Update,
+    keys, record_async, s, to_host, to_host_async, to_vecs,
 };
 
 use crate::{Misuse, no, read};
@@ -79,7 +80,7 @@ pub const CONSTRUCTION: &[(&str, Misuse)] = &[
         let small = Device::cpu_with(&CpuOptions::default().max_memory(8));
         no(LoDTensor::from_nested(vec![vec![[1], [2]], vec![]], &small))
     }),
-    ("from_ndarray, to_ndarray", |s| no(s.x.to_ndarray(ragged::shaped(0.0, [1])))),
+    ("from_ndarray, to_ndarray", |s| no(s.x.to_ndarray(ragged::opt::shaped(0.0, [1])))),
     ("from_tensor_with_nested_lengths", |s| no(Tensor::from_tensor_with_nested_lengths(&s.dense, &[&[1, 2, 3]]))),
     ("from_tensor_with_padding", |s| no(Tensor::from_tensor_with_padding(&s.dense, &s.words, 1))),
     ("zeros_like, ones_like", |s| no(s.words.ones_like())),

@@ -1,6 +1,7 @@
 //! Sequence operations next to the same written with ragged operations: equal numbers of dispatches.
 
-use ragged::{Device, DeviceOptions, LoDTensor, Pool, RaggedTensor, Result, Tensor, eval, explain, keep, shaped};
+use ragged::opt::{Pool, keep, shaped};
+use ragged::{Device, DeviceOptions, LoDTensor, RaggedTensor, Result, Tensor, eval, explain};
 
 use crate::common::gpu_with;
 use crate::sample::{Sample, offsets};
@@ -141,7 +142,7 @@ const OPERATIONS: &[(&str, Form, Form)] = &[
         "sequence_conv",
         |i| one(i.lod.sequence_conv(&i.filter, 3)?),
         |i| {
-            let contexts = i.x.context_windows(ragged::starting_at(3, -1), 0, 1)?;
+            let contexts = i.x.context_windows(ragged::opt::starting_at(3, -1), 0, 1)?;
             Ok(vec![contexts.merge_dims(2, 3)?.matmul(&i.filter)?])
         },
     ),

@@ -1,6 +1,7 @@
 //! Bad input, and the first mistakes of users: what the errors say, and that the tensors stay usable.
 
-use ragged::{Device, Error, LoDTensor, Pool, RaggedTensor, Result, Tensor, starting_at};
+use ragged::opt::{Pool, starting_at};
+use ragged::{Device, Error, LoDTensor, RaggedTensor, Result, Tensor};
 
 use crate::common::devices;
 

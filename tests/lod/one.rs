@@ -1,7 +1,8 @@
 //! Operations on one tensor.
 
 use proptest::prelude::*;
-use ragged::{Device, HostTensor, HostValues, LoDTensor, Pool, RaggedTensor, starting_at};
+use ragged::opt::{Pool, starting_at};
+use ragged::{Device, HostTensor, HostValues, LoDTensor, RaggedTensor};
 
 use crate::common;
 use crate::sample::{Row, Sample, Sequences, config, everywhere, offsets, same, samples};

@@ -1,6 +1,7 @@
 //! The `lod` family: Paddle's LoD tensors and sequence operations.
 
-use ragged::{DType, Device, HostTensor, HostValues, LoDTensor, Padding, Pool, Result, Scalar, Tensor, starting_at};
+use ragged::opt::{Padding, Pool, starting_at};
+use ragged::{DType, Device, HostTensor, HostValues, LoDTensor, Result, Scalar, Tensor};
 
 use crate::case::{Case, Value};
 use crate::got::Got;
