@@ -187,6 +187,7 @@ mod ops;
 pub mod opt;
 pub mod prelude;
 mod program;
+mod record;
 mod setters;
 mod shape;
 mod sparse;

@@ -1,7 +1,7 @@
 //! Axes of a reduction, and whether they stay.
 
 use crate::error::{Error, Result};
-use crate::ops::axes::Axes;
+use crate::record::axes::Axes;
 use crate::setters::setters;
 use crate::tensor::Tensor;
 
