@@ -35,7 +35,7 @@ use crate::graph::extent::Extent;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
-/// A tensor whose rows form sequences, which may form sequences in turn: Paddle's `LodTensor`.
+/// A tensor whose rows form sequences, which may form sequences in turn: Paddle's `LoDTensor`.
 ///
 /// Level 0 is the outermost; the sequences of the last level consist of rows of the data. A LoD tensor without levels is
 /// a dense tensor. It is immutable and cheap to clone. The conversions from and to a [`Tensor`] or [`RaggedTensor`] cost
