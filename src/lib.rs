@@ -210,7 +210,7 @@ pub use graph::recording::record_async;
 pub use graph::scalar::Scalar;
 pub use half::{bf16, f16};
 pub use integer::Integer;
-pub use lod::LoDTensor;
+pub use lod::LodTensor;
 pub use numerics::{FloatNumerics, Numerics};
 pub use operation::Operation;
 pub use ops::{

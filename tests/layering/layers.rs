@@ -30,7 +30,7 @@ const LAYERS: [&[&str]; 18] = [
 /// Exceptions: file of the importer, imported module, reason.
 const EXCEPTIONS: [(&str, &str, &str); 2] = [
     ("element.rs", "tensor", "an element type names its host values, which are part of a host tensor"),
-    ("ops/index.rs", "arguments", "`s!` expands to the public path of an index"),
+    ("ops/indexing/index.rs", "arguments", "`s!` expands to the public path of an index"),
 ];
 
 /// The index of a module's layer.
