@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ragged::{DType, Device, Program, RaggedTensor, Result, Str, Tensor, TensorSpec, descending, right_of, s};
+use ragged::opt::{descending, right_of};
+use ragged::{DType, Device, Program, RaggedTensor, Result, Str, Tensor, TensorSpec, s};
 
 use crate::common::devices;
 use crate::common::naive::{Rows, rows};

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use ragged::{Device, RaggedTensor, Result, SortKeys, Str, descending};
+use ragged::opt::{SortKeys, descending};
+use ragged::{Device, RaggedTensor, Result, Str};
 
 use crate::common::devices;
 use crate::common::naive::{Rows, host, rows};

@@ -2,15 +2,30 @@
 
 use crate::element::Element;
 use crate::integer::Integer;
+use crate::setters::setters;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// Axis of a sort, with its order. Converts from any integer: ascending along that axis.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{SortAxis, descending};
+/// assert_eq!(SortAxis::from(1).descending(true), descending(1));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SortAxis {
     /// The axis; a negative one counts from the back.
     pub axis: i64,
     /// Whether the greatest value comes first.
     pub descending: bool,
+}
+
+setters! {
+    impl[] SortAxis {
+        descending: bool;
+    }
 }
 
 impl<I: Integer> From<I> for SortAxis {
@@ -22,7 +37,8 @@ impl<I: Integer> From<I> for SortAxis {
 /// Sorts in descending order: along an axis, or by a key of [`Tensor::sort_by`].
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, descending};
+/// use ragged::opt::descending;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![1, 3, 2], vec![4, 5]], &Device::cpu())?;
 /// assert_eq!(x.argsort(descending(1))?.to_vec()?, [1, 2, 0, 1, 0]);
 /// assert_eq!(x.sort_by(descending(&x))?.to_vec()?, [3, 2, 1, 5, 4]);
@@ -74,7 +90,8 @@ impl<'a, T: Element> SortBy for &'a RaggedTensor<T> {
 /// and from tuples, arrays and vectors of keys.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, SortKeys, descending};
+/// use ragged::opt::{SortKeys, descending};
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let year = RaggedTensor::from_nested([1999, 2003, 1999], &device)?;
 /// let name = RaggedTensor::from_nested(["b", "a", "c"], &device)?;

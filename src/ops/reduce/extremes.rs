@@ -24,13 +24,13 @@ operations! {
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the greatest finite value of the dtype; for
     /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Strings are ordered by their bytes;
     /// without any, the result is the empty string, which no string is below: [`Tensor::argmin`] tells them apart.
-    /// Shapes and order as for all [reductions](crate::Axes).
+    /// Shapes and order as for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes). Strings are first ranked, as for a
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes). Strings are first ranked, as for a
     /// [`Tensor::sort`], and those that are found are gathered.
     ///
     /// ```
@@ -53,13 +53,13 @@ operations! {
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the least finite value of the dtype; for
     /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Strings are ordered by their bytes;
     /// without any, the result is the least string, the empty one. Shapes and order as for all
-    /// [reductions](crate::Axes).
+    /// [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes). Strings are first ranked, as for a
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes). Strings are first ranked, as for a
     /// [`Tensor::sort`], and those that are found are gathered.
     ///
     /// ```

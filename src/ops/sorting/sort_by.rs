@@ -21,7 +21,7 @@ operations! {
     /// The dimensions of every key are the first dimensions of this tensor; its innermost dimension is sorted. Keys `[n]`
     /// sort the rows of a tensor, keys `[n, (r)]` the elements of its rows. Several keys, in a tuple, an array or a
     /// `Vec`, sort by the first, and where that is equal by the next. Each ascends, or descends in
-    /// [`descending`](crate::descending)`(&key)`. Keys and elements may be of any dtype; keys are ordered as in
+    /// [`descending`](crate::opt::descending)`(&key)`. Keys and elements may be of any dtype; keys are ordered as in
     /// [`Tensor::sort`]: strings by their bytes, NaN last in either direction. Stable: elements of equal keys keep their
     /// order. Shape and dtype stay, empty rows stay empty. The same bits on every device.
     ///
@@ -34,7 +34,8 @@ operations! {
     /// elements, which fuses into its consumer where nothing below is ragged. No wait.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, descending};
+    /// use ragged::opt::descending;
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
     /// let films = RaggedTensor::from_nested([vec!["Ran", "Alien", "Heat"], vec![], vec!["Big"]], &device)?;
     /// let years = RaggedTensor::from_nested([vec![1985, 1979, 1995], vec![], vec![1988]], &device)?;

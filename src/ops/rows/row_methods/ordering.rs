@@ -28,7 +28,8 @@ impl Row {
     /// row lengths (at the read where only the device knows them); a row of another call.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, descending};
+    /// use ragged::opt::descending;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![2, -3, 1], vec![], vec![4]], &Device::cpu())?;
     /// let y: RaggedTensor<i32> = x.map_rows(|row| row.sort_by(descending(&row.abs()?)))?;
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[-3, 2, 1], [], [4]]>");
