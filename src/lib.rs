@@ -256,9 +256,9 @@ pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, 
 #[cfg(feature = "gpu")]
 pub use tensor::DeviceBuffer;
 pub use tensor::{
-    ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested, RaggedTensor,
-    ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, explain_timed, to_host,
-    to_host_async, to_vecs, with_nrows,
+    ConstantOptions, Fill, FromNested, HostRow, HostRowIter, HostRows, HostRowsIntoIter, HostRowsIter, HostTensor,
+    HostValues, Integers, IntoNested, IntoValues, Nested, RaggedTensor, ReadTogether, RowIds, Tensor, TensorSet,
+    UniformRows, WithNrows, eval, explain, explain_timed, to_host, to_host_async, to_vecs, with_nrows,
 };
 pub use tuning::Tuning;
 

@@ -164,7 +164,9 @@
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
 //! | `x.row_splits`, `row_lengths()`, `value_rowids()`, … | [`row_splits`](Tensor::row_splits), [`row_lengths(1)`](Tensor::row_lengths), [`value_rowids`](Tensor::value_rowids), … | i64; the axis of `row_lengths` is required |
-//! | `x.nrows()`, `tf.size(x)` | [`nrows`](Tensor::nrows), [`size`](Tensor::size) | scalars on the device; [`x.shape()[0]`](Tensor::shape) is the host's |
+//! | `x.nrows()`, `tf.size(x)` | [`nrows`](Tensor::nrows), [`size`](Tensor::size) | scalars on the device; [`x.shape()[0]`](Tensor::shape) is the host's; [`len`](Tensor::len) reads the number if the host lacks it |
+//! | `for row in x` | [`for row in &x.rows()?`](RaggedTensor::rows) | one read for all rows |
+//! | `tf.reduce_all(tf.equal(x, y))`, `StructuredTensor.__eq__` | [`x.equals(&y)`](Tensor::equals), [`StructuredTensor::equals`](crate::StructuredTensor::equals) | a truth value of the host |
 //! | `x.bounding_shape()` | [`bounding_shape`](Tensor::bounding_shape) | |
 //! | `tf.shape(x)` | [`ragged_shape`](Tensor::ragged_shape) | no computation |
 //! | `tf.expand_dims`, `tf.squeeze`, `x.merge_dims` | [`expand_dims`](Tensor::expand_dims), [`squeeze`](Tensor::squeeze), [`merge_dims`](Tensor::merge_dims) | `squeeze(..)` also works for ragged tensors |

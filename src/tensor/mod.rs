@@ -10,9 +10,11 @@ mod display;
 mod evaluation;
 mod from_nested;
 mod host;
+mod host_rows;
 mod host_vec;
 mod integers;
 mod into_values;
+mod len;
 mod nested;
 mod nrows;
 mod partition;
@@ -28,11 +30,13 @@ mod upload;
 mod values;
 
 pub(crate) use assembly::Assembly;
+pub(crate) use both::methods_of_both;
 #[cfg(feature = "gpu")]
 pub use buffers::DeviceBuffer;
 pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};
+pub use host_rows::{HostRow, HostRowIter, HostRows, HostRowsIntoIter, HostRowsIter};
 pub use integers::Integers;
 pub(crate) use integers::Source;
 pub use into_values::IntoValues;
@@ -55,7 +59,6 @@ use crate::graph::node::Node;
 use crate::graph::size::Size;
 use crate::shape::{Dims, RaggedShape, RowPartition};
 use crate::trace::span;
-use both::methods_of_both;
 
 /// Maximum length of a chain of unevaluated nodes; a longer one is evaluated when it is recorded, which bounds the
 /// memory that a recording takes.

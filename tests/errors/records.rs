@@ -3,11 +3,11 @@
 use pollster::block_on;
 use ragged::{
     ConstantOptions, CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoDTensor, LoadOptions, Nested,
-    Pool, Program, RaggedShape, RaggedTensor, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor,
+    Pool, Program, RaggedShape, RaggedTensor, Result, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor,
     TensorSpec, Update, keys, record_async, s, to_host, to_host_async, to_vecs,
 };
 
-use crate::{Misuse, no, read};
+use crate::{Misuse, Subjects, no, read};
 
 pub const SHAPES: &[(&str, Misuse)] = &[
     ("RaggedShape::dense", |s| no(RaggedShape::dense(&[-1], &s.device))),
@@ -129,6 +129,19 @@ pub const SPARSE: &[(&str, Misuse)] = &[
     ("bincount_sparse", |s| no(s.words.bincount_sparse(1, 3))),
 ];
 
+/// Records on another device than the others.
+#[track_caller]
+fn records_elsewhere() -> Result<StructuredTensor> {
+    let a = RaggedTensor::from_nested([1, 2], &Device::cpu_unfused())?;
+    StructuredTensor::from_fields([("a", &a)], [2])
+}
+
+/// A tensor whose number of rows depends on a check that fails on the device.
+#[track_caller]
+fn failing_rows(s: &Subjects) -> Result<Tensor> {
+    s.ints.erased().flat_values()?.boolean_mask(&s.failing()?.flat_values()?.equal(0)?)
+}
+
 pub const RECORDS: &[(&str, Misuse)] = &[
     ("from_fields", |s| no(StructuredTensor::from_fields([("a", &s.x)], [7]))),
     ("from_fields of other rows", |s| no(StructuredTensor::from_fields([("a", &s.x), ("b", &s.other_rows)], [-1, -1]))),
@@ -156,6 +169,10 @@ pub const RECORDS: &[(&str, Misuse)] = &[
         no(StructuredTensor::from_fields([("a", &x)], [1])?.to_value())
     }),
     ("deserialize", |s| no(s.records.deserialize::<Vec<u8>>())),
+    ("equals of records", |s| no(s.records.equals(&records_elsewhere()?))),
+    ("len of records", |s| no(s.records.get(keys![0])?.records()?.len())),
+    ("is_empty of records", |s| no(s.records.get(keys![0])?.records()?.is_empty())),
+    ("len_async of records", |s| no(block_on(s.records.get(keys![0])?.records()?.len_async()))),
     ("JsonLines::open", |_| no(JsonLines::open("no such file"))),
     ("JsonLines::read", |s| no(JsonLines::new(&b"[1"[..]).read(&s.device))),
 ];
@@ -196,6 +213,14 @@ pub const READS: &[(&str, Misuse)] = &[
     ("row_to_host_async", |s| no(block_on(s.t.row_to_host_async(9)))),
     ("rows_to_host", |s| no(s.t.rows_to_host(1..9))),
     ("rows_to_host_async", |s| no(block_on(s.t.rows_to_host_async(1..9)))),
+    ("len", |s| no(failing_rows(s)?.len())),
+    ("len of a scalar", |s| no(s.x.reduce_sum(..)?.len())),
+    ("is_empty", |s| no(failing_rows(s)?.is_empty())),
+    ("len_async", |s| no(block_on(failing_rows(s)?.len_async()))),
+    ("rows", |s| no(s.x.reduce_sum(..)?.rows())),
+    ("rows of a failed check", |s| no(RaggedTensor::<i32>::try_from(s.failing()?)?.rows())),
+    ("rows_async", |s| no(block_on(s.x.reduce_sum(..)?.rows_async()))),
+    ("equals", |s| no(s.failing()?.equals(&s.failing()?))),
     ("row_to_vec_async", |s| no(block_on(s.x.row_to_vec_async(9)))),
     ("to_host of several", |s| no(to_host([&s.failing()?]))),
     ("to_host_async of several", |s| no(block_on(to_host_async([&s.failing()?])))),

@@ -1,11 +1,12 @@
 //! Records of named fields: the reference of `tf.experimental.StructuredTensor` (`reference.rs`), construction and
 //! operations (`operations.rs`), round trips of random records (`round_trips.rs`), bad input (`bad_input.rs`), JSON text
-//! (`json_text.rs`).
+//! (`json_text.rs`), equality and numbers of records (`equality.rs`).
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod bad_input;
+mod equality;
 mod json_text;
 mod operations;
 mod reference;
