@@ -248,7 +248,7 @@ pub use ops::{
 pub use program::{LoadOptions, SavedModel};
 pub use program::{Program, TensorSpec};
 pub use shape::{Lengths, RaggedShape, RowPartition};
-pub use sparse::{ConcatAxis, SparseTensor, expanding};
+pub use sparse::{ConcatAxis, HostSparseTensor, SparseTensor, expanding};
 pub use stats::Stats;
 #[cfg(feature = "json")]
 pub use structured::{Batches, JsonLines, JsonType, Misfit};

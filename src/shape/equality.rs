@@ -6,9 +6,8 @@ use crate::error::{Error, Result};
 use crate::graph::backend::{BackendRef, Part};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Node;
 use crate::graph::recording::read_now;
-use crate::graph::size::Size;
 
 /// A comparison of layouts that is decided on the host, unless only the device knows a size or a length: by one read for
 /// all of them.
@@ -162,13 +161,5 @@ impl RowPartition {
         let mut rows = LayoutComparison::new(OP, node.backend());
         let may_agree = rows.agree(self.nrows_extent().agrees(other.nrows_extent())) && rows.agree(self.agrees(other));
         Ok(may_agree && rows.decide()?)
-    }
-
-    /// An array of the partition: its splits, or one that its number of rows is in.
-    fn any_node(&self) -> Option<Node> {
-        match self.rows() {
-            Rows::Splits(node) => Some(node.clone()),
-            Rows::Uniform(_) => self.nrows_extent().size().counts().into_iter().find_map(Size::count_node),
-        }
     }
 }

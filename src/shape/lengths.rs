@@ -63,7 +63,7 @@ impl RaggedShape {
     /// use ragged::{Device, RaggedShape};
     /// let device = Device::cpu();
     /// let shape = RaggedShape::from_lengths(&[4.into(), [2, 1, 0, 8].into(), 12.into()], &device)?;
-    /// assert_eq!(shape.to_string(), "[4, None, 12]");
+    /// assert_eq!(shape.text(), "[4, None, 12]");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]

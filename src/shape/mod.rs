@@ -17,6 +17,7 @@ mod known_sizes;
 mod lengths;
 mod level_below;
 mod ragged_shape;
+mod reads;
 mod row_partition;
 
 pub(crate) use agreement::{Agreement, RowDifference};

@@ -199,7 +199,7 @@ fn with_sizes(op: &'static str, mut shape: RaggedShape, sizes: &[i64]) -> Result
     let differ = |dim: usize, size: i64| Error::Shape {
         op,
         lhs: format!("{sizes:?}"),
-        rhs: shape.to_string(),
+        rhs: shape.text(),
         what: format!("dimension {dim} of the records is given as {size}"),
         location,
     };

@@ -312,6 +312,6 @@ methods_of_both! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn shape_text(&self) -> String {
-        self.shape.to_string()
+        self.shape.text()
     }
 }

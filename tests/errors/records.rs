@@ -126,6 +126,17 @@ pub const SPARSE: &[(&str, Misuse)] = &[
     ("to_sparse", |s| no(s.x.erased().slice(s![0, 0])?.to_sparse())),
     ("to_ragged", |s| no(s.sparse.expand_dims(0)?.to_ragged())),
     ("values_by_row", |s| no(s.sparse.reduce_sum_sparse([0, 1]).and_then(|x| x.values_by_row()))),
+    ("to_host of sparse", |s| {
+        let indices = RaggedTensor::from_nested([[0i64, 7]], &s.device)?;
+        no(SparseTensor::new(&indices, &RaggedTensor::from_nested([1], &s.device)?, &[1, 1])?.to_host())
+    }),
+    ("to_host_async of sparse", |s| {
+        let indices = RaggedTensor::from_nested([[0i64, 7]], &s.device)?;
+        no(block_on(SparseTensor::new(&indices, &RaggedTensor::from_nested([1], &s.device)?, &[1, 1])?.to_host_async()))
+    }),
+    ("to_device of sparse", |s| {
+        no(ragged::HostSparseTensor { indices: vec![1], ..s.sparse.to_host()? }.to_device(&s.device))
+    }),
     ("bincount_sparse", |s| no(s.words.bincount_sparse(1, 3))),
 ];
 
