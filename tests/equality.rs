@@ -181,7 +181,7 @@ fn errors_of_the_operands_are_errors_of_the_comparison() -> Result<()> {
         assert!(matches!(x.equals(&other), Err(Error::Devices { op: "equals", .. })), "{label}");
         let lengths = HostTensor::dense(&[2], HostValues::I64(vec![2, -1])).to_device(&device)?.add(0)?;
         let broken = RowPartition::from_row_lengths(&lengths, &device)?;
-        let whole = RowPartition::from_row_lengths(&[2, 1], &device)?;
+        let whole = RowPartition::from_row_lengths([2, 1], &device)?;
         assert!(broken.equals(&whole).is_err() && whole.equals(&broken).is_err(), "{label}");
         let shape = RaggedShape::from_row_partitions(&[broken], &[-1], &device)?;
         let whole = RaggedShape::from_row_partitions(&[whole], &[-1], &device)?;
