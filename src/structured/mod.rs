@@ -18,6 +18,7 @@ mod like;
 mod promote;
 mod record_shape;
 mod reshape;
+mod rows;
 mod updates;
 
 use std::collections::BTreeMap;

@@ -168,6 +168,12 @@ pub const RECORDS: &[(&str, Misuse)] = &[
         let far = RaggedTensor::from_nested([9], &s.device)?.add(0)?;
         read(s.records.gather(&far)?.field_value("a")?.tensor())
     }),
+    ("row_at of records", |s| no(s.records.row_at(&s.x))),
+    ("row_at of records, on the device", |s| {
+        let far = RaggedTensor::from_nested([9], &s.device)?.reduce_sum(..)?;
+        read(s.records.row_at(&far)?.field_value("a")?.tensor())
+    }),
+    ("slice_rows of records", |s| no(s.records.slice_rows(&[0, 0], &[1, 1]))),
     ("StructuredTensor::concat", |s| no(StructuredTensor::concat(&[&s.records, &s.records], 7))),
     ("merge_dims", |s| no(s.records.merge_dims(0, 7))),
     ("StructuredTensor::expand_dims", |s| no(s.records.expand_dims(9))),
@@ -175,6 +181,13 @@ pub const RECORDS: &[(&str, Misuse)] = &[
     ("promote", |s| no(s.records.promote("a", "b"))),
     ("with_updates", |s| no(s.records.with_updates([Update::remove("z")]))),
     ("from_serialize", |s| no(StructuredTensor::from_serialize(&[1, 2], &s.device))),
+    ("from_serialize_with_schema", |s| {
+        no(StructuredTensor::from_serialize_with_schema(&[1], &ragged::JsonType::from(DType::I32), &s.device))
+    }),
+    ("from_serialize_with_schema, a bad schema", |s| {
+        let unnamed = ragged::JsonType::record([("", DType::I32)]);
+        no(FieldValue::from_serialize_with_schema(&[1], &unnamed, &s.device))
+    }),
     ("to_value", |s| {
         let x = RaggedTensor::from_nested([f32::NAN], &s.device)?;
         no(StructuredTensor::from_fields([("a", &x)], [1])?.to_value())
