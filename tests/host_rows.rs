@@ -94,7 +94,7 @@ impl Lists<Self> for i32 {
 impl<T: Element, N: Lists<T>> Lists<T> for Vec<N> {
     fn of(row: HostRow<'_, T>) -> Self {
         assert_eq!(row.outer_iter().len(), row.len());
-        assert_eq!(row.is_empty(), row.len() == 0);
+        assert_eq!(row.is_empty(), row.outer_iter().next().is_none());
         row.outer_iter().map(N::of).collect()
     }
 }
@@ -168,7 +168,7 @@ fn len_is_the_number_of_rows() -> Result<()> {
         assert!(matches!(scalar.is_empty(), Err(Error::Argument { op: "is_empty", .. })), "{label}");
         assert!(matches!(block_on(scalar.len_async()), Err(Error::Argument { op: "len", .. })), "{label}");
         assert_eq!(RaggedShape::dense::<i64>(&[], &device)?.nrows(), None);
-        let rows = RowPartition::from_row_lengths(&[1, 2], &device)?;
+        let rows = RowPartition::from_row_lengths([1, 2], &device)?;
         assert_eq!(RaggedShape::from_row_partitions(&[rows], &[-1], &device)?.nrows(), Some(2));
     }
     Ok(())
