@@ -5,7 +5,8 @@ mod common;
 use std::sync::{Mutex, MutexGuard};
 
 use pollster::block_on;
-use ragged::{Device, Element, Error, FromNested, HostRow, RaggedShape, RaggedTensor, Result, RowPartition, Str};
+use ragged::arguments::FromNested;
+use ragged::{Device, Element, Error, HostRow, RaggedShape, RaggedTensor, Result, RowPartition, Str};
 
 /// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
 fn exclusive() -> MutexGuard<'static, ()> {

@@ -12,7 +12,8 @@ use crate::element::Element;
 /// and concatenated as a whole.
 ///
 /// ```
-/// use ragged::{Device, HostValues, RaggedTensor, Result, Tensor, TensorSet, eval, to_host};
+/// use ragged::arguments::TensorSet;
+/// use ragged::{Device, HostValues, RaggedTensor, Result, Tensor, eval, to_host};
 /// struct Batch {
 ///     tokens: RaggedTensor<i32>,
 ///     weights: RaggedTensor<f32>,

@@ -1,6 +1,7 @@
 //! `{:?}` of the public types.
 
-use ragged::{Device, Program, TensorSpec, s, weighted};
+use ragged::opt::weighted;
+use ragged::{Device, Program, TensorSpec, s};
 
 use crate::{Subjects, common};
 
@@ -36,14 +37,14 @@ fn debug_output_does_not_grow_with_the_device() {
                 ("RaggedShape", format!("{shape:?}")),
                 ("RowPartition", format!("{:?}", s.x.partitions()[0])),
                 ("RowPartition of the device", format!("{:?}", some.partitions()[0])),
-                ("NewShape", format!("{:?}", ragged::NewShape::from(shape))),
+                ("NewShape", format!("{:?}", ragged::arguments::NewShape::from(shape))),
                 ("RecordShape", format!("{:?}", ragged::RecordShape::from(shape))),
                 ("SparseTensor", format!("{:?}", s.sparse)),
                 ("StructuredTensor", format!("{:?}", s.records)),
-                ("LoDTensor", format!("{:?}", s.lod)),
-                ("Operand", format!("{:?}", ragged::Operand::from(&s.x))),
-                ("Factor", format!("{:?}", ragged::Factor::from(&s.x))),
-                ("GatherIndices", format!("{:?}", ragged::GatherIndices::from(&s.ints))),
+                ("LodTensor", format!("{:?}", s.lod)),
+                ("Operand", format!("{:?}", ragged::arguments::Operand::from(&s.x))),
+                ("Factor", format!("{:?}", ragged::opt::Factor::from(&s.x))),
+                ("GatherIndices", format!("{:?}", ragged::opt::GatherIndices::from(&s.ints))),
                 ("LookupIds", format!("{:?}", weighted(&s.ints, &s.x))),
                 ("Update", format!("{:?}", ragged::Update::set("a", &s.x))),
                 ("Row", of_row(&s)),
@@ -53,7 +54,7 @@ fn debug_output_does_not_grow_with_the_device() {
                 ("Program", of_program(&s)),
                 ("FieldValue", format!("{:?}", ragged::FieldValue::from(&s.records))),
                 ("Explain", format!("{:?}", s.t.explain().expect("explained"))),
-                ("CrossInput", format!("{:?}", ragged::CrossInput::from(&s.ints))),
+                ("CrossInput", format!("{:?}", ragged::arguments::CrossInput::from(&s.ints))),
             ]
         };
         s.t.eval().expect("evaluated");

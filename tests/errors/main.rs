@@ -12,7 +12,7 @@ mod rows;
 mod tensors;
 
 use ragged::{
-    DType, Device, DeviceOptions, Error, LoDTensor, RaggedShape, RaggedTensor, Result, SparseTensor, Str,
+    DType, Device, DeviceOptions, Error, LodTensor, RaggedShape, RaggedTensor, Result, SparseTensor, Str,
     StructuredTensor, Tensor, s,
 };
 
@@ -34,7 +34,7 @@ struct Subjects {
     sparse: SparseTensor,
     other_sparse: SparseTensor,
     records: StructuredTensor,
-    lod: LoDTensor,
+    lod: LodTensor,
     device: Device,
 }
 
@@ -53,7 +53,7 @@ impl Subjects {
             sparse: SparseTensor::from_entries(&[[0, 1], [2, 0]], [1, 2], [3, 5], device)?,
             other_sparse: SparseTensor::from_entries(&[[0, 1]], [1], [3, 4], device)?,
             records: StructuredTensor::from_fields([("a", &RaggedTensor::from_nested([1, 2], device)?)], [2])?,
-            lod: LoDTensor::from_lengths(&RaggedTensor::from_nested([[1], [2], [3]], device)?, [[2, 1]])?,
+            lod: LodTensor::from_lengths(&RaggedTensor::from_nested([[1], [2], [3]], device)?, [[2, 1]])?,
             device: device.clone(),
         })
     }
