@@ -4,6 +4,7 @@ use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::record::runs::single_row;
 use crate::shape::{RaggedShape, RowPartition, same_layout};
@@ -39,7 +40,7 @@ impl AxisRows {
             let rows = match count.as_known() {
                 // The size of the result is then known on the host too.
                 Some(_) => RowPartition::uniform(count.size(), Extent::known(1))?,
-                None => single_row(x.backend(), op, count)?,
+                None => single_row(Recorder::new(x.backend(), op), count)?,
             };
             return Ok(Self { op, above: Vec::new(), rows, elements: x.clone(), ragged_rank, axis });
         }

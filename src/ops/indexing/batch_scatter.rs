@@ -8,6 +8,7 @@ use crate::graph::conditions::conditional_arrays;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::gather::{OUT_OF_RANGE, in_range};
 use crate::ops::operations;
@@ -123,10 +124,11 @@ impl Tensor {
         // An update at an index out of range gets a key beyond all elements, which drops it.
         let key = ok.select(own.rows.within(row, index.cast(DType::U32)), Expr::u32(u32::MAX));
         let key = Node::map(backend, op, count.clone(), key, &asserts);
-        let keys = ByKey::new(backend, op, count, Expr::load(&key, Expr::index()), cells)?;
+        let rec = Recorder::new(backend, op);
+        let keys = ByKey::new(rec, count, Expr::load(&key, Expr::index()), cells)?;
         let wide = self.dtype().accumulator();
         let update = Expr::load(updates.numbers(op)?, Expr::index()).cast(wide);
-        let sums = keys.reduce(backend, op, ReduceOp::Sum, width, &update)?;
+        let sums = keys.reduce(rec, ReduceOp::Sum, width, &update)?;
         if sums.extent().capacity() == 0 {
             return self.on_condition(op, &[asserts, conditional_arrays(&update, [])].concat());
         }

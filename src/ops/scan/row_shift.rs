@@ -5,7 +5,7 @@ use crate::element::{Arithmetic, Element};
 use crate::error::{Error, Result, here, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
@@ -194,9 +194,10 @@ fn roll(x: &Tensor, by: impl Integer, axis: impl Integer) -> Result<Tensor> {
 #[track_caller]
 fn local_index(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     const OP: &str = "local_index";
+    let rec = Recorder::new(x.backend(), OP);
     let axis = x.axis(OP, axis.saturating_i64())?;
-    let position = Levels::of(x)?.place(axis).cast(DType::I64);
-    x.with_value_node(Node::map(x.backend(), OP, x.count()?, position, &[]))
+    let position = Levels::of(rec, x)?.place(axis).cast(DType::I64);
+    x.with_value_node(rec.map(x.count()?, position, &[]))
 }
 
 /// The number that a fill value is, or an error for a tensor.

@@ -9,6 +9,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::ops::indexing::mask::kept_positions;
 use crate::ops::operations;
 use crate::ops::sorting::sort::Sorted;
@@ -144,7 +145,7 @@ fn group_by_key(x: &Tensor, keys: &impl AsRef<Tensor>) -> Result<(Tensor, Tensor
     let keys = keys.as_ref();
     Device::check_same(OP, x.backend(), keys.backend())?;
     let (along, asserts) = x.along_innermost_of(OP, keys)?;
-    let sorted = Sorted::new(OP, keys, (-1).into(), false)?;
+    let sorted = Sorted::new(Recorder::new(keys.backend(), OP), keys, (-1).into(), false)?;
     let (at, one) = (Expr::index(), Expr::u32(1));
     let previous = at.clone().max(one.clone()).sub(one);
     let begins = differ(sorted.at(at.clone()), sorted.at(previous));

@@ -6,6 +6,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
 use crate::ops::indexing::mask::kept_positions;
@@ -200,7 +201,7 @@ impl Tensor {
         let both = if set_op == SetOp::Union { [self, other] } else { [other, self] };
         let both = Self::concatenated(op, &both, -1)?;
         let (along, others) = (AxisRows::innermost(op, &both)?, AxisRows::innermost(op, other)?);
-        let sorted = Sorted::new(op, &both, (-1).into(), false)?;
+        let sorted = Sorted::new(Recorder::new(both.backend(), op), &both, (-1).into(), false)?;
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (rows, count) = (&along.rows, along.rows.nvals_extent());
         let row = rows.row_of(at.clone());

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::index::Index;
 use crate::record::rows::Repeats;
@@ -190,7 +191,7 @@ impl Indices {
                 true => Extent::known(self.nrows.on_host(backend, self.op)?),
                 false => self.nrows.clone(),
             };
-            dims.insert(0, (single_row(backend, self.op, number)?, false));
+            dims.insert(0, (single_row(Recorder::new(backend, self.op), number)?, false));
         } else {
             batch_of = above[batch - 1..].iter().rev().fold(Expr::index(), |at, p| p.row_of(at));
         }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoGatherIndices;
 use crate::ops::options::{GatherIndices, batched};
 use crate::record::runs::single_row;
@@ -182,7 +183,7 @@ fn gather_nd(x: &Tensor, indices: &impl AsRef<Tensor>) -> Result<Tensor> {
         position = place.checked(check, ok);
     }
     if len == 0 {
-        let all = single_row(x.backend(), OP, x.nrows_extent())?;
+        let all = single_row(Recorder::new(x.backend(), OP), x.nrows_extent())?;
         below = if x.rank() == 0 { below.inner_to_partitions(0)? } else { below.under(all)? };
     }
     let repeats = repeats(&vectors);
