@@ -16,10 +16,10 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::expr::Check;
-use super::extent::{read_u32, read_u32_if};
 use super::node::{Product, RowDomain};
 use super::opcode::ReduceOp;
 use super::rank_bitmap::RankBitmap;
+use super::recording::{read_u32, read_u32_if};
 use super::reducer::Reducer;
 use super::{BackendRef, Expr, Extent, Node, Size};
 use crate::dtype::DType;

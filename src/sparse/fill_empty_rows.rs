@@ -60,8 +60,9 @@ impl SparseTensor {
         };
         let rows = RowPartition::from_splits_node(splits, nrows, count.size()).with_nvals(members.clone());
         let order = Expr::load(keys.order(), Expr::index());
+        let rec = Recorder::new(backend, OP);
         let by_row =
-            |t: &Tensor| t.take_rows(OP, members.clone(), order.clone(), Repeats::Never, &[])?.under(rows.clone());
+            |t: &Tensor| t.take_rows(rec, members.clone(), order.clone(), Repeats::Never, &[])?.under(rows.clone());
         let (values, empty) = by_row(&self.values)?.fill_empty_rows(default)?;
         let (all, _) = by_row(&coordinates.tensor(self)?)?.fill_empty_rows(0i64)?;
         let filled = &all.partitions()[0];

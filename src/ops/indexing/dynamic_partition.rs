@@ -150,7 +150,7 @@ impl Groups {
         let key = ok.select(group.cast(DType::U32), groups.expr());
         let keys = ByKey::new(Recorder::new(backend, op), &count, key, &groups)?;
         let order = Expr::load(keys.order(), Expr::index());
-        let sorted = data.take_rows(op, count.clone(), order, Repeats::Never, &asserts)?;
+        let sorted = data.take_rows(Recorder::new(backend, op), count.clone(), order, Repeats::Never, &asserts)?;
         let rows = match keys.rows(1).rows {
             Rows::Splits(splits) => RowPartition::from_splits_node(splits, groups, count.size()),
             // No elements or no groups: empty rows, still ragged by type.

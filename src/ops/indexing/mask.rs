@@ -99,7 +99,7 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
         }
         _ => {
             let from = kept_positions(backend, OP, &marks, &stay);
-            below.take_rows(OP, stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
+            below.take_rows(Recorder::new(backend, OP), stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
         }
     };
     parts.extend(taken.partitions().iter().cloned());

@@ -114,7 +114,13 @@ impl Indices {
             asserts.push(Node::assert(params.backend(), self.count.clone(), ok.clone(), check.clone()));
         }
         let position = position.checked(check, ok);
-        params.take_rows(self.op, self.count.clone(), position, repeats(&self.count), &asserts)
+        params.take_rows(
+            Recorder::new(params.backend(), self.op),
+            self.count.clone(),
+            position,
+            repeats(&self.count),
+            &asserts,
+        )
     }
 
     /// The gathered rows, one per index, below the dimensions of the indices. They keep their own partitions only if
@@ -185,7 +191,7 @@ impl Indices {
         }
         let mut batch_of = Expr::u32(0);
         if batch == 0 {
-            // All rows have the same indices: those of the one row of everything.
+            // All rows have the same indices: the batch is one row that holds all of them.
             let number = match is_dense {
                 // A dimension of a dense tensor: the wait, where only the device knows it.
                 true => Extent::known(self.nrows.on_host(backend, self.op)?),
@@ -198,7 +204,7 @@ impl Indices {
         let (partitions, flags): (Vec<_>, Vec<_>) = dims.into_iter().unzip();
         let values = Values::Numbers(self.node.clone());
         let all = Tensor::new(backend, partitions, Some(self.count.clone()), [], values)?;
-        let each = all.take_rows(self.op, rows.clone(), batch_of, Repeats::Maybe, &[])?;
+        let each = all.take_rows(Recorder::new(backend, self.op), rows.clone(), batch_of, Repeats::Maybe, &[])?;
         let dims = each.partitions().iter().cloned().zip(flags).collect();
         Ok(own(dims, each.numbers(self.op)?.clone(), each.count()?))
     }

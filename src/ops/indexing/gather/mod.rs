@@ -187,13 +187,13 @@ fn gather_nd(x: &Tensor, indices: &impl AsRef<Tensor>) -> Result<Tensor> {
         below = if x.rank() == 0 { below.inner_to_partitions(0)? } else { below.under(all)? };
     }
     let repeats = repeats(&vectors);
-    let taken = below.take_rows(OP, vectors, position, repeats, &asserts)?;
+    let taken = below.take_rows(Recorder::new(x.backend(), OP), vectors, position, repeats, &asserts)?;
     indices.scalar |= indices.rank == 1;
     indices.above(taken, len > 0 || x.ragged_rank() > 0)
 }
 
 impl Tensor {
-    /// Whether rows of the tensor hold nothing by their type, so that taking them reads no index.
+    /// Whether a dimension of size 0 makes the rows of the tensor empty by type, so that a gather of rows reads no index.
     fn reads_no_index(&self) -> bool {
         let sizes = self.partitions().iter().map(RowPartition::uniform_length);
         // The first ragged dimension reads where its rows are; none above it may be of size 0.

@@ -187,7 +187,7 @@ impl Row {
         };
         let members = members.with_nvals(count.clone());
         let from = Expr::load(by.order(), at);
-        let taken = elements.take_rows(OP, Extent::clone(count), from, Repeats::Never, &[])?;
+        let taken = elements.take_rows(Recorder::new(backend, OP), Extent::clone(count), from, Repeats::Never, &[])?;
         self.with(taken.under(members)?.under(columns)?)
     }
 }
