@@ -150,7 +150,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// The comparison that a condition is about: the last one of a conjunction, such as `index < size` after the test of
+    /// The comparison that decides a condition: the last one of a conjunction, such as `index < size` after the test of
     /// the sign, and the first one of a disjunction, whose others are exceptions.
     ///
     /// Equalities compare sizes. An inequality counts only if it compares an index with a size: others compare sums that

@@ -201,7 +201,7 @@ impl SparseTensor {
         Self::new(&indices, &values, &dense_shape)
     }
 
-    /// A tensor whose coordinates satisfy what `order` says, and lie within the dense shape.
+    /// A tensor whose coordinates are in the order `order`, and lie within the dense shape.
     fn of_parts(indices: Tensor, values: Tensor, dense_shape: Vec<u64>, order: Order) -> Self {
         Self { indices, values, dense_shape, order, conditions: Vec::new() }
     }

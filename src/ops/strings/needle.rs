@@ -19,9 +19,10 @@ use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
 use crate::graph::opcode::ReduceOp;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::record::by_key::reduce_rows;
 use crate::shape::RowPartition;
 
@@ -143,9 +144,11 @@ impl<'t> Candidates<'t> {
         let place = Expr::index().rem(Expr::u32(width)).add(Expr::u32(side.start as u32));
         let byte = Expr::load(bytes, self.position().at(&candidate).add(place.clone()));
         let equal = byte.eq(Expr::load(pattern, place)).cast(DType::U32);
-        let (rows, count) = (Rows::Uniform(width.into()), self.count());
-        let all = count.times(self.op, width.into())?;
-        let least = reduce_rows(self.backend, self.op, ReduceOp::Min, (&rows, count), &all, 1, equal)?;
+        let rec = Recorder::new(self.backend, self.op);
+        let nrows = self.count().clone();
+        let nvals = rec.times(&nrows, width)?;
+        let rows = RowDomain { rows: Rows::Uniform(width.into()), nrows, nvals, inner: 1 };
+        let least = reduce_rows(rec, ReduceOp::Min, rows, equal)?;
         Ok(Expr::load(&least, Expr::index()).ne(Expr::u32(0)))
     }
 

@@ -9,6 +9,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::{CheckedStrings, Expr};
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::by_key::reduce_rows;
 use crate::record::elementwise::Site;
@@ -137,9 +138,9 @@ impl Tensor {
         let flag = |condition: Expr| condition.select(Expr::u32(1), Expr::u32(0));
         let is_digit = digit.clone().lt(Expr::u32(10));
         let misfit = is_digit.not().or(small.not().and(digit.ne(Expr::u32(0))));
-        let reduce = |by, value: Expr| {
-            let rows = (strings.rows(), strings.nrows_extent());
-            let node = reduce_rows(backend, op, by, rows, strings.nvals_extent(), 1, value)?;
+        let rec = Recorder::new(backend, op);
+        let reduce = |by: ReduceOp, value: Expr| {
+            let node = reduce_rows(rec, by, strings.domain(1), value)?;
             Ok::<_, Error>(Expr::load(&node, at.clone()))
         };
         let (value, misfit) = (reduce(ReduceOp::Sum, value)?, reduce(ReduceOp::Max, flag(inside.and(misfit)))?);
