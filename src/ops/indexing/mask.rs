@@ -108,6 +108,7 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
 }
 
 /// The `stay` positions that remain, in ascending order.
+#[track_caller]
 pub(crate) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &RankBitmap, stay: &Extent) -> Node {
     Recorder::new(backend, op).kept(marks, stay.clone())
 }
