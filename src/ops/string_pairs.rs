@@ -15,14 +15,14 @@ use crate::tensor::{BytesBound, Pick, Tensor, Values};
 const SMALL: u64 = 1 << 16;
 
 /// The strings of one operand, and the position in it of each string of the result's layout.
-struct Side {
+pub(super) struct Side {
     values: Values,
-    place: Place,
+    pub(super) place: Place,
 }
 
 impl Side {
     #[track_caller]
-    fn new(op: &'static str, operand: &Operand<'_>, together: &Together<'_>, k: usize) -> Result<Self> {
+    pub(super) fn new(op: &'static str, operand: &Operand<'_>, together: &Together<'_>, k: usize) -> Result<Self> {
         let values = match operand {
             Operand::Tensor(t) => t.values_ref().clone(),
             Operand::Value(fill) => {
@@ -35,7 +35,7 @@ impl Side {
     }
 
     #[track_caller]
-    fn parts(&self, op: &'static str) -> Result<(&RowPartition, &Node)> {
+    pub(super) fn parts(&self, op: &'static str) -> Result<(&RowPartition, &Node)> {
         match &self.values {
             Values::Strings { strings, bytes } => Ok((strings, bytes)),
             Values::Numbers(n) => Err(crate::Error::unsupported(op, n.dtype(), "it needs byte strings")),
@@ -43,7 +43,7 @@ impl Side {
     }
 
     /// Bound on the bytes that the operand contributes to `count` strings of the result.
-    fn bound(&self, count: &Extent) -> BytesBound {
+    pub(super) fn bound(&self, count: &Extent) -> BytesBound {
         let own = self.values.bytes_capacity();
         if self.place == Place::Same {
             return BytesBound::AtMost(self.values.bytes_size());

@@ -1,9 +1,14 @@
 //! Operations on byte strings.
 
+pub(super) mod affix;
+pub(super) mod as_bytes;
 pub(super) mod as_string;
+mod borders;
 pub(super) mod bytes_split;
 pub(super) mod case;
 mod characters;
+mod disjoint;
+pub(super) mod field;
 pub(super) mod format;
 pub(super) mod join;
 pub(super) mod length;
