@@ -209,6 +209,7 @@ mod numerics;
 mod operation;
 mod ops;
 mod program;
+mod record;
 mod shape;
 mod sparse;
 mod stats;

@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::integer::Integer;
-use crate::ops::Repeats;
+use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 

@@ -2,7 +2,8 @@
 
 use super::{LoDTensor, named};
 use crate::error::{Error, Result, here, on_behalf};
-use crate::ops::{Index, counted_tensors};
+use crate::ops::Index;
+use crate::record::tensor_list::counted_tensors;
 use crate::tensor::{HostTensor, Tensor};
 
 impl LoDTensor {

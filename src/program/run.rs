@@ -178,6 +178,25 @@ impl Results<'_> {
     /// A size as the outputs have it: one that follows from the sizes of the inputs is the same arithmetic of them, so
     /// that layouts which are equal by construction are known to be.
     fn size(&mut self, size: SizeId) -> Size {
+        // Operands first, without recursion: operations may be nested to any depth.
+        let mut stack = vec![size];
+        while let Some(&size) = stack.last() {
+            let first = stack.len();
+            if let (None, SizeDef::Op(_, a, b)) =
+                (&self.sizes[size.index()], &self.code.traced.program.sizes()[size.index()])
+            {
+                stack.extend([*b, *a].into_iter().filter(|operand| self.sizes[operand.index()].is_none()));
+            }
+            if stack.len() == first {
+                stack.pop();
+                self.made_size(size);
+            }
+        }
+        self.sizes[size.index()].clone().expect("bug: a size that was not made")
+    }
+
+    /// The size of a result whose operands are made.
+    fn made_size(&mut self, size: SizeId) -> Size {
         let k = size.index();
         if let Some(known) = &self.sizes[k] {
             return known.clone();

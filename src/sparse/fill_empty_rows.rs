@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
-use crate::ops::ByKey;
 use crate::ops::IntoOperand;
+use crate::record::by_key::ByKey;
 use crate::shape::{Repeats, RowPartition};
 use crate::tensor::Tensor;
 

@@ -8,7 +8,8 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::size::RecordedSize;
-use crate::ops::{Aggregate, kept_positions, reduce_rows};
+use crate::ops::{Aggregate, kept_positions};
+use crate::record::by_key::reduce_rows;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 

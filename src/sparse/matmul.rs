@@ -8,7 +8,8 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
-use crate::ops::{Factor, reduce_rows};
+use crate::ops::Factor;
+use crate::record::by_key::reduce_rows;
 use crate::tensor::{Tensor, Values};
 
 impl SparseTensor {

@@ -10,7 +10,8 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
 use crate::ops::IntoReduceAxes;
-use crate::ops::{Aggregate, Axes, ByKey, ReduceAxes};
+use crate::ops::{Aggregate, Axes, ReduceAxes};
+use crate::record::by_key::ByKey;
 use crate::tensor::{Tensor, Values};
 
 /// The dimensions of a reduction.

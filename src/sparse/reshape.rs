@@ -13,7 +13,8 @@ use crate::graph::recording::read_now;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
-use crate::ops::{one_row, reduce_rows};
+use crate::record::by_key::one_row;
+use crate::record::by_key::reduce_rows;
 
 impl SparseTensor {
     /// The same elements, in the same row-major order, under another dense shape. One size may be -1: it follows from

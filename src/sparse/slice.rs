@@ -6,7 +6,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::integer::{Integer, non_negative};
-use crate::ops::counted_tensors;
+use crate::record::tensor_list::counted_tensors;
 
 impl SparseTensor {
     /// The part of the tensor that begins at `start` and has `size` elements along each dimension, or fewer where the

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use crate::functions::{Function, functions, types};
 
 /// The folders and files of public types: all but those whose functions set a field of options.
-const EXEMPLIFIED: [&str; 12] = [
+const EXEMPLIFIED: [&str; 13] = [
     "ops",
+    "record",
     "tensor",
     "shape",
     "sparse",

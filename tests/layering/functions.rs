@@ -47,7 +47,7 @@ pub fn functions(inside: &str) -> Vec<Function> {
 
 /// The methods that declarations of operations make.
 fn declared() -> impl Iterator<Item = Function> {
-    let by_hand = read(&src().join("ops/by_hand.rs"));
+    let by_hand = read(&src().join("ops/declarations/by_hand.rs"));
     let is_made = move |operation: &&Operation| {
         ["(", "<"].iter().all(|after| !by_hand.contains(&format!("    fn {}{after}", operation.name)))
     };

@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 16] = [
     &["shape"],
     &["element"],
     &["tensor"],
-    &["operation"],
+    &["operation", "record"],
     &["ops"],
     &["program"],
     &["sparse", "structured"],

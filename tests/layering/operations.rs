@@ -34,7 +34,7 @@ fn every_operation_is_declared_once() {
 
 #[test]
 fn every_list_of_declarations_is_joined() {
-    let joined = read(&src().join("ops/declared.rs"));
+    let joined = read(&src().join("ops/declarations/declared.rs"));
     for file in files(&src().join("ops")) {
         let module = file.strip_prefix(src().join("ops")).unwrap().with_extension("");
         let module = module.to_string_lossy().replace("/mod", "").replace('/', "::");
@@ -43,7 +43,10 @@ fn every_list_of_declarations_is_joined() {
                 continue;
             };
             let list = rest.split(':').next().unwrap();
-            assert!(joined.contains(&format!("    {module}::{list},")), "add {module}::{list} to src/ops/declared.rs");
+            assert!(
+                joined.contains(&format!("    {module}::{list},")),
+                "add {module}::{list} to src/ops/declarations/declared.rs"
+            );
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod shared_sizes;
 
 use common::devices;
 use ragged::{

@@ -7,14 +7,20 @@ use super::{Expr, ExprKind, Extent, InPlan, Node, Size};
 use crate::graph::digest::{Digest, DigestSet};
 use crate::graph::handles::SizeHandle;
 use crate::graph::program::{ArrayId, SizeId};
+use crate::graph::size::fold::{Part, Walked, fold};
 use crate::graph::size::{SizeOp, size_operations};
 
 /// A size other than a constant.
 #[derive(Debug)]
 pub(crate) struct Symbol {
     digest: Digest,
+    /// See [`Walked::weight`].
+    weight: u32,
     /// Whether the value differs from run to run.
     varies: bool,
+    contains_count: bool,
+    /// The value of a size that does not vary.
+    fixed: Option<u32>,
     kind: SizeKind,
 }
 
@@ -43,38 +49,55 @@ pub(crate) struct DeviceCount {
     pub(crate) at: Size,
 }
 
+/// Weight of a size whose drop may not be recursive.
+const MANY: u32 = 64;
+
 size_operations!(Size: add Add, sub Sub, div Div, max Max);
 
 impl Size {
-    fn symbol(digest: Digest, varies: bool, kind: SizeKind) -> Self {
-        Self::Symbol(Arc::new(Symbol { digest, varies, kind }))
+    fn symbol(digest: Digest, kind: SizeKind) -> Self {
+        let symbol = match &kind {
+            SizeKind::Given(_) | SizeKind::InputLen(_) => (1, true, false, None),
+            SizeKind::Count(..) => (1, true, true, None),
+            SizeKind::Added(_, bound) => (bound.weight().saturating_add(1), true, true, None),
+            SizeKind::Len(node) => {
+                let size = node.extent().size();
+                (size.weight().saturating_add(1), size.varies(), false, size.fixed())
+            }
+            SizeKind::Op(op, a, b) => {
+                let fixed = a.fixed().zip(b.fixed()).map(|(a, b)| op.apply(a, b));
+                let weight = a.weight().saturating_add(b.weight()).saturating_add(1);
+                (weight, a.varies() || b.varies(), a.contains_count() || b.contains_count(), fixed)
+            }
+        };
+        let (weight, varies, contains_count, fixed) = symbol;
+        Self::Symbol(Arc::new(Symbol { digest, weight, varies, contains_count, fixed, kind }))
     }
 
     /// A size of the program that is given with the inputs.
     pub(super) fn given(size: SizeId) -> Self {
-        Self::symbol(Digest::of("size of a plan", size), true, SizeKind::Given(size))
+        Self::symbol(Digest::of("size of a plan", size), SizeKind::Given(size))
     }
 
     /// A count of the program.
     pub(super) fn count(size: SizeId, at: DeviceCount) -> Self {
-        Self::symbol(Digest::of("size of a plan", size), true, SizeKind::Count(size, at))
+        Self::symbol(Digest::of("size of a plan", size), SizeKind::Count(size, at))
     }
 
     /// A count in an array that the planner added: element `at`, at most `bound`.
     fn added(node: &Node, at: Self, bound: &Self) -> Self {
         let digest = Digest::of("count", (node.digest(), &at, bound));
-        Self::symbol(digest, true, SizeKind::Added(DeviceCount { node: node.clone(), at }, bound.clone()))
+        Self::symbol(digest, SizeKind::Added(DeviceCount { node: node.clone(), at }, bound.clone()))
     }
 
     /// Allocated length of an input of the program.
     pub(super) fn input_len(array: ArrayId) -> Self {
-        Self::symbol(Digest::of("input length of a plan", array), true, SizeKind::InputLen(array))
+        Self::symbol(Digest::of("input length of a plan", array), SizeKind::InputLen(array))
     }
 
     /// Length of a computed array as allocated.
     pub(super) fn len(node: &Node) -> Self {
-        let varies = node.extent().size().varies();
-        Self::symbol(Digest::of("length", node.digest()), varies, SizeKind::Len(node.clone()))
+        Self::symbol(Digest::of("length", node.digest()), SizeKind::Len(node.clone()))
     }
 
     /// Applies `op`, and folds constants and identity elements.
@@ -82,8 +105,7 @@ impl Size {
         if let Some(folded) = op.folded((a, a.as_const()), (b, b.as_const())) {
             return folded;
         }
-        let varies = a.varies() || b.varies();
-        Self::symbol(Digest::of("size", (op, a, b)), varies, SizeKind::Op(op, a.clone(), b.clone()))
+        Self::symbol(Digest::of("size", (op, a, b)), SizeKind::Op(op, a.clone(), b.clone()))
     }
 
     /// The kind; `None` for a constant.
@@ -116,10 +138,9 @@ impl Size {
 
     /// Whether the size contains a count.
     pub(crate) fn contains_count(&self) -> bool {
-        match self.kind() {
-            Some(SizeKind::Count(..) | SizeKind::Added(..)) => true,
-            Some(SizeKind::Op(_, a, b)) => a.contains_count() || b.contains_count(),
-            _ => false,
+        match self {
+            Self::Const(_) => false,
+            Self::Symbol(s) => s.contains_count,
         }
     }
 
@@ -138,7 +159,9 @@ impl Size {
         while let Some(size) = stack.pop() {
             match size.kind() {
                 Some(SizeKind::Count(..) | SizeKind::Added(..)) if seen.insert(size.digest()) => out.push(size),
-                Some(SizeKind::Op(_, a, b)) => stack.extend([b, a]),
+                Some(SizeKind::Op(_, a, b)) if size.contains_count() && seen.insert(size.digest()) => {
+                    stack.extend([b, a]);
+                }
                 _ => {}
             }
         }
@@ -147,32 +170,69 @@ impl Size {
 
     /// The value of a size that does not vary.
     fn fixed(&self) -> Option<u32> {
-        match self.kind() {
-            None => self.as_const(),
-            Some(SizeKind::Len(node)) => node.extent().size().fixed(),
-            Some(SizeKind::Op(op, a, b)) => Some(op.apply(a.fixed()?, b.fixed()?)),
-            Some(SizeKind::Given(_) | SizeKind::Count(..) | SizeKind::Added(..) | SizeKind::InputLen(_)) => None,
+        match self {
+            Self::Const(n) => Some(*n),
+            Self::Symbol(s) => s.fixed,
         }
     }
 
     /// See [`SizeHandle::exact_expr`].
     pub(crate) fn exact_expr(&self) -> Option<Expr> {
-        fn go(size: &Size) -> Expr {
-            match size.kind() {
+        let part = |size: &Self| {
+            let expr = match size.kind() {
+                Some(SizeKind::Op(..)) => return Part::Operation,
                 Some(SizeKind::Count(_, DeviceCount { node, at }) | SizeKind::Added(DeviceCount { node, at }, _)) => {
                     Expr::load(node, Expr::size(at))
                 }
-                Some(SizeKind::Op(op, a, b)) => {
-                    let fits = a.fixed().zip(b.fixed()).is_some_and(|(x, y)| match op {
-                        SizeOp::Mul => x.checked_mul(y).is_some(),
-                        _ => x.checked_add(y).is_some(),
-                    });
-                    op.of_exprs(go(a), go(b), fits)
-                }
                 _ => Expr::size(size),
+            };
+            Part::Value((expr, size.fixed()))
+        };
+        let apply = |op: SizeOp, (a, x): (Expr, Option<u32>), (b, y): (Expr, Option<u32>)| {
+            let fixed = x.zip(y);
+            (op.of_exprs(a, b, fixed.is_some_and(|(x, y)| op.fits(x, y))), fixed.map(|(x, y)| op.apply(x, y)))
+        };
+        self.contains_count().then(|| fold(self, &part, &apply).0)
+    }
+}
+
+impl Drop for Symbol {
+    /// Without recursion: operations may be nested to any depth.
+    fn drop(&mut self) {
+        let operands = |kind: &mut SizeKind| match kind {
+            SizeKind::Op(_, a, b) => [a, b].map(|operand| std::mem::replace(operand, Size::Const(0))),
+            _ => [Size::Const(0), Size::Const(0)],
+        };
+        if self.weight > MANY {
+            let mut stack = operands(&mut self.kind).to_vec();
+            while let Some(size) = stack.pop() {
+                if let Size::Symbol(symbol) = size
+                    && let Some(mut symbol) = Arc::into_inner(symbol)
+                {
+                    stack.extend(operands(&mut symbol.kind));
+                }
             }
         }
-        self.contains_count().then(|| go(self))
+    }
+}
+
+impl Walked for Size {
+    fn digest(&self) -> Digest {
+        self.digest()
+    }
+
+    fn operation(&self) -> Option<(SizeOp, &Self, &Self)> {
+        match self.kind() {
+            Some(SizeKind::Op(op, a, b)) => Some((*op, a, b)),
+            _ => None,
+        }
+    }
+
+    fn weight(&self) -> u32 {
+        match self {
+            Self::Const(_) => 1,
+            Self::Symbol(s) => s.weight,
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use super::{Extent, InPlan, Node, Param, Size};
 use crate::graph::primitive::Rows;
 use crate::graph::row_lengths::{self, KnownLengths};
 use crate::graph::scalar::Scalar;
-use crate::graph::size::RunTable;
+use crate::graph::size::fold::{Part, fold};
+use crate::graph::size::{RunTable, SizeOp};
 
 /// The values of the sizes and scalars of a plan in one run.
 #[derive(Debug, Clone, Copy)]
@@ -23,35 +24,35 @@ impl<'a> SizeView<'a> {
 
     /// The value; for a count that the host does not know, an upper bound.
     pub(crate) fn value(self, size: &Size) -> u32 {
-        match size.kind() {
-            None => size.as_const().unwrap_or(0),
-            Some(SizeKind::Given(k) | SizeKind::Count(k, _)) => self.0.value(k.index()),
-            Some(SizeKind::Added(_, bound)) => self.value(bound),
-            Some(SizeKind::InputLen(k)) => self.0.input(k.index()).len,
-            Some(SizeKind::Len(node)) => self.capacity(node.extent()),
-            Some(SizeKind::Op(op, a, b)) => op.apply(self.value(a), self.value(b)),
-        }
+        let part = |size: &Size| match size.kind() {
+            None => Part::Value(size.as_const().unwrap_or(0)),
+            Some(SizeKind::Given(k) | SizeKind::Count(k, _)) => Part::Value(self.0.value(k.index())),
+            Some(SizeKind::Added(_, bound)) => Part::AtMost(bound.clone(), u32::MAX),
+            Some(SizeKind::InputLen(k)) => Part::Value(self.0.input(k.index()).len),
+            Some(SizeKind::Len(node)) => Part::AtMost(node.extent().size().clone(), u32::MAX),
+            Some(SizeKind::Op(..)) => Part::Operation,
+        };
+        fold(size, &part, &SizeOp::apply)
     }
 
     /// The value, if the host knows it, possibly because it was read.
     pub(crate) fn host_value(self, size: &Size) -> Option<u32> {
-        match size.kind() {
-            Some(SizeKind::Count(k, _)) => self.0.sizes[k.index()].exact,
-            Some(SizeKind::Added(..)) => None,
-            Some(SizeKind::Op(op, a, b)) => match (op, self.host_value(a), self.host_value(b)) {
-                (op, Some(0), _) | (op, _, Some(0)) if op.keeps_zero() => Some(0),
-                (_, a, b) => Some(op.apply(a?, b?)),
-            },
-            _ => Some(self.value(size)),
-        }
+        let part = |size: &Size| match size.kind() {
+            Some(SizeKind::Count(k, _)) => Part::Value(self.0.sizes[k.index()].exact),
+            Some(SizeKind::Added(..)) => Part::Value(None),
+            Some(SizeKind::Op(..)) => Part::Operation,
+            _ => Part::Value(Some(self.value(size))),
+        };
+        fold(size, &part, &SizeOp::apply_known)
     }
 
     /// The value without a limit of 32 bits, at which [`Self::value`] saturates: for errors.
     pub(crate) fn unsaturated(self, size: &Size) -> u64 {
-        match size.kind() {
-            Some(SizeKind::Op(op, a, b)) => op.apply_u64(self.unsaturated(a), self.unsaturated(b)),
-            _ => self.value(size).into(),
-        }
+        let part = |size: &Size| match size.kind() {
+            Some(SizeKind::Op(..)) => Part::Operation,
+            _ => Part::Value(u64::from(self.value(size))),
+        };
+        fold(size, &part, &SizeOp::apply_u64)
     }
 
     /// Upper bound of the number of elements.

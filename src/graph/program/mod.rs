@@ -343,6 +343,7 @@ impl Program {
             }
             exprs.extend(kind.operands());
         }
+        let mut shared = HashSet::new();
         while let Some(size) = sizes.pop() {
             match self.sizes[size.index()] {
                 SizeDef::Count { array, at } => {
@@ -350,7 +351,8 @@ impl Program {
                     sizes.push(at);
                 }
                 SizeDef::Len(array) => out.push(array),
-                SizeDef::Op(_, a, b) => sizes.extend([a, b]),
+                SizeDef::Op(_, a, b) if shared.insert(size) => sizes.extend([a, b]),
+                SizeDef::Op(..) => {}
                 SizeDef::Const(_) | SizeDef::Input => {}
             }
         }

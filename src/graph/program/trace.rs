@@ -216,6 +216,31 @@ impl Tracer {
         if let Some(&known) = self.sizes.get(&size.digest()) {
             return known;
         }
+        if !matches!(size.kind(), Some(SizeKind::Op(..))) {
+            return self.define_size(size);
+        }
+        // Sizes of traced programs may be nested to any depth.
+        let mut stack = vec![size];
+        while let Some(&size) = stack.last() {
+            let first = stack.len();
+            if let Some(SizeKind::Op(_, a, b)) = size.kind()
+                && !self.sizes.contains_key(&size.digest())
+            {
+                stack.extend([b, a].into_iter().filter(|operand| !self.sizes.contains_key(&operand.digest())));
+            }
+            if stack.len() == first {
+                stack.pop();
+                self.define_size(size);
+            }
+        }
+        self.sizes[&size.digest()]
+    }
+
+    /// The number of a size whose operands are numbered.
+    fn define_size(&mut self, size: &Size) -> SizeId {
+        if let Some(&known) = self.sizes.get(&size.digest()) {
+            return known;
+        }
         let (def, value) = match size.kind() {
             None => (SizeDef::Const(size.capacity()), size.capacity()),
             Some(SizeKind::Input(n)) => (SizeDef::Input, *n),
@@ -244,8 +269,9 @@ impl Tracer {
                 }
             }
             Some(SizeKind::Op(op, a, b)) => {
-                let (a, b) = (self.size_id(a), self.size_id(b));
-                (SizeDef::Op(*op, a, b), size.capacity())
+                let (a, b) = (self.sizes[&a.digest()], self.sizes[&b.digest()]);
+                let value = |id: SizeId| self.bindings.run.sizes[id.index()].bound;
+                (SizeDef::Op(*op, a, b), op.apply(value(a), value(b)))
             }
         };
         let id = SizeId(self.program.sizes.len() as u32);

@@ -16,12 +16,9 @@ use crate::graph::refs::Reference;
 /// A rule that is broken.
 type Fault = String;
 
-/// The greatest height of an expression, and of a size with the bounds of its counts. Code that walks over them is
+/// The greatest height of an expression, and of a size with the bounds of its counts. Some code that walks over them is
 /// recursive.
 const MAX_HEIGHT: u32 = 1 << 10;
-
-/// The most operations of a size, counted with repetition, as code that walks over sizes does.
-const MAX_OPERATIONS: u32 = 1 << 16;
 
 fn holds(ok: bool, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
     if ok { Ok(()) } else { Err(fault()) }
@@ -116,49 +113,44 @@ impl Program {
 
     fn check_heights(&self, order: &[Item], bounds: &[(SizeId, SizeId)]) -> Result<(), Fault> {
         let (mut exprs, mut arrays) = (vec![0u32; self.exprs.len()], vec![0u32; self.arrays.len()]);
-        // The height of each size, and the number of operations in it, counted with repetition.
-        let mut sizes = vec![(0u32, 1u32); self.sizes.len()];
+        let mut sizes = vec![0u32; self.sizes.len()];
         let mut contain_counts = vec![false; self.sizes.len()];
         for item in order {
-            let (height, operations) = match *item {
+            let height = match *item {
                 Item::Array(a) => {
                     let size = self.arrays[a.index()].computed().map(|(size, _)| size);
-                    arrays[a.index()] = size.map_or(0, |size| sizes[size.index()].0);
+                    arrays[a.index()] = size.map_or(0, |size| sizes[size.index()]);
                     continue;
                 }
                 Item::Expr(e) => {
                     let kind = &self.exprs[e.index()].kind;
                     exprs[e.index()] = 1 + kind.operands().map(|o| exprs[o.index()]).max().unwrap_or(0);
-                    (exprs[e.index()], 1)
+                    exprs[e.index()]
                 }
                 Item::Size(s) => {
-                    let (height, operations) = match &self.sizes[s.index()] {
+                    let height = match &self.sizes[s.index()] {
                         SizeDef::Count { at, .. } if contain_counts[at.index()] => {
                             return Err(format!("size {}: the index of a count contains a count", s.0));
                         }
-                        SizeDef::Const(_) | SizeDef::Input => (0, 1),
-                        SizeDef::Len(array) => (1 + arrays[array.index()], 1),
+                        SizeDef::Const(_) | SizeDef::Input => 0,
+                        SizeDef::Len(array) => 1 + arrays[array.index()],
                         SizeDef::Count { at, .. } => {
                             let bound = bounds.binary_search_by_key(&s, |(count, _)| *count).map(|k| bounds[k].1);
-                            let height = |size: SizeId| sizes[size.index()].0;
-                            (1 + height(*at).max(bound.map_or(0, height)), 1)
+                            let height = |size: SizeId| sizes[size.index()];
+                            1 + height(*at).max(bound.map_or(0, height))
                         }
-                        SizeDef::Op(_, a, b) => {
-                            let (a, b) = (sizes[a.index()], sizes[b.index()]);
-                            (1 + a.0.max(b.0), a.1.saturating_add(b.1).saturating_add(1))
-                        }
+                        SizeDef::Op(_, a, b) => 1 + sizes[a.index()].max(sizes[b.index()]),
                     };
                     contain_counts[s.index()] = match &self.sizes[s.index()] {
                         SizeDef::Op(_, a, b) => contain_counts[a.index()] || contain_counts[b.index()],
                         SizeDef::Count { .. } => true,
                         SizeDef::Const(_) | SizeDef::Input | SizeDef::Len(_) => false,
                     };
-                    sizes[s.index()] = (height, operations);
-                    (height, operations)
+                    sizes[s.index()] = height;
+                    height
                 }
             };
             holds(height <= MAX_HEIGHT, || format!("{item:?} is nested more than {MAX_HEIGHT} times"))?;
-            holds(operations <= MAX_OPERATIONS, || format!("{item:?} has more than {MAX_OPERATIONS} operations"))?;
         }
         Ok(())
     }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::fold::Walked;
 use super::recorded::RecordedSize;
-use super::{COUNTS, DeviceCount, MAX_DEPTH, SizeKind, Symbol};
+use super::{COUNTS, Contains, DeviceCount, LARGEST, MAX_DEPTH, SizeKind, Symbol};
 use crate::graph::digest::Digest;
 use crate::graph::{BackendRef, Node, Size};
 
@@ -35,19 +36,22 @@ impl Size {
     pub(crate) fn count(node: Node, at: Self, bound: Self) -> Self {
         debug_assert!(!at.contains_count(), "bug: the index of a count contains a count");
         let digest = Digest::of("count", (node.digest(), &at));
-        let varies = bound.varies() || at.varies() || node.extent().size().varies();
+        let varying = bound.varies() || at.varies() || node.extent().size().varies();
         let most = if bound.varies() { u32::MAX } else { bound.capacity() };
         let may_decrease = !bound.is_host_known() && bound.depth() < MAX_DEPTH;
         let depth = if may_decrease { bound.depth() } else { 0 } + 1;
         let bounded_by = (may_decrease || bound.varies()).then_some(bound);
+        let weight = bounded_by.as_ref().map_or(0, Walked::weight).saturating_add(1);
+        let contains = Contains { varying, traced: false, count: true };
         let kind = SizeKind::Count(DeviceCount::new(most, bounded_by, (node, at)));
-        Self::interned(Symbol { digest, depth, varies, kind })
+        Self::interned(Symbol { digest, depth, weight, contains, fixed: None, kind })
     }
 
     /// A count whose value the host has read: arithmetic over counts that the host has read.
     pub(crate) fn read_count(identity: Digest, value: u32) -> Self {
         let kind = SizeKind::Count(DeviceCount::read(value));
-        Self::interned(Symbol { digest: Digest::of("read count", identity), depth: 0, varies: false, kind })
+        let (digest, contains) = (Digest::of("read count", identity), Contains { count: true, ..Contains::default() });
+        Self::interned(Symbol { digest, depth: 0, weight: 1, contains, fixed: Some(value), kind })
     }
 
     /// The live symbol of that digest, or this one.
@@ -60,12 +64,23 @@ impl Size {
     }
 
     pub(super) fn symbol(digest: Digest, depth: u32, kind: SizeKind) -> Self {
-        let varies = match &kind {
-            SizeKind::Traced(_) => true,
-            SizeKind::Len(node) => node.extent().size().varies(),
-            SizeKind::Op(_, a, b) => a.varies() || b.varies(),
-            SizeKind::Input(_) | SizeKind::Count(_) => false,
+        let (weight, contains) = match &kind {
+            SizeKind::Traced(_) => (1, Contains { varying: true, traced: true, count: false }),
+            SizeKind::Len(node) => {
+                let size = node.extent().size();
+                (size.weight().saturating_add(1), Contains { varying: size.varies(), ..Contains::default() })
+            }
+            SizeKind::Op(_, a, b) => {
+                (a.weight().saturating_add(b.weight()).saturating_add(1), a.contains().or(b.contains()))
+            }
+            SizeKind::Input(_) | SizeKind::Count(_) => (1, Contains::default()),
         };
-        Self::Symbol(Arc::new(Symbol { digest, depth, varies, kind }))
+        let fixed = match &kind {
+            SizeKind::Input(n) => Some(*n),
+            SizeKind::Traced(_) => Some(LARGEST),
+            SizeKind::Op(op, a, b) => a.fixed().zip(b.fixed()).map(|(a, b)| op.apply(a, b)),
+            SizeKind::Len(_) | SizeKind::Count(_) => None,
+        };
+        Self::Symbol(Arc::new(Symbol { digest, depth, weight, contains, fixed, kind }))
     }
 }

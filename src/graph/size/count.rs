@@ -9,8 +9,8 @@ use crate::graph::{Node, Size};
 /// A size that a kernel computes.
 #[derive(Debug)]
 pub(crate) struct DeviceCount {
-    /// Host-known upper bound.
-    bound: u32,
+    /// Host-known upper bound, when the count was recorded.
+    most: u32,
     /// The upper bound as a size: one that decreases once a count that it contains is host-known.
     bounded_by: Mutex<Option<Size>>,
     /// The array that holds the count, and the index; released once the value is host-known.
@@ -23,15 +23,15 @@ fn lock<T>(m: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl DeviceCount {
-    /// A count of at most `bound` in the array at `location`.
-    pub(super) fn new(bound: u32, bounded_by: Option<Size>, location: (Node, Size)) -> Self {
-        Self { bound, bounded_by: Mutex::new(bounded_by), location: Mutex::new(Some(location)), exact: OnceLock::new() }
+    /// A count of at most `most` in the array at `location`.
+    pub(super) fn new(most: u32, bounded_by: Option<Size>, location: (Node, Size)) -> Self {
+        Self { most, bounded_by: Mutex::new(bounded_by), location: Mutex::new(Some(location)), exact: OnceLock::new() }
     }
 
     /// A count of that value.
     pub(super) fn read(value: u32) -> Self {
         let (bounded_by, location) = (Mutex::default(), Mutex::default());
-        Self { bound: value, bounded_by, location, exact: OnceLock::from(value) }
+        Self { most: value, bounded_by, location, exact: OnceLock::from(value) }
     }
 
     /// The value, once the host knows it.
@@ -42,7 +42,12 @@ impl DeviceCount {
     /// An upper bound.
     pub(crate) fn bound(&self) -> u32 {
         let tighter = lock(&self.bounded_by).clone();
-        tighter.map_or(self.bound, |size| size.capacity().min(self.bound))
+        tighter.map_or(self.most, |size| size.capacity().min(self.most))
+    }
+
+    /// The upper bound, when the count was recorded.
+    pub(super) fn most(&self) -> u32 {
+        self.most
     }
 
     /// The upper bound as a size, if it contains counts of its own.

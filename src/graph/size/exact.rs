@@ -1,5 +1,6 @@
 //! The exact value of a size, as an expression that the device evaluates.
 
+use super::fold::{Part, fold};
 use super::recorded::RecordedSize;
 use super::{SizeKind, SizeOp};
 use crate::graph::handles::Handles;
@@ -8,30 +9,35 @@ use crate::graph::{Expr, Size};
 impl Size {
     /// See [`SizeHandle::exact_expr`](crate::graph::handles::SizeHandle::exact_expr).
     pub(crate) fn exact_expr(&self) -> Option<Expr> {
-        fn go(size: &Size) -> Expr {
-            match size.kind() {
+        // With each expression its upper bound, but for one that varies from run to run.
+        let part = |size: &Self| {
+            let expr = match size.kind() {
+                Some(SizeKind::Op(..)) => return Part::Operation,
                 Some(SizeKind::Count(count)) => match (count.exact(), count.location()) {
                     (None, Some((node, at))) => Expr::load(&node, Expr::size(&at)),
                     _ => Expr::size(size),
                 },
-                Some(SizeKind::Op(op, a, b)) => {
-                    // If the sum or product of the upper bounds fits in u32, so does that of the exact values.
-                    let most = u64::from(u32::MAX);
-                    let bounds = (!size.varies()).then(|| (u64::from(a.capacity()), u64::from(b.capacity())));
-                    let fits = bounds.is_some_and(|(x, y)| match op {
-                        SizeOp::Mul => x * y <= most,
-                        _ => x + y <= most,
-                    });
-                    op.of_exprs(go(a), go(b), fits)
-                }
                 _ => Expr::size(size),
-            }
-        }
-        if self.is_host_known() { None } else { Some(go(self)) }
+            };
+            Part::Value((expr, (!size.varies()).then(|| size.capacity())))
+        };
+        let apply = |op: SizeOp, (a, x): (Expr, Option<u32>), (b, y): (Expr, Option<u32>)| {
+            let bounds = x.zip(y);
+            (op.of_exprs(a, b, bounds.is_some_and(|(x, y)| op.fits(x, y))), bounds.map(|(x, y)| op.apply(x, y)))
+        };
+        if self.is_host_known() { None } else { Some(fold(self, &part, &apply).0) }
     }
 }
 
 impl SizeOp {
+    /// Whether a sum or product of these, and so of anything smaller, fits in u32.
+    pub(in crate::graph) fn fits(self, x: u32, y: u32) -> bool {
+        match self {
+            Self::Mul => x.checked_mul(y).is_some(),
+            _ => x.checked_add(y).is_some(),
+        }
+    }
+
     /// The operation on expressions, which saturates as [`SizeOp::apply`] does. `fits`: whether the result of a sum or
     /// product fits in u32.
     pub(in crate::graph) fn of_exprs<R: Handles>(self, a: Expr<R>, b: Expr<R>, fits: bool) -> Expr<R> {

@@ -38,6 +38,7 @@
 mod construct;
 mod count;
 mod exact;
+pub(in crate::graph) mod fold;
 mod op;
 mod recorded;
 mod run;
@@ -51,6 +52,9 @@ pub(in crate::graph) use op::size_operations;
 pub(crate) use recorded::RecordedSize;
 pub(crate) use run::{RunInput, RunSize, RunTable};
 
+use std::sync::Arc;
+
+use self::fold::{Part, Walked, fold};
 use super::digest::{Digest, DigestMap, DigestSet};
 use super::drops::drop_later;
 use super::interned::Interner;
@@ -65,9 +69,34 @@ pub(crate) struct Symbol {
     digest: Digest,
     /// Nesting depth of the operations.
     depth: u32,
-    /// Whether the size contains one of an input of a traced program, so that its value differs from run to run.
-    varies: bool,
+    /// See [`Walked::weight`].
+    weight: u32,
+    contains: Contains,
+    /// The capacity, if it never changes: of arithmetic over sizes of inputs.
+    fixed: Option<u32>,
     kind: SizeKind,
+}
+
+/// What a size contains. It does not change when a count is read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Contains {
+    /// A size of an input of a traced program, so that the value differs from run to run.
+    varying: bool,
+    /// [`SizeKind::Traced`], below operations only.
+    traced: bool,
+    /// [`SizeKind::Count`], below operations only.
+    count: bool,
+}
+
+impl Contains {
+    /// What an operation on two sizes contains.
+    fn or(self, other: Self) -> Self {
+        Self {
+            varying: self.varying || other.varying,
+            traced: self.traced || other.traced,
+            count: self.count || other.count,
+        }
+    }
 }
 
 /// The kinds of symbolic size.
@@ -88,9 +117,44 @@ pub(crate) enum SizeKind {
 
 impl Drop for Symbol {
     fn drop(&mut self) {
-        if let SizeKind::Count(count) = &mut self.kind {
-            COUNTS.remove_dropped(self.digest);
-            drop_later(count.referents());
+        match &mut self.kind {
+            SizeKind::Count(count) => {
+                COUNTS.remove_dropped(self.digest);
+                drop_later(count.referents());
+            }
+            // Without recursion: operations may be nested to any depth.
+            SizeKind::Op(_, a, b) if self.depth > MAX_DEPTH => {
+                let mut stack = vec![std::mem::replace(a, Size::Const(0)), std::mem::replace(b, Size::Const(0))];
+                while let Some(size) = stack.pop() {
+                    if let Size::Symbol(symbol) = size
+                        && let Some(mut symbol) = Arc::into_inner(symbol)
+                        && let SizeKind::Op(_, a, b) = &mut symbol.kind
+                    {
+                        stack.extend([a, b].map(|operand| std::mem::replace(operand, Size::Const(0))));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Walked for Size {
+    fn digest(&self) -> Digest {
+        self.digest()
+    }
+
+    fn operation(&self) -> Option<(SizeOp, &Self, &Self)> {
+        match self.kind() {
+            Some(SizeKind::Op(op, a, b)) => Some((*op, a, b)),
+            _ => None,
+        }
+    }
+
+    fn weight(&self) -> u32 {
+        match self {
+            Self::Const(_) => 1,
+            Self::Symbol(s) => s.weight,
         }
     }
 }
@@ -122,6 +186,9 @@ impl Hash for Size {
     }
 }
 
+/// The capacity of a size of an input of a traced program: no array is longer.
+const LARGEST: u32 = u32::MAX - 1;
+
 /// Maximum nesting depth of operations. A deeper chain is replaced by an input size, which bounds recursion.
 const MAX_DEPTH: u32 = 16;
 
@@ -149,11 +216,23 @@ impl Size {
         }
     }
 
+    fn contains(&self) -> Contains {
+        match self {
+            Self::Const(_) => Contains::default(),
+            Self::Symbol(s) => s.contains,
+        }
+    }
+
     /// Whether the size contains one of an input of a traced program, whose value varies by run.
     pub(in crate::graph) fn varies(&self) -> bool {
+        self.contains().varying
+    }
+
+    /// The capacity, if it never changes.
+    fn fixed(&self) -> Option<u32> {
         match self {
-            Self::Const(_) => false,
-            Self::Symbol(s) => s.varies,
+            Self::Const(n) => Some(*n),
+            Self::Symbol(s) => s.fixed,
         }
     }
 
@@ -164,11 +243,11 @@ impl Size {
 
     /// The recorded value, with the sizes of those digests replaced.
     pub(in crate::graph) fn capacity_with(&self, values: &DigestMap<u32>) -> u32 {
-        match (values.get(&self.digest()), self.kind()) {
-            (Some(value), _) => *value,
-            (None, Some(SizeKind::Op(op, a, b))) => op.apply(a.capacity_with(values), b.capacity_with(values)),
-            (None, _) => self.capacity(),
-        }
+        let part = |size: &Self| match values.get(&size.digest()) {
+            Some(value) => Part::Value(*value),
+            None => size.recorded_part(&|_| None),
+        };
+        fold(self, &part, &SizeOp::apply)
     }
 
     /// The value, if the size contains no count: known before anything is computed, and independent of what was read.
@@ -184,43 +263,33 @@ impl Size {
 
     /// Whether the size contains a count, host-known or not.
     pub(crate) fn contains_count(&self) -> bool {
-        match self.kind() {
-            Some(SizeKind::Count(_)) => true,
-            Some(SizeKind::Op(_, a, b)) => a.contains_count() || b.contains_count(),
-            _ => false,
-        }
+        self.contains().count
     }
 
     /// Whether the host knows the value, possibly because it was read.
     pub(crate) fn is_host_known(&self) -> bool {
-        match self.kind() {
-            None | Some(SizeKind::Input(_) | SizeKind::Len(_) | SizeKind::Traced(_)) => true,
-            Some(SizeKind::Count(count)) => count.exact().is_some(),
-            Some(SizeKind::Op(_, a, b)) => a.is_host_known() && b.is_host_known(),
-        }
+        let part = |size: &Self| match size.kind() {
+            _ if !size.contains_count() => Part::Value(true),
+            Some(SizeKind::Op(..)) => Part::Operation,
+            Some(SizeKind::Count(count)) => Part::Value(count.exact().is_some()),
+            _ => Part::Value(true),
+        };
+        fold(self, &part, &|_, a, b| a && b)
     }
 
     /// The device-known counts that the size contains.
     pub(crate) fn counts(&self) -> Vec<&Self> {
-        /// Of more counts, a set of their digests tells the new ones. Most sizes have one or two.
-        const FEW: usize = 16;
-        let (mut out, mut stack): (Vec<&Self>, Vec<&Self>) = (Vec::new(), vec![self]);
-        let mut seen = DigestSet::default();
+        let (mut out, mut stack, mut seen) = (Vec::new(), vec![self], DigestSet::default());
         while let Some(size) = stack.pop() {
-            let is_count = match size.kind() {
-                Some(SizeKind::Count(count)) => count.exact().is_none(),
-                Some(SizeKind::Op(_, a, b)) => {
-                    stack.extend([b, a]);
-                    false
-                }
-                _ => false,
-            };
-            if out.len() == FEW && seen.is_empty() {
-                seen.extend(out.iter().map(|count| count.digest()));
+            let Some(kind) = size.kind().filter(|_| size.contains_count()) else { continue };
+            // Most sizes have one count.
+            if !(stack.is_empty() && seen.is_empty()) && !seen.insert(size.digest()) {
+                continue;
             }
-            let mut is_new = || if out.len() < FEW { !out.contains(&size) } else { seen.insert(size.digest()) };
-            if is_count && is_new() {
-                out.push(size);
+            match kind {
+                SizeKind::Count(count) if count.exact().is_none() => out.push(size),
+                SizeKind::Op(_, a, b) => stack.extend([b, a]),
+                _ => {}
             }
         }
         out
@@ -230,7 +299,7 @@ impl Size {
     pub(crate) fn traced_on(&self) -> Option<&BackendRef> {
         match self.kind() {
             Some(SizeKind::Traced(backend)) => Some(backend),
-            Some(SizeKind::Op(_, a, b)) => a.traced_on().or_else(|| b.traced_on()),
+            Some(SizeKind::Op(_, a, b)) => if a.contains().traced { a } else { b }.traced_on(),
             _ => None,
         }
     }

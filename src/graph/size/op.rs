@@ -55,8 +55,16 @@ impl SizeOp {
     }
 
     /// Whether the result is 0 if one of the operands is, whatever the other one is.
-    pub(in crate::graph) const fn keeps_zero(self) -> bool {
+    const fn keeps_zero(self) -> bool {
         matches!(self, Self::Mul | Self::Min)
+    }
+
+    /// Applies the operation to values as far as they are known.
+    pub(in crate::graph) fn apply_known(self, a: Option<u32>, b: Option<u32>) -> Option<u32> {
+        match (a, b) {
+            (Some(0), _) | (_, Some(0)) if self.keeps_zero() => Some(0),
+            (a, b) => Some(self.apply(a?, b?)),
+        }
     }
 
     /// Applies the operation without a limit of 32 bits.

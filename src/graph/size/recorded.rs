@@ -1,6 +1,7 @@
 //! Values of the sizes of a recording.
 
-use super::SizeKind;
+use super::fold::{Part, fold};
+use super::{LARGEST, SizeKind, SizeOp};
 use crate::graph::{Extent, Node, Size};
 
 /// The values of the sizes of a recording. The sizes of a plan have values in a run only: see
@@ -20,40 +21,54 @@ impl RecordedSize for Size {
     }
 
     fn host_value(&self) -> Option<u32> {
-        match self.kind() {
-            Some(SizeKind::Count(count)) => count.exact(),
-            Some(SizeKind::Traced(_)) => None,
-            Some(SizeKind::Len(node)) if node.is_traced() => None,
-            Some(SizeKind::Op(op, a, b)) => match (op, a.host_value(), b.host_value()) {
-                (op, Some(0), _) | (op, _, Some(0)) if op.keeps_zero() => Some(0),
-                (_, a, b) => Some(op.apply(a?, b?)),
-            },
-            _ => Some(self.capacity()),
-        }
+        let part = |size: &Self| match size.kind() {
+            _ if !size.varies() && size.fixed().is_some() => Part::Value(size.fixed()),
+            Some(SizeKind::Count(count)) => Part::Value(count.exact()),
+            Some(SizeKind::Traced(_)) => Part::Value(None),
+            Some(SizeKind::Len(node)) if node.is_traced() => Part::Value(None),
+            Some(SizeKind::Op(..)) => Part::Operation,
+            _ => Part::Value(Some(size.capacity())),
+        };
+        fold(self, &part, &SizeOp::apply_known)
     }
 }
 
 impl Size {
     /// As [`RecordedSize::capacity`], with the lengths of arrays replaced by `len` where that is `Some`.
     pub(crate) fn capacity_given(&self, len: &impl Fn(&Node) -> Option<u32>) -> u32 {
+        let part = |size: &Self| match size.fixed() {
+            Some(n) => Part::Value(n),
+            None => size.recorded_part(len),
+        };
+        fold(self, &part, &SizeOp::apply)
+    }
+
+    /// The size as a part of a capacity, from its own parts.
+    pub(super) fn recorded_part(&self, len: &impl Fn(&Node) -> Option<u32>) -> Part<Self, u32> {
         match self.kind() {
-            None => self.as_const().unwrap_or(0),
-            Some(SizeKind::Input(n)) => *n,
-            Some(SizeKind::Traced(_)) => u32::MAX - 1,
-            Some(SizeKind::Count(count)) => count.exact().unwrap_or_else(|| count.bound()),
-            Some(SizeKind::Len(node)) => {
-                len(node).unwrap_or_else(|| node.stored().map_or_else(|| node.extent().capacity(), |stored| stored.len))
-            }
-            Some(SizeKind::Op(op, a, b)) => op.apply(a.capacity_given(len), b.capacity_given(len)),
+            None => Part::Value(self.as_const().unwrap_or(0)),
+            Some(SizeKind::Input(n)) => Part::Value(*n),
+            Some(SizeKind::Traced(_)) => Part::Value(LARGEST),
+            Some(SizeKind::Count(count)) => match (count.exact(), count.bounded_by()) {
+                (Some(n), _) => Part::Value(n),
+                (None, Some(bound)) => Part::AtMost(bound, count.most()),
+                (None, None) => Part::Value(count.most()),
+            },
+            Some(SizeKind::Len(node)) => match len(node).or_else(|| node.stored().map(|stored| stored.len)) {
+                Some(len) => Part::Value(len),
+                None => Part::AtMost(node.extent().size().clone(), u32::MAX),
+            },
+            Some(SizeKind::Op(..)) => Part::Operation,
         }
     }
 
     /// The value without a limit of 32 bits, at which [`RecordedSize::capacity`] saturates: for errors.
     pub(crate) fn unsaturated(&self) -> u64 {
-        match self.kind() {
-            Some(SizeKind::Op(op, a, b)) => op.apply_u64(a.unsaturated(), b.unsaturated()),
-            _ => self.capacity().into(),
-        }
+        let part = |size: &Self| match size.kind() {
+            Some(SizeKind::Op(..)) => Part::Operation,
+            _ => Part::Value(u64::from(size.capacity())),
+        };
+        fold(self, &part, &SizeOp::apply_u64)
     }
 }
 

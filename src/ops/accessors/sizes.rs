@@ -11,9 +11,9 @@ use crate::graph::recording::read_now;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::IntoAxes;
-use crate::ops::axes::Axes;
-use crate::ops::levels::longest;
 use crate::ops::operations;
+use crate::record::axes::Axes;
+use crate::record::levels::longest;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values, positions};
 

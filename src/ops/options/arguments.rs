@@ -6,8 +6,8 @@ use super::gather::GatherIndices;
 use super::reduce::ReduceAxes;
 use crate::element::Element;
 use crate::graph::scalar::Scalar;
-use crate::ops::axes::Axes;
-use crate::ops::operand::{Operand, OperandOf};
+use crate::record::axes::Axes;
+use crate::record::operand::{Operand, OperandOf};
 use crate::tensor::Tensor;
 
 /// What [`Operand`] converts from.

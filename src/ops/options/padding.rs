@@ -4,7 +4,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
-use crate::ops::operand::of_numbers;
+use crate::record::operand::of_numbers;
 use crate::tensor::{Fill, Tensor};
 
 /// Padding where a row has no value: one value, or a tensor that broadcasts to the inner dimensions.

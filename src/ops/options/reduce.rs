@@ -1,7 +1,7 @@
 //! Axes of a reduction, and whether they stay.
 
 use crate::error::{Error, Result};
-use crate::ops::axes::Axes;
+use crate::record::axes::Axes;
 use crate::tensor::Tensor;
 
 /// Axes of a reduction, which disappear or, with [`keep`], stay with size 1. Converts from what [`Axes`] converts from.

@@ -9,9 +9,9 @@ use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
 use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
-use crate::ops::axes::Axes;
 use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
+use crate::record::axes::Axes;
 use crate::tensor::Tensor;
 
 operations! {

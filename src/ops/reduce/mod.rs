@@ -1,20 +1,24 @@
 //! Reductions over any axes: sum, product, minimum, maximum, moments, all and any. Shared rules: see [`Axes`].
 
+pub(super) mod arg_extremes;
 pub(super) mod extremes;
 pub(super) mod moments;
+pub(super) mod norm;
+pub(super) mod quantile;
+pub(super) mod softmax;
 pub(super) mod sums;
 pub(super) mod truth;
 mod typed;
 
-use super::axes::Axes;
-use super::levels::{Levels, Stage};
-use super::options::ReduceAxes;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::Reducer;
+use crate::ops::options::ReduceAxes;
+use crate::record::axes::Axes;
+use crate::record::levels::{Levels, Stage};
 use crate::tensor::Tensor;
 
 pub(super) use extremes::{extreme_float, extreme_integer};

@@ -1,7 +1,10 @@
 //! Segment aggregates: a deterministic scatter-reduce of rows by id.
 
+pub(super) mod embedding;
+pub(super) mod embedding_sparse;
 pub(super) mod gathered;
 pub(super) mod operations;
+pub(super) mod segment_ids;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
@@ -12,9 +15,9 @@ use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
-use crate::ops::by_key::{ByKey, number_of_keys, reduce_rows};
-use crate::ops::gather::in_range;
+use crate::ops::indexing::gather::in_range;
 use crate::ops::reduce::{extreme_float, extreme_integer, mean_dtype, total};
+use crate::record::by_key::{ByKey, number_of_keys, reduce_rows};
 use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{Tensor, Values, counts_below};
 

@@ -8,11 +8,11 @@ use crate::graph::extent::upper_bound;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::size::Size;
-use crate::ops::by_key::reduce_rows;
-use crate::ops::elementwise::Together;
-use crate::ops::operand::Operand;
-use crate::ops::string_pairs::Side;
+use crate::ops::elementwise::string_pairs::Side;
 use crate::ops::{IntoOperand, IntoOperandOf, operations};
+use crate::record::by_key::reduce_rows;
+use crate::record::elementwise::Together;
+use crate::record::operand::Operand;
 use crate::shape::{Place, RowPartition};
 use crate::tensor::{BytesBound, Fill, Tensor};
 

@@ -4,8 +4,8 @@ use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
-use crate::ops::by_key::one_row;
 use crate::ops::operations;
+use crate::record::by_key::one_row;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 

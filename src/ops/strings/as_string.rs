@@ -10,8 +10,8 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::scalar::Scalar;
-use crate::ops::host_step::host_numbers;
 use crate::ops::operations;
+use crate::record::host_step::host_numbers;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, HostValues, Pick, Tensor, Values};
 

@@ -4,8 +4,8 @@ use crate::element::Str;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
-use crate::ops::host_step::host_strings;
 use crate::ops::operations;
+use crate::record::host_step::host_strings;
 use crate::tensor::{Tensor, Values};
 
 operations! {

@@ -9,9 +9,9 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
-use crate::ops::operand::Operand;
 use crate::ops::options::Separator;
 use crate::ops::{IntoOperand, IntoOperandOf, operations};
+use crate::record::operand::Operand;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
 operations! {

@@ -5,8 +5,8 @@ use crate::backend::host_memory::GrowingBytes;
 use crate::element::Element;
 use crate::element::Str;
 use crate::error::{Error, Result};
-use crate::ops::host_step::host_string;
 use crate::ops::operations;
+use crate::record::host_step::host_string;
 use crate::tensor::{HostTensor, HostValues, Tensor};
 
 operations! {

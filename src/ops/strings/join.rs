@@ -9,8 +9,8 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::size::RecordedSize;
-use crate::ops::concat::{append_values, number_of_operands};
 use crate::ops::operations;
+use crate::ops::reshaping::concat::{append_values, number_of_operands};
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 

@@ -23,7 +23,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
 use crate::graph::rank_bitmap::RankBitmap;
-use crate::ops::by_key::reduce_rows;
+use crate::record::by_key::reduce_rows;
 use crate::shape::RowPartition;
 
 /// Most bytes that are compared at every position.

@@ -5,11 +5,11 @@ use crate::element::Str;
 use crate::error::{Result, here};
 use crate::ops::IntoReduceAxes;
 use crate::ops::Row;
-use crate::ops::axes::Axes;
-use crate::ops::levels::Levels;
-use crate::ops::lines::Lines;
 use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
+use crate::record::axes::Axes;
+use crate::record::levels::Levels;
+use crate::record::lines::Lines;
 use crate::tensor::{Tensor, Values};
 
 operations! {

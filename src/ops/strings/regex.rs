@@ -4,8 +4,8 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::element::Str;
 use crate::error::{Error, Result, here};
-use crate::ops::host_step::{HostFlat, host_strings};
 use crate::ops::operations;
+use crate::record::host_step::{HostFlat, host_strings};
 use crate::tensor::{HostValues, Tensor};
 
 operations! {

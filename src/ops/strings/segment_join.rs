@@ -4,9 +4,9 @@ use super::rows_joined::StringRows;
 use crate::element::Str;
 use crate::error::Result;
 use crate::integer::Integer;
-use crate::ops::lines::Lines;
 use crate::ops::operations;
 use crate::ops::segment::Segments;
+use crate::record::lines::Lines;
 use crate::tensor::Tensor;
 
 operations! {

@@ -10,9 +10,9 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::ops::IntoOperand;
-use crate::ops::elementwise::Site;
-use crate::ops::operand::Operand;
 use crate::ops::operations;
+use crate::record::elementwise::Site;
+use crate::record::operand::Operand;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast, same_layout};
 use crate::tensor::{Fill, Tensor};
 

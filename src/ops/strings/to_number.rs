@@ -9,10 +9,10 @@ use crate::error::{Error, Result, caller, quoted};
 use crate::graph::expr::{CheckedStrings, Expr};
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
-use crate::ops::by_key::reduce_rows;
-use crate::ops::elementwise::Site;
-use crate::ops::host_step::{HostFlat, host_strings};
 use crate::ops::operations;
+use crate::record::by_key::reduce_rows;
+use crate::record::elementwise::Site;
+use crate::record::host_step::{HostFlat, host_strings};
 use crate::tensor::{HostValues, RaggedTensor, Tensor};
 
 operations! {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::ops::gather::in_range;
+use crate::ops::indexing::gather::in_range;
 use crate::ops::operations;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};

@@ -7,7 +7,7 @@ use crate::element::IntegerElement;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
-use crate::ops::gather::in_range;
+use crate::ops::indexing::gather::in_range;
 use crate::ops::operations;
 use crate::tensor::Tensor;
 

@@ -1,0 +1,6 @@
+//! Declarations of operations: the macro, the list of all declarations, and what the macro's methods share.
+
+pub(super) mod by_hand;
+pub(super) mod declare;
+pub(super) mod declared;
+pub(super) mod typed;

@@ -1,0 +1,10 @@
+//! Operations that take or write the elements at positions: slices, gathers, masks.
+
+pub(super) mod batch_scatter;
+pub(super) mod dynamic_partition;
+pub(super) mod gather;
+pub(super) mod index;
+pub(super) mod mask;
+pub(super) mod nth;
+pub(super) mod row_slices;
+pub(super) mod slice;

@@ -1,0 +1,245 @@
+//! Matrix products: dense, ragged rows by one matrix, and batched.
+
+use crate::device::Device;
+use crate::element::Arithmetic;
+use crate::error::{Error, Result, caller, here};
+use crate::graph::expr::Expr;
+use crate::graph::extent::{Extent, read_u32};
+use crate::graph::node::Node;
+use crate::graph::size::{RecordedSize, Size};
+use crate::ops::operations;
+use crate::ops::options::Factor;
+use crate::record::elementwise::Takes;
+use crate::record::matrices::{Call, Matrices, Pairs};
+use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout, width_of};
+use crate::tensor::{Tensor, Values};
+
+operations! {
+    /// Matrix products.
+    const OPERATIONS: family "Products and segments" on RaggedTensor<T> where T: Arithmetic;
+
+    /// Matrix product over the two innermost dimensions of both tensors, batched over the other dimensions.
+    ///
+    /// [`Tensor::t`] is an operand with these two dimensions exchanged: `a.matmul(b.t())`, `a.t().matmul(&b)`.
+    ///
+    /// Shapes:
+    /// - Rank 2 by rank 2: `[i, k]` by `[k, j]` gives `[i, j]`, dense. Ragged operands must be rectangular.
+    /// - A higher rank, not transposed, by one matrix: `[.., k]` by `[k, j]` gives `[.., j]`, ragged where the first
+    ///   operand is. This is a product of the flat values; TensorFlow rejects it.
+    /// - Equal ranks above 2: batched. The batch dimensions must be equal, ragged ones row by row; they are row
+    ///   partitions in the result if they are in either operand. The matrices of each batch must be rectangular; their
+    ///   sizes may differ between batches. Dense by dense gives dense. With parentheses for ragged dimensions, a
+    ///   product with uniform columns on the right, `[.., (k), j]` or `[.., k, j]`, gives `[.., (i), j]`. Any other
+    ///   product gives `[.., (i), (j)]`. A number of rows that is common to all batches becomes a uniform partition,
+    ///   and so does a uniform partition of the right operand's columns.
+    ///
+    /// The dtype stays: integers wrap, and those of 8 and 16 bits accumulate in 32 bits. A matrix without rows matches
+    /// any number of terms if its rows are ragged. A sum without terms is 0. NaN and infinities follow IEEE 754 and
+    /// stay in their rows and columns.
+    ///
+    /// Each number of the result is one sum in ascending order, without fused multiply-add: a function of its row and
+    /// its column alone, with the same bits on every device.
+    ///
+    /// # Errors
+    /// Different dtypes or devices; bools or strings; ranks below 2, or different ranks except as above; batches that
+    /// differ; rows of a matrix that differ in length; left matrices with another number of columns than the right ones
+    /// have rows. Sizes that do not match fail at the call where the host has the splits, and at the read otherwise.
+    ///
+    /// # Cost
+    /// One product, whose tiles are spread evenly for any sizes of the batches. Batches of different sizes add a prefix
+    /// sum of tile counts and, for `[.., (i), (j)]`, a prefix sum of row lengths. Waits once for the size of the result
+    /// where only the device knows it and no useful bound exists: for `j` of a dense result, and for `[.., (i), (j)]`
+    /// of two ragged dimensions. [`record_async`](crate::record_async) awaits it.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![], vec![[5, 6]]], &device)?;
+    /// let w = RaggedTensor::from_nested([[10], [1]], &device)?;
+    /// assert_eq!(x.matmul(&w)?.to_string(), "<ragged.RaggedTensor [[[12], [34]], [], [[56]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn matmul<'a>(&self, other: impl Into<Factor<'a>>) -> T;
+    alias "dot", "mm", "bmm";
+    tensorflow "tf.matmul";
+    polars "Expr.dot";
+    waits "for the size of a product whose columns only the device knows";
+    gradient later;
+    row hand;
+}
+
+#[track_caller]
+fn matmul<'a>(x: &Tensor, other: impl Into<Factor<'a>>) -> Result<Tensor> {
+    Factor::from(x).matmul(other.into())
+}
+
+const OP: &str = "matmul";
+
+/// Every dimension of the tensor below the outermost, as a partition.
+#[track_caller]
+fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
+    Ok(x.inner_to_partitions(x.inner().len())?.partitions().to_vec())
+}
+
+impl Tensor {
+    #[track_caller]
+    fn product(&self, transpose_a: bool, other: &Self, transpose_b: bool) -> Result<Self> {
+        if self.dtype() != other.dtype() {
+            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: other.dtype(), location: caller() });
+        }
+        Takes::Numbers.check(OP, self.dtype())?;
+        Device::check_same(OP, self.backend(), other.backend())?;
+        let (rank, other_rank) = (self.rank(), other.rank());
+        let is_flat = other_rank == 2 && (rank == 2 || !transpose_a);
+        if rank < 2 || other_rank < 2 || (rank != other_rank && !is_flat) {
+            let what = "matrices have two dimensions at least, and as many on both sides; \
+                        a tensor of a higher rank that is not transposed also takes one matrix";
+            let (lhs, rhs) = (self.shape_text(), other.shape_text());
+            return Err(Error::Shape { op: OP, lhs, rhs, what: what.into(), location: caller() });
+        }
+        let call = Call::new(self.backend(), OP);
+        let (a, b) = (dims(self)?, dims(other)?);
+        let asserts = if is_flat { Vec::new() } else { self.same_batches(other, &a, &b)? };
+        let left = Matrices::new(self, &a, transpose_a, is_flat);
+        let right = Matrices::new(other, &b, transpose_b, is_flat);
+        let (Some(left), Some(right)) = (left, right) else { unreachable!("bug: ranks were looked at") };
+        let pairs = Pairs::new(call, left, right, asserts)?;
+        let operands = [self.numbers(OP)?, other.numbers(OP)?];
+        if is_flat {
+            self.by_one_matrix(call, &pairs, operands)
+        } else if self.ragged_rank() + other.ragged_rank() == 0
+            || (!transpose_a && !self.inner().is_empty() && other.inner().len() >= 2)
+        {
+            self.by_uniform_matrices(call, &pairs, operands, other)
+        } else {
+            let width = other.inner().iter().rev().nth(usize::from(transpose_b)).copied();
+            let batches = if other.ragged_rank() > self.ragged_rank() { &b } else { &a };
+            self.by_matrices(call, &pairs, operands, &batches[..batches.len() - 2], width)
+        }
+    }
+
+    /// Conditions that all dimensions but the two innermost are equal.
+    #[track_caller]
+    fn same_batches(&self, other: &Self, a: &[RowPartition], b: &[RowPartition]) -> Result<Vec<Node>> {
+        let location = caller();
+        let batches = |dims: &[RowPartition]| {
+            let outer = dims[dims.len() - 2].nrows_extent().clone();
+            let outside = dims[..dims.len() - 2].to_vec();
+            RaggedShape::of_parts(OP, self.backend(), outside, Some(outer), [], Vec::new())
+        };
+        same_layout(self.backend(), OP, &batches(a).map_err(here())?, &batches(b).map_err(here())?)
+            .map_err(|e| match e {
+                Error::Shape { op, what, .. } => {
+                    let (lhs, rhs) = (self.shape_text(), other.shape_text());
+                    Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}"), location }
+                }
+                e => e,
+            })
+            .map_err(here())
+    }
+
+    /// Multiplies all rows, as one matrix, by one matrix.
+    #[track_caller]
+    fn by_one_matrix(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
+        let [m, _, n] = &pairs.sizes;
+        let n = match n.as_size().filter(|n| n.as_known().is_some()) {
+            Some(n) => n,
+            // Waits: the result has a dense dimension whose size only the device knows.
+            None => Size::given(read_u32(call.backend, OP, n.clone())?),
+        };
+        let mut partitions = self.partitions().to_vec();
+        let mut inner = self.inner().sizes().to_vec();
+        if inner.pop().is_none() {
+            partitions.pop();
+        }
+        inner.push(n.clone());
+        let rows = pairs.left.rows_in_all(m);
+        let outer = if self.inner().len() > 1 { self.outer().cloned() } else { Some(rows.clone()) };
+        let product = pairs.product(call, operands, &rows.times_size(OP, &n)?, Expr::u32(0))?;
+        Self::new(call.backend, partitions, outer, inner, Values::Numbers(product))
+    }
+
+    /// Multiplies by matrices of one size: all results have the same number of columns. The rest of the layout is that
+    /// of the left operand; the batch dimensions are those of the operand that has more row partitions.
+    #[track_caller]
+    fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], other: &Self) -> Result<Self> {
+        let known = |n: &Expr| n.as_size().filter(|n| n.as_known().is_some());
+        let (m, n) = (&pairs.sizes[0], known(&pairs.sizes[2]).unwrap_or(Size::Const(0)));
+        let batches = if other.ragged_rank() > self.ragged_rank() { other } else { self };
+        let mut inner = batches.inner().sizes().to_vec();
+        inner.pop();
+        // Of a left operand with fewer row partitions, the rows are an inner dimension.
+        let rows = self.inner().sizes().iter().rev().nth(usize::from(!pairs.left.transposed)).cloned();
+        if let (Some(rows), Some(_)) = (rows, inner.pop()) {
+            inner.push(rows);
+        }
+        inner.push(n.clone());
+        let first_row = match &pairs.left.row {
+            Some(rows) if !pairs.left.transposed => rows.start(Expr::index()),
+            _ => Expr::index().mul(m.clone()),
+        };
+        let width = width_of(&inner);
+        let outer = batches.outer().cloned().unwrap_or_else(|| Extent::known(1));
+        let product = pairs.product(call, operands, &outer.times_size(OP, &width)?, first_row.mul(Expr::size(&n)))?;
+        Self::new(call.backend, batches.partitions().to_vec(), Some(outer), inner, Values::Numbers(product))
+    }
+
+    /// Multiplies by matrices whose sizes may differ: the rows of the results are a partition, and so are the columns,
+    /// unless all matrices have the inner dimension `width` of columns. `batches` are the partitions of the batches.
+    #[track_caller]
+    fn by_matrices(
+        &self,
+        call: Call<'_>,
+        pairs: &Pairs,
+        operands: [&Node; 2],
+        batches: &[RowPartition],
+        width: Option<u32>,
+    ) -> Result<Self> {
+        let ([m, _, n], backend) = (&pairs.sizes, call.backend);
+        let Some(rows) = pairs.left.partitions()[0] else { unreachable!("bug: one batch of a higher rank") };
+        let rows = match rows.uniform_size() {
+            _ if !pairs.left.transposed => rows.clone(),
+            Some(len) => RowPartition::uniform(len.clone(), pairs.left.batches.clone())?,
+            None => {
+                let most = rows.nvals_extent().capacity();
+                RowPartition::from_lengths(backend, OP, &pairs.left.batches, m.clone(), most)?
+            }
+        };
+        let mut partitions = batches.to_vec();
+        let all_rows = rows.nvals_extent().clone();
+        if let Some(width) = width {
+            let start = rows.start(Expr::index()).mul(Expr::u32(width));
+            let product = pairs.product(call, operands, &all_rows.times(OP, width.into())?, start)?;
+            partitions.push(rows);
+            return Self::new(backend, partitions, Some(all_rows), vec![width], Values::Numbers(product));
+        }
+        let Some(source) = pairs.right.partitions()[1] else { unreachable!("bug: one batch of a higher rank") };
+        let length = n.at(&rows.row_of(Expr::index()));
+        let columns = match (source.uniform_size(), pairs.results) {
+            (Some(len), _) => RowPartition::uniform(len, all_rows)?,
+            (None, Some(results)) => {
+                let results = Extent::known_u64(OP, results)?;
+                RowPartition::from_lengths(backend, OP, &all_rows, length, results.size())?.with_nvals(results)
+            }
+            (None, None) => level_below(backend, OP, source, &all_rows, length, Repeats::Maybe)?,
+        };
+        let extent = columns.nvals_extent().clone();
+        let start = columns.start(rows.start(Expr::index()));
+        let product = pairs.product(call, operands, &extent, start)?;
+        partitions.extend([rows, columns]);
+        Self::new(backend, partitions, Some(extent), [], Values::Numbers(product))
+    }
+}
+
+impl Factor<'_> {
+    /// Matrix product of two operands, either of which may be transposed; shapes and cost are those of
+    /// [`Tensor::matmul`].
+    ///
+    /// # Errors
+    /// Different dtypes or devices; bools or strings; shapes that do not match, at the read where only the device knows
+    /// them.
+    #[track_caller]
+    pub fn matmul(self, other: Factor<'_>) -> Result<Tensor> {
+        self.tensor.product(self.transposed, other.tensor, other.transposed)
+    }
+}

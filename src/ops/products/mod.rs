@@ -1,0 +1,3 @@
+//! Products of matrices.
+
+pub(super) mod matmul;

@@ -1,0 +1,156 @@
+//! Indices of minima and maxima, and counts of nonzero values.
+
+use crate::dtype::DType;
+use crate::element::Number;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+use crate::integer::Integer;
+use crate::ops::IntoReduceAxes;
+use crate::ops::operations;
+use crate::ops::reduce::Reduction;
+use crate::record::levels::Levels;
+use crate::tensor::Tensor;
+
+operations! {
+    /// Positions of extremes, and counts of nonzero values.
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Number;
+
+    /// Index of the minimum along an axis; the first one of equal minima.
+    ///
+    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is less than every
+    /// number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index counts all
+    /// positions along the axis, including rows that are too short to have a value.
+    ///
+    /// # Errors
+    /// `axis` out of range; string values.
+    ///
+    /// # Cost
+    /// Two passes over the values, and a map of the size of the result. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 1], vec![], vec![5, 4]], &Device::cpu())?;
+    /// assert_eq!(x.argmin(1)?.to_vec()?, [1, -1, 1]);
+    /// assert_eq!(x.argmin(0)?.to_vec()?, [0, 0, 0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn argmin(&self, axis: impl Integer as axis) -> i64;
+    alias "arg_min";
+    tensorflow "tf.argmin";
+    awkward "ak.argmin";
+    polars "list.arg_min";
+    gradient none "integers";
+
+    /// Index of the maximum along an axis; the first one of equal maxima.
+    ///
+    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is greater than
+    /// every number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index
+    /// counts all positions along the axis, including rows that are too short to have a value.
+    ///
+    /// # Errors
+    /// `axis` out of range; string values.
+    ///
+    /// # Cost
+    /// Two passes over the values, and a map of the size of the result. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3.0, f32::NAN, 9.0], vec![], vec![5.0, 4.0]], &Device::cpu())?;
+    /// assert_eq!(x.argmax(1)?.to_vec()?, [1, -1, 0]);
+    /// assert_eq!(x.argmax(0)?.to_vec()?, [2, 0, 0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn argmax(&self, axis: impl Integer as axis) -> i64;
+    alias "arg_max";
+    tensorflow "tf.argmax";
+    awkward "ak.argmax";
+    polars "list.arg_max";
+    gradient none "integers";
+
+    /// Number of nonzero values over the axes.
+    ///
+    /// Gives i64 in the shape of a [reduction](crate::Axes), and 0 where there are no values. NaN counts as nonzero, a
+    /// zero of either sign does not, and a bool counts if it is true.
+    ///
+    /// # Errors
+    /// `axis` out of range or named twice; string values.
+    ///
+    /// # Cost
+    /// That of a [reduction](crate::Axes), and a map of the size of the result.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 0, 1], vec![], vec![0, 0]], &Device::cpu())?;
+    /// assert_eq!(x.count_nonzero(1)?.to_vec()?, [2, 0, 0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes) -> i64;
+    alias "nnz";
+    tensorflow "tf.math.count_nonzero";
+    awkward "ak.count_nonzero";
+    waits "with `keep` of axis 0, for the longest row";
+    gradient none "integers";
+}
+
+#[track_caller]
+fn argmin(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    x.arg_extreme("argmin", ReduceOp::Min, axis)
+}
+
+#[track_caller]
+fn argmax(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    x.arg_extreme("argmax", ReduceOp::Max, axis)
+}
+
+#[track_caller]
+fn count_nonzero(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
+    const OP: &str = "count_nonzero";
+    let x = Expr::load(input.numbers(OP)?, Expr::index());
+    let r = Reduction::new(OP, input, &axis.into())?;
+    let one = x.cast(DType::Bool).cast(DType::U32);
+    r.tensor(r.fold(ReduceOp::Sum, one)?.cast(DType::I64))
+}
+
+impl Tensor {
+    /// Index along the axis of the first minimum (maximum); -1 where there are no values.
+    #[track_caller]
+    fn arg_extreme(&self, name: &'static str, op: ReduceOp, axis: i64) -> Result<Self> {
+        /// Index of no value: the identity element of `Min`.
+        const NONE: u32 = u32::MAX;
+        let axis = self.axis(name, axis)?;
+        let backend = self.backend();
+        let x = Expr::load(self.numbers(name)?, Expr::index()).cast(self.dtype().accumulator());
+        let key = match x.dtype() {
+            d if d.is_float() => {
+                // Zeros of either sign are equal.
+                let zero = Expr::scalar(Scalar::from_i64(d, 0));
+                x.clone().eq(zero.clone()).select(zero, x)
+            }
+            DType::Bool => x.cast(DType::U32),
+            _ => x,
+        };
+        let levels = Levels::of(self)?;
+        let (stage, left) = levels.reduce(backend, name, (axis, axis), false)?;
+        let extreme = stage.reduce(backend, name, op, key.clone())?;
+        // Separate maps, so that the planner can store them where one kernel cannot bind all their inputs.
+        let own = |value: Expr| Expr::load(&Node::map(backend, name, levels.numbers(), value, &[]), Expr::index());
+        let is_found = |key: Expr, extreme: Expr| match key.dtype().is_float() {
+            // The extreme of a group with a NaN is NaN, which equals nothing.
+            true => {
+                let are_nan = key.clone().unary(UnaryOp::IsNan).and(extreme.clone().unary(UnaryOp::IsNan));
+                key.eq(extreme).binary(BinaryOp::Or, are_nan)
+            }
+            false => key.eq(extreme),
+        };
+        let found = own(is_found(key, Expr::load(&extreme, stage.target())));
+        let place = own(found.select(own(levels.place(axis)), Expr::u32(NONE)));
+        let first = Expr::load(&stage.reduce(backend, name, ReduceOp::Min, place)?, Expr::index());
+        let index = first.clone().eq(Expr::u32(NONE)).select(Expr::scalar(-1i64), first.cast(DType::I64));
+        left.tensor(backend, Node::map(backend, name, left.numbers(), index, &[]))
+    }
+}

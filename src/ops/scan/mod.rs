@@ -1,0 +1,6 @@
+//! Scans, shifts and windows: each element with its neighbours in the row.
+
+pub(super) mod context_windows;
+pub(super) mod row_shift;
+pub(super) mod row_windows;
+pub(super) mod scans;

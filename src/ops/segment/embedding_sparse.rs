@@ -1,0 +1,262 @@
+//! Embedding bags: table look-ups that combine the embeddings of each row of ids into one, with or without weights.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::FloatElement;
+use crate::error::{Error, Result, caller};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+use crate::graph::size::RecordedSize;
+use crate::math::MathFn;
+use crate::ops::indexing::gather::{OUT_OF_RANGE, in_range};
+use crate::ops::operations;
+use crate::ops::options::LookupIds;
+use crate::shape::same_layout;
+use crate::tensor::{Tensor, Values};
+
+operations! {
+    /// Embedding bags.
+    const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: FloatElement;
+
+    /// Combines the table rows that each row of ids selects into one embedding.
+    ///
+    /// The tensor is the table, `[n, width…]` of floats; the ids are `[rows, (ids)]`. The result is `[rows, width…]`,
+    /// dense, of the table's dtype. A row without ids gives zeros. Sums follow the order of the ids. NaN propagates.
+    ///
+    /// With [`weighted`](crate::weighted) ids, each embedding is multiplied by its weight. The weights have the row
+    /// partition of the ids, and are cast to the type that the table's dtype is summed in. [`Combiner::Mean`] divides
+    /// by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their squares. Where the divisor is 0,
+    /// as in a row without ids, the result is 0.
+    ///
+    /// TensorFlow's ids may also be sparse; here they are ragged.
+    ///
+    /// # Errors
+    /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
+    /// not of rank 2 with ragged rows; a default id. Weights of a dtype other than floats, on another device, or of
+    /// another shape than the ids (row lengths that only the device knows are compared at the read). At the read: an id
+    /// that is negative or too large.
+    ///
+    /// # Cost
+    /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction. No
+    /// wait.
+    ///
+    /// ```
+    /// use ragged::{Combiner, Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
+    /// let ids = RaggedTensor::from_nested([vec![0, 2], vec![]], &device)?;
+    /// assert_eq!(table.embedding_lookup_sparse(&ids, Combiner::Mean)?.to_vec()?, [1.5, 0.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> T;
+    alias "embedding_bag", "EmbeddingBag";
+    tensorflow "tf.nn.embedding_lookup_sparse";
+    gradient later;
+    row none "gather and reduce_mean give the same";
+
+    /// Combines the table rows that each row of ids selects into one embedding, and skips negative ids.
+    ///
+    /// The tensor is the table, `[n, width…]` of floats; the ids are `[rows, (ids)]`. The result is `[rows, width…]`,
+    /// dense, of the table's dtype. A row without ids that are not negative gives zeros, or the embedding of a default
+    /// id ([`or_default`](crate::or_default)). Sums follow the order of the ids. NaN propagates.
+    ///
+    /// With [`weighted`](crate::weighted) ids, each embedding is multiplied by its weight, and every combiner but
+    /// [`Combiner::Sum`] also skips ids whose weight is NaN or not above 0. [`Combiner::Mean`] divides by the sum of
+    /// the weights, [`Combiner::SqrtN`] by the root of the sum of their squares.
+    ///
+    /// # Errors
+    /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
+    /// not of rank 2 with ragged rows; a default id that the table does not have. Weights of a dtype other than floats,
+    /// on another device, or of another shape than the ids (row lengths that only the device knows are compared at the
+    /// read). At the read: an id that is too large.
+    ///
+    /// # Cost
+    /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction. No
+    /// wait.
+    ///
+    /// ```
+    /// use ragged::{Combiner, Device, RaggedTensor, or_default, weighted};
+    /// let device = Device::cpu();
+    /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
+    /// let ids = RaggedTensor::from_nested([vec![2, -1, 1], vec![]], &device)?;
+    /// let weights = RaggedTensor::from_nested([vec![4.0f32, 1.0, 0.0], vec![]], &device)?;
+    /// let ids = or_default(weighted(&ids, &weights), 1);
+    /// let mean = table.safe_embedding_lookup_sparse(ids, Combiner::Mean)?;
+    /// assert_eq!(mean.to_vec()?, [2.5, 1.5]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> T;
+    alias "embedding_bag", "EmbeddingBag";
+    tensorflow "tf.nn.safe_embedding_lookup_sparse";
+    gradient later;
+    row none "gather and reduce_mean give the same";
+}
+
+#[track_caller]
+fn embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Tensor> {
+    const OP: &str = "embedding_lookup_sparse";
+    let ids = ids.into();
+    if ids.default.is_some() {
+        return Err(Error::argument(OP, "it takes no default id; safe_embedding_lookup_sparse does"));
+    }
+    x.combined(OP, ids.ids, ids.weights, combiner, Missing::Error)
+}
+
+#[track_caller]
+fn safe_embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Tensor> {
+    const OP: &str = "safe_embedding_lookup_sparse";
+    let ids = ids.into();
+    x.check_table(OP)?;
+    let missing = Missing::Default(x.default_row(OP, ids.default)?);
+    x.combined(OP, ids.ids, ids.weights, combiner, missing)
+}
+
+/// How the embeddings of a row are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Combiner {
+    /// The sum.
+    Sum,
+    /// The sum divided by the number of embeddings, or by the sum of the weights.
+    Mean,
+    /// The sum divided by the square root of the number of embeddings, or of the sum of the squared weights.
+    SqrtN,
+}
+
+/// Treatment of negative ids and of rows without ids.
+#[derive(Debug, Clone, Copy)]
+enum Missing {
+    /// An id out of range is an error; a row without ids gives zeros.
+    Error,
+    /// Negative ids are skipped; a row without other ids gives the embedding of this id, or zeros.
+    Default(Option<u32>),
+}
+
+impl Tensor {
+    /// The table row that `default_id` selects for rows without ids.
+    ///
+    /// # Errors
+    /// The table has no such row. Where only the device knows the number of its rows, [`Self::combined`] checks it.
+    #[track_caller]
+    fn default_row(&self, op: &'static str, default_id: Option<i64>) -> Result<Option<u32>> {
+        let size = u64::from(self.nrows_extent().as_known().unwrap_or(u32::MAX));
+        let location = caller();
+        let narrow = |index: i64| match u32::try_from(index) {
+            Ok(id) if u64::from(id) < size => Ok(id),
+            _ => Err(Error::Index { op, index, size, at: None, location }),
+        };
+        default_id.map(narrow).transpose()
+    }
+
+    /// Combines the table rows that each row of `ids` selects, by their weights (1 if `weights` is absent).
+    #[track_caller]
+    fn combined(
+        &self,
+        op: &'static str,
+        ids: &Self,
+        weights: Option<&Self>,
+        combiner: Combiner,
+        missing: Missing,
+    ) -> Result<Self> {
+        self.check_table(op)?;
+        Device::check_same(op, self.backend(), ids.backend())?;
+        let (table, dtype) = (self.numbers(op)?, self.dtype());
+        if !dtype.is_float() {
+            return Err(Error::unsupported(op, dtype, "a table is of floats"));
+        }
+        if !matches!(ids.dtype(), DType::I32 | DType::I64) {
+            return Err(Error::unsupported(op, ids.dtype(), "ids are i32 or i64"));
+        }
+        let ([rows], []) = (ids.partitions(), &ids.inner()[..]) else {
+            let what = format!("ids have rank 2 and ragged rows, but these have shape {}", ids.shape_text());
+            return Err(Error::argument(op, what));
+        };
+        let (weights, mut asserts) = match weights {
+            None => (None, Vec::new()),
+            Some(weights) => {
+                Device::check_same(op, self.backend(), weights.backend())?;
+                if !weights.dtype().is_float() {
+                    return Err(Error::unsupported(op, weights.dtype(), "weights are floats"));
+                }
+                let asserts = same_layout(self.backend(), op, ids.ragged_shape(), weights.ragged_shape())?;
+                (Some(weights.numbers(op)?), asserts)
+            }
+        };
+        let (backend, width, vocabulary) = (self.backend(), self.width(), self.nrows_extent());
+        if let (Missing::Default(Some(id)), None) = (missing, vocabulary.as_known()) {
+            let ok = Expr::u32(id).lt(vocabulary.expr());
+            asserts.push(Node::assert(
+                backend,
+                Extent::known(1),
+                ok,
+                Check::new(op, "the table must have the row of the default id"),
+            ));
+        }
+        let by = Expr::u32(width.max(1));
+        let (element, number) = (Expr::index().div(by.clone()), Expr::index().rem(by));
+        let sums_in = dtype.accumulator();
+        let zero = Expr::scalar(Scalar::from_i64(sums_in, 0));
+        let id_node = ids.numbers(op)?;
+        // At a position in `ids`: the id, its validity, its weight, and whether the combination counts it.
+        let id_at = |at: Expr| Expr::load(id_node, at);
+        let is_id = |id: &Expr| Expr::scalar(Scalar::from_i64(id.dtype(), 0)).le(id.clone());
+        let weight_at = |at: Expr| weights.map(|weights| Expr::load(weights, at).cast(sums_in));
+        let safe = matches!(missing, Missing::Default(_));
+        let counts = |at: Expr| {
+            let counts = is_id(&id_at(at.clone()));
+            match weight_at(at) {
+                Some(weight) if combiner != Combiner::Sum => counts.and(zero.clone().lt(weight)),
+                _ => counts,
+            }
+        };
+        let id = id_at(element.clone());
+        let mut ok = in_range(&id, vocabulary.expr(), vocabulary.capacity());
+        if safe {
+            ok = ok.or(is_id(&id).not());
+        }
+        let row = id.cast(DType::U32).checked(Check::of_index(op, OUT_OF_RANGE), ok);
+        let mut embedding = Expr::load(table, self.flat(row, number.clone())).cast(sums_in);
+        if let Some(weight) = weight_at(element.clone()) {
+            embedding = embedding.mul(weight);
+        }
+        let (nrows, nvals) = (rows.nrows_extent(), rows.nvals_extent());
+        // Sums `value` over each row; ids that do not count contribute 0.
+        let sum = |width: u32, value: Expr, counting: Expr| {
+            let none = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
+            let value = if safe { counting.select(value, none) } else { value };
+            let layout = (rows.rows().clone(), nrows.clone());
+            Node::reduce(backend, op, ReduceOp::Sum, layout, nvals.clone(), width, value)
+        };
+        let length = if safe {
+            let number = sum(1, Expr::u32(1), counts(Expr::index()))?;
+            Expr::load(&number, element.clone())
+        } else {
+            rows.length(element.clone())
+        };
+        let total = Expr::load(&sum(width, embedding, counts(element.clone()))?, Expr::index());
+        let root = |x: Expr| x.unary(UnaryOp::Math(MathFn::Sqrt));
+        let by_weights = |value: Expr, finish: &dyn Fn(Expr) -> Expr| -> Result<Expr> {
+            let all = sum(1, value, counts(Expr::index()))?;
+            let all = finish(Expr::load(&all, element.clone()));
+            Ok(all.clone().eq(zero.clone()).select(zero.clone(), total.clone().quotient(all)))
+        };
+        let n = length.clone().cast(sums_in);
+        let combined = match (combiner, weight_at(Expr::index())) {
+            (Combiner::Sum, _) => total,
+            (Combiner::Mean, None) => total.quotient(n),
+            (Combiner::SqrtN, None) => total.quotient(root(n)),
+            (Combiner::Mean, Some(weight)) => by_weights(weight, &|all| all)?,
+            (Combiner::SqrtN, Some(weight)) => by_weights(weight.clone().mul(weight), &root)?,
+        };
+        let instead = match missing {
+            Missing::Default(Some(id)) => Expr::load(table, self.flat(Expr::u32(id), number)).cast(sums_in),
+            _ => zero.clone(),
+        };
+        let value = length.eq(Expr::u32(0)).select(instead, combined).cast(dtype);
+        let count: Extent = nrows.times(op, u64::from(width))?;
+        let values = Values::Numbers(Node::map(backend, op, count, value, &asserts));
+        Self::new(backend, Vec::new(), Some(nrows.clone()), self.inner().to_vec(), values)
+    }
+}

@@ -1,0 +1,276 @@
+//! Runs within rows: rows split by a condition, run-length encoding, and groups of equal keys.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::element::{Element, Number};
+use crate::error::{Error, Result, caller};
+use crate::graph::backend::BackendRef;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::rank_bitmap::RankBitmap;
+use crate::ops::indexing::mask::kept_positions;
+use crate::ops::operations;
+use crate::ops::sorting::sort::Sorted;
+use crate::record::axis_rows::AxisRows;
+use crate::record::rows::Repeats;
+use crate::record::sort_key::differ;
+use crate::shape::RowPartition;
+use crate::tensor::{RaggedTensor, Tensor, Values};
+
+operations! {
+    /// Splits by a condition, run-length encoding, and groups by key.
+    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
+    /// Splits the rows before each element at which `begins` is true: sessions from gaps, sentences from punctuation.
+    ///
+    /// The dimensions of `begins` are the first dimensions of this tensor. Its innermost dimension is split: `[n, (r)]`
+    /// becomes `[n, (groups), (members)]`, both ragged. Concatenated, the groups are the row. The first element of a
+    /// row begins a group whatever `begins` says. Groups have one element or more; an empty row has none. Any dtype.
+    /// Awkward's `ak.unflatten` takes the lengths of the groups instead.
+    ///
+    /// # Errors
+    /// `begins` is not of bools, is a scalar, has more dimensions than the tensor or other row lengths (at the read
+    /// where only the device knows them), or is on another device.
+    ///
+    /// # Cost
+    /// A rank bitmap over the elements and a compaction of the groups' starts. The values are neither read nor copied.
+    /// No wait. A GPU allocates memory for one group per element.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// // A session ends with a pause of more than 30.
+    /// let times = RaggedTensor::from_nested([vec![0, 10, 90, 95, 200], vec![], vec![7]], &Device::cpu())?;
+    /// let gaps = (&times - &times.shift(1, 0, 1)?)?;
+    /// let sessions = times.split_where(&gaps.greater(30)?)?;
+    /// assert_eq!(sessions.to_string(), "<ragged.RaggedTensor [[[0, 10], [90, 95], [200]], [], [[7]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn split_where(&self, begins: &impl AsRef<Tensor> as row) -> T;
+    alias "sessions";
+    gradient later;
+
+    /// Run-length encoding of each row along the innermost axis: the value and the length of each run of equal values.
+    ///
+    /// Two results with the same ragged rows: the first value of each run, of the same dtype, and the lengths, i64. An
+    /// empty row has no runs. NaN equals NaN, and -0 equals +0. To decode, gather the values at the run of each
+    /// element: [`Tensor::repeat`] takes one number of repeats only. Awkward gives the lengths alone.
+    ///
+    /// # Errors
+    /// Byte strings; a scalar.
+    ///
+    /// # Cost
+    /// A rank bitmap over the values, a compaction and a map over the runs. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 1, 2, 1], vec![], vec![3]], &Device::cpu())?;
+    /// let (values, lengths) = x.run_lengths()?;
+    /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[1, 2, 1], [], [3]]>");
+    /// assert_eq!(lengths.to_string(), "<ragged.RaggedTensor [[2, 1, 1], [], [1]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn run_lengths(&self) -> (T, i64) where T: Number;
+    alias "rle", "unique_consecutive";
+    awkward "ak.run_lengths";
+    polars "Expr.rle";
+    gradient later;
+    row vector;
+
+    /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
+    ///
+    /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
+    /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
+    /// `[n, (k), (members), …]`. The members keep their order. Keys are numbers of any dtype, ordered as in
+    /// [`Tensor::sort`]: NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
+    /// row. Empty rows have no groups. The elements may be of any dtype.
+    ///
+    /// # Errors
+    /// `keys` are byte strings (take their hashes, or indices in a table), a scalar, have more dimensions than the
+    /// tensor or other row lengths (at the read where only the device knows them), or are on another device.
+    ///
+    /// # Cost
+    /// A sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
+    /// where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let users = RaggedTensor::from_nested([7, 3, 7, 7], &device)?;
+    /// let spent = RaggedTensor::from_nested([1.5, 2.0, 0.5, 4.0], &device)?;
+    /// let (keys, groups) = spent.group_by_key(&users)?;
+    /// assert_eq!(keys.to_string(), "tensor([3, 7], shape=(2,), dtype=i32)");
+    /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[2.0], [1.5, 0.5, 4.0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn group_by_key(&self, keys: &impl AsRef<Tensor> as row) -> (K, T);
+    alias "groupby", "group_by";
+    polars "DataFrame.group_by";
+    gradient later;
+    typed hand;
+}
+
+#[track_caller]
+fn split_where(x: &Tensor, begins: &impl AsRef<Tensor>) -> Result<Tensor> {
+    const OP: &str = "split_where";
+    let begins = begins.as_ref();
+    Device::check_same(OP, x.backend(), begins.backend())?;
+    if begins.dtype() != DType::Bool {
+        return Err(Error::unsupported(OP, begins.dtype(), "the condition must be of bools; compare first"));
+    }
+    let (along, asserts) = x.along_innermost_of(OP, begins)?;
+    let flag = Expr::load(begins.numbers(OP)?, Expr::index());
+    let runs = Runs::new(x.backend(), OP, &along.rows, flag, &asserts)?;
+    runs.over(&along, &along.elements)
+}
+
+#[track_caller]
+fn run_lengths(x: &Tensor) -> Result<(Tensor, Tensor)> {
+    const OP: &str = "run_lengths";
+    let numbers = x.numbers(OP)?;
+    let along = AxisRows::innermost(OP, x)?;
+    let (at, one) = (Expr::index(), Expr::u32(1));
+    let previous = at.clone().max(one.clone()).sub(one);
+    let begins = differ(Expr::load(numbers, at.clone()), Expr::load(numbers, previous));
+    let runs = Runs::new(x.backend(), OP, &along.rows, begins, &[])?;
+    let values = runs.tensor(OP, &along, Expr::load(numbers, Expr::load(&runs.first, at.clone())))?;
+    let lengths = runs.tensor(OP, &along, runs.members.length(at).cast(DType::I64))?;
+    Ok((values, lengths))
+}
+
+#[track_caller]
+fn group_by_key(x: &Tensor, keys: &impl AsRef<Tensor>) -> Result<(Tensor, Tensor)> {
+    const OP: &str = "group_by_key";
+    let keys = keys.as_ref();
+    Device::check_same(OP, x.backend(), keys.backend())?;
+    let (along, asserts) = x.along_innermost_of(OP, keys)?;
+    let sorted = Sorted::new(OP, keys, (-1).into(), false)?;
+    let (at, one) = (Expr::index(), Expr::u32(1));
+    let previous = at.clone().max(one.clone()).sub(one);
+    let begins = differ(sorted.at(at.clone()), sorted.at(previous));
+    let runs = Runs::new(x.backend(), OP, &along.rows, begins, &asserts)?;
+    let keys = runs.tensor(OP, &along, sorted.at(Expr::load(&runs.first, at.clone())))?;
+    let (count, from) = (along.rows.nvals_extent().clone(), sorted.order.at(&at));
+    let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
+    Ok((keys, runs.over(&along, &elements)?))
+}
+
+/// Runs of successive elements of a row, of one element or more each.
+struct Runs {
+    /// The partition of the runs into rows.
+    rows: RowPartition,
+    /// The partition of the elements into runs.
+    members: RowPartition,
+    /// First element of each run.
+    first: Node,
+}
+
+impl Runs {
+    /// The runs of `rows` that begin where `begins` holds, an expression in the element, and at the start of each row.
+    #[track_caller]
+    fn new(
+        backend: &BackendRef,
+        op: &'static str,
+        rows: &RowPartition,
+        begins: Expr,
+        asserts: &[Node],
+    ) -> Result<Self> {
+        let at = Expr::index();
+        let count = rows.nvals_extent();
+        let is_first = at.clone().eq(rows.start(rows.row_of(at.clone())));
+        // The conditions are attached to the flags, on which everything below depends.
+        let flags = Node::map(backend, op, count.clone(), is_first.or(begins), asserts);
+        let marks = RankBitmap::new(backend, op, count, Expr::load(&flags, at.clone()));
+        let starts = marks.rank(&rows.start(at.clone()));
+        let grouped = RowPartition::from_starts(backend, op, rows.nrows_extent(), &starts, count.size(), &[])?;
+        let grouped = grouped.with_lengths(rows.known_lengths().map(|(a, b)| (a.min(1), b)));
+        let found = grouped.nvals_extent();
+        let first = kept_positions(backend, op, &marks, found);
+        let start = at.clone().lt(found.expr()).select(Expr::load(&first, at), count.expr());
+        let members = RowPartition::from_starts(backend, op, found, &start, count.size(), &[])?;
+        let members = members.with_nvals(count.clone());
+        Ok(Self {
+            members: members.with_lengths(rows.known_lengths().map(|(_, b)| (1.min(b), b))),
+            rows: grouped,
+            first,
+        })
+    }
+
+    /// Number of runs.
+    fn count(&self) -> &Extent {
+        self.rows.nvals_extent()
+    }
+
+    /// A tensor of one number per run, below the partitions above the axis.
+    #[track_caller]
+    fn tensor(&self, op: &'static str, along: &AxisRows, value: Expr) -> Result<Tensor> {
+        let (backend, count) = (along.elements.backend(), self.count().clone());
+        let values = Values::Numbers(Node::map(backend, op, count.clone(), value, &[]));
+        Tensor::new(backend, along.partitions(self.rows.clone()), Some(count), [], values)
+    }
+
+    /// `elements` below the partition into runs and the partitions above the axis.
+    #[track_caller]
+    fn over(&self, along: &AxisRows, elements: &Tensor) -> Result<Tensor> {
+        let mut parts = along.partitions(self.rows.clone());
+        parts.push(self.members.clone());
+        parts.extend(elements.partitions().iter().cloned());
+        let (outer, inner) = (elements.outer().cloned(), elements.inner().clone());
+        Tensor::new(elements.backend(), parts, outer, inner, elements.values_ref().clone())
+    }
+}
+
+impl Tensor {
+    /// This tensor's rows along the innermost axis of `other`, whose dimensions must be the first of this tensor; with
+    /// the conditions.
+    #[track_caller]
+    fn along_innermost_of(&self, op: &'static str, other: &Self) -> Result<(AxisRows, Vec<Node>)> {
+        let rank = other.rank();
+        if rank == 0 || rank > self.rank() {
+            let what = match rank {
+                0 => "a scalar has no rows".into(),
+                _ => format!("{rank} dimensions for the first of {}", self.rank()),
+            };
+            return Err(Error::Shape { op, lhs: self.shape_text(), rhs: other.shape_text(), what, location: caller() });
+        }
+        let along = AxisRows::new(op, self, rank as i64 - 1)?;
+        let asserts = along.agrees(&AxisRows::innermost(op, other)?)?;
+        Ok((along, asserts))
+    }
+}
+
+impl<T: Element> RaggedTensor<T> {
+    /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
+    ///
+    /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
+    /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
+    /// `[n, (k), (members), …]`. The members keep their order. Keys are numbers of any dtype, ordered as in
+    /// [`Tensor::sort`]: NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
+    /// row. Empty rows have no groups. The elements may be of any dtype.
+    ///
+    /// # Errors
+    /// `keys` are a scalar, have more dimensions than the tensor or other row lengths (at the read where only the
+    /// device knows them), or are on another device.
+    ///
+    /// # Cost
+    /// A sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
+    /// where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let users = RaggedTensor::from_nested([7, 3, 7, 7], &device)?;
+    /// let spent = RaggedTensor::from_nested([1.5, 2.0, 0.5, 4.0], &device)?;
+    /// let (keys, groups) = spent.group_by_key(&users)?;
+    /// assert_eq!(keys.to_string(), "tensor([3, 7], shape=(2,), dtype=i32)");
+    /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[2.0], [1.5, 0.5, 4.0]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// Polars: `DataFrame.group_by`.
+    #[track_caller]
+    pub fn group_by_key<K: Number>(&self, keys: &RaggedTensor<K>) -> Result<(RaggedTensor<K>, Self)> {
+        let (keys, groups) = self.erased().group_by_key(keys)?;
+        Ok((keys.try_into()?, groups.try_into()?))
+    }
+}

@@ -1,0 +1,188 @@
+//! Distinct values of each row.
+
+use crate::dtype::DType;
+use crate::element::Number;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::integer::Integer;
+use crate::ops::operations;
+use crate::ops::sorting::sort::Sorted;
+use crate::record::sort_key::differ;
+use crate::shape::RowPartition;
+use crate::tensor::{Tensor, Values};
+
+operations! {
+    /// Distinct values of each row.
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+
+    /// The distinct values of each row, in ascending order.
+    ///
+    /// `axis` must be the innermost; it becomes ragged, except that a dense tensor of rank 1 stays dense, with a size
+    /// that only the device knows. Same dtype. Values are ordered as in [`sort`](Self::sort). -0 and +0 are one value,
+    /// of which the result holds the first in the row; NaN is one value, which comes last. Empty rows stay empty. For
+    /// the distinct values of a whole tensor, take its [`flat_values`](Tensor::flat_values) first. The same bits on
+    /// every device. TensorFlow keeps the order in which values occur.
+    ///
+    /// # Errors
+    /// `axis` out of range or not the innermost; byte strings.
+    ///
+    /// # Cost
+    /// A sort, two maps and a prefix sum over the values, and a map over the result. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.unique(-1)?.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn unique(&self, axis: impl Integer as axis) -> T;
+    alias "distinct", "dedup";
+    tensorflow "tf.unique";
+    polars "list.unique";
+    gradient later;
+
+    /// The distinct values of each row, in ascending order, and the number of occurrences of each value in its row.
+    ///
+    /// The values have the same dtype, the counts are i64; both have the same rows. `axis` must be the innermost; it
+    /// becomes ragged, except that dense tensors of rank 1 stay dense, with a size that only the device knows. Values
+    /// are ordered as in [`sort`](Self::sort). -0 and +0 are one value, of which the result holds the first in the row;
+    /// NaN is one value, which comes last. Empty rows stay empty. The same bits on every device. TensorFlow keeps the
+    /// order in which values occur.
+    ///
+    /// # Errors
+    /// `axis` out of range or not the innermost; byte strings.
+    ///
+    /// # Cost
+    /// A sort, two maps and a prefix sum over the values, and two maps over the result. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// let (values, counts) = x.unique_with_counts(-1)?;
+    /// assert_eq!(values.to_string(), "<ragged.RaggedTensor [[1, 3], [], [2]]>");
+    /// assert_eq!(counts.to_string(), "<ragged.RaggedTensor [[1, 3], [], [1]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn unique_with_counts(&self, axis: impl Integer as axis) -> (T, i64);
+    alias "value_counts";
+    tensorflow "tf.unique_with_counts";
+    polars "Expr.value_counts";
+    gradient later;
+
+    /// The number of distinct values along `axis`.
+    ///
+    /// i64; 0 where there are no values. NaN is one value, and so are -0 and +0. Any axis, which disappears; shapes as
+    /// for all [reductions](crate::Axes). The same on every device.
+    ///
+    /// # Errors
+    /// `axis` out of range; byte strings.
+    ///
+    /// # Cost
+    /// A sort, a map and a prefix sum over the values, and a map over the result. No wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![3, 1, 3, 3], vec![], vec![2]], &Device::cpu())?;
+    /// assert_eq!(x.n_unique(1)?.to_vec()?, [2, 0, 1]);
+    /// assert_eq!(x.n_unique(0)?.to_vec()?, [2, 1, 1, 1]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn n_unique(&self, axis: impl Integer as axis) -> i64;
+    alias "nunique", "count_distinct";
+    polars "list.n_unique";
+    gradient none "integers";
+}
+
+#[track_caller]
+fn unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    Ok(Runs::new("unique", x, axis)?.tensors(x)?.0)
+}
+
+#[track_caller]
+fn unique_with_counts(x: &Tensor, axis: impl Integer) -> Result<(Tensor, Tensor)> {
+    let axis = axis.saturating_i64();
+    Runs::new("unique_with_counts", x, axis)?.tensors(x)
+}
+
+#[track_caller]
+fn n_unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let axis = axis.saturating_i64();
+    let runs = Runs::new("n_unique", x, axis)?;
+    let line = Expr::index();
+    let count = runs.start(line.clone().add(Expr::u32(1))).sub(runs.start(line)).cast(DType::I64);
+    let left = &runs.sorted.left;
+    left.tensor(x.backend(), Node::map(x.backend(), runs.op, left.numbers(), count, &[]))
+}
+
+/// Sorted rows, and the number of distinct values before each place.
+struct Runs {
+    op: &'static str,
+    sorted: Sorted,
+    /// The number of values before each place that differ from their predecessor in the row; and, as one more entry,
+    /// the total.
+    before: Node,
+}
+
+impl Runs {
+    #[track_caller]
+    fn new(op: &'static str, x: &Tensor, axis: i64) -> Result<Self> {
+        let sorted = Sorted::new(op, x, axis.into(), false)?;
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let lines = &sorted.lines;
+        let is_first = at.clone().eq(lines.rows().start(lines.line_of(at.clone())));
+        let previous = at.clone().max(one.clone()).sub(one.clone());
+        let is_new = is_first.or(differ(sorted.at(at.clone()), sorted.at(previous)));
+        let is_new = Node::map(x.backend(), op, lines.count().clone(), is_new.select(one, Expr::u32(0)), &[]);
+        let before = Node::scan(x.backend(), op, lines.count().clone(), Expr::load(&is_new, at))?;
+        Ok(Self { op, sorted, before })
+    }
+
+    /// Number of distinct values in the lines before line `at`.
+    fn start(&self, at: Expr) -> Expr {
+        Expr::load(&self.before, self.sorted.lines.rows().start(at))
+    }
+
+    /// The distinct values, and the number of occurrences of each.
+    #[track_caller]
+    fn tensors(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
+        let (op, backend, lines) = (self.op, x.backend(), &self.sorted.lines);
+        let last = x.rank() - 1;
+        if self.sorted.axis != last {
+            let what = format!(
+                "axis {} of a tensor of shape {} has dimensions below it, whose columns may have different numbers of \
+                 values; take the innermost axis, or n_unique",
+                self.sorted.axis,
+                x.shape_text()
+            );
+            return Err(Error::argument(op, what));
+        }
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let capacity = lines.count().size();
+        let (parts, found) = if last == 0 {
+            (Vec::new(), Extent::bounded(capacity, self.before.last_entry()))
+        } else {
+            let mut parts = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
+            parts.pop();
+            let starts = self.start(at.clone());
+            let part = RowPartition::from_starts(backend, op, lines.nlines(), &starts, capacity, &[])?;
+            let part = part.with_lengths(Some((0, lines.longest())));
+            let found = part.nvals_extent().clone();
+            parts.push(part);
+            (parts, found)
+        };
+        // The place of the k-th distinct value is the last place with k distinct values before it.
+        let place = Node::map(backend, op, found.clone(), Expr::row_of(&self.before, at.clone()), &[]);
+        let value = self.sorted.at(Expr::load(&place, at.clone()));
+        let next = at.clone().add(one);
+        let ends = next.clone().lt(found.expr()).select(Expr::load(&place, next), lines.count().expr());
+        let times = ends.sub(Expr::load(&place, at)).cast(DType::I64);
+        let tensor = |value: Expr| {
+            let values = Values::Numbers(Node::map(backend, op, found.clone(), value, &[]));
+            Tensor::new(backend, parts.clone(), Some(found.clone()), [], values)
+        };
+        Ok((tensor(value)?, tensor(times)?))
+    }
+}

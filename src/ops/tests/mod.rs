@@ -1,0 +1,3 @@
+//! Tests of the arrays that operations record.
+
+mod accesses;

@@ -1,0 +1,244 @@
+//! Reductions and scans by key: a stable sort groups the elements of equal keys, and a row reduction folds each group
+//! in the original order of its elements. Reductions by few keys may fold the values in tiles instead, without a sort.
+
+use crate::error::Result;
+use crate::graph::backend::BackendRef;
+use crate::graph::conditions::conditional_arrays;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::ReduceOp;
+use crate::graph::reducer::{Empty, Reducer};
+use crate::graph::scalar::Scalar;
+use crate::graph::size::{RecordedSize, Size};
+use crate::graph::tile_fold::{self, MAX_SLOTS};
+use crate::record::row_scan::{RowPlace, RowScan};
+
+/// Elements sorted by key.
+///
+/// Costs one map (the keys), one sort of the keys' bits, and one search per key.
+#[derive(Debug, Clone)]
+pub(crate) struct ByKey {
+    key: Node,
+    order: Node,
+    rows: Rows,
+    nkeys: Extent,
+    nvals: Extent,
+    /// See [`Self::in_tiles`].
+    tiled: Option<Tiled>,
+}
+
+/// Elements of few keys.
+#[derive(Debug, Clone)]
+struct Tiled {
+    /// Number of elements.
+    count: Extent,
+    /// Number of keys.
+    nkeys: u32,
+    /// Number of elements of each key.
+    counts: Node,
+}
+
+impl ByKey {
+    /// Groups `count` elements by `key`, an expression in the element. Elements whose key is not below `nkeys` are left
+    /// out.
+    #[track_caller]
+    pub(crate) fn new(
+        backend: &BackendRef,
+        op: &'static str,
+        count: &Extent,
+        key: Expr,
+        nkeys: &Extent,
+    ) -> Result<Self> {
+        let key = Node::map(backend, op, count.clone(), key.min(nkeys.expr()), &[]);
+        if count.as_known() == Some(0) || nkeys.as_known() == Some(0) {
+            let none = Extent::known(0);
+            return Ok(Self {
+                order: key.clone(),
+                key,
+                rows: Rows::Uniform(Size::Const(0)),
+                nkeys: nkeys.clone(),
+                nvals: none,
+                tiled: None,
+            });
+        }
+        let bits = key_bits(nkeys.capacity());
+        let order = Node::sort(backend, op, count.clone(), Expr::load(&key, Expr::index()), bits);
+        // A search returns the last entry that does not exceed a key. Over 0 followed by the sorted keys plus 1, the
+        // index of that entry is the number of keys below. Entries beyond the count are filled too, so that the array
+        // is sorted up to its capacity.
+        let at = Expr::index();
+        let sorted = Expr::load(&key, Expr::load(&order, at.clone().sub(Expr::u32(1))));
+        let bound = at.clone().le(count.expr()).select(sorted.add(Expr::u32(1)), Expr::u32(u32::MAX));
+        let bound = at.eq(Expr::u32(0)).select(Expr::u32(0), bound);
+        let bounds = Node::map(backend, op, count.whole().plus(op, &Extent::known(2))?, bound, &[]);
+        let start = Expr::row_of(&bounds, Expr::index().min(nkeys.expr()));
+        let splits = Node::splits(backend, op, nkeys, &start, &[])?;
+        let nvals = Extent::bounded(count.size(), splits.last_entry());
+        Ok(Self { key, order, rows: Rows::Splits(splits), nkeys: nkeys.clone(), nvals, tiled: None })
+    }
+
+    /// The same elements; reductions by few keys, at most [`MAX_SLOTS`] results of which the host knows the number, are
+    /// folds of tiles ([`tile_fold`]), and counts a histogram. Neither needs the sort. The order of combination then
+    /// depends on the positions of a key's elements.
+    pub(crate) fn in_tiles(mut self, backend: &BackendRef, op: &'static str, count: &Extent) -> Self {
+        let few = self.nkeys.as_known().filter(|&n| (1..=MAX_SLOTS).contains(&n));
+        if let Some(nkeys) = few.filter(|_| count.capacity() > 0) {
+            let key = Expr::load(&self.key, Expr::index());
+            let counts = Node::histogram(backend, op, count.clone(), key, self.nkeys.clone());
+            self.tiled = Some(Tiled { count: count.clone(), nkeys, counts });
+        }
+        self
+    }
+
+    /// Reduces `value` over the elements of each key, in their original order. `value` is an expression in the number
+    /// `element * inner + d`: each element has `inner` numbers. A key without elements gives the identity element.
+    #[track_caller]
+    pub(crate) fn reduce(
+        &self,
+        backend: &BackendRef,
+        name: &'static str,
+        by: impl Into<Reducer>,
+        inner: u32,
+        value: &Expr,
+    ) -> Result<Node> {
+        let by = by.into();
+        if let (Some(tiled), Reducer::Op(op)) = (&self.tiled, by)
+            && inner > 0
+            && let Some(slots) = tiled.nkeys.checked_mul(inner).filter(|&slots| slots <= MAX_SLOTS)
+        {
+            let folded = self.fold_tiles(backend, (name, op), (&tiled.count, inner), slots, value)?;
+            if !(value.dtype().is_float() && matches!(op, ReduceOp::Min | ReduceOp::Max)) {
+                return Ok(folded);
+            }
+            // The fold of no floats is an infinity.
+            let at = Expr::index();
+            let is_empty = Expr::load(&tiled.counts, at.clone().div(Expr::u32(inner))).eq(Expr::u32(0));
+            let found = is_empty.select(Expr::scalar(Empty::Finite.value(op, value.dtype())), Expr::load(&folded, at));
+            return Ok(Node::map(backend, name, folded.extent().clone(), found, &[]));
+        }
+        reduce_rows(backend, name, by, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&self.sorted(inner)))
+    }
+
+    /// As [`Self::reduce`], by folds of tiles of `count` elements of `inner` numbers each.
+    #[track_caller]
+    fn fold_tiles(
+        &self,
+        backend: &BackendRef,
+        (name, op): (&'static str, ReduceOp),
+        (count, inner): (&Extent, u32),
+        slots: u32,
+        value: &Expr,
+    ) -> Result<Node> {
+        let (width, at) = (Expr::u32(inner), Expr::index());
+        // The key of an element that is left out is the number of keys, whose slots are out of range.
+        let slot = self.key(at.clone().div(width.clone())).mul(width.clone()).add(at.clone().rem(width));
+        let numbers = count.times(name, u64::from(inner))?;
+        let tiles = tile_fold::tiles(&numbers)?;
+        let folded = Node::tile_fold(backend, name, op, numbers, (slot, slots), value.clone())?;
+        let row = one_row(backend, name, &tiles)?;
+        let by = match op {
+            ReduceOp::Min | ReduceOp::Max if value.dtype().is_float() => Reducer::Extreme(op, Empty::Infinite),
+            op => op.into(),
+        };
+        reduce_rows(backend, name, by, (&row, &Extent::known(1)), &tiles, slots, Expr::load(&folded, at))
+    }
+
+    /// Original position of each number in key order, with `inner` numbers per element.
+    fn sorted(&self, inner: u32) -> Expr {
+        let width = Expr::u32(inner.max(1));
+        let element = Expr::load(&self.order, Expr::index().div(width.clone()));
+        element.mul(width.clone()).add(Expr::index().rem(width))
+    }
+
+    /// Scans `value`, an expression in the number, over the elements of each key. Returns the result of `scan` as an
+    /// expression in the number, with `inner` numbers per element. Costs a scatter, which inverts the order: the position
+    /// of each element in key order.
+    #[track_caller]
+    pub(crate) fn scan(
+        &self,
+        backend: &BackendRef,
+        name: &'static str,
+        inner: u32,
+        value: &Expr,
+        scan: &RowScan,
+    ) -> Result<Expr> {
+        let count = self.order.extent();
+        let element = Expr::load(&self.order, Expr::index());
+        let places = Node::unique_scatter(backend, name, count.clone(), (element, Expr::index()), count.clone());
+        let width = Expr::u32(inner.max(1));
+        let element = Expr::index().div(width.clone());
+        let place = Expr::load(&places, element.clone());
+        let at = RowPlace { row: self.key(element), at: place, number: Expr::index().rem(width) };
+        let value = value.at(&self.sorted(inner));
+        scan.record(backend, name, (&self.rows, &self.nkeys), &self.nvals, inner, value, &at)
+    }
+
+    /// Positions of the elements in key order; the sort is stable.
+    pub(crate) fn order(&self) -> &Node {
+        &self.order
+    }
+
+    /// The rows of each key in that order, the number of keys, and the number of elements.
+    pub(crate) fn rows(&self) -> (&Rows, &Extent, &Extent) {
+        (&self.rows, &self.nkeys, &self.nvals)
+    }
+
+    /// Number of elements with that key.
+    pub(crate) fn count(&self, key: Expr) -> Expr {
+        match &self.tiled {
+            Some(tiled) => Expr::load(&tiled.counts, key),
+            None => self.rows.length(key),
+        }
+    }
+
+    /// The key of an element.
+    pub(crate) fn key(&self, element: Expr) -> Expr {
+        Expr::load(&self.key, element)
+    }
+}
+
+/// A given number of keys, of which each has `inner` numbers. The kernel of [`tile_fold`] has the number of its slots as
+/// a constant; any other number of keys is a parameter.
+#[track_caller]
+pub(crate) fn number_of_keys(op: &'static str, n: u64, inner: u32) -> Result<Extent> {
+    let is_folded = n.saturating_mul(inner.max(1).into()) <= MAX_SLOTS.into();
+    if is_folded { Extent::known_u64(op, n) } else { Extent::given_u64(op, n) }
+}
+
+/// Number of low bits that a sort compares for keys up to `most`: whole digits, so that the plan does not depend on the
+/// exact number of keys.
+pub(crate) fn key_bits(most: u32) -> u32 {
+    (u32::BITS - most.leading_zeros()).next_multiple_of(8)
+}
+
+/// One row of all `count` elements, a count that only the device may know.
+#[track_caller]
+pub(crate) fn one_row(backend: &BackendRef, op: &'static str, count: &Extent) -> Result<Rows> {
+    if count.as_known().is_some() {
+        return Ok(Rows::Uniform(count.size().clone()));
+    }
+    let start = Expr::index().eq(Expr::u32(0)).select(Expr::u32(0), count.expr());
+    Ok(Rows::Splits(Node::splits(backend, op, &Extent::known(1), &start, &[])?))
+}
+
+/// [`Node::reduce`], or an empty array where no results exist.
+#[track_caller]
+pub(crate) fn reduce_rows(
+    backend: &BackendRef,
+    name: &'static str,
+    by: impl Into<Reducer>,
+    (rows, nrows): (&Rows, &Extent),
+    nvals: &Extent,
+    inner: u32,
+    value: Expr,
+) -> Result<Node> {
+    if inner == 0 || nrows.capacity() == 0 {
+        let nothing = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
+        let splits = if let Rows::Splits(splits) = rows { Some(splits) } else { None };
+        let conditions = conditional_arrays(&value, splits);
+        return Ok(Node::map(backend, name, Extent::known(0), nothing, &conditions));
+    }
+    debug_assert!(value.dtype() == value.dtype().accumulator(), "bug: a reduction over packed numbers");
+    Node::reduce(backend, name, by, (rows.clone(), nrows.clone()), nvals.clone(), inner, value)
+}

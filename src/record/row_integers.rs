@@ -1,0 +1,80 @@
+//! One integer for each row, as an argument: from the host or a device.
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result, caller};
+use crate::graph::expr::{Check, Expr};
+use crate::graph::node::Node;
+use crate::shape::RowPartition;
+use crate::tensor::{HostTensor, HostValues, Integers, Source, Tensor};
+
+/// One integer for each row of a partition.
+pub(crate) struct RowIntegers<'a> {
+    /// The integers, where they came from the host.
+    host: Option<Vec<i64>>,
+    node: Node,
+    /// The condition that there are as many integers as rows, where only the device can decide.
+    pub(crate) condition: Option<Node>,
+    rows: &'a RowPartition,
+}
+
+impl<'a> RowIntegers<'a> {
+    /// The argument `name` of an operation on `x`, whose rows are those of `rows`.
+    ///
+    /// # Errors
+    /// Another device; no integers; not one per row.
+    #[track_caller]
+    pub(crate) fn new(
+        op: &'static str,
+        name: &str,
+        given: Integers<'_>,
+        x: &Tensor,
+        rows: &'a RowPartition,
+    ) -> Result<Self> {
+        let (tensor, host) = match given.0 {
+            Source::Device(t) => (t.clone(), None),
+            Source::Host(all) => {
+                let values = HostValues::I64(all.to_vec());
+                (HostTensor::dense(&[all.len()], values).to_device(&x.device())?, Some(all.into_owned()))
+            }
+        };
+        Device::check_same(op, x.backend(), tensor.backend())?;
+        if !matches!(tensor.dtype(), DType::I32 | DType::U32 | DType::I64 | DType::U64) {
+            return Err(Error::unsupported(op, tensor.dtype(), format!("{name} must be i32, u32, i64 or u64")));
+        }
+        let location = caller();
+        let misfit = |what: String| Error::Shape { op, lhs: x.shape_text(), rhs: tensor.shape_text(), what, location };
+        // A column of integers counts as a vector.
+        let (0, Some(count), 1) = (tensor.ragged_rank(), tensor.outer(), tensor.width()) else {
+            return Err(misfit(format!("{name} must be a vector of one integer per row")));
+        };
+        let check = Check::new(op, format!("{name} must have one integer per row"));
+        let differ = |(n, m)| misfit(format!("there are {n} rows, but {m} {name}"));
+        let condition = rows.nrows_extent().agrees(count).condition(x.backend(), check, differ)?;
+        Ok(Self { host, node: tensor.numbers(op)?.clone(), condition, rows })
+    }
+
+    /// The integer of a row, in its own type.
+    pub(crate) fn of(&self, row: Expr) -> Expr {
+        Expr::load(&self.node, row)
+    }
+
+    /// The integer of a row, where the host has it.
+    pub(crate) fn known(&self, row: usize) -> Option<i64> {
+        self.host.as_ref()?.get(row).copied()
+    }
+
+    /// The length of a row, where the host has it.
+    pub(crate) fn known_length(&self, row: usize) -> Option<u32> {
+        match (self.rows.uniform_length(), self.rows.host_splits()) {
+            (Some(length), _) => Some(length),
+            (None, Some(splits)) => Some(splits.get(row + 1)? - splits.get(row)?),
+            (None, None) => None,
+        }
+    }
+
+    /// The number of integers from the host; 0 for those of a device.
+    pub(crate) fn known_count(&self) -> usize {
+        self.host.as_ref().map_or(0, Vec::len)
+    }
+}
