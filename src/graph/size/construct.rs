@@ -1,8 +1,9 @@
-//! Construction of sizes other than arithmetic.
+//! Construction of sizes.
 
 use std::sync::Arc;
 
 use super::fold::Walked;
+use super::op::{SizeOp, size_operations};
 use super::recorded::RecordedSize;
 use super::{COUNTS, Contains, DeviceCount, LARGEST, MAX_DEPTH, SizeKind, Symbol};
 use crate::graph::digest::Digest;
@@ -84,3 +85,26 @@ impl Size {
         Self::Symbol(Arc::new(Symbol { digest, depth, weight, contains, fixed, kind }))
     }
 }
+
+impl Size {
+    /// Applies `op`, and folds constants and identity elements.
+    pub(crate) fn op(op: SizeOp, a: &Self, b: &Self) -> Self {
+        if let Some(folded) = op.folded((a, a.as_const()), (b, b.as_const())) {
+            return folded;
+        }
+        let digest = Digest::of("size", (op, a, b));
+        let depth = a.depth().max(b.depth()) + 1;
+        if depth > MAX_DEPTH
+            && !a.varies()
+            && !b.varies()
+            && let (Some(x), Some(y)) = (a.host_value(), b.host_value())
+        {
+            let value = op.apply(x, y);
+            let counts = a.contains_count() || b.contains_count();
+            return if counts { Self::read_count(digest, value) } else { Self::input(digest, value) };
+        }
+        Self::symbol(digest, depth, SizeKind::Op(op, a.clone(), b.clone()))
+    }
+}
+
+size_operations!(Size: add Add, sub Sub, mul Mul, div Div, min Min, max Max);

@@ -1,10 +1,5 @@
 //! Arithmetic on sizes.
 
-use super::recorded::RecordedSize;
-use super::{MAX_DEPTH, SizeKind};
-use crate::graph::Size;
-use crate::graph::digest::Digest;
-
 /// Arithmetic on sizes: u32, saturating.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(
@@ -80,27 +75,6 @@ impl SizeOp {
     }
 }
 
-impl Size {
-    /// Applies `op`, and folds constants and identity elements.
-    pub(crate) fn op(op: SizeOp, a: &Self, b: &Self) -> Self {
-        if let Some(folded) = op.folded((a, a.as_const()), (b, b.as_const())) {
-            return folded;
-        }
-        let digest = Digest::of("size", (op, a, b));
-        let depth = a.depth().max(b.depth()) + 1;
-        if depth > MAX_DEPTH
-            && !a.varies()
-            && !b.varies()
-            && let (Some(x), Some(y)) = (a.host_value(), b.host_value())
-        {
-            let value = op.apply(x, y);
-            let counts = a.contains_count() || b.contains_count();
-            return if counts { Self::read_count(digest, value) } else { Self::input(digest, value) };
-        }
-        Self::symbol(digest, depth, SizeKind::Op(op, a.clone(), b.clone()))
-    }
-}
-
 /// Methods for these operations on sizes.
 macro_rules! size_operations {
     ($size:ty: $($name:ident $op:ident),*) => {
@@ -112,5 +86,3 @@ macro_rules! size_operations {
     };
 }
 pub(in crate::graph) use size_operations;
-
-size_operations!(Size: add Add, sub Sub, mul Mul, div Div, min Min, max Max);
