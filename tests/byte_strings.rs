@@ -259,6 +259,44 @@ fn integers_of_every_type_are_exact_up_to_their_limits() {
     check!(u8 i8 u16 i16 u32 i32 u64 i64);
 }
 
+/// Between matches of a pattern of single bytes, the pieces are those of a split at any of the bytes.
+#[cfg(feature = "regex")]
+#[test]
+fn splits_at_expressions_are_those_at_their_matches() {
+    let mut strings = Random(5).strings(3000);
+    strings.extend([b"-a-".to_vec(), b"aXXb".to_vec(), "日--本".into()]);
+    let separators = [
+        ("[- ]", any_of("- "), false),
+        ("(-)|( )", any_of("- "), false),
+        ("[- ]", max_splits(any_of("- "), 2), false),
+        ("[- ]+", nonempty(any_of("- ")), true),
+        ("[- ]", nonempty(any_of("- ")), true),
+        ("[- ]", max_splits(nonempty(any_of("- ")), 1), true),
+        ("[- ]+", max_splits(nonempty(any_of("- ")), 2), true),
+        (r"(?-u:\xFF)", (&b"\xFF"[..]).into(), false),
+        ("ab", "ab".into(), false),
+    ];
+    // A GPU runs host steps if its options allow them.
+    let gpu = common::gpu_with(&ragged::DeviceOptions::default().host_steps(true));
+    let all: Vec<Device> = devices().filter(|device| device.is_cpu()).cloned().chain(gpu).collect();
+    for device in &all {
+        for (x, _) in both(&strings, device) {
+            for (pattern, separator, drops) in &separators {
+                let mut by = ragged::Separator::from(*pattern);
+                (by.nonempty, by.max_splits) = (*drops, separator.max_splits);
+                let got = x.regex_split(by).and_then(|t| t.to_nested_vec::<Vec<Vec<Bytes>>>()).expect("pieces");
+                let want = x.string_split(separator.clone()).and_then(|t| t.to_nested_vec::<Vec<Vec<Bytes>>>());
+                assert!(got == want.expect("pieces"), "{pattern} on {}", device.name());
+            }
+        }
+        let x = RaggedTensor::from_nested(["axbc", ""], device).expect("uploaded");
+        let rows = x.regex_split("x*").and_then(|t| t.to_nested_vec::<Vec<Vec<String>>>()).expect("pieces");
+        assert_eq!(rows, [vec!["", "a", "b", "c", ""], vec!["", ""]], "{}", device.name());
+        let one = RaggedTensor::<Str>::from_bytes(b"a1b22c", device).and_then(|x| x.regex_split("[0-9]+"));
+        assert_eq!(one.and_then(|t| t.to_strings()).expect("pieces"), ["a", "b", "c"]);
+    }
+}
+
 #[test]
 fn erased_tensors_have_the_same_operations() {
     let x = RaggedTensor::from_nested([vec!["a=1", "b=2"], vec![]], &Device::cpu()).expect("uploaded").into_erased();

@@ -1,8 +1,8 @@
 //! Misuse of operations on rows and on strings.
 
 use ragged::{
-    Base64, Bins, CrossInput, DType, Encoding, NumberFormat, RaggedTensor, Seed, SparseTensor, Str, Tensor, max_splits,
-    padded_with, strict,
+    Base64, Bins, CrossInput, DType, Encoding, NumberFormat, RaggedTensor, Seed, SparseTensor, Str, Tensor, any_of,
+    max_splits, padded_with, strict,
 };
 
 use crate::{Misuse, no, read, strings};
@@ -14,7 +14,7 @@ macro_rules! of_numbers {
 pub const STRINGS: &[(&str, Misuse)] = of_numbers! {
     string_upper() string_lower() string_upper_utf8() string_lower_utf8() string_length() string_length_chars()
     string_strip() string_to_bytes() strip_prefix("a") strip_suffix("a") nth_field(" ", 0) nth_field_or(" ", 0, "")
-    bytes_split() string_ngrams(2, " ") regex_full_match("a") regex_replace("a", "b")
+    bytes_split() string_ngrams(2, " ") regex_full_match("a") regex_split("a") regex_replace("a", "b")
     regex_replace_first("a", "b") substr(0, 1) substr_chars(0, 1) string_to_number(DType::I32) encode_base64(Base64::Padded)
     decode_base64() unicode_decode(Encoding::Utf8) unicode_decode_with_offsets(Encoding::Utf8)
     unicode_split(Encoding::Utf8) unicode_split_with_offsets(Encoding::Utf8) unicode_encode(Encoding::Utf8)
@@ -24,6 +24,8 @@ pub const STRINGS: &[(&str, Misuse)] = of_numbers! {
 
 pub const OTHERS: &[(&str, Misuse)] = &[
     ("regex_full_match of no expression", |s| no(s.words.regex_full_match("("))),
+    ("regex_split of no expression", |s| no(s.words.regex_split("("))),
+    ("regex_split by a set", |s| no(s.words.regex_split(any_of("ab")))),
     ("regex_replace of no expression", |s| no(s.words.regex_replace("(", ""))),
     ("regex_replace by a missing group", |s| no(s.words.regex_replace("a", r"\3"))),
     ("regex_replace_first of no expression", |s| no(s.words.regex_replace_first("(", ""))),

@@ -32,6 +32,7 @@ laws! {
     regex_full_match Strings |x, y, k, t| x.regex_full_match("[a-z ]*");
     regex_replace Strings |x, y, k, t| x.regex_replace("[ab]", "<\\0>");
     regex_replace_first Strings |x, y, k, t| x.regex_replace_first("[ab]", "_");
+    regex_split Strings |x, y, k, t| x.regex_split("[ a]");
     string_split Strings |x, y, k, t| x.string_split(white_space());
     string_strip Strings |x, y, k, t| x.string_strip();
     substr Strings |x, y, k, t| x.substr(0, 2);

@@ -92,6 +92,8 @@ const DECLARED: &[&[Operation]] = &[
     strings::reduce_join::OPERATIONS,
     #[cfg(feature = "regex")]
     strings::regex::OPERATIONS,
+    #[cfg(feature = "regex")]
+    strings::regex_split::OPERATIONS,
     strings::segment_join::OPERATIONS,
     strings::split::OPERATIONS,
     strings::strip::OPERATIONS,

@@ -20,6 +20,8 @@ mod number_format;
 pub(super) mod reduce_join;
 #[cfg(feature = "regex")]
 pub(super) mod regex;
+#[cfg(feature = "regex")]
+pub(super) mod regex_split;
 mod rows_joined;
 pub(super) mod segment_join;
 mod separators;
