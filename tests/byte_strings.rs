@@ -2,7 +2,8 @@
 
 mod common;
 
-use ragged::{Device, RaggedTensor, Result, Str, Tensor, any_of, max_splits, nonempty, white_space};
+use ragged::opt::{any_of, max_splits, nonempty, white_space};
+use ragged::{Device, RaggedTensor, Result, Str, Tensor};
 
 type Bytes = Vec<u8>;
 
@@ -282,7 +283,7 @@ fn splits_at_expressions_are_those_at_their_matches() {
     for device in &all {
         for (x, _) in both(&strings, device) {
             for (pattern, separator, drops) in &separators {
-                let mut by = ragged::Separator::from(*pattern);
+                let mut by = ragged::opt::Separator::from(*pattern);
                 (by.nonempty, by.max_splits) = (*drops, separator.max_splits);
                 let got = x.regex_split(by).and_then(|t| t.to_nested_vec::<Vec<Vec<Bytes>>>()).expect("pieces");
                 let want = x.string_split(separator.clone()).and_then(|t| t.to_nested_vec::<Vec<Vec<Bytes>>>());

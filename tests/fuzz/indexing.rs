@@ -1,6 +1,8 @@
 //! Slices, gathers, concatenation, reversal, and the parts of a tensor.
 
-use ragged::{Index, Tensor, along, descending};
+use ragged::Tensor;
+use ragged::arguments::Index;
+use ragged::opt::{along, descending};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};

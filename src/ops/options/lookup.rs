@@ -1,10 +1,26 @@
 //! Ids of a sparse embedding look-up, with their weights and a default.
 
 use crate::integer::Integer;
+use crate::setters::setters;
 use crate::tensor::Tensor;
 
 /// Ids of a sparse embedding look-up: a tensor, with [`weighted`] or [`or_default`] around it.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{Combiner, LookupIds};
+/// use ragged::{Device, RaggedTensor, Tensor};
+/// let device = Device::cpu();
+/// let table = RaggedTensor::from_nested([[0.5f32], [1.5]], &device)?;
+/// let ids = RaggedTensor::from_nested([vec![0, 1], vec![]], &device)?;
+/// let weights: Option<&Tensor> = None;
+/// let ids = LookupIds::from(&ids).weights(weights).default(Some(1));
+/// assert_eq!(table.safe_embedding_lookup_sparse(ids, Combiner::Sum)?.to_vec()?, [2.0, 1.5]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct LookupIds<'a> {
     /// The ids.
     pub ids: &'a Tensor,
@@ -12,6 +28,13 @@ pub struct LookupIds<'a> {
     pub weights: Option<&'a Tensor>,
     /// The id of rows without ids.
     pub default: Option<i64>,
+}
+
+setters! {
+    impl['a] LookupIds<'a> {
+        weights: into Option<&'a Tensor>;
+        default: into Option<i64>;
+    }
 }
 
 impl<'a, X: AsRef<Tensor>> From<&'a X> for LookupIds<'a> {
@@ -23,7 +46,8 @@ impl<'a, X: AsRef<Tensor>> From<&'a X> for LookupIds<'a> {
 /// Multiplies each embedding by a weight; the weights have the shape of the ids.
 ///
 /// ```
-/// use ragged::{Combiner, Device, RaggedTensor, weighted};
+/// use ragged::opt::{Combiner, weighted};
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
 /// let ids = RaggedTensor::from_nested([vec![0, 2], vec![]], &device)?;
@@ -39,7 +63,8 @@ pub fn weighted<'a>(ids: impl Into<LookupIds<'a>>, weights: &'a impl AsRef<Tenso
 /// Gives rows without ids the embedding of `id`, for `safe_embedding_lookup_sparse`.
 ///
 /// ```
-/// use ragged::{Combiner, Device, RaggedTensor, or_default};
+/// use ragged::opt::{Combiner, or_default};
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
 /// let ids = RaggedTensor::from_nested([vec![2, -1], vec![-1]], &device)?;

@@ -26,10 +26,10 @@ operations! {
     /// The tensor is the table, `[n, width…]` of floats; the ids are `[rows, (ids)]`. The result is `[rows, width…]`,
     /// dense, of the table's dtype. A row without ids gives zeros. Sums follow the order of the ids. NaN propagates.
     ///
-    /// With [`weighted`](crate::weighted) ids, each embedding is multiplied by its weight. The weights have the row
-    /// partition of the ids, and are cast to the type that the table's dtype is summed in. [`Combiner::Mean`] divides
-    /// by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their squares. Where the divisor is 0,
-    /// as in a row without ids, the result is 0.
+    /// With [`weighted`](crate::opt::weighted) ids, each embedding is multiplied by its weight. The weights have the
+    /// row partition of the ids, and are cast to the type that the table's dtype is summed in. [`Combiner::Mean`]
+    /// divides by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their squares. Where the
+    /// divisor is 0, as in a row without ids, the result is 0.
     ///
     /// TensorFlow's ids may also be sparse; here they are ragged.
     ///
@@ -44,7 +44,8 @@ operations! {
     /// wait.
     ///
     /// ```
-    /// use ragged::{Combiner, Device, RaggedTensor};
+    /// use ragged::opt::Combiner;
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
     /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
     /// let ids = RaggedTensor::from_nested([vec![0, 2], vec![]], &device)?;
@@ -61,9 +62,9 @@ operations! {
     ///
     /// The tensor is the table, `[n, width…]` of floats; the ids are `[rows, (ids)]`. The result is `[rows, width…]`,
     /// dense, of the table's dtype. A row without ids that are not negative gives zeros, or the embedding of a default
-    /// id ([`or_default`](crate::or_default)). Sums follow the order of the ids. NaN propagates.
+    /// id ([`or_default`](crate::opt::or_default)). Sums follow the order of the ids. NaN propagates.
     ///
-    /// With [`weighted`](crate::weighted) ids, each embedding is multiplied by its weight, and every combiner but
+    /// With [`weighted`](crate::opt::weighted) ids, each embedding is multiplied by its weight, and every combiner but
     /// [`Combiner::Sum`] also skips ids whose weight is NaN or not above 0. [`Combiner::Mean`] divides by the sum of
     /// the weights, [`Combiner::SqrtN`] by the root of the sum of their squares.
     ///
@@ -78,7 +79,8 @@ operations! {
     /// wait.
     ///
     /// ```
-    /// use ragged::{Combiner, Device, RaggedTensor, or_default, weighted};
+    /// use ragged::opt::{Combiner, or_default, weighted};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
     /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
     /// let ids = RaggedTensor::from_nested([vec![2, -1, 1], vec![]], &device)?;
@@ -116,6 +118,7 @@ fn safe_embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, c
 
 /// How the embeddings of a row are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Combiner {
     /// The sum.
     Sum,

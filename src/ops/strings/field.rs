@@ -21,7 +21,7 @@ operations! {
     /// Piece `index` of each string, split as by [`string_split`](Self::string_split), without the other pieces.
     ///
     /// A negative index counts from the last piece. The layout stays: empty rows stay empty. An empty string has one
-    /// empty piece, and none under [`nonempty`](crate::nonempty). Every string must have the piece:
+    /// empty piece, and none under [`nonempty`](crate::opt::nonempty). Every string must have the piece:
     /// [`nth_field_or`](Self::nth_field_or) gives a default for strings without it.
     ///
     /// # Errors
@@ -33,7 +33,8 @@ operations! {
     /// sum over the strings, and a copy of the bytes of the result. No wait.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, white_space};
+    /// use ragged::opt::white_space;
+    /// use ragged::{Device, RaggedTensor};
     /// let log = RaggedTensor::from_nested(["GET /a 200", "POST  /b 404"], &Device::cpu())?;
     /// assert_eq!(log.nth_field(white_space(), 1)?.to_strings()?, ["/a", "/b"]);
     /// assert_eq!(log.nth_field(" ", -1)?.string_to_number::<i32>()?.to_vec()?, [200, 404]);

@@ -26,8 +26,8 @@ operations! {
     /// Splits each string at the matches of a regular expression, which are removed.
     ///
     /// `[..]` of strings gives `[.., (pieces)]`: one more ragged dimension; a scalar gives a vector. Matches do not
-    /// overlap, and are found from left to right. [`nonempty`](crate::nonempty) drops empty pieces, as
-    /// `tf_text.regex_split` does; [`max_splits`](crate::max_splits) limits the number of splits. An empty string is one
+    /// overlap, and are found from left to right. [`nonempty`](crate::opt::nonempty) drops empty pieces, as
+    /// `tf_text.regex_split` does; [`max_splits`](crate::opt::max_splits) limits the number of splits. An empty string is one
     /// empty piece, and has no piece where empty ones are dropped. Groups add no pieces, unlike in Python's `re.split`.
     /// An empty match splits too, unless it begins where the match before ended. The syntax is that of the crate
     /// [`regex`](https://docs.rs/regex), with Unicode classes over bytes that need not be valid UTF-8; it is RE2's but
@@ -37,7 +37,7 @@ operations! {
     ///
     /// # Errors
     /// The tensor does not hold strings; an invalid pattern, or one that takes more than 16 MiB;
-    /// [`any_of`](crate::any_of) in place of a pattern; `max_splits` below 1; 2^29 pieces or more; no host memory for
+    /// [`any_of`](crate::opt::any_of) in place of a pattern; `max_splits` below 1; 2^29 pieces or more; no host memory for
     /// their positions; a GPU whose options do not allow host steps.
     ///
     /// # Cost
@@ -45,7 +45,8 @@ operations! {
     /// over the pieces, and a copy of the bytes that stay.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, nonempty};
+    /// use ragged::opt::nonempty;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(["to be, or not", ""], &Device::cpu())?;
     /// let words = x.regex_split(r"[,\s]+")?;
     /// assert_eq!(words.to_string(), "<ragged.RaggedTensor [[b'to', b'be', b'or', b'not'], [b'']]>");

@@ -20,10 +20,10 @@ operations! {
     /// Splits each string at separators, which are removed.
     ///
     /// `[..]` of strings gives `[.., (pieces)]`: one more ragged dimension; a scalar gives a vector. A string separates
-    /// as a whole, at the occurrences that a search from left to right finds; [`any_of`](crate::any_of) separates at each of several bytes, [`white_space`](crate::white_space) at
-    /// runs of white space, which is TensorFlow's `sep=None`. [`nonempty`](crate::nonempty) drops empty pieces,
-    /// [`max_splits`](crate::max_splits) limits the number of splits. An empty string is one empty piece, and has no
-    /// piece where empty ones are dropped.
+    /// as a whole, at the occurrences that a search from left to right finds; [`any_of`](crate::opt::any_of) separates at
+    /// each of several bytes, [`white_space`](crate::opt::white_space) at runs of white space, which is TensorFlow's
+    /// `sep=None`. [`nonempty`](crate::opt::nonempty) drops empty pieces, [`max_splits`](crate::opt::max_splits) limits
+    /// the number of splits. An empty string is one empty piece, and has no piece where empty ones are dropped.
     ///
     /// # Errors
     /// The tensor does not hold strings; an empty separator or set of bytes; `max_splits` below 1.
@@ -31,11 +31,12 @@ operations! {
     /// # Cost
     /// One rank bitmap of the bytes (an eighth of a byte per byte, plus the ranks), two where empty pieces are dropped,
     /// as many compactions, a prefix sum over the pieces, and a copy of the bytes that stay. A separator that overlaps
-    /// itself takes two to five more bitmaps over its occurrences. A separator of more than 16 bytes takes a few more steps,
-    /// each over at most as many bytes as the text has. The numbers of pieces and bytes stay on the device. No wait.
+    /// itself takes two to five more bitmaps over its occurrences. A separator of more than 16 bytes takes a few more
+    /// steps, each over at most as many bytes as the text has. The numbers of pieces and bytes stay on the device. No wait.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, white_space};
+    /// use ragged::opt::white_space;
+    /// use ragged::{Device, RaggedTensor};
     /// let text = RaggedTensor::from_nested(["to be  or", " "], &Device::cpu())?;
     /// let words = text.string_split(white_space())?;
     /// assert_eq!(words.to_string(), "<ragged.RaggedTensor [[b'to', b'be', b'or'], []]>");
