@@ -13,6 +13,7 @@
 
 use std::ops::Range;
 
+use super::borders::period;
 use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -173,21 +174,6 @@ impl<'t> Candidates<'t> {
         let kept = kept.map(|kept| RankBitmap::new(self.backend, self.op, &total, Expr::load(&kept, Expr::index())));
         (first, total, kept)
     }
-}
-
-/// The smallest distance at which a byte string overlaps itself; its length if it does not.
-pub(super) fn period(needle: &[u8]) -> u32 {
-    // Knuth, Morris and Pratt: the length of the longest border of each prefix.
-    let mut borders = vec![0usize; needle.len()];
-    let mut length = 0;
-    for k in 1..needle.len() {
-        while length > 0 && needle[k] != needle[length] {
-            length = borders[length - 1];
-        }
-        length += usize::from(needle[k] == needle[length]);
-        borders[k] = length;
-    }
-    (needle.len() - borders.last().copied().unwrap_or(0)) as u32
 }
 
 /// The smallest distance between two occurrences of a window.
