@@ -184,9 +184,8 @@ impl Tensor {
     #[track_caller]
     pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
         let backend = self.backend();
-        let size = |p: &RowPartition| {
-            p.uniform_length().map_or_else(|| longest(Recorder::new(backend, op), p), |n| Ok(Extent::known(n)))
-        };
+        let rec = Recorder::new(backend, op);
+        let size = |p: &RowPartition| p.uniform_length().map_or_else(|| longest(rec, p), |n| Ok(Extent::known(n)));
         let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>().map_err(here())?;
         let lives: Vec<Option<Expr>> = sizes.iter().map(Extent::live).collect();
         let read: Vec<Node> =
