@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::upper_bound;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::ops::elementwise::string_pairs::Side;
 use crate::ops::{IntoOperand, IntoOperandOf, operations};
@@ -142,8 +143,7 @@ fn without(op: &'static str, operands: [Operand<'_>; 2], end: End) -> Result<Ten
             let (row, k) = (compared.row_of(at.clone()), compared.offset_of(at.clone()));
             let own = Expr::load(affix_bytes, affixes.within(affix.place.expr().at(&row), k.clone()));
             let differs = byte(&row, k).ne(own).cast(crate::DType::U32);
-            let rows = (compared.rows(), count);
-            let any = reduce_rows(backend, op, ReduceOp::Max, rows, compared.nvals_extent(), 1, differs)?;
+            let any = reduce_rows(Recorder::new(backend, op), ReduceOp::Max, compared.domain(1), differs)?;
             Expr::load(&any, at.clone()).eq(Expr::u32(0))
         }
     };

@@ -3,7 +3,7 @@
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result};
-use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::by_key::one_row;
 use crate::shape::RowPartition;
@@ -101,7 +101,7 @@ fn bytes_to_string(x: &Tensor) -> Result<Tensor> {
     let Some(count) = x.outer() else {
         return Err(Error::argument(OP, "a scalar is no row of bytes; give a vector of at least one dimension"));
     };
-    let rows = one_row(backend, OP, count)?;
-    let strings = RowPartition::of_parts(rows, Extent::known(1), count.clone(), None);
+    let row = one_row(Recorder::new(backend, OP), count)?;
+    let strings = RowPartition::of_parts(row.rows, row.nrows, row.nvals, None);
     Tensor::new(backend, Vec::new(), None, [], Values::Strings { strings, bytes })
 }
