@@ -22,3 +22,4 @@ pub(crate) mod sort_key;
 pub(crate) mod span;
 pub(crate) mod string_rank;
 pub(crate) mod tensor_list;
+mod tensors;

@@ -20,11 +20,11 @@
 use super::by_key::{key_bits, one_row, reduce_rows};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
@@ -41,15 +41,13 @@ pub(crate) struct Ranks {
 
 /// The strings to rank.
 pub(crate) struct Strings<'a> {
-    pub(crate) backend: &'a BackendRef,
-    pub(crate) op: &'static str,
+    pub(crate) rec: Recorder<'a>,
     pub(crate) strings: &'a RowPartition,
     pub(crate) bytes: &'a Node,
 }
 
 impl Strings<'_> {
     /// The rank of each string among the distinct strings in ascending order.
-    #[track_caller]
     pub(crate) fn ranks(&self) -> Result<Ranks> {
         let longest = self.strings.known_lengths().map(|(_, longest)| longest);
         let words = longest.map_or(MAX_WORDS, |longest| (longest / 4 + 1).min(MAX_WORDS));
@@ -89,42 +87,37 @@ impl Strings<'_> {
     }
 
     fn map(&self, count: &Extent, value: Expr) -> Node {
-        Node::map(self.backend, self.op, count.clone(), value, &[])
+        self.rec.map(count.clone(), value, &[])
     }
 
     /// The partition of chunks of up to `size` bytes into strings. The empty string is one chunk.
-    #[track_caller]
     fn chunks(&self, size: u32, one_each: bool) -> Result<RowPartition> {
         let count = self.strings.nrows_extent();
         if one_each {
-            return RowPartition::uniform(1, count.clone());
+            return self.rec.uniform_rows(1, count.clone());
         }
         let length = self.strings.length(Expr::index());
         let chunks = length.add(Expr::u32(size - 1)).div(Expr::u32(size)).max(Expr::u32(1));
         let capacity = self.strings.nvals_extent().size().div(size).add(count.size());
-        RowPartition::from_lengths(self.backend, self.op, count, chunks, capacity)
+        self.rec.rows_of_lengths(count, chunks, capacity)
     }
 
     /// The partition of pairs of `symbols` into strings; no pairs unless `is_needed`.
-    #[track_caller]
     fn pairs(&self, symbols: &RowPartition, is_needed: Option<Expr>, one_each: bool) -> Result<RowPartition> {
         let count = self.strings.nrows_extent();
         if one_each {
-            return RowPartition::uniform(1, count.clone());
+            return self.rec.uniform_rows(1, count.clone());
         }
         let pairs = symbols.length(Expr::index()).add(Expr::u32(1)).div(Expr::u32(2));
         let pairs = is_needed.map_or(pairs.clone(), |is_needed| is_needed.select(pairs, Expr::u32(0)));
         let capacity = symbols.nvals_extent().size().div(2).add(count.size());
-        RowPartition::from_lengths(self.backend, self.op, count, pairs, capacity)
+        self.rec.rows_of_lengths(count, pairs, capacity)
     }
 
     /// The number of symbols of the longest string.
-    #[track_caller]
     fn longest(&self, symbols: &RowPartition) -> Result<Expr> {
         let (count, length) = (self.strings.nrows_extent(), symbols.length(Expr::index()));
-        let all = one_row(self.backend, self.op, count)?;
-        let all = (&all, &Extent::known(1));
-        let longest = reduce_rows(self.backend, self.op, ReduceOp::Max, all, count, 1, length)?;
+        let longest = reduce_rows(self.rec, ReduceOp::Max, one_row(self.rec, count)?, length)?;
         Ok(Expr::load(&longest, Expr::u32(0)))
     }
 
@@ -150,7 +143,6 @@ impl Strings<'_> {
     }
 
     /// Ranks of the pairs of symbols.
-    #[track_caller]
     fn ranks_of_pairs(&self, symbols: &RowPartition, ranks: &Ranks, pairs: &RowPartition) -> Result<Ranks> {
         let at = Expr::index();
         let (string, pair) = (pairs.row_of(at.clone()), pairs.offset_of(at));
@@ -164,15 +156,14 @@ impl Strings<'_> {
     }
 
     /// Dense ranks of the symbols, whose words are given most significant first, with the number of their low bits.
-    #[track_caller]
     fn dense_ranks(&self, symbols: &RowPartition, words: &[Node], bits: u32) -> Result<Ranks> {
-        let (backend, op, count) = (self.backend, self.op, symbols.nvals_extent());
+        let (rec, count) = (self.rec, symbols.nvals_extent());
         let (at, one) = (Expr::index(), Expr::u32(1));
         let mut order: Option<Node> = None;
         for word in words.iter().rev() {
             let before = order.as_ref().map_or(at.clone(), |order| Expr::load(order, at.clone()));
             let key = Expr::load(word, before.clone());
-            let sorted = Node::sort(backend, op, count.clone(), key, bits.max(1));
+            let sorted = rec.sort(count.clone(), key, bits.max(1));
             order = Some(self.map(count, before.at(&Expr::load(&sorted, at.clone()))));
         }
         let from = |at: Expr| order.as_ref().map_or(at.clone(), |order| Expr::load(order, at));
@@ -183,12 +174,12 @@ impl Strings<'_> {
         });
         let is_new = self.map(count, is_new.select(one.clone(), Expr::u32(0)));
         let is_new = Expr::load(&is_new, at.clone());
-        let before = Node::scan(backend, op, count.clone(), is_new.clone())?;
+        let before = rec.scan(count.clone(), is_new.clone())?;
         // Ranks from 1: the number of new symbols up to this one.
         let rank = Expr::load(&before, at.clone().add(one));
-        let rank = Node::unique_scatter(backend, op, count.clone(), (from(at.clone()), rank), count.clone());
+        let rank = rec.unique_scatter(count.clone(), from(at.clone()), rank, count.clone());
         let place = is_new.eq(Expr::u32(1)).select(Expr::load(&before, at.clone()), Expr::u32(u32::MAX));
-        let first = Node::unique_scatter(backend, op, count.clone(), (place, from(at)), count.clone());
+        let first = rec.unique_scatter(count.clone(), place, from(at), count.clone());
         Ok(Ranks { rank, first })
     }
 

@@ -6,10 +6,12 @@ use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result};
 use crate::graph::backend::{BackendRef, Part};
 use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::{Extent, read_u32_if};
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::recording::read_now;
+use crate::graph::recording::read_u32_if;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::ops::IntoAxes;
@@ -117,8 +119,8 @@ fn bincount_weighted(
 ) -> Result<Tensor> {
     const OP: &str = "bincount_weighted";
     let (weights, bins) = (weights.as_ref(), bins.into());
-    let backend = x.backend();
-    Device::check_same(OP, backend, weights.backend())?;
+    let rec = Recorder::new(x.backend(), OP);
+    Device::check_same(OP, rec.backend, weights.backend())?;
     if bins.binary {
         return Err(Error::argument(OP, "binary bins have no weights; use bincount, or drop binary"));
     }
@@ -127,16 +129,16 @@ fn bincount_weighted(
         return Err(Error::unsupported(OP, dtype, "cast the weights to a number"));
     }
     let weight = Expr::load(weights.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
-    let asserts = same_layout(backend, OP, x.ragged_shape(), weights.ragged_shape())?;
+    let asserts = same_layout(rec.backend, OP, x.ragged_shape(), weights.ragged_shape())?;
     let counted = Counted::new(OP, x, &axis.into())?;
     let bin = bin(OP, x)?;
     let number = bins.number(OP, x, &bin)?;
     let counters = counted.groups.times(OP, number.into())?;
-    let keys = ByKey::new(backend, OP, &counted.count, counted.key(&bin, number), &counters)?;
-    let keys = keys.in_tiles(backend, OP, &counted.count);
-    let sums = keys.reduce(backend, OP, ReduceOp::Sum, 1, &weight)?;
+    let keys = ByKey::new(rec, &counted.count, counted.key(&bin, number), &counters)?;
+    let keys = keys.in_tiles(rec, &counted.count);
+    let sums = keys.reduce(rec, ReduceOp::Sum, 1, &weight)?;
     let sum = Expr::load(&sums, Expr::index()).cast(dtype);
-    counted.tensor(x, Node::map(backend, OP, counters, sum, &asserts), number)
+    counted.tensor(x, rec.map(counters, sum, &asserts), number)
 }
 
 /// The dimensions that stay when an axis and all below it are counted: a count per bin for each of their elements.
@@ -312,8 +314,8 @@ impl Bins {
         let count = x.count()?;
         let mut number = least;
         if number < most && count.capacity() > 0 {
-            let rows = (one_row(x.backend(), op, &count)?, Extent::known(1));
-            let needed = Node::reduce(x.backend(), op, ReduceOp::Max, rows, count, 1, next)?;
+            let rec = Recorder::new(x.backend(), op);
+            let needed = rec.reduce(ReduceOp::Max, one_row(rec, &count)?, next)?;
             number = number.max(read(Expr::load(&needed, Expr::u32(0)))?);
         }
         Ok(number.min(most).unsigned_abs())

@@ -8,11 +8,10 @@
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result, on_behalf};
-use crate::graph::backend::BackendRef;
+use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::integer::{Integer, non_negative};
 use crate::ops::operations;
@@ -117,12 +116,12 @@ operations! {
 
 #[track_caller]
 fn combinations(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<Vec<Tensor>> {
-    x.member_tensors("combinations", k, axis, Give::Elements)
+    member_tensors(Recorder::new(x.backend(), "combinations"), x, k, axis, Give::Elements)
 }
 
 #[track_caller]
 fn argcombinations(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<Vec<Tensor>> {
-    x.member_tensors("argcombinations", k, axis, Give::Positions)
+    member_tensors(Recorder::new(x.backend(), "argcombinations"), x, k, axis, Give::Positions)
 }
 
 #[track_caller]
@@ -132,17 +131,19 @@ fn cartesian(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Vec<Tenso
     let Some(first) = all.first().map(AsRef::as_ref) else {
         return Err(Error::argument(OP, "there must be at least one tensor"));
     };
-    let factors = all.iter().map(|x| AxisRows::new(OP, x.as_ref(), axis)).collect::<Result<Vec<_>>>()?;
+    let rec = Recorder::new(first.backend(), OP);
+    let factors = all.iter().map(|x| AxisRows::new(rec, x.as_ref(), axis)).collect::<Result<Vec<_>>>()?;
     let mut asserts = Vec::new();
     for other in &factors[1..] {
-        Device::check_same(OP, first.backend(), other.elements.backend())?;
+        rec.at(Device::check_same(OP, first.backend(), other.elements.backend()))?;
         asserts.extend(factors[0].agrees_above(other)?);
     }
     let parts: Vec<&RowPartition> = factors.iter().map(|f| &f.rows).collect();
-    let tuples = product(first.backend(), OP, &parts)?;
-    let member =
-        |(k, of): (usize, &AxisRows)| tuples.member(OP, k, of, &factors[0], Give::Elements)?.on_condition(OP, &asserts);
-    on_behalf(|| factors.iter().enumerate().map(member).collect())
+    let tuples = product(rec, &parts)?;
+    let member = |(k, of): (usize, &AxisRows<'_>)| {
+        rec.at(tuples.member(rec, k, of, &factors[0], Give::Elements)?.on_condition(OP, &asserts))
+    };
+    factors.iter().enumerate().map(member).collect()
 }
 
 /// Largest number of members of a combination. The gather of the last member binds the row splits of each level: with
@@ -181,20 +182,20 @@ impl Prefixes {
 
     /// Extends each prefix by `times` members, an expression in the prefix: `member`, and those that follow it. A row of
     /// the tensor has at most `longest` of the longer prefixes. Returns the level too.
-    #[track_caller]
     fn extended(
         self,
-        backend: &BackendRef,
-        op: &'static str,
-        (times, member): (Expr, &Expr),
-        (nrows, longest): (&Extent, Option<u32>),
+        rec: Recorder<'_>,
+        times: Expr,
+        member: &Expr,
+        nrows: &Extent,
+        longest: Option<u32>,
     ) -> Result<(Self, RowPartition)> {
         let capacity = match longest {
             _ if self.count.as_known() == Some(0) => Size::from(0),
             Some(longest) => nrows.size().mul(longest).min(upper_bound(u64::MAX)),
             None => upper_bound(u64::MAX).into(),
         };
-        let level = RowPartition::from_lengths(backend, op, &self.count, times, capacity)?;
+        let level = rec.rows_of_lengths(&self.count, times, capacity)?;
         let prefix = level.row_of(Expr::index());
         let mut members: Vec<Expr> = self.members.iter().map(|m| m.at(&prefix)).collect();
         members.push(member.at(&prefix).add(level.offset_of(Expr::index())));
@@ -202,9 +203,8 @@ impl Prefixes {
         Ok((Self { members, start: level.start(self.start), count, longest }, level))
     }
 
-    #[track_caller]
-    fn finished(self, backend: &BackendRef, op: &'static str, nrows: &Extent) -> Result<Tuples> {
-        let rows = RowPartition::from_starts(backend, op, nrows, &self.start, self.count.size(), &[])?;
+    fn finished(self, rec: Recorder<'_>, nrows: &Extent) -> Result<Tuples> {
+        let rows = rec.rows_of_starts(nrows, &self.start, self.count.size(), &[])?;
         let rows = rows.with_nvals(self.count).with_lengths(self.longest.map(|longest| (0, longest)));
         Ok(Tuples { rows, members: self.members })
     }
@@ -230,11 +230,10 @@ fn known_count(rows: &RowPartition, k: u32) -> Option<u64> {
 }
 
 /// All combinations of `k` elements of each row, in lexicographic order of their positions.
-#[track_caller]
-fn chosen(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: u32) -> Result<Tuples> {
+fn chosen(rec: Recorder<'_>, rows: &RowPartition, k: u32) -> Result<Tuples> {
     if let Some(count) = known_count(rows, k) {
         // Every prefix has a completion: no level has more entries than the result.
-        Extent::known_u64(op, count)?;
+        rec.known(count)?;
     }
     let (at, one) = (Expr::index(), Expr::u32(1));
     let nrows = rows.nrows_extent();
@@ -248,16 +247,15 @@ fn chosen(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: u32) -
         let times = left.clone().max(reserved.clone()).sub(reserved);
         let longest = lengths.map(|n| binomial(n.saturating_sub(k - taken - 1), taken + 1).min(u32::MAX.into()) as u32);
         let next = prefixes.members[taken as usize - 1].clone().add(one.clone());
-        let (longer, level) = prefixes.extended(backend, op, (times, &next), (nrows, longest))?;
+        let (longer, level) = prefixes.extended(rec, times, &next, nrows, longest)?;
         prefixes = longer;
         left = left.at(&level.row_of(at.clone())).sub(one.clone()).sub(level.offset_of(at.clone()));
     }
-    prefixes.finished(backend, op, nrows)
+    prefixes.finished(rec, nrows)
 }
 
 /// All tuples of one element of each of the partitions, row by row, in lexicographic order of their positions.
-#[track_caller]
-fn product(backend: &BackendRef, op: &'static str, all: &[&RowPartition]) -> Result<Tuples> {
+fn product(rec: Recorder<'_>, all: &[&RowPartition]) -> Result<Tuples> {
     let at = Expr::index();
     let first = all[0];
     let nrows = first.nrows_extent();
@@ -267,11 +265,11 @@ fn product(backend: &BackendRef, op: &'static str, all: &[&RowPartition]) -> Res
         let longest = prefixes.longest.zip(rows.known_lengths()).map(|(a, (_, b))| a.saturating_mul(b));
         let times = rows.length(row.clone());
         let start = rows.start(row.clone());
-        let (longer, level) = prefixes.extended(backend, op, (times, &start), (nrows, longest))?;
+        let (longer, level) = prefixes.extended(rec, times, &start, nrows, longest)?;
         prefixes = longer;
         row = row.at(&level.row_of(at.clone()));
     }
-    prefixes.finished(backend, op, nrows)
+    prefixes.finished(rec, nrows)
 }
 
 /// The tensors of the members: for each its elements, or its positions in the row (i64).
@@ -283,32 +281,41 @@ enum Give {
 
 impl Tuples {
     /// Member `k` as a tensor, taken from the elements of `of`, below the partitions above `under`.
-    #[track_caller]
-    fn member(&self, op: &'static str, k: usize, of: &AxisRows, under: &AxisRows, give: Give) -> Result<Tensor> {
+    fn member(
+        &self,
+        rec: Recorder<'_>,
+        k: usize,
+        of: &AxisRows<'_>,
+        under: &AxisRows<'_>,
+        give: Give,
+    ) -> Result<Tensor> {
         let (count, element) = (self.rows.nvals_extent(), self.members[k].clone());
         let elements = match give {
-            Give::Elements => of.elements.take_rows(op, count.clone(), element, Repeats::Maybe, &[])?,
+            Give::Elements => of.elements.take_rows(rec, count.clone(), element, Repeats::Maybe, &[])?,
             Give::Positions => {
                 let position = of.rows.offset_of(element).cast(DType::I64);
-                let backend = of.elements.backend();
-                let values = Values::Numbers(Node::map(backend, op, count.clone(), position, &[]));
-                Tensor::new(backend, Vec::new(), Some(count.clone()), [], values)?
+                let values = Values::Numbers(rec.map(count.clone(), position, &[]));
+                rec.tensor(Vec::new(), Some(count.clone()), [], values)?
             }
         };
         under.with(self.rows.clone(), &elements)
     }
 }
 
-impl Tensor {
-    #[track_caller]
-    fn member_tensors(&self, op: &'static str, k: impl Integer, axis: impl Integer, give: Give) -> Result<Vec<Self>> {
-        let given = non_negative(op, "k", k)?;
-        if !(1..=u64::from(MOST)).contains(&given) {
-            return Err(Error::argument(op, format!("k must be 1 to {MOST}, but is {given}")));
-        }
-        let k = given as u32;
-        let of = AxisRows::new(op, self, axis.saturating_i64())?;
-        let tuples = chosen(self.backend(), op, &of.rows, k)?;
-        on_behalf(|| (0..k as usize).map(|member| tuples.member(op, member, &of, &of, give)).collect())
+/// The tensors of the `k` members of all combinations.
+fn member_tensors(
+    rec: Recorder<'_>,
+    x: &Tensor,
+    k: impl Integer,
+    axis: impl Integer,
+    give: Give,
+) -> Result<Vec<Tensor>> {
+    let given = rec.at(non_negative(rec.op, "k", k))?;
+    if !(1..=u64::from(MOST)).contains(&given) {
+        return Err(rec.argument(format!("k must be 1 to {MOST}, but is {given}")));
     }
+    let k = given as u32;
+    let of = AxisRows::new(rec, x, axis.saturating_i64())?;
+    let tuples = chosen(rec, &of.rows, k)?;
+    (0..k as usize).map(|member| tuples.member(rec, member, &of, &of, give)).collect()
 }

@@ -2,11 +2,13 @@
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, caller};
+use crate::error::Result;
 use crate::graph::expr::Expr;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::SortKeys;
 use crate::ops::sorting::order_keys::OrderKeys;
+use crate::ops::sorting::row_runs::along_innermost_of;
 use crate::record::levels::Levels;
 use crate::record::lines::Lines;
 use crate::record::rows::Repeats;
@@ -54,36 +56,34 @@ operations! {
 
 #[track_caller]
 fn sort_by<'a>(x: &Tensor, keys: impl Into<SortKeys<'a>>) -> Result<Tensor> {
-    x.sorted_by("sort_by", keys.into().keys())
+    x.sorted_by(Recorder::new(x.backend(), "sort_by"), keys.into().keys())
 }
 
 impl Tensor {
     /// This tensor in the order of `keys`, the most significant first, each with whether its greatest value comes first.
-    #[track_caller]
-    pub(in crate::ops) fn sorted_by(&self, op: &'static str, keys: &[(&Self, bool)]) -> Result<Self> {
+    pub(in crate::ops) fn sorted_by(&self, rec: Recorder<'_>, keys: &[(&Self, bool)]) -> Result<Self> {
         let Some(&(first, _)) = keys.first() else {
-            return Err(Error::argument(op, "there must be at least one key"));
+            return Err(rec.argument("there must be at least one key"));
         };
         let mut asserts = Vec::new();
         let mut values = Vec::with_capacity(keys.len());
         for &(key, is_descending) in keys {
-            Device::check_same(op, self.backend(), key.backend())?;
+            rec.at(Device::check_same(rec.op, self.backend(), key.backend()))?;
             if key.rank() != first.rank() {
                 let what = format!("keys of ranks {} and {}", first.rank(), key.rank());
-                let (lhs, rhs) = (first.shape_text(), key.shape_text());
-                return Err(Error::Shape { op, lhs, rhs, what, location: caller() });
+                return Err(rec.shape(first.shape_text(), key.shape_text(), what));
             }
-            asserts.extend(self.along_innermost_of(op, key)?.1);
-            let key = OrderKeys::new(op, key)?;
-            values.push((Expr::load(key.tensor().numbers(op)?, Expr::index()), is_descending));
+            asserts.extend(along_innermost_of(rec, self, key)?.1);
+            let key = OrderKeys::new(rec, key)?;
+            values.push((Expr::load(rec.numbers(key.tensor())?, Expr::index()), is_descending));
         }
-        let (along, _) = self.along_innermost_of(op, first)?;
-        let levels = Levels::of(first)?;
-        let (stage, _) = levels.reduce(self.backend(), op, (along.axis, along.axis), false)?;
-        let lines = Lines::new(self.backend(), op, &levels, &stage, along.axis)?;
+        let (along, _) = along_innermost_of(rec, self, first)?;
+        let levels = Levels::of(rec, first)?;
+        let (stage, _) = levels.reduce(rec, (along.axis, along.axis), false)?;
+        let lines = Lines::new(rec, &levels, &stage, along.axis)?;
         let from = Expr::load(&lines.order_by(&values), Expr::index());
         let count = along.rows.nvals_extent().clone();
-        let elements = along.elements.take_rows(op, count, from, Repeats::Never, &asserts)?;
+        let elements = along.elements.take_rows(rec, count, from, Repeats::Never, &asserts)?;
         along.with(along.rows.clone(), &elements)
     }
 }

@@ -1,7 +1,8 @@
 //! The k greatest values along an axis.
 
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::integer::{Integer, saturating_u32};
 use crate::ops::indexing::index::Index;
 use crate::ops::operations;
@@ -47,10 +48,10 @@ operations! {
 
 #[track_caller]
 fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Tensor)> {
-    let (k, axis) = (saturating_u32("top_k", "k", k)?, axis.saturating_i64());
-    const OP: &str = "top_k";
-    let keys = OrderKeys::new(OP, x)?;
-    let sorted = Sorted::first(OP, keys.tensor(), descending(axis), false, k)?;
+    let rec = Recorder::new(x.backend(), "top_k");
+    let (k, axis) = (saturating_u32(rec.op, "k", k)?, axis.saturating_i64());
+    let keys = OrderKeys::new(rec, x)?;
+    let sorted = Sorted::first(rec, keys.tensor(), descending(axis), false, k)?;
     let below = x.partitions().get(sorted.axis..).unwrap_or_default();
     if below.iter().any(|p| p.uniform_length().is_none()) {
         let what = format!(
@@ -58,11 +59,11 @@ fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Ten
              aligned rows form none; sort it, or take the innermost axis",
             x.shape_text()
         );
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
     let first = Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 };
     let mut index = vec![Index::Slice { start: None, stop: None, step: 1 }; sorted.axis];
     index.push(first);
-    let values = sorted.values(OP, keys.tensor())?.slice(&index)?;
-    Ok((keys.values(values)?, sorted.indices(OP, x)?.slice(&index)?))
+    let values = sorted.values(keys.tensor())?.slice(&index)?;
+    Ok((keys.values(values)?, sorted.indices(x)?.slice(&index)?))
 }

@@ -1,6 +1,7 @@
 //! Sorts of a row by keys.
 
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::ops::{Row, SortBy, SortKeys};
 
 impl<'a> From<&'a Row> for SortKeys<'a, Row> {
@@ -46,6 +47,6 @@ impl Row {
         for &(key, is_descending) in keys.keys() {
             all.push((key.vector_of_same_call(OP, self)?, is_descending));
         }
-        self.with(self.all.sorted_by(OP, &all)?)
+        self.with(self.all.sorted_by(Recorder::new(self.all.backend(), OP), &all)?)
     }
 }
