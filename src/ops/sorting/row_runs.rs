@@ -53,8 +53,9 @@ operations! {
     /// Run-length encoding of each row along the innermost axis: the value and the length of each run of equal values.
     ///
     /// Two results with the same ragged rows: the first value of each run, of the same dtype, and the lengths, i64. An
-    /// empty row has no runs. NaN equals NaN, and -0 equals +0; strings are equal if their bytes are. To decode, gather the values at the run of each
-    /// element: [`Tensor::repeat`] takes one number of repeats only. Awkward gives the lengths alone.
+    /// empty row has no runs. NaN equals NaN, and -0 equals +0; strings are equal if their bytes are. To decode, gather
+    /// the values at the run of each element: [`Tensor::repeat`] takes one number of repeats only. Awkward gives the
+    /// lengths alone.
     ///
     /// # Errors
     /// A scalar.
@@ -82,17 +83,17 @@ operations! {
     ///
     /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
     /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
-    /// `[n, (k), (members), …]`. The members keep their order. Keys are of any dtype, ordered as in
-    /// [`Tensor::sort`]: strings by their bytes; NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
-    /// row. Empty rows have no groups. The elements may be of any dtype.
+    /// `[n, (k), (members), …]`. The members keep their order. Keys are of any dtype, ordered as in [`Tensor::sort`]:
+    /// strings by their bytes; NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in
+    /// the row. Empty rows have no groups. The elements may be of any dtype.
     ///
     /// # Errors
     /// `keys` are a scalar, have more dimensions than the tensor or other row lengths (at the read where only the
     /// device knows them), or are on another device.
     ///
     /// # Cost
-    /// A [sort](Tensor::sort) of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
-    /// where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
+    /// A [sort](Tensor::sort) of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into
+    /// its consumer where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -236,17 +237,17 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
     /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
-    /// `[n, (k), (members), …]`. The members keep their order. Keys are of any dtype, ordered as in
-    /// [`Tensor::sort`]: strings by their bytes; NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
-    /// row. Empty rows have no groups. The elements may be of any dtype.
+    /// `[n, (k), (members), …]`. The members keep their order. Keys are of any dtype, ordered as in [`Tensor::sort`]:
+    /// strings by their bytes; NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in
+    /// the row. Empty rows have no groups. The elements may be of any dtype.
     ///
     /// # Errors
     /// `keys` are a scalar, have more dimensions than the tensor or other row lengths (at the read where only the
     /// device knows them), or are on another device.
     ///
     /// # Cost
-    /// A [sort](Tensor::sort) of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
-    /// where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
+    /// A [sort](Tensor::sort) of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into
+    /// its consumer where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -24,9 +24,9 @@ operations! {
     /// The distinct values of each row of this tensor, of `other`, or of both, in ascending order.
     ///
     /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
-    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0.
-    /// Of equal values, the first of this tensor's row is kept, or the first of the other's where this one has none. An
-    /// empty row is the empty set. The same bits on every device. Polars keeps the order of occurrence.
+    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0
+    /// equals +0. Of equal values, the first of this tensor's row is kept, or the first of the other's where this one
+    /// has none. An empty row is the empty set. The same bits on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
     /// A scalar; different dtypes, ranks or devices; different dimensions above the innermost, at the
@@ -52,9 +52,9 @@ operations! {
     /// The distinct values of each row that are in this tensor and in `other`, in ascending order.
     ///
     /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
-    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
-    /// and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The same bits
-    /// on every device. Polars keeps the order of occurrence.
+    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0
+    /// equals +0, and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The
+    /// same bits on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
     /// A scalar; different dtypes, ranks or devices; different dimensions above the innermost, at the
@@ -80,9 +80,9 @@ operations! {
     /// The distinct values of each row that are in this tensor and not in `other`, in ascending order.
     ///
     /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
-    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
-    /// and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The same bits
-    /// on every device. Polars keeps the order of occurrence.
+    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0
+    /// equals +0, and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The
+    /// same bits on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
     /// A scalar; different dtypes, ranks or devices; different dimensions above the innermost, at the

@@ -22,8 +22,7 @@ operations! {
     /// order, zeros of both signs among them. false is below true. NaN comes last in either direction, like missing
     /// values in data frames; Awkward has it first. Strings are ordered by their bytes: a string is below all that it
     /// begins. [`descending`](crate::opt::descending)`(axis)` reverses the order. An axis with ragged ones below it
-    /// sorts aligned values: the k-th values of all rows that have one, among their
-    /// positions.
+    /// sorts aligned values: the k-th values of all rows that have one, among their positions.
     ///
     /// The result is the same on every device, bit for bit, and a row's result is independent of its batch.
     ///
@@ -36,11 +35,11 @@ operations! {
     /// 8-byte dtypes take all of these twice. Dimensions below the axis add a map for the keys; ragged ones add two
     /// sorts of positions. No wait.
     ///
-    /// Strings are first ranked, by sorts of 4-byte words: one to four over the chunks of 3 to 15 bytes that the strings
-    /// consist of, and two more per round that joins chunks in pairs. The rounds, log2 of the chunks of the longest
-    /// string, halve the chunks, down to one per string. Where the host does not know the longest string, it may be as
-    /// long as all strings together: it records a multiple of 4 rounds for that length, and those that no string needs
-    /// process nothing. After the sort the strings are gathered: a prefix sum and a map over their bytes.
+    /// Strings are first ranked, by sorts of 4-byte words: one to four over the chunks of 3 to 15 bytes that the
+    /// strings consist of, and two more per round that joins chunks in pairs. The rounds, log2 of the chunks of the
+    /// longest string, halve the chunks, down to one per string. Where the host does not know the longest string, it
+    /// may be as long as all strings together: it records a multiple of 4 rounds for that length, and those that no
+    /// string needs process nothing. After the sort the strings are gathered: a prefix sum and a map over their bytes.
     ///
     /// ```
     /// use ragged::opt::descending;
@@ -66,8 +65,8 @@ operations! {
     /// `axis` out of range.
     ///
     /// # Cost
-    /// That of [`sort`](Self::sort), without the gather of strings: one kernel over the values along the innermost axis, where the host knows that no
-    /// row is longer than 896, radix passes otherwise. No wait.
+    /// That of [`sort`](Self::sort), without the gather of strings: one kernel over the values along the innermost
+    /// axis, where the host knows that no row is longer than 896, radix passes otherwise. No wait.
     ///
     /// ```
     /// use ragged::opt::descending;
