@@ -174,7 +174,7 @@ pub const RECORDS: &[(&str, Misuse)] = &[
         let far = RaggedTensor::from_nested([9], &s.device)?.reduce_sum(..)?;
         read(s.records.row_at(&far)?.field_value("a")?.tensor())
     }),
-    ("slice_rows of records", |s| no(s.records.slice_rows(&[0, 0], &[1, 1]))),
+    ("slice_rows of records", |s| no(s.records.slice_rows([0, 0], [1, 1]))),
     ("StructuredTensor::concat", |s| no(StructuredTensor::concat(&[&s.records, &s.records], 7))),
     ("merge_dims", |s| no(s.records.merge_dims(0, 7))),
     ("StructuredTensor::expand_dims", |s| no(s.records.expand_dims(9))),
