@@ -28,7 +28,7 @@ pub trait Element: sealed::Sealed + Send + Sync + 'static {
     message = "`{Self}` is no number",
     label = "expected numbers or bools",
     note = "tensors of two dtypes: cast one of them, `&x.cast::<f32>()? + &y`",
-    note = "strings are no numbers: `x.to_hash_bucket_fast(n)` and `x.fingerprint64()` make keys of them"
+    note = "strings are no numbers: `x.to_hash_bucket_fast(n)` and `x.fingerprint64()` make numbers of them"
 )]
 pub trait Number: Element + Copy + bytemuck::NoUninit + Into<crate::graph::scalar::Scalar> {}
 
@@ -37,6 +37,14 @@ pub trait Arithmetic: Number {
     /// The type of true quotients: floats' own type, f32 for integers of 8 and 16 bits, f64 for wider ones.
     type Quotient: FloatElement;
 }
+
+/// An element type that minima and maxima are defined for: integers, floats and strings.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no minimum and maximum",
+    label = "expected numbers or strings",
+    note = "bools have `reduce_any` and `reduce_all`"
+)]
+pub trait Ordered: Element {}
 
 /// An integer element type.
 pub trait IntegerElement: Arithmetic {}
@@ -100,6 +108,7 @@ arithmetic!(
 macro_rules! marked {
     ($marker:ident: $($t:ty),*) => {$(impl $marker for $t {})*};
 }
+marked!(Ordered: u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64, Str);
 marked!(IntegerElement: u8, i8, u16, i16, i32, u32, i64, u64);
 marked!(FloatElement: f16, bf16, f32, f64);
 marked!(SignedElement: i8, i16, i32, i64, f16, bf16, f32, f64);

@@ -19,6 +19,7 @@
 //! | axes of a reduction | [`keep`]`(1)`: the axis stays, with size 1; `..` are all axes |
 //! | axis of a scan | [`exclusive`]`(1)`, [`reversed`]`(1)` |
 //! | axis of a sort | [`descending`]`(1)` |
+//! | key of a sort | [`descending`]`(&key)` |
 //! | axis of a sparse concatenation | [`expanding`]`(1)` |
 //! | indices of a gather | [`along`]`(&ids, 1)`, [`batched`]`(&ids, 1)` |
 //! | values of a search | [`right_of`]`(&values)`: after equal values |
@@ -43,10 +44,10 @@ pub use crate::lod::Pool;
 pub use crate::ops::{
     Along, Base64, Batched, Bins, Combiner, Context, Depth, Encoding, Factor, GatherIndices, HashBuckets,
     HistogramRange, InvalidText, LookupIds, MaxLength, Ngrams, Notation, NumberFormat, Pad, PaddedShape, Padding,
-    ReduceAxes, ScanAxis, SearchValues, SegmentIds, Separator, Separators, SortAxis, Sought, TextEncoding, Transposed,
-    along, any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed,
-    max_splits, nonempty, or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of,
-    shaped, starting_at, strict, weighted, white_space,
+    ReduceAxes, ScanAxis, SearchValues, SegmentIds, Separator, Separators, SortAxis, SortBy, SortKeys, Sought,
+    TextEncoding, Transposed, along, any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep,
+    keep_short, keyed, max_splits, nonempty, or_default, pad_width, padded_with, replace_controls, replace_invalid,
+    reversed, right_of, shaped, starting_at, strict, weighted, white_space,
 };
 pub use crate::sparse::{ConcatAxis, expanding};
 pub use crate::tensor::{ConstantOptions, Fill, RowIds, UniformRows, WithNrows, with_nrows};

@@ -167,7 +167,7 @@
 //! |---|---|---|
 //! | `pl.concat([a, b])`, `list.concat` | [`Tensor::concat(&[&a, &b], 0)`](Tensor::concat), axis 1 | one dtype |
 //! | `pl.concat_list("a", "b")` of numbers | [`Tensor::stack(&[&a, &b], 1)`](Tensor::stack), [`zip`](Tensor::zip) | |
-//! | `group_by(k).agg(v)` | [`v.group_by_key(&k)`](Tensor::group_by_key) | keys ascend; numbers only: hash strings first. Within each row where `v` has rows |
+//! | `group_by(k).agg(v)` | [`v.group_by_key(&k)`](Tensor::group_by_key) | keys ascend. Within each row where `v` has rows |
 //! | `group_by(k).agg(v.sum())` | `groups.reduce_sum(1)`, or [`v.unsorted_segment_sum(&k, n)`](Tensor::unsorted_segment_sum) for keys below `n` | |
 //! | `x.dot(y)` | [`matmul`](Tensor::matmul), or `(&x * &y)?.reduce_sum(1)` per row | |
 //! | `value_counts()`, `hist(bins)` | [`unique_with_counts`](Tensor::unique_with_counts), [`bincount`](Tensor::bincount), [`histogram`](Tensor::histogram) | bins include their lower bound, where Polars' include the upper one |
@@ -198,7 +198,6 @@
 //!
 //! - Nulls, joins, SQL, categories, dates, decimals, 128-bit integers.
 //! - Parquet, Arrow and CSV; out-of-core and streaming execution.
-//! - Sorts, sets, groups and `unique` of strings: use hashes, or indices into a table.
 //! - Rolling and dynamic windows by time; windows of a fixed number of elements are
 //!   [`sliding_windows`](Tensor::sliding_windows).
 //! - Weighted and sample statistics, skewness, correlation, symmetric set differences, ranks with ties.

@@ -39,9 +39,9 @@ pub(crate) use indexing::mask::kept_positions;
 pub use options::{
     Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, IntoAxes, IntoGatherIndices,
     IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, MaxLength, Ngrams, PaddedShape, Padding, ReduceAxes,
-    ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators, SortAxis, Sought, Transposed, along, any_of,
-    batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default, pad_width,
-    padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
+    ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators, SortAxis, SortBy, SortKeys, Sought, Transposed,
+    along, any_of, batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default,
+    pad_width, padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
 };
 pub use reduce::Averaged;
 pub use reduce::quantile::Quantiles;

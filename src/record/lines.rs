@@ -185,13 +185,21 @@ impl<'a> Lines<'a> {
 
     /// Stable sort permutation of each line by `value`, an expression in the number: for each sorted place the place of
     /// its number.
+    pub(crate) fn order(&self, value: &Expr, descending: bool) -> Node {
+        self.order_by(&[(value.clone(), descending)])
+    }
+
+    /// As [`Self::order`], by one value or several, the most significant first, each with whether its greatest value
+    /// comes first.
     ///
     /// Costs one row sort for numbers of up to 4 bytes and for wider ones converted from such, as row lengths are; two
     /// row sorts for other wider numbers.
-    pub(crate) fn order(&self, value: &Expr, descending: bool) -> Node {
+    pub(crate) fn order_by(&self, values: &[(Expr, bool)]) -> Node {
         let at = Expr::index();
         let mut order: Option<Node> = None;
-        for (word, bits) in sort_key(&value.at(&self.number), descending) {
+        // The least significant word first: each sort is stable.
+        let words = values.iter().rev().flat_map(|(value, descending)| sort_key(&value.at(&self.number), *descending));
+        for (word, bits) in words {
             // A separate node, so that a key that is expensive to compute is stored.
             let word = self.rec.map(self.rows.nvals.clone(), word, &[]);
             let before = order.as_ref().map_or(at.clone(), |o| Expr::load(o, at.clone()));

@@ -20,5 +20,6 @@ pub(crate) mod rows;
 pub(crate) mod runs;
 pub(crate) mod sort_key;
 pub(crate) mod span;
+pub(crate) mod string_rank;
 pub(crate) mod tensor_list;
 mod tensors;

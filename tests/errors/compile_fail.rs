@@ -9,7 +9,7 @@ fn operands(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<S
     x.add(x.reduce_sum(keep(1)))?; // says: with `?` and `&`
     words.substr(0, words.string_length()? - 2)?; // says: write `&x.reduce_sum(1)?`
     let _ = i + x; // says: cast one of them, `&x.cast::<f32>()? + &y`
-    x.group_by_key(words)?; // says: `x.to_hash_bucket_fast(n)`
+    words.count_nonzero(1)?; // says: `x.to_hash_bucket_fast(n)`
     Ok(())
 }
 
@@ -30,7 +30,7 @@ fn notes(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<Str>
     x.add(&x.reduce_sum(keep(1))?)?;
     words.substr(0, &(words.string_length()? - 2)?)?;
     let _ = i.cast::<f32>()? + x;
-    x.group_by_key(&words.to_hash_bucket_fast(1000)?)?;
+    words.to_hash_bucket_fast(1000)?.count_nonzero(1)?;
     x.gather(&RaggedTensor::from_nested([0, 2], &x.device())?)?;
     x.slice(s![0..2])?;
     x.reduce_sum(..)?;

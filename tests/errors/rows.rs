@@ -1,7 +1,7 @@
 //! Misuse of operations on rows and on strings.
 
 use ragged::arguments::CrossInput;
-use ragged::opt::{Base64, Bins, Encoding, NumberFormat, any_of, max_splits, padded_with, strict};
+use ragged::opt::{Base64, Bins, Encoding, NumberFormat, SortKeys, any_of, max_splits, padded_with, strict};
 use ragged::{DType, RaggedTensor, Seed, SparseTensor, Str, Tensor};
 
 use crate::{Misuse, no, read, strings};
@@ -72,7 +72,10 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("sparse cross", |_| no(SparseTensor::cross([] as [CrossInput; 0]))),
     ("sparse cross_hashed", |_| no(SparseTensor::cross_hashed([] as [CrossInput; 0], 3))),
     ("split_where", |s| no(s.x.split_where(&s.x))),
-    ("run_lengths", |s| no(s.words.run_lengths())),
+    ("run_lengths", |s| no(s.t.reduce_sum(..)?.run_lengths())),
+    ("sort_by", |s| no(s.x.sort_by(&s.other_rows))),
+    ("sort_by of no key", |s| no(s.x.sort_by(SortKeys::from([&s.x; 0])))),
+    ("sort_by of keys of two ranks", |s| no(s.x.sort_by((&s.x, &s.x.reduce_sum(1)?)))),
     ("group_by_key", |s| no(s.x.group_by_key(&s.other_rows))),
     ("searchsorted", |s| no(s.t.searchsorted(&s.words))),
     ("set_union", |s| no(s.t.set_union(&s.words))),

@@ -25,7 +25,7 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("cumsum", |s| no(s.x.cumsum(2))),
     ("cummax", |s| no(s.words.cummax(1))),
     ("sort", |s| no(s.x.sort(descending(3)))),
-    ("argsort", |s| no(s.words.argsort(1))),
+    ("argsort", |s| no(s.words.argsort(2))),
     ("top_k", |s| no(s.x.top_k(-1, 1))),
     ("quantile", |s| no(s.x.quantile(1.5, 1))),
     ("quantile of axes", |s| no(s.x.quantile(0.5, [0, 1]))),

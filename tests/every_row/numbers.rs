@@ -38,6 +38,8 @@ laws! {
     cummax Integers |x, y, k, t| x.cummax(0);
     cummin Integers |x, y, k, t| x.cummin(-1);
     sort Floats |x, y, k, t| x.sort(descending(-1));
+    sort_by Integers |x, y, k, t| x.sort_by(descending(y));
+    sort_by Integers |x, y, k, t| x.sort_by((y, x));
     argsort Integers |x, y, k, t| x.argsort(0);
     top_k Floats |x, y, k, t| x.top_k(2, -1);
     unique Integers |x, y, k, t| x.unique(-1);

@@ -1,7 +1,7 @@
 //! Strings of a row.
 
 use ragged::DType;
-use ragged::opt::{Base64, Encoding, NumberFormat, white_space};
+use ragged::opt::{Base64, Encoding, NumberFormat, descending, white_space};
 
 use crate::table::laws;
 
@@ -9,6 +9,17 @@ laws! {
     as_string_with Integers |x, y, k, t| x.as_string_with(&NumberFormat::default());
     string_to_number Integers |x, y, k, t| x.as_string()?.string_to_number(DType::F32);
     bytes_split Strings |x, y, k, t| x.bytes_split();
+    sort Strings |x, y, k, t| x.sort(-1);
+    top_k Strings |x, y, k, t| x.top_k(2, -1);
+    unique_with_counts Strings |x, y, k, t| x.unique_with_counts(-1);
+    run_lengths Strings |x, y, k, t| x.run_lengths();
+    set_union Strings |x, y, k, t| x.set_union(y);
+    searchsorted Strings |x, y, k, t| x.sort(-1)?.searchsorted(y);
+    group_by_key Strings |x, y, k, t| x.group_by_key(y);
+    sort_by Strings |x, y, k, t| x.sort_by((y, descending(x)));
+    reduce_min Strings |x, y, k, t| x.reduce_min(-1);
+    reduce_max Strings |x, y, k, t| x.reduce_max(..);
+    argmin Strings |x, y, k, t| x.argmin(-1);
     string_to_bytes Strings |x, y, k, t| x.string_to_bytes();
     bytes_to_string Integers |x, y, k, t| x.cast(DType::U8)?.bytes_to_string();
     strip_prefix Strings |x, y, k, t| x.strip_prefix("a");

@@ -76,6 +76,7 @@ const DECLARED: &[&[Operation]] = &[
     indexing::slice::OPERATIONS,
     reduce::softmax::OPERATIONS,
     sorting::sort::OPERATIONS,
+    sorting::sort_by::OPERATIONS,
     reshaping::split::OPERATIONS,
     reshaping::squeeze::OPERATIONS,
     strings::affix::OPERATIONS,

@@ -33,4 +33,4 @@ pub use segments::SegmentIds;
 pub(crate) use separator::WHITE_SPACE;
 pub use separator::{Separator, Separators, any_of, max_splits, nonempty, white_space};
 pub use sequence::{Context, MaxLength, starting_at};
-pub use sort::{SortAxis, descending};
+pub use sort::{SortAxis, SortBy, SortKeys, descending};

@@ -1,7 +1,7 @@
 //! Indices of minima and maxima, and counts of nonzero values.
 
 use crate::dtype::DType;
-use crate::element::Number;
+use crate::element::{Element, Number};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
@@ -11,24 +11,27 @@ use crate::integer::Integer;
 use crate::ops::IntoReduceAxes;
 use crate::ops::operations;
 use crate::ops::reduce::Reduction;
+use crate::ops::sorting::order_keys::OrderKeys;
 use crate::record::levels::Levels;
 use crate::tensor::Tensor;
 
 operations! {
     /// Positions of extremes, and counts of nonzero values.
-    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Number;
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Element;
 
     /// Index of the minimum along an axis; the first one of equal minima.
     ///
     /// Gives i64 in the shape of a [reduction](crate::arguments::Axes), and -1 where there are no values. NaN is less
-    /// than every number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index
-    /// counts all positions along the axis, including rows that are too short to have a value.
+    /// than every number, as in NumPy; zeros of either sign are equal. Strings are ordered by their bytes. With ragged
+    /// dimensions below the axis, the index counts all positions along the axis, including rows that are too short to
+    /// have a value.
     ///
     /// # Errors
-    /// `axis` out of range; string values.
+    /// `axis` out of range.
     ///
     /// # Cost
-    /// Two passes over the values, and a map of the size of the result. No wait.
+    /// Two passes over the values, and a map of the size of the result. Strings are first ranked, as for a
+    /// [`Tensor::sort`]. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -47,14 +50,16 @@ operations! {
     /// Index of the maximum along an axis; the first one of equal maxima.
     ///
     /// Gives i64 in the shape of a [reduction](crate::arguments::Axes), and -1 where there are no values. NaN is
-    /// greater than every number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis,
-    /// the index counts all positions along the axis, including rows that are too short to have a value.
+    /// greater than every number, as in NumPy; zeros of either sign are equal. Strings are ordered by their bytes. With
+    /// ragged dimensions below the axis, the index counts all positions along the axis, including rows that are too
+    /// short to have a value.
     ///
     /// # Errors
-    /// `axis` out of range; string values.
+    /// `axis` out of range.
     ///
     /// # Cost
-    /// Two passes over the values, and a map of the size of the result. No wait.
+    /// Two passes over the values, and a map of the size of the result. Strings are first ranked, as for a
+    /// [`Tensor::sort`]. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -87,7 +92,7 @@ operations! {
     /// assert_eq!(x.count_nonzero(1)?.to_vec()?, [2, 0, 0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes) -> i64;
+    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes) -> i64 where T: Number;
     alias "nnz";
     tensorflow "tf.math.count_nonzero";
     awkward "ak.count_nonzero";
@@ -98,13 +103,15 @@ operations! {
 #[track_caller]
 fn argmin(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    arg_extreme(Recorder::new(x.backend(), "argmin"), x, ReduceOp::Min, axis)
+    let rec = Recorder::new(x.backend(), "argmin");
+    arg_extreme(rec, OrderKeys::new(rec, x)?.tensor(), ReduceOp::Min, axis)
 }
 
 #[track_caller]
 fn argmax(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    arg_extreme(Recorder::new(x.backend(), "argmax"), x, ReduceOp::Max, axis)
+    let rec = Recorder::new(x.backend(), "argmax");
+    arg_extreme(rec, OrderKeys::new(rec, x)?.tensor(), ReduceOp::Max, axis)
 }
 
 #[track_caller]

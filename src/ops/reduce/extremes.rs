@@ -2,34 +2,37 @@
 
 use super::Reduction;
 use crate::dtype::DType;
+use crate::element::Ordered;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
-use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
 use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
+use crate::ops::sorting::order_keys::OrderKeys;
 use crate::record::axes::Axes;
 use crate::tensor::Tensor;
 
 operations! {
     /// Minimum and maximum.
-    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Ordered;
 
     /// The minimum of the values over the axes.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the greatest finite value of the dtype; for
-    /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Shapes and order as for all
-    /// [reductions](crate::arguments::Axes).
+    /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Strings are ordered by their bytes;
+    /// without any, the result is the empty string, which no string is below: [`Tensor::argmin`] tells them apart.
+    /// Shapes and order as for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values.
+    /// `axis` out of range or named twice; bool values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::arguments::Axes).
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes). Strings are first ranked, as for a
+    /// [`Tensor::sort`], and those that are found are gathered.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -49,14 +52,16 @@ operations! {
     /// The maximum of the values over the axes.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the least finite value of the dtype; for
-    /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Shapes and order as for all
+    /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Strings are ordered by their bytes;
+    /// without any, the result is the least string, the empty one. Shapes and order as for all
     /// [reductions](crate::arguments::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values.
+    /// `axis` out of range or named twice; bool values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::arguments::Axes).
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes). Strings are first ranked, as for a
+    /// [`Tensor::sort`], and those that are found are gathered.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -76,12 +81,16 @@ operations! {
 
 #[track_caller]
 fn reduce_min(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    extreme(Recorder::new(x.backend(), "reduce_min"), x, ReduceOp::Min, &axis.into())
+    let rec = Recorder::new(x.backend(), "reduce_min");
+    let keys = OrderKeys::new(rec, x)?;
+    keys.values(extreme(rec, keys.tensor(), ReduceOp::Min, &axis.into())?)
 }
 
 #[track_caller]
 fn reduce_max(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    extreme(Recorder::new(x.backend(), "reduce_max"), x, ReduceOp::Max, &axis.into())
+    let rec = Recorder::new(x.backend(), "reduce_max");
+    let keys = OrderKeys::new(rec, x)?;
+    keys.values(extreme(rec, keys.tensor(), ReduceOp::Max, &axis.into())?)
 }
 
 /// Converts the extreme `found` from its integer accumulator to `dtype`. An empty reduction gives the end of the
@@ -108,7 +117,7 @@ pub(in crate::ops) fn extreme_float(dtype: DType, op: ReduceOp, found: Expr) -> 
     found.clone().eq(none).select(end, found).cast(dtype)
 }
 
-/// Minimum or maximum.
+/// Minimum or maximum of numbers.
 fn extreme(rec: Recorder<'_>, x: &Tensor, op: ReduceOp, axes: &ReduceAxes) -> Result<Tensor> {
     let dtype = x.dtype();
     if dtype == DType::Bool {

@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::element::{Element, Number};
+use crate::element::Element;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -10,6 +10,7 @@ use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
+use crate::ops::sorting::order_keys::OrderKeys;
 use crate::ops::sorting::sort::Sorted;
 use crate::record::axis_rows::AxisRows;
 use crate::record::rows::Repeats;
@@ -52,14 +53,15 @@ operations! {
     /// Run-length encoding of each row along the innermost axis: the value and the length of each run of equal values.
     ///
     /// Two results with the same ragged rows: the first value of each run, of the same dtype, and the lengths, i64. An
-    /// empty row has no runs. NaN equals NaN, and -0 equals +0. To decode, gather the values at the run of each
+    /// empty row has no runs. NaN equals NaN, and -0 equals +0; strings are equal if their bytes are. To decode, gather the values at the run of each
     /// element: [`Tensor::repeat`] takes one number of repeats only. Awkward gives the lengths alone.
     ///
     /// # Errors
-    /// Byte strings; a scalar.
+    /// A scalar.
     ///
     /// # Cost
-    /// A rank bitmap over the values, a compaction and a map over the runs. No wait.
+    /// A rank bitmap over the values, a compaction and a map over the runs. Strings are first ranked, as for a
+    /// [`Tensor::sort`]. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -69,7 +71,7 @@ operations! {
     /// assert_eq!(lengths.to_string(), "<ragged.RaggedTensor [[2, 1, 1], [], [1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn run_lengths(&self) -> (T, i64) where T: Number;
+    fn run_lengths(&self) -> (T, i64);
     alias "rle", "unique_consecutive";
     awkward "ak.run_lengths";
     polars "Expr.rle";
@@ -80,16 +82,16 @@ operations! {
     ///
     /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
     /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
-    /// `[n, (k), (members), …]`. The members keep their order. Keys are numbers of any dtype, ordered as in
-    /// [`Tensor::sort`]: NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
+    /// `[n, (k), (members), …]`. The members keep their order. Keys are of any dtype, ordered as in
+    /// [`Tensor::sort`]: strings by their bytes; NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
     /// row. Empty rows have no groups. The elements may be of any dtype.
     ///
     /// # Errors
-    /// `keys` are byte strings (take their hashes, or indices in a table), a scalar, have more dimensions than the
-    /// tensor or other row lengths (at the read where only the device knows them), or are on another device.
+    /// `keys` are a scalar, have more dimensions than the tensor or other row lengths (at the read where only the
+    /// device knows them), or are on another device.
     ///
     /// # Cost
-    /// A sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
+    /// A [sort](Tensor::sort) of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
     /// where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
     ///
     /// ```
@@ -125,15 +127,16 @@ fn split_where(x: &Tensor, begins: &impl AsRef<Tensor>) -> Result<Tensor> {
 #[track_caller]
 fn run_lengths(x: &Tensor) -> Result<(Tensor, Tensor)> {
     let rec = Recorder::new(x.backend(), "run_lengths");
-    let numbers = rec.numbers(x)?;
-    let along = AxisRows::innermost(rec, x)?;
+    let keys = OrderKeys::new(rec, x)?;
+    let numbers = rec.numbers(keys.tensor())?;
+    let along = AxisRows::innermost(rec, keys.tensor())?;
     let (at, one) = (Expr::index(), Expr::u32(1));
     let previous = at.clone().max(one.clone()).sub(one);
     let begins = differ(Expr::load(numbers, at.clone()), Expr::load(numbers, previous));
     let runs = Runs::new(rec, &along.rows, begins, &[])?;
     let values = runs.tensor(rec, &along, Expr::load(numbers, Expr::load(&runs.first, at.clone())))?;
     let lengths = runs.tensor(rec, &along, runs.members.length(at).cast(DType::I64))?;
-    Ok((values, lengths))
+    Ok((keys.values(values)?, lengths))
 }
 
 #[track_caller]
@@ -141,15 +144,16 @@ fn group_by_key(x: &Tensor, keys: &impl AsRef<Tensor>) -> Result<(Tensor, Tensor
     let (rec, keys) = (Recorder::new(x.backend(), "group_by_key"), keys.as_ref());
     rec.at(Device::check_same(rec.op, x.backend(), keys.backend()))?;
     let (along, asserts) = along_innermost_of(rec, x, keys)?;
-    let sorted = Sorted::new(rec, keys, (-1).into(), false)?;
+    let keys = OrderKeys::new(rec, keys)?;
+    let sorted = Sorted::new(rec, keys.tensor(), (-1).into(), false)?;
     let (at, one) = (Expr::index(), Expr::u32(1));
     let previous = at.clone().max(one.clone()).sub(one);
     let begins = differ(sorted.at(at.clone()), sorted.at(previous));
     let runs = Runs::new(rec, &along.rows, begins, &asserts)?;
-    let keys = runs.tensor(rec, &along, sorted.at(Expr::load(&runs.first, at.clone())))?;
+    let distinct = runs.tensor(rec, &along, sorted.at(Expr::load(&runs.first, at.clone())))?;
     let (count, from) = (along.rows.nvals_extent().clone(), sorted.order.at(&at));
     let elements = along.elements.take_rows(rec, count, from, Repeats::Never, &[])?;
-    Ok((keys, runs.over(rec, &along, &elements)?))
+    Ok((keys.values(distinct)?, runs.over(rec, &along, &elements)?))
 }
 
 /// Runs of successive elements of a row, of one element or more each.
@@ -209,7 +213,11 @@ impl Runs {
 }
 
 /// The rows of `x` along the innermost axis of `other`, whose dimensions must be the first of `x`; with the conditions.
-fn along_innermost_of<'a>(rec: Recorder<'a>, x: &Tensor, other: &Tensor) -> Result<(AxisRows<'a>, Vec<Node>)> {
+pub(super) fn along_innermost_of<'a>(
+    rec: Recorder<'a>,
+    x: &Tensor,
+    other: &Tensor,
+) -> Result<(AxisRows<'a>, Vec<Node>)> {
     let rank = other.rank();
     if rank == 0 || rank > x.rank() {
         let what = match rank {
@@ -228,8 +236,8 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// The dimensions of `keys` are the first dimensions of this tensor; its innermost dimension is grouped. For `[n]`,
     /// the keys are `[k]` and the groups `[k, (members), …]`; for `[n, (r)]`, the keys are `[n, (k)]` and the groups
-    /// `[n, (k), (members), …]`. The members keep their order. Keys are numbers of any dtype, ordered as in
-    /// [`Tensor::sort`]: NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
+    /// `[n, (k), (members), …]`. The members keep their order. Keys are of any dtype, ordered as in
+    /// [`Tensor::sort`]: strings by their bytes; NaN is one key, the last one, and -0 and +0 are one key, with the sign of the first in the
     /// row. Empty rows have no groups. The elements may be of any dtype.
     ///
     /// # Errors
@@ -237,7 +245,7 @@ impl<T: Element> RaggedTensor<T> {
     /// device knows them), or are on another device.
     ///
     /// # Cost
-    /// A sort of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
+    /// A [sort](Tensor::sort) of the keys, a rank bitmap, a compaction, and a gather of the elements, which fuses into its consumer
     /// where nothing below is ragged: `groups.reduce_sum(-1)` sums by key. No wait.
     ///
     /// ```
@@ -253,7 +261,7 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// Polars: `DataFrame.group_by`.
     #[track_caller]
-    pub fn group_by_key<K: Number>(&self, keys: &RaggedTensor<K>) -> Result<(RaggedTensor<K>, Self)> {
+    pub fn group_by_key<K: Element>(&self, keys: &RaggedTensor<K>) -> Result<(RaggedTensor<K>, Self)> {
         let (keys, groups) = self.erased().group_by_key(keys)?;
         Ok((keys.try_into()?, groups.try_into()?))
     }

@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::element::Number;
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::UnaryOp;
@@ -10,13 +10,14 @@ use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::operations;
 use crate::ops::options::Sought;
+use crate::ops::sorting::order_keys::OrderKeys;
 use crate::record::axis_rows::AxisRows;
 use crate::record::elementwise::Takes;
 use crate::tensor::Tensor;
 
 operations! {
     /// Binary search in sorted rows.
-    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
 
     /// The position in each sorted row at which each value would keep the row sorted.
     ///
@@ -24,16 +25,16 @@ operations! {
     /// [`right_of`](crate::opt::right_of)`(&values)`, not above it. Rows are those along the innermost axis, in
     /// ascending order as of [`Tensor::sort`]; a row that is not sorted gives some position. `values` has the same
     /// dimensions above its innermost axis, whose rows are searched for in the row of this tensor: for `[n, (r)]` and
-    /// `[n, (v)]` the result is `[n, (v)]`, i64. NaN is above all numbers; -0 equals +0. In an empty row every position
-    /// is 0. TensorFlow takes uniform rows.
+    /// `[n, (v)]` the result is `[n, (v)]`, i64. NaN is above all numbers; -0 equals +0; strings are ordered by their
+    /// bytes. In an empty row every position is 0. TensorFlow takes uniform rows.
     ///
     /// # Errors
-    /// A scalar; byte strings and bools; different dtypes, ranks or devices; different dimensions above the innermost,
+    /// A scalar; bools; different dtypes, ranks or devices; different dimensions above the innermost,
     /// at the read where only the device knows them.
     ///
     /// # Cost
     /// One map over `values` with a binary search per value, of as many steps as the longest row that the host knows of
-    /// takes. No wait.
+    /// takes. Strings of both tensors are first concatenated and ranked, as for a [`Tensor::sort`]. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -55,7 +56,9 @@ operations! {
 fn searchsorted<'a>(tensor: &Tensor, values: impl Into<Sought<'a>>) -> Result<Tensor> {
     let rec = Recorder::new(tensor.backend(), "searchsorted");
     let Sought { values, right } = values.into();
-    rec.at(Takes::Numbers.check(rec.op, tensor.dtype()))?;
+    if tensor.dtype() == DType::Bool {
+        rec.at(Takes::Numbers.check(rec.op, tensor.dtype()))?;
+    }
     rec.at(Device::check_same(rec.op, tensor.backend(), values.backend()))?;
     if tensor.dtype() != values.dtype() {
         return Err(Error::DTypes { op: rec.op, lhs: tensor.dtype(), rhs: values.dtype(), location: rec.location });
@@ -64,6 +67,7 @@ fn searchsorted<'a>(tensor: &Tensor, values: impl Into<Sought<'a>>) -> Result<Te
         let what = "the ranks must be equal".into();
         return Err(rec.shape(tensor.shape_text(), values.shape_text(), what));
     }
+    let [tensor, values] = &OrderKeys::of_both(rec, tensor, values)?;
     let (x, v) = (AxisRows::innermost(rec, tensor)?, AxisRows::innermost(rec, values)?);
     let asserts = x.agrees_above(&v)?;
     let at = Expr::index();

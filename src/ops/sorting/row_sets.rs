@@ -1,7 +1,6 @@
 //! Rows as sets: union, intersection and difference, and membership.
 
-use crate::dtype::DType;
-use crate::element::{Element, Number};
+use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::rank_bitmap::RankBitmap;
@@ -15,6 +14,7 @@ use crate::record::sort_key::differ;
 use crate::tensor::{Tensor, Values};
 
 use crate::ops::operations;
+use crate::ops::sorting::order_keys::OrderKeys;
 use crate::record::axis_rows::AxisRows;
 
 operations! {
@@ -24,16 +24,16 @@ operations! {
     /// The distinct values of each row of this tensor, of `other`, or of both, in ascending order.
     ///
     /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
-    /// Duplicates count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0.
+    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0.
     /// Of equal values, the first of this tensor's row is kept, or the first of the other's where this one has none. An
     /// empty row is the empty set. The same bits on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
-    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the
+    /// A scalar; different dtypes, ranks or devices; different dimensions above the innermost, at the
     /// read where only the device knows them.
     ///
     /// # Cost
-    /// A concatenation, a sort, a rank bitmap and a compaction. No wait.
+    /// A concatenation, a [sort](Tensor::sort), a rank bitmap and a compaction. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -43,7 +43,7 @@ operations! {
     /// assert_eq!(a.set_union(&b)?.to_string(), "<ragged.RaggedTensor [[1, 3, 4], [5], [2]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn set_union(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    fn set_union(&self, other: &impl AsRef<Tensor> as row) -> T;
     alias "union1d";
     tensorflow "tf.sets.union";
     polars "list.set_union";
@@ -52,16 +52,16 @@ operations! {
     /// The distinct values of each row that are in this tensor and in `other`, in ascending order.
     ///
     /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
-    /// Duplicates count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
+    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
     /// and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The same bits
     /// on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
-    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the
+    /// A scalar; different dtypes, ranks or devices; different dimensions above the innermost, at the
     /// read where only the device knows them.
     ///
     /// # Cost
-    /// A concatenation, a sort, a rank bitmap and a compaction. No wait.
+    /// A concatenation, a [sort](Tensor::sort), a rank bitmap and a compaction. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -71,7 +71,7 @@ operations! {
     /// assert_eq!(a.set_intersection(&b)?.to_string(), "<ragged.RaggedTensor [[1], [], [2]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn set_intersection(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    fn set_intersection(&self, other: &impl AsRef<Tensor> as row) -> T;
     alias "intersect1d";
     tensorflow "tf.sets.intersection";
     polars "list.set_intersection";
@@ -80,16 +80,16 @@ operations! {
     /// The distinct values of each row that are in this tensor and not in `other`, in ascending order.
     ///
     /// Same dtype. Rows are those along the innermost axis, which becomes ragged; the dimensions above must be equal.
-    /// Duplicates count once. Values are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
+    /// Duplicates count once. Values of any dtype are ordered as in [`Tensor::sort`]: NaN equals NaN and comes last; -0 equals +0,
     /// and the result has the sign of the first one in this tensor's row. An empty row is the empty set. The same bits
     /// on every device. Polars keeps the order of occurrence.
     ///
     /// # Errors
-    /// A scalar; byte strings; different dtypes, ranks or devices; different dimensions above the innermost, at the
+    /// A scalar; different dtypes, ranks or devices; different dimensions above the innermost, at the
     /// read where only the device knows them.
     ///
     /// # Cost
-    /// A concatenation, a sort, a rank bitmap and a compaction. No wait.
+    /// A concatenation, a [sort](Tensor::sort), a rank bitmap and a compaction. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -99,7 +99,7 @@ operations! {
     /// assert_eq!(a.set_difference(&b)?.to_string(), "<ragged.RaggedTensor [[3], [], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn set_difference(&self, other: &impl AsRef<Tensor> as row) -> T where T: Number;
+    fn set_difference(&self, other: &impl AsRef<Tensor> as row) -> T;
     alias "setdiff1d";
     tensorflow "tf.sets.difference";
     polars "list.set_difference";
@@ -185,9 +185,6 @@ impl Tensor {
     /// them last: the first of a group is this tensor's if the other row lacks the value.
     fn as_sets(&self, rec: Recorder<'_>, other: &impl AsRef<Self>, set_op: SetOp) -> Result<Self> {
         let other = other.as_ref();
-        if self.dtype() == DType::Str || other.dtype() == DType::Str {
-            return Err(rec.unsupported(DType::Str, "it needs numbers; hash the strings"));
-        }
         if self.rank() == 0 {
             return Err(rec.argument("a scalar has no rows"));
         }
@@ -195,8 +192,10 @@ impl Tensor {
         rec.at(check_alike(rec.op, &[self, other]))?;
         let both = if set_op == SetOp::Union { [self, other] } else { [other, self] };
         let both = rec.at(Self::concatenated(rec.op, &both, -1))?;
-        let (along, others) = (AxisRows::innermost(rec, &both)?, AxisRows::innermost(rec, other)?);
-        let sorted = Sorted::new(rec, &both, (-1).into(), false)?;
+        let keys = OrderKeys::new(rec, &both)?;
+        let both = keys.tensor();
+        let (along, others) = (AxisRows::innermost(rec, both)?, AxisRows::innermost(rec, other)?);
+        let sorted = Sorted::new(rec, both, (-1).into(), false)?;
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (rows, count) = (&along.rows, along.rows.nvals_extent());
         let row = rows.row_of(at.clone());
@@ -227,6 +226,6 @@ impl Tensor {
         let value = sorted.at(Expr::load(&place, at));
         let values = Values::Numbers(rec.map(stay.clone(), value, &[]));
         let parts = rows.map_or_else(Vec::new, |rows| along.partitions(rows));
-        rec.tensor(parts, Some(stay), [], values)
+        keys.values(rec.tensor(parts, Some(stay), [], values)?)
     }
 }

@@ -1,38 +1,46 @@
 //! Sorting along an axis.
 
 use crate::dtype::DType;
-use crate::element::Number;
+use crate::element::Element;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::SortAxis;
+use crate::ops::sorting::order_keys::OrderKeys;
 use crate::record::levels::Levels;
 use crate::record::lines::Lines;
 use crate::tensor::Tensor;
 
 operations! {
     /// Sorting along an axis.
-    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
 
     /// The same values in ascending or descending order along `axis`.
     ///
     /// Shape and dtype stay, empty rows stay empty. The sort is stable in both directions: equal values keep their
     /// order, zeros of both signs among them. false is below true. NaN comes last in either direction, like missing
-    /// values in data frames; Awkward has it first. [`descending`](crate::opt::descending)`(axis)` reverses the order.
-    /// An axis with ragged ones below it sorts aligned values: the k-th values of all rows that have one, among their
+    /// values in data frames; Awkward has it first. Strings are ordered by their bytes: a string is below all that it
+    /// begins. [`descending`](crate::opt::descending)`(axis)` reverses the order. An axis with ragged ones below it
+    /// sorts aligned values: the k-th values of all rows that have one, among their
     /// positions.
     ///
     /// The result is the same on every device, bit for bit, and a row's result is independent of its batch.
     ///
     /// # Errors
-    /// `axis` out of range; byte strings.
+    /// `axis` out of range.
     ///
     /// # Cost
     /// One kernel over the values along the innermost axis, where the host knows that no row is longer than 896. Longer
     /// rows take radix passes over their elements alone: one per byte of the dtype, and two or three for the rows.
     /// 8-byte dtypes take all of these twice. Dimensions below the axis add a map for the keys; ragged ones add two
     /// sorts of positions. No wait.
+    ///
+    /// Strings are first ranked, by sorts of 4-byte words: one to four over the chunks of 3 to 15 bytes that the strings
+    /// consist of, and two more per round that joins chunks in pairs. The rounds, log2 of the chunks of the longest
+    /// string, halve the chunks, down to one per string. Where the host does not know the longest string, it may be as
+    /// long as all strings together: it records a multiple of 4 rounds for that length, and those that no string needs
+    /// process nothing. After the sort the strings are gathered: a prefix sum and a map over their bytes.
     ///
     /// ```
     /// use ragged::opt::descending;
@@ -55,10 +63,10 @@ operations! {
     /// axis with ragged ones below it gives indices along that axis: of rows, for axis 0. The same on every device.
     ///
     /// # Errors
-    /// `axis` out of range; byte strings.
+    /// `axis` out of range.
     ///
     /// # Cost
-    /// That of [`sort`](Self::sort): one kernel over the values along the innermost axis, where the host knows that no
+    /// That of [`sort`](Self::sort), without the gather of strings: one kernel over the values along the innermost axis, where the host knows that no
     /// row is longer than 896, radix passes otherwise. No wait.
     ///
     /// ```
@@ -79,14 +87,17 @@ operations! {
 
 #[track_caller]
 fn sort(x: &Tensor, axis: impl Into<SortAxis>) -> Result<Tensor> {
-    const OP: &str = "sort";
-    Sorted::new(Recorder::new(x.backend(), OP), x, axis.into(), false)?.values(x)
+    let rec = Recorder::new(x.backend(), "sort");
+    let keys = OrderKeys::new(rec, x)?;
+    let sorted = Sorted::new(rec, keys.tensor(), axis.into(), false)?;
+    keys.permuted(sorted.values(keys.tensor())?)
 }
 
 #[track_caller]
 fn argsort(x: &Tensor, axis: impl Into<SortAxis>) -> Result<Tensor> {
-    const OP: &str = "argsort";
-    Sorted::new(Recorder::new(x.backend(), OP), x, axis.into(), false)?.indices(x)
+    let rec = Recorder::new(x.backend(), "argsort");
+    let keys = OrderKeys::new(rec, x)?;
+    Sorted::new(rec, keys.tensor(), axis.into(), false)?.indices(x)
 }
 
 /// The lines of a tensor along an axis, in sorted order.
@@ -117,13 +128,7 @@ impl<'a> Sorted<'a> {
         keep: bool,
         k: u32,
     ) -> Result<Self> {
-        let node = match x.dtype() {
-            DType::Str => {
-                let hint = "it needs numbers; look the strings up in a table, or hash them, and sort what that gives";
-                return Err(rec.unsupported(DType::Str, hint));
-            }
-            _ => rec.numbers(x)?,
-        };
+        let node = rec.numbers(x)?;
         let axis = rec.axis(x, axis)?;
         let levels = Levels::of(rec, x)?;
         let (stage, left) = levels.reduce(rec, (axis, axis), keep)?;

@@ -1,18 +1,19 @@
 //! The k greatest values along an axis.
 
-use crate::element::Number;
-use crate::error::{Error, Result};
+use crate::element::Element;
+use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::integer::{Integer, saturating_u32};
 use crate::ops::indexing::index::Index;
 use crate::ops::operations;
 use crate::ops::options::descending;
+use crate::ops::sorting::order_keys::OrderKeys;
 use crate::ops::sorting::sort::Sorted;
 use crate::tensor::Tensor;
 
 operations! {
     /// The k greatest values along an axis.
-    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
 
     /// The `k` greatest values along `axis`, in descending order, and their indices.
     ///
@@ -23,12 +24,12 @@ operations! {
     /// TensorFlow takes the innermost, uniform axis.
     ///
     /// # Errors
-    /// A negative `k`; `axis` out of range, or with ragged ones below it; byte strings.
+    /// A negative `k`; `axis` out of range, or with ragged ones below it.
     ///
     /// # Cost
     /// Up to 16 values are selected: one pass over the values, in one kernel, or two where rows may be longer than 512;
     /// no sort. More values cost a [`Tensor::sort`]. Either is followed by a gather of the kept values, with a prefix
-    /// sum over the rows of a ragged axis. No wait.
+    /// sum over the rows of a ragged axis. Strings are first ranked, as for a [`Tensor::sort`]. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -47,9 +48,10 @@ operations! {
 
 #[track_caller]
 fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Tensor)> {
-    let (k, axis) = (saturating_u32("top_k", "k", k)?, axis.saturating_i64());
-    const OP: &str = "top_k";
-    let sorted = Sorted::first(Recorder::new(x.backend(), OP), x, descending(axis), false, k)?;
+    let rec = Recorder::new(x.backend(), "top_k");
+    let (k, axis) = (saturating_u32(rec.op, "k", k)?, axis.saturating_i64());
+    let keys = OrderKeys::new(rec, x)?;
+    let sorted = Sorted::first(rec, keys.tensor(), descending(axis), false, k)?;
     let below = x.partitions().get(sorted.axis..).unwrap_or_default();
     if below.iter().any(|p| p.uniform_length().is_none()) {
         let what = format!(
@@ -57,10 +59,11 @@ fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Ten
              aligned rows form none; sort it, or take the innermost axis",
             x.shape_text()
         );
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
     let first = Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 };
     let mut index = vec![Index::Slice { start: None, stop: None, step: 1 }; sorted.axis];
     index.push(first);
-    Ok((sorted.values(x)?.slice(&index)?, sorted.indices(x)?.slice(&index)?))
+    let values = sorted.values(keys.tensor())?.slice(&index)?;
+    Ok((keys.values(values)?, sorted.indices(x)?.slice(&index)?))
 }

@@ -1,7 +1,7 @@
 //! Distinct values of each row.
 
 use crate::dtype::DType;
-use crate::element::Number;
+use crate::element::Element;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -9,13 +9,14 @@ use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;
+use crate::ops::sorting::order_keys::OrderKeys;
 use crate::ops::sorting::sort::Sorted;
 use crate::record::sort_key::differ;
 use crate::tensor::{Tensor, Values};
 
 operations! {
     /// Distinct values of each row.
-    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Number;
+    const OPERATIONS: family "Along an axis" on RaggedTensor<T> where T: Element;
 
     /// The distinct values of each row, in ascending order.
     ///
@@ -26,10 +27,10 @@ operations! {
     /// every device. TensorFlow keeps the order in which values occur.
     ///
     /// # Errors
-    /// `axis` out of range or not the innermost; byte strings.
+    /// `axis` out of range or not the innermost.
     ///
     /// # Cost
-    /// A sort, two maps and a prefix sum over the values, and a map over the result. No wait.
+    /// A [`sort`](Self::sort), two maps and a prefix sum over the values, and a map over the result. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -52,10 +53,10 @@ operations! {
     /// order in which values occur.
     ///
     /// # Errors
-    /// `axis` out of range or not the innermost; byte strings.
+    /// `axis` out of range or not the innermost.
     ///
     /// # Cost
-    /// A sort, two maps and a prefix sum over the values, and two maps over the result. No wait.
+    /// A [`sort`](Self::sort), two maps and a prefix sum over the values, and two maps over the result. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -77,10 +78,10 @@ operations! {
     /// for all [reductions](crate::arguments::Axes). The same on every device.
     ///
     /// # Errors
-    /// `axis` out of range; byte strings.
+    /// `axis` out of range.
     ///
     /// # Cost
-    /// A sort, a map and a prefix sum over the values, and a map over the result. No wait.
+    /// A [`sort`](Self::sort), a map and a prefix sum over the values, and a map over the result. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -98,19 +99,28 @@ operations! {
 #[track_caller]
 fn unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    Ok(Runs::new(Recorder::new(x.backend(), "unique"), x, axis)?.tensors(x)?.0)
+    Ok(counted(Recorder::new(x.backend(), "unique"), x, axis)?.0)
 }
 
 #[track_caller]
 fn unique_with_counts(x: &Tensor, axis: impl Integer) -> Result<(Tensor, Tensor)> {
     let axis = axis.saturating_i64();
-    Runs::new(Recorder::new(x.backend(), "unique_with_counts"), x, axis)?.tensors(x)
+    counted(Recorder::new(x.backend(), "unique_with_counts"), x, axis)
+}
+
+/// The distinct values, and the number of occurrences of each.
+fn counted(rec: Recorder<'_>, x: &Tensor, axis: i64) -> Result<(Tensor, Tensor)> {
+    let keys = OrderKeys::new(rec, x)?;
+    let (distinct, counts) = Runs::new(rec, keys.tensor(), axis)?.tensors(keys.tensor())?;
+    Ok((keys.values(distinct)?, counts))
 }
 
 #[track_caller]
 fn n_unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    let runs = Runs::new(Recorder::new(x.backend(), "n_unique"), x, axis)?;
+    let rec = Recorder::new(x.backend(), "n_unique");
+    let keys = OrderKeys::new(rec, x)?;
+    let runs = Runs::new(rec, keys.tensor(), axis)?;
     let line = Expr::index();
     let count = runs.start(line.clone().add(Expr::u32(1))).sub(runs.start(line)).cast(DType::I64);
     let left = &runs.sorted.left;

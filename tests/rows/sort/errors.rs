@@ -18,7 +18,7 @@ fn errors_state_the_remedy() {
     assert!(x.quantile(1.5, 1).unwrap_err().to_string().contains("between 0 and 1"));
     assert!(x.quantile(f64::NAN, 1).is_err());
     let words = on(&rows(&[1], HostValues::Str(vec![b"a".to_vec()])), &device);
-    for error in [words.sort(1).err(), words.unique(1).err(), words.top_k(1, 1).err(), words.median(1).err()] {
+    for error in [words.median(1).err(), words.quantile(0.5, 1).err()] {
         assert!(matches!(error, Some(ragged::Error::Unsupported { .. })), "{error:?}");
     }
     assert!(on(&HostTensor::dense(&[], HostValues::I32(vec![4])), &device).sort(0).is_err());

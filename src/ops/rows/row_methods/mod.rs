@@ -5,6 +5,7 @@ mod counts;
 mod elements;
 mod joining;
 mod lookups;
+mod ordering;
 mod parts;
 mod products;
 mod random;

@@ -54,7 +54,7 @@ impl Row {
     /// shape of the values. Costs as [`Tensor::searchsorted`](crate::Tensor::searchsorted). Never waits.
     ///
     /// # Errors
-    /// A row that is a scalar; byte strings and bools; values of another dtype or rank; different dimensions above the
+    /// A row that is a scalar; bools; values of another dtype or rank; different dimensions above the
     /// innermost, at the read where only the device knows them; a number beside a row of rows; a row of another call.
     ///
     /// ```
