@@ -43,7 +43,7 @@
 //! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])` |
 //! | bins of a count | [`binary`]`(100)`: whether, not how often |
 //! | range of a histogram | [`clamped`]`(0.0..1.0)`: values outside count at the ends |
-//! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)` |
+//! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)`, [`max_norm`]`(&ids, 1.0)` |
 //! | operand of a matrix product | [`Tensor::t`]: transposed |
 //! | size of a context window | [`starting_at`]`(3, -1)` |
 //! | row ids, segment ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
@@ -237,13 +237,13 @@ pub use operation::{Argument, ArgumentKind, Gradient, OnRows, Operation};
 pub use ops::{
     Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, ElementClosure,
     ElementFunction, ElementSignature, Ellipsis, Encoding, Factor, GatherIndices, HashBuckets, HistogramRange, Index,
-    IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, InvalidText, LookupIds, MaxLength,
-    NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts, Quantiles,
-    ReduceAxes, Row, RowFactor, RowOperand, RowResults, RowSought, ScanAxis, SearchValues, Seed, SegmentIds, Separator,
-    Separators, SliceItems, SortAxis, Sought, TextEncoding, Transposed, WgslElement, along, any_of, batched, binary,
-    clamped, descending, exclusive, ignore_invalid, keep, keep_short, keyed, max_splits, nonempty, operations,
-    or_default, pad_width, padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at,
-    strict, weighted, white_space,
+    IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, InvalidText, LookupIds, LookupRows,
+    MaxLength, NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts,
+    Quantiles, ReduceAxes, Row, RowFactor, RowOperand, RowPadding, RowResults, RowSought, ScanAxis, SearchValues, Seed,
+    SegmentIds, Separator, Separators, ShardStrategy, SliceItems, SortAxis, Sought, TextEncoding, Transposed,
+    WgslElement, along, any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short,
+    keyed, max_norm, max_splits, nonempty, operations, or_default, pad_width, padded_with, replace_controls,
+    replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space, with_ragged_rank,
 };
 #[cfg(feature = "saved")]
 pub use program::{LoadOptions, SavedModel};

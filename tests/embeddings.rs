@@ -114,10 +114,10 @@ fn equals_loops() {
                 let [table, ids, weights] = some.on(&device);
                 for default in [None, Some(7)] {
                     let default_id = default.map(|id| id as i64);
-                    let of = |weights| LookupIds { ids: &ids, weights, default: default_id };
+                    let of = |weights| LookupIds { weights, default: default_id, ..LookupIds::from(&ids) };
                     let got = values(table.safe_embedding_lookup_sparse(of(None), combiner));
                     assert_eq!(got, some.combined(combiner, false, true, default).concat(), "safe, {what}");
-                    let got = values(table.safe_embedding_lookup_sparse(of(Some(&weights)), combiner));
+                    let got = values(table.safe_embedding_lookup_sparse(of(Some((&weights).into())), combiner));
                     assert_eq!(got, some.combined(combiner, true, true, default).concat(), "safe, weighted, {what}");
                 }
             }

@@ -1,7 +1,6 @@
 //! One integer for each row, as an argument: from the host or a device.
 
 use crate::device::Device;
-use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
@@ -39,9 +38,7 @@ impl<'a> RowIntegers<'a> {
             }
         };
         Device::check_same(op, x.backend(), tensor.backend())?;
-        if !matches!(tensor.dtype(), DType::I32 | DType::U32 | DType::I64 | DType::U64) {
-            return Err(Error::unsupported(op, tensor.dtype(), format!("{name} must be i32, u32, i64 or u64")));
-        }
+        let node = tensor.index_node(op, name)?;
         let location = caller();
         let misfit = |what: String| Error::Shape { op, lhs: x.shape_text(), rhs: tensor.shape_text(), what, location };
         // A column of integers counts as a vector.
@@ -51,10 +48,10 @@ impl<'a> RowIntegers<'a> {
         let check = Check::new(op, format!("{name} must have one integer per row"));
         let differ = |(n, m)| misfit(format!("there are {n} rows, but {m} {name}"));
         let condition = rows.nrows_extent().agrees(count).condition(x.backend(), check, differ)?;
-        Ok(Self { host, node: tensor.numbers(op)?.clone(), condition, rows })
+        Ok(Self { host, node, condition, rows })
     }
 
-    /// The integer of a row, in its own type.
+    /// The integer of a row, of 32 or 64 bits.
     pub(crate) fn of(&self, row: Expr) -> Expr {
         Expr::load(&self.node, row)
     }

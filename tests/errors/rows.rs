@@ -1,8 +1,8 @@
 //! Misuse of operations on rows and on strings.
 
 use ragged::{
-    Base64, Bins, CrossInput, DType, Encoding, NumberFormat, RaggedTensor, Seed, SparseTensor, Str, Tensor,
-    padded_with, strict,
+    Base64, Bins, CrossInput, DType, Encoding, NumberFormat, RaggedTensor, Seed, ShardStrategy, SparseTensor, Str,
+    Tensor, padded_with, strict,
 };
 
 use crate::{Misuse, no, read, strings};
@@ -50,6 +50,9 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     }),
     ("argcombinations", |s| no(s.x.argcombinations(2, 7))),
     ("cartesian", |s| no(Tensor::cartesian(&[&s.t, s.dense.erased()], 1))),
+    ("cartesian_nested", |s| no(Tensor::cartesian_nested(&[&s.t, s.dense.erased()], 1))),
+    ("from_shards", |s| no(Tensor::from_shards(&[s.dense.erased(), &s.t], ShardStrategy::Mod))),
+    ("batch_gather_with_default", |s| no(s.t.batch_gather_with_default(&s.words, 0))),
     ("cross", |s| no(Tensor::cross([CrossInput::from(&s.t)]))),
     ("cross_hashed", |s| no(Tensor::cross_hashed([&s.ints], -1))),
     ("sparse cross", |_| no(SparseTensor::cross([] as [CrossInput; 0]))),

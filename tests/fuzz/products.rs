@@ -55,7 +55,8 @@ fn embeddings(random: &mut Random) -> Op {
     let default = random.once_in(2).then_some(0);
     op(format!("embedding {combiner:?} safe {safe} weighted {weighted} of {:?}", ids.nested_row_splits), move |x, _| {
         let (ids, weights) = (ids.to_device(&x.device())?, weights.to_device(&x.device())?);
-        let ids = LookupIds { ids: &ids, weights: weighted.then_some(&weights), default: default.filter(|_| safe) };
+        let weights = weighted.then_some((&weights).into());
+        let ids = LookupIds { weights, default: default.filter(|_| safe), ..(&ids).into() };
         if safe { x.safe_embedding_lookup_sparse(ids, combiner) } else { x.embedding_lookup_sparse(ids, combiner) }
     })
 }

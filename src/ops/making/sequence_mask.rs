@@ -7,7 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, read_u32};
 use crate::graph::node::Node;
 use crate::integer::non_negative;
-use crate::ops::counting::bincount::read_u64;
+use crate::ops::counting::bin::read_u64;
 use crate::ops::operations;
 use crate::ops::options::MaxLength;
 use crate::record::elementwise::Takes;

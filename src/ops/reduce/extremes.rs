@@ -2,12 +2,12 @@
 
 use super::Reduction;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::element::Number;
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
-use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
 use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
@@ -16,16 +16,16 @@ use crate::tensor::Tensor;
 
 operations! {
     /// Minimum and maximum.
-    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Averaged;
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Number;
 
     /// The minimum of the values over the axes.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the greatest finite value of the dtype; for
-    /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Shapes and order as for all
-    /// [reductions](crate::Axes).
+    /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical AND, true
+    /// without values. Shapes and order as for all [reductions](crate::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values.
+    /// `axis` out of range or named twice; string values.
     ///
     /// # Cost
     /// One pass over the values, as for all [reductions](crate::Axes).
@@ -48,11 +48,11 @@ operations! {
     /// The maximum of the values over the axes.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the least finite value of the dtype; for
-    /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Shapes and order as for all
-    /// [reductions](crate::Axes).
+    /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical OR, false
+    /// without values. Shapes and order as for all [reductions](crate::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool or string values.
+    /// `axis` out of range or named twice; string values.
     ///
     /// # Cost
     /// One pass over the values, as for all [reductions](crate::Axes).
@@ -113,7 +113,7 @@ impl Tensor {
     fn reduce_extreme(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
         let dtype = self.dtype();
         if dtype == DType::Bool {
-            return Err(Error::unsupported(name, dtype, "use reduce_all or reduce_any"));
+            return self.reduce_truth(name, op, axes);
         }
         let wide = dtype.accumulator();
         let x = Expr::load(self.numbers(name)?, Expr::index()).cast(wide);

@@ -79,7 +79,7 @@ fn reduce_any(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
 impl Tensor {
     /// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.
     #[track_caller]
-    fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
+    pub(super) fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
         let x = Expr::load(self.numbers(name)?, Expr::index());
         let r = Reduction::new(name, self, axes)?;
         let truth = r.fold(op, x.cast(DType::Bool).cast(DType::U32))?;

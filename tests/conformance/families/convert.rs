@@ -1,6 +1,6 @@
 //! The `convert` family.
 
-use ragged::{ConstantOptions, DType, Device, HostTensor, HostValues, Nested, Padding, Result, SparseTensor, Tensor, PaddedShape};
+use ragged::{ConstantOptions, DType, Device, HostTensor, HostValues, Nested, Padding, Result, SparseTensor, Tensor, PaddedShape, with_ragged_rank};
 use serde_json::Value as Json;
 
 use crate::case::{Case, Sparse, Value, cannot_be_written};
@@ -45,7 +45,7 @@ fn from_tensor(case: &Case, device: &Device) -> Result<Got> {
         (Some(_), Some(_)) => return cannot_be_written("from_tensor", "both lengths and padding"),
         (None, None) => Tensor::from_tensor(&x, ragged_rank)?,
         (None, Some(padding)) => {
-            Tensor::from_tensor_with_padding(&x, &dense(padding, x.dtype(), device)?, ragged_rank)?
+            Tensor::from_tensor_with_padding(&x, with_ragged_rank(&dense(padding, x.dtype(), device)?, ragged_rank))?
         }
         (Some(Json::Array(all)), None) if all.first().is_some_and(Json::is_array) => {
             let int = |n: &Json| n.as_i64().expect("a length");

@@ -1,6 +1,6 @@
 //! The `gather` family.
 
-use ragged::{Combiner, Device, Result, Tensor, s, weighted, GatherIndices, LookupIds};
+use ragged::{Combiner, Device, Result, Tensor, batched, s, weighted, GatherIndices, LookupIds};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -35,14 +35,11 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
             x.gather(GatherIndices { indices: at, axis, batch_dims })?.into()
         }
         "batch_gather" => x.batch_gather(at)?.into(),
-        "gather_nd" if case.attr_i64("batch_dims").unwrap_or(0) != 0 => {
-            return crate::case::cannot_be_written("gather_nd", "there are no batch dimensions");
-        }
-        "gather_nd" => x.gather_nd(at)?.into(),
+        "gather_nd" => x.gather_nd(batched(at, case.attr_i64("batch_dims").unwrap_or(0)))?.into(),
         "embedding_lookup" => x.embedding_lookup(at)?.into(),
         "embedding_lookup_sparse" => x.embedding_lookup_sparse(at, combiner(case))?.into(),
         "safe_embedding_lookup_sparse" => {
-            let ids = LookupIds { ids: at, weights: None, default: case.attr_i64("default_id") };
+            let ids = LookupIds { default: case.attr_i64("default_id"), ..at.into() };
             x.safe_embedding_lookup_sparse(ids, combiner(case))?.into()
         }
         "embedding_lookup_sparse_weighted" => {

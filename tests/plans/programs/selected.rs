@@ -10,7 +10,7 @@ fn positive(i: &Sample) -> Result<Tensor> {
 }
 
 fn weighted<'a>(i: &'a Sample, default: Option<i64>) -> LookupIds<'a> {
-    LookupIds { ids: &i.ids, weights: Some(&i.x), default }
+    LookupIds { default, ..ragged::weighted(&i.ids, &i.x) }
 }
 
 pub const PROGRAMS: &[Program] = &[

@@ -2,7 +2,6 @@
 
 mod walk;
 
-use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::node::Node;
@@ -57,7 +56,7 @@ operations! {
     /// row is known on the device only.
     ///
     /// # Errors
-    /// `index` is not a scalar of i32 or i64, or is on another device; the tensor is a scalar. At the read: `index` is
+    /// `index` is not a scalar of an integer dtype, or is on another device; the tensor is a scalar. At the read: `index` is
     /// out of range.
     ///
     /// # Cost
@@ -114,14 +113,12 @@ fn row_at(x: &Tensor, index: &impl AsRef<Tensor>) -> Result<Tensor> {
     const OP: &str = "row_at";
     let index = index.as_ref();
     crate::device::Device::check_same(OP, x.backend(), index.backend())?;
-    if !matches!(index.dtype(), DType::I32 | DType::I64) {
-        return Err(Error::unsupported(OP, index.dtype(), "an index is i32 or i64"));
-    }
+    let at = index.index_node(OP, "an index")?;
     if index.rank() != 0 || x.rank() == 0 {
         let what = format!("it takes a scalar to index a tensor of rank 1 or more, not {}", index.shape_text());
         return Err(Error::argument(OP, what));
     }
-    x.take(vec![Key::At(Place::Device(index.numbers(OP)?.clone()))])
+    x.take(vec![Key::At(Place::Device(at))])
 }
 
 const OP: &str = "slice";
