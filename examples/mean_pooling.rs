@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example mean_pooling
 
-use ragged::{Combiner, Device, RaggedTensor};
+use ragged::{Device, RaggedTensor, opt};
 
 /// Words of the vocabulary, and numbers of an embedding.
 const TABLE: [usize; 2] = [6, 3];
@@ -22,7 +22,7 @@ fn main() -> ragged::Result<()> {
     println!("means, NaN for a sentence without tokens:\n  {means}");
 
     // The same in one call, with zeros instead.
-    let pooled = table.embedding_lookup_sparse(&sentences, Combiner::Mean)?;
+    let pooled = table.embedding_lookup_sparse(&sentences, opt::Combiner::Mean)?;
     println!("pooled:\n  {pooled}");
     assert_eq!(pooled.to_vec()?[3..], [0.0, 0.0, 0.0, 6.0, 6.5, 7.0]);
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example particle_events
 
-use ragged::{Device, RaggedTensor, Result, s, shaped};
+use ragged::{Device, RaggedTensor, Result, opt, s};
 
 /// The muons of each event. All have the rows of `pt`.
 pub struct Muons {
@@ -26,7 +26,7 @@ pub fn masses(muons: &Muons) -> Result<(RaggedTensor<bool>, RaggedTensor<f32>)> 
     let is_pair = good_pt.row_lengths(1)?.equal(2)?;
 
     // Rows of two: a dense tensor of shape [events, 2].
-    let pairs = |x: RaggedTensor<f32>| x.boolean_mask(&is_pair)?.to_tensor(shaped(0.0, [-1, 2]));
+    let pairs = |x: RaggedTensor<f32>| x.boolean_mask(&is_pair)?.to_tensor(opt::shaped(0.0, [-1, 2]));
     let [pt, eta, phi] = [pairs(good_pt)?, pairs(of_leading(eta)?)?, pairs(of_leading(phi)?)?];
     let difference = |x: &RaggedTensor<f32>| &x.slice(s![.., 0])? - &x.slice(s![.., 1])?;
     let angles = (&difference(&eta)?.cosh()? - &difference(&phi)?.cos()?)?;

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example quickstart
 
-use ragged::{Device, RaggedTensor, keep, s};
+use ragged::{Device, RaggedTensor, opt, s};
 
 fn main() -> ragged::Result<()> {
     let device = Device::best()?;
@@ -10,7 +10,7 @@ fn main() -> ragged::Result<()> {
     let x = RaggedTensor::from_nested([vec![3.0f32, 1.0, 4.0], vec![], vec![1.0, 5.0]], &device)?;
 
     // Operations record; nothing is computed yet.
-    let centred = (&x - &x.reduce_mean(keep(1))?)?;
+    let centred = (&x - &x.reduce_mean(opt::keep(1))?)?;
     let tails = centred.slice(s![.., 1..])?;
     let sums = tails.reduce_sum(1)?;
 

@@ -3,7 +3,7 @@
 //!
 //!     cargo run --example recommender
 
-use ragged::{Device, RaggedTensor, Result, keep, s};
+use ragged::{Device, RaggedTensor, Result, opt, s};
 
 /// Items per user that count.
 pub const LAST: i64 = 10;
@@ -25,7 +25,7 @@ pub fn recommend(
     let items = items.boolean_mask(&liked)?.slice(s![.., -LAST..])?;
     let weights = ratings.boolean_mask(&liked)?.slice(s![.., -LAST..])?;
     let weighted = (&catalogue.gather(&items)? * &weights.expand_dims(-1)?)?;
-    let users = (&weighted.reduce_sum(1)? / &weights.reduce_sum(keep(1))?)?;
+    let users = (&weighted.reduce_sum(1)? / &weights.reduce_sum(opt::keep(1))?)?;
     let (scores, best) = users.matmul(catalogue.t())?.top_k(k, 1)?;
     Ok((best, scores))
 }

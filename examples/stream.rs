@@ -2,14 +2,14 @@
 //!
 //!     cargo run --example stream
 
-use ragged::{Device, RaggedTensor, Result, keep};
+use ragged::{Device, RaggedTensor, Result, opt};
 
 /// Each row's values relative to the row's mean, and of these the largest per row.
 ///
 /// # Errors
 /// More than the device can hold.
 pub fn peaks(rows: &RaggedTensor<f32>) -> Result<RaggedTensor<f32>> {
-    let mean = rows.reduce_mean(keep(1))?;
+    let mean = rows.reduce_mean(opt::keep(1))?;
     (&(rows - &mean)? / &mean)?.reduce_max(1)
 }
 

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --example text
 
-use ragged::{Device, RaggedTensor, nonempty, s};
+use ragged::{Device, RaggedTensor, opt, s};
 
 const TEXT: &str = "\
 so long
@@ -15,7 +15,7 @@ fn main() -> ragged::Result<()> {
     let text = RaggedTensor::from_nested([TEXT], &device)?;
     // One text of some lines: below it, the lines. How many there are only the device knows so far.
     let lines = text.string_split("\n")?.values()?;
-    let words = lines.string_split(nonempty(" "))?;
+    let words = lines.string_split(opt::nonempty(" "))?;
 
     // Pairs of neighbouring words: all but the last joined with all but the first.
     let pairs = RaggedTensor::string_join(&[&words.slice(s![.., ..-1])?, &words.slice(s![.., 1..])?], "+")?;

@@ -28,45 +28,20 @@
 //!
 //! # Arguments and options
 //!
-//! An operation takes its required arguments: `x.reduce_mean(1)`, `x.sort(1)`, `table.gather(&ids)`, `a.matmul(&b)`. An
-//! option is a function around the argument that it concerns, and options of one argument nest:
-//!
-//! | argument | options |
-//! |---|---|
-//! | axes of a reduction | [`keep`]`(1)`: the axis stays, with size 1; `..` are all axes |
-//! | axis of a scan | [`exclusive`]`(1)`, [`reversed`]`(1)` |
-//! | axis of a sort | [`descending`]`(1)` |
-//! | axis of a sparse concatenation | [`expanding`]`(1)` |
-//! | indices of a gather | [`along`]`(&ids, 1)`, [`batched`]`(&ids, 1)` |
-//! | values of a search | [`right_of`]`(&values)`: after equal values |
-//! | depth of a one-hot encoding | [`along`]`(10, 0)` |
-//! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])` |
-//! | bins of a count | [`binary`]`(100)`: whether, not how often |
-//! | range of a histogram | [`clamped`]`(0.0..1.0)`: values outside count at the ends |
-//! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)`, [`max_norm`]`(&ids, 1.0)` |
-//! | operand of a matrix product | [`Tensor::t`]: transposed |
-//! | size of a context window | [`starting_at`]`(3, -1)` |
-//! | row ids, segment ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
-//! | separator of a split | [`any_of`]`(",;")`, [`nonempty`]`("--")`, [`white_space`]`()`, [`max_splits`]`(":", 1)` |
-//! | widths of n-grams | [`padded_with`]`(2, "<", ">")`, [`pad_width`]`(…, 1)`, [`keep_short`]`(3)` |
-//! | encoding of text | [`strict`], [`ignore_invalid`], [`replace_invalid`]`(Encoding::Utf8, '?')`, [`replace_controls`] |
-//! | hash buckets of a cross | [`keyed`]`(100, key)` |
+//! An operation takes its required arguments, the axis last: `x.reduce_mean(1)`, `table.gather(&ids)`. Axes, sizes and
+//! counts are of any integer type. Other tensors are taken as [`Tensor`] or [`RaggedTensor`]. A number takes the dtype
+//! of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers. A random operation
+//! takes its [`Seed`]. An option is a function around the argument that it concerns: [`opt`] lists them.
 //!
 //! ```
-//! use ragged::{Device, RaggedTensor, descending, exclusive, keep, reversed};
+//! use ragged::{Device, RaggedTensor, opt};
 //!
 //! let x = RaggedTensor::from_nested([vec![3i32, 1, 2], vec![], vec![5, 4]], &Device::cpu())?;
-//! assert_eq!(x.reduce_sum(1)?.to_vec()?, [6, 0, 9]);
-//! assert_eq!(x.reduce_sum(keep(1))?.to_vec()?, [6, 0, 9]);
-//! assert_eq!(x.cumsum(exclusive(reversed(1)))?.to_vec()?, [3, 2, 0, 4, 0]);
-//! assert_eq!(x.sort(descending(1))?.to_vec()?, [3, 2, 1, 5, 4]);
+//! assert_eq!(x.reduce_sum(opt::keep(1))?.to_vec()?, [6, 0, 9]);
+//! assert_eq!(x.cumsum(opt::exclusive(opt::reversed(1)))?.to_vec()?, [3, 2, 0, 4, 0]);
+//! assert_eq!(x.sort(opt::descending(1))?.to_vec()?, [3, 2, 1, 5, 4]);
 //! # Ok::<(), ragged::Error>(())
 //! ```
-//!
-//! Most options are structs with public fields ([`ScanAxis`], …), for options that are known at run time only. Axes,
-//! sizes and counts are of any integer type; the axis is the last argument. Other tensors are taken as [`Tensor`] or
-//! [`RaggedTensor`]. A random operation takes its [`Seed`]. A number takes
-//! the dtype of the tensor beside it: `&x * 0.5` works for every float dtype, and is an error for integers.
 //!
 //! # Functions of your own
 //!
@@ -193,6 +168,7 @@
     )
 )]
 
+pub mod arguments;
 mod backend;
 mod device;
 mod dtype;
@@ -206,10 +182,13 @@ mod integer;
 mod lod;
 mod math;
 mod numerics;
-mod operation;
+pub mod operation;
 mod ops;
+pub mod opt;
+pub mod prelude;
 mod program;
 mod record;
+mod setters;
 mod shape;
 mod sparse;
 mod stats;
@@ -231,25 +210,17 @@ pub use graph::recording::record_async;
 pub use graph::scalar::Scalar;
 pub use half::{bf16, f16};
 pub use integer::Integer;
-pub use lod::{LoDTensor, Pool};
+pub use lod::LodTensor;
 pub use numerics::{FloatNumerics, Numerics};
-pub use operation::{Argument, ArgumentKind, Gradient, OnRows, Operation};
+pub use operation::Operation;
 pub use ops::{
-    Along, Averaged, Axes, Base64, Batched, Bins, Combiner, Context, CrossInput, Depth, ElementClosure,
-    ElementFunction, ElementSignature, Ellipsis, Encoding, Factor, GatherIndices, HashBuckets, HistogramRange, Index,
-    IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, InvalidText, LookupIds, LookupRows,
-    MaxLength, NewAxis, NewShape, Ngrams, Notation, NumberFormat, Operand, OperandOf, Pad, PaddedShape, Padding, Parts,
-    Quantiles, ReduceAxes, Row, RowFactor, RowOperand, RowPadding, RowResults, RowSought, ScanAxis, SearchValues, Seed,
-    SegmentIds, Separator, Separators, ShardStrategy, SliceItems, SortAxis, Sought, TextEncoding, Transposed,
-    WgslElement, along, any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short,
-    keyed, max_norm, max_splits, nonempty, operations, or_default, pad_width, padded_with, replace_controls,
-    replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space, with_ragged_rank,
+    Averaged, ElementClosure, ElementFunction, ElementSignature, Ellipsis, NewAxis, Row, Seed, WgslElement, operations,
 };
 #[cfg(feature = "saved")]
 pub use program::{LoadOptions, SavedModel};
 pub use program::{Program, TensorSpec};
 pub use shape::{Lengths, RaggedShape, RowPartition};
-pub use sparse::{ConcatAxis, SparseTensor, expanding};
+pub use sparse::SparseTensor;
 pub use stats::Stats;
 #[cfg(feature = "json")]
 pub use structured::{Batches, JsonLines, JsonType, Misfit};
@@ -257,9 +228,7 @@ pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, 
 #[cfg(feature = "gpu")]
 pub use tensor::DeviceBuffer;
 pub use tensor::{
-    ConstantOptions, Fill, FromNested, HostTensor, HostValues, Integers, IntoNested, IntoValues, Nested, RaggedTensor,
-    ReadTogether, RowIds, Tensor, TensorSet, UniformRows, WithNrows, eval, explain, explain_timed, to_host,
-    to_host_async, to_vecs, with_nrows,
+    HostTensor, HostValues, Nested, RaggedTensor, Tensor, eval, explain, explain_timed, to_host, to_host_async, to_vecs,
 };
 pub use tuning::Tuning;
 

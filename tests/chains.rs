@@ -6,7 +6,8 @@ mod common;
 use std::sync::{Mutex, MutexGuard};
 
 use common::{fused_and_not, gpus};
-use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, explain, keep, to_host};
+use ragged::opt::keep;
+use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, explain, to_host};
 
 /// Rows with a total of `values` values: short rows, empty rows and, if `with_long`, rows of several blocks.
 fn rows(values: usize, with_long: bool) -> Vec<Vec<f32>> {

@@ -5,7 +5,8 @@ mod common;
 use std::sync::{Mutex, MutexGuard};
 
 use common::naive::{self, Rows};
-use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, descending, s};
+use ragged::opt::descending;
+use ragged::{Device, Explain, HostTensor, HostValues, Result, Tensor, s};
 
 /// Pseudorandom multiples of a quarter with a fixed seed; their sums are exact.
 struct Noise(u64);

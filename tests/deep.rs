@@ -5,7 +5,8 @@
 mod common;
 
 use common::devices;
-use ragged::{CpuOptions, Device, RaggedTensor, Result, Tensor, keep, s};
+use ragged::opt::keep;
+use ragged::{CpuOptions, Device, RaggedTensor, Result, Tensor, s};
 
 const OPERATIONS: usize = 20_000;
 

@@ -2,7 +2,8 @@
 
 mod common;
 
-use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, RaggedTensor, Scalar, Tensor, s};
+use ragged::arguments::Operand;
+use ragged::{DType, Device, Error, HostTensor, HostValues, RaggedTensor, Scalar, Tensor, s};
 
 fn dense(values: HostValues) -> Tensor {
     HostTensor::dense(&[values.len()], values).to_device(&Device::cpu()).unwrap()

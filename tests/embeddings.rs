@@ -3,9 +3,8 @@
 mod common;
 
 use common::devices;
-use ragged::{
-    Combiner, Device, Error, HostTensor, HostValues, LookupIds, RaggedTensor, Result, Tensor, or_default, weighted,
-};
+use ragged::opt::{Combiner, LookupIds, or_default, weighted};
+use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
 const VOCABULARY: usize = 40;
 const WIDTH: usize = 3;
@@ -75,6 +74,7 @@ impl Data {
             Combiner::Sum => 1.0,
             Combiner::Mean => kept.iter().map(|p| weight(p.1)).sum::<f32>(),
             Combiner::SqrtN => kept.iter().map(|p| weight(p.1).powi(2)).sum::<f32>().sqrt(),
+            other => panic!("{other:?} has no reference"),
         };
         let sum = |d: usize| kept.iter().map(|p| weight(p.1) * self.table[p.0 as usize][d]).sum::<f32>();
         (0..WIDTH).map(|d| if over == 0.0 { 0.0 } else { sum(d) / over }).collect()
@@ -114,10 +114,10 @@ fn equals_loops() {
                 let [table, ids, weights] = some.on(&device);
                 for default in [None, Some(7)] {
                     let default_id = default.map(|id| id as i64);
-                    let of = |weights| LookupIds { weights, default: default_id, ..LookupIds::from(&ids) };
+                    let of = |weights| LookupIds::from(&ids).weights(weights).default(default_id);
                     let got = values(table.safe_embedding_lookup_sparse(of(None), combiner));
                     assert_eq!(got, some.combined(combiner, false, true, default).concat(), "safe, {what}");
-                    let got = values(table.safe_embedding_lookup_sparse(of(Some((&weights).into())), combiner));
+                    let got = values(table.safe_embedding_lookup_sparse(of(Some(&weights)), combiner));
                     assert_eq!(got, some.combined(combiner, true, true, default).concat(), "safe, weighted, {what}");
                 }
             }
@@ -203,7 +203,7 @@ fn device_known_rows() {
     for (name, device) in devices() {
         let data = Data::new(&[3, 0, 2, 40], 0, 1);
         let [table, ids, weights] = data.on(&device);
-        let cut = |t: &Tensor, slice: ragged::Index| t.slice([(..).into(), slice]).expect("a slice");
+        let cut = |t: &Tensor, slice: ragged::arguments::Index| t.slice([(..).into(), slice]).expect("a slice");
         // Equal lengths in two separate partitions.
         let (front, back) = (cut(&ids, (..-1).into()), cut(&weights, (1..).into()));
         let got = values(table.embedding_lookup_sparse(weighted(&front, &back), Combiner::Mean));

@@ -2,9 +2,10 @@
 
 mod common;
 
+use ragged::opt::keep;
 use ragged::{
     Device, DeviceOptions, Explain, ExplainedKernel, FusionBarrier, HostTensor, HostValues, Result, Seed, Tensor,
-    Tuning, explain, explain_timed, keep, s,
+    Tuning, explain, explain_timed, s,
 };
 
 /// Rows of 3, 0 and 2 elements of `width` numbers each.

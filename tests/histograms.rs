@@ -3,7 +3,9 @@
 mod common;
 
 use common::random::Random;
-use ragged::{Bins, CrossInput, DType, Device, HostTensor, HostValues, RaggedTensor, Tensor, binary, clamped};
+use ragged::arguments::CrossInput;
+use ragged::opt::{Bins, binary, clamped};
+use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Tensor};
 
 /// Rows of random numbers below `bound`: empty ones, one long one, more than a tile in all.
 fn rows(bound: u32, seed: u64) -> Vec<Vec<i32>> {

@@ -6,9 +6,11 @@ mod common;
 use std::thread;
 
 use common::{devices, devices_and_unfused_cpu, gpu_with, groups};
+use ragged::arguments::Operand;
+use ragged::opt::{Encoding, Fill, keep};
 use ragged::{
-    CpuOptions, DType, Device, DeviceOptions, Encoding, Fill, HostTensor, HostValues, Operand, RaggedTensor, Result,
-    SparseTensor, Str, Tensor, Tuning, keep, s,
+    CpuOptions, DType, Device, DeviceOptions, HostTensor, HostValues, RaggedTensor, Result, SparseTensor, Str, Tensor,
+    Tuning, s,
 };
 
 fn text_of(bytes: &[u8], device: &Device) -> RaggedTensor<Str> {

@@ -5,7 +5,8 @@ mod common;
 use common::naive;
 use common::random::{self, Sample};
 use proptest::prelude::*;
-use ragged::{Device, Element, Error, HostTensor, RaggedTensor, Result, Tensor, descending, exclusive, keep, s};
+use ragged::opt::{descending, exclusive, keep};
+use ragged::{Device, Element, Error, HostTensor, RaggedTensor, Result, Tensor, s};
 
 fn floats(rows: &[Vec<f32>], device: &Device) -> Tensor {
     naive::host::<f32>(rows).to_device(device).expect("an upload")

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{devices_and_unfused_cpu, groups};
-use ragged::{DType, RaggedTensor, Result, Tensor, reversed, s};
+use ragged::opt::reversed;
+use ragged::{DType, RaggedTensor, Result, Tensor, s};
 
 #[test]
 fn rows_that_a_read_finds_to_be_none_are_nothing_to_do() {

@@ -4,8 +4,9 @@
 mod common;
 
 use common::outcome::{bits, outcome};
+use ragged::arguments::CrossInput;
 use ragged::{
-    CpuOptions, CrossInput, DType, Device, DeviceOptions, HostTensor, LoDTensor, RaggedTensor, Result, SparseTensor,
+    CpuOptions, DType, Device, DeviceOptions, HostTensor, LodTensor, RaggedTensor, Result, SparseTensor,
     StructuredTensor, Tensor, Tuning, s,
 };
 
@@ -105,12 +106,12 @@ const OPS: &[Op] = &[
         Ok(vec![StructuredTensor::concat(&all, 0)?.field_value("a")?.tensor()?])
     }),
     ("sequence_concat", |n, d| {
-        let all: Vec<LoDTensor> = uneven(n, d)?.into_iter().map(LoDTensor::from).collect();
-        Ok(vec![LoDTensor::sequence_concat(&all)?.tensor().clone()])
+        let all: Vec<LodTensor> = uneven(n, d)?.into_iter().map(LodTensor::from).collect();
+        Ok(vec![LodTensor::sequence_concat(&all)?.tensor().clone()])
     }),
-    ("LoDTensor::from_list", |n, d| {
+    ("LodTensor::from_list", |n, d| {
         let all: Vec<Tensor> = uneven(n, d)?.iter().map(Tensor::flat_values).collect::<Result<_>>()?;
-        Ok(vec![LoDTensor::from_list(&all)?.tensor().clone()])
+        Ok(vec![LodTensor::from_list(&all)?.tensor().clone()])
     }),
     // Checks of every operand, of which the last fails.
     ("a sum of quotients", |n, d| {

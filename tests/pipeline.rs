@@ -2,7 +2,8 @@
 
 mod common;
 
-use ragged::{Device, HostTensor, HostValues, Result, Tensor, nonempty, s};
+use ragged::opt::nonempty;
+use ragged::{Device, HostTensor, HostValues, Result, Tensor, s};
 
 const BUCKETS: i64 = 64;
 

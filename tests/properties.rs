@@ -7,9 +7,9 @@ use common::naive::{self, Rows, bits};
 use common::random::{self, Sample};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use ragged::{
-    Axes, DType, Device, Element, HostTensor, HostValues, ReduceAxes, Result, Str, Tensor, bf16, f16, keep, s, shaped,
-};
+use ragged::arguments::Axes;
+use ragged::opt::{ReduceAxes, keep, shaped};
+use ragged::{DType, Device, Element, HostTensor, HostValues, Result, Str, Tensor, bf16, f16, s};
 
 /// Fails unless both tensors are equal bit for bit.
 fn same(what: &str, want: &HostTensor, got: &HostTensor) -> std::result::Result<(), TestCaseError> {
@@ -153,7 +153,7 @@ proptest! {
         let dtype = x.values.dtype();
         let rank = (x.nested_row_splits.len() + x.inner_shape.len()) as i64;
         let axis = axis % rank;
-        let over = |axes| ReduceAxes { axes, keep: keepdims };
+        let over = |axes| ReduceAxes::from(axes).keep(keepdims);
         everywhere(dtype, |device| x.to_device(device)?.reduce_prod(over(Axes::from(axis)))?.to_host())?;
         everywhere(dtype, |device| x.to_device(device)?.reduce_sum(over(Axes::All))?.to_host())?;
         if common::has(&Device::cpu(), DType::F64) {
@@ -188,7 +188,7 @@ proptest! {
         stop in proptest::option::of(-40..40i64),
         step in prop_oneof![1..4i64, -4..=-1i64, Just(300), Just(-300)],
     ) {
-        let span = ragged::Index::Slice { start, stop, step };
+        let span = ragged::arguments::Index::Slice { start, stop, step };
         let got = everywhere(DType::Str, |device| x.to_device(device)?.slice(s![.., span])?.to_host())?;
         let rows = naive::rows::<Str>(&x);
         let want: Rows<_> = rows.iter().map(|row| naive::slice(row, start, stop, step)).collect();

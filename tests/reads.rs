@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, keep, s};
+use ragged::opt::keep;
+use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, s};
 
 /// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
 fn exclusive() -> MutexGuard<'static, ()> {

@@ -5,7 +5,8 @@ mod common;
 use std::cell::Cell;
 
 use common::outcome::same_bits;
-use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, along, keep, record_async, shaped};
+use ragged::opt::{along, keep, shaped};
+use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, record_async};
 
 /// Rows of device-known lengths.
 fn filtered(device: &Device) -> Tensor {

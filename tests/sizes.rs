@@ -6,9 +6,8 @@ mod common;
 use std::sync::{Mutex, MutexGuard};
 
 use common::outcome::same_bits;
-use ragged::{
-    DType, Device, DeviceOptions, HostTensor, HostValues, RaggedShape, RaggedTensor, Result, Tensor, keep, s, shaped,
-};
+use ragged::opt::{keep, shaped};
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, RaggedShape, RaggedTensor, Result, Tensor, s};
 
 /// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
 fn exclusive() -> MutexGuard<'static, ()> {

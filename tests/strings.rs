@@ -3,10 +3,8 @@
 mod common;
 
 use proptest::prelude::*;
-use ragged::{
-    DType, Device, HostTensor, HostValues, Notation, NumberFormat, RaggedTensor, Str, Tensor, any_of, bf16, f16, keep,
-    max_splits, nonempty, white_space,
-};
+use ragged::opt::{Notation, NumberFormat, any_of, keep, max_splits, nonempty, white_space};
+use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Str, Tensor, bf16, f16};
 
 type Bytes = Vec<u8>;
 

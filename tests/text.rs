@@ -2,7 +2,8 @@
 
 mod common;
 
-use ragged::{Device, HostTensor, HostValues, Result, Tensor, any_of, nonempty};
+use ragged::opt::{any_of, nonempty};
+use ragged::{Device, HostTensor, HostValues, Result, Tensor};
 
 fn strings(s: &[&str]) -> HostValues {
     HostValues::Str(s.iter().map(|s| s.as_bytes().to_vec()).collect())

@@ -6,7 +6,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use common::seeded_rows;
-use ragged::{CpuOptions, Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, keep, s, wgpu};
+use ragged::opt::keep;
+use ragged::{CpuOptions, Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, s, wgpu};
 
 const THREADS: usize = 8;
 

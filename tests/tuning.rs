@@ -3,7 +3,8 @@
 mod common;
 
 use common::outcome::{bits, outcome};
-use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, Tuning, keep, s};
+use ragged::opt::keep;
+use ragged::{Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, Tuning, s};
 
 /// The first adapter, with the given tuning.
 fn tuned(tuning: Tuning) -> Option<Device> {

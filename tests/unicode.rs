@@ -4,10 +4,8 @@ mod common;
 
 use base64::Engine as _;
 use common::random::Random;
-use ragged::{
-    Base64, DType, Device, Encoding, HostTensor, HostValues, RaggedTensor, Tensor, TextEncoding, ignore_invalid,
-    replace_controls, replace_invalid, strict,
-};
+use ragged::opt::{Base64, Encoding, TextEncoding, ignore_invalid, replace_controls, replace_invalid, strict};
+use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Tensor};
 
 fn tensor(device: &Device, strings: &[Vec<u8>]) -> Tensor {
     HostTensor::dense(&[strings.len()], HostValues::Str(strings.to_vec())).to_device(device).expect("valid")
@@ -63,6 +61,7 @@ fn decoded(text: &[u8], encoding: Encoding) -> Vec<(Option<char>, usize)> {
                 out.push((code.ok().and_then(char::from_u32), 4 * k));
             }
         }
+        other => panic!("{other:?} has no reference"),
     }
     out
 }
@@ -72,6 +71,7 @@ fn encoded(text: &str, encoding: Encoding) -> Vec<u8> {
         Encoding::Utf8 => text.as_bytes().to_vec(),
         Encoding::Utf16Be => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
         Encoding::Utf32Be => text.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect(),
+        other => panic!("{other:?} has no reference"),
     }
 }
 
@@ -94,6 +94,7 @@ fn hard_texts(encoding: Encoding) -> Vec<Vec<u8>> {
             Encoding::Utf8 => (0..len).map(|_| edges[pick(edges.len())]).collect(),
             Encoding::Utf16Be => (0..len).flat_map(|_| words[pick(words.len())].to_be_bytes()).collect(),
             Encoding::Utf32Be => (0..len).flat_map(|_| codes[pick(codes.len())].to_be_bytes()).collect(),
+            other => panic!("{other:?} has no reference"),
         };
         text.truncate(text.len() - pick(4).min(text.len()) * usize::from(pick(4) == 0));
         out.push(text);

@@ -1,6 +1,7 @@
 //! Streams: programs and the batches that they run over.
 
-use ragged::{HostTensor, HostValues, Result, Tensor, keep, s, shaped};
+use ragged::opt::{keep, shaped};
+use ragged::{HostTensor, HostValues, Result, Tensor, s};
 
 use crate::batch::Batch;
 use crate::loops::{

@@ -18,6 +18,7 @@ use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_bf16, f32_of_f16, f32_
 /// assert_eq!((Scalar::lowest(DType::I8), Scalar::highest(DType::I8)), (Scalar::I8(-128), Scalar::I8(127)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Scalar {
     /// A truth value.
     Bool(bool),

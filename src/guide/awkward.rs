@@ -42,7 +42,7 @@
 //!
 //! // x - ak.mean(x, axis=1)
 //! let x = x.cast::<f32>()?;
-//! let centred = (&x - &x.reduce_mean(ragged::keep(1))?)?;
+//! let centred = (&x - &x.reduce_mean(ragged::opt::keep(1))?)?;
 //! assert_eq!(centred.to_vec()?, [1.0, -1.0, 0.0, 0.5, -0.5]);
 //! # Ok::<(), ragged::Error>(())
 //! ```
@@ -80,7 +80,7 @@
 //! # Where Awkward gives `None`
 //!
 //! ```
-//! use ragged::{Device, RaggedTensor, descending, s, shaped};
+//! use ragged::{Device, RaggedTensor, opt, s};
 //!
 //! let x = RaggedTensor::from_nested([vec![3.0f32, 1.0, 2.0], vec![], vec![5.0, 4.0]], &Device::cpu())?;
 //!
@@ -92,10 +92,10 @@
 //! // ak.max(x, axis=1): None is the least finite number here
 //! assert_eq!(x.reduce_max(1)?.to_vec()?, [3.0, f32::MIN, 5.0]);
 //! // The largest value of each row as a row: x[ak.argmax(x, axis=1, keepdims=True)], without None
-//! let largest = x.sort(descending(1))?.slice(s![.., ..1])?;
+//! let largest = x.sort(opt::descending(1))?.slice(s![.., ..1])?;
 //! assert_eq!(largest.to_string(), "<ragged.RaggedTensor [[3.0], [], [5.0]]>");
 //! // ak.to_numpy(ak.fill_none(ak.pad_none(x, 2, clip=True), 0))
-//! assert_eq!(x.to_tensor(shaped(0.0, [-1, 2]))?.to_vec()?, [3.0, 1.0, 0.0, 0.0, 5.0, 4.0]);
+//! assert_eq!(x.to_tensor(opt::shaped(0.0, [-1, 2]))?.to_vec()?, [3.0, 1.0, 0.0, 0.0, 5.0, 4.0]);
 //! # Ok::<(), ragged::Error>(())
 //! ```
 //!
@@ -164,7 +164,7 @@
 //! | `ak.mean`, `ak.var`, `ak.std` | [`reduce_mean`](Tensor::reduce_mean), [`reduce_variance`](Tensor::reduce_variance), [`reduce_std`](Tensor::reduce_std) | NaN for an empty row in both; population variance (`ddof=0`) in both; no weights |
 //! | `ak.count(x, axis=1)`, `ak.count_nonzero` | [`row_lengths(1)`](Tensor::row_lengths), [`count_nonzero`](Tensor::count_nonzero) | |
 //! | `ak.ptp(x, axis=1)` | `(x.reduce_max(1)? - x.reduce_min(1)?)?` | filter empty rows first |
-//! | `keepdims=True` | [`keep(1)`](crate::keep) | |
+//! | `keepdims=True` | [`keep(1)`](crate::opt::keep) | |
 //! | none | [`median`](Tensor::median), [`quantile`](Tensor::quantile), [`n_unique`](Tensor::n_unique), [`reduce_logsumexp`](Tensor::reduce_logsumexp) | |
 //!
 //! # Along an axis, and per row

@@ -12,7 +12,8 @@
 //!
 //! In the tables, `x`, `y`, … are tensors, typed ([`RaggedTensor`](crate::RaggedTensor)) or not
 //! ([`Tensor`](crate::Tensor)); every call returns a [`Result`](crate::Result), whose `?` is omitted. Options such as
-//! [`keep`](crate::keep) and [`along`](crate::along) are functions of this crate around the argument that they concern.
+//! [`keep`](crate::opt::keep) and [`along`](crate::opt::along) are functions of this crate around the argument that
+//! they concern.
 
 pub mod awkward;
 pub mod operations;

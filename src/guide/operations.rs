@@ -17,7 +17,7 @@
 //! - *gradient*: gradients are not implemented. *later* marks operations that will have one, *none* those without a
 //!   useful derivative.
 //!
-//! Reductions of axis 0 with [`keep`](crate::keep) wait for the longest row where only the device knows it.
+//! Reductions of axis 0 with [`keep`](crate::opt::keep) wait for the longest row where only the device knows it.
 //!
 //! | element-wise operators | methods |
 //! |---|---|
@@ -29,10 +29,10 @@
 //! An operation is a method of the tensor and takes tensors, numbers and options; it returns a [`Result`](crate::Result):
 //!
 //! ```
-//! use ragged::{Device, RaggedTensor, descending};
+//! use ragged::{Device, RaggedTensor, opt};
 //!
 //! let x = RaggedTensor::from_nested([vec![3i32, 1, 2], vec![], vec![5, 4]], &Device::cpu())?;
-//! let best = x.multiply(10)?.sort(descending(1))?;
+//! let best = x.multiply(10)?.sort(opt::descending(1))?;
 //! assert_eq!(best.to_string(), "<ragged.RaggedTensor [[30, 20, 10], [], [50, 40]]>");
 //! # Ok::<(), ragged::Error>(())
 //! ```

@@ -24,7 +24,7 @@
 //! # Orders
 //!
 //! ```
-//! use ragged::{Device, RaggedTensor, keep};
+//! use ragged::{Device, RaggedTensor, opt};
 //!
 //! let device = Device::cpu();
 //! let price = RaggedTensor::from_nested([vec![2.0f32, 5.0], vec![], vec![10.0]], &device)?;
@@ -35,7 +35,7 @@
 //! assert_eq!(amount.reduce_sum(1)?.to_vec()?, [11.0, 0.0, 20.0]);
 //!
 //! // pl.col("price").list.eval(pl.element() / pl.element().sum())
-//! let share = (&price / &price.reduce_sum(keep(1))?)?;
+//! let share = (&price / &price.reduce_sum(opt::keep(1))?)?;
 //! assert_eq!(share.slice(ragged::s![2])?.to_vec()?, [1.0]);
 //!
 //! // pl.col("price") * pl.col("rate"): one number per row needs a dimension of its own
@@ -74,11 +74,11 @@
 //! # Text
 //!
 //! ```
-//! use ragged::{Device, RaggedTensor, white_space};
+//! use ragged::{Device, RaggedTensor, opt};
 //!
 //! let text = RaggedTensor::from_nested(["to be or not", "", "be"], &Device::cpu())?;
 //! // words = pl.col("text").str.split(" ")
-//! let words = text.string_split(white_space())?;
+//! let words = text.string_split(opt::white_space())?;
 //! // words.list.len(), words.list.contains("be"), words.list.join("-")
 //! assert_eq!(words.row_lengths(1)?.to_vec()?, [4, 0, 1]);
 //! assert_eq!(words.contains("be", 1)?.to_vec()?, [true, false, true]);
@@ -110,7 +110,7 @@
 //! | `list.get(0, null_on_oob=True)`, `list.first()` | [`x.nth_or(0, value)`](Tensor::nth_or), [`nth_or_skip`](Tensor::nth_or_skip) | |
 //! | `list.head(2)`, `list.tail(2)`, `list.slice(1, 2)` | [`x.slice(s![.., ..2])`](Tensor::slice), `s![.., -2..]`, `s![.., 1..3]` | |
 //! | `list.gather_every(2)`, `list.reverse()` | `x.slice(s![.., ..;2])`, [`x.reverse(1)`](Tensor::reverse) | |
-//! | `list.gather(index)` | [`x.batch_gather(&index)`](Tensor::batch_gather), [`x.gather(along(&index, 1))`](crate::along) for the same positions in every row | negative indices are an error |
+//! | `list.gather(index)` | [`x.batch_gather(&index)`](Tensor::batch_gather), [`x.gather(along(&index, 1))`](crate::opt::along) for the same positions in every row | negative indices are an error |
 //! | `list.filter(e)` | [`x.boolean_mask(&mask)`](Tensor::boolean_mask) | |
 //! | `list.sample(n=2, seed=1)` | [`x.sample(2, Seed(1), 1)`](Tensor::sample) | a shorter row gives all it has, where Polars fails |
 //! | `list.eval(pl.element().shuffle(seed))` | [`x.shuffle(Seed(seed), 1)`](Tensor::shuffle) | the same order on every device |
@@ -151,11 +151,11 @@
 //! |---|---|---|
 //! | `list.sort(descending=True)` | [`x.sort(descending(1))`](Tensor::sort), [`argsort`](Tensor::argsort) | stable; NaN is last in both orders, where Polars' descending order has it first |
 //! | `list.eval(pl.element().top_k(2))` | [`x.top_k(2, 1)`](Tensor::top_k) | values in descending order, and their positions |
-//! | `list.eval(pl.element().cum_sum())` | [`x.cumsum(1)`](Tensor::cumsum), [`reversed`](crate::reversed), [`exclusive`](crate::exclusive) | |
+//! | `list.eval(pl.element().cum_sum())` | [`x.cumsum(1)`](Tensor::cumsum), [`reversed`](crate::opt::reversed), [`exclusive`](crate::opt::exclusive) | |
 //! | `list.diff()`, `list.shift(1)` | [`x.diff(1)`](Tensor::diff), [`x.shift(1, fill, 1)`](Tensor::shift) | `diff` has one element less instead of a null; `shift` takes its fill value |
 //! | `list.unique()` | [`x.unique(1)`](Tensor::unique) | ascending; counts: [`unique_with_counts`](Tensor::unique_with_counts) |
 //! | `list.set_union(y)`, … | [`set_union`](Tensor::set_union), [`set_intersection`](Tensor::set_intersection), [`set_difference`](Tensor::set_difference) | ascending, of numbers; no symmetric difference |
-//! | `search_sorted` | [`x.searchsorted(&v)`](Tensor::searchsorted) | in each row; [`right_of`](crate::right_of) |
+//! | `search_sorted` | [`x.searchsorted(&v)`](Tensor::searchsorted) | in each row; [`right_of`](crate::opt::right_of) |
 //! | `rle()` | [`run_lengths`](Tensor::run_lengths) | within rows; values, then lengths |
 //! | `list.eval(pl.element().rank())` | `x.argsort(1)?.argsort(1)` | from 0, without ties |
 //! | none | [`softmax`](Tensor::softmax), [`sliding_windows`](Tensor::sliding_windows), [`combinations`](Tensor::combinations), [`cartesian`](Tensor::cartesian) | |
@@ -180,8 +180,8 @@
 //!
 //! | Polars | ragged | differences |
 //! |---|---|---|
-//! | `str.split(",")` | [`x.string_split(",")`](Tensor::string_split) | an empty string gives one empty piece in both; [`white_space`](crate::white_space) gives none |
-//! | `str.splitn(",", n)` | [`x.string_split(max_splits(",", n - 1))`](crate::max_splits) | a row of pieces, not a struct |
+//! | `str.split(",")` | [`x.string_split(",")`](Tensor::string_split) | an empty string gives one empty piece in both; [`white_space`](crate::opt::white_space) gives none |
+//! | `str.splitn(",", n)` | [`x.string_split(max_splits(",", n - 1))`](crate::opt::max_splits) | a row of pieces, not a struct |
 //! | `list.join("-")`, `pl.concat_str(a, b, separator="-")` | [`x.reduce_join(1, "-")`](Tensor::reduce_join), [`Tensor::string_join(&[&a, &b], "-")`](Tensor::string_join) | |
 //! | `str.len_bytes()`, `str.len_chars()` | [`string_length`](Tensor::string_length), [`string_length_chars`](Tensor::string_length_chars) | i32 |
 //! | `str.slice(p, n)`, `str.head(n)` | [`substr_chars`](Tensor::substr_chars), in bytes [`substr`](Tensor::substr) | a start outside of a string is an error |
@@ -190,7 +190,7 @@
 //! | `str.contains("a+")` | [`x.regex_full_match("(?s).*a+.*")`](Tensor::regex_full_match) | matches whole strings; a host step |
 //! | `str.replace_all(p, "${1}")`, `str.replace` | [`x.regex_replace(p, r"\1")`](Tensor::regex_replace), [`regex_replace_first`](Tensor::regex_replace_first) | groups are `\1`; a host step |
 //! | `str.to_integer()`, `cast(pl.Float64)` | [`string_to_number`](Tensor::string_to_number) | no number is an error, never null; floats are a host step |
-//! | `cast(pl.String)` | [`as_string`](Tensor::as_string) | floats have six digits; those of [`Notation::Shortest`](crate::Notation::Shortest) read back, as Polars' do |
+//! | `cast(pl.String)` | [`as_string`](Tensor::as_string) | floats have six digits; those of [`Notation::Shortest`](crate::opt::Notation::Shortest) read back, as Polars' do |
 //! | `hash()` | [`fingerprint64`](Tensor::fingerprint64), [`to_hash_bucket_fast`](Tensor::to_hash_bucket_fast) | of strings; values are fixed for good, where Polars' may change with its version |
 //!
 //! # Missing

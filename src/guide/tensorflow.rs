@@ -87,16 +87,16 @@
 //! # Standardized rows, padded
 //!
 //! ```
-//! use ragged::{Device, RaggedTensor, keep, shaped};
+//! use ragged::{Device, RaggedTensor, opt};
 //!
 //! // x = tf.ragged.constant([[1., 3.], [], [5.]])
 //! let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
 //! // centred = x - tf.reduce_mean(x, axis=1, keepdims=True)
-//! let centred = (&x - &x.reduce_mean(keep(1))?)?;
+//! let centred = (&x - &x.reduce_mean(opt::keep(1))?)?;
 //! // scaled = centred / (tf.math.reduce_std(x, axis=1, keepdims=True) + 1.)
-//! let scaled = (&centred / &(x.reduce_std(keep(1))? + 1.0)?)?;
+//! let scaled = (&centred / &(x.reduce_std(opt::keep(1))? + 1.0)?)?;
 //! // scaled.to_tensor(default_value=-9., shape=[None, 3])
-//! let padded = scaled.to_tensor(shaped(-9.0, [-1, 3]))?;
+//! let padded = scaled.to_tensor(opt::shaped(-9.0, [-1, 3]))?;
 //! assert_eq!(padded.to_vec()?, [-0.5, 0.5, -9.0, -9.0, -9.0, -9.0, 0.0, -9.0, -9.0]);
 //! # Ok::<(), ragged::Error>(())
 //! ```
@@ -147,10 +147,10 @@
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
 //! | `tf.ragged.constant(rows)` | [`RaggedTensor::from_nested(rows, &device)`](RaggedTensor::from_nested), [`ragged!`](crate::ragged) | vectors are ragged dimensions, arrays uniform ones |
-//! | `tf.ragged.constant(rows, ragged_rank=1)` of data of any type | [`Tensor::constant`] | options in [`ConstantOptions`](crate::ConstantOptions); ragged dimensions by default, as in TensorFlow |
+//! | `tf.ragged.constant(rows, ragged_rank=1)` of data of any type | [`Tensor::constant`] | options in [`ConstantOptions`](crate::opt::ConstantOptions); ragged dimensions by default, as in TensorFlow |
 //! | `tf.constant(values, shape=…)` | [`RaggedTensor::dense(values, &shape, &device)`](RaggedTensor::dense) | |
 //! | `RaggedTensor.from_row_splits(v, s)`, … | [`RaggedTensor::from_row_splits(v, s, &device)`](RaggedTensor::from_row_splits), [`Tensor::from_row_splits(&v, s)`](Tensor::from_row_splits) | lists on the host are checked by the call, tensors by the read |
-//! | `from_value_rowids(v, ids, nrows=4)` | [`from_value_rowids(v, with_nrows(ids, 4), …)`](crate::with_nrows) | |
+//! | `from_value_rowids(v, ids, nrows=4)` | [`from_value_rowids(v, with_nrows(ids, 4), …)`](crate::opt::with_nrows) | |
 //! | `validate=False` | [`from_row_splits_unchecked`](Tensor::from_row_splits_unchecked), … | invalid splits give unspecified rows, and never access memory out of bounds |
 //! | `from_tensor(d)`, `lengths=`, `padding=-1` | [`from_tensor`](Tensor::from_tensor), [`from_tensor_with_lengths`](Tensor::from_tensor_with_lengths), [`from_tensor_with_padding(&d, -1)`](Tensor::from_tensor_with_padding) | one function per case; the ragged rank is an argument, and [`with_ragged_rank`](crate::with_ragged_rank) around a padding |
 //! | `x.to_tensor(v, shape=[None, 3])` | [`x.to_tensor(shaped(v, [-1, 3]))`](Tensor::to_tensor) | the padding is an argument: `x.to_tensor(0)` |
@@ -178,8 +178,8 @@
 //! | `x[1]`, `x[:, 1:-1]`, `x[..., ::2]` | [`x.slice(s![1])`](Tensor::slice), `s![.., 1..-1]`, `s![Ellipsis, ..;2]` | Python's rules per row; the step follows a semicolon |
 //! | `x[i]` of a tensor `i` | [`x.row_at(&i)`](Tensor::row_at) | |
 //! | `tf.gather(x, i)` | [`x.gather(&i)`](Tensor::gather) | an index beyond its row is an error, where TensorFlow reads a value of a later row |
-//! | `tf.gather(x, i, axis=1)`, `batch_dims=1` | [`x.gather(along(&i, 1))`](crate::along), [`x.gather(batched(&i, 1))`](crate::batched) | |
-//! | `tf.gather_nd`, `batch_dims=1` | [`gather_nd(&ids)`](Tensor::gather_nd), [`gather_nd(batched(&ids, 1))`](crate::batched) | batches of ragged tensors too |
+//! | `tf.gather(x, i, axis=1)`, `batch_dims=1` | [`x.gather(along(&i, 1))`](crate::opt::along), [`x.gather(batched(&i, 1))`](crate::opt::batched) | |
+//! | `tf.gather_nd`, `batch_dims=1` | [`gather_nd(&ids)`](Tensor::gather_nd), [`gather_nd(batched(&ids, 1))`](crate::opt::batched) | batches of ragged tensors too |
 //! | `tf.compat.v1.batch_gather` | [`batch_gather`](Tensor::batch_gather), [`batch_gather_with_default`](Tensor::batch_gather_with_default) | |
 //! | `tf.nn.embedding_lookup(table, ids, max_norm=1.0)` | [`table.embedding_lookup(max_norm(&ids, 1.0))`](Tensor::embedding_lookup) | embeddings within the norm stay as they are; a list of tables is joined by [`from_shards`](Tensor::from_shards) |
 //! | `tf.nn.embedding_lookup_sparse(table, ids, weights, combiner='mean')` | [`table.embedding_lookup_sparse(weighted(&ids, &weights), Combiner::Mean)`](Tensor::embedding_lookup_sparse) | one row reduction; looked-up rows are not stored. Ids and weights are ragged or sparse |
@@ -206,7 +206,7 @@
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
 //! | `tf.reduce_sum(x)`, `axis=1`, `axis=[0, 2]` | [`x.reduce_sum(..)`](Tensor::reduce_sum), `1`, `[0, 2]` | the axis is required |
-//! | `keepdims=True` | [`keep(1)`](crate::keep) | |
+//! | `keepdims=True` | [`keep(1)`](crate::opt::keep) | |
 //! | `tf.reduce_mean` of integers | [`reduce_mean`](Tensor::reduce_mean) | floats as in ragged TensorFlow (f64; f32 for 8 and 16 bits), of an exact sum, where TensorFlow's may wrap. TensorFlow's dense integers give rounded integers; here they give floats too. On a GPU without f64 cast first, at the cost of no pass: `x.cast::<f32>()?.reduce_mean(1)` |
 //! | `tf.reduce_max` | [`reduce_max`](Tensor::reduce_max) | an empty row gives the least finite value in both; NaN gives NaN, where TensorFlow's result depends on the order. Of bools: any |
 //! | `tf.math.reduce_variance` | [`reduce_variance`](Tensor::reduce_variance) | population variance in both; without TensorFlow's cancellation |
@@ -219,7 +219,7 @@
 //! |---|---|---|
 //! | `tf.cumsum(x, axis, exclusive=True, reverse=True)` | [`x.cumsum(exclusive(reversed(axis)))`](Tensor::cumsum) | NaN and infinities stay in their row; TensorFlow's leak into the following rows |
 //! | `tf.nn.softmax(x, axis)` | [`softmax`](Tensor::softmax) | the axis is required; axis 0 of ragged rows works |
-//! | `tf.sort`, `tf.argsort` of dense tensors | [`sort`](Tensor::sort), [`argsort`](Tensor::argsort) with [`descending`](crate::descending) | ragged too; stable, NaN last |
+//! | `tf.sort`, `tf.argsort` of dense tensors | [`sort`](Tensor::sort), [`argsort`](Tensor::argsort) with [`descending`](crate::opt::descending) | ragged too; stable, NaN last |
 //! | `tf.math.top_k(x, k)` of dense tensors | [`x.top_k(k, axis)`](Tensor::top_k) | rows shorter than `k` give what they have; indices are i64, not i32 |
 //! | `tf.unique(x)` of vectors | [`x.unique(-1)`](Tensor::unique) | of each row; ascending, where TensorFlow keeps the order of occurrence |
 //! | `tf.searchsorted(s, v, side='right')` | [`s.searchsorted(right_of(&v))`](Tensor::searchsorted) | ragged too |
@@ -251,8 +251,8 @@
 //! | `tf.matmul(a, b, transpose_b=True)` | [`a.matmul(b.t())`](Tensor::matmul) | `[.., k]` of any rank by one matrix, which TensorFlow refuses; ragged batches as in TensorFlow |
 //! | `tf.math.unsorted_segment_sum(x, ids, n)` | [`x.unsorted_segment_sum(&ids, n)`](Tensor::unsorted_segment_sum), … | deterministic |
 //! | `tf.math.segment_sum(x, ids)` | [`x.segment_sum(&ids)`](Tensor::segment_sum), … | waits for the number of segments |
-//! | `tf.math.bincount(x, minlength=2, maxlength=8, axis=-1)` | [`x.bincount(-1, 2..=8)`](Tensor::bincount) | the range of [`Bins`](crate::Bins) holds both limits; [`binary`](crate::binary) is `binary_output` |
-//! | `tf.sparse.bincount`, `tf.histogram_fixed_width`, `tf.histogram_fixed_width_bins` | [`bincount_sparse`](Tensor::bincount_sparse), [`bincount_sparse_weighted`](Tensor::bincount_sparse_weighted), [`histogram`](Tensor::histogram), [`histogram_bins`](Tensor::histogram_bins) | ragged, dense and sparse tensors; values outside a histogram are dropped unless [`clamped`](crate::clamped) |
+//! | `tf.math.bincount(x, minlength=2, maxlength=8, axis=-1)` | [`x.bincount(-1, 2..=8)`](Tensor::bincount) | the range of [`Bins`](crate::opt::Bins) holds both limits; [`binary`](crate::opt::binary) is `binary_output` |
+//! | `tf.sparse.bincount`, `tf.histogram_fixed_width`, `tf.histogram_fixed_width_bins` | [`bincount_sparse`](Tensor::bincount_sparse), [`bincount_sparse_weighted`](Tensor::bincount_sparse_weighted), [`histogram`](Tensor::histogram), [`histogram_bins`](Tensor::histogram_bins) | ragged, dense and sparse tensors; values outside a histogram are dropped unless [`clamped`](crate::opt::clamped) |
 //!
 //! # Strings and hashes
 //!
@@ -260,15 +260,15 @@
 //!
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
-//! | `tf.strings.split(x)`, `sep=','` | [`x.string_split(white_space())`](Tensor::string_split), `x.string_split(",")` | the separator is required; [`max_splits`](crate::max_splits), [`nonempty`](crate::nonempty), [`any_of`](crate::any_of) |
+//! | `tf.strings.split(x)`, `sep=','` | [`x.string_split(white_space())`](Tensor::string_split), `x.string_split(",")` | the separator is required; [`max_splits`](crate::opt::max_splits), [`nonempty`](crate::opt::nonempty), [`any_of`](crate::opt::any_of) |
 //! | `tf.strings.join([x, y], separator)` | [`Tensor::string_join(&[&x, &y], separator)`](Tensor::string_join) | |
 //! | `tf.strings.reduce_join(x, axis, separator=…)` | [`x.reduce_join(axis, separator)`](Tensor::reduce_join) | the same, also for leading empty strings and the order of axes |
-//! | `tf.strings.ngrams(x, 2, separator=' ', pad_values=…)` | [`x.string_ngrams(padded_with(2, "<", ">"), " ")`](Tensor::string_ngrams) | [`pad_width`](crate::pad_width), [`keep_short`](crate::keep_short) |
+//! | `tf.strings.ngrams(x, 2, separator=' ', pad_values=…)` | [`x.string_ngrams(padded_with(2, "<", ">"), " ")`](Tensor::string_ngrams) | [`pad_width`](crate::opt::pad_width), [`keep_short`](crate::opt::keep_short) |
 //! | `tf.strings.substr(x, p, n)`, `unit='UTF8_CHAR'` | [`substr`](Tensor::substr), [`substr_chars`](Tensor::substr_chars) | dense arguments broadcast |
 //! | `tf.strings.length`, `upper`, `lower`, `strip` | [`string_length`](Tensor::string_length), [`string_upper`](Tensor::string_upper), [`string_lower`](Tensor::string_lower), [`string_strip`](Tensor::string_strip) | `encoding='utf-8'`: [`string_upper_utf8`](Tensor::string_upper_utf8), a host step |
-//! | `tf.strings.to_number`, `as_string`, `format` | [`string_to_number`](Tensor::string_to_number), [`as_string`](Tensor::as_string), [`string_format`](Tensor::string_format) | floats and `format` are host steps; `shortest=True` is [`Notation::Shortest`](crate::Notation::Shortest) with precision 6 |
+//! | `tf.strings.to_number`, `as_string`, `format` | [`string_to_number`](Tensor::string_to_number), [`as_string`](Tensor::as_string), [`string_format`](Tensor::string_format) | floats and `format` are host steps; `shortest=True` is [`Notation::Shortest`](crate::opt::Notation::Shortest) with precision 6 |
 //! | `tf.strings.regex_replace(x, p, r)` | [`x.regex_replace(p, r)`](Tensor::regex_replace) | a host step; the syntax of the crate `regex`, close to RE2's |
-//! | `tf.strings.unicode_decode(x, 'UTF-8', errors='strict')` | [`x.unicode_decode(strict(Encoding::Utf8))`](Tensor::unicode_decode) | [`ignore_invalid`](crate::ignore_invalid), [`replace_invalid`](crate::replace_invalid) |
+//! | `tf.strings.unicode_decode(x, 'UTF-8', errors='strict')` | [`x.unicode_decode(strict(Encoding::Utf8))`](Tensor::unicode_decode) | [`ignore_invalid`](crate::opt::ignore_invalid), [`replace_invalid`](crate::opt::replace_invalid) |
 //! | `tf.strings.to_hash_bucket_fast(x, n)` | [`x.to_hash_bucket_fast(n)`](Tensor::to_hash_bucket_fast) | the same hashes, `to_hash_bucket` and `_strong` too |
 //! | `tf.ragged.cross([x, y])` | [`Tensor::cross([&x, &y])`](Tensor::cross), [`Tensor::cross_hashed`] | |
 //!
@@ -296,4 +296,4 @@
 //! - Broadcasting of a ragged dimension whose rows all have length 1: only uniform dimensions repeat, as in TensorFlow.
 
 #[expect(unused_imports, reason = "links of the documentation")]
-use crate::{Device, Error, RaggedShape, RaggedTensor, Result, RowPartition, Tensor, keep};
+use crate::{Device, Error, RaggedShape, RaggedTensor, Result, RowPartition, Tensor, opt::keep};

@@ -1,10 +1,10 @@
 //! Concatenation, sequence by sequence.
 
-use super::{LoDTensor, named};
+use super::{LodTensor, named};
 use crate::error::{Error, Result, caller};
 use crate::tensor::Tensor;
 
-impl LoDTensor {
+impl LodTensor {
     /// Joins the sequences of the last level: sequence `i` of the result consists of sequence `i` of each tensor, in the
     /// order of the tensors. Paddle: `sequence_concat`.
     ///
@@ -15,11 +15,11 @@ impl LoDTensor {
     /// dimensions. At the read what only the device knows.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
+    /// use ragged::{Device, LodTensor};
     /// let device = Device::cpu();
-    /// let x = LoDTensor::from_nested([vec![1], vec![2, 3]], &device)?;
-    /// let y = LoDTensor::from_nested([vec![4, 5], vec![]], &device)?;
-    /// let joined = LoDTensor::sequence_concat(&[&x, &y])?;
+    /// let x = LodTensor::from_nested([vec![1], vec![2, 3]], &device)?;
+    /// let y = LodTensor::from_nested([vec![4, 5], vec![]], &device)?;
+    /// let joined = LodTensor::sequence_concat(&[&x, &y])?;
     /// assert_eq!(joined.tensor().to_string(), "<ragged.RaggedTensor [[1, 4, 5], [2, 3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```

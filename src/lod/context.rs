@@ -1,20 +1,20 @@
 //! Operations on the context of each row: convolution and enumeration of windows.
 
-use super::{LoDTensor, named};
+use super::{LodTensor, named};
 use crate::error::{Error, Result, caller};
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
 use crate::ops::{Context, Operand};
 use crate::tensor::{Fill, Tensor};
 
-impl LoDTensor {
+impl LodTensor {
     /// Convolution over each sequence of the last level: the context of a row, as one vector, times the filter. Paddle:
     /// `sequence_conv`, without bias and activation.
     ///
     /// The rows are vectors of `d` numbers (or single numbers) and the filter is `[size * d, out]`. The context is a
-    /// number of rows, or [`starting_at`](crate::starting_at)`(size, start)`; by default it starts `size / 2` rows before
-    /// the row, rounded down. Zeros stand where it leaves the sequence. The result has rows of `out` numbers and the
-    /// same levels; its dtype is that of both.
+    /// number of rows, or [`starting_at`](crate::opt::starting_at)`(size, start)`; by default it starts `size / 2` rows
+    /// before the row, rounded down. Zeros stand where it leaves the sequence. The result has rows of `out` numbers and
+    /// the same levels; its dtype is that of both.
     ///
     /// A map that arranges the contexts and a [matrix product](crate::Tensor::matmul). Never waits.
     ///
@@ -23,9 +23,9 @@ impl LoDTensor {
     /// bools and strings.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor, RaggedTensor};
+    /// use ragged::{Device, LodTensor, RaggedTensor};
     /// let device = Device::cpu();
-    /// let x = LoDTensor::from_nested([vec![1.0f32, 2.0, 3.0], vec![4.0]], &device)?;
+    /// let x = LodTensor::from_nested([vec![1.0f32, 2.0, 3.0], vec![4.0]], &device)?;
     /// let sum_of_three = RaggedTensor::from_nested([[1.0f32], [1.0], [1.0]], &device)?;
     /// let y = x.sequence_conv(&sum_of_three, 3)?;
     /// assert_eq!(y.data()?.to_string(), "tensor([[3.0], [6.0], [5.0], [4.0]], shape=(4, 1), dtype=f32)");
@@ -80,8 +80,8 @@ impl LoDTensor {
     /// dtype.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2, 3], vec![4]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2, 3], vec![4]], &Device::cpu())?;
     /// let pairs = x.sequence_enumerate(2, 0)?;
     /// assert_eq!(pairs.data()?.to_string(), "tensor([[1, 2], [2, 3], [3, 0], [4, 0]], shape=(4, 2), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())

@@ -1,12 +1,12 @@
 //! Construction from data, with the levels as lengths or as offsets.
 
-use super::{LoDTensor, named};
+use super::{LodTensor, named};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::tensor::{Integers, IntoNested, RaggedTensor, Source, Tensor};
 
-impl LoDTensor {
+impl LodTensor {
     /// The tensor of the rows of `data` with these levels, outermost first: for each level the lengths of its
     /// sequences. Paddle: `create_lod_tensor(data, recursive_seq_lens)`.
     ///
@@ -19,12 +19,12 @@ impl LoDTensor {
     /// [`Tensor`] of no rows converts to such a LoD tensor).
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor, RaggedTensor};
+    /// use ragged::{Device, LodTensor, RaggedTensor};
     /// let rows = RaggedTensor::from_nested([[1i64], [2], [3], [4], [5], [6]], &Device::cpu())?;
-    /// let x = LoDTensor::from_lengths(&rows, [vec![2, 1], vec![3, 1, 2]])?;
+    /// let x = LodTensor::from_lengths(&rows, [vec![2, 1], vec![3, 1, 2]])?;
     /// assert_eq!(x.lod()?, [vec![0, 2, 3], vec![0, 3, 4, 6]]);
     ///
-    /// let error = LoDTensor::from_lengths(&rows, [vec![2, 2], vec![3, 1, 2]]).unwrap_err();
+    /// let error = LodTensor::from_lengths(&rows, [vec![2, 2], vec![3, 1, 2]]).unwrap_err();
     /// assert!(error.to_string().contains("level 0 add up to 4 sequences, but level 1 has 3"));
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -35,9 +35,9 @@ impl LoDTensor {
         data: &impl AsRef<Tensor>,
         recursive_sequence_lengths: impl IntoIterator<Item = L>,
     ) -> Result<Self> {
-        const OP: &str = "LoDTensor::from_lengths";
+        const OP: &str = "LodTensor::from_lengths";
         let levels: Vec<Integers<'a>> = recursive_sequence_lengths.into_iter().map(Into::into).collect();
-        check(OP, &levels, data.as_ref(), of_lengths, of_offsets, "LoDTensor::from_lod takes offsets")?;
+        check(OP, &levels, data.as_ref(), of_lengths, of_offsets, "LodTensor::from_lod takes offsets")?;
         Tensor::from_nested_row_lengths(data, levels).map(Self::from).map_err(named(OP))
     }
 
@@ -54,9 +54,9 @@ impl LoDTensor {
     /// below; a list of fewer than two offsets.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor, RaggedTensor};
+    /// use ragged::{Device, LodTensor, RaggedTensor};
     /// let rows = RaggedTensor::from_nested([[1i64], [2], [3], [4]], &Device::cpu())?;
-    /// let x = LoDTensor::from_lod(&rows, [[0, 1, 4]])?;
+    /// let x = LodTensor::from_lod(&rows, [[0, 1, 4]])?;
     /// assert_eq!(x.recursive_sequence_lengths()?, [[1, 3]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -67,21 +67,21 @@ impl LoDTensor {
         data: &impl AsRef<Tensor>,
         lod: impl IntoIterator<Item = L>,
     ) -> Result<Self> {
-        const OP: &str = "LoDTensor::from_lod";
+        const OP: &str = "LodTensor::from_lod";
         let levels: Vec<Integers<'a>> = lod.into_iter().map(Into::into).collect();
-        check(OP, &levels, data.as_ref(), of_offsets, of_lengths, "LoDTensor::from_lengths takes lengths")?;
+        check(OP, &levels, data.as_ref(), of_offsets, of_lengths, "LodTensor::from_lengths takes lengths")?;
         Tensor::from_nested_row_splits(data, levels).map(Self::from).map_err(named(OP))
     }
 
-    /// The same data with other levels, as offsets: [`LoDTensor::from_lod`] of [`LoDTensor::data`].
+    /// The same data with other levels, as offsets: [`LodTensor::from_lod`] of [`LodTensor::data`].
     ///
     /// # Errors
     /// Offsets that do not start at 0, decrease, or do not end at the number of sequences or rows below; a list of
     /// fewer than two offsets.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(x.with_lod([[0, 1, 3]])?.tensor().to_string(), "<ragged.RaggedTensor [[1], [2, 3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -98,8 +98,8 @@ impl LoDTensor {
     /// More than the device can hold; a dtype that it does not have.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1i64, 2], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1i64, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(x.recursive_sequence_lengths()?, [[2, 0, 1]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::LoDTensor;
+use super::LodTensor;
 
-impl fmt::Display for LoDTensor {
-    /// The levels as offsets, and the data: `LoDTensor(lod=[[0, 2, 3]], data=tensor([1, 2, 3], shape=(3,),
+impl fmt::Display for LodTensor {
+    /// The levels as offsets, and the data: `LodTensor(lod=[[0, 2, 3]], data=tensor([1, 2, 3], shape=(3,),
     /// dtype=i32))`. Reads both.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LoDTensor(lod=")?;
+        f.write_str("LodTensor(lod=")?;
         match self.lod() {
             Ok(lod) => write!(f, "{lod:?}")?,
             Err(error) => write!(f, "<{}>", error.printed())?,

@@ -1,6 +1,6 @@
 //! Repetition of sequences or rows, as often as the sequences of another tensor are long.
 
-use super::LoDTensor;
+use super::LodTensor;
 use crate::device::Device;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
@@ -9,7 +9,7 @@ use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
-impl LoDTensor {
+impl LodTensor {
     /// Repeats each outermost sequence of this tensor (each row, if it has no levels) as often as the sequence of `y`
     /// with the same index in level `ref_level` is long. Paddle: `sequence_expand`.
     ///
@@ -23,10 +23,10 @@ impl LoDTensor {
     /// only the device knows it; another device.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
+    /// use ragged::{Device, LodTensor};
     /// let device = Device::cpu();
-    /// let x = LoDTensor::from_nested([vec![1], vec![2, 3]], &device)?;
-    /// let y = LoDTensor::from_nested([vec![0, 0], vec![0]], &device)?;
+    /// let x = LodTensor::from_nested([vec![1], vec![2, 3]], &device)?;
+    /// let y = LodTensor::from_nested([vec![0, 0], vec![0]], &device)?;
     /// let expanded = x.sequence_expand(&y, 0)?;
     /// assert_eq!(expanded.lod()?, [[0, 1, 2, 4]]);
     /// assert_eq!(expanded.data()?.to_string(), "tensor([1, 1, 2, 3], shape=(4,), dtype=i32)");
@@ -48,10 +48,10 @@ impl LoDTensor {
     /// the device knows it; another device.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
+    /// use ragged::{Device, LodTensor};
     /// let device = Device::cpu();
-    /// let x = LoDTensor::from_nested([1, 2, 3], &device)?;
-    /// let y = LoDTensor::from_nested([vec![0, 0], vec![], vec![0]], &device)?;
+    /// let x = LodTensor::from_nested([1, 2, 3], &device)?;
+    /// let y = LodTensor::from_nested([vec![0, 0], vec![], vec![0]], &device)?;
     /// assert_eq!(x.sequence_expand_as(&y)?.tensor().to_string(), "<ragged.RaggedTensor [[1, 1], [], [3]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -73,7 +73,7 @@ impl LoDTensor {
 
 /// The rows of `x`, row `r` as often as row `r` of `level` (a level of `y`) is long.
 #[track_caller]
-fn repeated(op: &'static str, x: &Tensor, level: &RowPartition, y: &LoDTensor) -> Result<Tensor> {
+fn repeated(op: &'static str, x: &Tensor, level: &RowPartition, y: &LodTensor) -> Result<Tensor> {
     Device::check_same(op, x.backend(), y.tensor().backend())?;
     if x.rank() == 0 {
         return Err(Error::argument(op, "a scalar has no rows"));

@@ -1,12 +1,12 @@
 //! Conversion from and to lists of sequences.
 
-use super::{LoDTensor, named};
+use super::{LodTensor, named};
 use crate::error::{Error, Result, here, on_behalf};
 use crate::ops::Index;
 use crate::record::tensor_list::counted_tensors;
 use crate::tensor::{HostTensor, Tensor};
 
-impl LoDTensor {
+impl LodTensor {
     /// The tensor whose outermost sequences are these tensors: a level of their numbers of rows, above the levels that
     /// they have.
     ///
@@ -16,17 +16,17 @@ impl LoDTensor {
     /// An empty list; scalars; different ranks, dtypes, devices or inner dimensions.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor, RaggedTensor};
+    /// use ragged::{Device, LodTensor, RaggedTensor};
     /// let device = Device::cpu();
     /// let one = RaggedTensor::from_nested([[1.5f32]], &device)?;
     /// let three = RaggedTensor::from_nested([[2.5f32], [3.5], [4.5]], &device)?;
-    /// let x = LoDTensor::from_list(&[&one, &three])?;
+    /// let x = LodTensor::from_list(&[&one, &three])?;
     /// assert_eq!(x.lod()?, [[0, 1, 4]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
     pub fn from_list(sequences: &[impl AsRef<Tensor>]) -> Result<Self> {
-        const OP: &str = "LoDTensor::from_list";
+        const OP: &str = "LodTensor::from_list";
         if sequences.is_empty() {
             return Err(Error::argument(OP, "there must be at least one sequence"));
         }
@@ -54,8 +54,8 @@ impl LoDTensor {
     /// A tensor without levels; more than 2^20 sequences; no host memory for their tensors.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// let sequences = x.to_list()?;
     /// assert_eq!(sequences.len(), 3);
     /// assert_eq!(sequences[0].to_string(), "tensor([1, 2], shape=(2,), dtype=i32)");
@@ -63,7 +63,7 @@ impl LoDTensor {
     /// ```
     #[track_caller]
     pub fn to_list(&self) -> Result<Vec<Tensor>> {
-        const OP: &str = "LoDTensor::to_list";
+        const OP: &str = "LodTensor::to_list";
         self.last_level(OP)?;
         let count = self.tensor().nrows_extent().on_host(self.tensor().backend(), OP)?;
         let _counted = counted_tensors(OP, self.tensor(), count.into(), 0)?;
@@ -76,8 +76,8 @@ impl LoDTensor {
     /// What the operations that give the tensor report at a read; no host memory for the values; a lost device.
     ///
     /// ```
-    /// use ragged::{Device, HostValues, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, HostValues, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// let read = x.sequence_reverse()?.to_host()?;
     /// assert_eq!((read.nested_row_splits, read.values), (vec![vec![0, 2, 2, 3]], HostValues::I32(vec![2, 1, 3])));
     /// # Ok::<(), ragged::Error>(())

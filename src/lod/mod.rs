@@ -39,13 +39,14 @@ use crate::tensor::{RaggedTensor, Tensor};
 ///
 /// Level 0 is the outermost; the sequences of the last level consist of rows of the data. A LoD tensor without levels is
 /// a dense tensor. It is immutable and cheap to clone. The conversions from and to a [`Tensor`] or [`RaggedTensor`] cost
-/// nothing, so that all operations of these types apply to LoD tensors: [`LoDTensor::tensor`], [`LoDTensor::from`].
+/// nothing, so that all operations of these types apply to LoD tensors: [`LodTensor::tensor`], [`LodTensor::from`].
 ///
 /// ```
-/// use ragged::{Device, LoDTensor, Pool, RaggedTensor};
+/// use ragged::opt::Pool;
+/// use ragged::{Device, LodTensor, RaggedTensor};
 /// let device = Device::cpu();
 /// let words = RaggedTensor::from_nested([[1.0f32], [2.0], [3.0], [4.0], [5.0], [6.0]], &device)?;
-/// let texts = LoDTensor::from_lengths(&words, [vec![2, 1], vec![3, 1, 2]])?;
+/// let texts = LodTensor::from_lengths(&words, [vec![2, 1], vec![3, 1, 2]])?;
 /// assert_eq!(texts.lod()?, [vec![0, 2, 3], vec![0, 3, 4, 6]]);
 ///
 /// // One row per sentence; the texts stay.
@@ -55,57 +56,58 @@ use crate::tensor::{RaggedTensor, Tensor};
 /// # Ok::<(), ragged::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct LoDTensor {
+#[doc(alias = "LoDTensor")]
+pub struct LodTensor {
     tensor: Tensor,
 }
 
-impl From<Tensor> for LoDTensor {
+impl From<Tensor> for LodTensor {
     fn from(tensor: Tensor) -> Self {
         Self { tensor }
     }
 }
-impl From<&Tensor> for LoDTensor {
+impl From<&Tensor> for LodTensor {
     fn from(tensor: &Tensor) -> Self {
         Self { tensor: tensor.clone() }
     }
 }
-impl<T: Element> From<RaggedTensor<T>> for LoDTensor {
+impl<T: Element> From<RaggedTensor<T>> for LodTensor {
     fn from(tensor: RaggedTensor<T>) -> Self {
         Self { tensor: tensor.into_erased() }
     }
 }
-impl<T: Element> From<&RaggedTensor<T>> for LoDTensor {
+impl<T: Element> From<&RaggedTensor<T>> for LodTensor {
     fn from(tensor: &RaggedTensor<T>) -> Self {
         Self { tensor: tensor.erased().clone() }
     }
 }
-impl From<LoDTensor> for Tensor {
-    fn from(x: LoDTensor) -> Self {
+impl From<LodTensor> for Tensor {
+    fn from(x: LodTensor) -> Self {
         x.tensor
     }
 }
-impl<T: Element> TryFrom<LoDTensor> for RaggedTensor<T> {
+impl<T: Element> TryFrom<LodTensor> for RaggedTensor<T> {
     type Error = Error;
 
     /// # Errors
     /// The tensor's dtype is not `T`'s.
     #[track_caller]
-    fn try_from(x: LoDTensor) -> Result<Self> {
+    fn try_from(x: LodTensor) -> Result<Self> {
         x.tensor.try_into()
     }
 }
-impl AsRef<Tensor> for LoDTensor {
+impl AsRef<Tensor> for LodTensor {
     fn as_ref(&self) -> &Tensor {
         &self.tensor
     }
 }
-impl AsRef<LoDTensor> for LoDTensor {
-    fn as_ref(&self) -> &LoDTensor {
+impl AsRef<LodTensor> for LodTensor {
+    fn as_ref(&self) -> &LodTensor {
         self
     }
 }
 
-impl LoDTensor {
+impl LodTensor {
     /// The same tensor, with its levels as row partitions. No pass, no wait.
     pub fn tensor(&self) -> &Tensor {
         &self.tensor
@@ -147,7 +149,7 @@ impl LoDTensor {
                 op,
                 format!(
                     "the tensor of shape {} has no LoD level, so that its rows form no sequences; give it levels with \
-                     LoDTensor::from_lengths",
+                     LodTensor::from_lengths",
                     self.tensor.shape_text()
                 ),
             )),

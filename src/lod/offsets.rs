@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use super::LoDTensor;
+use super::LodTensor;
 use crate::backend::host_memory::counted_vec;
 use crate::error::{Error, Result, here};
 use crate::integer::Integer;
@@ -14,8 +14,8 @@ use crate::tensor::{HostTensor, HostValues, RaggedTensor, to_host, to_host_async
 /// # Errors
 /// No memory for them.
 #[track_caller]
-fn known(x: &LoDTensor) -> Result<Option<Vec<Vec<i64>>>> {
-    const OP: &str = "LoDTensor::lod";
+fn known(x: &LodTensor) -> Result<Option<Vec<Vec<i64>>>> {
+    const OP: &str = "LodTensor::lod";
     let (mut all, mut counts) = (Vec::new(), Vec::new());
     for level in x.tensor().partitions() {
         let len = match (level.host_splits(), level.uniform_length().and(level.nrows())) {
@@ -54,17 +54,17 @@ fn lengths(mut lod: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
     lod
 }
 
-impl LoDTensor {
+impl LodTensor {
     /// The offsets of each level, outermost first: the start of each sequence, and the end of the last.
     ///
-    /// The lists are on the host. Reads the levels with one wait, unless the host has them. Paddle: `LoDTensor.lod`.
+    /// The lists are on the host. Reads the levels with one wait, unless the host has them. Paddle: `LodTensor.lod`.
     ///
     /// # Errors
     /// What the operations that give the levels report at a read; no host memory for the offsets; a lost device.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(x.lod()?, [[0, 2, 2, 3]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -78,15 +78,15 @@ impl LoDTensor {
 
     /// The offsets of each level, read without blocking: the start of each sequence, and the end of the last.
     ///
-    /// [`LoDTensor::lod`] for asynchronous code. The levels are recorded at the call, and read when the future is
+    /// [`LodTensor::lod`] for asynchronous code. The levels are recorded at the call, and read when the future is
     /// polled, with one wait unless the host has them; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
     /// What the operations that give the levels report at a read; no host memory for the offsets; a lost device.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(pollster::block_on(x.sequence_reverse()?.lod_async())?, [[0, 2, 2, 3]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -109,15 +109,15 @@ impl LoDTensor {
 
     /// The lengths of the sequences of each level, outermost first.
     ///
-    /// The lists are on the host. Reads the levels with one wait, unless the host has them. [`LoDTensor::lengths`] stay
-    /// on the device. Paddle: `LoDTensor.recursive_sequence_lengths`.
+    /// The lists are on the host. Reads the levels with one wait, unless the host has them. [`LodTensor::lengths`] stay
+    /// on the device. Paddle: `LodTensor.recursive_sequence_lengths`.
     ///
     /// # Errors
     /// What the operations that give the levels report at a read; no host memory for the lengths; a lost device.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![vec![1, 2], vec![]], vec![vec![3]]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![vec![1, 2], vec![]], vec![vec![3]]], &Device::cpu())?;
     /// assert_eq!(x.recursive_sequence_lengths()?, [vec![2, 1], vec![2, 0, 1]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -128,15 +128,15 @@ impl LoDTensor {
 
     /// The lengths of the sequences of each level, outermost first, read without blocking.
     ///
-    /// [`LoDTensor::recursive_sequence_lengths`] for asynchronous code; see
+    /// [`LodTensor::recursive_sequence_lengths`] for asynchronous code; see
     /// [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
     /// What the operations that give the levels report at a read; no host memory for the lengths; a lost device.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(pollster::block_on(x.recursive_sequence_lengths_async())?, [[2, 0, 1]]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -152,8 +152,8 @@ impl LoDTensor {
     /// A level that the tensor does not have.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(x.lengths(0)?.to_vec()?, [2, 0, 1]);
     /// assert_eq!(x.offsets(-1)?.to_vec()?, [0, 2, 2, 3]);
     /// # Ok::<(), ragged::Error>(())
@@ -171,8 +171,8 @@ impl LoDTensor {
     /// A level that the tensor does not have.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
     /// assert_eq!(x.offsets(-1)?.to_vec()?, [0, 2, 2, 3]);
     /// # Ok::<(), ragged::Error>(())
     /// ```

@@ -1,6 +1,6 @@
 //! Sequences of one length: padding, its inverse, and masks.
 
-use super::{LoDTensor, named};
+use super::{LodTensor, named};
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
@@ -11,7 +11,7 @@ use crate::ops::{MaxLength, PaddedShape, Padding};
 use crate::shape::RowPartition;
 use crate::tensor::{Integers, RaggedTensor, Tensor};
 
-impl LoDTensor {
+impl LodTensor {
     /// Pads the sequences of the last level to one length, `[n, maxlen, ..]` under the levels above, and returns their
     /// lengths too. Paddle: `sequence_pad`.
     ///
@@ -25,8 +25,8 @@ impl LoDTensor {
     /// only the device knows it; a pad value of another dtype or shape.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
     /// let (padded, lengths) = x.sequence_pad(0, ..)?;
     /// assert_eq!(
     ///     padded.data()?.to_string(),
@@ -66,7 +66,7 @@ impl LoDTensor {
         Ok((padded, rows.row_lengths(1)?.try_into()?))
     }
 
-    /// The inverse of [`LoDTensor::sequence_pad`]: the first `length[i]` rows of padded sequence `i` become sequence
+    /// The inverse of [`LodTensor::sequence_pad`]: the first `length[i]` rows of padded sequence `i` become sequence
     /// `i` of a new last level. Paddle: `sequence_unpad`.
     ///
     /// The data are `[n, maxlen, ..]`; as in Paddle, `[n, maxlen]` counts as `[n, maxlen, 1]`. Lengths are a list on the
@@ -78,8 +78,8 @@ impl LoDTensor {
     /// where only the device knows it.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let padded = LoDTensor::from_nested([[1, 2, 0], [3, 0, 0]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let padded = LodTensor::from_nested([[1, 2, 0], [3, 0, 0]], &Device::cpu())?;
     /// let x = padded.sequence_unpad(&[2, 1])?;
     /// assert_eq!(x.lod()?, [[0, 2, 3]]);
     /// assert_eq!(x.data()?.to_string(), "tensor([[1], [2], [3]], shape=(3, 1), dtype=i32)");
@@ -102,17 +102,17 @@ impl LoDTensor {
     }
 
     /// The mask of the rows of padded sequences: for each sequence of the last level `maxlen` bools, true for its rows,
-    /// false for padding, under the levels above. [`Tensor::sequence_mask`] of [`LoDTensor::lengths`].
+    /// false for padding, under the levels above. [`Tensor::sequence_mask`] of [`LodTensor::lengths`].
     ///
-    /// `maxlen` is as in [`LoDTensor::sequence_pad`], but may be below the length of the longest sequence, as in Paddle.
+    /// `maxlen` is as in [`LodTensor::sequence_pad`], but may be below the length of the longest sequence, as in Paddle.
     /// One map, which fuses into its consumer.
     ///
     /// # Errors
     /// A tensor without levels; a negative `maxlen`.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2], vec![], vec![4]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![4]], &Device::cpu())?;
     /// let mask = x.sequence_mask(..)?.data()?;
     /// assert_eq!(
     ///     mask.to_string(),

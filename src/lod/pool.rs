@@ -1,6 +1,6 @@
 //! One row for each sequence.
 
-use super::{LoDTensor, named};
+use super::{LodTensor, named};
 use crate::dtype::DType;
 use crate::error::{Error, Result, here, on_behalf};
 use crate::ops::IntoOperand;
@@ -9,6 +9,7 @@ use crate::tensor::{Fill, Tensor};
 
 /// The row that a sequence becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Pool {
     /// The mean of its rows.
     Average,
@@ -26,7 +27,7 @@ pub enum Pool {
     Last,
 }
 
-impl LoDTensor {
+impl LodTensor {
     /// One row for each sequence of the last level; `pad_value` for an empty one. Paddle: `sequence_pool`.
     ///
     /// The result has the levels above the last. The dtype stays, except for the mean of integers, which is that of
@@ -41,8 +42,9 @@ impl LoDTensor {
     /// first and the last row; integers for [`Pool::Sqrt`].
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor, Pool};
-    /// let x = LoDTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
+    /// use ragged::opt::Pool;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![5.0]], &Device::cpu())?;
     /// let means = x.sequence_pool(Pool::Average, -1)?;
     /// assert_eq!(means.data()?.to_string(), "tensor([2.0, -1.0, 5.0], shape=(3,), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
@@ -71,15 +73,15 @@ impl LoDTensor {
     /// The first row of each sequence of the last level; zeros for an empty one.
     ///
     /// The result has the levels above the last. Any dtype; empty strings and `false` are the zeros of strings and
-    /// bools. One map, no wait. [`LoDTensor::sequence_pool`] with [`Pool::First`] takes another value for empty
+    /// bools. One map, no wait. [`LodTensor::sequence_pool`] with [`Pool::First`] takes another value for empty
     /// sequences. Paddle: `sequence_first_step`.
     ///
     /// # Errors
     /// A tensor without levels.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 3], vec![], vec![5]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 3], vec![], vec![5]], &Device::cpu())?;
     /// assert_eq!(x.sequence_first_step()?.data()?.to_string(), "tensor([1, 0, 5], shape=(3,), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -91,15 +93,15 @@ impl LoDTensor {
     /// The last row of each sequence of the last level; zeros for an empty one.
     ///
     /// The result has the levels above the last. Any dtype; empty strings and `false` are the zeros of strings and
-    /// bools. One map, no wait. [`LoDTensor::sequence_pool`] with [`Pool::Last`] takes another value for empty
+    /// bools. One map, no wait. [`LodTensor::sequence_pool`] with [`Pool::Last`] takes another value for empty
     /// sequences. Paddle: `sequence_last_step`.
     ///
     /// # Errors
     /// A tensor without levels.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 3], vec![], vec![5]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 3], vec![], vec![5]], &Device::cpu())?;
     /// assert_eq!(x.sequence_last_step()?.data()?.to_string(), "tensor([3, 0, 5], shape=(3,), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```

@@ -1,6 +1,6 @@
 //! Sequences of rows of another width.
 
-use super::LoDTensor;
+use super::LodTensor;
 use crate::backend::host_memory::counted_vec;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
@@ -11,7 +11,7 @@ use crate::integer::{Integer, non_negative};
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
-impl LoDTensor {
+impl LodTensor {
     /// The numbers of each sequence of the last level as rows of `new_dim`: a sequence of `n` rows of `d` numbers
     /// becomes one of `n * d / new_dim` rows. Paddle: `sequence_reshape`.
     ///
@@ -22,9 +22,9 @@ impl LoDTensor {
     /// `new_dim`, at the read where only the device knows the lengths.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor, RaggedTensor};
+    /// use ragged::{Device, LodTensor, RaggedTensor};
     /// let rows = RaggedTensor::from_nested([[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [11, 12]], &Device::cpu())?;
-    /// let x = LoDTensor::from_lengths(&rows, [[2, 4]])?;
+    /// let x = LodTensor::from_lengths(&rows, [[2, 4]])?;
     /// let y = x.sequence_reshape(4)?;
     /// assert_eq!(y.lod()?, [[0, 1, 3]]);
     /// let error = x.sequence_reshape(3).unwrap_err();

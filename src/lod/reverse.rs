@@ -1,9 +1,9 @@
 //! Reversal of each sequence.
 
-use super::LoDTensor;
+use super::LodTensor;
 use crate::error::Result;
 
-impl LoDTensor {
+impl LodTensor {
     /// Reverses the rows of each sequence of the last level. Paddle: `sequence_reverse`, of one level.
     ///
     /// The levels and the dtype stay, which may be any. Index arithmetic: one map, which fuses into its consumer. Never
@@ -13,8 +13,8 @@ impl LoDTensor {
     /// A tensor without levels.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![vec![1, 2, 3], vec![]], vec![vec![4, 5]]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![vec![1, 2, 3], vec![]], vec![vec![4, 5]]], &Device::cpu())?;
     /// let reversed = x.sequence_reverse()?;
     /// assert_eq!(reversed.tensor().to_string(), "<ragged.RaggedTensor [[[3, 2, 1], []], [[5, 4]]]>");
     /// # Ok::<(), ragged::Error>(())

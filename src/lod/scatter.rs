@@ -1,10 +1,10 @@
 //! Addition of the updates of each sequence to a row.
 
-use super::LoDTensor;
+use super::LodTensor;
 use crate::error::{Error, Result, caller};
 use crate::tensor::Tensor;
 
-impl LoDTensor {
+impl LodTensor {
     /// Adds the updates of sequence `i` to row `i` of this tensor, at the indices of sequence `i`. An index may occur
     /// several times. Paddle: `sequence_scatter`.
     ///
@@ -17,11 +17,11 @@ impl LoDTensor {
     /// and strings; indices that are not integers. At the read: an index that is negative or not below the width.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
+    /// use ragged::{Device, LodTensor};
     /// let device = Device::cpu();
-    /// let x = LoDTensor::from_nested([[10, 20, 30], [40, 50, 60]], &device)?;
-    /// let index = LoDTensor::from_nested([vec![0i64, 2, 0], vec![1]], &device)?;
-    /// let updates = LoDTensor::from_nested([vec![1, 2, 3], vec![4]], &device)?;
+    /// let x = LodTensor::from_nested([[10, 20, 30], [40, 50, 60]], &device)?;
+    /// let index = LodTensor::from_nested([vec![0i64, 2, 0], vec![1]], &device)?;
+    /// let updates = LodTensor::from_nested([vec![1, 2, 3], vec![4]], &device)?;
     /// let y = x.sequence_scatter(&index, &updates)?;
     /// assert_eq!(y.data()?.to_string(), "tensor([[14, 20, 32], [40, 54, 60]], shape=(2, 3), dtype=i32)");
     /// # Ok::<(), ragged::Error>(())

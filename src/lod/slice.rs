@@ -1,10 +1,10 @@
 //! A part of each sequence.
 
-use super::LoDTensor;
+use super::LodTensor;
 use crate::error::Result;
 use crate::tensor::Integers;
 
-impl LoDTensor {
+impl LodTensor {
     /// A part of each sequence of the last level: `length[i]` rows of sequence `i`, from row `offset[i]` on. Paddle:
     /// `sequence_slice`.
     ///
@@ -17,8 +17,8 @@ impl LoDTensor {
     /// exceeds its sequence. At the read what only the device knows.
     ///
     /// ```
-    /// use ragged::{Device, LoDTensor};
-    /// let x = LoDTensor::from_nested([vec![1, 2, 3], vec![4, 5]], &Device::cpu())?;
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2, 3], vec![4, 5]], &Device::cpu())?;
     /// assert_eq!(x.sequence_slice(&[0, 1], &[2, 1])?.tensor().to_string(), "<ragged.RaggedTensor [[1, 2], [5]]>");
     /// let error = x.sequence_slice(&[0, -1], &[2, 1]).unwrap_err();
     /// assert!(error.to_string().contains("offset must not be negative, but offset[1] is -1"));

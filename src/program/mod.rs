@@ -36,7 +36,8 @@ use traced::Traced;
 /// `Display` lists the program, one line per array.
 ///
 /// ```
-/// use ragged::{DType, Device, Program, RaggedTensor, TensorSpec, descending};
+/// use ragged::opt::descending;
+/// use ragged::{DType, Device, Program, RaggedTensor, TensorSpec};
 /// let scores = TensorSpec::new(DType::F32, [None, None]).ragged_rank(1);
 /// let best = Program::trace(&[scores], |x| x[0].sort(descending(1))?.slice(ragged::s![.., ..2]))?;
 /// let x = RaggedTensor::from_nested([vec![0.5f32, 0.75, 0.25], vec![], vec![1.0]], &Device::cpu())?;
@@ -137,7 +138,7 @@ impl Program {
     /// ```
     /// use ragged::{DType, Device, Program, RaggedTensor, TensorSpec};
     /// let spec = TensorSpec::new(DType::F32, [None, None]).ragged_rank(1);
-    /// let center = Program::trace(&[spec], |x| x[0].subtract(&x[0].reduce_mean(ragged::keep(1))?))?;
+    /// let center = Program::trace(&[spec], |x| x[0].subtract(&x[0].reduce_mean(ragged::opt::keep(1))?))?;
     /// for rows in [vec![vec![1.0f32, 3.0], vec![5.0]], vec![vec![], vec![2.0, 4.0, 9.0]]] {
     ///     let x = RaggedTensor::from_nested(rows, &Device::cpu())?;
     ///     println!("{}", center.run(&x)?[0]);

@@ -9,10 +9,10 @@ use crate::tensor::Tensor;
 /// Axes of a reduction: all of them (`..`), one, or a list. Negative axes count from the back.
 ///
 /// All reductions share:
-/// - *Shapes.* A reduced axis disappears, or stays with one row ([`keep`](crate::keep)). Reducing the innermost ragged axis gives
-///   one result per row. Reducing an axis with ragged axes below aligns rows: the k-th result reduces the k-th values
-///   of all rows that have one, and a result row is as long as the longest row that contributes to it. An empty list of
-///   axes gives the tensor itself. The result is dense where no ragged dimension remains.
+/// - *Shapes.* A reduced axis disappears, or stays with one row ([`keep`](crate::opt::keep)). Reducing the innermost
+///   ragged axis gives one result per row. Reducing an axis with ragged axes below aligns rows: the k-th result reduces
+///   the k-th values of all rows that have one, and a result row is as long as the longest row that contributes to it.
+///   An empty list of axes gives the tensor itself. The result is dense where no ragged dimension remains.
 /// - *Order.* Adjacent axes are reduced as one sequence in flat order, in the canonical order of row reductions: a
 ///   row's result has the same bits on every backend and in every batch. That order depends on the number of values and
 ///   on the sizes of the uniform dimensions below, if all are uniform: the last bits of a float may differ between
@@ -23,12 +23,13 @@ use crate::tensor::Tensor;
 ///   row; [`record_async`](crate::record_async) awaits it.
 ///
 /// ```
-/// use ragged::Axes;
+/// use ragged::arguments::Axes;
 /// assert_eq!(Axes::from(1), Axes::List(vec![1]));
 /// assert_eq!(Axes::from([0, -1]), Axes::List(vec![0, -1]));
 /// assert_eq!(Axes::from(..), Axes::All);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Axes {
     /// Every axis: TensorFlow's `axis=None`.
     All,

@@ -14,6 +14,7 @@ use crate::tensor::{Fill, RaggedTensor, Tensor};
 /// Converts from any number, string, and reference to a type that is `AsRef<Tensor>`. A number of a generic type
 /// `N: Number` converts through [`Scalar`]: `x.less(Into::<Scalar>::into(n))`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Operand<'a> {
     /// A tensor.
     Tensor(&'a Tensor),
@@ -61,7 +62,8 @@ impl<'a> Operand<'a> {
     /// The element type.
     ///
     /// ```
-    /// use ragged::{DType, Operand};
+    /// use ragged::arguments::Operand;
+    /// use ragged::DType;
     /// assert_eq!(Operand::from(0.5f32).dtype(), DType::F32);
     /// assert_eq!(Operand::from("a").dtype(), DType::Str);
     /// ```

@@ -18,7 +18,7 @@ impl SparseTensor {
     /// Values are counted along `axis` and all axes below it: `axis` 0 or `..` gives a vector of counts, a deeper one a
     /// vector for each element of the dimensions above, `[rows, bins]` for axis 1 of a matrix. Elements without an entry
     /// are not counted, not as 0 either. The counts are i32; [`Bins`] says how many there are, and
-    /// [`binary`](crate::binary)`(bins)` gives 1 where a value occurs. Entries may have any order.
+    /// [`binary`](crate::opt::binary)`(bins)` gives 1 where a value occurs. Entries may have any order.
     ///
     /// # Errors
     /// Byte strings; an axis out of range, or several; a negative number of bins; 2^32 - 1 counts or more. At the read:
@@ -51,7 +51,7 @@ impl SparseTensor {
     /// [`Tensor::bincount_weighted`].
     ///
     /// # Errors
-    /// Those of [`bincount`](Self::bincount); [`binary`](crate::binary) bins; weights of another dense shape or number
+    /// Those of [`bincount`](Self::bincount); [`binary`](crate::opt::binary) bins; weights of another dense shape or number
     /// of entries, on another device, of bools or byte strings. At the read: weights at other coordinates.
     ///
     /// # Cost
@@ -116,7 +116,7 @@ impl SparseTensor {
     /// the entries, in the canonical order of row reductions.
     ///
     /// # Errors
-    /// Those of [`bincount_sparse`](Self::bincount_sparse); [`binary`](crate::binary) bins; weights of another dense
+    /// Those of [`bincount_sparse`](Self::bincount_sparse); [`binary`](crate::opt::binary) bins; weights of another dense
     /// shape or number of entries, on another device, of bools or byte strings. At the read: weights at other
     /// coordinates.
     ///

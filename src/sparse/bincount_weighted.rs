@@ -22,7 +22,7 @@ impl Tensor {
     ///
     /// # Errors
     /// Byte strings as values; an axis that is out of range or above 1, or several axes; a negative number of bins, or
-    /// [`binary`](crate::binary) bins; weights of another layout or on another device, of bools or byte strings. At the
+    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device, of bools or byte strings. At the
     /// read: negative values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
     ///
     /// # Cost
@@ -68,7 +68,7 @@ impl<T: Number> RaggedTensor<T> {
     ///
     /// # Errors
     /// An axis that is out of range or above 1, or several axes; a negative number of bins, or
-    /// [`binary`](crate::binary) bins; weights of another layout or on another device. At the read: negative values,
+    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device. At the read: negative values,
     /// floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
     ///
     /// ```

@@ -6,15 +6,30 @@ use crate::device::Device;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::integer::Integer;
+use crate::setters::setters;
 use crate::tensor::Tensor;
 
 /// Axis of a concatenation; see [`expanding`]. Converts from any integer.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{ConcatAxis, expanding};
+/// assert_eq!(ConcatAxis::from(1).expand(true), expanding(1));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConcatAxis {
     /// The axis.
     pub axis: i64,
     /// Whether the other dimensions may differ; the largest counts.
     pub expand: bool,
+}
+
+setters! {
+    impl[] ConcatAxis {
+        expand: bool;
+    }
 }
 
 impl<I: Integer> From<I> for ConcatAxis {
@@ -27,7 +42,8 @@ impl<I: Integer> From<I> for ConcatAxis {
 /// `expand_nonconcat_dims`.
 ///
 /// ```
-/// use ragged::{Device, SparseTensor, expanding};
+/// use ragged::opt::expanding;
+/// use ragged::{Device, SparseTensor};
 /// let device = Device::cpu();
 /// let x = SparseTensor::from_entries(&[[0, 1]], [1], [1, 2], &device)?;
 /// let y = SparseTensor::from_entries(&[[2, 0]], [5], [3, 1], &device)?;

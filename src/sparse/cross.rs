@@ -49,7 +49,7 @@ impl SparseTensor {
     /// start.
     ///
     /// i64, modulo the number of buckets; 0 buckets give the hash itself, modulo 2^63 - 1.
-    /// [`keyed`](crate::keyed)`(buckets, key)` hashes with another key. The inputs are matrices: sparse, ragged or
+    /// [`keyed`](crate::opt::keyed)`(buckets, key)` hashes with another key. The inputs are matrices: sparse, ragged or
     /// dense ([`CrossInput`]). A cross joins one element of each input's row, as in [`Tensor::cross_hashed`]; a row
     /// without elements in an input has none.
     ///

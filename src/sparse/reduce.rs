@@ -26,9 +26,9 @@ struct Reduced {
 impl SparseTensor {
     /// The sums of the values over the axes, as a dense tensor; 0 where there are no entries.
     ///
-    /// Same dtype; integers wrap. [`keep`](crate::keep)`(axes)` keeps the axes with size 1. Entries may have any order;
-    /// all entries with equal coordinates count. Sums follow the order of the entries, in the canonical order of row
-    /// reductions: the same bits on every backend. NaN propagates.
+    /// Same dtype; integers wrap. [`keep`](crate::opt::keep)`(axes)` keeps the axes with size 1. Entries may have any
+    /// order; all entries with equal coordinates count. Sums follow the order of the entries, in the canonical order of
+    /// row reductions: the same bits on every backend. NaN propagates.
     ///
     /// # Errors
     /// `axis` out of range or named twice; bools or byte strings; a result of 2^32 - 1 elements or more. At the read:
@@ -38,7 +38,8 @@ impl SparseTensor {
     /// A sort of the entries by their place in the result, and a reduction. No wait.
     ///
     /// ```
-    /// use ragged::{Device, SparseTensor, keep};
+    /// use ragged::opt::keep;
+    /// use ragged::{Device, SparseTensor};
     /// let x = SparseTensor::from_entries(&[[0, 1], [1, 1], [1, 2]], [1, 2, 4], [2, 3], &Device::cpu())?;
     /// assert_eq!(x.reduce_sum(0)?.to_string(), "tensor([0, 3, 4], shape=(3,), dtype=i32)");
     /// assert_eq!(x.reduce_sum(keep(1))?.to_string(), "tensor([[1], [6]], shape=(2, 1), dtype=i32)");
@@ -53,7 +54,7 @@ impl SparseTensor {
 
     /// The largest values over the axes, as a dense tensor; 0 where there are no entries.
     ///
-    /// Absent elements do not count. Same dtype; NaN propagates. [`keep`](crate::keep)`(axes)` keeps the axes with
+    /// Absent elements do not count. Same dtype; NaN propagates. [`keep`](crate::opt::keep)`(axes)` keeps the axes with
     /// size 1. Entries may have any order; all entries with equal coordinates count.
     ///
     /// # Errors
@@ -78,9 +79,9 @@ impl SparseTensor {
 
     /// The sums of the values over the axes, as a sparse tensor with an entry wherever there are values.
     ///
-    /// Same dtype; integers wrap, and sums of 0 are entries. [`keep`](crate::keep)`(axes)` keeps the axes with size 1.
-    /// Entries may have any order; all entries with equal coordinates count. Sums follow the order of the entries, in
-    /// the canonical order of row reductions: the same bits on every backend. NaN propagates.
+    /// Same dtype; integers wrap, and sums of 0 are entries. [`keep`](crate::opt::keep)`(axes)` keeps the axes with
+    /// size 1. Entries may have any order; all entries with equal coordinates count. Sums follow the order of the
+    /// entries, in the canonical order of row reductions: the same bits on every backend. NaN propagates.
     ///
     /// # Errors
     /// `axis` out of range or named twice; bools or byte strings. At the read: coordinates outside of the dense shape.
@@ -106,7 +107,7 @@ impl SparseTensor {
 
     /// The largest values over the axes, as a sparse tensor with an entry wherever there are values.
     ///
-    /// Absent elements do not count. Same dtype; NaN propagates. [`keep`](crate::keep)`(axes)` keeps the axes with
+    /// Absent elements do not count. Same dtype; NaN propagates. [`keep`](crate::opt::keep)`(axes)` keeps the axes with
     /// size 1. Entries may have any order; all entries with equal coordinates count.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use crate::tensor::Tensor;
 
 /// The value of a field: a tensor, or nested records.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum FieldValue {
     /// A tensor of any dtype.
     Tensor(Tensor),

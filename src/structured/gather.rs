@@ -6,8 +6,9 @@ use crate::ops::GatherIndices;
 use crate::ops::IntoGatherIndices;
 
 impl StructuredTensor {
-    /// The records at `indices` along the outermost dimension, or the one of [`along`](crate::along)`(&indices, axis)`;
-    /// with [`batched`](crate::batched)`(&indices, dims)` batch by batch. Costs a [`Tensor::gather`] of each field.
+    /// The records at `indices` along the outermost dimension, or the one of [`along`](crate::opt::along)`(&indices,
+    /// axis)`; with [`batched`](crate::opt::batched)`(&indices, dims)` batch by batch. Costs a [`Tensor::gather`] of
+    /// each field.
     ///
     /// TensorFlow: `tf.gather`.
     ///

@@ -7,6 +7,7 @@ use crate::ops::Index;
 /// One key of [`StructuredTensor::get`](crate::StructuredTensor::get): an item of a slice, or the name of a field. Made
 /// by [`keys!`](crate::keys).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Key {
     /// An item of a slice, for one dimension.
     Index(Index),
@@ -51,7 +52,8 @@ impl From<&String> for Key {
 /// of fields.
 ///
 /// ```
-/// use ragged::{Index, Key, keys};
+/// use ragged::arguments::Index;
+/// use ragged::{Key, keys};
 /// let keys = keys![-1, "doc", ..;2, 1..3];
 /// assert_eq!(keys[0], Key::Index(Index::At(-1)));
 /// assert_eq!(keys[1], Key::Field("doc".into()));

@@ -6,6 +6,7 @@ use crate::shape::RaggedShape;
 /// The shape of records, as argument of [`StructuredTensor::from_fields`](crate::StructuredTensor::from_fields): a list
 /// of sizes, where -1 is any size or a ragged dimension, or a [`RaggedShape`] with its row partitions.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum RecordShape {
     /// One size per dimension; negative ones match any size and ragged rows.
     Sizes(Vec<i64>),

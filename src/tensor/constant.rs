@@ -8,10 +8,21 @@ use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
 use crate::graph::size::RecordedSize;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_integer_to_odd, f32_to_odd};
+use crate::setters::setters;
 use crate::shape::RowPartition;
 
 /// Options of [`Tensor::constant`]; unset ones are inferred from the values.
+///
+/// A setter takes the value, or an `Option` of it:
+///
+/// ```
+/// use ragged::DType;
+/// use ragged::opt::ConstantOptions;
+/// let options = ConstantOptions::default().dtype(DType::F64).ragged_rank(None);
+/// assert_eq!((options.dtype, options.ragged_rank), (Some(DType::F64), None));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConstantOptions {
     /// The dtype. Unset: i32 for integers, i64 where one does not fit, f32 for floats and for no values, bool, str.
     pub dtype: Option<DType>,
@@ -20,6 +31,14 @@ pub struct ConstantOptions {
     /// The shape of the inner dimensions; of a result without ragged dimensions, of all. Lists without scalars take any
     /// shape without values.
     pub inner_shape: Option<Vec<usize>>,
+}
+
+setters! {
+    impl[] ConstantOptions {
+        dtype: into Option<DType>;
+        ragged_rank: into Option<usize>;
+        inner_shape: into Option<Vec<usize>>;
+    }
 }
 
 const OP: &str = "constant";
@@ -303,11 +322,12 @@ impl Tensor {
     /// dtype cannot hold; inner values that are not uniform.
     ///
     /// ```
-    /// use ragged::{ConstantOptions, Device, Tensor};
+    /// use ragged::opt::ConstantOptions;
+    /// use ragged::{Device, Tensor};
     /// let rows = vec![vec![vec![1, 2], vec![3, 4]], vec![vec![5, 6]]].into();
     /// let x = Tensor::constant(&rows, &ConstantOptions::default(), &Device::cpu())?;
     /// assert_eq!(x.shape(), [Some(2), None, None]);
-    /// let options = ConstantOptions { ragged_rank: Some(1), ..Default::default() };
+    /// let options = ConstantOptions::default().ragged_rank(1);
     /// assert_eq!(Tensor::constant(&rows, &options, &Device::cpu())?.shape(), [Some(2), None, Some(2)]);
     /// # Ok::<(), ragged::Error>(())
     /// ```

@@ -15,6 +15,7 @@ use crate::shape::{HostLevel, RowPartition};
 /// Flat values on the host.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "one variant a dtype")]
+#[non_exhaustive]
 pub enum HostValues {
     Bool(Vec<bool>),
     U8(Vec<u8>),

@@ -14,7 +14,7 @@ use crate::integer::Integer;
 /// a tensor of rank 1 and of any integer dtype that lives on the device.
 ///
 /// ```
-/// use ragged::Integers;
+/// use ragged::arguments::Integers;
 /// let from_array: Integers<'_> = (&[0, 2, 3]).into();
 /// let from_vec: Integers<'_> = vec![0usize, 2, 3].into();
 /// # let _ = (from_array, from_vec);

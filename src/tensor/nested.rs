@@ -14,6 +14,7 @@ use crate::error::{Result, here};
 /// assert_eq!(x.to_string(), "[[1, 2], [], [3]]");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Nested {
     /// A truth value.
     Bool(bool),

@@ -2,6 +2,7 @@
 
 use super::integers::Integers;
 use crate::integer::Integer;
+use crate::setters::setters;
 
 /// An encoding of rows together with the number of rows; see [`with_nrows`].
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +15,8 @@ pub struct WithNrows<X> {
 /// row length of 0.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, with_nrows};
+/// use ragged::opt::with_nrows;
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let x = RaggedTensor::from_value_rowids([1, 2, 3], with_nrows([0, 0, 2], 4), &device)?;
 /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3], []]>");
@@ -32,12 +34,30 @@ impl<X> WithNrows<X> {
 }
 
 /// Row ids, the row of each value: what [`Integers`] converts from, or the same [`with_nrows`].
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::RowIds;
+/// use ragged::{Device, RaggedTensor};
+/// let nrows = Some(3);
+/// let x = RaggedTensor::from_value_rowids([1, 2], RowIds::from([0, 1]).nrows(nrows), &Device::cpu())?;
+/// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1], [2], []]>");
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RowIds<'a> {
     /// The ids.
     pub ids: Integers<'a>,
     /// The number of rows; `None` if the last id is that of the last row.
     pub nrows: Option<i64>,
+}
+
+setters! {
+    impl[] RowIds<'_> {
+        nrows: into Option<i64>;
+    }
 }
 
 impl<'a, L: Into<Integers<'a>>> From<L> for RowIds<'a> {
@@ -52,12 +72,30 @@ impl<'a, L: Into<Integers<'a>>> From<WithNrows<L>> for RowIds<'a> {
 }
 
 /// The length of every row: an integer, or the same [`with_nrows`].
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::UniformRows;
+/// use ragged::{Device, RaggedTensor};
+/// let (length, nrows) = (0, Some(2));
+/// let none = RaggedTensor::<i32>::from_uniform_row_length([], UniformRows::from(length).nrows(nrows), &Device::cpu())?;
+/// assert_eq!(none.nrows()?, 2);
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct UniformRows {
     /// The length.
     pub length: i64,
     /// The number of rows; `None` if it follows from the number of values.
     pub nrows: Option<i64>,
+}
+
+setters! {
+    impl[] UniformRows {
+        nrows: into Option<i64>;
+    }
 }
 
 impl<I: Integer> From<I> for UniformRows {

@@ -30,6 +30,7 @@ pub(crate) enum Values {
 
 /// A fill value for missing elements.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Fill {
     /// A number.
     Number(Scalar),
@@ -41,7 +42,8 @@ impl Fill {
     /// The dtype of the value.
     ///
     /// ```
-    /// use ragged::{DType, Fill};
+    /// use ragged::opt::Fill;
+    /// use ragged::DType;
     /// assert_eq!((Fill::from(0.5f32).dtype(), Fill::from("a").dtype()), (DType::F32, DType::Str));
     /// ```
     pub fn dtype(&self) -> DType {
@@ -73,7 +75,8 @@ impl Fill {
     /// The default fill value: 0, false, or the empty string.
     ///
     /// ```
-    /// use ragged::{DType, Fill};
+    /// use ragged::opt::Fill;
+    /// use ragged::DType;
     /// assert_eq!(Fill::zero(DType::I32), Fill::from(0));
     /// ```
     pub fn zero(dtype: DType) -> Self {

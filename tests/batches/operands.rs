@@ -1,6 +1,7 @@
 //! Operands and results that are aliased, stored, or in use by the program.
 
-use ragged::{Device, Result, Tensor, keep, to_host};
+use ragged::opt::keep;
+use ragged::{Device, Result, Tensor, to_host};
 
 use crate::batch::{Batch, Inputs, short};
 use crate::common::naive;

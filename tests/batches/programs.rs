@@ -1,6 +1,7 @@
 //! Programs that run over batches: the operations of `ragged-bench`, and chains of operations.
 
-use ragged::{Device, Result, Tensor, descending, keep, s, shaped, to_host};
+use ragged::opt::{descending, keep, shaped};
+use ragged::{Device, Result, Tensor, s, to_host};
 
 use crate::batch::{Batch, Inputs};
 use crate::common::outcome::bits;

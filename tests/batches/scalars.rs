@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ragged::{
-    Device, ElementFunction, HostTensor, HostValues, Operand, RaggedTensor, Result, Scalar, Seed, Tensor, shaped,
-    to_host,
-};
+use ragged::arguments::Operand;
+use ragged::opt::shaped;
+use ragged::{Device, ElementFunction, HostTensor, HostValues, RaggedTensor, Result, Scalar, Seed, Tensor, to_host};
 
 use crate::common::naive;
 use crate::common::outcome::bits;

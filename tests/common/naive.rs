@@ -214,5 +214,6 @@ pub fn bits(values: &HostValues) -> Vec<Vec<u8>> {
             v.iter().map(|&f| if f.is_nan() { f64::NAN } else { f }.to_bits().to_le_bytes().to_vec()).collect()
         }
         HostValues::Str(v) => v.clone(),
+        other => panic!("bits of {}", other.dtype()),
     }
 }

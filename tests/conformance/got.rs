@@ -54,6 +54,7 @@ impl From<FieldValue> for Got {
         match value {
             FieldValue::Tensor(tensor) => Self::Tensor(tensor),
             FieldValue::Records(records) => Self::Records(records),
+            other => panic!("{other:?} of another kind"),
         }
     }
 }

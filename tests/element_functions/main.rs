@@ -188,8 +188,8 @@ fn calls_fuse_as_built_in_operations() {
                 // The result of a reduction, with an epilogue.
                 (x.reduce_max(1).and_then(|t| own(&t)), y.reduce_max(1).and_then(|t| t.square())),
                 (
-                    x.reduce_sum(ragged::keep(1)).and_then(|s| plus.call(&x, &s)).and_then(sum),
-                    y.reduce_sum(ragged::keep(1)).and_then(|s| &y + &s).and_then(sum),
+                    x.reduce_sum(ragged::opt::keep(1)).and_then(|s| plus.call(&x, &s)).and_then(sum),
+                    y.reduce_sum(ragged::opt::keep(1)).and_then(|s| &y + &s).and_then(sum),
                 ),
             ]
         };

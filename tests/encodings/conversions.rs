@@ -1,6 +1,7 @@
 //! Conversions to and from dense and sparse tensors: errors, and padding.
 
-use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, SparseTensor, Tensor, shaped};
+use ragged::opt::shaped;
+use ragged::{Device, Error, HostTensor, HostValues, RaggedTensor, SparseTensor, Tensor};
 
 use crate::common;
 

@@ -1,6 +1,7 @@
 //! Parts of a tensor whose sizes only the device knows.
 
-use ragged::{DType, Tensor, s, shaped};
+use ragged::opt::shaped;
+use ragged::{DType, Tensor, s};
 
 use crate::common;
 use crate::lists::{ints, unknown, vector};

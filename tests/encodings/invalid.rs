@@ -1,6 +1,7 @@
 //! Invalid lists, levels and lengths for checked constructors.
 
-use ragged::{DType, Device, Error, HostTensor, HostValues, RowPartition, Tensor, UniformRows, with_nrows};
+use ragged::opt::{UniformRows, with_nrows};
+use ragged::{DType, Device, Error, HostTensor, HostValues, RowPartition, Tensor};
 
 use crate::common;
 use crate::lists::{CHECKED, REFUSED, ints, unknown, vector};
@@ -37,7 +38,7 @@ fn invalid_lists_for_a_device_known_number_of_values_are_errors() {
             assert!(outcome.is_err(), "{label}: {name} of {given:?} for unknown values gives {outcome:?}");
         }
         let uniform = |len, nrows| {
-            Tensor::from_uniform_row_length(&unknown(4, &device), UniformRows { length: len, nrows })?.to_host()
+            Tensor::from_uniform_row_length(&unknown(4, &device), UniformRows::from(len).nrows(nrows))?.to_host()
         };
         assert!(uniform(3, None).is_err() && uniform(2, Some(3)).is_err() && uniform(0, None).is_err(), "{label}");
         assert_eq!(uniform(2, None).expect("two rows").nested_row_splits, [[0, 2, 4]], "{label}");

@@ -1,6 +1,8 @@
 //! Constructors from one list, invalid lists for them, and vectors on a device.
 
-use ragged::{Device, HostTensor, HostValues, Integers, Result, Tensor, s, with_nrows};
+use ragged::arguments::Integers;
+use ragged::opt::with_nrows;
+use ragged::{Device, HostTensor, HostValues, Result, Tensor, s};
 
 /// A dense vector of integers on a device.
 pub fn vector(values: &[i64], device: &Device) -> Tensor {

@@ -1,6 +1,7 @@
 //! Tensors of nested lists: values of every kind, and invalid constants.
 
-use ragged::{ConstantOptions, DType, Device, RaggedTensor, Str, Tensor, ragged};
+use ragged::opt::ConstantOptions;
+use ragged::{DType, Device, RaggedTensor, Str, Tensor, ragged};
 
 #[test]
 fn values_of_every_kind() {
@@ -28,7 +29,7 @@ fn values_of_every_kind() {
 #[test]
 fn invalid_constants_are_errors() {
     let refuse = |value: ragged::Nested, dtype: Option<DType>| {
-        let options = ConstantOptions { dtype, ..Default::default() };
+        let options = ConstantOptions::default().dtype(dtype);
         Tensor::constant(&value, &options, &Device::cpu()).expect_err("refused").to_string()
     };
     use ragged::Nested::{Bool, Int, List};
@@ -61,7 +62,10 @@ fn nothing_has_the_inner_shape_that_is_given() {
         ("[[], []]", Some(1), vec![2], "(2, None, 2)"),
         ("[[], []]", None, vec![2, 0], "(2, 0)"),
     ] {
-        let options = ConstantOptions { ragged_rank, inner_shape: Some(inner.clone()), dtype: Some(DType::I32) };
+        let options = ConstantOptions::default()
+            .ragged_rank(ragged_rank)
+            .inner_shape(Some(inner.clone()))
+            .dtype(Some(DType::I32));
         let x = Tensor::constant(&lists(value), &options, &device).unwrap_or_else(|e| panic!("{value} {inner:?}: {e}"));
         let shape: Vec<String> = x.shape().iter().map(|n| n.map_or("None".into(), |n: usize| n.to_string())).collect();
         assert_eq!(format!("({})", shape.join(", ")), want, "{value} with {ragged_rank:?} and {inner:?}");
@@ -69,7 +73,7 @@ fn nothing_has_the_inner_shape_that_is_given() {
     }
     for (value, ragged_rank, inner) in [("[]", None, vec![2, 3]), ("[]", Some(0), vec![1]), ("[[]]", Some(0), vec![2])]
     {
-        let options = ConstantOptions { ragged_rank, inner_shape: Some(inner.clone()), dtype: None };
+        let options = ConstantOptions::default().ragged_rank(ragged_rank).inner_shape(Some(inner.clone()));
         assert!(Tensor::constant(&lists(value), &options, &device).is_err(), "{value} as {inner:?}");
     }
 }

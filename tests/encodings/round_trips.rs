@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use ragged::{ConstantOptions, DType, Device, HostTensor, HostValues, RaggedTensor, Result, Tensor, with_nrows};
+use ragged::opt::{ConstantOptions, with_nrows};
+use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
 use crate::common::random;
 use crate::lists::ints;
@@ -58,7 +59,7 @@ proptest! {
         let x = RaggedTensor::<i64>::try_from(host.to_device(&Device::cpu())?)?;
         let rows: Vec<Vec<Vec<i64>>> = x.to_nested_vec()?;
         prop_assert_eq!(&RaggedTensor::from_nested(rows, &Device::cpu())?.erased().to_host()?, &*host);
-        let options = ConstantOptions { dtype: Some(DType::I64), ragged_rank: Some(2), inner_shape: None };
+        let options = ConstantOptions::default().dtype(Some(DType::I64)).ragged_rank(Some(2));
         let again = Tensor::constant(&x.erased().to_nested()?, &options, &Device::cpu());
         prop_assert_eq!(&again?.to_host()?, &*host);
     }

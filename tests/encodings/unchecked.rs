@@ -1,6 +1,8 @@
 //! Unchecked constructors: any list gives rows of all values.
 
-use ragged::{DType, Device, HostTensor, HostValues, Integers, Padding, Result, Tensor, keep, with_nrows};
+use ragged::arguments::Integers;
+use ragged::opt::{Padding, keep, with_nrows};
+use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor};
 
 use crate::common;
 use crate::lists::{REFUSED, UNCHECKED, unknown, vector};

@@ -1,7 +1,8 @@
 //! Programs that must not compile: each line with a comment `says: TEXT` is an error whose diagnosis has the text.
 //! `compile_errors.rs` compiles the file.
 
-use ragged::{Device, RaggedTensor, Result, Str, keep, s};
+use ragged::opt::keep;
+use ragged::{Device, RaggedTensor, Result, Str, s};
 
 fn operands(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<Str>) -> Result<()> {
     x.add(x.reduce_sum(keep(1))?)?; // says: write `&x` for a tensor `x`

@@ -1,8 +1,9 @@
 //! Errors of what a device lacks, dtypes and memory, name the operation that was called.
 
+use ragged::opt::Base64;
 use ragged::{
-    Base64, CpuOptions, DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result,
-    RowPartition, SparseTensor,
+    CpuOptions, DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result, RowPartition,
+    SparseTensor,
 };
 
 use crate::{common, no};

@@ -10,9 +10,10 @@ mod records;
 mod rows;
 mod tensors;
 
+use ragged::opt::weighted;
 use ragged::{
-    DType, Device, DeviceOptions, Error, LoDTensor, RaggedShape, RaggedTensor, Result, SparseTensor, Str,
-    StructuredTensor, Tensor, s, weighted,
+    DType, Device, DeviceOptions, Error, LodTensor, RaggedShape, RaggedTensor, Result, SparseTensor, Str,
+    StructuredTensor, Tensor, s,
 };
 
 type Misuse = fn(&Subjects) -> Result<()>;
@@ -33,7 +34,7 @@ struct Subjects {
     sparse: SparseTensor,
     other_sparse: SparseTensor,
     records: StructuredTensor,
-    lod: LoDTensor,
+    lod: LodTensor,
     device: Device,
 }
 
@@ -52,7 +53,7 @@ impl Subjects {
             sparse: SparseTensor::from_entries(&[[0, 1], [2, 0]], [1, 2], [3, 5], device)?,
             other_sparse: SparseTensor::from_entries(&[[0, 1]], [1], [3, 4], device)?,
             records: StructuredTensor::from_fields([("a", &RaggedTensor::from_nested([1, 2], device)?)], [2])?,
-            lod: LoDTensor::from_lengths(&RaggedTensor::from_nested([[1], [2], [3]], device)?, [[2, 1]])?,
+            lod: LodTensor::from_lengths(&RaggedTensor::from_nested([[1], [2], [3]], device)?, [[2, 1]])?,
             device: device.clone(),
         })
     }
@@ -334,17 +335,17 @@ fn debug_output_does_not_grow_with_the_device() {
                 ("RaggedShape", format!("{shape:?}")),
                 ("RowPartition", format!("{:?}", s.x.partitions()[0])),
                 ("RowPartition of the device", format!("{:?}", some.partitions()[0])),
-                ("NewShape", format!("{:?}", ragged::NewShape::from(shape))),
+                ("NewShape", format!("{:?}", ragged::arguments::NewShape::from(shape))),
                 ("RecordShape", format!("{:?}", ragged::RecordShape::from(shape))),
                 ("SparseTensor", format!("{:?}", s.sparse)),
                 ("StructuredTensor", format!("{:?}", s.records)),
-                ("LoDTensor", format!("{:?}", s.lod)),
-                ("Operand", format!("{:?}", ragged::Operand::from(&s.x))),
-                ("Factor", format!("{:?}", ragged::Factor::from(&s.x))),
-                ("GatherIndices", format!("{:?}", ragged::GatherIndices::from(&s.ints))),
+                ("LodTensor", format!("{:?}", s.lod)),
+                ("Operand", format!("{:?}", ragged::arguments::Operand::from(&s.x))),
+                ("Factor", format!("{:?}", ragged::opt::Factor::from(&s.x))),
+                ("GatherIndices", format!("{:?}", ragged::opt::GatherIndices::from(&s.ints))),
                 ("LookupIds", format!("{:?}", weighted(&s.ints, &s.x))),
                 ("Update", format!("{:?}", ragged::Update::set("a", &s.x))),
-                ("CrossInput", format!("{:?}", ragged::CrossInput::from(&s.ints))),
+                ("CrossInput", format!("{:?}", ragged::arguments::CrossInput::from(&s.ints))),
             ]
         };
         s.t.eval().expect("evaluated");

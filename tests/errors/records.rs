@@ -1,10 +1,11 @@
 //! Misuse of shapes, sparse tensors, records, LoD tensors, construction, reads and devices.
 
 use pollster::block_on;
+use ragged::opt::{ConstantOptions, Pool};
 use ragged::{
-    ConstantOptions, CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoDTensor, LoadOptions, Nested,
-    Pool, Program, RaggedShape, RaggedTensor, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor,
-    TensorSpec, Update, keys, record_async, s, to_host, to_host_async, to_vecs,
+    CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoadOptions, LodTensor, Nested, Program,
+    RaggedShape, RaggedTensor, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor, TensorSpec, Update,
+    keys, record_async, s, to_host, to_host_async, to_vecs,
 };
 
 use crate::{Misuse, no, read};
@@ -77,9 +78,9 @@ pub const CONSTRUCTION: &[(&str, Misuse)] = &[
     }),
     ("from_nested", |_| {
         let small = Device::cpu_with(&CpuOptions::default().max_memory(8));
-        no(LoDTensor::from_nested(vec![vec![[1], [2]], vec![]], &small))
+        no(LodTensor::from_nested(vec![vec![[1], [2]], vec![]], &small))
     }),
-    ("from_ndarray, to_ndarray", |s| no(s.x.to_ndarray(ragged::shaped(0.0, [1])))),
+    ("from_ndarray, to_ndarray", |s| no(s.x.to_ndarray(ragged::opt::shaped(0.0, [1])))),
     ("from_tensor_with_nested_lengths", |s| no(Tensor::from_tensor_with_nested_lengths(&s.dense, &[&[1, 2, 3]]))),
     ("from_tensor_with_padding", |s| no(Tensor::from_tensor_with_padding(&s.dense, &s.words))),
     ("zeros_like, ones_like", |s| no(s.words.ones_like())),
@@ -165,15 +166,15 @@ pub const RECORDS: &[(&str, Misuse)] = &[
 ];
 
 pub const LOD: &[(&str, Misuse)] = &[
-    ("LoDTensor::from_lengths", |s| no(LoDTensor::from_lengths(&s.dense, [[7]]))),
-    ("from_lod", |s| no(LoDTensor::from_lod(&s.dense, [[0, 7]]))),
+    ("LodTensor::from_lengths", |s| no(LodTensor::from_lengths(&s.dense, [[7]]))),
+    ("from_lod", |s| no(LodTensor::from_lod(&s.dense, [[0, 7]]))),
     ("with_lod", |s| no(s.lod.with_lod([[0, 7]]))),
-    ("sequence_concat", |_| no(LoDTensor::sequence_concat(&[] as &[LoDTensor]))),
+    ("sequence_concat", |_| no(LodTensor::sequence_concat(&[] as &[LodTensor]))),
     ("sequence_conv", |s| no(s.lod.sequence_conv(&s.x, 3))),
     ("sequence_enumerate", |s| no(s.lod.sequence_enumerate(0, 0))),
     ("sequence_expand", |s| no(s.lod.sequence_expand(&s.lod, 7))),
-    ("sequence_expand_as", |s| no(s.lod.sequence_expand_as(&LoDTensor::from_lengths(&s.dense, [[2]])?))),
-    ("from_list", |s| no(LoDTensor::from_list(&[s.t.slice(s![0, 0])?]))),
+    ("sequence_expand_as", |s| no(s.lod.sequence_expand_as(&LodTensor::from_lengths(&s.dense, [[2]])?))),
+    ("from_list", |s| no(LodTensor::from_list(&[s.t.slice(s![0, 0])?]))),
     ("offsets", |s| no(s.lod.offsets(7))),
     ("sequence_pad", |s| no(s.lod.sequence_pad("x", 1))),
     ("sequence_unpad", |s| no(s.lod.sequence_unpad([1, 2, 3]))),

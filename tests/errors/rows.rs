@@ -1,9 +1,8 @@
 //! Misuse of operations on rows and on strings.
 
-use ragged::{
-    Base64, Bins, CrossInput, DType, Encoding, NumberFormat, RaggedTensor, Seed, ShardStrategy, SparseTensor, Str,
-    Tensor, padded_with, strict,
-};
+use ragged::arguments::CrossInput;
+use ragged::opt::{Base64, Bins, Encoding, NumberFormat, ShardStrategy, padded_with, strict};
+use ragged::{DType, RaggedTensor, Seed, SparseTensor, Str, Tensor};
 
 use crate::{Misuse, no, read, strings};
 
@@ -76,7 +75,7 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("unzip", |s| no(s.x.unzip())),
     ("bins", |s| no(s.ints.bincount(1, Bins::from(-1)))),
     ("stack_dynamic_partitions", |s| no(s.x.stack_dynamic_partitions(&s.ints, -1))),
-    ("safe_embedding_lookup_sparse", |s| no(s.x.safe_embedding_lookup_sparse(&s.ints, ragged::Combiner::Sum))),
+    ("safe_embedding_lookup_sparse", |s| no(s.x.safe_embedding_lookup_sparse(&s.ints, ragged::opt::Combiner::Sum))),
     ("sparse_segment_sum", |s| no(s.t.sparse_segment_sum(&s.words, &s.words))),
     ("sparse_segment_mean", |s| no(s.t.sparse_segment_mean(&s.words, &s.words))),
     ("sparse_segment_sqrt_n", |s| no(s.t.sparse_segment_sqrt_n(&s.words, &s.words))),

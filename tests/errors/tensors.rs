@@ -1,9 +1,8 @@
 //! Misuse of tensors of numbers: reductions, rows, indexing, layouts, construction.
 
-use ragged::{
-    Axes, Combiner, DType, Device, Operand, RaggedShape, RaggedTensor, RowPartition, SparseTensor, Tensor, along,
-    batched, descending, eval, s, shaped, weighted, with_nrows,
-};
+use ragged::arguments::{Axes, Operand};
+use ragged::opt::{Combiner, along, batched, descending, shaped, weighted, with_nrows};
+use ragged::{DType, Device, RaggedShape, RaggedTensor, RowPartition, SparseTensor, Tensor, eval, s};
 
 use crate::{Misuse, no, read};
 

@@ -1,6 +1,7 @@
 //! Element-wise operations.
 
-use ragged::{DType, clamped};
+use ragged::DType;
+use ragged::opt::clamped;
 
 use crate::table::laws;
 
@@ -44,7 +45,7 @@ all! {
     bitcast Integers |x, y, k, t| x.bitcast(DType::U8);
     bitcast Integers |x, y, k, t| x.bitcast(DType::I64);
     one_hot Integers |x, y, k, t| x.one_hot(3, 1.0f32, 0.0f32);
-    one_hot Integers |x, y, k, t| x.one_hot(ragged::along(3, 0), 1.0f32, 0.0f32);
+    one_hot Integers |x, y, k, t| x.one_hot(ragged::opt::along(3, 0), 1.0f32, 0.0f32);
     select Floats |x, y, k, t| x.greater(0.0f32)?.select(x, y);
     select Floats |x, y, k, t| x.greater(0.0f32)?.select(0.5f32, y);
     histogram_bins Floats |x, y, k, t| x.histogram_bins(clamped(0.0f32..3.0f32), 4);

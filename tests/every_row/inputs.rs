@@ -77,6 +77,7 @@ fn values(host: &HostTensor) -> Vec<String> {
         ($($variant:ident)+) => {
             match &host.values {
                 $(HostValues::$variant(values) => values.iter().map(|v| format!("{v:?}")).collect(),)+
+                other => panic!("text of {}", other.dtype()),
             }
         };
     }

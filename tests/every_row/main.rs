@@ -15,7 +15,8 @@ mod table;
 
 use std::collections::BTreeSet;
 
-use ragged::{Device, OnRows, Result, Tensor, s};
+use ragged::operation::OnRows;
+use ragged::{Device, Result, Tensor, s};
 
 use inputs::{Input, inputs, text};
 use table::Law;

@@ -1,6 +1,6 @@
 //! Reductions, scans, orders, sets and counts of a row.
 
-use ragged::{binary, clamped, descending, exclusive, keep, reversed, right_of};
+use ragged::opt::{binary, clamped, descending, exclusive, keep, reversed, right_of};
 
 use crate::table::laws;
 

@@ -1,6 +1,7 @@
 //! Functions that take a closure, several results of one call, and operands that a tensor does not take.
 
-use ragged::{ElementFunction, RaggedTensor, Result, Row, Tensor, right_of, s};
+use ragged::opt::right_of;
+use ragged::{ElementFunction, RaggedTensor, Result, Row, Tensor, s};
 
 use crate::common;
 

@@ -1,6 +1,7 @@
 //! Shapes, parts, look-ups and joins of rows.
 
-use ragged::{s, starting_at};
+use ragged::opt::starting_at;
+use ragged::s;
 
 use crate::table::laws;
 

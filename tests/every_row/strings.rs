@@ -1,6 +1,7 @@
 //! Strings of a row.
 
-use ragged::{Base64, DType, Encoding, NumberFormat, white_space};
+use ragged::DType;
+use ragged::opt::{Base64, Encoding, NumberFormat, white_space};
 
 use crate::table::laws;
 

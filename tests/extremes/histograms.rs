@@ -1,6 +1,7 @@
 //! Histograms whose range is wider than the greatest float, and of integers that floats cannot represent.
 
-use ragged::{DType, Device, HistogramRange, RaggedTensor, clamped};
+use ragged::opt::{HistogramRange, clamped};
+use ragged::{DType, Device, RaggedTensor};
 
 use crate::everywhere::{Float, rows, values, values_every_way};
 

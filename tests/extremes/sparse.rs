@@ -1,6 +1,7 @@
 //! Sparse counts of numbers that 32 bits do not hold.
 
-use ragged::{Bins, Device, RaggedTensor, binary};
+use ragged::opt::{Bins, binary};
+use ragged::{Device, RaggedTensor};
 
 use crate::common::every_way;
 

@@ -1,6 +1,7 @@
 //! Reductions and row functions over every pair and triple of special values, compared with naive twins.
 
-use ragged::{Tensor, bf16, descending, f16};
+use ragged::opt::descending;
+use ragged::{Tensor, bf16, f16};
 
 use crate::everywhere::{Float, floats, rows, values};
 

@@ -1,6 +1,7 @@
 //! Zeros of both signs are one value wherever values are compared: in sorts, sets, groups, runs, searches and selections.
 
-use ragged::{DType, Device, HostValues, RaggedTensor, Tensor, bf16, descending, f16};
+use ragged::opt::descending;
+use ragged::{DType, Device, HostValues, RaggedTensor, Tensor, bf16, f16};
 
 use crate::everywhere::{Float, everywhere, floats, rows, values};
 
@@ -94,7 +95,7 @@ fn runs_and_searches_take_zeros_as_one() {
     let search = |v: f64, right: bool| {
         values::<i64>(|d| {
             let (x, v) = (rows::<f32>(&[x], d)?, rows::<f32>(&[&[v]], d)?);
-            let found = if right { x.searchsorted(ragged::right_of(&v))? } else { x.searchsorted(&v)? };
+            let found = if right { x.searchsorted(ragged::opt::right_of(&v))? } else { x.searchsorted(&v)? };
             Ok(found.erased().clone())
         })[0]
     };

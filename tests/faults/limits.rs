@@ -1,6 +1,7 @@
 //! Limits of a device: the size of a buffer, and the memory budget.
 
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor, keep, with_nrows};
+use ragged::opt::{keep, with_nrows};
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, Result, Tensor};
 
 use crate::common::gpu_with;
 use crate::operations::ints;

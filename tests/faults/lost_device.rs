@@ -1,7 +1,7 @@
 //! A lost device is an error of every operation on it.
 
 use ragged::{
-    DType, Device, DeviceOptions, Error, HostTensor, LoDTensor, RaggedTensor, Result, SparseTensor, StructuredTensor,
+    DType, Device, DeviceOptions, Error, HostTensor, LodTensor, RaggedTensor, Result, SparseTensor, StructuredTensor,
     Tensor, wgpu,
 };
 
@@ -119,7 +119,7 @@ fn printing_reports_a_lost_device() {
     let words = RaggedTensor::from_nested(["a"], &device).expect("uploads");
     let records = StructuredTensor::from_fields([("x", &x)], [2]).expect("records");
     let sparse = SparseTensor::from_entries(&[[0]], [1], [2], &device).expect("uploads");
-    let lod = LoDTensor::from_nested([vec![1, 2], vec![3]], &device).expect("uploads");
+    let lod = LodTensor::from_nested([vec![1, 2], vec![3]], &device).expect("uploads");
     let failing = x.floordiv(&(&x * 0).expect("recorded")).expect("recorded");
     let line = line!() - 1;
     let printed = failing.to_string();

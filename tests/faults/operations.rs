@@ -1,6 +1,7 @@
 //! Operations with distinct kernels, scratch memory or waits, and their inputs.
 
-use ragged::{DType, HostTensor, HostValues, Result, Tensor, any_of, descending, exclusive, reversed};
+use ragged::opt::{any_of, descending, exclusive, reversed};
+use ragged::{DType, HostTensor, HostValues, Result, Tensor};
 
 use crate::common::seeded_rows;
 

@@ -1,6 +1,7 @@
 //! Failed allocations: retried once, then errors, without partial results.
 
-use ragged::{Device, DeviceOptions, Result, Tensor, keep};
+use ragged::opt::keep;
+use ragged::{Device, DeviceOptions, Result, Tensor};
 
 use crate::common::gpu_with;
 use crate::operations::{KERNELS, OF_STRINGS, rows, strings};

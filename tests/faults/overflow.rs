@@ -2,10 +2,8 @@
 
 use std::panic::AssertUnwindSafe;
 
-use ragged::{
-    DType, Device, Error, HostTensor, HostValues, RaggedShape, Result, Tensor, along, descending, exclusive, keep,
-    reversed, s,
-};
+use ragged::opt::{along, descending, exclusive, keep, reversed};
+use ragged::{DType, Device, Error, HostTensor, HostValues, RaggedShape, Result, Tensor, s};
 
 use crate::common;
 

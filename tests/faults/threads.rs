@@ -1,6 +1,7 @@
 //! Threads that record and read tensors of one device.
 
-use ragged::{Device, HostTensor, Result, Tensor, keep};
+use ragged::opt::keep;
+use ragged::{Device, HostTensor, Result, Tensor};
 
 use crate::common;
 use crate::operations::rows;

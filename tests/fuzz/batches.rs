@@ -1,7 +1,8 @@
 //! Random batches of rows: millions of empty rows, one row as long as all others together, power laws, lengths around
 //! tile sizes. An operation on a batch and on some of its rows must give the same bits on the CPU and on every GPU.
 
-use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor, exclusive, keep, reversed, s, shaped};
+use ragged::opt::{exclusive, keep, reversed, shaped};
+use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor, s};
 
 use crate::common;
 use crate::common::outcome::same_bits;

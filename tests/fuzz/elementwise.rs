@@ -1,6 +1,7 @@
 //! Element-wise operations.
 
-use ragged::{DType, Result, Seed, Tensor, keep};
+use ragged::opt::keep;
+use ragged::{DType, Result, Seed, Tensor};
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;

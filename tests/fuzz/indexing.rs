@@ -1,6 +1,8 @@
 //! Slices, gathers, concatenation, reversal, and the parts of a tensor.
 
-use ragged::{Fill, Index, Operand, Tensor, along, batched, descending};
+use ragged::Tensor;
+use ragged::arguments::{Index, Operand};
+use ragged::opt::{Fill, along, batched, descending};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};

@@ -1,6 +1,7 @@
 //! Scans, softmax, sorts and their relatives.
 
-use ragged::{ReduceAxes, Result, ScanAxis, SortAxis, Tensor};
+use ragged::opt::{ReduceAxes, ScanAxis, SortAxis};
+use ragged::{Result, Tensor};
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;
@@ -24,30 +25,24 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
     let k = random.below(4) as u32;
     match random.below(16) {
         0..=2 => op(format!("cumsum {axis} {one} {two}"), move |x, _| {
-            x.cumsum(ScanAxis { axis, exclusive: one, reversed: two })
+            x.cumsum(ScanAxis::from(axis).exclusive(one).reversed(two))
         }),
         3 => op(format!("cumprod {axis} {one} {two}"), move |x, _| {
-            x.cumprod(ScanAxis { axis, exclusive: one, reversed: two })
+            x.cumprod(ScanAxis::from(axis).exclusive(one).reversed(two))
         }),
-        4 => {
-            op(format!("cummax {axis} {one}"), move |x, _| x.cummax(ScanAxis { axis, exclusive: false, reversed: one }))
-        }
-        5 => {
-            op(format!("cummin {axis} {one}"), move |x, _| x.cummin(ScanAxis { axis, exclusive: false, reversed: one }))
-        }
-        6 | 7 => op(format!("sort {axis} {one}"), move |x, _| x.sort(SortAxis { axis, descending: one })),
-        8 => op(format!("argsort {axis} {one}"), move |x, _| x.argsort(SortAxis { axis, descending: one })),
+        4 => op(format!("cummax {axis} {one}"), move |x, _| x.cummax(ScanAxis::from(axis).reversed(one))),
+        5 => op(format!("cummin {axis} {one}"), move |x, _| x.cummin(ScanAxis::from(axis).reversed(one))),
+        6 | 7 => op(format!("sort {axis} {one}"), move |x, _| x.sort(SortAxis::from(axis).descending(one))),
+        8 => op(format!("argsort {axis} {one}"), move |x, _| x.argsort(SortAxis::from(axis).descending(one))),
         9 => op(format!("top {k} along {axis}"), move |x, _| Ok(x.top_k(k, axis)?.0)),
         10 => op(format!("where the top {k} along {axis} are"), move |x, _| Ok(x.top_k(k, axis)?.1)),
         11 => op(format!("unique {axis}"), move |x, _| x.unique(axis)),
         12 => op(format!("counts of unique {axis}"), move |x, _| Ok(x.unique_with_counts(axis)?.1)),
         13 => op(format!("n_unique {axis}"), move |x, _| x.n_unique(axis)),
-        14 => op(format!("median {axis} {one}"), move |x, _| x.median(ReduceAxes { axes: axis.into(), keep: one })),
+        14 => op(format!("median {axis} {one}"), move |x, _| x.median(ReduceAxes::from(axis).keep(one))),
         _ => {
             let q = random.of(&[0.0, 0.3, 0.5, 1.0]);
-            op(format!("quantile {q} {axis} {one}"), move |x, _| {
-                x.quantile(q, ReduceAxes { axes: axis.into(), keep: one })
-            })
+            op(format!("quantile {q} {axis} {one}"), move |x, _| x.quantile(q, ReduceAxes::from(axis).keep(one)))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Matrix products, embeddings, and operations on small indices.
 
-use ragged::{Combiner, DType, Factor, LookupIds, Tensor, along};
+use ragged::opt::{Combiner, Factor, LookupIds, along};
+use ragged::{DType, Tensor};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
@@ -17,14 +18,14 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         0 if rank > 1 => op("x by its transpose", |x, _| x.matmul(x.t())),
         1 if rank > 1 => op("the transpose of x by x", |x, _| x.t().matmul(x)),
         2 if rank > 1 => op(format!("matmul {a} {b}"), move |x, y| {
-            Factor { tensor: x, transposed: a }.matmul(Factor { tensor: y, transposed: b })
+            Factor::from(x).transposed(a).matmul(Factor::from(y).transposed(b))
         }),
         // Times a matrix of ones.
         3 if rank > 1 => op(format!("matmul of a plane {b}"), move |x, _| {
             let width = x.shape().last().copied().flatten().unwrap_or(1);
             let sizes = if b { [3, width] } else { [width, 3] };
             let plane = Tensor::ones(&ragged::RaggedShape::dense(&sizes, &x.device())?, x.dtype())?;
-            x.matmul(Factor { tensor: &plane, transposed: b })
+            x.matmul(Factor::from(&plane).transposed(b))
         }),
         4 => {
             let depth = random.below(4) as u32;
@@ -55,8 +56,7 @@ fn embeddings(random: &mut Random) -> Op {
     let default = random.once_in(2).then_some(0);
     op(format!("embedding {combiner:?} safe {safe} weighted {weighted} of {:?}", ids.nested_row_splits), move |x, _| {
         let (ids, weights) = (ids.to_device(&x.device())?, weights.to_device(&x.device())?);
-        let weights = weighted.then_some((&weights).into());
-        let ids = LookupIds { weights, default: default.filter(|_| safe), ..(&ids).into() };
+        let ids = LookupIds::from(&ids).weights(weighted.then_some(&weights)).default(default.filter(|_| safe));
         if safe { x.safe_embedding_lookup_sparse(ids, combiner) } else { x.embedding_lookup_sparse(ids, combiner) }
     })
 }

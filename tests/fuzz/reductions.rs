@@ -1,6 +1,8 @@
 //! Reductions over axes and of segments.
 
-use ragged::{Axes, DType, ReduceAxes, Result, Tensor};
+use ragged::arguments::Axes;
+use ragged::opt::ReduceAxes;
+use ragged::{DType, Result, Tensor};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
@@ -51,7 +53,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
                 4 => (-1).into(),
                 _ => axis.into(),
             };
-            op(format!("{name} {axes:?} {keep}"), move |x, _| f(x, ReduceAxes { axes: axes.clone(), keep }))
+            op(format!("{name} {axes:?} {keep}"), move |x, _| f(x, ReduceAxes::from(axes.clone()).keep(keep)))
         }
     }
 }

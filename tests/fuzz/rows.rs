@@ -1,6 +1,8 @@
 //! Functions of one row, for `map_rows`.
 
-use ragged::{DType, Index, Result, Row, descending, keep, reversed};
+use ragged::arguments::Index;
+use ragged::opt::{descending, keep, reversed};
+use ragged::{DType, Result, Row};
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;

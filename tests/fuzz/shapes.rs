@@ -1,6 +1,8 @@
 //! Operations that change a shape.
 
-use ragged::{DType, Fill, Operand, Tensor, keep, shaped};
+use ragged::arguments::Operand;
+use ragged::opt::{Fill, keep, shaped};
+use ragged::{DType, Tensor};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};

@@ -1,6 +1,7 @@
 //! Strings: splits, joins, hashes.
 
-use ragged::{Tensor, any_of, nonempty};
+use ragged::Tensor;
+use ragged::opt::{any_of, nonempty};
 
 use crate::op::{Op, Subject, op};
 use crate::random::Random;

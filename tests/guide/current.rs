@@ -1,6 +1,7 @@
 //! The guide as of TensorFlow 2.11.
 
-use ragged::{DType, Device, RaggedShape, RaggedTensor, Result, RowPartition, Tensor, s, shaped};
+use ragged::opt::shaped;
+use ragged::{DType, Device, RaggedShape, RaggedTensor, Result, RowPartition, Tensor, s};
 use serde_json::json;
 
 use super::{apis, constant, dense, functions, in_order, is_dense, prints, shared};

@@ -18,7 +18,8 @@ mod functions;
 mod older;
 mod shared;
 
-use ragged::{ConstantOptions, DType, Device, Nested, Result, Tensor};
+use ragged::opt::ConstantOptions;
+use ragged::{DType, Device, Nested, Result, Tensor};
 use serde_json::Value as Json;
 
 /// `tf.ragged.constant` of the cell's literal.
@@ -28,7 +29,7 @@ fn constant(rows: Json, device: &Device) -> Tensor {
 
 /// `tf.ragged.constant(…, ragged_rank=…)`.
 fn constant_of_rank(rows: Json, ragged_rank: Option<usize>, device: &Device) -> Tensor {
-    let options = ConstantOptions { ragged_rank, ..Default::default() };
+    let options = ConstantOptions::default().ragged_rank(ragged_rank);
     Tensor::constant(&nested(&rows), &options, device).expect("a constant")
 }
 
@@ -58,7 +59,7 @@ fn is_dense(t: &Tensor, dtype: DType, values: Json) {
     assert_eq!((t.ragged_rank(), t.dtype()), (0, dtype), "{t}");
     let want = Tensor::constant(
         &nested(&values),
-        &ConstantOptions { dtype: Some(dtype), ragged_rank: Some(0), ..Default::default() },
+        &ConstantOptions::default().dtype(Some(dtype)).ragged_rank(Some(0)),
         &Device::cpu(),
     );
     assert_eq!(t.to_string(), want.expect("a constant").to_string(), "on {:?}", t.device());

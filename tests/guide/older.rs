@@ -1,7 +1,8 @@
 //! An older version of the guide, without printed results: cells that differ from the current guide are compared with
 //! the results of TensorFlow.
 
-use ragged::{DType, Device, Result, Tensor, s, with_nrows};
+use ragged::opt::with_nrows;
+use ragged::{DType, Device, Result, Tensor, s};
 use serde_json::json;
 
 use super::{constant, dense, in_order, is_dense, prints, shared};

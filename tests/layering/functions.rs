@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use ragged::{OnRows, Operation};
+use ragged::Operation;
+use ragged::operation::OnRows;
 
 use crate::source::{files, read, src};
 

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use ragged::{Gradient, OnRows, Operation, operations};
+use ragged::operation::{Gradient, OnRows};
+use ragged::{Operation, operations};
 
 use crate::functions::{Function, functions};
 use crate::source::{files, read, src};

@@ -1,6 +1,7 @@
 //! Sequence operations next to the same written with ragged operations: equal numbers of dispatches.
 
-use ragged::{Device, DeviceOptions, LoDTensor, Pool, RaggedTensor, Result, Tensor, eval, explain, keep, shaped};
+use ragged::opt::{Pool, keep, shaped};
+use ragged::{Device, DeviceOptions, LodTensor, RaggedTensor, Result, Tensor, eval, explain};
 
 use crate::common::gpu_with;
 use crate::sample::{Sample, offsets};
@@ -10,14 +11,14 @@ type Form = fn(&Inputs) -> Result<Vec<Tensor>>;
 
 /// Inputs of the operations. The ragged form has the last level alone.
 struct Inputs {
-    lod: LoDTensor,
+    lod: LodTensor,
     x: Tensor,
     /// A tensor of other lengths, as both forms.
-    other: (LoDTensor, Tensor),
+    other: (LodTensor, Tensor),
     /// One row for each sequence.
     rows: Tensor,
     /// An index below 3 for each row.
-    index: (LoDTensor, Tensor),
+    index: (LodTensor, Tensor),
     offset: Vec<i64>,
     length: Vec<i64>,
     filter: Tensor,
@@ -54,7 +55,7 @@ impl Inputs {
             x,
             other: both(&under(&others, WIDTH)),
             rows: Sample::new(vec![], 600, 3 * WIDTH, seed).on(device).into_tensor(),
-            index: (LoDTensor::from(whole(index_lod.tensor())), whole(&index)),
+            index: (LodTensor::from(whole(index_lod.tensor())), whole(&index)),
             offset: lengths.iter().map(|&n| (n / 3) as i64).collect(),
             length: lengths.iter().map(|&n| (n / 2) as i64).collect(),
             filter: Sample::new(vec![], 3 * WIDTH, 4, seed).on(device).into_tensor(),
@@ -66,7 +67,7 @@ impl Inputs {
     }
 }
 
-fn one(x: LoDTensor) -> Result<Vec<Tensor>> {
+fn one(x: LodTensor) -> Result<Vec<Tensor>> {
     Ok(vec![x.into_tensor()])
 }
 
@@ -87,7 +88,7 @@ const OPERATIONS: &[(&str, Form, Form)] = &[
     ),
     (
         "sequence_expand_as",
-        |i| one(LoDTensor::from(&i.rows).sequence_expand_as(&i.lod)?),
+        |i| one(LodTensor::from(&i.rows).sequence_expand_as(&i.lod)?),
         |i| Ok(vec![i.x.with_values(&i.rows.gather(&i.x.value_rowids()?)?)?]),
     ),
     ("sequence_pool sum", |i| one(i.lod.sequence_pool(Pool::Sum, 0)?), |i| filled(&i.x, &i.x.reduce_sum(1)?)),
@@ -114,7 +115,7 @@ const OPERATIONS: &[(&str, Form, Form)] = &[
     ),
     (
         "sequence_concat",
-        |i| one(LoDTensor::sequence_concat(&[&i.lod, &i.other.0])?),
+        |i| one(LodTensor::sequence_concat(&[&i.lod, &i.other.0])?),
         |i| Ok(vec![Tensor::concat(&[&i.x, &i.other.1], 1)?]),
     ),
     (
@@ -132,7 +133,7 @@ const OPERATIONS: &[(&str, Form, Form)] = &[
     ),
     (
         "sequence_unpad",
-        |i| one(LoDTensor::from(i.cells()?).sequence_unpad(vec![2; 600])?),
+        |i| one(LodTensor::from(i.cells()?).sequence_unpad(vec![2; 600])?),
         |i| Ok(vec![Tensor::from_tensor_with_lengths(&i.cells()?, vec![2; 600], 1)?]),
     ),
     ("sequence_mask", |i| one(i.lod.sequence_mask(30)?), |i| Ok(vec![i.x.row_lengths(1)?.sequence_mask(30)?])),
@@ -141,7 +142,7 @@ const OPERATIONS: &[(&str, Form, Form)] = &[
         "sequence_conv",
         |i| one(i.lod.sequence_conv(&i.filter, 3)?),
         |i| {
-            let contexts = i.x.context_windows(ragged::starting_at(3, -1), 0, 1)?;
+            let contexts = i.x.context_windows(ragged::opt::starting_at(3, -1), 0, 1)?;
             Ok(vec![contexts.merge_dims(2, 3)?.matmul(&i.filter)?])
         },
     ),
@@ -155,13 +156,13 @@ const OPERATIONS: &[(&str, Form, Form)] = &[
         |i| one(i.lod.sequence_reshape(1)?),
         |i| {
             let lengths: Vec<i64> =
-                LoDTensor::from(&i.x).recursive_sequence_lengths()?[0].iter().map(|n| n * 2).collect();
+                LodTensor::from(&i.x).recursive_sequence_lengths()?[0].iter().map(|n| n * 2).collect();
             Ok(vec![Tensor::from_row_lengths(&i.x.values()?.reshape([-1, 1])?, &lengths)?])
         },
     ),
     (
         "sequence_scatter",
-        |i| one(LoDTensor::from(i.cells()?).sequence_scatter(&i.index.0, &i.lod)?),
+        |i| one(LodTensor::from(i.cells()?).sequence_scatter(&i.index.0, &i.lod)?),
         |i| Ok(vec![i.cells()?.batch_scatter_add(&i.index.1, &i.x)?]),
     ),
 ];
@@ -201,7 +202,7 @@ fn recording_never_waits() {
     if let Some(device) = own_device() {
         let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![], vec![3.0]], &device).unwrap();
         let before = device.stats();
-        let x = LoDTensor::from(x).sequence_slice([0, 0, 0], [1, 0, 1]).unwrap();
+        let x = LodTensor::from(x).sequence_slice([0, 0, 0], [1, 0, 1]).unwrap();
         let steps = x.sequence_pool(Pool::Sum, 0).unwrap();
         let y = x.sequence_reverse().unwrap().sequence_expand(&x, -1).unwrap().sequence_softmax().unwrap();
         let (padded, _) = y.sequence_pad(0, 4).unwrap();
@@ -218,7 +219,7 @@ fn conversion_costs_nothing() {
     if let Some(device) = own_device() {
         let x = RaggedTensor::from_nested([vec![1.5f32], vec![2.5, 3.5]], &device).unwrap();
         let before = device.stats();
-        let lod = LoDTensor::from(&x);
+        let lod = LodTensor::from(&x);
         let back = RaggedTensor::<f32>::try_from(lod.clone()).unwrap();
         assert!(RaggedTensor::<i32>::try_from(lod).is_err());
         eval([&back]).unwrap();

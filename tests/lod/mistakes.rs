@@ -1,34 +1,35 @@
 //! Bad input, and the first mistakes of users: what the errors say, and that the tensors stay usable.
 
-use ragged::{Device, Error, LoDTensor, Pool, RaggedTensor, Result, Tensor, starting_at};
+use ragged::opt::{Pool, starting_at};
+use ragged::{Device, Error, LodTensor, RaggedTensor, Result, Tensor};
 
 use crate::common::devices;
 
 /// Tensors to misuse.
 struct Subjects {
     /// Sequences of 3, 0 and 2 rows.
-    x: LoDTensor,
+    x: LodTensor,
     /// 2 sequences of 1 and 2 sequences.
-    deep: LoDTensor,
-    ints: LoDTensor,
-    words: LoDTensor,
-    dense: LoDTensor,
+    deep: LodTensor,
+    ints: LodTensor,
+    words: LodTensor,
+    dense: LodTensor,
     /// The lengths of `x`, which only the device knows.
-    sliced: LoDTensor,
+    sliced: LodTensor,
     data: Tensor,
     device: Device,
 }
 
 impl Subjects {
     fn new(device: &Device) -> Result<Self> {
-        let x = LoDTensor::from_nested([vec![1.0f32, 2.0, 3.0], vec![], vec![4.0, 5.0]], device)?;
+        let x = LodTensor::from_nested([vec![1.0f32, 2.0, 3.0], vec![], vec![4.0, 5.0]], device)?;
         Ok(Self {
             sliced: x.sequence_slice([0, 0, 0], &RaggedTensor::from_nested([3i64, 0, 2], device)?)?,
             x,
-            deep: LoDTensor::from_nested([vec![vec![1.0f32, 2.0]], vec![vec![], vec![3.0]]], device)?,
-            ints: LoDTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], device)?,
-            words: LoDTensor::from_nested([vec!["a", "b", "c"], vec![], vec!["d", "e"]], device)?,
-            dense: LoDTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]], device)?,
+            deep: LodTensor::from_nested([vec![vec![1.0f32, 2.0]], vec![vec![], vec![3.0]]], device)?,
+            ints: LodTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], device)?,
+            words: LodTensor::from_nested([vec!["a", "b", "c"], vec![], vec!["d", "e"]], device)?,
+            dense: LodTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]], device)?,
             data: RaggedTensor::from_nested([[1.0f32], [2.0], [3.0], [4.0], [5.0], [6.0]], device)?.into_erased(),
             device: device.clone(),
         })
@@ -44,37 +45,37 @@ impl Subjects {
 }
 
 /// A mistake, and a part of the message that it must give. Device-side conditions are read.
-type Mistake = (&'static str, fn(&Subjects) -> Result<LoDTensor>);
+type Mistake = (&'static str, fn(&Subjects) -> Result<LodTensor>);
 
 const MISTAKES: &[Mistake] = &[
     // Levels.
     ("from_lengths: the lengths of level 0 add up to 5 rows, but the data have 6", |s| {
-        LoDTensor::from_lengths(&s.data, [[2, 3]])
+        LodTensor::from_lengths(&s.data, [[2, 3]])
     }),
     ("the lengths of level 0 add up to 4 sequences, but level 1 has 3", |s| {
-        LoDTensor::from_lengths(&s.data, [vec![2, 2], vec![3, 1, 2]])
+        LodTensor::from_lengths(&s.data, [vec![2, 2], vec![3, 1, 2]])
     }),
     ("the lengths of level 1 must not be negative, but number 1 is -1", |s| {
-        LoDTensor::from_lengths(&s.data, [vec![2, 1], vec![3, -1, 4]])
+        LodTensor::from_lengths(&s.data, [vec![2, 1], vec![3, -1, 4]])
     }),
-    ("level 1 has no sequence; a level needs one at least", |s| LoDTensor::from_lengths(&s.data, [vec![0], vec![]])),
+    ("level 1 has no sequence; a level needs one at least", |s| LodTensor::from_lengths(&s.data, [vec![0], vec![]])),
     // Offsets instead of lengths, and the other way round.
-    ("LoDTensor::from_lod takes offsets", |s| LoDTensor::from_lengths(&s.data, [[0, 2, 6]])),
-    ("LoDTensor::from_lengths takes lengths", |s| LoDTensor::from_lod(&s.data, [[2, 4]])),
-    ("the offsets of level 0 must start at 0, but start at 1", |s| LoDTensor::from_lod(&s.data, [[1, 2, 6]])),
+    ("LodTensor::from_lod takes offsets", |s| LodTensor::from_lengths(&s.data, [[0, 2, 6]])),
+    ("LodTensor::from_lengths takes lengths", |s| LodTensor::from_lod(&s.data, [[2, 4]])),
+    ("the offsets of level 0 must start at 0, but start at 1", |s| LodTensor::from_lod(&s.data, [[1, 2, 6]])),
     ("the offsets of level 0 must not decrease, but number 2 is 1, after 4", |s| {
-        LoDTensor::from_lod(&s.data, [[0, 4, 1, 6]])
+        LodTensor::from_lod(&s.data, [[0, 4, 1, 6]])
     }),
-    ("the offsets of level 0 end at 5 rows, but the data have 6", |s| LoDTensor::from_lod(&s.data, [[0, 5]])),
-    ("row_lengths must end at the number of values", |s| LoDTensor::from_lengths(&s.data, [&s.longs(&[2, 3])?])),
-    ("values must have rank 1 or more", |s| LoDTensor::from_lengths(&s.data.slice(ragged::s![0, 0])?, [[1]])),
+    ("the offsets of level 0 end at 5 rows, but the data have 6", |s| LodTensor::from_lod(&s.data, [[0, 5]])),
+    ("row_lengths must end at the number of values", |s| LodTensor::from_lengths(&s.data, [&s.longs(&[2, 3])?])),
+    ("values must have rank 1 or more", |s| LodTensor::from_lengths(&s.data.slice(ragged::s![0, 0])?, [[1]])),
     ("level 2 is out of range for 2 levels (allowed: -2 to 1)", |s| Ok(s.deep.lengths(2)?.into())),
     ("level 0 does not exist: the tensor has no LoD level", |s| Ok(s.dense.offsets(0)?.into())),
     // A dense tensor, for operations on sequences.
     ("sequence_pool: the tensor of shape [3, 2] has no LoD level", |s| s.dense.sequence_pool(Pool::Sum, 0)),
-    ("give it levels with LoDTensor::from_lengths", |s| s.dense.sequence_reverse()),
+    ("give it levels with LodTensor::from_lengths", |s| s.dense.sequence_reverse()),
     ("sequence_softmax: the tensor of shape", |s| s.dense.sequence_softmax()),
-    ("sequence_concat: the tensor of shape", |s| LoDTensor::sequence_concat(&[&s.dense])),
+    ("sequence_concat: the tensor of shape", |s| LodTensor::sequence_concat(&[&s.dense])),
     ("sequence_slice: the tensor of shape", |s| s.dense.sequence_slice([0], [1])),
     ("sequence_pad: the tensor of shape", |s| Ok(s.dense.sequence_pad(0, ..)?.0)),
     ("sequence_mask: the tensor of shape", |s| s.dense.sequence_mask(..)),
@@ -84,14 +85,14 @@ const MISTAKES: &[Mistake] = &[
     ("sequence_last_step: the tensor of shape", |s| s.dense.sequence_last_step()),
     ("sequence_expand_as: the tensor of shape", |s| s.dense.sequence_expand_as(&s.dense)),
     ("to_list: the tensor of shape", |s| Ok(s.dense.to_list()?.remove(0).into())),
-    ("there must be at least one sequence", |_| LoDTensor::from_list(&[] as &[Tensor])),
+    ("there must be at least one sequence", |_| LodTensor::from_list(&[] as &[Tensor])),
     // Expansion.
     ("3 sequences cannot be repeated by the lengths of 2", |s| s.x.sequence_expand(&s.deep, 0)),
     ("sequence_expand: level 3 is out of range for 2 levels", |s| s.x.sequence_expand(&s.deep, 3)),
     ("sequence_expand repeats sequences, and data() are the rows without levels", |s| s.x.sequence_expand_as(&s.x)),
     ("there must be as many sequences as the level of y has", |s| {
         let some = s.x.tensor().boolean_mask(&s.x.lengths(0)?.greater(0)?)?;
-        LoDTensor::from(some).sequence_expand(&s.x, 0)
+        LodTensor::from(some).sequence_expand(&s.x, 0)
     }),
     // Dtypes.
     ("sequence_softmax is not defined for i32: it needs floats, cast first", |s| s.ints.sequence_softmax()),
@@ -104,11 +105,11 @@ const MISTAKES: &[Mistake] = &[
     ("sequence_enumerate", |s| s.words.sequence_enumerate(2, 0)),
     ("sequence_pad: dtypes f32 and str differ", |s| Ok(s.x.sequence_pad("", ..)?.0)),
     // Concatenation.
-    ("there must be at least one tensor", |_| LoDTensor::sequence_concat(&[] as &[LoDTensor])),
-    ("1 LoD levels cannot be joined with 2", |s| LoDTensor::sequence_concat(&[&s.x, &s.deep])),
-    ("sequence_concat: dtypes f32 and i32 differ", |s| LoDTensor::sequence_concat(&[&s.x, &s.ints])),
+    ("there must be at least one tensor", |_| LodTensor::sequence_concat(&[] as &[LodTensor])),
+    ("1 LoD levels cannot be joined with 2", |s| LodTensor::sequence_concat(&[&s.x, &s.deep])),
+    ("sequence_concat: dtypes f32 and i32 differ", |s| LodTensor::sequence_concat(&[&s.x, &s.ints])),
     ("sequence_concat: shapes", |s| {
-        LoDTensor::sequence_concat(&[&s.x, &LoDTensor::from_nested([vec![1.0f32]], &s.device)?])
+        LodTensor::sequence_concat(&[&s.x, &LodTensor::from_nested([vec![1.0f32]], &s.device)?])
     }),
     // Slices.
     ("offset must not be negative, but offset[2] is -1", |s| s.x.sequence_slice([0, 0, -1], [1, 0, 1])),
@@ -139,23 +140,23 @@ const MISTAKES: &[Mistake] = &[
     ("sequence_conv: dtypes i32 and f32 differ", |s| s.ints.sequence_conv(&s.filter(3, 1)?, starting_at(3, 0))),
     // Enumeration and reshape.
     ("the size of the window must be at least 1, but is 0", |s| s.x.sequence_enumerate(0, 0)),
-    ("the rows must be single values", |s| LoDTensor::from_lengths(s.dense.tensor(), [[3]])?.sequence_enumerate(2, 0)),
+    ("the rows must be single values", |s| LodTensor::from_lengths(s.dense.tensor(), [[3]])?.sequence_enumerate(2, 0)),
     ("sequence 0 has 3 numbers, which are no multiple of 2", |s| s.x.sequence_reshape(2)),
     ("no multiple of 2 (first at position 0)", |s| s.sliced.sequence_reshape(2)),
     ("rows of 1 numbers cannot become rows of 0", |s| s.x.sequence_reshape(0)),
     // Scatter.
     ("an index is out of range", |s| {
-        let index = LoDTensor::from_lengths(&s.longs(&[0, 2, 1])?, [[1, 1, 1]])?;
-        s.dense.sequence_scatter(&index, &LoDTensor::from_lengths(&s.data.slice(ragged::s![..3])?, [[1, 1, 1]])?)
+        let index = LodTensor::from_lengths(&s.longs(&[0, 2, 1])?, [[1, 1, 1]])?;
+        s.dense.sequence_scatter(&index, &LodTensor::from_lengths(&s.data.slice(ragged::s![..3])?, [[1, 1, 1]])?)
     }),
     ("row 0 has 1 element on the left, 3 on the right", |s| {
-        let index = LoDTensor::from_lengths(&s.longs(&[0, 1, 1])?, [[1, 1, 1]])?;
+        let index = LodTensor::from_lengths(&s.longs(&[0, 1, 1])?, [[1, 1, 1]])?;
         s.dense.sequence_scatter(&index, &s.x)
     }),
     ("sequence_scatter: dtypes f32 and i32 differ", |s| s.dense.sequence_scatter(&s.ints, &s.ints)),
     ("sequence_scatter is not defined for f32: indices are", |s| s.dense.sequence_scatter(&s.x, &s.x)),
     ("there are 1 rows, but 3 rows of indices", |s| {
-        LoDTensor::from(s.dense.tensor().slice(ragged::s![..1])?).sequence_scatter(&s.ints, &s.x)
+        LodTensor::from(s.dense.tensor().slice(ragged::s![..1])?).sequence_scatter(&s.ints, &s.x)
     }),
 ];
 
@@ -182,9 +183,9 @@ fn errors_say_what_is_wrong_and_where() {
 #[test]
 fn other_devices_are_refused() {
     let [cpu, unfused] = [Device::cpu(), Device::cpu_unfused()];
-    let x = LoDTensor::from_nested([vec![1, 2], vec![3]], &cpu).unwrap();
-    let y = LoDTensor::from_nested([vec![1, 2], vec![3]], &unfused).unwrap();
-    for refused in [x.sequence_expand(&y, 0), LoDTensor::sequence_concat(&[&x, &y]), x.sequence_scatter(&y, &y)] {
+    let x = LodTensor::from_nested([vec![1, 2], vec![3]], &cpu).unwrap();
+    let y = LodTensor::from_nested([vec![1, 2], vec![3]], &unfused).unwrap();
+    for refused in [x.sequence_expand(&y, 0), LodTensor::sequence_concat(&[&x, &y]), x.sequence_scatter(&y, &y)] {
         assert!(matches!(refused, Err(Error::Devices { .. } | Error::Argument { .. })), "{refused:?}");
     }
 }

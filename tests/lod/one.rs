@@ -1,7 +1,8 @@
 //! Operations on one tensor.
 
 use proptest::prelude::*;
-use ragged::{Device, HostTensor, HostValues, LoDTensor, Pool, RaggedTensor, starting_at};
+use ragged::opt::{Pool, starting_at};
+use ragged::{Device, HostTensor, HostValues, LodTensor, RaggedTensor};
 
 use crate::common;
 use crate::sample::{Row, Sample, Sequences, config, everywhere, offsets, same, samples};
@@ -158,7 +159,7 @@ proptest! {
         same(&got, &x.with(&want, size as usize))?;
         // Rows without a dimension of size 1 give the same.
         let got = everywhere(|device| {
-            LoDTensor::from(x.on(device).tensor().squeeze(-1)?).sequence_enumerate(size, pad)
+            LodTensor::from(x.on(device).tensor().squeeze(-1)?).sequence_enumerate(size, pad)
         });
         same(&got, &x.with(&want, size as usize))?;
     }
@@ -167,7 +168,7 @@ proptest! {
     fn windows_at_any_distance(x in samples(), size in 1..6i64, start in prop_oneof![-9..9i64, Just(i64::MIN), Just(i64::MAX)]) {
         let depth = x.lod.len();
         let got = everywhere(|device| {
-            x.on(device).tensor().context_windows(starting_at(size, start), 7, depth).map(LoDTensor::from)
+            x.on(device).tensor().context_windows(starting_at(size, start), 7, depth).map(LodTensor::from)
         });
         let near = start.clamp(-10_000, 10_000);
         let windows = |rows: &Vec<Row>| contexts(rows, size, near, 7.0).concat();
@@ -226,15 +227,15 @@ proptest! {
             }
             if lengths.iter().all(|level| !level.is_empty()) {
                 let data = t.data().unwrap();
-                let made = LoDTensor::from_lengths(&data, lengths.clone()).unwrap();
+                let made = LodTensor::from_lengths(&data, lengths.clone()).unwrap();
                 same(&made.to_host().unwrap(), &x.host())?;
-                let made = LoDTensor::from_lod(&data, wide(&x.lod)).unwrap();
+                let made = LodTensor::from_lod(&data, wide(&x.lod)).unwrap();
                 same(&made.to_host().unwrap(), &x.host())?;
                 // With the levels on the device.
                 let levels: Vec<RaggedTensor<i64>> = (0..x.lod.len()).map(|k| t.lengths(k).unwrap()).collect();
-                let made = LoDTensor::from_lengths(&data, &levels).unwrap();
+                let made = LodTensor::from_lengths(&data, &levels).unwrap();
                 same(&made.to_host().unwrap(), &x.host())?;
-                let moved = LoDTensor::from(data).with_lod(wide(&x.lod)).unwrap();
+                let moved = LodTensor::from(data).with_lod(wide(&x.lod)).unwrap();
                 same(&moved.to_host().unwrap(), &x.host())?;
             }
         }
@@ -245,7 +246,7 @@ proptest! {
 #[test]
 fn sequences_of_strings() {
     let rows = [vec!["a", "bc", ""], vec![], vec!["def"]];
-    let words = |device: &Device| RaggedTensor::<ragged::Str>::from_nested(rows.clone(), device).map(LoDTensor::from);
+    let words = |device: &Device| RaggedTensor::<ragged::Str>::from_nested(rows.clone(), device).map(LodTensor::from);
     let strings = |read: HostTensor| match read.values {
         HostValues::Str(all) => all.into_iter().map(|s| String::from_utf8(s).expect("text")).collect::<Vec<_>>(),
         other => panic!("{} where strings belong", other.dtype()),
@@ -284,7 +285,7 @@ fn a_padding_has_the_shape_of_a_row() {
                 values: HostValues::F32(values.clone()),
             };
             let padding = HostTensor::dense(&padding_shape, HostValues::F32(padding.clone())).to_device(device)?;
-            Ok(LoDTensor::from(x.to_device(device)?).sequence_pad(&padding, ..)?.0)
+            Ok(LodTensor::from(x.to_device(device)?).sequence_pad(&padding, ..)?.0)
         });
         assert_eq!(got.values, HostValues::F32(want), "{shape:?} padded by {padding_shape:?}");
     }

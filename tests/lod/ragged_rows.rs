@@ -1,7 +1,8 @@
 //! The ragged operations that the sequence operations are made of, on other shapes and dtypes.
 
 use proptest::prelude::*;
-use ragged::{DType, HostTensor, HostValues, RaggedTensor, Result, Tensor, starting_at};
+use ragged::opt::starting_at;
+use ragged::{DType, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
 use crate::common::random::Random;
 use crate::common::{devices, devices_and_unfused_cpu, has, numbers};

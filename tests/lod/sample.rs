@@ -1,7 +1,7 @@
 //! Random LoD tensors, and their comparison with loops.
 
 use proptest::prelude::*;
-use ragged::{Device, HostTensor, HostValues, LoDTensor, Result};
+use ragged::{Device, HostTensor, HostValues, LodTensor, Result};
 
 use crate::common;
 use crate::common::outcome::bits;
@@ -55,7 +55,7 @@ impl Sample {
     }
 
     /// The tensor on a device.
-    pub fn on(&self, device: &Device) -> LoDTensor {
+    pub fn on(&self, device: &Device) -> LodTensor {
         self.host().to_device(device).expect("uploaded").into()
     }
 
@@ -110,7 +110,7 @@ pub fn config() -> ProptestConfig {
 }
 
 /// The result of the operation: equal bits on the CPU, on the CPU without fusion and on every GPU.
-pub fn everywhere(operation: impl Fn(&Device) -> Result<LoDTensor>) -> HostTensor {
+pub fn everywhere(operation: impl Fn(&Device) -> Result<LodTensor>) -> HostTensor {
     let mut found: Option<HostTensor> = None;
     for (name, device) in common::devices_and_unfused_cpu() {
         let got = operation(device).and_then(|x| x.to_host()).unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -1,7 +1,7 @@
 //! Operations on several tensors.
 
 use proptest::prelude::*;
-use ragged::{HostTensor, HostValues, LoDTensor, RaggedTensor};
+use ragged::{HostTensor, HostValues, LodTensor, RaggedTensor};
 
 use crate::common::random::Random;
 use crate::sample::{Row, Sample, Sequences, config, everywhere, host, offsets, same, samples};
@@ -87,8 +87,8 @@ proptest! {
         let joined: Sequences =
             (0..x.count()).map(|i| each.iter().flat_map(|sequences| sequences[i].clone()).collect()).collect();
         let got = everywhere(|device| {
-            let all: Vec<LoDTensor> = all.iter().map(|x| x.on(device)).collect();
-            LoDTensor::sequence_concat(&all)
+            let all: Vec<LodTensor> = all.iter().map(|x| x.on(device)).collect();
+            LodTensor::sequence_concat(&all)
         });
         same(&got, &x.with(&joined, x.width))?;
     }
@@ -112,7 +112,7 @@ proptest! {
             let data = host(x.lod.clone(), x.rows.len(), &[width, inner], x.rows.concat()).to_device(device)?;
             let at = HostTensor { values: HostValues::I64(at.iter().map(|&i| i as i64).collect()), ..index.host() };
             let at = HostTensor { inner_shape: vec![index.rows.len(), 1], ..at }.to_device(device)?;
-            LoDTensor::from(data).sequence_scatter(&at.into(), &updates.on(device))
+            LodTensor::from(data).sequence_scatter(&at.into(), &updates.on(device))
         });
         same(&got, &host(x.lod.clone(), x.rows.len(), &[width, inner], want.concat()))?;
     }
@@ -123,9 +123,9 @@ proptest! {
 fn scatters_copy_the_rest() {
     let got = everywhere(|device| {
         let x = RaggedTensor::from_nested([[f32::NAN, -0.0, 1.0]], device)?;
-        let index = LoDTensor::from_nested([vec![2i64, 2]], device)?;
-        let updates = LoDTensor::from_nested([vec![0.25f32, 0.5]], device)?;
-        LoDTensor::from(x).sequence_scatter(&index, &updates)
+        let index = LodTensor::from_nested([vec![2i64, 2]], device)?;
+        let updates = LodTensor::from_nested([vec![0.25f32, 0.5]], device)?;
+        LodTensor::from(x).sequence_scatter(&index, &updates)
     });
     let HostValues::F32(v) = got.values else { panic!("floats") };
     assert!(v[0].is_nan() && v[1].to_bits() == (-0.0f32).to_bits() && v[2] == 1.75, "{v:?}");

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ragged::{Bins, Device, HostTensor, HostValues, RaggedTensor, Result, SparseTensor, binary};
+use ragged::opt::{Bins, binary};
+use ragged::{Device, HostTensor, HostValues, RaggedTensor, Result, SparseTensor};
 
 use crate::common::random::Random;
 use crate::{SIZES, each_device, tensor};

@@ -1,8 +1,7 @@
 //! Bounded norms, sparse ids, and tables in shards.
 
-use ragged::{
-    Combiner, DType, Device, RaggedTensor, Result, ShardStrategy, SparseTensor, Tensor, max_norm, or_default, weighted,
-};
+use ragged::opt::{Combiner, ShardStrategy, max_norm, or_default, weighted};
+use ragged::{DType, Device, RaggedTensor, Result, SparseTensor, Tensor};
 
 use crate::{SIZES, each_device, list, tensor};
 

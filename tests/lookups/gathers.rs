@@ -1,6 +1,7 @@
 //! Vectors of indices in batches, and indices with a default.
 
-use ragged::{Device, RaggedTensor, Result, Str, Tensor, along, batched, s};
+use ragged::opt::{along, batched};
+use ragged::{Device, RaggedTensor, Result, Str, Tensor, s};
 
 use crate::common::random::Random;
 use crate::{SIZES, each_device, list, tensor};

@@ -3,10 +3,8 @@
 
 use std::collections::HashMap;
 
-use ragged::{
-    Combiner, DType, Device, HostTensor, HostValues, RaggedTensor, Result, RowPartition, SparseTensor, Tensor, batched,
-    with_nrows,
-};
+use ragged::opt::{Combiner, along, batched, with_nrows};
+use ragged::{DType, Device, HostTensor, HostValues, RaggedTensor, Result, RowPartition, SparseTensor, Tensor};
 
 use crate::common::devices_and_unfused_cpu;
 
@@ -79,7 +77,7 @@ fn in_rows(x: &Tensor) -> Result<Tensor> {
 /// Every operation that takes indices, ids, lengths or splits as a tensor. The vector holds [`VALID`].
 const OPERATIONS: &[(&str, Operation)] = &[
     ("gather", |x, d| d.rows.gather(x)),
-    ("gather, axis 1", |x, d| d.rows.gather(ragged::along(x, 1))),
+    ("gather, axis 1", |x, d| d.rows.gather(along(x, 1))),
     ("batch_gather", |x, d| d.rows.batch_gather(&in_rows(x)?)),
     ("gather_nd", |x, d| d.rows.gather_nd(&x.expand_dims(1)?)),
     ("gather_nd, batched", |x, d| d.rows.gather_nd(batched(&x.expand_dims(1)?, 1))),

@@ -14,7 +14,8 @@ mod padding;
 mod products;
 mod sparse_rows;
 
-use ragged::{Device, Element, FromNested, IntoNested, RaggedTensor, Result, Tensor};
+use ragged::arguments::{FromNested, IntoNested};
+use ragged::{Device, Element, RaggedTensor, Result, Tensor};
 
 /// Every device: the CPU with and without fusion, and the GPUs.
 fn each_device() -> impl Iterator<Item = (&'static str, &'static Device)> {

@@ -1,6 +1,7 @@
 //! Paddings of dense tensors that become ragged.
 
-use ragged::{Device, RaggedTensor, Result, Str, Tensor, with_ragged_rank};
+use ragged::opt::{Padding, with_ragged_rank};
+use ragged::{Device, RaggedTensor, Result, Str, Tensor};
 
 use crate::each_device;
 
@@ -21,7 +22,7 @@ fn a_padding_is_a_number_a_string_or_a_tensor() -> Result<()> {
         let rows = RaggedTensor::from_tensor_with_padding(&words, "-")?;
         assert_eq!(rows.to_nested()?.to_string(), "[[b'a', b'-', b'bc'], [], [b'', b'd']]", "{name}");
         let zeros = RaggedTensor::dense([0, 1, 0, 0], &[2, 2], device)?;
-        let rows = RaggedTensor::from_tensor_with_padding(&zeros, ragged::Padding::Zero)?;
+        let rows = RaggedTensor::from_tensor_with_padding(&zeros, Padding::Zero)?;
         assert_eq!(rows.to_nested()?.to_string(), "[[0, 1], []]", "{name}");
         // Elements of two numbers: one value stands for both.
         let pairs = RaggedTensor::dense([1, 0, 0, 2, 0, 0, 0, 0], &[2, 2, 2], device)?;

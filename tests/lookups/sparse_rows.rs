@@ -62,7 +62,7 @@ fn ragged_tensors_come_back() -> Result<()> {
                 "[[[[[1]], [[], [2]]]], [], [[[[3, 4]]]]]",
             ][depth - 1];
             let value: ragged::Nested = nested(text);
-            let x = Tensor::constant(&value, &ragged::ConstantOptions::default(), device)?;
+            let x = Tensor::constant(&value, &ragged::opt::ConstantOptions::default(), device)?;
             let back = Tensor::from_sparse(&x.to_sparse()?)?;
             assert_eq!(back.to_nested()?.to_string(), text, "{name}");
         }

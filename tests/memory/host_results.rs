@@ -2,9 +2,10 @@
 
 use std::io::Read;
 
+use ragged::opt::{ConstantOptions, NumberFormat};
 use ragged::{
-    ConstantOptions, CpuOptions, Device, Error, HostTensor, HostValues, JsonLines, Nested, NumberFormat, RaggedTensor,
-    Result, StructuredTensor, Tensor,
+    CpuOptions, Device, Error, HostTensor, HostValues, JsonLines, Nested, RaggedTensor, Result, StructuredTensor,
+    Tensor,
 };
 
 use crate::child::{is_child, output, ran_in_child, refused_within};

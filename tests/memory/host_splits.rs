@@ -20,7 +20,7 @@ fn splits_are_counted_before_they_are_built() -> Result<()> {
     refused_within("row ids", MOST, || RaggedTensor::from_value_rowids(&values, ids, &device));
     refused_within("unchecked row ids", MOST, || RaggedTensor::from_value_rowids_unchecked(&values, ids, &device));
     refused_within("a number of rows", MOST, || {
-        RaggedTensor::from_value_rowids(&values, ragged::with_nrows(&[0i64, 0, 1], 1 << 28), &device)
+        RaggedTensor::from_value_rowids(&values, ragged::opt::with_nrows(&[0i64, 0, 1], 1 << 28), &device)
     });
     let lengths = vec![0i64; 1 << 23];
     refused_within("lengths", MOST, || RowPartition::from_row_lengths(&lengths, &device));

@@ -1,6 +1,6 @@
 //! Operations that give many tensors: their number is limited, and their memory is counted before they are made.
 
-use ragged::{CpuOptions, Device, Error, LoDTensor, RaggedTensor, Result, SparseTensor};
+use ragged::{CpuOptions, Device, Error, LodTensor, RaggedTensor, Result, SparseTensor};
 
 use crate::child::{ran_in_child, refused_within};
 
@@ -25,7 +25,7 @@ fn many_tensors_are_counted_before_they_are_made() -> Result<()> {
     refused_within("dynamic_partition", 8 * MIB, || column.dynamic_partition(&groups, MANY as i64));
     let sparse = SparseTensor::from_dense(&x)?;
     refused_within("sparse split", 8 * MIB, || sparse.split(MANY as i64, 1));
-    let sequences = LoDTensor::from_lengths(&column, [&sizes])?;
+    let sequences = LodTensor::from_lengths(&column, [&sizes])?;
     refused_within("to_list", 8 * MIB, || sequences.to_list());
     assert_eq!(x.slice(ragged::s![.., ..3])?.unzip()?[2].to_vec()?, [1]);
     assert_eq!(column.split(1 << 4, 0)?[15].shape(), [Some(MANY >> 4)]);
@@ -49,7 +49,7 @@ fn more_tensors_than_a_list_holds_are_an_error() -> Result<()> {
     most(refused_within("split by sizes", 130 * MIB, || column.split(sizes.as_slice(), 0)));
     most(refused_within("split of columns", 8 * MIB, || x.split(n as i64, 1)));
     most(refused_within("dynamic_partition", 8 * MIB, || column.dynamic_partition(&groups, n as i64)));
-    let sequences = LoDTensor::from_lengths(&column, [&sizes])?;
+    let sequences = LodTensor::from_lengths(&column, [&sizes])?;
     most(refused_within("to_list", 8 * MIB, || sequences.to_list()));
     Ok(())
 }

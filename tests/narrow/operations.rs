@@ -1,6 +1,7 @@
 //! Operations on rows next to the same operations in the wide type.
 
-use ragged::{DType, Result, Tensor, bf16, descending, exclusive, f16, reversed};
+use ragged::opt::{descending, exclusive, reversed};
+use ragged::{DType, Result, Tensor, bf16, f16};
 
 use crate::common::{self, fused_and_not as backends};
 use crate::numbers::rows;
@@ -30,9 +31,9 @@ fn every_operation_computes_in_the_wide_type_and_rounds_once() {
         ("slice", |x| x.slice(ragged::s![..;-1, 1..;2])),
         ("concat", |x| Tensor::concat(&[x, x], 1)),
         ("reverse", |x| x.reverse(1)),
-        ("to_tensor", |x| x.slice(ragged::s![..6])?.to_tensor(ragged::Padding::Zero)),
+        ("to_tensor", |x| x.slice(ragged::s![..6])?.to_tensor(ragged::opt::Padding::Zero)),
         ("matmul", |x| {
-            let rows = x.slice(ragged::s![..6])?.to_tensor(ragged::Padding::Zero)?;
+            let rows = x.slice(ragged::s![..6])?.to_tensor(ragged::opt::Padding::Zero)?;
             rows.matmul(rows.t())
         }),
     ];

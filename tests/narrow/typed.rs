@@ -1,6 +1,7 @@
 //! Operators of typed tensors.
 
-use ragged::{Device, Operand, RaggedTensor, bf16, f16, ragged};
+use ragged::arguments::Operand;
+use ragged::{Device, RaggedTensor, bf16, f16, ragged};
 
 use crate::numbers::{dense, read};
 

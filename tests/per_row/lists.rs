@@ -1,7 +1,8 @@
 //! Random nested lists, and their transfer to and from devices.
 
 use proptest::prelude::*;
-use ragged::{Device, FromNested, IntoNested, Number, RaggedTensor};
+use ragged::arguments::{FromNested, IntoNested};
+use ragged::{Device, Number, RaggedTensor};
 
 use crate::common;
 

@@ -1,7 +1,8 @@
 //! Sets, membership, and searches in sorted rows.
 
 use proptest::prelude::*;
-use ragged::{RaggedTensor, right_of};
+use ragged::RaggedTensor;
+use ragged::opt::right_of;
 
 use crate::lists::{Rows, config, devices, each, nested, on, rows};
 

@@ -1,13 +1,14 @@
 //! Errors of products: shapes, ranks and dtypes that do not match.
 
-use ragged::{Device, Error, Factor, HostTensor, Result};
+use ragged::opt::Factor;
+use ragged::{Device, Error, HostTensor, Result};
 
 use super::common;
 use super::matrix::{host, on};
 
 fn product(a: &HostTensor, b: &HostTensor, t: [bool; 2], device: &Device, hidden: bool) -> Result<HostTensor> {
     let (a, b) = (on(a, device, hidden), on(b, device, hidden));
-    Factor { tensor: &a, transposed: t[0] }.matmul(Factor { tensor: &b, transposed: t[1] })?.to_host()
+    Factor::from(&a).transposed(t[0]).matmul(Factor::from(&b).transposed(t[1]))?.to_host()
 }
 
 #[test]

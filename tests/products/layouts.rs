@@ -1,6 +1,7 @@
 //! Products in every layout, every dtype and sizes around the edges of tiles, compared with the definition.
 
-use ragged::{Device, Factor, HostTensor};
+use ragged::opt::Factor;
+use ragged::{Device, HostTensor};
 
 use super::common;
 use super::common::random::Random;
@@ -17,9 +18,7 @@ fn check<T: Number>(
     for (name, device) in devices.iter().filter(|(_, d)| common::has(d, T::DTYPE)) {
         for hidden in [false, true] {
             let [x, y] = [a, b].map(|t| on(t, device, hidden));
-            let got = Factor { tensor: &x, transposed: ta }
-                .matmul(Factor { tensor: &y, transposed: tb })
-                .and_then(|t| t.to_host());
+            let got = Factor::from(&x).transposed(ta).matmul(Factor::from(&y).transposed(tb)).and_then(|t| t.to_host());
             let got = got.unwrap_or_else(|e| panic!("{what} {} on {name}, hidden {hidden}: {e}", T::DTYPE));
             let at = format!("{what} {} {ta} {tb} on {name}, hidden {hidden}", T::DTYPE);
             assert_eq!(got.nested_row_splits, want.nested_row_splits, "{at}");

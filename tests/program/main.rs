@@ -5,9 +5,10 @@ mod common;
 mod shared_sizes;
 
 use common::devices;
+use ragged::opt::keep;
 use ragged::{
     CpuOptions, DType, Device, DeviceOptions, Error, HostTensor, HostValues, Program, RaggedTensor, Result, Str,
-    Tensor, TensorSpec, Tuning, keep, s,
+    Tensor, TensorSpec, Tuning, s,
 };
 
 fn ragged_f32() -> TensorSpec {

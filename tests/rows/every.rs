@@ -1,9 +1,9 @@
 //! Every dtype at every rank: an operation on small whole numbers must give the same numbers as on i32, whose results
 //! other tests compare with nested lists.
 
-use ragged::{
-    DType, Device, Fill, HostTensor, HostValues, Index, Result, Tensor, along, descending, exclusive, keep, reversed,
-};
+use ragged::arguments::Index;
+use ragged::opt::{Fill, along, descending, exclusive, keep, reversed};
+use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor};
 
 use crate::common;
 use crate::nest::{Random, ints, on};

@@ -1,6 +1,7 @@
 //! Masks, selections, and the indices at which a condition holds.
 
-use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor, keep};
+use ragged::opt::keep;
+use ragged::{DType, Device, DeviceOptions, Error, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
 use crate::common;
 use crate::devices;

@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-use ragged::{DType, Device, Error, HostTensor, HostValues, Operand, Result, Tensor};
+use ragged::arguments::Operand;
+use ragged::{DType, Device, Error, HostTensor, HostValues, Result, Tensor};
 
 use crate::nest::{Random, on};
 use crate::{common, devices, outcome};

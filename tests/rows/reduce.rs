@@ -1,6 +1,8 @@
 //! Reductions over every set of axes.
 
-use ragged::{Axes, Device, HostTensor, HostValues, ReduceAxes, Tensor};
+use ragged::arguments::Axes;
+use ragged::opt::ReduceAxes;
+use ragged::{Device, HostTensor, HostValues, Tensor};
 
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
 
@@ -71,7 +73,7 @@ fn check(x: &HostTensor, axes: &[usize], keep: bool, device: &Device) {
     let (want, ragged) = members(x, axes, keep);
     let list: Vec<i64> = axes.iter().map(|&a| a as i64).collect();
     let run = |f: fn(&Tensor, ReduceAxes) -> ragged::Result<Tensor>| -> HostTensor {
-        f(&on(x, device), ReduceAxes { axes: Axes::List(list.clone()), keep })
+        f(&on(x, device), ReduceAxes::from(Axes::List(list.clone())).keep(keep))
             .and_then(|t| t.to_host())
             .expect("a reduction")
     };
@@ -130,7 +132,7 @@ fn device_known_sizes() {
                 let keep = random.below(2) == 1;
                 let run = |t: &Tensor| {
                     let t = t
-                        .reduce_sum(ReduceAxes { axes: Axes::List(axes.clone()), keep })
+                        .reduce_sum(ReduceAxes::from(Axes::List(axes.clone())).keep(keep))
                         .and_then(|t| t.to_host())
                         .expect("a reduction");
                     positions(&t).map(&mut |&p| ints(&t)[p])

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ragged::{Device, HostTensor, HostValues, ScanAxis, Tensor, reversed};
+use ragged::opt::{ScanAxis, reversed};
+use ragged::{Device, HostTensor, HostValues, Tensor};
 
 use crate::common;
 use crate::nest::{Nest, Random, both_devices, device_sized, ints, on, positions};
@@ -63,26 +64,26 @@ fn check(x: &HostTensor, t: &Tensor) {
         let v = ints(x);
         for flags in FLAGS {
             let (exclusive, reversed) = flags;
-            let got = read(t.cumsum(ScanAxis { axis: a, exclusive, reversed }));
+            let got = read(t.cumsum(ScanAxis::from(a).exclusive(exclusive).reversed(reversed)));
             assert_eq!(got.nested_row_splits, x.nested_row_splits);
             assert_eq!(
                 ints(&got),
                 naive(x, v, axis, flags, 0, i32::wrapping_add),
                 "sum along {axis} {flags:?} of {x:?}"
             );
-            let got = read(t.cumprod(ScanAxis { axis: a, exclusive, reversed }));
+            let got = read(t.cumprod(ScanAxis::from(a).exclusive(exclusive).reversed(reversed)));
             assert_eq!(ints(&got), naive(x, v, axis, flags, 1, i32::wrapping_mul), "product along {axis} of {x:?}");
         }
         for reversed in [false, true] {
             let want = naive(x, v, axis, (false, reversed), i32::MIN, i32::max);
             assert_eq!(
-                ints(&read(t.cummax(ScanAxis { axis: a, exclusive: false, reversed }))),
+                ints(&read(t.cummax(ScanAxis::from(a).reversed(reversed)))),
                 want,
                 "maximum along {axis} of {x:?}"
             );
             let want = naive(x, v, axis, (false, reversed), i32::MAX, i32::min);
             assert_eq!(
-                ints(&read(t.cummin(ScanAxis { axis: a, exclusive: false, reversed }))),
+                ints(&read(t.cummin(ScanAxis::from(a).reversed(reversed)))),
                 want,
                 "minimum along {axis} of {x:?}"
             );
@@ -144,7 +145,7 @@ macro_rules! every_integer {
                     let t = on(&x, &device);
                     for flags in FLAGS {
                         let want = naive(&x, &values, 1, flags, 0, <$t>::wrapping_add);
-                        let got = t.cumsum(ScanAxis { axis: 1, exclusive: flags.0, reversed: flags.1 }).and_then(|t| t.to_host()).expect("a scan");
+                        let got = t.cumsum(ScanAxis::from(1).exclusive(flags.0).reversed(flags.1)).and_then(|t| t.to_host()).expect("a scan");
                         assert!(got.values == HostValues::$v(want), "{flags:?} of {inner} columns on {name}");
                     }
                     let want = naive(&x, &values, 1, (false, true), <$t>::MIN, <$t>::max);
@@ -193,7 +194,7 @@ fn floats_have_the_same_bits_everywhere_and_are_accurate() {
                 let run = |device: &Device| {
                     bits(
                         &on(&x, device)
-                            .cumsum(ScanAxis { axis: 1, exclusive: flags.0, reversed: flags.1 })
+                            .cumsum(ScanAxis::from(1).exclusive(flags.0).reversed(flags.1))
                             .expect("recorded"),
                     )
                 };

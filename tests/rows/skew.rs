@@ -1,9 +1,8 @@
 //! Every row kernel on very skewed rows: the GPU gives the CPU's bits, and rows are batch-invariant.
 
-use ragged::{
-    DType, Device, DeviceOptions, HostTensor, HostValues, Index, Result, Tensor, descending, exclusive, keep, nonempty,
-    reversed,
-};
+use ragged::arguments::Index;
+use ragged::opt::{descending, exclusive, keep, nonempty, reversed};
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Result, Tensor};
 
 use crate::common::{self, random::splits};
 use crate::nest::on;

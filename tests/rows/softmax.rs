@@ -1,6 +1,8 @@
 //! `softmax`, `log_softmax`, `reduce_logsumexp` and `l2_normalize` over every axis, compared with naive loops.
 
-use ragged::{Axes, Device, Error, HostTensor, HostValues, Seed, Tensor, keep};
+use ragged::arguments::Axes;
+use ragged::opt::keep;
+use ragged::{Device, Error, HostTensor, HostValues, Seed, Tensor};
 
 use crate::nest::{Nest, Random, both_devices, on, positions};
 

@@ -1,8 +1,8 @@
 //! A model of many programs, and inputs for them.
 
+use ragged::opt::{descending, keep};
 use ragged::{
-    DType, Device, ElementFunction, LoadOptions, Program, RaggedTensor, Result, SavedModel, Tensor, TensorSpec,
-    descending, keep, s,
+    DType, Device, ElementFunction, LoadOptions, Program, RaggedTensor, Result, SavedModel, Tensor, TensorSpec, s,
 };
 
 type Steps = ElementFunction<fn(u32) -> u32>;

@@ -1,6 +1,7 @@
 //! Programs of files: what they share with tensors, where they run, and what happens to ones that break a rule.
 
-use ragged::{DType, Device, Program, RaggedTensor, Result, SavedModel, Tensor, TensorSpec, keep};
+use ragged::opt::keep;
+use ragged::{DType, Device, Program, RaggedTensor, Result, SavedModel, Tensor, TensorSpec};
 use serde_json::{Value, json};
 
 use crate::bits;

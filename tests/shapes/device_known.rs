@@ -1,6 +1,7 @@
 //! Device-known sizes: the same results, without a wait.
 
-use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Result, Tensor, nonempty};
+use ragged::opt::nonempty;
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, Result, Tensor};
 
 use crate::common::devices_and_unfused_cpu as backends;
 use crate::lists::{list, nested, nrows, samples, unknown};

@@ -1,6 +1,7 @@
 //! Operations that change the dimensions: `expand_dims`, `squeeze`, `merge_dims`, `reshape` and `broadcast_to`.
 
-use ragged::{Axes, DType, Device, HostTensor, HostValues, Result, Tensor};
+use ragged::arguments::Axes;
+use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor};
 
 use crate::lists::{at_depth, everywhere, list, merged, nested, rank, row, samples};
 use crate::nest::{Nest, on};

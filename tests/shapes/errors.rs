@@ -1,6 +1,7 @@
 //! Errors: at the read where only the device knows the size, else at the call; never a panic.
 
-use ragged::{DType, Device, Error, HostTensor, HostValues, Lengths, RaggedShape, Result, RowPartition, Tensor, along};
+use ragged::opt::along;
+use ragged::{DType, Device, Error, HostTensor, HostValues, Lengths, RaggedShape, Result, RowPartition, Tensor};
 
 use crate::common::devices_and_unfused_cpu as backends;
 use crate::lists::{nested, row, samples, unknown};

@@ -1,6 +1,7 @@
 //! Elements that are added: `fill_empty_rows` and `one_hot`.
 
-use ragged::{DType, HostTensor, HostValues, Tensor, along};
+use ragged::opt::along;
+use ragged::{DType, HostTensor, HostValues, Tensor};
 
 use crate::lists::{at_depth, everywhere, list, nested, rank, samples};
 use crate::nest::{Nest, Random, positions};

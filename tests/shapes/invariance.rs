@@ -12,7 +12,12 @@ fn rows_are_batch_invariant() {
         for (what, run) in [
             ("merge_dims", (|x| x.merge_dims(1, 2)) as fn(&Tensor) -> Result<Tensor>),
             ("fill_empty_rows", |x| {
-                Ok(x.fill_empty_rows(if x.dtype() == DType::Str { ragged::Operand::from("?") } else { 9.into() })?.0)
+                Ok(x.fill_empty_rows(if x.dtype() == DType::Str {
+                    ragged::arguments::Operand::from("?")
+                } else {
+                    9.into()
+                })?
+                .0)
             }),
             ("expand_dims", |x| x.expand_dims(2)),
             ("one_hot", |x| if x.dtype() == DType::Str { Ok(x.clone()) } else { x.one_hot(3, 1f32, 0f32) }),

@@ -1,7 +1,9 @@
 //! Unsorted, repeated, negative and too large coordinates, and arguments that do not fit: clear errors, after which the
 //! tensors are as before.
 
-use ragged::{Axes, DType, Device, Error, HostTensor, HostValues, Result, SparseTensor, Tensor, expanding};
+use ragged::arguments::Axes;
+use ragged::opt::expanding;
+use ragged::{DType, Device, Error, HostTensor, HostValues, Result, SparseTensor, Tensor};
 
 use crate::each_device;
 use crate::twin::Twin;
@@ -204,7 +206,7 @@ fn arguments() {
             ("cross of rank 3", SparseTensor::cross([&deep]).map(drop)),
             ("sparse_to_dense", floats.values().sparse_to_dense(&[3], 1, 0).map(drop)),
             ("sparse_to_dense of sizes", x.values().sparse_to_dense(&[3], &mask(3), false).map(drop)),
-            ("segments", x.values().sparse_segment_sum(x.values(), ragged::with_nrows(x.values(), -1)).map(drop)),
+            ("segments", x.values().sparse_segment_sum(x.values(), ragged::opt::with_nrows(x.values(), -1)).map(drop)),
         ];
         for (what, outcome) in wrong {
             let error = outcome.err().unwrap_or_else(|| panic!("{what} succeeds on {name}"));
@@ -228,7 +230,7 @@ fn segments_out_of_range() {
             (vec![0, 1], vec![-1, 0], 2),
         ] {
             let (at, ids) = (column(at), column(ids));
-            let sums = x.sparse_segment_sum(&at, ragged::with_nrows(&ids, n)).and_then(|t| t.to_host());
+            let sums = x.sparse_segment_sum(&at, ragged::opt::with_nrows(&ids, n)).and_then(|t| t.to_host());
             assert!(matches!(sums, Err(Error::Check { .. })), "{name}: {sums:?}");
         }
     }

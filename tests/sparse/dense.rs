@@ -1,7 +1,9 @@
 //! Operations with dense or ragged operands and results, on random entries.
 
 use proptest::prelude::*;
-use ragged::{Axes, CrossInput, DType, HostTensor, HostValues, SparseTensor, Tensor, keep, with_nrows};
+use ragged::arguments::{Axes, CrossInput};
+use ragged::opt::{keep, with_nrows};
+use ragged::{DType, HostTensor, HostValues, SparseTensor, Tensor};
 
 use crate::twin::{Twin, Value, most, sum};
 use crate::{each_device, gives, gives_dense, some, twins};
@@ -134,7 +136,7 @@ proptest! {
                 let of = column(ids.iter().map(|&(id, _)| id).collect(), device);
                 let of = || match num_segments {
                     Some(n) => with_nrows(&of, n).into(),
-                    None => ragged::SegmentIds::from(&of),
+                    None => ragged::opt::SegmentIds::from(&of),
                 };
                 let got = x.sparse_segment_sum(&at, of())?.to_host()?;
                 prop_assert_eq!(got.values, HostValues::I32(sums.clone()), "{}", name);

@@ -1,7 +1,9 @@
 //! Operations that give sparse tensors, on random entries.
 
 use proptest::prelude::*;
-use ragged::{Axes, HostTensor, HostValues, SparseTensor, Tensor, expanding, keep};
+use ragged::arguments::Axes;
+use ragged::opt::{expanding, keep};
+use ragged::{HostTensor, HostValues, SparseTensor, Tensor};
 
 use crate::twin::{Twin, most, sum};
 use crate::{each_device, gives, some, twins};

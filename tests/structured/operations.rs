@@ -1,8 +1,9 @@
 //! Operations on records, beyond the cases of the conformance family.
 
+use ragged::opt::{along, batched};
 use ragged::{
     DType, Device, Ellipsis, FieldPath, FieldValue, HostTensor, HostValues, NewAxis, RaggedShape, Result, RowPartition,
-    StructuredTensor, Update, along, batched, keys,
+    StructuredTensor, Update, keys,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use ragged::{Device, FieldValue, Index, Key, StructuredTensor};
+use ragged::arguments::Index;
+use ragged::{Device, FieldValue, Key, StructuredTensor};
 use serde_json::{Map, Value, json};
 
 use crate::common::{devices, outcome::bits};
@@ -82,6 +83,7 @@ fn all_bits(value: &FieldValue) -> Vec<String> {
     match value {
         FieldValue::Tensor(t) => vec![bits(&t.to_host().expect("read"))],
         FieldValue::Records(r) => r.fields().flat_map(|(_, field)| all_bits(field)).collect(),
+        other => panic!("{other:?} of another kind"),
     }
 }
 

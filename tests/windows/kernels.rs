@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor, descending, keep, s, shaped};
+use ragged::opt::{descending, keep, shaped};
+use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor, s};
 
 use crate::common::outcome::{bits, outcome};
 use crate::inputs::{Op, bytes, floats, indices, longs, ragged, repeated, shorts, smallest, windowed};

@@ -1,6 +1,7 @@
 //! Arrays of hundreds of megabytes, with the adapter's own binding limit.
 
-use ragged::{Device, HostTensor, HostValues, Tensor, keep, s, shaped};
+use ragged::opt::{keep, shaped};
+use ragged::{Device, HostTensor, HostValues, Tensor, s};
 
 use crate::common;
 use crate::common::outcome::same_bits;

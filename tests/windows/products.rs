@@ -1,6 +1,7 @@
 //! Matrix products of arrays of many windows.
 
-use ragged::{DType, Device, Factor, HostTensor, HostValues, Result, Tensor};
+use ragged::opt::Factor;
+use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor};
 
 use crate::common;
 use crate::common::outcome::{bits, outcome};
@@ -8,7 +9,7 @@ use crate::inputs::{scrambled, smallest};
 
 /// The outcome of a product of two tensors, each transposed or not.
 fn product_of((a, left): (&Tensor, bool), (b, right): (&Tensor, bool)) -> String {
-    let product = Factor { tensor: a, transposed: left }.matmul(Factor { tensor: b, transposed: right });
+    let product = Factor::from(a).transposed(left).matmul(Factor::from(b).transposed(right));
     outcome(&product.and_then(|t| t.to_host()), bits)
 }
 

@@ -1,7 +1,8 @@
 //! `ragged`.
 
 use anyhow::{Result, bail};
-use ragged::{Device, HostTensor, HostValues, Tensor, exclusive};
+use ragged::opt::exclusive;
+use ragged::{Device, HostTensor, HostValues, Tensor};
 
 use crate::inputs::Inputs;
 use crate::workloads;

@@ -2,7 +2,8 @@
 //!
 //! The benchmark `text_loop` compiles this file too.
 
-use ragged::{RaggedTensor, Str, Tensor, any_of, nonempty, s};
+use ragged::opt::{any_of, nonempty};
+use ragged::{RaggedTensor, Str, Tensor, s};
 
 /// Bytes that separate words.
 pub const SPACES: &[u8] = b" \t\r\x0b\x0c";

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use ragged::{Device, Encoding, HostTensor, HostValues, SparseTensor, Tensor, eval, white_space};
+use ragged::opt::{Encoding, white_space};
+use ragged::{Device, HostTensor, HostValues, SparseTensor, Tensor, eval};
 use serde::Serialize;
 
 use crate::count::count;

@@ -1,6 +1,7 @@
 //! The measured operations.
 
-use ragged::{Result, Tensor, s, shaped};
+use ragged::opt::shaped;
+use ragged::{Result, Tensor, s};
 
 use crate::inputs::{Inputs, PADDED, Rows, TAKEN, THRESHOLD};
 use crate::least;

@@ -27,7 +27,7 @@ operations! {
     /// The integers are counted along `axis` and all axes below it, or in all (`..`). `axis` 0 or `..` gives a vector
     /// of counts; a deeper axis gives such a vector for each row: `[n, (r)]` along axis 1 gives `[n, bins]`, and the
     /// dimensions above stay as they are. The counts are i32. The number of bins is the largest value plus 1, or as
-    /// [`Bins`] says; with [`binary`](crate::binary)`(bins)` each is 1 where the value occurs. Empty rows count
+    /// [`Bins`] says; with [`binary`](crate::opt::binary)`(bins)` each is 1 where the value occurs. Empty rows count
     /// nothing. Floats must be whole numbers. Counts are integers and do not depend on the order: the same on every
     /// backend.
     ///
@@ -68,8 +68,8 @@ operations! {
     ///
     /// # Errors
     /// Byte strings as values; an axis out of range, or several; a negative number of bins, or
-    /// [`binary`](crate::binary) bins; 2^32 - 1 sums or more; weights of another layout or on another device, of bools
-    /// or byte strings. At the read: negative values, floats that are not whole numbers.
+    /// [`binary`](crate::opt::binary) bins; 2^32 - 1 sums or more; weights of another layout or on another device, of
+    /// bools or byte strings. At the read: negative values, floats that are not whole numbers.
     ///
     /// # Cost
     /// Up to 512 bins in all: one pass over the values and the weights. More bins: a stable sort of the values, and a
@@ -230,8 +230,8 @@ impl<T: Number> RaggedTensor<T> {
     ///
     /// # Errors
     /// Byte strings as values; an axis out of range, or several; a negative number of bins, or
-    /// [`binary`](crate::binary) bins; 2^32 - 1 sums or more; weights of another layout or on another device. At the
-    /// read: negative values, floats that are not whole numbers.
+    /// [`binary`](crate::opt::binary) bins; 2^32 - 1 sums or more; weights of another layout or on another device. At
+    /// the read: negative values, floats that are not whole numbers.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

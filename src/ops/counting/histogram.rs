@@ -26,8 +26,8 @@ operations! {
     /// The `bins` bins divide `range`. Values are counted along `axis` and all axes below it, or in all (`..`): `axis`
     /// 0 or `..` gives a vector of counts; a deeper axis gives such a vector for each row, `[n, bins]` for axis 1. The
     /// counts are i32. A bin includes its lower bound; `low..=high` includes `high` in the last one. Values outside the
-    /// range are not counted, or with [`clamped`](crate::clamped)`(range)` in the first and the last bin. NaN is not
-    /// counted. Empty rows count nothing.
+    /// range are not counted, or with [`clamped`](crate::opt::clamped)`(range)` in the first and the last bin. NaN is
+    /// not counted. Empty rows count nothing.
     ///
     /// Values are compared with the bounds in f32, in f64 if they are f64 or integers of 32 or 64 bits; integers that
     /// f64 does not represent are compared exactly. Counts do not depend on the order: the same on every backend.
@@ -60,8 +60,8 @@ operations! {
     ///
     /// Gives i32; the shape stays. The `bins` bins divide `range`. A bin includes its lower bound; `low..=high`
     /// includes `high` in the last one. A value outside the range is in no bin, or with
-    /// [`clamped`](crate::clamped)`(range)` in the first or the last one. NaN is in none. Values are compared with the
-    /// bounds in f32, in f64 if they are f64 or integers of 32 or 64 bits; integers that f64 does not represent are
+    /// [`clamped`](crate::opt::clamped)`(range)` in the first or the last one. NaN is in none. Values are compared with
+    /// the bounds in f32, in f64 if they are f64 or integers of 32 or 64 bits; integers that f64 does not represent are
     /// compared exactly.
     ///
     /// TensorFlow's operation clamps, as `clamped(low..high)` does. NumPy's name is `digitize`.
@@ -74,7 +74,8 @@ operations! {
     /// One map. Nothing is read back.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, clamped};
+    /// use ragged::opt::clamped;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![0.0f32, 0.75, 1.0], vec![], vec![-3.0]], &Device::cpu())?;
     /// assert_eq!(x.histogram_bins(0.0..1.0, 2)?.to_vec()?, [0, 1, -1, -1]);
     /// assert_eq!(x.histogram_bins(clamped(0.0..1.0), 2)?.to_vec()?, [0, 1, 1, 0]);

@@ -4,6 +4,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 
 /// One item of a slice: a selection along one dimension, or a new dimension. Made by [`s!`](crate::s).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Index {
     /// One element; a negative index counts from the end. The dimension disappears.
     At(i64),
@@ -70,7 +71,8 @@ impl Index {
     /// The same slice with that step; other items stay unchanged.
     ///
     /// ```
-    /// use ragged::{Device, Index, RaggedTensor};
+    /// use ragged::arguments::Index;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![4]], &Device::cpu())?;
     /// let y = x.slice([Index::ALL, Index::ALL.step_by(-1)])?;
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[3, 2, 1], [4]]>");
@@ -178,7 +180,8 @@ from_integers!(i32, i64, usize);
 /// [`Ellipsis`](struct@Ellipsis). Negative bounds and integers count from the end.
 ///
 /// ```
-/// use ragged::{Ellipsis, Index, NewAxis, s};
+/// use ragged::arguments::Index;
+/// use ragged::{Ellipsis, NewAxis, s};
 /// let index = s![-1, 1..3, ..;-1, NewAxis, Ellipsis];
 /// assert_eq!(index[0], Index::At(-1));
 /// assert_eq!(index[1], Index::Slice { start: Some(1), stop: Some(3), step: 1 });
@@ -188,19 +191,19 @@ from_integers!(i32, i64, usize);
 #[macro_export]
 macro_rules! s {
     (@items [$($done:expr,)*]) => {
-        $crate::Index::list([$($done,)*])
+        $crate::arguments::Index::list([$($done,)*])
     };
     (@items [$($done:expr,)*] $item:expr; $step:expr) => {
-        $crate::s![@items [$($done,)* $crate::Index::from($item).step_by($step),]]
+        $crate::s![@items [$($done,)* $crate::arguments::Index::from($item).step_by($step),]]
     };
     (@items [$($done:expr,)*] $item:expr; $step:expr, $($rest:tt)*) => {
-        $crate::s![@items [$($done,)* $crate::Index::from($item).step_by($step),] $($rest)*]
+        $crate::s![@items [$($done,)* $crate::arguments::Index::from($item).step_by($step),] $($rest)*]
     };
     (@items [$($done:expr,)*] $item:expr) => {
-        $crate::s![@items [$($done,)* $crate::Index::from($item),]]
+        $crate::s![@items [$($done,)* $crate::arguments::Index::from($item),]]
     };
     (@items [$($done:expr,)*] $item:expr, $($rest:tt)*) => {
-        $crate::s![@items [$($done,)* $crate::Index::from($item),] $($rest)*]
+        $crate::s![@items [$($done,)* $crate::arguments::Index::from($item),] $($rest)*]
     };
     ($($items:tt)*) => {
         $crate::s![@items [] $($items)*]

@@ -31,7 +31,7 @@ impl<T: Element> RaggedTensor<T> {
     /// Reads the tensor into an array, with every row padded or cropped to one length.
     ///
     /// Every dimension is as large as its longest row, and a uniform dimension keeps its size, unless
-    /// [`shaped`](crate::shaped) gives the size, as in [`RaggedTensor::to_tensor`]. An empty row is all padding.
+    /// [`shaped`](crate::opt::shaped) gives the size, as in [`RaggedTensor::to_tensor`]. An empty row is all padding.
     ///
     /// # Errors
     /// A padding that is not one value of the dtype, or that does not broadcast to the inner dimensions; a shape of

@@ -22,9 +22,9 @@ operations! {
     /// One-hot encoding: for each integer `i`, a vector of `depth` elements that is `on` at index `i` and `off`
     /// elsewhere.
     ///
-    /// The vectors form a new innermost dimension, or the one of [`along`](crate::along)`(depth, axis)`, which must lie
-    /// below the ragged ones. The dtype is that of `on` and `off`; TensorFlow's default values are 1f32 and 0f32. An
-    /// index that is negative, or not below `depth`, gives a vector of `off`. Empty rows stay empty.
+    /// The vectors form a new innermost dimension, or the one of [`along`](crate::opt::along)`(depth, axis)`, which
+    /// must lie below the ragged ones. The dtype is that of `on` and `off`; TensorFlow's default values are 1f32 and
+    /// 0f32. An index that is negative, or not below `depth`, gives a vector of `off`. Empty rows stay empty.
     ///
     /// # Errors
     /// Indices that are not integers; `on` and `off` of different dtypes; an axis out of range, or not below the ragged
@@ -112,9 +112,9 @@ impl<T: Element> RaggedTensor<T> {
     /// One-hot encoding: for each integer `i`, a vector of `depth` elements that is `on` at index `i` and `off`
     /// elsewhere.
     ///
-    /// The vectors form a new innermost dimension, or the one of [`along`](crate::along)`(depth, axis)`, which must lie
-    /// below the ragged ones. An index that is negative, or not below `depth`, gives a vector of `off`. Empty rows stay
-    /// empty.
+    /// The vectors form a new innermost dimension, or the one of [`along`](crate::opt::along)`(depth, axis)`, which
+    /// must lie below the ragged ones. An index that is negative, or not below `depth`, gives a vector of `off`. Empty
+    /// rows stay empty.
     ///
     /// # Errors
     /// Indices that are not integers; an axis out of range, or not below the ragged dimensions; 2^32 - 1 values or

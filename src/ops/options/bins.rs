@@ -4,6 +4,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeToInclusive};
 
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
+use crate::setters::setters;
 
 /// Number of bins of `bincount`, and what is counted. The bins are the integers from 0 on.
 ///
@@ -12,11 +13,16 @@ use crate::integer::Integer;
 /// counted.
 ///
 /// ```
-/// use ragged::{Bins, binary};
+/// use ragged::opt::{Bins, binary};
 /// assert_eq!(Bins::from(4), Bins::from(4..=4));
-/// assert_eq!(binary(2..), Bins { least: 2, most: None, binary: true });
+/// assert_eq!(binary(2..), Bins::from(2..).binary(true));
+///
+/// // Known at run time only.
+/// let (least, most, is_binary) = (2, None, true);
+/// assert_eq!(binary(2..), Bins::from(..).least(least).most(most).binary(is_binary));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Bins {
     /// Least number of bins.
     pub least: i64,
@@ -24,6 +30,14 @@ pub struct Bins {
     pub most: Option<i64>,
     /// Whether a bin holds 1 where any value falls into it, instead of the number of these values.
     pub binary: bool,
+}
+
+setters! {
+    impl[] Bins {
+        least: integer i64;
+        most: into Option<i64>;
+        binary: bool;
+    }
 }
 
 impl<I: Integer> From<I> for Bins {
@@ -56,7 +70,8 @@ impl<I: Integer> From<RangeInclusive<I>> for Bins {
 /// Records whether a value occurs, as 1 or 0, instead of how often. TensorFlow's `binary_output`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, binary};
+/// use ragged::opt::binary;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![2, 2, 0], vec![1]], &Device::cpu())?;
 /// assert_eq!(x.bincount(1, binary(3))?.to_vec()?, [1, 0, 1, 0, 1, 0]);
 /// # Ok::<(), ragged::Error>(())
@@ -66,7 +81,15 @@ pub fn binary(bins: impl Into<Bins>) -> Bins {
 }
 
 /// Range of a histogram. Converts from `low..high` and from `low..=high`, which counts values of `high` in the last bin.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{HistogramRange, clamped};
+/// assert_eq!(HistogramRange::from(0..3).closed(true).clamped(true), clamped(0..=3));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct HistogramRange {
     /// Start of the first bin.
     pub low: Scalar,
@@ -76,6 +99,15 @@ pub struct HistogramRange {
     pub closed: bool,
     /// Whether values outside the range are counted in the first and the last bin.
     pub clamped: bool,
+}
+
+setters! {
+    impl[] HistogramRange {
+        low: into Scalar;
+        high: into Scalar;
+        closed: bool;
+        clamped: bool;
+    }
 }
 
 impl<N: Into<Scalar>> From<Range<N>> for HistogramRange {
@@ -93,7 +125,8 @@ impl<N: Into<Scalar>> From<RangeInclusive<N>> for HistogramRange {
 /// Counts values below the range in the first bin, and values from its end on in the last.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, clamped};
+/// use ragged::opt::clamped;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([-9.0f32, 0.5, 2.5, 99.0], &Device::cpu())?;
 /// assert_eq!(x.histogram(.., 0.0..3.0, 3)?.to_vec()?, [1, 0, 1]);
 /// assert_eq!(x.histogram(.., clamped(0.0..3.0), 3)?.to_vec()?, [2, 0, 2]);

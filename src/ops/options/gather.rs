@@ -1,10 +1,12 @@
 //! Indices of a gather, with the axis that they index.
 
 use crate::integer::Integer;
+use crate::setters::setters;
 use crate::tensor::Tensor;
 
 /// An argument together with the axis that it applies to; see [`along`].
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Along<X> {
     /// The argument.
     pub of: X,
@@ -14,6 +16,7 @@ pub struct Along<X> {
 
 /// An argument together with its number of batch dimensions; see [`batched`].
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Batched<X> {
     /// The argument.
     pub of: X,
@@ -24,7 +27,8 @@ pub struct Batched<X> {
 /// Applies the argument along `axis`: indices of a gather, the depth of a one-hot encoding.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, along};
+/// use ragged::opt::along;
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let x = RaggedTensor::from_nested([[1, 2, 3], [4, 5, 6]], &device)?;
 /// let columns = RaggedTensor::from_nested([2, 0], &device)?;
@@ -39,7 +43,8 @@ pub fn along<X>(of: X, axis: impl Integer) -> Along<X> {
 /// number counts from the rank of the indices.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, batched};
+/// use ragged::opt::batched;
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![4]], &device)?;
 /// let own = RaggedTensor::from_nested([vec![2, 0], vec![0]], &device)?;
@@ -51,7 +56,22 @@ pub fn batched<X>(of: X, dims: impl Integer) -> Batched<X> {
 }
 
 /// Indices of a gather: a tensor, along the outermost axis unless [`along`] or [`batched`] says otherwise.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::GatherIndices;
+/// use ragged::{Device, RaggedTensor};
+/// let device = Device::cpu();
+/// let x = RaggedTensor::from_nested([[1, 2, 3], [4, 5, 6]], &device)?;
+/// let columns = RaggedTensor::from_nested([2, 0], &device)?;
+/// let (axis, batch_dims) = (Some(1), 0);
+/// let y = x.gather(GatherIndices::from(&columns).axis(axis).batch_dims(batch_dims))?;
+/// assert_eq!(y.to_vec()?, [3, 1, 6, 4]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct GatherIndices<'a> {
     /// The indices.
     pub indices: &'a Tensor,
@@ -59,6 +79,13 @@ pub struct GatherIndices<'a> {
     pub axis: Option<i64>,
     /// The number of batch dimensions.
     pub batch_dims: i64,
+}
+
+setters! {
+    impl[] GatherIndices<'_> {
+        axis: into Option<i64>;
+        batch_dims: integer i64;
+    }
 }
 
 impl<'a, X: AsRef<Tensor>> From<&'a X> for GatherIndices<'a> {
@@ -78,12 +105,26 @@ impl<'a, X: Into<GatherIndices<'a>>> From<Batched<X>> for GatherIndices<'a> {
 }
 
 /// Depth of a one-hot encoding: an integer, for a new innermost dimension, or [`along`]`(depth, axis)` for another dimension.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{Depth, along};
+/// assert_eq!(Depth::from(10).axis(0), along(10, 0).into());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Depth {
     /// The number of classes.
     pub depth: i64,
     /// The new dimension; a negative one counts from the back.
     pub axis: i64,
+}
+
+setters! {
+    impl[] Depth {
+        axis: integer i64;
+    }
 }
 
 impl<I: Integer> From<Along<I>> for Depth {

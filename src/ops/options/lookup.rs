@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::error::{Result, on_behalf};
 use crate::integer::Integer;
+use crate::setters::setters;
 use crate::tensor::Tensor;
 
 /// The rows of a look-up: a tensor, or a sparse matrix, whose rows are its values in order.
@@ -44,7 +45,22 @@ impl<'a, X: AsRef<Tensor>> From<&'a X> for LookupRows<'a> {
 }
 
 /// Ids of an embedding look-up: a tensor or a sparse matrix, with [`weighted`], [`or_default`] or [`max_norm`] around it.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{Combiner, LookupIds};
+/// use ragged::{Device, RaggedTensor, Tensor};
+/// let device = Device::cpu();
+/// let table = RaggedTensor::from_nested([[0.5f32], [1.5]], &device)?;
+/// let ids = RaggedTensor::from_nested([vec![0, 1], vec![]], &device)?;
+/// let weights: Option<&Tensor> = None;
+/// let ids = LookupIds::from(&ids).weights(weights).default(Some(1));
+/// assert_eq!(table.safe_embedding_lookup_sparse(ids, Combiner::Sum)?.to_vec()?, [2.0, 1.5]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct LookupIds<'a> {
     /// The ids.
     pub ids: LookupRows<'a>,
@@ -56,6 +72,22 @@ pub struct LookupIds<'a> {
     pub max_norm: Option<f64>,
 }
 
+setters! {
+    impl['a] LookupIds<'a> {
+        default: into Option<i64>;
+        max_norm: into Option<f64>;
+    }
+}
+
+impl<'a> LookupIds<'a> {
+    /// Sets [`weights`](#structfield.weights).
+    #[must_use]
+    pub fn weights<W: Into<LookupRows<'a>>>(mut self, weights: Option<W>) -> Self {
+        self.weights = weights.map(Into::into);
+        self
+    }
+}
+
 impl<'a, X: Into<LookupRows<'a>>> From<X> for LookupIds<'a> {
     fn from(ids: X) -> Self {
         Self { ids: ids.into(), weights: None, default: None, max_norm: None }
@@ -65,7 +97,8 @@ impl<'a, X: Into<LookupRows<'a>>> From<X> for LookupIds<'a> {
 /// Multiplies each embedding by a weight; the weights have the shape of the ids.
 ///
 /// ```
-/// use ragged::{Combiner, Device, RaggedTensor, weighted};
+/// use ragged::opt::{Combiner, weighted};
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
 /// let ids = RaggedTensor::from_nested([vec![0, 2], vec![]], &device)?;
@@ -81,7 +114,8 @@ pub fn weighted<'a>(ids: impl Into<LookupIds<'a>>, weights: impl Into<LookupRows
 /// Gives rows without ids the embedding of `id`, for `safe_embedding_lookup_sparse`.
 ///
 /// ```
-/// use ragged::{Combiner, Device, RaggedTensor, or_default};
+/// use ragged::opt::{Combiner, or_default};
+/// use ragged::{Device, RaggedTensor};
 /// let device = Device::cpu();
 /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
 /// let ids = RaggedTensor::from_nested([vec![2, -1], vec![-1]], &device)?;
@@ -97,11 +131,11 @@ pub fn or_default<'a>(ids: impl Into<LookupIds<'a>>, id: impl Integer) -> Lookup
 /// `max_norm`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, max_norm};
+/// use ragged::{Device, RaggedTensor, opt};
 /// let device = Device::cpu();
 /// let table = RaggedTensor::from_nested([[3.0f32, 4.0], [0.5, 0.0]], &device)?;
 /// let ids = RaggedTensor::from_nested([1, 0], &device)?;
-/// assert_eq!(table.embedding_lookup(max_norm(&ids, 2.5))?.to_vec()?, [0.5, 0.0, 1.5, 2.0]);
+/// assert_eq!(table.embedding_lookup(opt::max_norm(&ids, 2.5))?.to_vec()?, [0.5, 0.0, 1.5, 2.0]);
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub fn max_norm<'a>(ids: impl Into<LookupIds<'a>>, norm: impl Into<f64>) -> LookupIds<'a> {

@@ -2,6 +2,7 @@
 
 use crate::element::{Arithmetic, Element};
 use crate::error::Result;
+use crate::setters::setters;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// A matrix or batch of matrices, read with its two innermost dimensions exchanged; see [`Tensor::t`].
@@ -16,12 +17,31 @@ impl<X> Clone for Transposed<'_, X> {
 impl<X> Copy for Transposed<'_, X> {}
 
 /// Operand of a matrix product: a tensor, or the transposed view of one.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::Factor;
+/// use ragged::{Device, RaggedTensor};
+/// let x = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0]], &Device::cpu())?;
+/// let is_transposed = true;
+/// let y = x.matmul(Factor::from(&x).transposed(is_transposed))?;
+/// assert_eq!(y.to_vec()?, x.matmul(x.t())?.to_vec()?);
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Factor<'a> {
     /// The tensor.
     pub tensor: &'a Tensor,
     /// Whether its two innermost dimensions are exchanged.
     pub transposed: bool,
+}
+
+setters! {
+    impl[] Factor<'_> {
+        transposed: bool;
+    }
 }
 
 impl<'a, X: AsRef<Tensor>> From<&'a X> for Factor<'a> {

@@ -1,9 +1,19 @@
 //! Widths of n-grams, their padding, and the treatment of short rows.
 
 use crate::integer::Integer;
+use crate::setters::setters;
 
 /// Widths of n-grams: an integer or several, with a padding and the treatment of short rows.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{Ngrams, keep_short, padded_with};
+/// let padding = Some(["<".to_owned(), ">".to_owned()]);
+/// assert_eq!(Ngrams::from([2, 3]).padding(padding).keep_short(true), keep_short(padded_with([2, 3], "<", ">")));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub struct Ngrams {
     /// The widths. The n-grams of a row are those of the first width, then those of the next.
     pub widths: Vec<i64>,
@@ -13,6 +23,14 @@ pub struct Ngrams {
     pub pad_width: Option<i64>,
     /// Whether a row without n-grams gives one of all its strings, if it has any.
     pub keep_short: bool,
+}
+
+setters! {
+    impl[] Ngrams {
+        padding: into Option<[String; 2]>;
+        pad_width: into Option<i64>;
+        keep_short: bool;
+    }
 }
 
 impl<I: Integer> From<I> for Ngrams {
@@ -40,7 +58,8 @@ impl<I: Integer, const N: usize> From<[I; N]> for Ngrams {
 /// [`pad_width`] gives fewer.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, padded_with};
+/// use ragged::opt::padded_with;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec![]], &Device::cpu())?;
 /// let pairs = x.string_ngrams(padded_with(2, "<", ">"), " ")?;
 /// assert_eq!(pairs.to_string(), "<ragged.RaggedTensor [[b'< a', b'a b', b'b >'], [b'< >']]>");
@@ -53,7 +72,8 @@ pub fn padded_with(widths: impl Into<Ngrams>, left: impl Into<String>, right: im
 /// Limits the padding at either end to `count` copies.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, pad_width, padded_with};
+/// use ragged::opt::{pad_width, padded_with};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec!["a", "b"]], &Device::cpu())?;
 /// let triples = x.string_ngrams(pad_width(padded_with(3, "<", ">"), 1), " ")?;
 /// assert_eq!(triples.to_string(), "<ragged.RaggedTensor [[b'< a b', b'a b >']]>");
@@ -66,7 +86,8 @@ pub fn pad_width(widths: impl Into<Ngrams>, count: impl Integer) -> Ngrams {
 /// Gives one n-gram of all strings of a row that is too short for any width, unless the row is empty.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, keep_short};
+/// use ragged::opt::keep_short;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec![]], &Device::cpu())?;
 /// let triples = x.string_ngrams(keep_short(3), " ")?;
 /// assert_eq!(triples.to_string(), "<ragged.RaggedTensor [[b'a b'], []]>");

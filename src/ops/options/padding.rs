@@ -5,10 +5,12 @@ use crate::error::{Error, Result, caller};
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 use crate::record::operand::of_numbers;
+use crate::setters::setters;
 use crate::tensor::{Fill, Tensor};
 
 /// Padding where a row has no value: one value, or a tensor that broadcasts to the inner dimensions.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub enum Padding<'a> {
     /// 0, false, or the empty string.
     #[default]
@@ -21,7 +23,19 @@ pub enum Padding<'a> {
 
 /// A padding, with the shape to pad and crop to; see [`shaped`]. Converts from a [`Padding`], or from what that holds: a
 /// number, a string, a tensor.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::PaddedShape;
+/// use ragged::{Device, RaggedTensor};
+/// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![4]], &Device::cpu())?;
+/// let y = x.to_tensor(PaddedShape::from(0).shape(Some(vec![-1, 2])))?;
+/// assert_eq!(y.to_vec()?, [1, 2, 4, 0]);
+/// # Ok::<(), ragged::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct PaddedShape<'a> {
     /// The padding.
     pub padding: Padding<'a>,
@@ -29,10 +43,17 @@ pub struct PaddedShape<'a> {
     pub shape: Option<Vec<i64>>,
 }
 
+setters! {
+    impl[] PaddedShape<'_> {
+        shape: into Option<Vec<i64>>;
+    }
+}
+
 /// Pads and crops to a shape: one size per dimension, -1 for the size of the longest row.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, shaped};
+/// use ragged::opt::shaped;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
 /// let y = x.to_tensor(shaped(0, [-1, 2]))?;
 /// assert_eq!(y.to_string(), "tensor([[1, 2], [0, 0], [4, 0]], shape=(3, 2), dtype=i32)");
@@ -53,6 +74,7 @@ impl<'a, P: Into<Padding<'a>>> From<P> for PaddedShape<'a> {
 /// Converts from a [`Padding`], or from what that holds: a number, a string, a tensor. The rows are then those of
 /// dimension 1.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RowPadding<'a> {
     /// The padding.
     pub padding: Padding<'a>,
@@ -63,9 +85,9 @@ pub struct RowPadding<'a> {
 /// Takes the rows of dimension `ragged_rank`, for `from_tensor_with_padding`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, with_ragged_rank};
+/// use ragged::{Device, RaggedTensor, opt};
 /// let dense = RaggedTensor::dense([1, 0, 2, 3, 0, 0, 0, 0], &[2, 2, 2], &Device::cpu())?;
-/// let x = RaggedTensor::from_tensor_with_padding(&dense, with_ragged_rank(0, 2))?;
+/// let x = RaggedTensor::from_tensor_with_padding(&dense, opt::with_ragged_rank(0, 2))?;
 /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], [2, 3]], [[], []]]>");
 /// # Ok::<(), ragged::Error>(())
 /// ```

@@ -2,15 +2,30 @@
 
 use crate::error::{Error, Result};
 use crate::record::axes::Axes;
+use crate::setters::setters;
 use crate::tensor::Tensor;
 
 /// Axes of a reduction, which disappear or, with [`keep`], stay with size 1. Converts from what [`Axes`] converts from.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{ReduceAxes, keep};
+/// assert_eq!(ReduceAxes::from([0, 1]).keep(true), keep([0, 1]));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReduceAxes {
     /// The axes.
     pub axes: Axes,
     /// Whether they stay, with size 1.
     pub keep: bool,
+}
+
+setters! {
+    impl[] ReduceAxes {
+        keep: bool;
+    }
 }
 
 impl<A: Into<Axes>> From<A> for ReduceAxes {
@@ -22,7 +37,8 @@ impl<A: Into<Axes>> From<A> for ReduceAxes {
 /// Keeps the reduced axes, each with size 1: NumPy's and TensorFlow's `keepdims`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, keep};
+/// use ragged::opt::keep;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![5.0]], &Device::cpu())?;
 /// let centred = (&x - &x.reduce_mean(keep(1))?)?;
 /// assert_eq!(centred.to_vec()?, [-1.0, 1.0, 0.0]);

@@ -1,12 +1,14 @@
 //! Separators of a split.
 
 use crate::integer::Integer;
+use crate::setters::setters;
 
 /// ASCII white space: space, tab, line feed, vertical tab, form feed, carriage return.
 pub(crate) const WHITE_SPACE: [u8; 6] = *b" \t\n\x0b\x0c\r";
 
 /// The byte sequences that separate pieces.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Separators {
     /// This byte string. Occurrences are found from left to right and do not overlap.
     String(Vec<u8>),
@@ -16,7 +18,15 @@ pub enum Separators {
 
 /// Separators of a split, with the treatment of empty pieces and the maximum number of splits. Converts from a string,
 /// which separates as a whole.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{Separator, max_splits, nonempty};
+/// assert_eq!(Separator::from("--").nonempty(true).max_splits(Some(1)), max_splits(nonempty("--"), 1));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Separator {
     /// The separators.
     pub by: Separators,
@@ -24,6 +34,13 @@ pub struct Separator {
     pub nonempty: bool,
     /// Maximum number of splits, if limited.
     pub max_splits: Option<i64>,
+}
+
+setters! {
+    impl[] Separator {
+        nonempty: bool;
+        max_splits: into Option<i64>;
+    }
 }
 
 impl Separator {
@@ -51,7 +68,8 @@ impl<const N: usize> From<&[u8; N]> for Separator {
 /// Separates at each of these bytes.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, any_of};
+/// use ragged::opt::any_of;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested(["a,b;c"], &Device::cpu())?;
 /// assert_eq!(x.string_split(any_of(",;"))?.to_string(), "<ragged.RaggedTensor [[b'a', b'b', b'c']]>");
 /// # Ok::<(), ragged::Error>(())
@@ -63,7 +81,8 @@ pub fn any_of(bytes: impl AsRef<[u8]>) -> Separator {
 /// Drops empty pieces: adjacent separators count as one, and separators at either end of a string are ignored.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, nonempty};
+/// use ragged::opt::nonempty;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested(["--a----b"], &Device::cpu())?;
 /// assert_eq!(x.string_split(nonempty("--"))?.to_string(), "<ragged.RaggedTensor [[b'a', b'b']]>");
 /// # Ok::<(), ragged::Error>(())
@@ -75,7 +94,8 @@ pub fn nonempty(separator: impl Into<Separator>) -> Separator {
 /// Separates at runs of ASCII white space: [`nonempty`]`(`[`any_of`]`(" \t\n\x0b\x0c\r"))`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, white_space};
+/// use ragged::opt::white_space;
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([" to be \n"], &Device::cpu())?;
 /// assert_eq!(x.string_split(white_space())?.to_string(), "<ragged.RaggedTensor [[b'to', b'be']]>");
 /// # Ok::<(), ragged::Error>(())
@@ -88,7 +108,8 @@ pub fn white_space() -> Separator {
 /// separators that follow the last split piece, and is a piece even if it is empty.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, max_splits, white_space};
+/// use ragged::opt::{max_splits, white_space};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested(["a:b:c"], &Device::cpu())?;
 /// assert_eq!(x.string_split(max_splits(":", 1))?.to_string(), "<ragged.RaggedTensor [[b'a', b'b:c']]>");
 /// let x = RaggedTensor::from_nested([" a  b  c ", "d"], &Device::cpu())?;

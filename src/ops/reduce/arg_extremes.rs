@@ -20,9 +20,9 @@ operations! {
 
     /// Index of the minimum along an axis; the first one of equal minima.
     ///
-    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is less than every
-    /// number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index counts all
-    /// positions along the axis, including rows that are too short to have a value.
+    /// Gives i64 in the shape of a [reduction](crate::arguments::Axes), and -1 where there are no values. NaN is less
+    /// than every number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index
+    /// counts all positions along the axis, including rows that are too short to have a value.
     ///
     /// # Errors
     /// `axis` out of range; string values.
@@ -46,9 +46,9 @@ operations! {
 
     /// Index of the maximum along an axis; the first one of equal maxima.
     ///
-    /// Gives i64 in the shape of a [reduction](crate::Axes), and -1 where there are no values. NaN is greater than
-    /// every number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis, the index
-    /// counts all positions along the axis, including rows that are too short to have a value.
+    /// Gives i64 in the shape of a [reduction](crate::arguments::Axes), and -1 where there are no values. NaN is
+    /// greater than every number, as in NumPy; zeros of either sign are equal. With ragged dimensions below the axis,
+    /// the index counts all positions along the axis, including rows that are too short to have a value.
     ///
     /// # Errors
     /// `axis` out of range; string values.
@@ -72,14 +72,14 @@ operations! {
 
     /// Number of nonzero values over the axes.
     ///
-    /// Gives i64 in the shape of a [reduction](crate::Axes), and 0 where there are no values. NaN counts as nonzero, a
-    /// zero of either sign does not, and a bool counts if it is true.
+    /// Gives i64 in the shape of a [reduction](crate::arguments::Axes), and 0 where there are no values. NaN counts as
+    /// nonzero, a zero of either sign does not, and a bool counts if it is true.
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
     ///
     /// # Cost
-    /// That of a [reduction](crate::Axes), and a map of the size of the result.
+    /// That of a [reduction](crate::arguments::Axes), and a map of the size of the result.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -22,13 +22,13 @@ operations! {
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the greatest finite value of the dtype; for
     /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical AND, true
-    /// without values. Shapes and order as for all [reductions](crate::Axes).
+    /// without values. Shapes and order as for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes).
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -49,13 +49,13 @@ operations! {
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the least finite value of the dtype; for
     /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical OR, false
-    /// without values. Shapes and order as for all [reductions](crate::Axes).
+    /// without values. Shapes and order as for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes).
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

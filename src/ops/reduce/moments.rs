@@ -26,13 +26,14 @@ operations! {
     /// are exact. Floats are summed in their dtype, f16 and bf16 in f32, and the mean is rounded once: it
     /// is infinite or NaN where a partial sum overflows, as of two values of 3e38, although the mean is in range. Scale
     /// such values down first. Several axes give the sum over all of them divided by the count over all of them. Shapes
-    /// and order as for all [reductions](crate::Axes).
+    /// and order as for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values; wide integers or f64 on a device without f64.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes): the division is an epilogue of the sum.
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes): the division is an epilogue of the
+    /// sum.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -54,7 +55,7 @@ operations! {
     /// NaN where there are no values, or where one is not finite. Floats keep their dtype; f16 and bf16 are computed in
     /// f32 and rounded once. Integers of 8 and 16 bits give f32, wider ones f64. Infinite where the variance exceeds
     /// the dtype. Polars divides by `n - 1` instead, unless `ddof=0`. Shapes and order as for all
-    /// [reductions](crate::Axes).
+    /// [reductions](crate::arguments::Axes).
     ///
     /// Computed as the mean of the squared deviations from the mean, so that it is never negative and free of
     /// cancellation. TensorFlow's difference of means of squares loses all digits where the mean is large.
@@ -86,7 +87,7 @@ operations! {
     /// The square root of [`reduce_variance`](Self::reduce_variance): NaN where there are no values, or where one is
     /// not finite. Floats keep their dtype; f16 and bf16 are computed in f32 and rounded once. Integers of 8 and 16
     /// bits give f32, wider ones f64. Polars divides by `n - 1` instead, unless `ddof=0`. Shapes and order as for all
-    /// [reductions](crate::Axes).
+    /// [reductions](crate::arguments::Axes).
     ///
     /// The sum of the squares of the deviations must be in the range of the dtype (f32 for f16 and bf16): n deviations
     /// above 1.8e19 / √n in f32 or 1.3e154 / √n in f64 give infinity, those below 1e-19 or 1e-154 lose digits, and the
@@ -227,7 +228,8 @@ impl Tensor {
 mod tests {
     use crate::graph::plan::PlanOf;
     use crate::graph::planned::Recipe;
-    use crate::{Axes, Device, HostTensor, HostValues, Result, Tensor};
+    use crate::ops::Axes;
+    use crate::{Device, HostTensor, HostValues, Result, Tensor};
 
     /// Kinds of the steps in the plan of a reduction over axis 1.
     fn steps(reduce: fn(&Tensor, Axes) -> Result<Tensor>) -> Vec<&'static str> {

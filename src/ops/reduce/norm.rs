@@ -21,7 +21,7 @@ operations! {
     /// 0 where there are no values. Floats keep their dtype; f16 and bf16 are computed in f32 and rounded once.
     /// Integers of 8 and 16 bits give f32, wider ones f64. The values are scaled by a power of 2 near the greatest
     /// magnitude, so that no square overflows or underflows: the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if
-    /// any value is NaN. Shapes and order as for all [reductions](crate::Axes).
+    /// any value is NaN. Shapes and order as for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values; wide integers on a device without f64.

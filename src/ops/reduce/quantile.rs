@@ -21,7 +21,7 @@ operations! {
     ///
     /// The value at rank `q * (n - 1)` of the sorted values; NaN where there are no values, or where one is NaN.
     /// Several quantiles share one sort and form a new innermost dimension: three quartiles of `[rows, (values)]` are
-    /// `[rows, 3]`; NumPy's form the first dimension. Any axis; shapes as for all [reductions](crate::Axes).
+    /// `[rows, 3]`; NumPy's form the first dimension. Any axis; shapes as for all [reductions](crate::arguments::Axes).
     ///
     /// Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64; f16 and bf16 are computed in f32
     /// and rounded once. Integers of 64 bits are rounded to f64 before they are interpolated: beyond 2^53 a quantile
@@ -55,8 +55,8 @@ operations! {
     ///
     /// NaN where there are no values, or where one is NaN. Floats keep their dtype, integers of 8 and 16 bits give f32,
     /// wider ones f64; f16 and bf16 are computed in f32 and rounded once. Rounding and infinities are those of the
-    /// [`quantile`](Self::quantile) of 0.5. Any axis; shapes as for all [reductions](crate::Axes). The same bits on
-    /// every device.
+    /// [`quantile`](Self::quantile) of 0.5. Any axis; shapes as for all [reductions](crate::arguments::Axes). The same
+    /// bits on every device.
     ///
     /// # Errors
     /// `axis` out of range, or several axes; bool or string values; f64 on a device without it.
@@ -90,11 +90,12 @@ fn median(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
 /// Quantiles to compute: one, or several, which form a new innermost dimension.
 ///
 /// ```
-/// use ragged::Quantiles;
+/// use ragged::arguments::Quantiles;
 /// assert_eq!(Quantiles::from(0.5), Quantiles::One(0.5));
 /// assert_eq!(Quantiles::from([0.25, 0.75]), Quantiles::Several(vec![0.25, 0.75]));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Quantiles {
     /// One quantile.
     One(f64),

@@ -39,8 +39,8 @@ operations! {
     /// # Cost
     /// One pass, which reads and writes the values once: one kernel where the host knows that no row has more than 256
     /// values. Otherwise three kernels, and values of longer rows are read twice. Elements with inner dimensions, or an
-    /// axis with ragged ones below it (which costs as for [reductions](crate::Axes)), take a reduction and a map, which
-    /// read the values twice. No wait.
+    /// axis with ragged ones below it (which costs as for [reductions](crate::arguments::Axes)), take a reduction and a
+    /// map, which read the values twice. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -84,7 +84,7 @@ operations! {
     ///
     /// -inf where there are no values. Same dtype. The maximum is subtracted first, if it is finite, so that nothing
     /// overflows: any +inf gives +inf, only -inf gives -inf, any NaN gives NaN. Shapes and order as for all
-    /// [reductions](crate::Axes).
+    /// [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; a dtype other than floats.
@@ -110,7 +110,7 @@ operations! {
     /// Shape and dtype stay, empty rows stay empty. Squares that overflow or underflow are those of scaled values: the
     /// result is as accurate for 1e30 or 1e-30 as for 1, where TensorFlow gives 0 or infinities. All values under one
     /// norm are NaN if any of them is. Beside an infinity, numbers become 0 and the infinity NaN. Order as for all
-    /// [reductions](crate::Axes).
+    /// [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range; a dtype other than floats.

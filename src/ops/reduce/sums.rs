@@ -19,13 +19,13 @@ operations! {
     ///
     /// 0 where there are no values. Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Awkward
     /// widens integers to 64 bits, Polars those of 8 and 16 bits. Shapes and order as for all
-    /// [reductions](crate::Axes).
+    /// [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes).
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -46,13 +46,13 @@ operations! {
     /// The product of the values over the axes.
     ///
     /// 1 where there are no values. Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once.
-    /// Shapes and order as for all [reductions](crate::Axes).
+    /// Shapes and order as for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes).
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

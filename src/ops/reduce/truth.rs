@@ -18,13 +18,13 @@ operations! {
     /// Whether all values over the axes are true: their logical AND.
     ///
     /// True where there are no values. The result is bool. Any number other than 0 is true, including NaN. Shapes as
-    /// for all [reductions](crate::Axes).
+    /// for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes).
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -43,13 +43,13 @@ operations! {
     /// Whether any value over the axes is true: their logical OR.
     ///
     /// False where there are no values. The result is bool. Any number other than 0 is true, including NaN. Shapes as
-    /// for all [reductions](crate::Axes).
+    /// for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; string values.
     ///
     /// # Cost
-    /// One pass over the values, as for all [reductions](crate::Axes).
+    /// One pass over the values, as for all [reductions](crate::arguments::Axes).
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

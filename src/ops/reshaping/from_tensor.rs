@@ -101,7 +101,7 @@ operations! {
     /// Converts a dense tensor to a ragged one without the trailing padding of its rows.
     ///
     /// The rows are those of dimension 1, or of dimension `n` with
-    /// [`with_ragged_rank`](crate::with_ragged_rank)`(padding, n)`; padding between other values stays. The padding is
+    /// [`with_ragged_rank`](crate::opt::with_ragged_rank)`(padding, n)`; padding between other values stays. The padding is
     /// one value, or a tensor of the shape of an element of a row. An element is padding if all its numbers equal those
     /// of `padding`; NaN equals nothing. A row of padding alone becomes empty. Any dtype, which stays.
     ///

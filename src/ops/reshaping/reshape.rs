@@ -95,10 +95,11 @@ fn reshape_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
 /// Requested shape of a result: a [`RaggedShape`], or the sizes of a dense shape.
 ///
 /// ```
-/// use ragged::NewShape;
+/// use ragged::arguments::NewShape;
 /// assert!(matches!(NewShape::from([2, -1]), NewShape::Sizes(_)));
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum NewShape<'a> {
     /// The shape of a tensor, or a shape made on its own.
     Of(&'a RaggedShape),

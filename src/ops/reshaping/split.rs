@@ -99,11 +99,12 @@ const REST: i64 = -1;
 /// Pieces into which a dimension is split.
 ///
 /// ```
-/// use ragged::Parts;
+/// use ragged::arguments::Parts;
 /// assert_eq!(Parts::from(2), Parts::Equal(2));
 /// assert_eq!(Parts::from([1, 3]), Parts::Sizes(vec![1, 3]));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Parts {
     /// This many pieces of one size.
     Equal(i64),

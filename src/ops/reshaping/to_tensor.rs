@@ -18,9 +18,9 @@ operations! {
     /// The dense tensor with every row padded or cropped to one length.
     ///
     /// Every dimension is as large as its longest row, and a uniform dimension keeps its size, also where there are no
-    /// rows ([`Tensor::bounding_shape`] has 0 there), unless [`shaped`](crate::shaped) gives the size. The outermost
-    /// dimension is padded and cropped too. Any dtype; the padding is one value of it, or a tensor that broadcasts to
-    /// the inner dimensions. An empty row is all padding.
+    /// rows ([`Tensor::bounding_shape`] has 0 there), unless [`shaped`](crate::opt::shaped) gives the size. The
+    /// outermost dimension is padded and cropped too. Any dtype; the padding is one value of it, or a tensor that
+    /// broadcasts to the inner dimensions. An empty row is all padding.
     ///
     /// # Errors
     /// A number that the dtype cannot represent; a tensor as padding of another dtype or that does not broadcast to the
@@ -31,7 +31,8 @@ operations! {
     /// [`record_async`](crate::record_async) awaits.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, shaped};
+    /// use ragged::opt::shaped;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
     /// let y = x.to_tensor(0)?;
     /// assert_eq!(y.to_string(), "tensor([[1, 2, 3], [0, 0, 0], [4, 0, 0]], shape=(3, 3), dtype=i32)");

@@ -38,6 +38,7 @@ impl fmt::Debug for Row {
 
 /// Second operand of an operation on a row.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum RowOperand<'a> {
     /// A row of the same call.
     Row(Row),

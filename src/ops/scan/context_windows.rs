@@ -21,9 +21,9 @@ operations! {
     /// The window of elements around each element of a row.
     ///
     /// A window has `size` elements along `axis`, from the element itself on, or from
-    /// [`starting_at`](crate::starting_at)`(size, start)` on. `fill` stands where the window leaves the row. A row of
-    /// `n` elements has `n` windows, each a new, uniform dimension of `size` after the axis; an empty row has none. Any
-    /// dtype, which stays. [`Tensor::sliding_windows`] gives only the windows that lie within the row.
+    /// [`starting_at`](crate::opt::starting_at)`(size, start)` on. `fill` stands where the window leaves the row. A row
+    /// of `n` elements has `n` windows, each a new, uniform dimension of `size` after the axis; an empty row has none.
+    /// Any dtype, which stays. [`Tensor::sliding_windows`] gives only the windows that lie within the row.
     ///
     /// Paddle's names are `sequence_enumerate`, and the context of `sequence_conv`.
     ///
@@ -35,7 +35,8 @@ operations! {
     /// One map over the result, which fuses into its consumer; strings add a prefix sum. Never waits.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, starting_at};
+    /// use ragged::opt::starting_at;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &Device::cpu())?;
     /// let pairs = x.context_windows(2, 0, 1)?;
     /// assert_eq!(pairs.to_string(), "<ragged.RaggedTensor [[[1, 2], [2, 3], [3, 0]], [], [[4, 0]]]>");

@@ -19,10 +19,10 @@ operations! {
 
     /// The cumulative sum along an axis: the sum of the values of the row up to and including each value.
     ///
-    /// Same shape and dtype; integers wrap, f16 and bf16 are summed in f32. [`reversed`](crate::reversed) sums from the
-    /// end of the row. [`exclusive`](crate::exclusive) excludes the value itself, so that the first result of a row
-    /// is 0. Empty rows stay empty. Along an axis with ragged dimensions below, values at the same offset in their rows
-    /// are summed. Rows without that offset contribute nothing.
+    /// Same shape and dtype; integers wrap, f16 and bf16 are summed in f32. [`reversed`](crate::opt::reversed) sums
+    /// from the end of the row. [`exclusive`](crate::opt::exclusive) excludes the value itself, so that the first
+    /// result of a row is 0. Empty rows stay empty. Along an axis with ragged dimensions below, values at the same
+    /// offset in their rows are summed. Rows without that offset contribute nothing.
     ///
     /// An infinity or NaN stays in its row and column; TensorFlow subtracts from a sum over all rows, so that it leaks
     /// into the rows behind. A sum that starts with -0.0 starts with 0.0. Every row is summed by itself, in an order
@@ -37,7 +37,8 @@ operations! {
     /// axis); three dispatches at most. An axis with ragged dimensions below adds two sorts of positions. No wait.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, exclusive, reversed};
+    /// use ragged::opt::{exclusive, reversed};
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
     /// assert_eq!(x.cumsum(1)?.to_string(), "<ragged.RaggedTensor [[1, 3, 6], [], [4, 9]]>");
     /// assert_eq!(x.cumsum(exclusive(reversed(1)))?.to_vec()?, [5, 3, 0, 5, 0]);
@@ -52,10 +53,10 @@ operations! {
 
     /// The cumulative product along an axis: the product of the values of the row up to and including each value.
     ///
-    /// Same shape and dtype; integers wrap, f16 and bf16 are multiplied in f32. [`reversed`](crate::reversed)
-    /// multiplies from the end of the row. [`exclusive`](crate::exclusive) excludes the value itself, so that the first
-    /// result of a row is 1. Empty rows stay empty. Along an axis with ragged dimensions below, values at the same
-    /// offset in their rows are multiplied. A row has the same bits on every backend and in every batch.
+    /// Same shape and dtype; integers wrap, f16 and bf16 are multiplied in f32. [`reversed`](crate::opt::reversed)
+    /// multiplies from the end of the row. [`exclusive`](crate::opt::exclusive) excludes the value itself, so that the
+    /// first result of a row is 1. Empty rows stay empty. Along an axis with ragged dimensions below, values at the
+    /// same offset in their rows are multiplied. A row has the same bits on every backend and in every batch.
     ///
     /// # Errors
     /// `axis` out of range; bool or string values.
@@ -65,7 +66,8 @@ operations! {
     /// axis); three dispatches at most. An axis with ragged dimensions below adds two sorts of positions. No wait.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, exclusive};
+    /// use ragged::opt::exclusive;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &Device::cpu())?;
     /// assert_eq!(x.cumprod(1)?.to_vec()?, [1, 2, 6, 4, 20]);
     /// assert_eq!(x.cumprod(exclusive(1))?.to_vec()?, [1, 1, 2, 1, 4]);
@@ -79,10 +81,10 @@ operations! {
 
     /// The cumulative maximum along an axis: the greatest value of the row up to and including each value.
     ///
-    /// NaN from the first NaN of a row on. Same shape and dtype; exact. [`reversed`](crate::reversed) starts at the end
-    /// of the row; [`exclusive`](crate::exclusive) excludes the value itself, so that the first result of a row is the
-    /// lowest value of the dtype. -0 is below +0. Empty rows stay empty. Along an axis with ragged dimensions below,
-    /// values at the same offset in their rows are compared.
+    /// NaN from the first NaN of a row on. Same shape and dtype; exact. [`reversed`](crate::opt::reversed) starts at
+    /// the end of the row; [`exclusive`](crate::opt::exclusive) excludes the value itself, so that the first result of
+    /// a row is the lowest value of the dtype. -0 is below +0. Empty rows stay empty. Along an axis with ragged
+    /// dimensions below, values at the same offset in their rows are compared.
     ///
     /// # Errors
     /// `axis` out of range; bool or string values.
@@ -104,10 +106,10 @@ operations! {
 
     /// The cumulative minimum along an axis: the least value of the row up to and including each value.
     ///
-    /// NaN from the first NaN of a row on. Same shape and dtype; exact. [`reversed`](crate::reversed) starts at the end
-    /// of the row; [`exclusive`](crate::exclusive) excludes the value itself, so that the first result of a row is the
-    /// highest value of the dtype. -0 is below +0. Empty rows stay empty. Along an axis with ragged dimensions below,
-    /// values at the same offset in their rows are compared.
+    /// NaN from the first NaN of a row on. Same shape and dtype; exact. [`reversed`](crate::opt::reversed) starts at
+    /// the end of the row; [`exclusive`](crate::opt::exclusive) excludes the value itself, so that the first result of
+    /// a row is the highest value of the dtype. -0 is below +0. Empty rows stay empty. Along an axis with ragged
+    /// dimensions below, values at the same offset in their rows are compared.
     ///
     /// # Errors
     /// `axis` out of range; bool or string values.

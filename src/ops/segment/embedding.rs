@@ -24,7 +24,7 @@ operations! {
     /// along the first axis is the same for ragged tensors too. A table in shards is joined by
     /// [`from_shards`](Tensor::from_shards).
     ///
-    /// [`max_norm`](crate::max_norm)`(&ids, norm)` scales the embeddings of floats whose Euclidean norm exceeds `norm`
+    /// [`max_norm`](crate::opt::max_norm)`(&ids, norm)` scales the embeddings of floats whose Euclidean norm exceeds `norm`
     /// down to it, and leaves the others as they are; a NaN makes its whole embedding NaN.
     ///
     /// # Errors

@@ -27,13 +27,13 @@ operations! {
     /// The tensor is the table, `[n, width…]` of floats; the ids are `[rows, (ids)]`. The result is `[rows, width…]`,
     /// dense, of the table's dtype. A row without ids gives zeros. Sums follow the order of the ids. NaN propagates.
     ///
-    /// With [`weighted`](crate::weighted) ids, each embedding is multiplied by its weight. The weights have the row
-    /// partition of the ids, and are cast to the type that the table's dtype is summed in. [`Combiner::Mean`] divides
-    /// by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their squares. Where the divisor is 0,
-    /// as in a row without ids, the result is 0.
+    /// With [`weighted`](crate::opt::weighted) ids, each embedding is multiplied by its weight. The weights have the
+    /// row partition of the ids, and are cast to the type that the table's dtype is summed in. [`Combiner::Mean`]
+    /// divides by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their squares. Where the
+    /// divisor is 0, as in a row without ids, the result is 0.
     ///
     /// The ids and the weights are ragged, or sparse matrices, whose rows are their values in order.
-    /// [`max_norm`](crate::max_norm)`(&ids, norm)` scales longer embeddings down to that Euclidean norm before.
+    /// [`max_norm`](crate::opt::max_norm)`(&ids, norm)` scales longer embeddings down to that Euclidean norm before.
     ///
     /// # Errors
     /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
@@ -46,7 +46,8 @@ operations! {
     /// `max_norm` a reduction of the embeddings that the ids select. No wait.
     ///
     /// ```
-    /// use ragged::{Combiner, Device, RaggedTensor};
+    /// use ragged::opt::Combiner;
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
     /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
     /// let ids = RaggedTensor::from_nested([vec![0, 2], vec![]], &device)?;
@@ -63,14 +64,14 @@ operations! {
     ///
     /// The tensor is the table, `[n, width…]` of floats; the ids are `[rows, (ids)]`. The result is `[rows, width…]`,
     /// dense, of the table's dtype. A row without ids that are not negative gives zeros, or the embedding of a default
-    /// id ([`or_default`](crate::or_default)). Sums follow the order of the ids. NaN propagates.
+    /// id ([`or_default`](crate::opt::or_default)). Sums follow the order of the ids. NaN propagates.
     ///
-    /// With [`weighted`](crate::weighted) ids, each embedding is multiplied by its weight, and every combiner but
+    /// With [`weighted`](crate::opt::weighted) ids, each embedding is multiplied by its weight, and every combiner but
     /// [`Combiner::Sum`] also skips ids whose weight is NaN or not above 0. [`Combiner::Mean`] divides by the sum of
     /// the weights, [`Combiner::SqrtN`] by the root of the sum of their squares.
     ///
     /// The ids and the weights are ragged, or sparse matrices, whose rows are their values in order.
-    /// [`max_norm`](crate::max_norm)`(&ids, norm)` scales longer embeddings down to that Euclidean norm before, the
+    /// [`max_norm`](crate::opt::max_norm)`(&ids, norm)` scales longer embeddings down to that Euclidean norm before, the
     /// embedding of the default id too.
     ///
     /// # Errors
@@ -85,7 +86,8 @@ operations! {
     /// `max_norm` a reduction of the embeddings that the ids select. No wait.
     ///
     /// ```
-    /// use ragged::{Combiner, Device, RaggedTensor, or_default, weighted};
+    /// use ragged::opt::{Combiner, or_default, weighted};
+    /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
     /// let table = RaggedTensor::from_nested([[0.5f32], [1.5], [2.5]], &device)?;
     /// let ids = RaggedTensor::from_nested([vec![2, -1, 1], vec![]], &device)?;
@@ -123,6 +125,7 @@ fn safe_embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, c
 
 /// How the embeddings of a row are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Combiner {
     /// The sum.
     Sum,

@@ -11,6 +11,7 @@ use crate::tensor::Tensor;
 
 /// How the rows of a table are divided among shards: TensorFlow's `partition_strategy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ShardStrategy {
     /// Row `i` of the table is row `i / n` of shard `i % n`, of `n` shards.
     Mod,
@@ -38,7 +39,7 @@ operations! {
     /// A copy of the shards. Keep the table for several look-ups: a look-up in the shards of a call copies them again.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, ShardStrategy};
+    /// use ragged::{Device, RaggedTensor, opt::ShardStrategy};
     /// let device = Device::cpu();
     /// let even = RaggedTensor::from_nested([[0.0f32], [2.0], [4.0]], &device)?;
     /// let odd = RaggedTensor::from_nested([[1.0f32], [3.0]], &device)?;

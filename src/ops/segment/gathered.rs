@@ -19,7 +19,7 @@ macro_rules! gathered {
                 ///
                 /// Segment `s` aggregates the rows `indices[k]` with `segment_ids[k] == s`; the ids ascend from 0 or
                 /// more. The result has as many rows as the last id plus 1, or as
-                #[doc = "[`with_nrows`](crate::with_nrows)`(&ids, n)` says. A segment without rows gives 0."]
+                /// [`with_nrows`](crate::opt::with_nrows)`(&ids, n)` says. A segment without rows gives 0.
                 #[doc = $dtype]
                 ///
                 /// # Errors
@@ -33,7 +33,8 @@ macro_rules! gathered {
                 /// `with_nrows`; [`record_async`](crate::record_async) awaits it.
                 ///
                 /// ```
-                /// use ragged::{Device, RaggedTensor, with_nrows};
+                /// use ragged::opt::with_nrows;
+                /// use ragged::{Device, RaggedTensor};
                 /// let device = Device::cpu();
                 /// let x = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]], &device)?;
                 /// let indices = RaggedTensor::from_nested([0, 2, 1], &device)?;

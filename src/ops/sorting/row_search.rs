@@ -20,11 +20,12 @@ operations! {
 
     /// The position in each sorted row at which each value would keep the row sorted.
     ///
-    /// The number of elements of the row that are below the value, or, for [`right_of`](crate::right_of)`(&values)`,
-    /// not above it. Rows are those along the innermost axis, in ascending order as of [`Tensor::sort`]; a row that is
-    /// not sorted gives some position. `values` has the same dimensions above its innermost axis, whose rows are
-    /// searched for in the row of this tensor: for `[n, (r)]` and `[n, (v)]` the result is `[n, (v)]`, i64. NaN is
-    /// above all numbers; -0 equals +0. In an empty row every position is 0. TensorFlow takes uniform rows.
+    /// The number of elements of the row that are below the value, or, for
+    /// [`right_of`](crate::opt::right_of)`(&values)`, not above it. Rows are those along the innermost axis, in
+    /// ascending order as of [`Tensor::sort`]; a row that is not sorted gives some position. `values` has the same
+    /// dimensions above its innermost axis, whose rows are searched for in the row of this tensor: for `[n, (r)]` and
+    /// `[n, (v)]` the result is `[n, (v)]`, i64. NaN is above all numbers; -0 equals +0. In an empty row every position
+    /// is 0. TensorFlow takes uniform rows.
     ///
     /// # Errors
     /// A scalar; byte strings and bools; different dtypes, ranks or devices; different dimensions above the innermost,

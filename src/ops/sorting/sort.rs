@@ -19,8 +19,8 @@ operations! {
     ///
     /// Shape and dtype stay, empty rows stay empty. The sort is stable in both directions: equal values keep their
     /// order, zeros of both signs among them. false is below true. NaN comes last in either direction, like missing
-    /// values in data frames; Awkward has it first. [`descending`](crate::descending)`(axis)` reverses the order. An
-    /// axis with ragged ones below it sorts aligned values: the k-th values of all rows that have one, among their
+    /// values in data frames; Awkward has it first. [`descending`](crate::opt::descending)`(axis)` reverses the order.
+    /// An axis with ragged ones below it sorts aligned values: the k-th values of all rows that have one, among their
     /// positions.
     ///
     /// The result is the same on every device, bit for bit, and a row's result is independent of its batch.
@@ -35,7 +35,8 @@ operations! {
     /// sorts of positions. No wait.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, descending};
+    /// use ragged::opt::descending;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![3.0, f32::NAN, -1.0], vec![], vec![2.0, 1.0]], &Device::cpu())?;
     /// assert_eq!(x.sort(-1)?.to_string(), "<ragged.RaggedTensor [[-1.0, 3.0, nan], [], [1.0, 2.0]]>");
     /// assert_eq!(x.sort(descending(-1))?.to_string(), "<ragged.RaggedTensor [[3.0, -1.0, nan], [], [2.0, 1.0]]>");
@@ -61,7 +62,8 @@ operations! {
     /// row is longer than 896, radix passes otherwise. No wait.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, descending};
+    /// use ragged::opt::descending;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![3, 1, 3], vec![], vec![2, 1]], &Device::cpu())?;
     /// assert_eq!(x.argsort(1)?.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [], [1, 0]]>");
     /// assert_eq!(x.argsort(descending(1))?.to_string(), "<ragged.RaggedTensor [[0, 2, 1], [], [0, 1]]>");

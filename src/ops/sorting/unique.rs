@@ -74,7 +74,7 @@ operations! {
     /// The number of distinct values along `axis`.
     ///
     /// i64; 0 where there are no values. NaN is one value, and so are -0 and +0. Any axis, which disappears; shapes as
-    /// for all [reductions](crate::Axes). The same on every device.
+    /// for all [reductions](crate::arguments::Axes). The same on every device.
     ///
     /// # Errors
     /// `axis` out of range; byte strings.

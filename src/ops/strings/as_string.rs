@@ -23,7 +23,7 @@ operations! {
     ///
     /// The layout stays: empty rows stay empty. A [`Tensor`](crate::Tensor) of strings stays as it is. Polars writes
     /// the shortest text of a float that reads back, as [`as_string_with`](Self::as_string_with) does with
-    /// [`Notation::Shortest`](crate::Notation).
+    /// [`Notation::Shortest`](crate::opt::Notation).
     ///
     /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
@@ -53,8 +53,8 @@ operations! {
     /// Each number as text, in a format of given width, padding, precision and notation.
     ///
     /// The layout stays: empty rows stay empty. Bools ignore the format, as does a [`Tensor`](crate::Tensor) of
-    /// strings; integers ignore its precision and notation. [`Notation::Shortest`](crate::Notation) reads back, and
-    /// with precision 6 is TensorFlow's `shortest`.
+    /// strings; integers ignore its precision and notation. [`Notation::Shortest`](crate::opt::Notation) reads back,
+    /// and with precision 6 is TensorFlow's `shortest`.
     ///
     /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
@@ -66,7 +66,8 @@ operations! {
     /// which divides. No wait. Floats: a read and an upload, and one wait.
     ///
     /// ```
-    /// use ragged::{Device, NumberFormat, RaggedTensor};
+    /// use ragged::opt::NumberFormat;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([1.5, 2.25, 3.14159], &Device::cpu())?;
     /// let text = x.as_string_with(&NumberFormat::default().precision(2))?;
     /// assert_eq!(text.to_string(), "tensor([b'1.50', b'2.25', b'3.14'], shape=(3,), dtype=str)");

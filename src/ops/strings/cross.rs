@@ -11,6 +11,7 @@ use crate::graph::opcode::BinaryOp;
 use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::record::decimal;
+use crate::setters::setters;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
 
@@ -38,12 +39,26 @@ impl<X: AsRef<Tensor>> From<&X> for CrossInput {
 
 /// Number of buckets of a hashed cross, with the key of the hash. Converts from any integer; 0 gives the hash itself,
 /// 63 bits.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{HashBuckets, keyed};
+/// assert_eq!(HashBuckets::from(100).key(7), keyed(100, 7));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HashBuckets {
     /// The number of buckets, or 0.
     pub number: i64,
     /// The key.
     pub key: u64,
+}
+
+setters! {
+    impl[] HashBuckets {
+        key: u64;
+    }
 }
 
 impl<I: Integer> From<I> for HashBuckets {
@@ -55,7 +70,8 @@ impl<I: Integer> From<I> for HashBuckets {
 /// Hashes with another key: TensorFlow's `hash_key`.
 ///
 /// ```
-/// use ragged::{Device, RaggedTensor, Tensor, keyed};
+/// use ragged::opt::keyed;
+/// use ragged::{Device, RaggedTensor, Tensor};
 /// let x = RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?;
 /// let same = Tensor::cross_hashed([&x, &x], keyed(100, 0xDECAFCAFFE))?.to_string();
 /// assert_eq!(same, Tensor::cross_hashed([&x, &x], 100)?.to_string());
@@ -177,7 +193,8 @@ impl Tensor {
     /// bound on the number of crosses is large ([`Tuning::stage_bytes`](crate::Tuning::stage_bytes)).
     ///
     /// ```
-    /// use ragged::{CrossInput, Device, RaggedTensor, Tensor};
+    /// use ragged::arguments::CrossInput;
+    /// use ragged::{Device, RaggedTensor, Tensor};
     /// let device = Device::cpu();
     /// let x = RaggedTensor::from_nested([["a"], ["b"]], &device)?;
     /// let y = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;

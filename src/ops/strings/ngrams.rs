@@ -23,8 +23,8 @@ operations! {
     ///
     /// `[.., (strings)]` gives `[.., (n-grams)]`, ragged where the innermost dimension is. A row of `n` strings has
     /// `n - width + 1` n-grams, none if it is shorter. The n-grams of several widths follow one another in each row.
-    /// [`padded_with`](crate::padded_with) and [`pad_width`](crate::pad_width) pad rows,
-    /// [`keep_short`](crate::keep_short) keeps short ones.
+    /// [`padded_with`](crate::opt::padded_with) and [`pad_width`](crate::opt::pad_width) pad rows,
+    /// [`keep_short`](crate::opt::keep_short) keeps short ones.
     ///
     /// # Errors
     /// The tensor does not hold strings or is a scalar; no width; a width below 1 or above 65536; a negative

@@ -5,6 +5,7 @@ use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_to_odd};
 
 /// Padding of a number that is shorter than the width of its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Pad {
     /// Spaces before the number.
     #[default]
@@ -21,6 +22,7 @@ pub enum Pad {
 
 /// Notation of a float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Notation {
     /// C's `%f`: no exponent.
     #[default]
@@ -36,7 +38,8 @@ pub enum Notation {
 /// Format of numbers: that of C's `printf`.
 ///
 /// ```
-/// use ragged::{Device, NumberFormat, Pad, RaggedTensor};
+/// use ragged::opt::{NumberFormat, Pad};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([1, -22, 333], &Device::cpu())?;
 /// let text = x.as_string_with(&NumberFormat::default().width(4).pad(Pad::Zeros))?;
 /// assert_eq!(text.to_string(), "tensor([b'0001', b'-022', b'0333'], shape=(3,), dtype=str)");
@@ -60,7 +63,8 @@ impl NumberFormat {
     /// Sets [`Self::width`](#structfield.width).
     ///
     /// ```
-    /// use ragged::{Device, NumberFormat, RaggedTensor};
+    /// use ragged::opt::NumberFormat;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([7], &Device::cpu())?;
     /// assert_eq!(x.as_string_with(&NumberFormat::default().width(3))?.to_vec()?, [b"  7"]);
     /// # Ok::<(), ragged::Error>(())
@@ -72,7 +76,8 @@ impl NumberFormat {
     /// Sets [`Self::pad`](#structfield.pad).
     ///
     /// ```
-    /// use ragged::{Device, NumberFormat, Pad, RaggedTensor};
+    /// use ragged::opt::{NumberFormat, Pad};
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([7], &Device::cpu())?;
     /// let format = NumberFormat::default().width(3).pad(Pad::Zeros);
     /// assert_eq!(x.as_string_with(&format)?.to_vec()?, [b"007"]);
@@ -85,7 +90,8 @@ impl NumberFormat {
     /// Sets [`Self::precision`](#structfield.precision).
     ///
     /// ```
-    /// use ragged::{Device, NumberFormat, RaggedTensor};
+    /// use ragged::opt::NumberFormat;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([0.125f32], &Device::cpu())?;
     /// assert_eq!(x.as_string_with(&NumberFormat::default().precision(2))?.to_vec()?, [b"0.12"]);
     /// # Ok::<(), ragged::Error>(())
@@ -97,7 +103,8 @@ impl NumberFormat {
     /// Sets [`Self::notation`](#structfield.notation).
     ///
     /// ```
-    /// use ragged::{Device, Notation, NumberFormat, RaggedTensor};
+    /// use ragged::opt::{Notation, NumberFormat};
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([0.1f32, 1e-7], &Device::cpu())?;
     /// let text = x.as_string_with(&NumberFormat::default().notation(Notation::Shortest))?;
     /// assert_eq!(text.to_string(), "tensor([b'0.1', b'1e-07'], shape=(2,), dtype=str)");

@@ -18,11 +18,11 @@ operations! {
 
     /// Concatenates the strings along the axes, with `separator` in between.
     ///
-    /// Shapes are those of every reduction ([`Axes`](crate::Axes)): along an axis with ragged dimensions below, the
-    /// strings at the same offset in their rows are joined. An empty row gives an empty string. All axes (`..`) are
-    /// joined as one sequence in flat order. Several axes of a dense tensor are joined as one sequence too, in the
-    /// order of the axes: along the first one first. Several axes of a ragged tensor are joined one after the other,
-    /// the innermost first.
+    /// Shapes are those of every reduction ([`Axes`](crate::arguments::Axes)): along an axis with ragged dimensions
+    /// below, the strings at the same offset in their rows are joined. An empty row gives an empty string. All axes
+    /// (`..`) are joined as one sequence in flat order. Several axes of a dense tensor are joined as one sequence too,
+    /// in the order of the axes: along the first one first. Several axes of a ragged tensor are joined one after the
+    /// other, the innermost first.
     ///
     /// Along the ragged dimensions, and the outermost one, of a ragged tensor, no separator follows leading empty
     /// strings, as in TensorFlow: `["", "a"]` gives `a`. Along other dimensions, and as one sequence, it does: `-a`. In

@@ -20,10 +20,10 @@ operations! {
     /// Splits each string at separators, which are removed.
     ///
     /// `[..]` of strings gives `[.., (pieces)]`: one more ragged dimension; a scalar gives a vector. A string separates
-    /// as a whole; [`any_of`](crate::any_of) separates at each of several bytes, [`white_space`](crate::white_space) at
-    /// runs of white space, which is TensorFlow's `sep=None`. [`nonempty`](crate::nonempty) drops empty pieces,
-    /// [`max_splits`](crate::max_splits) limits the number of splits. An empty string is one empty piece, and has no
-    /// piece where empty ones are dropped.
+    /// as a whole; [`any_of`](crate::opt::any_of) separates at each of several bytes,
+    /// [`white_space`](crate::opt::white_space) at runs of white space, which is TensorFlow's `sep=None`.
+    /// [`nonempty`](crate::opt::nonempty) drops empty pieces, [`max_splits`](crate::opt::max_splits) limits the number
+    /// of splits. An empty string is one empty piece, and has no piece where empty ones are dropped.
     ///
     /// # Errors
     /// The tensor does not hold strings; an empty separator or set of bytes; a separator of more than 1024 bytes;
@@ -37,7 +37,8 @@ operations! {
     /// each over at most as many bytes as the text has. The numbers of pieces and bytes stay on the device. No wait.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, white_space};
+    /// use ragged::opt::white_space;
+    /// use ragged::{Device, RaggedTensor};
     /// let text = RaggedTensor::from_nested(["to be  or", " "], &Device::cpu())?;
     /// let words = text.string_split(white_space())?;
     /// assert_eq!(words.to_string(), "<ragged.RaggedTensor [[b'to', b'be', b'or'], []]>");

@@ -27,7 +27,8 @@ operations! {
     /// A map and a prefix sum over the strings, and a map over the bytes of the result. No wait.
     ///
     /// ```
-    /// use ragged::{Base64, Device, RaggedTensor};
+    /// use ragged::opt::Base64;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested(["So", ""], &Device::cpu())?;
     /// assert_eq!(x.encode_base64(Base64::Padded)?.to_string(), "tensor([b'U28=', b''], shape=(2,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
@@ -141,6 +142,7 @@ fn decode_base64(x: &Tensor) -> Result<Tensor> {
 
 /// End of a base64 text whose length would not be a multiple of four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Base64 {
     /// Nothing is added.
     Unpadded,

@@ -20,9 +20,9 @@ operations! {
     /// The code points of each string.
     ///
     /// i32; `[..]` gives `[.., (characters)]`. Empty strings give empty rows; a scalar gives a vector. Invalid text is
-    /// replaced by U+FFFD, or as the options around the encoding say: [`strict`](crate::strict),
-    /// [`ignore_invalid`](crate::ignore_invalid), [`replace_invalid`](crate::replace_invalid),
-    /// [`replace_controls`](crate::replace_controls). In UTF-8 each maximal subpart of a character is one invalid
+    /// replaced by U+FFFD, or as the options around the encoding say: [`strict`](crate::opt::strict),
+    /// [`ignore_invalid`](crate::opt::ignore_invalid), [`replace_invalid`](crate::opt::replace_invalid),
+    /// [`replace_controls`](crate::opt::replace_controls). In UTF-8 each maximal subpart of a character is one invalid
     /// character.
     ///
     /// # Errors
@@ -32,7 +32,8 @@ operations! {
     /// A rank bitmap of the bytes, a map over the strings, and a compaction, which decode each byte twice. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// use ragged::opt::Encoding;
+    /// use ragged::{Device, RaggedTensor};
     /// let text = RaggedTensor::from_nested(["né", ""], &Device::cpu())?;
     /// assert_eq!(text.unicode_decode(Encoding::Utf8)?.to_string(), "<ragged.RaggedTensor [[110, 233], []]>");
     /// # Ok::<(), ragged::Error>(())
@@ -46,9 +47,9 @@ operations! {
     ///
     /// Code points are i32, offsets i64; both have the shape `[.., (characters)]`. Empty strings give empty rows;
     /// scalars give vectors. Invalid text is replaced by U+FFFD, or as the options around the encoding say:
-    /// [`strict`](crate::strict), [`ignore_invalid`](crate::ignore_invalid),
-    /// [`replace_invalid`](crate::replace_invalid), [`replace_controls`](crate::replace_controls). In UTF-8 each
-    /// maximal subpart of a character is one invalid character.
+    /// [`strict`](crate::opt::strict), [`ignore_invalid`](crate::opt::ignore_invalid),
+    /// [`replace_invalid`](crate::opt::replace_invalid), [`replace_controls`](crate::opt::replace_controls). In UTF-8
+    /// each maximal subpart of a character is one invalid character.
     ///
     /// # Errors
     /// The tensor does not hold strings. At the read: invalid text, if strict.
@@ -57,7 +58,8 @@ operations! {
     /// A rank bitmap of the bytes, a map over the strings, and two compactions; each byte is decoded twice. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// use ragged::opt::Encoding;
+    /// use ragged::{Device, RaggedTensor};
     /// let text = RaggedTensor::from_nested(["né!", ""], &Device::cpu())?;
     /// let (codes, offsets) = text.unicode_decode_with_offsets(Encoding::Utf8)?;
     /// assert_eq!(codes.to_string(), "<ragged.RaggedTensor [[110, 233, 33], []]>");

@@ -22,8 +22,8 @@ operations! {
     ///
     /// `[.., (characters)]` gives `[..]`: the innermost axis, ragged or uniform, disappears; a vector gives a scalar.
     /// Integers of any dtype. Empty rows give empty strings. Numbers that are no code point and surrogates are replaced
-    /// by U+FFFD, or as the options around the encoding say: [`strict`](crate::strict),
-    /// [`ignore_invalid`](crate::ignore_invalid), [`replace_invalid`](crate::replace_invalid).
+    /// by U+FFFD, or as the options around the encoding say: [`strict`](crate::opt::strict),
+    /// [`ignore_invalid`](crate::opt::ignore_invalid), [`replace_invalid`](crate::opt::replace_invalid).
     ///
     /// # Errors
     /// The tensor is a scalar or does not hold integers; 2^32 - 1 bytes or more. At the read: an invalid code point, if
@@ -33,7 +33,8 @@ operations! {
     /// A map and a prefix sum over the code points, a map over the rows and one over the bytes. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// use ragged::opt::Encoding;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![72, 105], vec![], vec![33]], &Device::cpu())?;
     /// let text = x.unicode_encode(Encoding::Utf8)?;
     /// assert_eq!(text.to_string(), "tensor([b'Hi', b'', b'!'], shape=(3,), dtype=str)");

@@ -1,7 +1,10 @@
 //! Encodings, and what becomes of invalid text.
 
+use crate::setters::setters;
+
 /// An encoding of Unicode text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Encoding {
     /// UTF-8.
     Utf8,
@@ -13,6 +16,7 @@ pub enum Encoding {
 
 /// Treatment of an invalid character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum InvalidText {
     /// It is an error of the read.
     Strict,
@@ -26,7 +30,16 @@ pub enum InvalidText {
 ///
 /// Converts from an encoding. [`strict`], [`ignore_invalid`], [`replace_invalid`] and [`replace_controls`] around an
 /// encoding change the policy.
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::opt::{Encoding, InvalidText, TextEncoding, replace_controls, strict};
+/// let options = TextEncoding::from(Encoding::Utf8).invalid(InvalidText::Strict).replace_controls(true);
+/// assert_eq!(options, replace_controls(strict(Encoding::Utf8)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct TextEncoding {
     /// The encoding.
     pub encoding: Encoding,
@@ -34,6 +47,13 @@ pub struct TextEncoding {
     pub invalid: InvalidText,
     /// Whether the control characters U+0000 to U+001F count as invalid in decoded text.
     pub replace_controls: bool,
+}
+
+setters! {
+    impl[] TextEncoding {
+        invalid: InvalidText;
+        replace_controls: bool;
+    }
 }
 
 impl From<Encoding> for TextEncoding {
@@ -45,7 +65,8 @@ impl From<Encoding> for TextEncoding {
 /// Makes invalid text an error of the read: TensorFlow's `errors="strict"`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, RaggedTensor, strict};
+/// use ragged::opt::{Encoding, strict};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::dense([b"a\xff".as_slice()], &[1], &Device::cpu())?;
 /// assert!(x.unicode_decode(strict(Encoding::Utf8))?.to_vec().is_err());
 /// # Ok::<(), ragged::Error>(())
@@ -57,7 +78,8 @@ pub fn strict(encoding: impl Into<TextEncoding>) -> TextEncoding {
 /// Leaves invalid characters out: TensorFlow's `errors="ignore"`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, RaggedTensor, ignore_invalid};
+/// use ragged::opt::{Encoding, ignore_invalid};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::dense([b"a\xffb".as_slice()], &[1], &Device::cpu())?;
 /// assert_eq!(x.unicode_decode(ignore_invalid(Encoding::Utf8))?.to_string(), "<ragged.RaggedTensor [[97, 98]]>");
 /// # Ok::<(), ragged::Error>(())
@@ -69,7 +91,8 @@ pub fn ignore_invalid(encoding: impl Into<TextEncoding>) -> TextEncoding {
 /// Replaces invalid characters by another one than U+FFFD: TensorFlow's `replacement_char`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, RaggedTensor, replace_invalid};
+/// use ragged::opt::{Encoding, replace_invalid};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::dense([b"a\xff".as_slice()], &[1], &Device::cpu())?;
 /// let y = x.unicode_decode(replace_invalid(Encoding::Utf8, '?'))?;
 /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[97, 63]]>");
@@ -83,7 +106,8 @@ pub fn replace_invalid(encoding: impl Into<TextEncoding>, by: char) -> TextEncod
 /// `replace_control_characters`.
 ///
 /// ```
-/// use ragged::{Device, Encoding, RaggedTensor, ignore_invalid, replace_controls};
+/// use ragged::opt::{Encoding, ignore_invalid, replace_controls};
+/// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested(["a\tb"], &Device::cpu())?;
 /// let y = x.unicode_decode(replace_controls(ignore_invalid(Encoding::Utf8)))?;
 /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[97, 98]]>");

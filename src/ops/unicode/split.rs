@@ -19,14 +19,15 @@ operations! {
     /// the options around the encoding say.
     ///
     /// # Errors
-    /// The tensor does not hold strings. At the read: invalid text, if [`strict`](crate::strict).
+    /// The tensor does not hold strings. At the read: invalid text, if [`strict`](crate::opt::strict).
     ///
     /// # Cost
     /// A rank bitmap of the bytes, a map over the strings, a compaction, a prefix sum over the characters, and a map
     /// over the bytes. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// use ragged::opt::Encoding;
+    /// use ragged::{Device, RaggedTensor};
     /// let text = RaggedTensor::from_nested(["no", ""], &Device::cpu())?;
     /// assert_eq!(text.unicode_split(Encoding::Utf8)?.to_string(), "<ragged.RaggedTensor [[b'n', b'o'], []]>");
     /// # Ok::<(), ragged::Error>(())
@@ -44,14 +45,15 @@ operations! {
     /// Invalid text becomes the character that replaces it, U+FFFD or as the options around the encoding say.
     ///
     /// # Errors
-    /// The tensor does not hold strings. At the read: invalid text, if [`strict`](crate::strict).
+    /// The tensor does not hold strings. At the read: invalid text, if [`strict`](crate::opt::strict).
     ///
     /// # Cost
     /// A rank bitmap of the bytes, a map over the strings, two compactions, a prefix sum over the characters, and a map
     /// over the bytes. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// use ragged::opt::Encoding;
+    /// use ragged::{Device, RaggedTensor};
     /// let text = RaggedTensor::from_nested(["né!", ""], &Device::cpu())?;
     /// let (characters, offsets) = text.unicode_split_with_offsets(Encoding::Utf8)?;
     /// assert_eq!(characters.row_lengths(1)?.to_vec()?, [3, 0]);

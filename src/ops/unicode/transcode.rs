@@ -15,8 +15,8 @@ operations! {
     /// The strings, encoded in `from`, in the encoding `to`.
     ///
     /// The layout stays: empty rows stay empty. Invalid text is replaced by U+FFFD, or as the options around `from`
-    /// say: [`strict`](crate::strict), [`ignore_invalid`](crate::ignore_invalid),
-    /// [`replace_invalid`](crate::replace_invalid), [`replace_controls`](crate::replace_controls).
+    /// say: [`strict`](crate::opt::strict), [`ignore_invalid`](crate::opt::ignore_invalid),
+    /// [`replace_invalid`](crate::opt::replace_invalid), [`replace_controls`](crate::opt::replace_controls).
     ///
     /// # Errors
     /// The tensor does not hold strings. At the read: invalid text, if strict.
@@ -26,7 +26,8 @@ operations! {
     /// over the code points, a map over the strings and one over the bytes. No wait.
     ///
     /// ```
-    /// use ragged::{Device, Encoding, RaggedTensor};
+    /// use ragged::opt::Encoding;
+    /// use ragged::{Device, RaggedTensor};
     /// let text = RaggedTensor::from_nested(["é", ""], &Device::cpu())?;
     /// let words = text.unicode_transcode(Encoding::Utf8, Encoding::Utf16Be)?;
     /// assert_eq!(words.to_vec()?, [vec![0x00, 0xE9], vec![]]);

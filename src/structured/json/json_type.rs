@@ -17,6 +17,7 @@ use crate::dtype::DType;
 /// assert_eq!(schema.to_string(), "{id: u32, words: [str]}");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JsonType {
     /// Inferred from the first value.
     Inferred,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 /// A line that does not fit the records of a [`JsonLines`](crate::JsonLines).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Misfit {
     /// The line, counted from 1.
     pub line: u64,

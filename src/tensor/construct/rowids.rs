@@ -11,8 +11,9 @@ impl Tensor {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`. TensorFlow:
     /// `tf.RaggedTensor.from_value_rowids`.
     ///
-    /// The last id is that of the last row, unless the number of rows is given ([`with_nrows`](crate::with_nrows)).
-    /// With ids on the device and no number of rows, only the device knows that number.
+    /// The last id is that of the last row, unless the number of rows is given
+    /// ([`with_nrows`](crate::opt::with_nrows)). With ids on the device and no number of rows, only the device knows
+    /// that number.
     ///
     /// # Errors
     /// A scalar as values; an id that is negative, below the one before it, or not below the number of rows, with the
@@ -59,7 +60,7 @@ impl Tensor {
     }
 
     /// The ragged tensor of `flat_values` under several levels of row ids, outermost first, each with a number of rows
-    /// where given ([`with_nrows`](crate::with_nrows)). An empty list of levels gives `flat_values`. TensorFlow:
+    /// where given ([`with_nrows`](crate::opt::with_nrows)). An empty list of levels gives `flat_values`. TensorFlow:
     /// `tf.RaggedTensor.from_nested_value_rowids`.
     ///
     /// # Errors
@@ -120,9 +121,9 @@ impl<T: Element> RaggedTensor<T> {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`; the values are on the host or a
     /// tensor.
     ///
-    /// The last id is that of the last row, unless the number of rows is given ([`with_nrows`](crate::with_nrows)).
-    /// With ids on the device and no number of rows, only the device knows that number. TensorFlow:
-    /// `tf.RaggedTensor.from_value_rowids`.
+    /// The last id is that of the last row, unless the number of rows is given
+    /// ([`with_nrows`](crate::opt::with_nrows)). With ids on the device and no number of rows, only the device knows
+    /// that number. TensorFlow: `tf.RaggedTensor.from_value_rowids`.
     ///
     /// # Errors
     /// A scalar as values; an id that is negative, below the one before it, or not below the number of rows, with the
@@ -130,7 +131,8 @@ impl<T: Element> RaggedTensor<T> {
     /// Violations that only the device sees fail at the read.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, with_nrows};
+    /// use ragged::opt::with_nrows;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_value_rowids([1, 2, 3], with_nrows([0, 0, 2], 4), &Device::cpu())?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3], []]>");
     /// # Ok::<(), ragged::Error>(())
@@ -171,8 +173,8 @@ impl<T: Element> RaggedTensor<T> {
     /// The ragged tensor of `flat_values` under several levels of row ids, outermost first; the values are on the host
     /// or a tensor.
     ///
-    /// Each level has a number of rows where given ([`with_nrows`](crate::with_nrows)). An empty list of levels gives
-    /// `flat_values`. TensorFlow: `tf.RaggedTensor.from_nested_value_rowids`.
+    /// Each level has a number of rows where given ([`with_nrows`](crate::opt::with_nrows)). An empty list of levels
+    /// gives `flat_values`. TensorFlow: `tf.RaggedTensor.from_nested_value_rowids`.
     ///
     /// # Errors
     /// A scalar as values; an id that is negative, below the one before it, or not below the number of rows, with the

@@ -12,8 +12,8 @@ impl Tensor {
     /// `tf.RaggedTensor.from_uniform_row_length`.
     ///
     /// The result knows the length: its static shape shows the length, and dimensions of size 1 broadcast. The number
-    /// of rows follows from the number of values; rows of length 0 need it ([`with_nrows`](crate::with_nrows)), and are
-    /// none without. No pass, no wait.
+    /// of rows follows from the number of values; rows of length 0 need it ([`with_nrows`](crate::opt::with_nrows)),
+    /// and are none without. No pass, no wait.
     ///
     /// # Errors
     /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length.
@@ -59,8 +59,8 @@ impl<T: Element> RaggedTensor<T> {
     /// TensorFlow: `tf.RaggedTensor.from_uniform_row_length`.
     ///
     /// The result knows the length: its static shape shows the length, and dimensions of size 1 broadcast. The number
-    /// of rows follows from the number of values; rows of length 0 need it ([`with_nrows`](crate::with_nrows)), and are
-    /// none without.
+    /// of rows follows from the number of values; rows of length 0 need it ([`with_nrows`](crate::opt::with_nrows)),
+    /// and are none without.
     ///
     /// # Errors
     /// A scalar as values; a negative argument; a number of values that is not the number of rows times their length;

@@ -115,7 +115,7 @@ impl RowPartition {
 
     /// The partition of `nvals` values into rows of one length. TensorFlow: `RowPartition.from_uniform_row_length`.
     ///
-    /// Rows of length 0 need their number ([`with_nrows`](crate::with_nrows)), and are none without.
+    /// Rows of length 0 need their number ([`with_nrows`](crate::opt::with_nrows)), and are none without.
     ///
     /// # Errors
     /// A negative argument; an `nvals` that is not the number of rows times their length.

@@ -26,6 +26,7 @@ fn plain(v: &Nested) -> Json {
         Nested::Float(v) => json!(v),
         Nested::Str(v) => json!(String::from_utf8_lossy(v)),
         Nested::List(all) => all.iter().map(plain).collect(),
+        other => panic!("{other:?} as JSON"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `binary` family.
 
-use ragged::{Device, Operand, Result, Tensor};
+use ragged::arguments::Operand;
+use ragged::{Device, Result, Tensor};
 
 use crate::case::Case;
 use crate::got::Got;

@@ -1,6 +1,7 @@
 //! The `construct` family.
 
-use ragged::{ConstantOptions, Device, Nested, Result, Tensor, RowIds, UniformRows, with_nrows};
+use ragged::opt::{ConstantOptions, RowIds, UniformRows, with_nrows};
+use ragged::{Device, Nested, Result, Tensor};
 use serde_json::Value as Json;
 
 use crate::case::{Case, Expected, Value};
@@ -31,11 +32,10 @@ fn constant(case: &Case, device: &Device) -> Result<Got> {
         _ => false,
     };
     let size = |n: i64| usize::try_from(n).expect("a size");
-    let options = ConstantOptions {
-        dtype: case.attr_dtype("dtype"),
-        ragged_rank: case.attr_i64("ragged_rank").map(size),
-        inner_shape: case.attr_ints("inner_shape").map(|s| s.into_iter().map(size).collect()),
-    };
+    let options = ConstantOptions::default()
+        .dtype(case.attr_dtype("dtype"))
+        .ragged_rank(case.attr_i64("ragged_rank").map(size))
+        .inner_shape(case.attr_ints("inner_shape").map(|s| s.into_iter().map(size).collect()));
     Ok(Tensor::constant(&nested(case.py(0), floats), &options, device)?.into())
 }
 
@@ -54,7 +54,10 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
                     return Ok(Tensor::from_nested_value_rowids(&values, &levels)?.into());
                 };
                 if nrows.len() != levels.len() {
-                    return crate::case::cannot_be_written("from_nested_value_rowids", "numbers of rows of other levels");
+                    return crate::case::cannot_be_written(
+                        "from_nested_value_rowids",
+                        "numbers of rows of other levels",
+                    );
                 }
                 let levels = levels.iter().zip(nrows).map(|(ids, nrows)| with_nrows(ids, nrows));
                 Tensor::from_nested_value_rowids(&values, levels)?
@@ -65,7 +68,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     }
     let nrows = case.attr_i64("nrows");
     if case.op == "from_uniform_row_length" {
-        return Ok(Tensor::from_uniform_row_length(&values, UniformRows { length: case.ints(1)[0], nrows })?.into());
+        return Ok(Tensor::from_uniform_row_length(&values, UniformRows::from(case.ints(1)[0]).nrows(nrows))?.into());
     }
     // Host integers are checked at the call, device integers at the read: both must agree.
     let on_device = case.tensor(1, device)?;
@@ -86,7 +89,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
 fn from_list<'a>(
     case: &Case,
     values: &Tensor,
-    given: impl Into<ragged::Integers<'a>>,
+    given: impl Into<ragged::arguments::Integers<'a>>,
     nrows: Option<i64>,
 ) -> Result<Tensor> {
     match case.op.as_str() {
@@ -94,7 +97,7 @@ fn from_list<'a>(
         "from_row_lengths" => Tensor::from_row_lengths(values, given),
         "from_row_starts" => Tensor::from_row_starts(values, given),
         "from_row_limits" => Tensor::from_row_limits(values, given),
-        "from_value_rowids" => Tensor::from_value_rowids(values, RowIds { ids: given.into(), nrows }),
+        "from_value_rowids" => Tensor::from_value_rowids(values, RowIds::from(given).nrows(nrows)),
         other => panic!("no operation {other}"),
     }
 }

@@ -1,6 +1,7 @@
 //! The `convert` family.
 
-use ragged::{ConstantOptions, DType, Device, HostTensor, HostValues, Nested, Padding, Result, SparseTensor, Tensor, PaddedShape, with_ragged_rank};
+use ragged::opt::{ConstantOptions, PaddedShape, Padding, with_ragged_rank};
+use ragged::{DType, Device, HostTensor, HostValues, Nested, Result, SparseTensor, Tensor};
 use serde_json::Value as Json;
 
 use crate::case::{Case, Sparse, Value, cannot_be_written};
@@ -21,7 +22,7 @@ fn dense(v: &Json, dtype: DType, device: &Device) -> Result<Tensor> {
             number => (number.as_f64().expect("a number") as i64).into(),
         }
     }
-    let options = ConstantOptions { dtype: Some(dtype), ragged_rank: Some(0), inner_shape: None };
+    let options = ConstantOptions::default().dtype(Some(dtype)).ragged_rank(Some(0));
     Tensor::constant(&nested(v, dtype), &options, device)
 }
 
@@ -29,11 +30,11 @@ fn to_tensor(case: &Case, device: &Device) -> Result<Got> {
     let x = case.tensor(0, device)?;
     let shape = case.attr_dims("shape").map(|s| s.into_iter().map(|d| d.map_or(-1, |d| d)).collect());
     if case.attrs.get("_").is_some_and(|note| note == "default f32 for i32") {
-        return Ok(x.to_tensor(PaddedShape { padding: 0.5f32.into(), shape })?.into());
+        return Ok(x.to_tensor(PaddedShape::from(0.5f32).shape(shape))?.into());
     }
     let default = case.attr("default_value").map(|v| dense(v, x.dtype(), device)).transpose()?;
     let padding = default.as_ref().map_or(Padding::Zero, Padding::Tensor);
-    Ok(x.to_tensor(PaddedShape { padding, shape })?.into())
+    Ok(x.to_tensor(PaddedShape::from(padding).shape(shape))?.into())
 }
 
 fn from_tensor(case: &Case, device: &Device) -> Result<Got> {

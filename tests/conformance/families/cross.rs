@@ -1,6 +1,8 @@
 //! The `cross` family.
 
-use ragged::{CrossInput, Device, HashBuckets, Result, SparseTensor, Tensor};
+use ragged::arguments::CrossInput;
+use ragged::opt::HashBuckets;
+use ragged::{Device, Result, SparseTensor, Tensor};
 
 use super::convert::sparse;
 use crate::case::{Case, Value};
@@ -33,7 +35,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "cross_hashed" => {
             let buckets = HashBuckets::from(case.attr_i64("num_buckets").unwrap_or(0));
             let key = case.attr_i64("hash_key").map_or(buckets.key, |key| key as u64);
-            Tensor::cross_hashed(inputs, HashBuckets { key, ..buckets })?.into()
+            Tensor::cross_hashed(inputs, buckets.key(key))?.into()
         }
         other => return Got::unsupported(other),
     })

@@ -1,6 +1,7 @@
 //! The `cumsum` family.
 
-use ragged::{Device, Result, ScanAxis};
+use ragged::opt::ScanAxis;
+use ragged::{Device, Result};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -14,7 +15,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "cumsum" => {
             let axis = case.attr_i64("axis").unwrap_or(0);
             let (exclusive, reversed) = (case.attr_bool("exclusive"), case.attr_bool("reverse"));
-            x.cumsum(ScanAxis { axis, exclusive, reversed })?.into()
+            x.cumsum(ScanAxis::from(axis).exclusive(exclusive).reversed(reversed))?.into()
         }
         other => return Got::unsupported(other),
     })

@@ -1,6 +1,7 @@
 //! The `gather` family.
 
-use ragged::{Combiner, Device, Result, Tensor, batched, s, weighted, GatherIndices, LookupIds};
+use ragged::opt::{Combiner, GatherIndices, LookupIds, batched, weighted};
+use ragged::{Device, Result, Tensor, s};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -32,14 +33,14 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     Ok(match case.op.as_str() {
         "gather" => {
             let (axis, batch_dims) = (case.attr_i64("axis"), case.attr_i64("batch_dims").unwrap_or(0));
-            x.gather(GatherIndices { indices: at, axis, batch_dims })?.into()
+            x.gather(GatherIndices::from(at).axis(axis).batch_dims(batch_dims))?.into()
         }
         "batch_gather" => x.batch_gather(at)?.into(),
         "gather_nd" => x.gather_nd(batched(at, case.attr_i64("batch_dims").unwrap_or(0)))?.into(),
         "embedding_lookup" => x.embedding_lookup(at)?.into(),
         "embedding_lookup_sparse" => x.embedding_lookup_sparse(at, combiner(case))?.into(),
         "safe_embedding_lookup_sparse" => {
-            let ids = LookupIds { default: case.attr_i64("default_id"), ..at.into() };
+            let ids = LookupIds::from(at).default(case.attr_i64("default_id"));
             x.safe_embedding_lookup_sparse(ids, combiner(case))?.into()
         }
         "embedding_lookup_sparse_weighted" => {

@@ -1,6 +1,7 @@
 //! The `getitem` family.
 
-use ragged::{Device, Index, Result};
+use ragged::arguments::Index;
+use ragged::{Device, Result};
 use serde_json::Value as Json;
 
 use crate::case::Case;

@@ -1,6 +1,7 @@
 //! The `lod` family: Paddle's LoD tensors and sequence operations.
 
-use ragged::{DType, Device, HostTensor, HostValues, LoDTensor, Padding, Pool, Result, Scalar, Tensor, starting_at};
+use ragged::opt::{Padding, Pool, starting_at};
+use ragged::{DType, Device, HostTensor, HostValues, LodTensor, Result, Scalar, Tensor};
 
 use crate::case::{Case, Value};
 use crate::got::Got;
@@ -56,20 +57,20 @@ fn filter(case: &Case, device: &Device) -> Result<Tensor> {
     HostTensor::dense(&shape, HostValues::F32(values.collect())).to_device(device)
 }
 
-fn got(x: LoDTensor) -> Got {
+fn got(x: LodTensor) -> Got {
     x.into_tensor().into()
 }
 
 pub fn run(case: &Case, device: &Device) -> Result<Got> {
-    let lod = |i: usize| case.tensor(i, device).map(LoDTensor::from);
+    let lod = |i: usize| case.tensor(i, device).map(LodTensor::from);
     let int = |key: &str| case.attr_i64(key).expect("an integer attribute");
     let number = |key: &str| Scalar::from(case.attr(key).and_then(serde_json::Value::as_f64).expect("a number"));
     Ok(match case.op.as_str() {
-        "lod.create_lod_tensor" => got(LoDTensor::from_lengths(&case.tensor(1, device)?, length_lists(case, 0))?),
+        "lod.create_lod_tensor" => got(LodTensor::from_lengths(&case.tensor(1, device)?, length_lists(case, 0))?),
         "lod.recursive_sequence_lengths" => Got::Json(serde_json::json!(lod(0)?.recursive_sequence_lengths()?)),
         "lod.lod_to_list_of_tensors" => Got::List(lod(0)?.to_list()?.into_iter().map(Got::from).collect()),
         "lod.list_of_tensors_to_lod" => {
-            let x = LoDTensor::from_list(&list(case, 0, device)?)?;
+            let x = LodTensor::from_list(&list(case, 0, device)?)?;
             x.tensor().cast(case.attr_dtype("cast").expect("a dtype"))?.into()
         }
         "lod.sequence_expand" => got(lod(0)?.sequence_expand(&lod(1)?, int("ref_level"))?),
@@ -82,8 +83,8 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "lod.sequence_last_step" => got(lod(0)?.sequence_last_step()?),
         "lod.sequence_softmax" => got(lod(0)?.sequence_softmax()?),
         "lod.sequence_concat" => {
-            let all: Vec<LoDTensor> = case.tensors(device)?.into_iter().map(LoDTensor::from).collect();
-            got(LoDTensor::sequence_concat(&all)?)
+            let all: Vec<LodTensor> = case.tensors(device)?.into_iter().map(LodTensor::from).collect();
+            got(LodTensor::sequence_concat(&all)?)
         }
         "lod.sequence_slice" => {
             let (offset, length) = (case.tensor(1, device)?, case.tensor(2, device)?);

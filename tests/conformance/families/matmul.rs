@@ -1,6 +1,7 @@
 //! The `matmul` family.
 
-use ragged::{Device, Result, Factor};
+use ragged::opt::Factor;
+use ragged::{Device, Result};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -13,7 +14,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     let [a, b] = &all[..] else { panic!("{} inputs", all.len()) };
     match case.op.as_str() {
         "matmul" => {
-            let factor = |tensor, flag| Factor { tensor, transposed: case.attr_bool(flag) };
+            let factor = |tensor, flag| Factor::from(tensor).transposed(case.attr_bool(flag));
             factor(a, "transpose_a").matmul(factor(b, "transpose_b")).map(Got::from)
         }
         op => Got::unsupported(op),

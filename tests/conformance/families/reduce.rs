@@ -1,6 +1,8 @@
 //! The `reduce` family.
 
-use ragged::{Axes, Device, Result, Tensor, ReduceAxes};
+use ragged::arguments::Axes;
+use ragged::opt::ReduceAxes;
+use ragged::{Device, Result, Tensor};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -22,5 +24,5 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         op => return Got::unsupported(op),
     };
     let axes = case.attr_ints("axis").map_or(Axes::All, Axes::from);
-    Ok(reduce(&case.tensor(0, device)?, ReduceAxes { axes, keep: case.attr_bool("keepdims") })?.into())
+    Ok(reduce(&case.tensor(0, device)?, ReduceAxes::from(axes).keep(case.attr_bool("keepdims")))?.into())
 }

@@ -1,6 +1,8 @@
 //! The `shape_ops` family.
 
-use ragged::{Axes, Device, Lengths, NewShape, RaggedShape, Result, RowPartition, Scalar, Tensor, along};
+use ragged::arguments::{Axes, NewShape};
+use ragged::opt::along;
+use ragged::{Device, Lengths, RaggedShape, Result, RowPartition, Scalar, Tensor};
 use serde_json::{Value as Json, json};
 
 use crate::case::Case;

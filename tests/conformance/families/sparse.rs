@@ -1,9 +1,8 @@
 //! The `sparse` family.
 
-use ragged::{
-    Axes, DType, Device, Fill, HostTensor, HostValues, Result, Scalar, SparseTensor, Tensor, expanding, keep,
-    with_nrows,
-};
+use ragged::arguments::Axes;
+use ragged::opt::{Fill, expanding, keep, with_nrows};
+use ragged::{DType, Device, HostTensor, HostValues, Result, Scalar, SparseTensor, Tensor};
 use serde_json::Value as Json;
 
 use super::convert::sparse;

@@ -1,9 +1,9 @@
 //! The `strings` family.
 
-use ragged::{
-    DType, Device, Ngrams, NumberFormat, Pad, Result, Separator, Tensor, keep, keep_short, max_splits, pad_width,
-    padded_with, white_space,
+use ragged::opt::{
+    Ngrams, NumberFormat, Pad, Separator, keep, keep_short, max_splits, pad_width, padded_with, white_space,
 };
+use ragged::{DType, Device, Result, Tensor};
 use serde_json::Value as Json;
 
 use crate::case::{Case, cannot_be_written};

@@ -1,8 +1,8 @@
 //! The `structured` family: records of named fields.
 
+use ragged::arguments::Index;
 use ragged::{
-    DType, Device, FieldPath, FieldValue, Index, Key, RaggedShape, Result, RowPartition, StructuredTensor, Tensor,
-    Update,
+    DType, Device, FieldPath, FieldValue, Key, RaggedShape, Result, RowPartition, StructuredTensor, Tensor, Update,
 };
 use serde_json::Value as Json;
 

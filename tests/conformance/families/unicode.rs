@@ -1,6 +1,7 @@
 //! The operations of the `strings` family on Unicode text, and base64.
 
-use ragged::{Base64, Device, Encoding, InvalidText, Result, TextEncoding};
+use ragged::opt::{Base64, Encoding, InvalidText, TextEncoding};
+use ragged::{Device, Result};
 
 use crate::case::Case;
 use crate::got::Got;
@@ -26,7 +27,7 @@ fn format(case: &Case) -> TextEncoding {
         Some("strict") => InvalidText::Strict,
         Some(other) => panic!("no policy {other}"),
     };
-    TextEncoding { invalid, ..format }
+    format.invalid(invalid)
 }
 
 pub fn run(case: &Case, device: &Device) -> Result<Got> {

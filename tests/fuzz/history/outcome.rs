@@ -168,6 +168,7 @@ pub fn digest(host: &HostTensor) -> u64 {
         HostValues::F32(v) => floats!(v, f32),
         HostValues::F64(v) => floats!(v, f64),
         HostValues::Str(v) => v.iter().for_each(|s| hash.all(s.iter().map(|&b| b.into()))),
+        other => panic!("a hash of {}", other.dtype()),
     }
     hash.0
 }

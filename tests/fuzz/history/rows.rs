@@ -23,7 +23,8 @@ fn part(values: &HostValues, at: Range<usize>) -> HostValues {
     macro_rules! each {
         ($($kind:ident)+) => {
             match values {
-                $(HostValues::$kind(v) => HostValues::$kind(v[at].to_vec())),+
+                $(HostValues::$kind(v) => HostValues::$kind(v[at].to_vec()),)+
+                other => panic!("a part of {}", other.dtype()),
             }
         };
     }

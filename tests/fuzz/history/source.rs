@@ -1,6 +1,7 @@
 //! Tensors whose sizes only the device knows, with their naive twins.
 
-use ragged::{DType, Encoding, Result, Tensor, nonempty};
+use ragged::opt::{Encoding, nonempty};
+use ragged::{DType, Result, Tensor};
 
 use super::material::{Leaf, Leaves, Material};
 use super::twin::{Twin, transposed, unique};

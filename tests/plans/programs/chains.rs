@@ -1,6 +1,7 @@
 //! Chains of row operations.
 
-use ragged::{Tensor, descending, keep, s};
+use ragged::opt::{descending, keep};
+use ragged::{Tensor, s};
 
 use super::{Program, one};
 

@@ -1,6 +1,7 @@
 //! Element-wise operations, alone and in chains; broadcasting; conditions; functions of rows.
 
-use ragged::{DType, Result, Seed, Tensor, keep};
+use ragged::opt::keep;
+use ragged::{DType, Result, Seed, Tensor};
 
 use super::{Program, one};
 use crate::sample::Sample;

@@ -1,6 +1,7 @@
 //! Sorts, largest elements, unique elements, sets, shuffles.
 
-use ragged::{Seed, descending};
+use ragged::Seed;
+use ragged::opt::descending;
 
 use super::{Program, one, two};
 

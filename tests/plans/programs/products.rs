@@ -1,6 +1,6 @@
 //! Matrix products.
 
-use ragged::shaped;
+use ragged::opt::shaped;
 
 use super::{Program, one};
 

@@ -1,6 +1,6 @@
 //! Reductions of rows, of columns and of all; segments; scans.
 
-use ragged::{ScanAxis, exclusive, keep, reversed};
+use ragged::opt::{ScanAxis, exclusive, keep, reversed};
 
 use super::{Program, one};
 
@@ -51,7 +51,7 @@ pub const PROGRAMS: &[Program] = &[
     ("cumsum of wide elements", |i| one(i.wide.cumsum(1))),
     ("cumsum of rows", |i| one(i.x.cumsum(0))),
     ("cumsum of a vector", |i| one(i.segments.cumsum(exclusive(0)))),
-    ("cumsum backwards", |i| one(i.x.cumsum(ScanAxis { axis: 1, exclusive: true, reversed: true }))),
+    ("cumsum backwards", |i| one(i.x.cumsum(ScanAxis::from(1).exclusive(true).reversed(true)))),
     ("cumprod", |i| one(i.x.cumprod(1))),
     ("cummax", |i| one(i.x.cummax(1))),
     ("cummin backwards", |i| one(i.x.cummin(reversed(1)))),

@@ -1,6 +1,7 @@
 //! Selections: masks, gathers, look-ups, choices.
 
-use ragged::{Combiner, DType, LookupIds, Result, Tensor, along, keep, s};
+use ragged::opt::{Combiner, LookupIds, along, keep};
+use ragged::{DType, Result, Tensor, s};
 
 use super::{Program, one, two};
 use crate::sample::Sample;
@@ -10,7 +11,7 @@ fn positive(i: &Sample) -> Result<Tensor> {
 }
 
 fn weighted<'a>(i: &'a Sample, default: Option<i64>) -> LookupIds<'a> {
-    LookupIds { default, ..ragged::weighted(&i.ids, &i.x) }
+    LookupIds::from(&i.ids).weights(Some(&i.x)).default(default)
 }
 
 pub const PROGRAMS: &[Program] = &[

@@ -1,6 +1,7 @@
 //! Sparse tensors.
 
-use ragged::{Result, SparseTensor, Tensor, shaped};
+use ragged::opt::shaped;
+use ragged::{Result, SparseTensor, Tensor};
 
 use super::{Program, one};
 use crate::sample::Sample;

@@ -1,6 +1,7 @@
 //! Strings, and the text pipeline of `ragged-bench`.
 
-use ragged::{Base64, Encoding, Result, Tensor, any_of, nonempty, s};
+use ragged::opt::{Base64, Encoding, any_of, nonempty};
+use ragged::{Result, Tensor, s};
 
 use super::{Program, one};
 use crate::sample::Sample;

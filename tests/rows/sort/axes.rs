@@ -1,6 +1,7 @@
 //! Sorts and quantiles along every axis of tensors of every shape.
 
-use ragged::{HostTensor, HostValues, ReduceAxes, SortAxis, Tensor};
+use ragged::opt::{ReduceAxes, SortAxis};
+use ragged::{HostTensor, HostValues, Tensor};
 
 use super::reference::{compare, i64s};
 use crate::common;
@@ -44,19 +45,19 @@ fn check_axis(x: &HostTensor, t: &Tensor, axis: usize) {
                 at[place] = along;
             }
         }
-        let got = t.sort(SortAxis { axis: axis as i64, descending }).and_then(|t| t.to_host()).expect("a sort");
+        let got = t.sort(SortAxis::from(axis as i64).descending(descending)).and_then(|t| t.to_host()).expect("a sort");
         assert_eq!(ints(&got), want, "axis {axis} of {x:?}, descending {descending}");
         assert_eq!(got.nested_row_splits, x.nested_row_splits);
         assert_eq!(
-            i64s(&t.argsort(SortAxis { axis: axis as i64, descending }).expect("recorded")),
+            i64s(&t.argsort(SortAxis::from(axis as i64).descending(descending)).expect("recorded")),
             at,
             "argsort {axis} of {x:?}"
         );
     }
     // The last value of each sorted line is that of reduce_max.
     for keep in [false, true] {
-        let greatest = t.reduce_max(ReduceAxes { axes: axis.into(), keep }).and_then(|t| t.to_host()).expect("a read");
-        let last = t.quantile(1.0, ReduceAxes { axes: axis.into(), keep }).and_then(|t| t.to_host()).expect("a read");
+        let greatest = t.reduce_max(ReduceAxes::from(axis).keep(keep)).and_then(|t| t.to_host()).expect("a read");
+        let last = t.quantile(1.0, ReduceAxes::from(axis).keep(keep)).and_then(|t| t.to_host()).expect("a read");
         let HostValues::F64(v) = &last.values else { panic!("f64") };
         let of_empty = |v: &f64| if v.is_nan() { i32::MIN } else { *v as i32 };
         assert_eq!(v.iter().map(of_empty).collect::<Vec<_>>(), ints(&greatest), "axis {axis} (keep {keep}) of {x:?}");

@@ -1,6 +1,7 @@
 //! Errors: invalid arguments, and invalid splits.
 
-use ragged::{Device, HostTensor, HostValues, Tensor, descending};
+use ragged::opt::descending;
+use ragged::{Device, HostTensor, HostValues, Tensor};
 
 use super::reference::rows;
 use crate::common;

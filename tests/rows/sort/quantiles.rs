@@ -1,6 +1,7 @@
 //! Quantiles that interpolate.
 
-use ragged::{DType, HostValues, keep};
+use ragged::opt::keep;
+use ragged::{DType, HostValues};
 
 use super::reference::rows;
 use crate::common::{self, devices_and_unfused_cpu as devices};

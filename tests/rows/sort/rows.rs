@@ -1,6 +1,7 @@
 //! Sorts, `top_k` and `unique` of rows, in every dtype and around the sizes of tiles.
 
-use ragged::{DType, Device, HostTensor, HostValues, SortAxis, descending};
+use ragged::opt::{SortAxis, descending};
+use ragged::{DType, Device, HostTensor, HostValues};
 
 use super::reference::{bits, differ, i64s, orders, rows, take, values};
 use crate::common::{self, devices_and_unfused_cpu as devices};
@@ -13,7 +14,7 @@ fn check_rows(name: &str, x: &HostTensor, device: &Device) {
     for descending in [false, true] {
         let order = orders(x, descending);
         let want = take(&x.values, &order.concat());
-        let got = t.sort(SortAxis { axis: 1, descending }).and_then(|t| t.to_host()).expect("a sort");
+        let got = t.sort(SortAxis::from(1).descending(descending)).and_then(|t| t.to_host()).expect("a sort");
         assert_eq!(got.nested_row_splits, x.nested_row_splits, "{name}");
         assert!(bits(&got.values) == bits(&want), "{name}: sorted, descending {descending}");
         let offsets = |(row, at): (usize, &Vec<usize>)| -> Vec<i64> {
@@ -21,7 +22,7 @@ fn check_rows(name: &str, x: &HostTensor, device: &Device) {
         };
         let indices: Vec<Vec<i64>> = order.iter().enumerate().map(offsets).collect();
         assert!(
-            i64s(&t.argsort(SortAxis { axis: -1, descending }).expect("recorded")) == indices.concat(),
+            i64s(&t.argsort(SortAxis::from(-1).descending(descending)).expect("recorded")) == indices.concat(),
             "{name}: argsort {descending}"
         );
         if descending {

@@ -24,14 +24,14 @@ operations! {
 
     /// The elements (or rows, or tensors) at `indices` along an axis.
     ///
-    /// The axis is the outermost one, or that of [`along`](crate::along)`(&indices, axis)`. The result has the
+    /// The axis is the outermost one, or that of [`along`](crate::opt::along)`(&indices, axis)`. The result has the
     /// dimensions of the tensor before the axis, those of `indices` after the batch dimensions, and those of the tensor
     /// behind the axis. Any dtype, which stays.
     ///
-    /// With [`batched`](crate::batched)`(&indices, dims)` the first `dims` dimensions of both tensors are the same, and
-    /// each batch has indices of its own; the axis is then `dims` unless given. The result has row partitions down to
-    /// its last dimension that has one in the tensor or in `indices`, and is dense otherwise. An empty row of indices
-    /// gives an empty row.
+    /// With [`batched`](crate::opt::batched)`(&indices, dims)` the first `dims` dimensions of both tensors are the
+    /// same, and each batch has indices of its own; the axis is then `dims` unless given. The result has row partitions
+    /// down to its last dimension that has one in the tensor or in `indices`, and is dense otherwise. An empty row of
+    /// indices gives an empty row.
     ///
     /// An index must be below the size of its dimension; in a ragged dimension, below the length of its row. TensorFlow
     /// reads a value of a later row where an index exceeds its own.
@@ -67,7 +67,7 @@ operations! {
     ///
     /// All dimensions of `indices` but the last are batch dimensions: they are the first dimensions of the tensor, and
     /// the last holds indices along the next axis. Any dtype, which stays. An empty row of indices gives an empty row.
-    /// [`Tensor::gather`] with [`batched`](crate::batched) indices takes other numbers of batch dimensions.
+    /// [`Tensor::gather`] with [`batched`](crate::opt::batched) indices takes other numbers of batch dimensions.
     ///
     /// # Errors
     /// `indices` is no integer tensor, a scalar, on another device, or has other batch dimensions. At the read: an
@@ -100,7 +100,7 @@ operations! {
     /// tensor. The result has the other dimensions of `indices`, then those of the tensor that are not indexed. Vectors
     /// of length 0 name the whole tensor. Any dtype, which stays.
     ///
-    /// With [`batched`](crate::batched)`(&indices, dims)` the first `dims` dimensions of both tensors are the same, and
+    /// With [`batched`](crate::opt::batched)`(&indices, dims)` the first `dims` dimensions of both tensors are the same, and
     /// the vectors of a batch count in that batch. TensorFlow has batches of dense tensors only.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ operations! {
     /// indexed axes.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, batched};
+    /// use ragged::{Device, RaggedTensor, opt::batched};
     /// let device = Device::cpu();
     /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &device)?;
     /// let at = RaggedTensor::from_nested([[0, 2], [2, 1]], &device)?;

@@ -87,8 +87,8 @@ impl Row {
     /// determinism as [`Tensor::bincount_weighted`], without its wait.
     ///
     /// # Errors
-    /// As [`Row::bincount`]; [`binary`](crate::binary) bins; weights of another shape, of another call, of bools or byte
-    /// strings.
+    /// As [`Row::bincount`]; [`binary`](crate::opt::binary) bins; weights of another shape, of another call, of bools
+    /// or byte strings.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};

@@ -107,8 +107,9 @@ impl Row {
     /// One-hot encoding: for each integer `i` of the row, a vector of `depth` elements that is `on` at index `i` and
     /// `off` elsewhere.
     ///
-    /// The vectors form a new innermost dimension of the row, or the one of [`along`](crate::along)`(depth, axis)`,
-    /// whose axis counts in the row. The dtype is that of `on` and `off`. One map, which fuses into its consumer.
+    /// The vectors form a new innermost dimension of the row, or the one of [`along`](crate::opt::along)`(depth,
+    /// axis)`, whose axis counts in the row. The dtype is that of `on` and `off`. One map, which fuses into its
+    /// consumer.
     ///
     /// # Errors
     /// Indices that are not integers; `on` and `off` of different dtypes; an axis out of range, or not below the ragged

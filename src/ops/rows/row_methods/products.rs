@@ -2,18 +2,33 @@
 
 use crate::error::{Error, Result};
 use crate::ops::{Factor, Operand, Row, RowOperand, Transposed};
+use crate::setters::setters;
 use crate::tensor::Tensor;
 
 const OP: &str = "matmul";
 
 /// Operand of a matrix product of rows: a row, or a tensor that is the same for all rows, transposed or not; see
 /// [`Row::t`].
+///
+/// Options that are known at run time only:
+///
+/// ```
+/// use ragged::arguments::{RowFactor, RowOperand};
+/// assert!(RowFactor::from(RowOperand::from(3.0)).transposed(true).transposed);
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RowFactor<'a> {
     /// The row or tensor.
     pub operand: RowOperand<'a>,
     /// Whether its two innermost dimensions are exchanged.
     pub transposed: bool,
+}
+
+setters! {
+    impl[] RowFactor<'_> {
+        transposed: bool;
+    }
 }
 
 impl<'a, X: Into<RowOperand<'a>>> From<X> for RowFactor<'a> {

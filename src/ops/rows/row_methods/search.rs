@@ -2,20 +2,29 @@
 
 use crate::error::Result;
 use crate::ops::{Index, Operand, Row, RowOperand, SearchValues, Sought};
+use crate::setters::setters;
 
 /// Values of a [`Row::searchsorted`], with the side of equal values. Converts from a row, a tensor or a number: the left
 /// side.
 ///
 /// ```
-/// use ragged::{RowOperand, RowSought};
+/// use ragged::arguments::{RowOperand, RowSought};
 /// assert!(!RowSought::from(RowOperand::from(3.0)).right);
+/// assert!(RowSought::from(RowOperand::from(3.0)).right(true).right);
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RowSought<'a> {
     /// The values.
     pub values: RowOperand<'a>,
     /// Whether a value comes after those that are equal to it.
     pub right: bool,
+}
+
+setters! {
+    impl[] RowSought<'_> {
+        right: bool;
+    }
 }
 
 impl<'a, X: Into<RowOperand<'a>>> From<X> for RowSought<'a> {
@@ -38,7 +47,7 @@ impl SearchValues for &Row {
 
 impl Row {
     /// The position in this sorted row at which each value would keep it sorted: the number of elements below the value,
-    /// or, for [`right_of`](crate::right_of)`(&values)`, not above it.
+    /// or, for [`right_of`](crate::opt::right_of)`(&values)`, not above it.
     ///
     /// The values are a row of the same call, or a number or tensor that is the same for all rows. Rows are those along
     /// the innermost axis, in ascending order as of [`Row::sort`]; dimensions above are those of the values. i64, of the
@@ -49,7 +58,8 @@ impl Row {
     /// innermost, at the read where only the device knows them; a number beside a row of rows; a row of another call.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor, right_of};
+    /// use ragged::opt::right_of;
+    /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::from_nested([vec![1.0, 3.0, 3.0], vec![], vec![4.0]], &Device::cpu())?;
     /// let below: RaggedTensor<i64> = x.map_rows(|row| row.searchsorted(3.0))?;
     /// assert_eq!(below.to_vec()?, [1, 0, 0]);

@@ -1,0 +1,53 @@
+//! Options of operations: functions around the argument that they concern.
+//!
+//! An operation takes its required arguments: `x.reduce_mean(1)`, `x.sort(1)`, `table.gather(&ids)`, `a.matmul(&b)`. An
+//! option is a function around one of them, and options of one argument nest:
+//!
+//! ```
+//! use ragged::{Device, RaggedTensor, opt};
+//!
+//! let x = RaggedTensor::from_nested([vec![3i32, 1, 2], vec![], vec![5, 4]], &Device::cpu())?;
+//! assert_eq!(x.reduce_sum(1)?.to_vec()?, [6, 0, 9]);
+//! assert_eq!(x.reduce_sum(opt::keep(1))?.to_vec()?, [6, 0, 9]);
+//! assert_eq!(x.cumsum(opt::exclusive(opt::reversed(1)))?.to_vec()?, [3, 2, 0, 4, 0]);
+//! assert_eq!(x.sort(opt::descending(1))?.to_vec()?, [3, 2, 1, 5, 4]);
+//! # Ok::<(), ragged::Error>(())
+//! ```
+//!
+//! | argument | options |
+//! |---|---|
+//! | axes of a reduction | [`keep`]`(1)`: the axis stays, with size 1; `..` are all axes |
+//! | axis of a scan | [`exclusive`]`(1)`, [`reversed`]`(1)` |
+//! | axis of a sort | [`descending`]`(1)` |
+//! | axis of a sparse concatenation | [`expanding`]`(1)` |
+//! | indices of a gather | [`along`]`(&ids, 1)`, [`batched`]`(&ids, 1)` |
+//! | values of a search | [`right_of`]`(&values)`: after equal values |
+//! | depth of a one-hot encoding | [`along`]`(10, 0)` |
+//! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])`, [`with_ragged_rank`]`(0, 2)` |
+//! | bins of a count | [`binary`]`(100)`: whether, not how often |
+//! | range of a histogram | [`clamped`]`(0.0..1.0)`: values outside count at the ends |
+//! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)`, [`max_norm`]`(&ids, 1.0)` |
+//! | operand of a matrix product | [`Tensor::t`](crate::Tensor::t): transposed |
+//! | size of a context window | [`starting_at`]`(3, -1)` |
+//! | row ids, segment ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
+//! | separator of a split | [`any_of`]`(",;")`, [`nonempty`]`("--")`, [`white_space`]`()`, [`max_splits`]`(":", 1)` |
+//! | widths of n-grams | [`padded_with`]`(2, "<", ">")`, [`pad_width`]`(…, 1)`, [`keep_short`]`(3)` |
+//! | encoding of text | [`strict`], [`ignore_invalid`], [`replace_invalid`]`(Encoding::Utf8, '?')`, [`replace_controls`] |
+//! | hash buckets of a cross | [`keyed`]`(100, key)` |
+//!
+//! The types are what the functions return, and what an argument converts to. They hold options that are known at run
+//! time only, such as a [`ScanAxis`] whose direction a user chooses. [`Combiner`], [`Encoding`], [`Notation`] and others
+//! are choices that an argument names.
+
+pub use crate::lod::Pool;
+pub use crate::ops::{
+    Along, Base64, Batched, Bins, Combiner, Context, Depth, Encoding, Factor, GatherIndices, HashBuckets,
+    HistogramRange, InvalidText, LookupIds, LookupRows, MaxLength, Ngrams, Notation, NumberFormat, Pad, PaddedShape,
+    Padding, ReduceAxes, RowPadding, ScanAxis, SearchValues, SegmentIds, Separator, Separators, ShardStrategy,
+    SortAxis, Sought, TextEncoding, Transposed, along, any_of, batched, binary, clamped, descending, exclusive,
+    ignore_invalid, keep, keep_short, keyed, max_norm, max_splits, nonempty, or_default, pad_width, padded_with,
+    replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted, white_space,
+    with_ragged_rank,
+};
+pub use crate::sparse::{ConcatAxis, expanding};
+pub use crate::tensor::{ConstantOptions, Fill, RowIds, UniformRows, WithNrows, with_nrows};
