@@ -3,12 +3,14 @@
 mod attribution;
 mod call;
 mod place;
+mod quoted;
 
 use std::fmt;
 use std::panic::Location;
 
 pub(crate) use call::{caller, here, on_behalf};
 use place::{At, LineOf, RecordAt};
+pub(crate) use quoted::quoted;
 
 use crate::dtype::DType;
 

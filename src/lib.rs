@@ -1,6 +1,34 @@
 //! A tensor engine for variable-length data: rows of different lengths, nested to any depth, beside uniform dimensions,
 //! on any GPU that [wgpu](https://docs.rs/wgpu) supports and on the CPU, with the same bits.
 //!
+//! # Start
+//!
+//! `cargo add ragged`, then:
+//!
+//! ```
+//! use ragged::prelude::*;
+//!
+//! /// Scales the values of each row to mean 0 and standard deviation 1.
+//! fn standardized(x: &RaggedTensor<f32>) -> ragged::Result<RaggedTensor<f32>> {
+//!     let centred = (x - &x.reduce_mean(opt::keep(1))?)?;
+//!     centred / (x.reduce_std(opt::keep(1))? + 1e-6)?
+//! }
+//!
+//! // A device: the CPU, `Device::gpu()`, or the best one, `Device::best()`.
+//! let device = Device::cpu();
+//! // Rows of any lengths; the second one is empty.
+//! let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![], vec![2.0, 2.0, 2.0]], &device)?;
+//! // Operations check their arguments and record.
+//! let y = standardized(&x)?;
+//! // All five operations are one kernel.
+//! assert_eq!(y.explain()?.kernels.len(), 1);
+//! // A read computes.
+//! assert_eq!(y.round()?.to_vec()?, [-1.0, 1.0, 0.0, 0.0, 0.0]);
+//! # Ok::<(), ragged::Error>(())
+//! ```
+//!
+//! The [`guide`] has pages for users of TensorFlow, Paddle, Awkward and Polars, and a table of all operations.
+//!
 //! # The model
 //!
 //! ```text
@@ -8,23 +36,24 @@
 //!                               row splits    0        3  3     5    where rows begin
 //! ```
 //!
-//! A [`RaggedTensor<T>`] is an array of flat values under row partitions, one for each ragged level; without any it is
-//! a dense tensor, of the same type. Under it lies a [`Tensor`], whose dtype is known at run time, with the same
-//! operations; a result whose dtype depends on the call, such as that of a cast, is a `Tensor`. A tensor lives on a [`Device`] and is immutable; cloning it is cheap.
+//! A tensor is an array of flat values under row partitions, one for each ragged level; without any it is dense. It lives
+//! on a [`Device`] and is immutable; cloning it is cheap. [`RaggedTensor<T>`] has an element type that the compiler
+//! checks: `x.cast::<f64>()` of a `RaggedTensor<f32>` is a `RaggedTensor<f64>`. [`Tensor`] has a dtype that is known at run
+//! time: for data whose types a file or a user determines, and for functions of any dtype. Both have the same operations;
+//! [`erased`](RaggedTensor::erased) gives the `Tensor` of a `RaggedTensor<T>` and `try_into` the reverse, without a copy.
 //!
 //! ```
-//! use ragged::{Device, RaggedTensor, s};
+//! use ragged::prelude::*;
 //!
-//! let device = Device::cpu();
-//! let digits = RaggedTensor::from_nested([vec![3i32, 1, 4, 1], vec![], vec![5, 9, 2]], &device)?;
-//!
+//! let digits = RaggedTensor::from_nested([vec![3i32, 1, 4, 1], vec![], vec![5, 9, 2]], &Device::cpu())?;
 //! assert_eq!((&digits + 3)?.to_string(), "<ragged.RaggedTensor [[6, 4, 7, 4], [], [8, 12, 5]]>");
 //! assert_eq!(digits.slice(s![.., -2..])?.to_string(), "<ragged.RaggedTensor [[4, 1], [], [9, 2]]>");
-//! assert_eq!(digits.reduce_sum(1)?.to_vec()?, [9, 0, 16]);
+//!
+//! let halves: RaggedTensor<f32> = (digits.cast()? / 2.0)?;
+//! let any: Tensor = digits.erased().cast(DType::F32)?;
+//! assert_eq!((halves.reduce_sum(1)?.to_vec()?, any.dtype()), (vec![4.5, 0.0, 8.0], DType::F32));
 //! # Ok::<(), ragged::Error>(())
 //! ```
-//!
-//! The [`guide`] has pages for users of TensorFlow, Awkward and Polars, and a table of all operations.
 //!
 //! # Arguments and options
 //!
@@ -220,7 +249,7 @@ pub use ops::{
 pub use program::{LoadOptions, SavedModel};
 pub use program::{Program, TensorSpec};
 pub use shape::{Lengths, RaggedShape, RowPartition};
-pub use sparse::SparseTensor;
+pub use sparse::{HostSparseTensor, SparseTensor};
 pub use stats::Stats;
 #[cfg(feature = "json")]
 pub use structured::{Batches, JsonLines, JsonType, Misfit};
@@ -228,7 +257,8 @@ pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, 
 #[cfg(feature = "gpu")]
 pub use tensor::DeviceBuffer;
 pub use tensor::{
-    HostTensor, HostValues, Nested, RaggedTensor, Tensor, eval, explain, explain_timed, to_host, to_host_async, to_vecs,
+    HostRow, HostRowIter, HostRows, HostRowsIntoIter, HostRowsIter, HostTensor, HostValues, Nested, RaggedTensor,
+    Tensor, eval, explain, explain_timed, to_host, to_host_async, to_vecs,
 };
 pub use tuning::Tuning;
 

@@ -217,3 +217,73 @@ fn long_separators() {
         }
     }
 }
+
+/// Separators that overlap themselves at several distances, of which the smallest need not divide the others.
+#[test]
+fn separators_that_overlap_themselves() {
+    let mut separators: Vec<Vec<u8>> = (2..=8u32)
+        .flat_map(|n| (0..1u32 << n).map(move |bits| (0..n).map(|k| b'a' + (bits >> k & 1) as u8).collect()))
+        .filter(|s: &Vec<u8>| (1..s.len()).any(|d| s[d..] == s[..s.len() - d]))
+        .collect();
+    let chosen = [b"aabaa".as_slice(), b"aba", b"abaaba", b"aabaabaa", b"abababa"].map(<[u8]>::to_vec);
+    separators.extend(chosen.clone());
+    separators.push([&b"ab".repeat(700)[..], b"a", &b"ab".repeat(700)].concat());
+    let mut state = 7u32;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % n
+    };
+    for s in &separators {
+        let n = s.len();
+        let distances: Vec<usize> = (1..=n).filter(|&d| s[d..] == s[..n - d]).collect();
+        // Runs of occurrences at random distances, with and without a break between them.
+        let mut run = |bytes: usize| {
+            let mut text = s.clone();
+            while text.len() < bytes {
+                let kept = text.len() - n + distances[below(distances.len())];
+                text.truncate(kept);
+                text.extend(s);
+                if below(30) == 0 {
+                    text.extend(b"ab".iter().take(below(3)));
+                    text.extend(s);
+                }
+            }
+            text
+        };
+        let mut strings = vec![Vec::new(), s.clone(), s[1..].to_vec(), s.repeat(3)];
+        strings.extend((0..40).map(|_| run(6 * n)));
+        let on_all = chosen.contains(s) || n > 100;
+        strings.push(run(if on_all { 70_000 } else { 600 }));
+        strings.extend((0..5).map(|_| run(n)));
+        let want: Vec<Vec<Vec<u8>>> = strings.iter().map(|text| pieces(text, s)).collect();
+        for (name, device) in common::devices() {
+            if !on_all && !device.is_cpu() {
+                continue;
+            }
+            let x = HostTensor::dense(&[strings.len()], HostValues::Str(strings.clone())).to_device(&device).unwrap();
+            let what = format!("{name}: {n} bytes, {:?}", String::from_utf8_lossy(&s[..n.min(40)]));
+            let got = x.string_split(s.as_slice()).and_then(|t| t.to_host()).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let lengths: Vec<u32> = got.nested_row_splits[0].windows(2).map(|w| w[1] - w[0]).collect();
+            assert_eq!(lengths, want.iter().map(|row| row.len() as u32).collect::<Vec<_>>(), "{what}");
+            assert!(got.values == HostValues::Str(want.concat()), "{what}");
+        }
+    }
+}
+
+/// Separators longer than the text, and of several hundred thousand bytes.
+#[test]
+fn giant_separators() {
+    let noise = |n: usize| (0..n).map(|k| (k.wrapping_mul(k + 7) >> 3) as u8).collect::<Vec<u8>>();
+    for s in [noise(300_000), b"ab".repeat(100_000), [vec![b'a'; 200_000], b"b".to_vec()].concat()] {
+        let n = s.len();
+        let text = [&s[..n / 2], &s, b"x", &s, &s[1..]].concat();
+        let want = pieces(&text, &s);
+        for (name, device) in common::devices() {
+            let x = HostTensor::dense(&[3], HostValues::Str(vec![text.clone(), b"x".to_vec(), s.clone()]));
+            let got = x.to_device(&device).and_then(|x| x.string_split(s.as_slice())).and_then(|t| t.to_host());
+            let mut all = want.clone();
+            all.extend([b"x".to_vec(), Vec::new(), Vec::new()]);
+            assert!(got.unwrap_or_else(|e| panic!("{name}: {e}")).values == HostValues::Str(all), "{name}: {n} bytes");
+        }
+    }
+}

@@ -16,7 +16,7 @@ use super::opcode::BinaryOp;
 use super::primitive::Assert;
 use super::walk::{for_each_expr, for_each_node};
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quoted};
 use crate::graph::size::RecordedSize;
 
 /// Reads the parts as [`Backend::read_parts`](super::backend::Backend::read_parts) does. The error of a failed check names
@@ -92,8 +92,7 @@ impl Diagnosis {
 
     /// The string that the condition of a check is about, in quotes: its first bytes.
     async fn string(&self, is_this: &impl Fn(&Check) -> bool, at: u64, wait: Wait) -> Option<String> {
-        /// Maximum number of bytes that are shown, and that are read.
-        const SHOWN: usize = 64;
+        /// Maximum number of bytes that are read.
         const READ: u32 = 4096;
         let (splits, bytes, accepts) = self.find(is_this, &mut |check, _| {
             let of = check.strings.as_ref()?;
@@ -116,8 +115,7 @@ impl Diagnosis {
         if accepts(string) {
             return None;
         }
-        let shown = String::from_utf8_lossy(&string[..string.len().min(SHOWN)]);
-        Some(format!("{shown:?}{}", if string.len() > SHOWN { "…" } else { "" }))
+        Some(quoted(string))
     }
 
     /// The first result of `f` for a check that is sought and its condition.
@@ -150,7 +148,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// The comparison that a condition is about: the last one of a conjunction, such as `index < size` after the test of
+    /// The comparison that decides a condition: the last one of a conjunction, such as `index < size` after the test of
     /// the sign, and the first one of a disjunction, whose others are exceptions.
     ///
     /// Equalities compare sizes. An inequality counts only if it compares an index with a size: others compare sums that

@@ -2,15 +2,13 @@
 
 pub(crate) use super::Extent;
 
-use super::backend::Part;
 use super::digest::Digest;
 use super::expr::ExprKind;
 use super::handles::{Handles, SizeHandle};
-use super::recording::read_now;
 use super::size::{RecordedSize, SizeKind, SizeOp};
 use super::walk::{for_each_expr, for_each_node};
 use super::{BackendRef, Expr, Node, Size};
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, caller};
 
 /// Location of a count.
 #[derive(Debug, Clone)]
@@ -229,13 +227,6 @@ impl Extent {
             },
         }
     }
-
-    /// The count on the host; waits once if only the device knows it.
-    #[track_caller]
-    pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
-        let traced = || self.size.varies().then(|| Expr::size(&self.size));
-        self.live().or_else(traced).map_or(Ok(self.capacity()), |live| read_u32(backend, op, live)).map_err(here())
-    }
 }
 
 impl Size {
@@ -266,7 +257,7 @@ fn is_at_most(n: &Size, capacity: &Size) -> bool {
 }
 
 /// The index as a size, if it contains no count: see the first of the [invariants](super::size#invariants).
-fn fixed_index(at: &Expr) -> Option<Size> {
+pub(super) fn fixed_index(at: &Expr) -> Option<Size> {
     at.as_size().filter(|size| !size.contains_count())
 }
 
@@ -296,24 +287,4 @@ fn fits(what: &str, n: u64) -> Result<u32> {
             location: caller(),
         }),
     }
-}
-
-/// Reads a number from the device. Costs one wait.
-#[track_caller]
-pub(crate) fn read_u32(backend: &BackendRef, op: &'static str, e: Expr) -> Result<u32> {
-    read_u32_if(backend, op, e, &[])
-}
-
-/// As [`read_u32`]; fails if one of the conditions `asserts` does not hold.
-#[track_caller]
-pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asserts: &[Node]) -> Result<u32> {
-    let part = match e.kind() {
-        // An element of an array is read in place.
-        ExprKind::Load(node, at) if asserts.is_empty() && fixed_index(at).is_some() => {
-            Part::at(node.clone(), fixed_index(at).unwrap_or(Size::Const(0)))
-        }
-        _ => Part::whole(Node::map(backend, op, Extent::known(1), e, asserts)),
-    };
-    let read = read_now(backend, op, vec![part])?;
-    Ok(bytemuck::pod_read_unaligned(&read[0]))
 }

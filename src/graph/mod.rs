@@ -48,6 +48,7 @@ pub(crate) mod primitive;
 pub(crate) mod program;
 mod read_bytes;
 mod recorded;
+pub(crate) mod recorder;
 pub(crate) mod recording;
 pub(crate) mod reducer;
 pub(crate) mod refs;

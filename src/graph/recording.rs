@@ -10,7 +10,11 @@ use std::cell::RefCell;
 use super::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use super::diagnosis;
 use super::digest::Digest;
+use super::expr::ExprKind;
+use super::extent::fixed_index;
 use super::node::Node;
+use super::size::RecordedSize;
+use super::{Expr, Extent, Size};
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 
@@ -78,6 +82,35 @@ pub(crate) fn read_now(backend: &BackendRef, op: &'static str, parts: Vec<Part>)
         .unwrap_or_else(|| pollster::block_on(diagnosis::read_parts(backend, parts, Wait::Blocking)))
         .map_err(|error| if matches!(error, Error::Traced { .. }) { error.of(op) } else { error })
         .map_err(here())
+}
+
+/// Reads a number from the device. Costs one wait.
+#[track_caller]
+pub(crate) fn read_u32(backend: &BackendRef, op: &'static str, e: Expr) -> Result<u32> {
+    read_u32_if(backend, op, e, &[])
+}
+
+/// As [`read_u32`]; fails if one of the conditions `asserts` does not hold.
+#[track_caller]
+pub(crate) fn read_u32_if(backend: &BackendRef, op: &'static str, e: Expr, asserts: &[Node]) -> Result<u32> {
+    let part = match e.kind() {
+        // An element of an array is read in place.
+        ExprKind::Load(node, at) if asserts.is_empty() && fixed_index(at).is_some() => {
+            Part::at(node.clone(), fixed_index(at).unwrap_or(Size::Const(0)))
+        }
+        _ => Part::whole(Node::map(backend, op, Extent::known(1), e, asserts)),
+    };
+    let read = read_now(backend, op, vec![part])?;
+    Ok(bytemuck::pod_read_unaligned(&read[0]))
+}
+
+impl Extent {
+    /// The count on the host; waits once if only the device knows it.
+    #[track_caller]
+    pub(crate) fn on_host(&self, backend: &BackendRef, op: &'static str) -> Result<u32> {
+        let traced = || self.size.varies().then(|| Expr::size(&self.size));
+        self.live().or_else(traced).map_or(Ok(self.capacity()), |live| read_u32(backend, op, live)).map_err(here())
+    }
 }
 
 /// A copy of an array on another backend. Waits for it.

@@ -1,7 +1,8 @@
 //! For users of Awkward Array: jagged arrays of numbers and strings.
 //!
 //! A [`RaggedTensor<T>`](RaggedTensor) is an array of type `n * var * T`, `n * var * var * T`, and so on, with regular
-//! dimensions anywhere: row splits (Awkward's offsets) over flat values. It has no records, unions or missing values.
+//! dimensions anywhere: row splits (Awkward's offsets) over flat values, without unions or missing values. A
+//! [`StructuredTensor`](crate::StructuredTensor) holds records.
 //! Operations *record*; a read computes what was recorded, in few kernels, on the CPU or on any GPU. Compared with
 //! Awkward 2.
 //!
@@ -13,7 +14,8 @@
 //! | `array.type`: `3 * var * 2 * float64` | [`x.shape()`](Tensor::shape): `[Some(3), None, Some(2)]`, and [`x.dtype()`](Tensor::dtype) |
 //! | `ListOffsetArray`, `RegularArray`, `NumpyArray` | [`RowPartition`](crate::RowPartition) by splits, uniform [`RowPartition`](crate::RowPartition), flat values |
 //! | `?float64`, `None` | none. Operations that would give `None` take a default, leave the row out, or give an identity element |
-//! | records, `ak.zip` of fields | one tensor per field. Tensors made by the same operations share their partitions; [`zip`](Tensor::zip) makes columns of one dtype |
+//! | records, `ak.zip` of fields, `array.field`, `array["a", "b"]` | [`StructuredTensor`](crate::StructuredTensor): [`from_fields`](crate::StructuredTensor::from_fields), [`field_value`](crate::StructuredTensor::field_value), [`get`](crate::StructuredTensor::get)`(keys!["a", "b"])`; one tensor per field, or [`zip`](Tensor::zip) for columns of one dtype |
+//! | `ak.from_json(…, line_delimited=True)`, `ak.to_json` | `JsonLines`, `StructuredTensor::from_serialize` and `to_value`, with the feature `json` |
 //! | unions, behaviors, `ak.Array` in Numba or JAX | none |
 //! | integers are int64, floats float64 | literals are i32 and f64, as in Rust. Write `1.0f32`: many GPUs have no f64 |
 //! | `ak.to_backend(array, "cuda")` | [`to_device`](Tensor::to_device); a new tensor lives on the [`Device`] that its factory names |
@@ -205,8 +207,8 @@
 //!
 //! # Missing
 //!
-//! - Missing values, records, unions, behaviors, categorical types, `datetime64`, complex numbers.
-//! - Parquet, Arrow, JSON, ROOT and Avro; Arrow's offsets and values go into
+//! - Missing values, unions, behaviors, categorical types, `datetime64`, complex numbers.
+//! - Parquet, Arrow, ROOT and Avro; Arrow's offsets and values go into
 //!   [`from_row_splits`](RaggedTensor::from_row_splits).
 //! - Nested indices that leave a level out or count from the end, and combinations with replacement.
 //! - Numba, JAX and gradients; Dask.

@@ -1,12 +1,14 @@
 //! Guides: this crate for users of other libraries, and the table of all operations.
 //!
-//! - [`tensorflow`]: ragged tensors of TensorFlow. Operations here keep TensorFlow's names and results.
+//! - [`tensorflow`]: ragged tensors of TensorFlow, `tf.sparse` and `StructuredTensor`. Operations here keep TensorFlow's
+//!   names and results.
+//! - [`paddle`]: LoD tensors and sequence operations of Paddle.
 //! - [`awkward`]: arrays of Awkward Array.
 //! - [`polars`]: columns of lists in Polars.
 //! - [`operations`]: every operation, with TensorFlow's name and where it is computed.
 //! - [`saved`]: programs that are recorded once, and the files that they are saved in.
 //!
-//! Each of the first three maps the concepts of the library, writes the same small jobs in both, lists calls by topic
+//! Each of the first four maps the concepts of the library, writes the same small jobs in both, lists calls by topic
 //! with their differences, and says what is missing here. The modules contain documentation only; their examples run
 //! as tests.
 //!
@@ -17,6 +19,7 @@
 
 pub mod awkward;
 pub mod operations;
+pub mod paddle;
 pub mod polars;
 #[cfg(feature = "saved")]
 pub mod saved;

@@ -12,7 +12,8 @@
 //! | `Array(T, k)` | a uniform dimension |
 //! | `List(List(T))`, `List(Array(T, k))` | the same types, of rank 3 |
 //! | a column of numbers or strings | a dense tensor of rank 1 |
-//! | `DataFrame` | none: one tensor per column |
+//! | `DataFrame`, `Struct` columns | [`StructuredTensor`](crate::StructuredTensor): named fields, which may be records, one tensor per field. Otherwise one tensor per column |
+//! | `pl.scan_ndjson`, `read_ndjson` | `JsonLines`, with the feature `json`: a file as one list of records, or in batches |
 //! | null | none. Operations that would give null take a default, leave the row out, or give an identity element |
 //! | lazy frame, `collect` | every operation records; a read (`to_vec`, printing) computes all of it in few kernels. [`to_vecs`](crate::to_vecs) reads several columns at once |
 //! | `explain()` | [`Tensor::explain`]: the kernels, and the bytes that each moves |
@@ -195,8 +196,8 @@
 //!
 //! # Missing
 //!
-//! - Nulls, data frames, joins, SQL, structs, categories, dates, decimals, 128-bit integers.
-//! - Parquet, Arrow, CSV and JSON; out-of-core and streaming execution.
+//! - Nulls, joins, SQL, categories, dates, decimals, 128-bit integers.
+//! - Parquet, Arrow and CSV; out-of-core and streaming execution.
 //! - Sorts, sets, groups and `unique` of strings: use hashes, or indices into a table.
 //! - Rolling and dynamic windows by time; windows of a fixed number of elements are
 //!   [`sliding_windows`](Tensor::sliding_windows).

@@ -12,7 +12,7 @@ impl LodTensor {
     ///
     /// # Errors
     /// An empty list; a tensor without levels; different numbers of levels or sequences, dtypes, devices or inner
-    /// dimensions. At the read what only the device knows.
+    /// dimensions. Fails at the read where only the device knows.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

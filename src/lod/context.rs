@@ -2,6 +2,7 @@
 
 use super::{LodTensor, named};
 use crate::error::{Error, Result, caller};
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
 use crate::ops::{Context, Operand};
@@ -65,7 +66,7 @@ impl LodTensor {
         }
         let start = context.start.unwrap_or(-(context.size / 2));
         let context = Context { start: Some(start), ..context };
-        let contexts = rows.contexts(OP, context, Fill::zero(rows.dtype()), 1)?;
+        let contexts = rows.contexts(Recorder::new(rows.backend(), OP), context, Fill::zero(rows.dtype()), 1)?;
         self.for_each_sequence(contexts.merge_dims(2, 3)?.matmul(filter).map_err(named(OP))?)
     }
 
@@ -95,8 +96,8 @@ impl LodTensor {
         };
         let size = Context { size: win_size.saturating_i64(), start: Some(0) };
         let windows = match (rows.rank(), rows.width()) {
-            (2, _) => rows.contexts(OP, size, pad_value, 1)?,
-            (3, 1) => rows.contexts(OP, size, pad_value, 1)?.merge_dims(2, 3)?,
+            (2, _) => rows.contexts(Recorder::new(rows.backend(), OP), size, pad_value, 1)?,
+            (3, 1) => rows.contexts(Recorder::new(rows.backend(), OP), size, pad_value, 1)?.merge_dims(2, 3)?,
             _ => {
                 let what = format!("the rows must be single values, but the sequences are {}", rows.shape_text());
                 return Err(Error::argument(OP, what));

@@ -4,6 +4,7 @@ use super::LodTensor;
 use crate::device::Device;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
@@ -88,5 +89,11 @@ fn repeated(op: &'static str, x: &Tensor, level: &RowPartition, y: &LodTensor) -
             what: format!("{n} sequences cannot be repeated by the lengths of {m}"),
             location,
         })?;
-    x.take_rows(op, level.nvals_extent().clone(), level.row_of(Expr::index()), Repeats::Maybe, asserts.as_slice())
+    x.take_rows(
+        Recorder::new(x.backend(), op),
+        level.nvals_extent().clone(),
+        level.row_of(Expr::index()),
+        Repeats::Maybe,
+        asserts.as_slice(),
+    )
 }

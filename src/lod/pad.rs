@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::non_negative;
 use crate::ops::{MaxLength, PaddedShape, Padding};
@@ -97,7 +98,11 @@ impl LodTensor {
             2 => data.expand_dims(-1)?,
             _ => data,
         };
-        let rows = Tensor::from_tensor(&data, 1)?.rows_cut(OP, None, ("length", length.into()))?;
+        let rows = Tensor::from_tensor(&data, 1)?.rows_cut(
+            Recorder::new(data.backend(), OP),
+            None,
+            ("length", length.into()),
+        )?;
         Self::under(self.tensor().partitions(), rows)
     }
 

@@ -77,7 +77,7 @@ fn rescaled(
 /// The condition that the numbers of each sequence are a multiple of `new`; none where the host knows it.
 ///
 /// # Errors
-/// The host knows a sequence that is none.
+/// A sequence with another number of numbers, where the host knows the lengths.
 #[track_caller]
 fn multiples(op: &'static str, level: &RowPartition, (old, new): (u32, u32), x: &Tensor) -> Result<Option<Node>> {
     if old % new == 0 {

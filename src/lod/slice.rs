@@ -2,6 +2,7 @@
 
 use super::LodTensor;
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::tensor::Integers;
 
 impl LodTensor {
@@ -14,7 +15,7 @@ impl LodTensor {
     ///
     /// # Errors
     /// A tensor without levels; not one offset and one length per sequence; a negative offset or length; a slice that
-    /// exceeds its sequence. At the read what only the device knows.
+    /// exceeds its sequence. Fails at the read where only the device knows.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -28,6 +29,8 @@ impl LodTensor {
     pub fn sequence_slice<'a>(&self, offset: impl Into<Integers<'a>>, length: impl Into<Integers<'a>>) -> Result<Self> {
         const OP: &str = "sequence_slice";
         let (offset, length) = (("offset", offset.into()), ("length", length.into()));
-        self.for_each_sequence(self.sequences(OP)?.rows_cut(OP, Some(offset), length)?)
+        let sequences = self.sequences(OP)?;
+        let rec = Recorder::new(sequences.backend(), OP);
+        self.for_each_sequence(sequences.rows_cut(rec, Some(offset), length)?)
     }
 }

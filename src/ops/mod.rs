@@ -33,6 +33,7 @@ pub(crate) use declarations::typed::Typed;
 #[cfg(feature = "saved")]
 pub(crate) use elementwise::element_function::SavedFunction;
 pub use elementwise::element_function::{ElementClosure, ElementFunction, ElementSignature, WgslElement};
+pub(crate) use elementwise::equals::Comparison;
 pub(crate) use indexing::gather::in_range;
 pub use indexing::index::{Ellipsis, Index, NewAxis, SliceItems};
 pub(crate) use indexing::mask::kept_positions;

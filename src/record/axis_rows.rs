@@ -1,9 +1,10 @@
 //! A tensor as rows of elements along one axis, for operations that resize or rearrange these rows.
 
-use crate::error::{Error, Result, here};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::record::runs::single_row;
 use crate::shape::{RaggedShape, RowPartition, same_layout};
@@ -11,8 +12,8 @@ use crate::tensor::Tensor;
 
 /// The dimensions above an axis, the partition into rows along it, and the elements of these rows.
 #[derive(Debug)]
-pub(crate) struct AxisRows {
-    op: &'static str,
+pub(crate) struct AxisRows<'a> {
+    rec: Recorder<'a>,
     /// The partitions above; inner dimensions among them are uniform partitions.
     above: Vec<RowPartition>,
     /// The partition into rows. Axis 0 has one row of all elements.
@@ -25,64 +26,60 @@ pub(crate) struct AxisRows {
     pub(crate) axis: usize,
 }
 
-impl AxisRows {
+impl<'a> AxisRows<'a> {
     /// The rows of `x` along `axis`.
     ///
     /// # Errors
     /// `axis` out of range.
-    #[track_caller]
-    pub(crate) fn new(op: &'static str, x: &Tensor, axis: i64) -> Result<Self> {
-        let axis = x.axis(op, axis)?;
+    pub(crate) fn new(rec: Recorder<'a>, x: &Tensor, axis: i64) -> Result<Self> {
+        let axis = rec.axis(x, axis)?;
         let ragged_rank = x.ragged_rank();
         if axis == 0 {
             let count = x.nrows_extent();
             let rows = match count.as_known() {
                 // The size of the result is then known on the host too.
-                Some(_) => RowPartition::uniform(count.size(), Extent::known(1))?,
-                None => single_row(x.backend(), op, count)?,
+                Some(_) => rec.uniform_rows(count.size(), Extent::known(1))?,
+                None => single_row(rec, count)?,
             };
-            return Ok(Self { op, above: Vec::new(), rows, elements: x.clone(), ragged_rank, axis });
+            return Ok(Self { rec, above: Vec::new(), rows, elements: x.clone(), ragged_rank, axis });
         }
-        let deep = x.inner_to_partitions(axis.saturating_sub(ragged_rank))?;
+        let deep = rec.at(x.inner_to_partitions(axis.saturating_sub(ragged_rank)))?;
         let (above, below) = deep.partitions().split_at(axis - 1);
         let (outer, inner) = (deep.outer().cloned(), deep.inner().clone());
-        let elements = Tensor::new(x.backend(), below[1..].to_vec(), outer, inner, deep.values_ref().clone())?;
-        Ok(Self { op, above: above.to_vec(), rows: below[0].clone(), elements, ragged_rank, axis })
+        let elements = rec.tensor(below[1..].to_vec(), outer, inner, deep.values_ref().clone())?;
+        Ok(Self { rec, above: above.to_vec(), rows: below[0].clone(), elements, ragged_rank, axis })
     }
 
     /// The rows of `x` along its innermost axis.
     ///
     /// # Errors
     /// A scalar.
-    #[track_caller]
-    pub(crate) fn innermost(op: &'static str, x: &Tensor) -> Result<Self> {
-        Self::new(op, x, -1)
+    pub(crate) fn innermost(rec: Recorder<'a>, x: &Tensor) -> Result<Self> {
+        Self::new(rec, x, -1)
     }
 
     /// Fails unless all dimensions below the axis are uniform.
-    #[track_caller]
     pub(crate) fn check_uniform_elements(&self) -> Result<()> {
         if self.elements.partitions().iter().all(|p| p.uniform_length().is_some()) {
             return Ok(());
         }
         let what = format!("axis {} has ragged dimensions below it; take an axis of numbers or strings", self.axis);
-        Err(Error::argument(self.op, what))
+        Err(self.rec.argument(what))
     }
 
     /// The partition whose row `r` has `length` values, an expression in `r` that is 0 or more. Uniform where the rows
     /// are uniform and the host knows the new length. `capacity` bounds the number of values.
-    #[track_caller]
     pub(crate) fn resized(&self, length: Expr, capacity: Size) -> Result<RowPartition> {
         let nrows = self.rows.nrows_extent();
         match (self.rows.uniform_size(), length.as_size().filter(|len| len.as_known().is_some())) {
-            (Some(_), Some(len)) => RowPartition::uniform(len, nrows.clone()),
-            _ => RowPartition::from_lengths(self.elements.backend(), self.op, nrows, length, capacity),
+            (Some(_), Some(len)) => self.rec.uniform_rows(len, nrows.clone()),
+            _ => self.rec.rows_of_lengths(nrows, length, capacity),
         }
     }
 
     /// The tensor with other rows and elements along the axis.
-    #[track_caller]
     pub(crate) fn with(&self, rows: RowPartition, elements: &Tensor) -> Result<Tensor> {
+        let rec = self.rec;
         let named = self.above.len() + usize::from(self.axis > 0);
         let mut parts = self.above.clone();
         if self.axis > 0 {
@@ -92,9 +89,13 @@ impl AxisRows {
         let keep = self.ragged_rank.min(named);
         let are_inner = parts[keep..].iter().all(|p| p.uniform_length().is_some());
         let (outer, inner) = (elements.outer().cloned(), elements.inner().clone());
-        let x = Tensor::new(elements.backend(), parts, outer, inner, elements.values_ref().clone())?;
+        let x = rec.tensor(parts, outer, inner, elements.values_ref().clone())?;
         // Dimensions that were inner dimensions of the source are inner dimensions again.
-        if named > self.ragged_rank && are_inner { x.partitions_to_inner(self.op, self.ragged_rank) } else { Ok(x) }
+        if named > self.ragged_rank && are_inner {
+            rec.at(x.partitions_to_inner(rec.op, self.ragged_rank))
+        } else {
+            Ok(x)
+        }
     }
 
     /// The partitions down to the axis, of which the last one is `rows`; none for axis 0.
@@ -107,24 +108,24 @@ impl AxisRows {
     }
 
     /// The conditions under which the dimensions above the axis are those of `other`.
-    #[track_caller]
     pub(crate) fn agrees_above(&self, other: &Self) -> Result<Vec<Node>> {
+        let rec = self.rec;
         let shape = |x: &Self| {
             let outer = x.above.last().map_or(x.rows.nrows_extent(), |p| p.nvals_extent()).clone();
-            RaggedShape::of_parts(self.op, x.elements.backend(), x.above.clone(), Some(outer), [], Vec::new())
+            rec.at(RaggedShape::of_parts(rec.op, rec.backend, x.above.clone(), Some(outer), [], Vec::new()))
         };
-        same_layout(self.elements.backend(), self.op, &shape(self).map_err(here())?, &shape(other).map_err(here())?)
+        rec.at(same_layout(rec.backend, rec.op, &shape(self)?, &shape(other)?))
     }
 
     /// The conditions under which the dimensions down to the axis are those of `other`.
-    #[track_caller]
     pub(crate) fn agrees(&self, other: &Self) -> Result<Vec<Node>> {
+        let rec = self.rec;
         let shape = |x: &Self| {
             let mut parts = x.above.clone();
             parts.push(x.rows.clone());
             let outer = x.rows.nvals_extent().clone();
-            RaggedShape::of_parts(self.op, x.elements.backend(), parts, Some(outer), [], Vec::new())
+            rec.at(RaggedShape::of_parts(rec.op, rec.backend, parts, Some(outer), [], Vec::new()))
         };
-        same_layout(self.elements.backend(), self.op, &shape(self).map_err(here())?, &shape(other).map_err(here())?)
+        rec.at(same_layout(rec.backend, rec.op, &shape(self)?, &shape(other)?))
     }
 }

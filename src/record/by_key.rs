@@ -2,12 +2,12 @@
 //! in the original order of its elements. Reductions by few keys may fold the values in tiles instead, without a sort.
 
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::conditions::conditional_arrays;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
@@ -21,9 +21,8 @@ use crate::record::row_scan::{RowPlace, RowScan};
 pub(crate) struct ByKey {
     key: Node,
     order: Node,
-    rows: Rows,
-    nkeys: Extent,
-    nvals: Extent,
+    /// A row per key: its elements in key order.
+    rows: RowDomain,
     /// See [`Self::in_tiles`].
     tiled: Option<Tiled>,
 }
@@ -42,28 +41,23 @@ struct Tiled {
 impl ByKey {
     /// Groups `count` elements by `key`, an expression in the element. Elements whose key is not below `nkeys` are left
     /// out.
-    #[track_caller]
-    pub(crate) fn new(
-        backend: &BackendRef,
-        op: &'static str,
-        count: &Extent,
-        key: Expr,
-        nkeys: &Extent,
-    ) -> Result<Self> {
-        let key = Node::map(backend, op, count.clone(), key.min(nkeys.expr()), &[]);
+    pub(crate) fn new(rec: Recorder<'_>, count: &Extent, key: Expr, nkeys: &Extent) -> Result<Self> {
+        let key = rec.map(count.clone(), key.min(nkeys.expr()), &[]);
         if count.as_known() == Some(0) || nkeys.as_known() == Some(0) {
-            let none = Extent::known(0);
             return Ok(Self {
                 order: key.clone(),
                 key,
-                rows: Rows::Uniform(Size::Const(0)),
-                nkeys: nkeys.clone(),
-                nvals: none,
+                rows: RowDomain {
+                    rows: Rows::Uniform(Size::Const(0)),
+                    nrows: nkeys.clone(),
+                    nvals: Extent::known(0),
+                    inner: 1,
+                },
                 tiled: None,
             });
         }
         let bits = key_bits(nkeys.capacity());
-        let order = Node::sort(backend, op, count.clone(), Expr::load(&key, Expr::index()), bits);
+        let order = rec.sort(count.clone(), Expr::load(&key, Expr::index()), bits);
         // A search returns the last entry that does not exceed a key. Over 0 followed by the sorted keys plus 1, the
         // index of that entry is the number of keys below. Entries beyond the count are filled too, so that the array
         // is sorted up to its capacity.
@@ -71,21 +65,22 @@ impl ByKey {
         let sorted = Expr::load(&key, Expr::load(&order, at.clone().sub(Expr::u32(1))));
         let bound = at.clone().le(count.expr()).select(sorted.add(Expr::u32(1)), Expr::u32(u32::MAX));
         let bound = at.eq(Expr::u32(0)).select(Expr::u32(0), bound);
-        let bounds = Node::map(backend, op, count.whole().plus(op, &Extent::known(2))?, bound, &[]);
+        let bounds = rec.map(rec.plus(&count.whole(), &Extent::known(2))?, bound, &[]);
         let start = Expr::row_of(&bounds, Expr::index().min(nkeys.expr()));
-        let splits = Node::splits(backend, op, nkeys, &start, &[])?;
+        let splits = rec.splits(nkeys, &start, &[])?;
         let nvals = Extent::bounded(count.size(), splits.last_entry());
-        Ok(Self { key, order, rows: Rows::Splits(splits), nkeys: nkeys.clone(), nvals, tiled: None })
+        let rows = RowDomain { rows: Rows::Splits(splits), nrows: nkeys.clone(), nvals, inner: 1 };
+        Ok(Self { key, order, rows, tiled: None })
     }
 
     /// The same elements; reductions by few keys, at most [`MAX_SLOTS`] results of which the host knows the number, are
     /// folds of tiles ([`tile_fold`]), and counts a histogram. Neither needs the sort. The order of combination then
     /// depends on the positions of a key's elements.
-    pub(crate) fn in_tiles(mut self, backend: &BackendRef, op: &'static str, count: &Extent) -> Self {
-        let few = self.nkeys.as_known().filter(|&n| (1..=MAX_SLOTS).contains(&n));
+    pub(crate) fn in_tiles(mut self, rec: Recorder<'_>, count: &Extent) -> Self {
+        let few = self.rows.nrows.as_known().filter(|&n| (1..=MAX_SLOTS).contains(&n));
         if let Some(nkeys) = few.filter(|_| count.capacity() > 0) {
             let key = Expr::load(&self.key, Expr::index());
-            let counts = Node::histogram(backend, op, count.clone(), key, self.nkeys.clone());
+            let counts = rec.histogram(count.clone(), key, self.rows.nrows.clone());
             self.tiled = Some(Tiled { count: count.clone(), nkeys, counts });
         }
         self
@@ -93,21 +88,13 @@ impl ByKey {
 
     /// Reduces `value` over the elements of each key, in their original order. `value` is an expression in the number
     /// `element * inner + d`: each element has `inner` numbers. A key without elements gives the identity element.
-    #[track_caller]
-    pub(crate) fn reduce(
-        &self,
-        backend: &BackendRef,
-        name: &'static str,
-        by: impl Into<Reducer>,
-        inner: u32,
-        value: &Expr,
-    ) -> Result<Node> {
+    pub(crate) fn reduce(&self, rec: Recorder<'_>, by: impl Into<Reducer>, inner: u32, value: &Expr) -> Result<Node> {
         let by = by.into();
         if let (Some(tiled), Reducer::Op(op)) = (&self.tiled, by)
             && inner > 0
             && let Some(slots) = tiled.nkeys.checked_mul(inner).filter(|&slots| slots <= MAX_SLOTS)
         {
-            let folded = self.fold_tiles(backend, (name, op), (&tiled.count, inner), slots, value)?;
+            let folded = self.fold_tiles(rec, op, &tiled.count, inner, slots, value)?;
             if !(value.dtype().is_float() && matches!(op, ReduceOp::Min | ReduceOp::Max)) {
                 return Ok(folded);
             }
@@ -115,33 +102,33 @@ impl ByKey {
             let at = Expr::index();
             let is_empty = Expr::load(&tiled.counts, at.clone().div(Expr::u32(inner))).eq(Expr::u32(0));
             let found = is_empty.select(Expr::scalar(Empty::Finite.value(op, value.dtype())), Expr::load(&folded, at));
-            return Ok(Node::map(backend, name, folded.extent().clone(), found, &[]));
+            return Ok(rec.map(folded.extent().clone(), found, &[]));
         }
-        reduce_rows(backend, name, by, (&self.rows, &self.nkeys), &self.nvals, inner, value.at(&self.sorted(inner)))
+        reduce_rows(rec, by, self.rows(inner), value.at(&self.sorted(inner)))
     }
 
-    /// As [`Self::reduce`], by folds of tiles of `count` elements of `inner` numbers each.
-    #[track_caller]
+    /// As [`Self::reduce`], by folds of tiles of elements of `inner` numbers each.
     fn fold_tiles(
         &self,
-        backend: &BackendRef,
-        (name, op): (&'static str, ReduceOp),
-        (count, inner): (&Extent, u32),
+        rec: Recorder<'_>,
+        op: ReduceOp,
+        count: &Extent,
+        inner: u32,
         slots: u32,
         value: &Expr,
     ) -> Result<Node> {
         let (width, at) = (Expr::u32(inner), Expr::index());
         // The key of an element that is left out is the number of keys, whose slots are out of range.
         let slot = self.key(at.clone().div(width.clone())).mul(width.clone()).add(at.clone().rem(width));
-        let numbers = count.times(name, u64::from(inner))?;
-        let tiles = tile_fold::tiles(&numbers)?;
-        let folded = Node::tile_fold(backend, name, op, numbers, (slot, slots), value.clone())?;
-        let row = one_row(backend, name, &tiles)?;
+        let numbers = rec.times(count, inner)?;
+        let tiles = rec.at(tile_fold::tiles(&numbers))?;
+        let folded = rec.tile_fold(op, numbers, slot, slots, value.clone())?;
         let by = match op {
             ReduceOp::Min | ReduceOp::Max if value.dtype().is_float() => Reducer::Extreme(op, Empty::Infinite),
             op => op.into(),
         };
-        reduce_rows(backend, name, by, (&row, &Extent::known(1)), &tiles, slots, Expr::load(&folded, at))
+        let row = RowDomain { inner: slots, ..one_row(rec, &tiles)? };
+        reduce_rows(rec, by, row, Expr::load(&folded, at))
     }
 
     /// Original position of each number in key order, with `inner` numbers per element.
@@ -154,24 +141,16 @@ impl ByKey {
     /// Scans `value`, an expression in the number, over the elements of each key. Returns the result of `scan` as an
     /// expression in the number, with `inner` numbers per element. Costs a scatter, which inverts the order: the position
     /// of each element in key order.
-    #[track_caller]
-    pub(crate) fn scan(
-        &self,
-        backend: &BackendRef,
-        name: &'static str,
-        inner: u32,
-        value: &Expr,
-        scan: &RowScan,
-    ) -> Result<Expr> {
+    pub(crate) fn scan(&self, rec: Recorder<'_>, inner: u32, value: &Expr, scan: &RowScan) -> Result<Expr> {
         let count = self.order.extent();
         let element = Expr::load(&self.order, Expr::index());
-        let places = Node::unique_scatter(backend, name, count.clone(), (element, Expr::index()), count.clone());
+        let places = rec.unique_scatter(count.clone(), element, Expr::index(), count.clone());
         let width = Expr::u32(inner.max(1));
         let element = Expr::index().div(width.clone());
         let place = Expr::load(&places, element.clone());
         let at = RowPlace { row: self.key(element), at: place, number: Expr::index().rem(width) };
         let value = value.at(&self.sorted(inner));
-        scan.record(backend, name, (&self.rows, &self.nkeys), &self.nvals, inner, value, &at)
+        scan.record(rec, self.rows(inner), value, &at)
     }
 
     /// Positions of the elements in key order; the sort is stable.
@@ -179,16 +158,16 @@ impl ByKey {
         &self.order
     }
 
-    /// The rows of each key in that order, the number of keys, and the number of elements.
-    pub(crate) fn rows(&self) -> (&Rows, &Extent, &Extent) {
-        (&self.rows, &self.nkeys, &self.nvals)
+    /// The rows of each key in that order, with `inner` numbers per element.
+    pub(crate) fn rows(&self, inner: u32) -> RowDomain {
+        RowDomain { inner, ..self.rows.clone() }
     }
 
     /// Number of elements with that key.
     pub(crate) fn count(&self, key: Expr) -> Expr {
         match &self.tiled {
             Some(tiled) => Expr::load(&tiled.counts, key),
-            None => self.rows.length(key),
+            None => self.rows.rows.length(key),
         }
     }
 
@@ -200,10 +179,9 @@ impl ByKey {
 
 /// A given number of keys, of which each has `inner` numbers. The kernel of [`tile_fold`] has the number of its slots as
 /// a constant; any other number of keys is a parameter.
-#[track_caller]
-pub(crate) fn number_of_keys(op: &'static str, n: u64, inner: u32) -> Result<Extent> {
+pub(crate) fn number_of_keys(rec: Recorder<'_>, n: u64, inner: u32) -> Result<Extent> {
     let is_folded = n.saturating_mul(inner.max(1).into()) <= MAX_SLOTS.into();
-    if is_folded { Extent::known_u64(op, n) } else { Extent::given_u64(op, n) }
+    if is_folded { rec.known(n) } else { rec.given(n) }
 }
 
 /// Number of low bits that a sort compares for keys up to `most`: whole digits, so that the plan does not depend on the
@@ -213,32 +191,25 @@ pub(crate) fn key_bits(most: u32) -> u32 {
 }
 
 /// One row of all `count` elements, a count that only the device may know.
-#[track_caller]
-pub(crate) fn one_row(backend: &BackendRef, op: &'static str, count: &Extent) -> Result<Rows> {
-    if count.as_known().is_some() {
-        return Ok(Rows::Uniform(count.size().clone()));
-    }
-    let start = Expr::index().eq(Expr::u32(0)).select(Expr::u32(0), count.expr());
-    Ok(Rows::Splits(Node::splits(backend, op, &Extent::known(1), &start, &[])?))
+pub(crate) fn one_row(rec: Recorder<'_>, count: &Extent) -> Result<RowDomain> {
+    let one = Extent::known(1);
+    let rows = if count.as_known().is_some() {
+        Rows::Uniform(count.size().clone())
+    } else {
+        let start = Expr::index().eq(Expr::u32(0)).select(Expr::u32(0), count.expr());
+        Rows::Splits(rec.splits(&one, &start, &[])?)
+    };
+    Ok(RowDomain { rows, nrows: one, nvals: count.clone(), inner: 1 })
 }
 
 /// [`Node::reduce`], or an empty array where no results exist.
-#[track_caller]
-pub(crate) fn reduce_rows(
-    backend: &BackendRef,
-    name: &'static str,
-    by: impl Into<Reducer>,
-    (rows, nrows): (&Rows, &Extent),
-    nvals: &Extent,
-    inner: u32,
-    value: Expr,
-) -> Result<Node> {
-    if inner == 0 || nrows.capacity() == 0 {
+pub(crate) fn reduce_rows(rec: Recorder<'_>, by: impl Into<Reducer>, on: RowDomain, value: Expr) -> Result<Node> {
+    if on.inner == 0 || on.nrows.capacity() == 0 {
         let nothing = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
-        let splits = if let Rows::Splits(splits) = rows { Some(splits) } else { None };
+        let splits = if let Rows::Splits(splits) = &on.rows { Some(splits) } else { None };
         let conditions = conditional_arrays(&value, splits);
-        return Ok(Node::map(backend, name, Extent::known(0), nothing, &conditions));
+        return Ok(rec.map(Extent::known(0), nothing, &conditions));
     }
     debug_assert!(value.dtype() == value.dtype().accumulator(), "bug: a reduction over packed numbers");
-    Node::reduce(backend, name, by, (rows.clone(), nrows.clone()), nvals.clone(), inner, value)
+    rec.reduce(by, on, value)
 }

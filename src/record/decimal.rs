@@ -1,21 +1,18 @@
 //! Integers as decimal text.
 
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
-use crate::shape::RowPartition;
 use crate::tensor::Values;
 
 /// The integers of an array as decimal text, with a minus sign where they are negative. Records a map and a prefix sum
 /// over the integers, and a map over the bytes.
-#[track_caller]
-pub(crate) fn text(backend: &BackendRef, op: &'static str, numbers: &Node, count: &Extent) -> Result<Values> {
+pub(crate) fn text(rec: Recorder<'_>, numbers: &Node, count: &Extent) -> Result<Values> {
     let (at, one, zero) = (Expr::index(), Expr::u32(1), Expr::u32(0));
     let (value, dtype) = (Expr::load(numbers, at.clone()), numbers.dtype());
     // The magnitude of the least integer wraps to itself, which is right in the unsigned type.
@@ -30,19 +27,19 @@ pub(crate) fn text(backend: &BackendRef, op: &'static str, numbers: &Node, count
     let powers: Vec<u64> = (0..if unsigned == DType::U64 { 20 } else { 10 }).map(|k| 10u64.pow(k)).collect();
     let narrow: Vec<u32> = powers.iter().map(|&p| p as u32).collect();
     let bytes = if unsigned == DType::U64 { bytemuck::cast_slice(&powers) } else { bytemuck::cast_slice(&narrow) };
-    let table = uploaded(backend, op, unsigned, bytes)?;
+    let table = rec.uploaded(unsigned, bytes)?;
     let number = |n: u64| if unsigned == DType::U64 { Expr::scalar(n) } else { Expr::u32(n as u32) };
     let reached = powers[1..].iter().map(|&p| number(p).le(magnitude.clone()).select(one.clone(), zero.clone()));
     let digits = reached.fold(one.clone(), Expr::add);
     let sign = negative.select(one.clone(), zero.clone());
-    let length = Node::map(backend, op, count.clone(), digits.add(sign.clone()), &[]);
+    let length = rec.map(count.clone(), digits.add(sign.clone()), &[]);
     let capacity = count.size().mul(powers.len() as u32 + 1);
-    let strings = RowPartition::from_lengths(backend, op, count, Expr::load(&length, at.clone()), capacity)?;
+    let strings = rec.rows_of_lengths(count, Expr::load(&length, at.clone()), capacity)?;
     let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
     let place = Expr::load(&length, row.clone()).sub(one).sub(offset.clone());
     let digit = magnitude.at(&row).quotient(Expr::load(&table, place)).remainder(number(10));
     let digit = digit.cast(DType::U32).add(Expr::u32('0'.into())).cast(DType::U8);
     let byte = offset.lt(sign.at(&row)).select(Expr::scalar(b'-'), digit);
-    let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
+    let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
     Ok(Values::Strings { strings, bytes })
 }

@@ -11,6 +11,7 @@ use crate::graph::expr::{Check, CheckedStrings, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::record::operand::Operand;
@@ -28,6 +29,11 @@ impl Site {
     #[track_caller]
     pub(crate) fn new(op: &'static str) -> Self {
         Self { op, location: caller() }
+    }
+
+    /// The site of the recorder's call.
+    pub(crate) fn of(rec: Recorder<'_>) -> Self {
+        Self { op: rec.op, location: rec.location }
     }
 
     /// `value` with a device-side check that `ok` holds.

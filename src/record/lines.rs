@@ -5,10 +5,10 @@
 //! Numbers and places map one to one; along the innermost axis both are equal.
 
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::graph::top_k::MAX_K;
 use crate::record::by_key::{ByKey, key_bits};
@@ -17,13 +17,10 @@ use crate::record::sort_key::{sort_key, whole_sort_key};
 
 /// The lines along one axis.
 #[derive(Debug)]
-pub(crate) struct Lines {
-    backend: BackendRef,
-    op: &'static str,
-    /// Start of each line, in places.
-    rows: Rows,
-    nlines: Extent,
-    count: Extent,
+pub(crate) struct Lines<'a> {
+    rec: Recorder<'a>,
+    /// A row per line, of places.
+    rows: RowDomain,
     /// Upper bound on the length of a line.
     longest: u32,
     /// Maps a place to its number.
@@ -34,35 +31,28 @@ pub(crate) struct Lines {
     along: Option<Expr>,
 }
 
-impl Lines {
+impl<'a> Lines<'a> {
     /// The lines along `axis`, which `stage` reduces.
     ///
     /// Costs nothing along the innermost axis. Lines of uniform dimensions are index arithmetic. Lines of ragged rows
     /// with inner dimensions below have splits of their own. Ragged dimensions below need an alignment and its inverse,
     /// a sort.
-    #[track_caller]
-    pub(crate) fn new(
-        backend: &BackendRef,
-        op: &'static str,
-        levels: &Levels,
-        stage: &Stage,
-        axis: usize,
-    ) -> Result<Self> {
+    pub(crate) fn new(rec: Recorder<'a>, levels: &Levels, stage: &Stage, axis: usize) -> Result<Self> {
         let at = Expr::index();
         let width = stage.inner();
         let mut this = match (stage.as_rows(), stage.as_keys()) {
-            (Some((rows, nrows, nvals)), _) => {
-                let mut this = Self::of_rows(backend, op, (rows, nrows, nvals), width)?;
+            (Some(rows), _) => {
+                let mut this = Self::of_rows(rec, rows)?;
                 let bound = axis.checked_sub(1).and_then(|above| levels.parts()[above].known_lengths());
                 this.longest = bound.map_or(this.longest, |(_, longest)| longest.min(this.longest));
                 this
             }
             (_, Some(keys)) => {
-                let mut this = Self::of_keys(backend, op, keys, width)?;
+                let mut this = Self::of_keys(rec, keys, width)?;
                 let by = Expr::u32(width.max(1));
-                let nvals = keys.rows().2;
+                let nvals = keys.rows(1).nvals;
                 let bits = key_bits(nvals.capacity());
-                let back = Node::sort(backend, op, nvals.clone(), Expr::load(keys.order(), at.clone()), bits.max(1));
+                let back = rec.sort(nvals, Expr::load(keys.order(), at.clone()), bits.max(1));
                 let moved = Expr::load(&back, at.clone().div(by.clone())).mul(by.clone()).add(at.clone().rem(by));
                 this.place = this.place.at(&moved);
                 this
@@ -78,9 +68,8 @@ impl Lines {
     }
 
     /// The lines of the elements of each key, with `width` numbers per element. A number has no place yet.
-    #[track_caller]
-    pub(crate) fn of_keys(backend: &BackendRef, op: &'static str, keys: &ByKey, width: u32) -> Result<Self> {
-        let mut this = Self::of_rows(backend, op, keys.rows(), width)?;
+    pub(crate) fn of_keys(rec: Recorder<'a>, keys: &ByKey, width: u32) -> Result<Self> {
+        let mut this = Self::of_rows(rec, &keys.rows(width))?;
         // So far numbers refer to the elements in key order.
         let by = Expr::u32(width.max(1));
         let (element, number) = (this.number.clone().div(by.clone()), this.number.clone().rem(by.clone()));
@@ -89,28 +78,21 @@ impl Lines {
     }
 
     /// The lines of rows whose elements have `width` numbers: `width` lines per row.
-    #[track_caller]
-    fn of_rows(
-        backend: &BackendRef,
-        op: &'static str,
-        (rows, nrows, nvals): (&Rows, &Extent, &Extent),
-        width: u32,
-    ) -> Result<Self> {
+    fn of_rows(rec: Recorder<'a>, RowDomain { rows, nrows, nvals, inner: width }: &RowDomain) -> Result<Self> {
         let at = Expr::index();
-        let (nlines, count) = (nrows.times(op, u64::from(width))?, nvals.times(op, u64::from(width))?);
+        let (nlines, count) = (rec.times(nrows, *width)?, rec.times(nvals, *width)?);
         let longest = match rows {
             Rows::Uniform(len) => len.capacity(),
             Rows::Splits(_) => nvals.capacity(),
         };
         let whole = |rows: Rows, number, place| {
-            let backend = backend.clone();
-            let (nlines, count) = (nlines.clone(), count.clone());
-            Self { backend, op, rows, nlines, count, longest, number, place, along: None }
+            let rows = RowDomain { rows, nrows: nlines.clone(), nvals: count.clone(), inner: 1 };
+            Self { rec, rows, longest, number, place, along: None }
         };
-        if width <= 1 {
+        if *width <= 1 {
             return Ok(whole(rows.clone(), at.clone(), at));
         }
-        let by = Expr::u32(width);
+        let by = Expr::u32(*width);
         let (element, column) = (at.clone().div(by.clone()), at.clone().rem(by.clone()));
         match rows {
             Rows::Uniform(len) => {
@@ -129,7 +111,7 @@ impl Lines {
                     let (row, column) = (line.clone().div(by.clone()), line.rem(by.clone()));
                     start(row.clone()).mul(by.clone()).add(column.mul(length(row)))
                 };
-                let lines = Node::splits(backend, op, &nlines, &line_start(at.clone()), &[])?;
+                let lines = rec.splits(&nlines, &line_start(at.clone()), &[])?;
                 let line = Expr::row_of(&lines, at.clone());
                 let offset = at.sub(Expr::load(&lines, line.clone()));
                 let (row, line_column) = (line.clone().div(by.clone()), line.rem(by.clone()));
@@ -144,17 +126,17 @@ impl Lines {
 
     /// Number of lines.
     pub(crate) fn nlines(&self) -> &Extent {
-        &self.nlines
+        &self.rows.nrows
     }
 
     /// Number of places.
     pub(crate) fn count(&self) -> &Extent {
-        &self.count
+        &self.rows.nvals
     }
 
     /// Start of each line, in places.
     pub(crate) fn rows(&self) -> &Rows {
-        &self.rows
+        &self.rows.rows
     }
 
     /// Upper bound on the length of a line.
@@ -174,17 +156,14 @@ impl Lines {
 
     /// The line of place `at`.
     pub(crate) fn line_of(&self, at: Expr) -> Expr {
-        match &self.rows {
-            Rows::Uniform(len) => at.div(Expr::size(&len.max(1))),
-            Rows::Splits(splits) => Expr::row_of(splits, at),
-        }
+        self.rows.rows.row_of(at)
     }
 
     /// Index along the axis of the number at place `at`; `near` is a place in the same line.
     pub(crate) fn along(&self, at: Expr, near: &Expr) -> Expr {
         match &self.along {
             Some(along) => along.at(&self.number.at(&at)),
-            None => at.sub(self.rows.start(self.line_of(near.clone()))),
+            None => at.sub(self.rows.rows.start(self.line_of(near.clone()))),
         }
     }
 
@@ -192,17 +171,15 @@ impl Lines {
     /// the `k`-th one. `None` for a `k` that a selection does not support.
     ///
     /// Costs one selection, which evaluates the values in its kernel.
-    #[track_caller]
     pub(crate) fn first(&self, value: &Expr, descending: bool, k: u32) -> Option<Result<Expr>> {
         if !(1..=MAX_K).contains(&k) {
             return None;
         }
-        let key = (whole_sort_key(&value.at(&self.number), descending).0, k);
-        let rows = (self.rows.clone(), self.nlines.clone());
-        let best = Node::top_k(&self.backend, self.op, rows, self.count.clone(), key, self.longest);
+        let key = whole_sort_key(&value.at(&self.number), descending).0;
+        let best = self.rec.top_k(self.rows.clone(), key, k, self.longest);
         let (at, last) = (Expr::index(), Expr::u32(k - 1));
         let line = self.line_of(at.clone());
-        let entry = at.sub(self.rows.start(line.clone())).min(last).add(line.mul(Expr::u32(k)));
+        let entry = at.sub(self.rows.rows.start(line.clone())).min(last).add(line.mul(Expr::u32(k)));
         Some(best.map(|best| Expr::load(&best, entry)))
     }
 
@@ -216,13 +193,12 @@ impl Lines {
         let mut order: Option<Node> = None;
         for (word, bits) in sort_key(&value.at(&self.number), descending) {
             // A separate node, so that a key that is expensive to compute is stored.
-            let word = Node::map(&self.backend, self.op, self.count.clone(), word, &[]);
+            let word = self.rec.map(self.rows.nvals.clone(), word, &[]);
             let before = order.as_ref().map_or(at.clone(), |o| Expr::load(o, at.clone()));
-            let key = (Expr::load(&word, before.clone()), bits);
-            let (rows, count) = ((self.rows.clone(), self.nlines.clone()), self.count.clone());
-            let sorted = Node::row_sort(&self.backend, self.op, rows, count, key, self.longest);
+            let key = Expr::load(&word, before.clone());
+            let sorted = self.rec.row_sort(self.rows.clone(), key, bits, self.longest);
             let from = before.at(&Expr::load(&sorted, at.clone()));
-            order = Some(Node::map(&self.backend, self.op, self.count.clone(), from, &[]));
+            order = Some(self.rec.map(self.rows.nvals.clone(), from, &[]));
         }
         order.expect("a key has a word")
     }

@@ -1,42 +1,17 @@
 //! Batches of matrices over the two innermost dimensions of a tensor, and their products.
 
-use std::panic::Location;
-use std::sync::Arc;
-
-use crate::error::{Error, Result, caller};
-use crate::graph::backend::BackendRef;
+use crate::error::Result;
 use crate::graph::conditions::conditional_arrays;
 use crate::graph::digest::Digest;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Product, Rows};
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
 use crate::record::product_tiles::Cut;
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
-
-/// An operation, its backend and the location of the user's call.
-#[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
-    pub(crate) backend: &'a BackendRef,
-    pub(crate) op: &'static str,
-    location: &'static Location<'static>,
-}
-
-impl<'a> Call<'a> {
-    #[track_caller]
-    pub(crate) fn new(backend: &'a BackendRef, op: &'static str) -> Self {
-        Self { backend, op, location: caller() }
-    }
-
-    /// A condition that only the device can see.
-    #[track_caller]
-    pub(crate) fn assert(&self, count: &Extent, ok: Expr, what: String) -> Node {
-        let check = Check::at(self.op, what, self.location);
-        Node::assert(self.backend, count.clone(), ok, Arc::new(check))
-    }
-}
 
 /// The matrices of a tensor. Sizes and positions are expressions in the batch.
 ///
@@ -147,8 +122,7 @@ impl Matrices {
     ///
     /// # Errors
     /// A matrix whose rows differ in length.
-    #[track_caller]
-    fn on_host(&self, call: Call<'_>) -> Result<Option<Vec<Stored>>> {
+    fn on_host(&self, rec: Recorder<'_>) -> Result<Option<Vec<Stored>>> {
         let (Some(batches), Some(all)) = (self.batches.as_known(), self.all_rows().as_known()) else { return Ok(None) };
         let length = |p: &RowPartition, r: usize| match (p.rows(), p.host_splits()) {
             (Rows::Uniform(len), _) => Some(len.capacity()),
@@ -175,7 +149,7 @@ impl Matrices {
                             r - first,
                             self.shape
                         );
-                        return Err(Error::argument(call.op, what));
+                        return Err(rec.argument(what));
                     }
                     Some(len)
                 }
@@ -187,14 +161,14 @@ impl Matrices {
     }
 
     /// Adds the condition that all rows of a matrix have one length, unless the host knows the length.
-    fn assert_rectangular(&self, call: Call<'_>, asserts: &mut Vec<Node>) {
+    fn assert_rectangular(&self, rec: Recorder<'_>, asserts: &mut Vec<Node>) {
         if self.known_columns().is_some() {
             return;
         }
         let batch = self.row.as_ref().map_or(Expr::u32(0), |r| r.row_of(Expr::index()));
         let ok = self.column.length(Expr::index()).eq(self.stored_columns().at(&batch));
         let what = format!("rows of one matrix of {} differ in length", self.shape);
-        asserts.push(call.assert(self.all_rows(), ok, what));
+        asserts.push(rec.assert(self.all_rows().clone(), ok, rec.check(what)));
     }
 
     /// Whether a matrix may be open: without rows that determine its number of columns.
@@ -235,8 +209,7 @@ impl Pairs {
     /// # Errors
     /// A matrix whose rows differ in length; different numbers of terms on the two sides. Both only where the host can
     /// see them.
-    #[track_caller]
-    pub(crate) fn new(call: Call<'_>, left: Matrices, right: Matrices, asserts: Vec<Node>) -> Result<Self> {
+    pub(crate) fn new(rec: Recorder<'_>, left: Matrices, right: Matrices, asserts: Vec<Node>) -> Result<Self> {
         let left = if left.transposed { left.with_given_rows() } else { left.with_given_columns() };
         let right = if right.transposed { right.with_given_columns() } else { right.with_given_rows() };
         let [m, k] = left.sizes();
@@ -254,19 +227,17 @@ impl Pairs {
         };
         let sizes = [m, terms, n];
         let mut out = Self { left, right, sizes, starts, asserts, results: None };
-        out.check(call, k, other)?;
+        out.check(rec, k, other)?;
         Ok(out)
     }
 
     /// Checks that matrices are rectangular, and that the `k` columns of left ones equal the `other` rows of right
     /// ones.
-    #[track_caller]
-    fn check(&mut self, call: Call<'_>, k: Expr, other: Expr) -> Result<()> {
+    fn check(&mut self, rec: Recorder<'_>, k: Expr, other: Expr) -> Result<()> {
         let (left, right) = (&self.left, &self.right);
-        let location = caller();
         let misfit = |k: u32, other: u32, g: usize| {
             let what = format!("in batch {g} the left matrix has {k} columns, the right one {other} rows");
-            Error::Shape { op: call.op, lhs: left.shape.clone(), rhs: right.shape.clone(), what, location }
+            rec.shape(left.shape.clone(), right.shape.clone(), what)
         };
         let told = !left.can_be_open() && !right.can_be_open();
         if let ([Some(m), _, Some(n)], Some(k), Some(other), true) =
@@ -278,7 +249,7 @@ impl Pairs {
             self.results = left.batches.as_known().map(|g| u64::from(g) * (u64::from(m) * u64::from(n)));
             return Ok(());
         }
-        if let (Some(a), Some(b)) = (left.on_host(call)?, right.on_host(call)?) {
+        if let (Some(a), Some(b)) = (left.on_host(rec)?, right.on_host(rec)?) {
             let mut total = 0u64;
             for (g, (a, b)) in a.into_iter().zip(b).enumerate() {
                 let ([m, k], [other, n]) = (left.as_multiplied(a), right.as_multiplied(b));
@@ -291,13 +262,13 @@ impl Pairs {
             return Ok(());
         }
         let mut asserts = Vec::new();
-        left.assert_rectangular(call, &mut asserts);
-        right.assert_rectangular(call, &mut asserts);
+        left.assert_rectangular(rec, &mut asserts);
+        right.assert_rectangular(rec, &mut asserts);
         if k != other {
             let ok = k.eq(other).or(left.is_open()).or(right.is_open());
             let what =
                 format!("matrices of {} do not have as many columns as those of {} have rows", left.shape, right.shape);
-            asserts.push(call.assert(&left.batches, ok, what));
+            asserts.push(rec.assert(left.batches.clone(), ok, rec.check(what)));
         }
         self.asserts.extend(asserts);
         Ok(())
@@ -318,15 +289,20 @@ impl Pairs {
     }
 
     /// The products of the operands: `extent` numbers in all, each batch beginning at its `start`.
-    #[track_caller]
-    pub(crate) fn product(&self, call: Call<'_>, operands: [&Node; 2], extent: &Extent, start: Expr) -> Result<Node> {
-        let (backend, dtype) = (call.backend, operands[0].dtype());
+    pub(crate) fn product(
+        &self,
+        rec: Recorder<'_>,
+        operands: [&Node; 2],
+        extent: &Extent,
+        start: Expr,
+    ) -> Result<Node> {
+        let dtype = operands[0].dtype();
         let accumulator = dtype.accumulator();
         let batches = &self.left.batches;
         if extent.capacity() == 0 || batches.capacity() == 0 {
             let nothing = Expr::scalar(Scalar::from_i64(dtype, 0));
             let conditions = [self.asserts.clone(), conditional_arrays(&start, operands)].concat();
-            return Ok(Node::map(backend, call.op, extent.clone(), nothing, &conditions));
+            return Ok(rec.map(extent.clone(), nothing, &conditions));
         }
         let ([rows, _], [_, columns]) = (self.left.totals(), self.right.totals());
         let [results, all_rows, all_columns, matrices] =
@@ -339,7 +315,7 @@ impl Pairs {
                 let side = |size: &Size| size.add(cut.tile - 1).div(cut.tile);
                 let each = side(&m).mul(side(&n));
                 if let (Some(each), Some(batches)) = (each.as_known(), batches.as_known()) {
-                    Extent::known_u64(call.op, u64::from(each) * u64::from(batches))?;
+                    rec.known(u64::from(each) * u64::from(batches))?;
                 }
                 let all = each.mul(batches.size());
                 (Rows::Uniform(each), all)
@@ -347,13 +323,13 @@ impl Pairs {
             _ => {
                 let most = cut.most(extent.size(), [&rows, &columns], batches.size());
                 let each = cut.side(m).mul(cut.side(n));
-                let p = RowPartition::from_lengths(backend, call.op, batches, each, &most)?;
+                let p = rec.rows_of_lengths(batches, each, &most)?;
                 (p.rows().clone(), most)
             }
         };
         let ([m, k, n], [left_start, right_start]) = (self.sizes.clone(), self.starts.clone());
         let [m, k, n, left_start, right_start, start] =
-            tabled(call, batches, [m, k, n, left_start, right_start, start])?;
+            tabled(rec, batches, [m, k, n, left_start, right_start, start])?;
         let product = Product {
             batches: batches.clone(),
             sizes: [m, k, n],
@@ -366,15 +342,14 @@ impl Pairs {
             tile_capacity,
             tile: cut.tile,
         };
-        let sums = Node::product(backend, call.op, extent.clone(), product, &self.asserts);
-        Ok(Node::map(backend, call.op, extent.clone(), Expr::load(&sums, Expr::index()).cast(dtype), &[]))
+        let sums = rec.product(extent.clone(), product, &self.asserts);
+        Ok(rec.map(extent.clone(), Expr::load(&sums, Expr::index()).cast(dtype), &[]))
     }
 }
 
 /// Replaces the fields that read arrays by loads from one common table: a kernel that cannot bind all their arrays
 /// binds the table.
-#[track_caller]
-fn tabled<const N: usize>(call: Call<'_>, batches: &Extent, fields: [Expr; N]) -> Result<[Expr; N]> {
+fn tabled<const N: usize>(rec: Recorder<'_>, batches: &Extent, fields: [Expr; N]) -> Result<[Expr; N]> {
     let read: Vec<Expr> = fields.iter().filter(|f| f.reads()).cloned().collect();
     if read.len() < 2 {
         return Ok(fields);
@@ -385,7 +360,7 @@ fn tabled<const N: usize>(call: Call<'_>, batches: &Extent, fields: [Expr; N]) -
     let Some((_, first)) = places.next() else { return Ok(fields) };
     let entry =
         places.fold(first.at(&batch), |before, (k, field)| place.clone().eq(k).select(field.at(&batch), before));
-    let table = Node::map(call.backend, call.op, batches.times(call.op, read.len() as u64)?, entry, &[]);
+    let table = rec.map(rec.times(batches, read.len() as u32)?, entry, &[]);
     let mut next = 0;
     Ok(fields.map(|f| {
         if !f.reads() {

@@ -21,3 +21,4 @@ pub(crate) mod runs;
 pub(crate) mod sort_key;
 pub(crate) mod span;
 pub(crate) mod tensor_list;
+mod tensors;

@@ -44,7 +44,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Both operands, where a number has taken the dtype of a tensor.
+    /// Both operands in one dtype: a number takes the dtype of the tensor beside it.
     ///
     /// # Errors
     /// A number that the dtype cannot represent; different dtypes.

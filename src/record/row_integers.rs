@@ -1,9 +1,12 @@
 //! One integer for each row, as an argument: from the host or a device.
 
+use std::sync::Arc;
+
 use crate::device::Device;
-use crate::error::{Error, Result, caller};
-use crate::graph::expr::{Check, Expr};
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::shape::RowPartition;
 use crate::tensor::{HostTensor, HostValues, Integers, Source, Tensor};
 
@@ -22,9 +25,8 @@ impl<'a> RowIntegers<'a> {
     ///
     /// # Errors
     /// Another device; no integers; not one per row.
-    #[track_caller]
     pub(crate) fn new(
-        op: &'static str,
+        rec: Recorder<'_>,
         name: &str,
         given: Integers<'_>,
         x: &Tensor,
@@ -34,20 +36,19 @@ impl<'a> RowIntegers<'a> {
             Source::Device(t) => (t.clone(), None),
             Source::Host(all) => {
                 let values = HostValues::I64(all.to_vec());
-                (HostTensor::dense(&[all.len()], values).to_device(&x.device())?, Some(all.into_owned()))
+                (rec.at(HostTensor::dense(&[all.len()], values).to_device(&x.device()))?, Some(all.into_owned()))
             }
         };
-        Device::check_same(op, x.backend(), tensor.backend())?;
-        let node = tensor.index_node(op, name)?;
-        let location = caller();
-        let misfit = |what: String| Error::Shape { op, lhs: x.shape_text(), rhs: tensor.shape_text(), what, location };
+        rec.at(Device::check_same(rec.op, rec.backend, tensor.backend()))?;
+        let node = rec.index_node(&tensor, name)?;
+        let misfit = |what: String| rec.shape(x.shape_text(), tensor.shape_text(), what);
         // A column of integers counts as a vector.
         let (0, Some(count), 1) = (tensor.ragged_rank(), tensor.outer(), tensor.width()) else {
             return Err(misfit(format!("{name} must be a vector of one integer per row")));
         };
-        let check = Check::new(op, format!("{name} must have one integer per row"));
+        let check = Arc::new(rec.check(format!("{name} must have one integer per row")));
         let differ = |(n, m)| misfit(format!("there are {n} rows, but {m} {name}"));
-        let condition = rows.nrows_extent().agrees(count).condition(x.backend(), check, differ)?;
+        let condition = rec.at(rows.nrows_extent().agrees(count).condition(rec.backend, check, differ))?;
         Ok(Self { host, node, condition, rows })
     }
 

@@ -5,46 +5,45 @@ use crate::graph::conditions::unconditional;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::shape::RowPartition;
 pub(crate) use crate::shape::{Repeats, level_below};
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 impl Tensor {
     /// Gathers `count` rows: row `k` of the result is row `row` of this tensor, where `row` is an expression in `k`.
     ///
     /// Costs one prefix sum per ragged level, from whose splits the level below takes its positions, and one map over
     /// the values.
-    #[track_caller]
     pub(crate) fn take_rows(
         &self,
-        op: &'static str,
+        rec: Recorder<'_>,
         count: Extent,
         row: Expr,
         repeats: Repeats,
         asserts: &[Node],
     ) -> Result<Self> {
-        let backend = self.backend();
         let mut count = count;
         // A separate node, so that the index may be stored if many levels read it.
-        let mut from = Node::map(backend, op, count.clone(), row.clone(), asserts);
+        let mut from = rec.map(count.clone(), row.clone(), asserts);
         // The index without its conditions, for the levels below the first ragged one: the prefix sum of that level
         // evaluates the conditions for every row.
-        let mut bare = Node::map(backend, op, count.clone(), unconditional(&row), asserts);
+        let mut bare = rec.map(count.clone(), unconditional(&row), asserts);
         let mut partitions = Vec::with_capacity(self.ragged_rank());
         for p in self.partitions() {
             let at = Expr::load(&from, Expr::index());
             let taken = match p.uniform_size() {
-                Some(len) => RowPartition::uniform(len, count.clone())?,
+                Some(len) => rec.uniform_rows(len, count.clone())?,
                 None => {
                     let length = p.length(at);
-                    level_below(backend, op, p, &count, length, repeats)?
+                    rec.at(level_below(rec.backend, rec.op, p, &count, length, repeats))?
                 }
             };
             let (row, offset) = (taken.row_of(Expr::index()), taken.offset_of(Expr::index()));
             count = taken.nvals_extent().clone();
             let below = |from: &Node| {
                 let position = p.within(Expr::load(from, row.clone()), offset.clone());
-                Node::map(backend, op, count.clone(), position, &[])
+                rec.map(count.clone(), position, &[])
             };
             (from, bare) = match p.uniform_length() {
                 Some(_) => (below(&from), below(&bare)),
@@ -60,10 +59,10 @@ impl Tensor {
             Repeats::Never => BytesBound::AtMost(self.values_ref().bytes_size()),
             Repeats::Maybe => BytesBound::Unknown,
         };
-        let numbers = count.times_size(op, &width)?;
+        let numbers = rec.times_size(&count, &width)?;
         // The values carry the conditions as well: rows without values read no index.
-        let values = Values::rearranged(backend, op, &numbers, &Pick::From(self.values_ref(), at), bound, asserts)?;
-        Self::new(backend, partitions, Some(count), self.inner().clone(), values)
+        let values = rec.rearranged(&numbers, &Pick::From(self.values_ref(), at), bound, asserts)?;
+        rec.tensor(partitions, Some(count), self.inner().clone(), values)
     }
 
     /// Converts the first `n` inner dimensions to uniform partitions.

@@ -1,4 +1,5 @@
-//! Sizes that decide types and errors: those that do not depend on what was read before.
+//! Sizes that the host knows: all of them, and those that decide types and errors, which do not depend on what was read
+//! before.
 
 use super::RaggedShape;
 use crate::graph::expr::{Check, Expr};
@@ -6,6 +7,13 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 
 impl RaggedShape {
+    /// Number of rows of the outermost dimension, if the host knows it; none for a scalar. [`Tensor::len`] reads it.
+    ///
+    /// [`Tensor::len`]: crate::Tensor::len
+    pub fn nrows(&self) -> Option<usize> {
+        self.sizes().first().copied().flatten()
+    }
+
     /// As [`Self::sizes`], with none for a number of rows that the device computes, read or not: for types and errors.
     pub(crate) fn known_sizes(&self) -> Vec<Option<usize>> {
         self.sizes_with(Extent::as_known)

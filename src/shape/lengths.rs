@@ -1,6 +1,6 @@
 //! Conversion between shapes and the row lengths of their dimensions.
 
-use super::{RaggedShape, RowPartition, same_layout};
+use super::{RaggedShape, RowPartition};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::backend::Part;
@@ -63,7 +63,7 @@ impl RaggedShape {
     /// use ragged::{Device, RaggedShape};
     /// let device = Device::cpu();
     /// let shape = RaggedShape::from_lengths(&[4.into(), [2, 1, 0, 8].into(), 12.into()], &device)?;
-    /// assert_eq!(shape.to_string(), "[4, None, 12]");
+    /// assert_eq!(shape.text(), "[4, None, 12]");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
@@ -160,53 +160,6 @@ impl RaggedShape {
         }
         out.extend(self.inner.iter().map(|&d| Lengths::Uniform(d.into())));
         Ok(out)
-    }
-
-    /// Whether both shapes describe the same layout: equal ranks, and rows of equal lengths in every dimension.
-    /// Partitions and inner dimensions compare equal, and so do ragged and uniform dimensions with rows of the same
-    /// length.
-    ///
-    /// Waits once where only the device can decide.
-    ///
-    /// # Errors
-    /// Different devices; a failed read from the device.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedShape};
-    /// let device = Device::cpu();
-    /// let ragged = RaggedShape::from_lengths(&[2.into(), [3, 3].into()], &device)?;
-    /// assert!(ragged.equals(&RaggedShape::dense(&[2, 3], &device)?)?);
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn equals(&self, other: &Self) -> Result<bool> {
-        const OP: &str = "RaggedShape::equals";
-        Device::check_same(OP, &self.backend, &other.backend)?;
-        if self.rank() != other.rank() {
-            return Ok(false);
-        }
-        let deepest = self.rank().saturating_sub(1);
-        let (a, b) = (self.with_ragged_rank(deepest)?, other.with_ragged_rank(deepest)?);
-        let asserts = match same_layout(&self.backend, OP, &a, &b) {
-            Err(Error::Shape { .. }) => return Ok(false),
-            asserts => asserts?,
-        };
-        let conditions = [&self.conditions[..], &other.conditions[..]].concat();
-        if !conditions.is_empty() {
-            let all = Node::map(&self.backend, OP, Extent::known(1), Expr::u32(0), &conditions);
-            read_now(&self.backend, OP, vec![Part::whole(all)])?;
-        }
-        if asserts.is_empty() {
-            return Ok(true);
-        }
-        let all = Node::map(&self.backend, OP, Extent::known(1), Expr::u32(0), &asserts);
-        match read_now(&self.backend, OP, vec![Part::whole(all)]) {
-            Ok(_) => Ok(true),
-            // A failed check of this comparison means unequal; a failed check that the splits depend on is the caller's
-            // error.
-            Err(Error::Check { op: OP, .. }) => Ok(false),
-            Err(e) => Err(e),
-        }
     }
 }
 

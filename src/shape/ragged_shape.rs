@@ -28,7 +28,7 @@ use crate::graph::size::{RecordedSize, Size};
 /// # use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested(vec![vec![3, 1], vec![], vec![4]], &Device::cpu())?;
 /// let shape = x.erased().ragged_shape();
-/// assert_eq!(shape.to_string(), "[3, None]");
+/// assert_eq!(shape.text(), "[3, None]");
 /// assert_eq!((shape.rank(), shape.ragged_rank(), shape.inner_rank()), (2, 1, 1));
 /// assert_eq!(shape.row_partitions()[0].nrows(), Some(3));
 /// assert!(shape.device().is_cpu());
@@ -57,7 +57,7 @@ impl RaggedShape {
     /// ```
     /// use ragged::{Device, RaggedShape};
     /// let shape = RaggedShape::dense(&[2, 3], &Device::cpu())?;
-    /// assert_eq!((shape.to_string(), shape.ragged_rank()), ("[2, 3]".into(), 0));
+    /// assert_eq!((shape.text(), shape.ragged_rank()), ("[2, 3]".into(), 0));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
@@ -89,7 +89,7 @@ impl RaggedShape {
     /// let device = Device::cpu();
     /// let rows = RowPartition::from_row_lengths(&[5, 3, 2], &device)?;
     /// let shape = RaggedShape::from_row_partitions(&[rows], &[10, 8], &device)?;
-    /// assert_eq!(shape.to_string(), "[3, None, 8]");
+    /// assert_eq!(shape.to_string(), "<DynamicRaggedShape lengths=[3, (5, 3, 2), 8] num_row_partitions=1>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
@@ -314,7 +314,8 @@ impl RaggedShape {
             let Some(len) = p.uniform_size() else {
                 let dim = ragged_rank + k + 1;
                 let what = format!(
-                    "dimension {dim} of {self} is ragged, so ragged_rank must be at least {dim}, not {ragged_rank}"
+                    "dimension {dim} of {} is ragged, so ragged_rank must be at least {dim}, not {ragged_rank}",
+                    self.text()
                 );
                 return Err(Error::argument(OP, what));
             };
@@ -337,7 +338,7 @@ impl RaggedShape {
     /// ```
     /// use ragged::{Device, RaggedShape};
     /// let shape = RaggedShape::from_lengths(&[2.into(), [1, 2].into(), 5.into()], &Device::cpu())?;
-    /// assert_eq!(shape.slice(..2)?.to_string(), "[2, None]");
+    /// assert_eq!(shape.slice(..2)?.text(), "[2, None]");
     /// assert!(shape.slice(1..).is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
@@ -375,7 +376,8 @@ impl RaggedShape {
         }
         if let Some(ragged) = out.partitions.iter().position(|p| p.uniform_length().is_none()) {
             let what = format!(
-                "dimensions {start}..{stop} of {self} form no shape, since dimension {} is ragged; start at 0",
+                "dimensions {start}..{stop} of {} form no shape, since dimension {} is ragged; start at 0",
+                self.text(),
                 ragged + 1
             );
             return Err(Error::argument(OP, what));

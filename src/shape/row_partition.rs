@@ -9,7 +9,7 @@ use crate::graph::backend::{BackendRef, are_joined};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
 use crate::graph::row_lengths::KnownLengths;
 use crate::graph::size::{RecordedSize, Size};
 
@@ -157,6 +157,10 @@ impl RowPartition {
         self
     }
 
+    /// The rows, with `inner` numbers per value.
+    pub(crate) fn domain(&self, inner: u32) -> RowDomain {
+        RowDomain { rows: self.rows.clone(), nrows: self.nrows.clone(), nvals: self.nvals.clone(), inner }
+    }
     pub(crate) fn rows(&self) -> &Rows {
         &self.rows
     }

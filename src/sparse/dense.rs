@@ -10,6 +10,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
@@ -183,7 +184,7 @@ impl SparseTensor {
         coordinates.reverse();
         let indices = indices_of(backend, OP, &found, &coordinates, &[])?;
         let flat = Tensor::new(backend, Vec::new(), Some(count), [], dense.values_ref().clone())?;
-        let values = flat.take_rows(OP, found, element, Repeats::Never, &[])?;
+        let values = flat.take_rows(Recorder::new(backend, OP), found, element, Repeats::Never, &[])?;
         let mut dense_shape = vec![u64::from(dense.nrows_extent().on_host(backend, OP)?)];
         dense_shape.extend(dense.inner().iter().map(|&d| u64::from(d)));
         Ok(Self::of_parts(indices, values, dense_shape, Order::Distinct))

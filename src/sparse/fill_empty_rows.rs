@@ -6,7 +6,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoOperand;
 use crate::record::by_key::ByKey;
 use crate::shape::{Repeats, RowPartition};
@@ -50,17 +51,18 @@ impl SparseTensor {
         let nrows = Extent::known_u64(OP, nrows)?;
         let coordinates = Coordinates::new(OP, self)?;
         let row = coordinates.of(0).cast(DType::U32);
-        let keys = ByKey::new(backend, OP, &count, row, &nrows)?;
-        let (rows, _, members) = keys.rows();
+        let keys = ByKey::new(Recorder::new(backend, OP), &count, row, &nrows)?;
+        let RowDomain { rows, nvals: members, .. } = keys.rows(1);
         let splits = match rows {
-            Rows::Splits(splits) => splits.clone(),
+            Rows::Splits(splits) => splits,
             // Without rows or entries.
             uniform => Node::map(backend, OP, nrows.plus(OP, &Extent::known(1))?, uniform.start(Expr::index()), &[]),
         };
         let rows = RowPartition::from_splits_node(splits, nrows, count.size()).with_nvals(members.clone());
         let order = Expr::load(keys.order(), Expr::index());
+        let rec = Recorder::new(backend, OP);
         let by_row =
-            |t: &Tensor| t.take_rows(OP, members.clone(), order.clone(), Repeats::Never, &[])?.under(rows.clone());
+            |t: &Tensor| t.take_rows(rec, members.clone(), order.clone(), Repeats::Never, &[])?.under(rows.clone());
         let (values, empty) = by_row(&self.values)?.fill_empty_rows(default)?;
         let (all, _) = by_row(&coordinates.tensor(self)?)?.fill_empty_rows(0i64)?;
         let filled = &all.partitions()[0];

@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::{Aggregate, kept_positions};
 use crate::record::by_key::reduce_rows;
@@ -65,13 +66,13 @@ impl Groups {
     /// The aggregate of the values of each group, an expression in the group.
     #[track_caller]
     pub(super) fn aggregate(&self, op: &'static str, values: &Tensor, what: Aggregate) -> Result<Expr> {
-        let (members, count) = (&self.members, self.count());
+        let (members, rec) = (&self.members, Recorder::new(&self.backend, op));
         let value = Expr::load(values.numbers(op)?, self.entries.clone());
         let reduce = |by, value: Expr| {
-            let node = reduce_rows(&self.backend, op, by, (members.rows(), count), members.nvals_extent(), 1, value)?;
+            let node = reduce_rows(rec, by, members.domain(1), value)?;
             Ok(Expr::load(&node, Expr::index()))
         };
-        what.of(op, value, members.nvals_extent().capacity(), &members.length(Expr::index()), reduce)
+        what.of(rec, value, members.nvals_extent().capacity(), &members.length(Expr::index()), reduce)
     }
 
     /// The vector of a value per group, an expression in the group.

@@ -8,6 +8,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::ops::Factor;
 use crate::record::by_key::reduce_rows;
 use crate::tensor::{Tensor, Values};
@@ -78,8 +79,7 @@ impl SparseTensor {
         let sums_in = dtype.accumulator();
         let scale = Expr::load(self.values.numbers(OP)?, entry).cast(sums_in);
         let product = Expr::load(dense.numbers(OP)?, at).cast(sums_in).mul(scale);
-        let layout = (rows.rows(), &nrows);
-        let sums = reduce_rows(backend, OP, ReduceOp::Sum, layout, rows.nvals_extent(), columns, product)?;
+        let sums = reduce_rows(Recorder::new(backend, OP), ReduceOp::Sum, rows.domain(columns), product)?;
         let value = Expr::load(&sums, Expr::index()).cast(dtype);
         let values = Node::map(backend, OP, nrows.times(OP, columns.into())?, value, &self.conditions);
         Tensor::new(backend, Vec::new(), Some(nrows), vec![columns], Values::Numbers(values))

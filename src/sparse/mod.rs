@@ -21,6 +21,7 @@ mod dense;
 mod eye;
 mod fill_empty_rows;
 mod groups;
+mod host;
 mod indicator;
 mod keys;
 mod lookup;
@@ -37,6 +38,7 @@ mod softmax;
 mod transpose;
 
 pub use concat::{ConcatAxis, expanding};
+pub use host::HostSparseTensor;
 
 use std::fmt;
 
@@ -204,7 +206,7 @@ impl SparseTensor {
         Self::new(&indices, &values, &dense_shape)
     }
 
-    /// A tensor whose coordinates satisfy what `order` says, and lie within the dense shape.
+    /// A tensor whose coordinates are in the order `order`, and lie within the dense shape.
     fn of_parts(indices: Tensor, values: Tensor, dense_shape: Vec<u64>, order: Order) -> Self {
         Self { indices, values, dense_shape, order, conditions: Vec::new() }
     }
@@ -364,7 +366,7 @@ impl SparseTensor {
     /// dtype that it does not have.
     ///
     /// # Cost
-    /// A read of coordinates and values, with one wait for each, and their upload.
+    /// A read of coordinates and values, with one wait, and their upload.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -377,8 +379,7 @@ impl SparseTensor {
         if *device == self.device() {
             return Ok(self.clone());
         }
-        let (indices, values) = (self.indices.to_device(device)?, self.values.to_device(device)?);
-        Ok(Self { order: self.order, ..Self::new(&indices, &values, &self.dense_shape)? })
+        Ok(Self { order: self.order, ..self.to_host()?.to_device(device)? })
     }
 }
 

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::Aggregate;
 use crate::shape::Repeats;
 
@@ -118,8 +119,20 @@ impl SparseTensor {
         from: &Expr,
         order: Order,
     ) -> Result<Self> {
-        let indices = coordinates.tensor(self)?.take_rows(op, count.clone(), from.clone(), Repeats::Never, &[])?;
-        let values = self.values.take_rows(op, count.clone(), from.clone(), Repeats::Never, &[])?;
+        let indices = coordinates.tensor(self)?.take_rows(
+            Recorder::new(self.backend(), op),
+            count.clone(),
+            from.clone(),
+            Repeats::Never,
+            &[],
+        )?;
+        let values = self.values.take_rows(
+            Recorder::new(self.backend(), op),
+            count.clone(),
+            from.clone(),
+            Repeats::Never,
+            &[],
+        )?;
         Ok(Self::of_parts(indices, values, self.dense_shape.clone(), order).subject_to(&self.conditions))
     }
 

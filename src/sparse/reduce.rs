@@ -8,6 +8,7 @@ use super::{Order, SparseTensor};
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::IntoReduceAxes;
 use crate::ops::{Aggregate, Axes, ReduceAxes};
@@ -139,11 +140,12 @@ impl SparseTensor {
         let (dims, places) = (DenseDims::new(op, &dense_shape)?, DenseDims::new(op, &left)?);
         let place = places.position(&Coordinates::new(op, self)?, stay);
         let place = Node::map(backend, op, count.clone(), place, &self.conditions);
-        let keys = ByKey::new(backend, op, &count, Expr::load(&place, Expr::index()), places.total())?;
+        let rec = Recorder::new(backend, op);
+        let keys = ByKey::new(rec, &count, Expr::load(&place, Expr::index()), places.total())?;
         let members = keys.count(Expr::index());
-        let reduce = |by, value: Expr| Ok(Expr::load(&keys.reduce(backend, op, by, 1, &value)?, Expr::index()));
+        let reduce = |by, value: Expr| Ok(Expr::load(&keys.reduce(rec, by, 1, &value)?, Expr::index()));
         let value = Expr::load(self.values.numbers(op)?, Expr::index());
-        let value = what.of(op, value, count.capacity(), &members, reduce)?;
+        let value = what.of(rec, value, count.capacity(), &members, reduce)?;
         let value = Aggregate::or_zero(value, members);
         let values = Node::map(backend, op, dims.total().clone(), value, &self.conditions);
         dims.tensor(backend, Values::Numbers(values))

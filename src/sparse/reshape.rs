@@ -6,9 +6,9 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::node::{Node, RowDomain};
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::recording::read_now;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
@@ -166,9 +166,10 @@ impl SparseTensor {
             return Ok(Self { dense_shape: vec![0; self.rank()], ..self.clone() });
         }
         let all = Coordinates::new(OP, self)?.tensor(self)?;
-        let row = (one_row(backend, OP, &count)?, Extent::known(1));
+        let rec = Recorder::new(backend, OP);
+        let row = RowDomain { inner: self.rank() as u32, ..one_row(rec, &count)? };
         let value = Expr::load(all.numbers(OP)?, Expr::index());
-        let most = reduce_rows(backend, OP, ReduceOp::Max, (&row.0, &row.1), &count, self.rank() as u32, value)?;
+        let most = reduce_rows(rec, ReduceOp::Max, row, value)?;
         let bytes = read_now(backend, OP, vec![Part::whole(most)]).map_err(here())?;
         let largest: Vec<i64> = bytemuck::pod_collect_to_vec(&bytes[0]);
         // Without entries the maxima are the least i64.

@@ -58,7 +58,7 @@ impl Wanted<'_> {
         }
         let location = caller();
         let error = |what: String| {
-            let (lhs, rhs) = (self.shape.to_string(), own.to_string());
+            let (lhs, rhs) = (self.shape.text(), own.text());
             Error::Shape { op: self.op, lhs, rhs, what, location }
         };
         let check = Check::new(self.op, format!("the rows of field {name:?} must be those of the records"));

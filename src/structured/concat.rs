@@ -41,7 +41,7 @@ impl StructuredTensor {
         let first = all[0];
         for other in all {
             if other.rank() != first.rank() {
-                let (lhs, rhs) = (first.shape.to_string(), other.shape.to_string());
+                let (lhs, rhs) = (first.shape.text(), other.shape.text());
                 let what = format!("ranks {} and {} differ", first.rank(), other.rank());
                 return Err(Error::Shape { op: OP, lhs, rhs, what, location: caller() });
             }

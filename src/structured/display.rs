@@ -31,7 +31,7 @@ impl fmt::Display for FieldValue {
 impl fmt::Debug for StructuredTensor {
     /// The shape and the fields. Computes nothing.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "StructuredTensor({}, ", self.shape)?;
+        write!(f, "StructuredTensor({}, ", self.shape.text())?;
         f.debug_map().entries(self.fields.iter()).finish()?;
         f.write_str(")")
     }

@@ -63,7 +63,10 @@ impl StructuredTensor {
     /// states the row partitions. Fields under ragged records share the partitions of the records. No pass; where only
     /// the device knows sizes or rows, the fields depend on the condition that they agree.
     ///
-    /// TensorFlow: `StructuredTensor.from_fields`; a `RaggedShape` takes the place of `nrows` and `row_partitions`.
+    /// TensorFlow: `StructuredTensor.from_fields`; a `RaggedShape` takes the place of `nrows` and `row_partitions`. There
+    /// is no `validate=False`: fields whose rows the host knows to be equal, or that share a partition, are compared
+    /// without a pass, and a comparison on the device is part of the first read. Records of rows that disagree would read
+    /// the values of other records.
     ///
     /// # Errors
     /// Sizes without fields (see [`from_shape`](Self::from_shape)); a name that is empty, a number, or given twice; a
@@ -199,7 +202,7 @@ fn with_sizes(op: &'static str, mut shape: RaggedShape, sizes: &[i64]) -> Result
     let differ = |dim: usize, size: i64| Error::Shape {
         op,
         lhs: format!("{sizes:?}"),
-        rhs: shape.to_string(),
+        rhs: shape.text(),
         what: format!("dimension {dim} of the records is given as {size}"),
         location,
     };

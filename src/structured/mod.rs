@@ -4,6 +4,7 @@ mod agreement;
 mod concat;
 mod display;
 mod each;
+mod equality;
 mod field_path;
 mod field_value;
 mod from_fields;
@@ -12,10 +13,12 @@ mod get;
 #[cfg(feature = "json")]
 mod json;
 mod keys;
+mod len;
 mod like;
 mod promote;
 mod record_shape;
 mod reshape;
+mod rows;
 mod updates;
 
 use std::collections::BTreeMap;

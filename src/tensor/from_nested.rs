@@ -1,6 +1,7 @@
 //! Conversion from and to nested lists whose depth and type are known at compile time: `Vec<Vec<T>>`.
 
 use super::constant::of_parts;
+use super::read_strings::check_utf8;
 use super::{Assembly, HostTensor, RaggedTensor};
 use crate::backend::host_memory::{counted_allocations, counted_vec};
 use crate::device::Device;
@@ -10,7 +11,8 @@ use crate::graph::extent::Extent;
 use crate::graph::size::RecordedSize;
 
 /// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[Vec<T>]`, `[[T; 2]; 3]`, ...; `&str` and `String`
-/// for byte strings. Arrays whose elements are values or such arrays are uniform dimensions.
+/// for byte strings, while `&[u8]`, `Vec<u8>` and `b"…"` are lists of u8 (see
+/// [`from_bytes`](RaggedTensor::from_bytes)). Arrays whose elements are values or such arrays are uniform dimensions.
 pub trait IntoNested<T: Element> {
     /// Nesting depth: the number of lists around a value.
     const DEPTH: usize;
@@ -26,6 +28,19 @@ pub trait IntoNested<T: Element> {
     #[doc(hidden)]
     fn measure(&self) -> (u64, u64) {
         (0, 0)
+    }
+    /// The values of a list of such elements, if they lie in memory one after another as the tensor holds them.
+    #[doc(hidden)]
+    fn values_of(_: &[Self]) -> Option<&[T::Host]>
+    where
+        Self: Sized,
+    {
+        None
+    }
+    /// The values of this list, if it is one of values that lie in memory one after another.
+    #[doc(hidden)]
+    fn flat(&self) -> Option<&[T::Host]> {
+        None
     }
 }
 
@@ -46,6 +61,9 @@ impl<T: Number + Element<Host = T>> IntoNested<T> for T {
     }
     fn measure(&self) -> (u64, u64) {
         (1, 0)
+    }
+    fn values_of(list: &[T]) -> Option<&[T]> {
+        Some(list)
     }
 }
 
@@ -75,6 +93,10 @@ string!(&str, String, &String);
 
 /// Appends the elements of a list.
 fn flatten_list<T: Element, N: IntoNested<T>>(list: &[N], splits: &mut [Vec<u64>], values: &mut Vec<T::Host>) {
+    if let Some(list) = N::values_of(list) {
+        values.extend_from_slice(list);
+        return;
+    }
     let (own, below) = splits.split_first_mut().map_or((None, [].as_mut_slice()), |(own, below)| (Some(own), below));
     let mut ends = Vec::new();
     for element in list {
@@ -95,6 +117,9 @@ const LIST_BYTES: u64 = 32;
 
 /// The measure of a list.
 fn measure_list<T: Element, N: IntoNested<T>>(list: &[N]) -> (u64, u64) {
+    if let Some(list) = N::values_of(list) {
+        return (list.len() as u64, 0);
+    }
     let splits = if N::DEPTH == 0 { 0 } else { LIST_BYTES * list.len() as u64 };
     list.iter().map(N::measure).fold((0, splits), |(n, bytes), (more, further)| (n + more, bytes + further))
 }
@@ -124,6 +149,9 @@ macro_rules! list {
             fn measure(&self) -> (u64, u64) {
                 measure_list(self)
             }
+            fn flat(&self) -> Option<&[T::Host]> {
+                N::values_of(self)
+            }
         }
     )*};
 }
@@ -149,15 +177,22 @@ macro_rules! array {
             fn measure(&self) -> (u64, u64) {
                 measure_list(self.as_slice())
             }
+            fn flat(&self) -> Option<&[T::Host]> {
+                N::values_of(self.as_slice())
+            }
         }
     )*};
 }
 array!([N; M], &[N; M]);
 
-/// Targets of a read as nested lists of one depth: `T::Host`, `Vec<T::Host>`, `Vec<Vec<T::Host>>`, ...
+/// Targets of a read as nested lists of one depth: `T::Host`, `Vec<T::Host>`, `Vec<Vec<T::Host>>`, ...; `String` in place
+/// of `Vec<u8>` for text in UTF-8.
 pub trait FromNested<T: Element>: Sized {
     /// Nesting depth: the number of lists around a value.
     const DEPTH: usize;
+    /// Whether the values must be valid UTF-8.
+    #[doc(hidden)]
+    const IS_TEXT: bool = false;
     /// Builds the element at position `at` of dimension `dim - 1`.
     #[doc(hidden)]
     fn build(t: &HostTensor, values: &[T::Host], dim: usize, at: usize) -> Self;
@@ -175,8 +210,16 @@ impl FromNested<Str> for Vec<u8> {
         values[at].clone()
     }
 }
+impl FromNested<Str> for String {
+    const DEPTH: usize = 0;
+    const IS_TEXT: bool = true;
+    fn build(_: &HostTensor, values: &[Vec<u8>], _: usize, at: usize) -> Self {
+        Self::from_utf8_lossy(&values[at]).into_owned()
+    }
+}
 impl<T: Element, N: FromNested<T>> FromNested<T> for Vec<N> {
     const DEPTH: usize = N::DEPTH + 1;
+    const IS_TEXT: bool = N::IS_TEXT;
     fn build(t: &HostTensor, values: &[T::Host], dim: usize, at: usize) -> Self {
         t.children(dim, at).map(|child| N::build(t, values, dim + 1, child)).collect()
     }
@@ -190,6 +233,9 @@ impl<T: Element> RaggedTensor<T> {
     /// and so are arrays of such arrays: `[[f32; 3]; 2]` gives a dense tensor of shape `[2, 3]`, `Vec<Vec<[f32; 3]>>` a
     /// ragged tensor of points.
     ///
+    /// `&str` and `String` are byte strings. Lists of bytes (`&[u8]`, `Vec<u8>`, `b"…"`) are rows of u8, with one more
+    /// dimension; [`from_bytes`](RaggedTensor::from_bytes) makes byte strings of them.
+    ///
     /// # Errors
     /// More than the device can hold; no host memory for the flat values.
     ///
@@ -201,6 +247,9 @@ impl<T: Element> RaggedTensor<T> {
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
     /// let matrix = RaggedTensor::from_nested([[1, 2], [3, 4]], &device)?;
     /// assert_eq!(matrix.to_string(), "tensor([[1, 2], [3, 4]], shape=(2, 2), dtype=i32)");
+    /// let words = RaggedTensor::from_nested(["to", "be"], &device)?;
+    /// let bytes = RaggedTensor::from_nested([b"to", b"be"], &device)?;
+    /// assert_eq!((words.rank(), bytes.rank()), (1, 2));
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
@@ -224,8 +273,10 @@ impl<T: Element> RaggedTensor<T> {
 
     /// Reads the tensor as nested vectors, as deep as its rank. Waits like [`Tensor::to_host`](crate::Tensor::to_host).
     ///
+    /// Byte strings are read as `Vec<u8>`, or as `String` if they are valid UTF-8.
+    ///
     /// # Errors
-    /// A depth other than the rank; the first failed device-side check; a lost device; more memory than is available.
+    /// A depth other than the rank; text that is not valid UTF-8, with its position; the first failed device-side check; a lost device; more memory than is available.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -256,6 +307,9 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub(super) fn nested_vec_from<N: FromNested<T>>(&self, host: &HostTensor) -> Result<N> {
         let values = T::values(&host.values).expect("bug: a tensor of another dtype than its type says");
+        if N::IS_TEXT {
+            check_utf8("to_nested_vec", &host.values).map_err(here())?;
+        }
         let mut assembly = Assembly::new("to_nested_vec", self.erased().backend());
         let lists = host.lists().saturating_mul(size_of::<Vec<T::Host>>() as u64);
         assembly

@@ -8,11 +8,14 @@ mod constant;
 mod construct;
 mod display;
 mod evaluation;
+mod from_bytes;
 mod from_nested;
 mod host;
+mod host_rows;
 mod host_vec;
 mod integers;
 mod into_values;
+mod len;
 mod nested;
 mod nrows;
 mod partition;
@@ -20,6 +23,7 @@ mod partition;
 mod profile;
 mod read;
 mod read_rows;
+mod read_strings;
 mod read_typed;
 mod tensor_set;
 mod together;
@@ -28,11 +32,13 @@ mod upload;
 mod values;
 
 pub(crate) use assembly::Assembly;
+pub(crate) use both::methods_of_both;
 #[cfg(feature = "gpu")]
 pub use buffers::DeviceBuffer;
 pub use constant::ConstantOptions;
 pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};
+pub use host_rows::{HostRow, HostRowIter, HostRows, HostRowsIntoIter, HostRowsIter};
 pub use integers::Integers;
 pub(crate) use integers::{Source, clamped_to, is_not_negative};
 pub use into_values::IntoValues;
@@ -55,7 +61,6 @@ use crate::graph::node::Node;
 use crate::graph::size::Size;
 use crate::shape::{Dims, RaggedShape, RowPartition};
 use crate::trace::span;
-use both::methods_of_both;
 
 /// Maximum length of a chain of unevaluated nodes; a longer one is evaluated when it is recorded, which bounds the
 /// memory that a recording takes.
@@ -309,6 +314,6 @@ methods_of_both! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     pub fn shape_text(&self) -> String {
-        self.shape.to_string()
+        self.shape.text()
     }
 }

@@ -80,7 +80,7 @@ impl<'a, L: Into<Integers<'a>>> From<WithNrows<L>> for RowIds<'a> {
 /// use ragged::{Device, RaggedTensor};
 /// let (length, nrows) = (0, Some(2));
 /// let none = RaggedTensor::<i32>::from_uniform_row_length([], UniformRows::from(length).nrows(nrows), &Device::cpu())?;
-/// assert_eq!(none.nrows()?, 2);
+/// assert_eq!(none.nrows()?.item()?, 2);
 /// # Ok::<(), ragged::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]

@@ -6,13 +6,12 @@ use std::future::Future;
 use std::ops::Range;
 
 use super::assembly::Assembly;
-use super::read::first_word;
+use super::len::read_size;
 use super::{HostTensor, HostValues, RaggedTensor, Tensor, Values};
 use crate::element::Element;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::{Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
-use crate::graph::extent::Count;
 use crate::graph::node::Rows;
 use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
@@ -100,16 +99,7 @@ impl Tensor {
         }
         // Evaluates everything in one submission, rather than level by level.
         self.eval()?;
-        let nrows = match self.nrows_extent().count(self.backend()) {
-            Count::Known(n) => n,
-            Count::At(node, at, most) => {
-                // The array may be allocated by this read only, and its length with it: the index is a size.
-                let part = Part::at(node, at);
-                let n = first_word(&self.read_part(part, wait).await?).map_or(0, |n| n.min(most));
-                self.nrows_extent().set_exact(n);
-                n
-            }
-        };
+        let nrows = read_size(&self.nrows_extent(), self.backend(), wait).await?;
         let mut rows = which.among(nrows)?;
         let mut nested_row_splits = Vec::new();
         let mut assembly = Assembly::new(which.op(), self.backend());

@@ -5,6 +5,44 @@ use crate::element::Element;
 
 /// Several tensors, as argument of [`eval`](crate::eval), [`explain`](crate::explain) and [`to_host`](crate::to_host): a
 /// slice, an array or a vector of tensors or references, or a tuple of references to tensors of different types.
+///
+/// A struct of your own that holds tensors is a set of tensors too: it is then computed and read as a whole, in one
+/// submission and with one wait, and its rows are mapped together by [`Tensor::map_rows_of`]. Tensors that share their
+/// outermost rows are better the fields of a [`StructuredTensor`](crate::StructuredTensor), which is sliced, gathered
+/// and concatenated as a whole.
+///
+/// ```
+/// use ragged::arguments::TensorSet;
+/// use ragged::{Device, HostValues, RaggedTensor, Result, Tensor, eval, to_host};
+/// struct Batch {
+///     tokens: RaggedTensor<i32>,
+///     weights: RaggedTensor<f32>,
+/// }
+/// impl TensorSet for Batch {
+///     fn tensors(&self) -> Vec<&Tensor> {
+///         vec![self.tokens.erased(), self.weights.erased()]
+///     }
+/// }
+/// impl Batch {
+///     fn concat(all: &[&Batch]) -> Result<Batch> {
+///         let tokens: Vec<_> = all.iter().map(|batch| &batch.tokens).collect();
+///         let weights: Vec<_> = all.iter().map(|batch| &batch.weights).collect();
+///         Ok(Batch { tokens: RaggedTensor::concat(&tokens, 0)?, weights: RaggedTensor::concat(&weights, 0)? })
+///     }
+/// }
+///
+/// let device = Device::cpu();
+/// let tokens = RaggedTensor::from_nested([vec![3, 4], vec![5]], &device)?;
+/// let batch = Batch { tokens, weights: RaggedTensor::from_nested([0.5, 2.0], &device)? };
+/// let twice = Batch::concat(&[&batch, &batch])?;
+/// eval(&twice)?;
+/// assert_eq!(to_host(&twice)?[1].values, HostValues::F32(vec![0.5, 2.0, 0.5, 2.0]));
+/// let weighted = Tensor::map_rows_of(&batch.tensors(), |rows| rows[0].cast(ragged::DType::F32)?.multiply(&rows[1]))?;
+/// assert_eq!(weighted.to_string(), "<ragged.RaggedTensor [[1.5, 2.0], [10.0]]>");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// TensorFlow: `tf.experimental.ExtensionType`.
 pub trait TensorSet {
     /// The tensors, in order.
     fn tensors(&self) -> Vec<&Tensor>;

@@ -4,13 +4,13 @@ mod amounts;
 #[path = "../common/mod.rs"]
 mod common;
 mod compile_errors;
+mod debug;
 mod devices;
 mod elementwise;
 mod records;
 mod rows;
 mod tensors;
 
-use ragged::opt::weighted;
 use ragged::{
     DType, Device, DeviceOptions, Error, LodTensor, RaggedShape, RaggedTensor, Result, SparseTensor, Str,
     StructuredTensor, Tensor, s,
@@ -317,47 +317,4 @@ fn messages_name_the_call_and_its_arguments() {
     let printed = s.failing().expect("recorded").to_string();
     let says = "<ragged.RaggedTensor without values, since computing them failed: floordiv: ";
     assert!(printed.starts_with(says), "{printed}");
-}
-
-/// `{:?}` of any handle is short, whatever the device has computed before.
-#[test]
-fn debug_output_does_not_grow_with_the_device() {
-    let all = common::devices().into_iter().chain([("a new CPU".into(), Device::cpu_with(&Default::default()))]);
-    for (name, device) in all {
-        let s = Subjects::new(&device).expect("valid tensors");
-        let some = s.ints.boolean_mask(&s.ints.greater(1).expect("recorded")).expect("recorded");
-        let print = || {
-            let shape = s.x.ragged_shape();
-            [
-                ("Device", format!("{device:?}")),
-                ("Tensor", format!("{:?}", s.t)),
-                ("RaggedTensor", format!("{:?}", s.x)),
-                ("RaggedShape", format!("{shape:?}")),
-                ("RowPartition", format!("{:?}", s.x.partitions()[0])),
-                ("RowPartition of the device", format!("{:?}", some.partitions()[0])),
-                ("NewShape", format!("{:?}", ragged::arguments::NewShape::from(shape))),
-                ("RecordShape", format!("{:?}", ragged::RecordShape::from(shape))),
-                ("SparseTensor", format!("{:?}", s.sparse)),
-                ("StructuredTensor", format!("{:?}", s.records)),
-                ("LodTensor", format!("{:?}", s.lod)),
-                ("Operand", format!("{:?}", ragged::arguments::Operand::from(&s.x))),
-                ("Factor", format!("{:?}", ragged::opt::Factor::from(&s.x))),
-                ("GatherIndices", format!("{:?}", ragged::opt::GatherIndices::from(&s.ints))),
-                ("LookupIds", format!("{:?}", weighted(&s.ints, &s.x))),
-                ("Update", format!("{:?}", ragged::Update::set("a", &s.x))),
-                ("CrossInput", format!("{:?}", ragged::arguments::CrossInput::from(&s.ints))),
-            ]
-        };
-        s.t.eval().expect("evaluated");
-        let before = print();
-        for k in 0..12i64 {
-            let x =
-                s.x.tile(&[1, k]).and_then(|y| y.slice(s![.., ..k])).and_then(|y| y.reduce_sum(1)).expect("recorded");
-            x.to_vec().expect("read");
-        }
-        for ((what, before), (_, after)) in before.into_iter().zip(print()) {
-            assert_eq!(before, after, "{name}: {what}");
-            assert!(after.len() < 600, "{name}: {what}: {} characters: {after}", after.len());
-        }
-    }
 }

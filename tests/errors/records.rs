@@ -4,11 +4,11 @@ use pollster::block_on;
 use ragged::opt::{ConstantOptions, Pool};
 use ragged::{
     CpuOptions, DType, Device, FieldValue, JsonLines, Key, Lengths, LoadOptions, LodTensor, Nested, Program,
-    RaggedShape, RaggedTensor, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor, TensorSpec, Update,
-    keys, record_async, s, to_host, to_host_async, to_vecs,
+    RaggedShape, RaggedTensor, Result, RowPartition, SavedModel, SparseTensor, StructuredTensor, Tensor, TensorSpec,
+    Update, keys, record_async, s, to_host, to_host_async, to_vecs,
 };
 
-use crate::{Misuse, no, read};
+use crate::{Misuse, Subjects, no, read};
 
 pub const SHAPES: &[(&str, Misuse)] = &[
     ("RaggedShape::dense", |s| no(RaggedShape::dense(&[-1], &s.device))),
@@ -127,12 +127,36 @@ pub const SPARSE: &[(&str, Misuse)] = &[
     ("to_sparse", |s| no(s.x.erased().slice(s![0, 0])?.to_sparse())),
     ("to_ragged, on the device", |s| read(s.sparse.to_ragged())),
     ("values_by_row", |s| no(s.sparse.reduce_sum_sparse([0, 1]).and_then(|x| x.values_by_row()))),
+    ("to_host of sparse", |s| {
+        let indices = RaggedTensor::from_nested([[0i64, 7]], &s.device)?;
+        no(SparseTensor::new(&indices, &RaggedTensor::from_nested([1], &s.device)?, &[1, 1])?.to_host())
+    }),
+    ("to_host_async of sparse", |s| {
+        let indices = RaggedTensor::from_nested([[0i64, 7]], &s.device)?;
+        no(block_on(SparseTensor::new(&indices, &RaggedTensor::from_nested([1], &s.device)?, &[1, 1])?.to_host_async()))
+    }),
+    ("to_device of sparse", |s| {
+        no(ragged::HostSparseTensor { indices: vec![1], ..s.sparse.to_host()? }.to_device(&s.device))
+    }),
     ("bincount_sparse", |s| no(s.words.bincount_sparse(1, 3))),
     ("bincount_sparse of entries", |s| no(s.sparse.bincount_sparse(7, 3))),
     ("bincount of entries", |s| no(s.sparse.bincount(7, 3))),
     ("bincount_weighted of entries", |s| no(s.sparse.bincount_weighted(&s.other_sparse, 7, 3))),
     ("bincount_sparse_weighted of entries", |s| no(s.sparse.bincount_sparse_weighted(&s.other_sparse, 7, 3))),
 ];
+
+/// Records on another device than the others.
+#[track_caller]
+fn records_elsewhere() -> Result<StructuredTensor> {
+    let a = RaggedTensor::from_nested([1, 2], &Device::cpu_unfused())?;
+    StructuredTensor::from_fields([("a", &a)], [2])
+}
+
+/// A tensor whose number of rows depends on a check that fails on the device.
+#[track_caller]
+fn failing_rows(s: &Subjects) -> Result<Tensor> {
+    s.ints.erased().flat_values()?.boolean_mask(&s.failing()?.flat_values()?.equal(0)?)
+}
 
 pub const RECORDS: &[(&str, Misuse)] = &[
     ("from_fields", |s| no(StructuredTensor::from_fields([("a", &s.x)], [7]))),
@@ -149,6 +173,12 @@ pub const RECORDS: &[(&str, Misuse)] = &[
         let far = RaggedTensor::from_nested([9], &s.device)?.add(0)?;
         read(s.records.gather(&far)?.field_value("a")?.tensor())
     }),
+    ("row_at of records", |s| no(s.records.row_at(&s.x))),
+    ("row_at of records, on the device", |s| {
+        let far = RaggedTensor::from_nested([9], &s.device)?.reduce_sum(..)?;
+        read(s.records.row_at(&far)?.field_value("a")?.tensor())
+    }),
+    ("slice_rows of records", |s| no(s.records.slice_rows([0, 0], [1, 1]))),
     ("StructuredTensor::concat", |s| no(StructuredTensor::concat(&[&s.records, &s.records], 7))),
     ("merge_dims", |s| no(s.records.merge_dims(0, 7))),
     ("StructuredTensor::expand_dims", |s| no(s.records.expand_dims(9))),
@@ -156,11 +186,22 @@ pub const RECORDS: &[(&str, Misuse)] = &[
     ("promote", |s| no(s.records.promote("a", "b"))),
     ("with_updates", |s| no(s.records.with_updates([Update::remove("z")]))),
     ("from_serialize", |s| no(StructuredTensor::from_serialize(&[1, 2], &s.device))),
+    ("from_serialize_with_schema", |s| {
+        no(StructuredTensor::from_serialize_with_schema(&[1], &ragged::JsonType::from(DType::I32), &s.device))
+    }),
+    ("from_serialize_with_schema, a bad schema", |s| {
+        let unnamed = ragged::JsonType::record([("", DType::I32)]);
+        no(FieldValue::from_serialize_with_schema(&[1], &unnamed, &s.device))
+    }),
     ("to_value", |s| {
         let x = RaggedTensor::from_nested([f32::NAN], &s.device)?;
         no(StructuredTensor::from_fields([("a", &x)], [1])?.to_value())
     }),
     ("deserialize", |s| no(s.records.deserialize::<Vec<u8>>())),
+    ("equals of records", |s| no(s.records.equals(&records_elsewhere()?))),
+    ("len of records", |s| no(s.records.get(keys![0])?.records()?.len())),
+    ("is_empty of records", |s| no(s.records.get(keys![0])?.records()?.is_empty())),
+    ("len_async of records", |s| no(block_on(s.records.get(keys![0])?.records()?.len_async()))),
     ("JsonLines::open", |_| no(JsonLines::open("no such file"))),
     ("JsonLines::read", |s| no(JsonLines::new(&b"[1"[..]).read(&s.device))),
 ];
@@ -201,6 +242,14 @@ pub const READS: &[(&str, Misuse)] = &[
     ("row_to_host_async", |s| no(block_on(s.t.row_to_host_async(9)))),
     ("rows_to_host", |s| no(s.t.rows_to_host(1..9))),
     ("rows_to_host_async", |s| no(block_on(s.t.rows_to_host_async(1..9)))),
+    ("len", |s| no(failing_rows(s)?.len())),
+    ("len of a scalar", |s| no(s.x.reduce_sum(..)?.len())),
+    ("is_empty", |s| no(failing_rows(s)?.is_empty())),
+    ("len_async", |s| no(block_on(failing_rows(s)?.len_async()))),
+    ("rows", |s| no(s.x.reduce_sum(..)?.rows())),
+    ("rows of a failed check", |s| no(RaggedTensor::<i32>::try_from(s.failing()?)?.rows())),
+    ("rows_async", |s| no(block_on(s.x.reduce_sum(..)?.rows_async()))),
+    ("equals", |s| no(s.failing()?.equals(&s.failing()?))),
     ("row_to_vec_async", |s| no(block_on(s.x.row_to_vec_async(9)))),
     ("to_host of several", |s| no(to_host([&s.failing()?]))),
     ("to_host_async of several", |s| no(block_on(to_host_async([&s.failing()?])))),

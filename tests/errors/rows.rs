@@ -1,7 +1,7 @@
 //! Misuse of operations on rows and on strings.
 
 use ragged::arguments::CrossInput;
-use ragged::opt::{Base64, Bins, Encoding, NumberFormat, ShardStrategy, padded_with, strict};
+use ragged::opt::{Base64, Bins, Encoding, NumberFormat, ShardStrategy, any_of, max_splits, padded_with, strict};
 use ragged::{DType, RaggedTensor, Seed, SparseTensor, Str, Tensor};
 
 use crate::{Misuse, no, read, strings};
@@ -12,7 +12,8 @@ macro_rules! of_numbers {
 }
 pub const STRINGS: &[(&str, Misuse)] = of_numbers! {
     string_upper() string_lower() string_upper_utf8() string_lower_utf8() string_length() string_length_chars()
-    string_strip() bytes_split() string_ngrams(2, " ") regex_full_match("a") regex_replace("a", "b")
+    string_strip() string_to_bytes() strip_prefix("a") strip_suffix("a") nth_field(" ", 0) nth_field_or(" ", 0, "")
+    bytes_split() string_ngrams(2, " ") regex_full_match("a") regex_split("a") regex_replace("a", "b")
     regex_replace_first("a", "b") substr(0, 1) substr_chars(0, 1) string_to_number(DType::I32) encode_base64(Base64::Padded)
     decode_base64() unicode_decode(Encoding::Utf8) unicode_decode_with_offsets(Encoding::Utf8)
     unicode_split(Encoding::Utf8) unicode_split_with_offsets(Encoding::Utf8) unicode_encode(Encoding::Utf8)
@@ -22,9 +23,26 @@ pub const STRINGS: &[(&str, Misuse)] = of_numbers! {
 
 pub const OTHERS: &[(&str, Misuse)] = &[
     ("regex_full_match of no expression", |s| no(s.words.regex_full_match("("))),
+    ("regex_split of no expression", |s| no(s.words.regex_split("("))),
+    ("regex_split by a set", |s| no(s.words.regex_split(any_of("ab")))),
     ("regex_replace of no expression", |s| no(s.words.regex_replace("(", ""))),
     ("regex_replace by a missing group", |s| no(s.words.regex_replace("a", r"\3"))),
     ("regex_replace_first of no expression", |s| no(s.words.regex_replace_first("(", ""))),
+    ("bytes_to_string of wider integers", |s| no(s.ints.erased().bytes_to_string())),
+    ("bytes_to_string of a scalar", |s| no(s.ints.cast::<u8>()?.reduce_max(..)?.bytes_to_string())),
+    ("strip_prefix of another shape", |s| no(s.words.strip_prefix(&s.other_words))),
+    ("strip_suffix by a number", |s| no(s.words.strip_suffix(1))),
+    ("nth_field of an empty separator", |s| no(s.words.nth_field("", 0))),
+    ("nth_field of no field, on the device", |s| read(s.words.nth_field(" ", 9))),
+    ("nth_field_or of a limit of 0", |s| no(s.words.nth_field_or(max_splits(" ", 0), 0, ""))),
+    ("nth_field_or a number", |s| no(s.words.nth_field_or(" ", 0, 1))),
+    ("nth_field_or a tensor", |s| no(s.words.nth_field_or(" ", 0, &s.words))),
+    ("from_bytes of a byte", |s| no(RaggedTensor::<Str>::from_bytes(1u8, &s.words.device()))),
+    ("to_strings of other bytes", |s| no(RaggedTensor::<Str>::from_bytes([b"\xFF"], &s.words.device())?.to_strings())),
+    ("to_strings_async of a failed check", |s| {
+        no(pollster::block_on(strings(&s.words.substr(5, 1)?)?.to_strings_async()))
+    }),
+    ("to_strings_lossy of a failed check", |s| no(strings(&s.words.substr(5, 1)?)?.to_strings_lossy())),
     ("string_ngrams of width 0", |s| no(s.words.string_ngrams(0, " "))),
     ("string_ngrams of a list of widths", |s| no(s.words.string_ngrams(padded_with(0, "<", ">"), " "))),
     ("string_to_number of no float", |s| no(s.words.string_to_number(DType::F32))),

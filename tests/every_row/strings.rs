@@ -9,6 +9,14 @@ laws! {
     as_string_with Integers |x, y, k, t| x.as_string_with(&NumberFormat::default());
     string_to_number Integers |x, y, k, t| x.as_string()?.string_to_number(DType::F32);
     bytes_split Strings |x, y, k, t| x.bytes_split();
+    string_to_bytes Strings |x, y, k, t| x.string_to_bytes();
+    bytes_to_string Integers |x, y, k, t| x.cast(DType::U8)?.bytes_to_string();
+    strip_prefix Strings |x, y, k, t| x.strip_prefix("a");
+    strip_prefix Strings |x, y, k, t| x.strip_prefix(&y.substr(0, 1)?);
+    strip_suffix Strings |x, y, k, t| x.strip_suffix("b");
+    strip_suffix Strings |x, y, k, t| x.strip_suffix(y);
+    nth_field Strings |x, y, k, t| x.nth_field(" ", 0);
+    nth_field_or Strings |x, y, k, t| x.nth_field_or(" ", 1, "none");
     string_upper Strings |x, y, k, t| x.string_upper();
     string_lower Strings |x, y, k, t| x.string_lower();
     string_upper_utf8 Strings |x, y, k, t| x.string_upper_utf8();
@@ -25,6 +33,7 @@ laws! {
     regex_full_match Strings |x, y, k, t| x.regex_full_match("[a-z ]*");
     regex_replace Strings |x, y, k, t| x.regex_replace("[ab]", "<\\0>");
     regex_replace_first Strings |x, y, k, t| x.regex_replace_first("[ab]", "_");
+    regex_split Strings |x, y, k, t| x.regex_split("[ a]");
     string_split Strings |x, y, k, t| x.string_split(white_space());
     string_strip Strings |x, y, k, t| x.string_strip();
     substr Strings |x, y, k, t| x.substr(0, 2);

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::source::{code, files, read, src};
 
 /// Types that are complete: name, reason.
-const COMPLETE: [(&str, &str); 5] = [
+const COMPLETE: [(&str, &str); 6] = [
+    ("HostSparseTensor", "the three parts of a sparse tensor, which programs put together from arrays of their own"),
     ("HostTensor", "the four parts of a tensor, which programs put together from arrays of their own"),
     ("Lengths", "the rows of a dimension have one length or not"),
     ("MaxLength", "a length or none"),

@@ -78,7 +78,7 @@ fn typed_tensors_stay_typed() {
     assert_eq!(RaggedTensor::<i32>::fill(shape, 4).and_then(|t| t.to_vec()).expect("a value"), [4; 3]);
     let parts = x.split([1, 1], 0).expect("two pieces");
     assert_eq!(parts[0].to_vec().expect("a read"), [1, 2]);
-    assert_eq!(shape.to_string(), "[2, None]");
+    assert_eq!(shape.text(), "[2, None]");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod chains;
 mod dense;
 mod entries;
 mod floats;
+mod host;
 mod large;
 mod seed;
 mod twin;

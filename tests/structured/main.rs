@@ -1,15 +1,19 @@
 //! Records of named fields: the reference of `tf.experimental.StructuredTensor` (`reference.rs`), construction and
 //! operations (`operations.rs`), round trips of random records (`round_trips.rs`), bad input (`bad_input.rs`), JSON text
-//! (`json_text.rs`).
+//! (`json_text.rs`), equality and numbers of records (`equality.rs`), schemas
+//! (`schema.rs`), nulls in JSON lines (`nulls.rs`).
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod bad_input;
+mod equality;
 mod json_text;
+mod nulls;
 mod operations;
 mod reference;
 mod round_trips;
+mod schema;
 
 use ragged::{Device, FieldValue, HostTensor, HostValues, StructuredTensor, Tensor};
 use serde_json::Value;

@@ -62,6 +62,30 @@ fn gathers_along_axes_and_in_batches() -> Result<()> {
 }
 
 #[test]
+fn rows_at_positions_that_are_tensors() -> Result<()> {
+    for (label, device) in devices() {
+        let x = records(&json!([[{"a": [1]}, {"a": [2, 3]}], [], [{"a": []}]]), &device);
+        let at = |i: i32| HostTensor::dense(&[], HostValues::I32(vec![i])).to_device(&device)?.add(0);
+        for i in [0, 1, 2, -1, -3] {
+            let want = x.get([ragged::Key::from(i)])?.to_value()?;
+            assert_eq!(FieldValue::from(x.row_at(&at(i)?)?).to_value()?, want, "{label} {i}");
+        }
+        let first = x.row_at(&at(0)?)?;
+        assert_eq!(first.row_at(&at(-1)?)?.to_value()?, json!({"a": [2, 3]}), "{label}");
+        assert!(x.row_at(&at(3)?)?.to_value().is_err(), "{label}");
+        assert!(first.row_at(&at(0)?)?.row_at(&at(0)?).is_err(), "{label}: a single record");
+        let lengths = vector(&[1, 0, 1], &device).add(0)?;
+        let starts = vector(&[1, 0, 0], &device);
+        let want = json!([[{"a": [2, 3]}], [], [{"a": []}]]);
+        assert_eq!(x.slice_rows(&starts, &lengths)?.to_value()?, want, "{label}");
+        assert_eq!(x.slice_rows(&[1, 0, 0], &[1, 0, 1])?.to_value()?, want, "{label}");
+        assert!(x.slice_rows(&lengths, &starts.add(2)?)?.to_value().is_err(), "{label}: beyond the rows");
+        assert!(first.slice_rows(&[0], &[1]).is_err(), "{label}: no rows of records");
+    }
+    Ok(())
+}
+
+#[test]
 fn updates_reach_nested_records() -> Result<()> {
     for (_, device) in devices() {
         let x = documents(&device);

@@ -216,12 +216,12 @@ impl Kernel for RowReduceKernel {
 impl GpuPrimitive for Reduce<InPlan> {
     fn lower(&self, step: &Step, to: Lowering<'_>) -> Result<Lowered> {
         let Lowering { first_slot, sizes, modules, .. } = to;
-        let pass = step.row_kernel.as_ref().expect("bug: a row reduction without a row kernel");
+        let kernel = step.row_kernel.as_ref().expect("bug: a row reduction without a row kernel");
         let RowDomain { rows, nrows, nvals, inner } = &self.on;
         if sizes.capacity(nrows) == 0 || *inner == 0 {
             return Ok(Lowered::default());
         }
-        let columns = pass.columns();
+        let columns = kernel.columns();
         let state = state_bytes(columns.iter().map(|(accumulator, value)| (*accumulator, value.dtype())));
         let tuning = step.limits.tuning;
         let (tile, lanes) = lanes(state, tuning.row_tile);
@@ -236,24 +236,25 @@ impl GpuPrimitive for Reduce<InPlan> {
         let g = modules.get(step, RowReduceKernel { alpha: grid.head[4] }, || {
             let mut m = ModuleBuilder::new(step, first_slot);
             partition_functions(&mut m, rows, nrows);
-            let elem = m.row_pass(pass, rows);
+            let elem = m.row_kernel(kernel, rows);
             // Partially bound arrays may lack some positions of a tile.
             let coalesces = tuning.coalesce_rows && !step.is_oversized();
-            let by_position = coalesces.then(|| ByPosition { stages: !m.loads_by_row(pass), maps: pass.map.is_some() });
+            let by_position =
+                coalesces.then(|| ByPosition { stages: !m.loads_by_row(kernel), maps: kernel.map.is_some() });
             m.push(&WorkgroupMemory::of(&grid, lanes, state, by_position).declared());
             let templates = [ROW_REDUCE, ROW_REDUCE_WIDE, ROW_REDUCE_LONG, ROW_TILES];
-            m.finish_row_pass(&templates, (&elem, state), pass)
+            m.finish_row_kernel(&templates, (&elem, state), kernel)
         });
         let mut launches = vec![g.launch(sizes, grid.entry, grid.head, grid.level1.0 * grid.level1.1, grid.level1.2)];
         if let Some((x, y, z)) = grid.level2 {
             launches.push(g.launch(sizes, LEVEL2, grid.head, x * y, z));
-            if pass.map.is_some() {
+            if kernel.map.is_some() {
                 launches.push(g.launch(sizes, "map_long", grid.head, grid.level1.0 * grid.level1.1, 1));
             }
         }
         launches.iter_mut().for_each(|launch| launch.checks = launch.module.checks(CHECKS));
         let scratch = vec![u64::from(grid.part_len) * state as u64];
-        let cleared_outputs = (0..).zip(pass.outputs()).filter(|(_, n)| shares_words(n)).map(|(k, _)| k).collect();
+        let cleared_outputs = (0..).zip(kernel.outputs()).filter(|(_, n)| shares_words(n)).map(|(k, _)| k).collect();
         Ok(Lowered { launches, scratch, cleared_outputs, ..Lowered::default() })
     }
     fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {

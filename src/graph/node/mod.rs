@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use super::Node;
-pub(crate) use super::primitive::{Product, Recipe, Rows};
+pub(crate) use super::primitive::{Product, Recipe, RowDomain, Rows};
 pub(crate) use super::stored::Stored;
 pub(in crate::graph) use inputs::InputForm;
 

@@ -97,7 +97,10 @@ impl RankBitmap {
         let in_tile = last.lt(at.clone()).select(Expr::u32(0), in_tile);
         let rank = Expr::load(&self.node, shift(&at, TILE_WORDS.ilog2())).add(in_tile);
         // The words after the last position have the total as their rank, so that all ranks ascend.
-        let ranks = Node::map(backend, op, Extent::whole_of(words.add(1)), rank, &[]);
+        // The size follows from the count, as that of the bitmap does: the length of an array that is not stored is that
+        // of its capacity.
+        let extent = Extent::whole_of(self.count.size().div(TILE).add(1).mul(TILE_WORDS).add(1));
+        let ranks = Node::map(backend, op, extent, rank, &[]);
         let bitmap = self.clone();
         move |rank| {
             let word = Expr::row_of(&ranks, rank.clone());

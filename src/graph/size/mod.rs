@@ -284,7 +284,8 @@ impl Size {
         while let Some(size) = stack.pop() {
             let Some(kind) = size.kind().filter(|_| size.contains_count()) else { continue };
             // Most sizes have one count.
-            if !(stack.is_empty() && seen.is_empty()) && !seen.insert(size.digest()) {
+            let is_only = stack.is_empty() && seen.is_empty();
+            if !is_only && !seen.insert(size.digest()) {
                 continue;
             }
             match kind {

@@ -7,6 +7,7 @@ use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::recording::read_now;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
@@ -183,8 +184,8 @@ impl Tensor {
     #[track_caller]
     pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
         let backend = self.backend();
-        let size =
-            |p: &RowPartition| p.uniform_length().map_or_else(|| longest(backend, op, p), |n| Ok(Extent::known(n)));
+        let rec = Recorder::new(backend, op);
+        let size = |p: &RowPartition| p.uniform_length().map_or_else(|| longest(rec, p), |n| Ok(Extent::known(n)));
         let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>().map_err(here())?;
         let lives: Vec<Option<Expr>> = sizes.iter().map(Extent::live).collect();
         let read: Vec<Node> =
@@ -208,7 +209,7 @@ impl Tensor {
         }
         let mut sizes = vec![self.nrows_extent().expr()];
         for p in self.partitions() {
-            sizes.push(longest(self.backend(), op, p)?.expr());
+            sizes.push(longest(Recorder::new(self.backend(), op), p)?.expr());
         }
         sizes.extend(self.inner().iter().map(|&d| Expr::u32(d)));
         Ok(sizes)

@@ -4,10 +4,11 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::{BackendRef, Part};
 use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::{Extent, read_u32_if};
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
-use crate::graph::recording::read_now;
+use crate::graph::recorder::Recorder;
+use crate::graph::recording::{read_now, read_u32_if};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::gather::in_range;
@@ -102,8 +103,8 @@ impl Bins {
         let count = x.count()?;
         let mut number = least;
         if number < most && count.capacity() > 0 {
-            let rows = (one_row(x.backend(), op, &count)?, Extent::known(1));
-            let needed = Node::reduce(x.backend(), op, ReduceOp::Max, rows, count, 1, next)?;
+            let rec = Recorder::new(x.backend(), op);
+            let needed = rec.reduce(ReduceOp::Max, one_row(rec, &count)?, next)?;
             number = number.max(read(Expr::load(&needed, Expr::u32(0)))?);
         }
         Ok(number.min(most).unsigned_abs())

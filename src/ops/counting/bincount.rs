@@ -9,6 +9,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::IntoAxes;
 use crate::ops::operations;
@@ -114,8 +115,8 @@ fn bincount_weighted(
 ) -> Result<Tensor> {
     const OP: &str = "bincount_weighted";
     let (weights, bins) = (weights.as_ref(), bins.into());
-    let backend = x.backend();
-    Device::check_same(OP, backend, weights.backend())?;
+    let rec = Recorder::new(x.backend(), OP);
+    Device::check_same(OP, rec.backend, weights.backend())?;
     if bins.binary {
         return Err(Error::argument(OP, "binary bins have no weights; use bincount, or drop binary"));
     }
@@ -124,16 +125,16 @@ fn bincount_weighted(
         return Err(Error::unsupported(OP, dtype, "cast the weights to a number"));
     }
     let weight = Expr::load(weights.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
-    let asserts = same_layout(backend, OP, x.ragged_shape(), weights.ragged_shape())?;
+    let asserts = same_layout(rec.backend, OP, x.ragged_shape(), weights.ragged_shape())?;
     let counted = Counted::new(OP, x, &axis.into())?;
     let bin = bin(OP, x)?;
     let number = bins.number(OP, x, &bin)?;
     let counters = counted.groups.times(OP, number.into())?;
-    let keys = ByKey::new(backend, OP, &counted.count, counted.key(&bin, number), &counters)?;
-    let keys = keys.in_tiles(backend, OP, &counted.count);
-    let sums = keys.reduce(backend, OP, ReduceOp::Sum, 1, &weight)?;
+    let keys = ByKey::new(rec, &counted.count, counted.key(&bin, number), &counters)?;
+    let keys = keys.in_tiles(rec, &counted.count);
+    let sums = keys.reduce(rec, ReduceOp::Sum, 1, &weight)?;
     let sum = Expr::load(&sums, Expr::index()).cast(dtype);
-    counted.tensor(x, Node::map(backend, OP, counters, sum, &asserts), number)
+    counted.tensor(x, rec.map(counters, sum, &asserts), number)
 }
 
 /// The dimensions that stay when an axis and all below it are counted: a count per bin for each of their elements.

@@ -80,9 +80,13 @@ const DECLARED: &[&[Operation]] = &[
     sorting::sort::OPERATIONS,
     reshaping::split::OPERATIONS,
     reshaping::squeeze::OPERATIONS,
+    strings::affix::OPERATIONS,
+    strings::as_bytes::OF_BYTES,
+    strings::as_bytes::OF_STRINGS,
     strings::as_string::OPERATIONS,
     strings::bytes_split::OPERATIONS,
     strings::case::OPERATIONS,
+    strings::field::OPERATIONS,
     strings::format::OPERATIONS,
     strings::join::OPERATIONS,
     strings::length::OPERATIONS,
@@ -90,6 +94,8 @@ const DECLARED: &[&[Operation]] = &[
     strings::reduce_join::OPERATIONS,
     #[cfg(feature = "regex")]
     strings::regex::OPERATIONS,
+    #[cfg(feature = "regex")]
+    strings::regex_split::OPERATIONS,
     strings::segment_join::OPERATIONS,
     strings::split::OPERATIONS,
     strings::strip::OPERATIONS,

@@ -5,6 +5,7 @@ pub(super) mod binary;
 pub(super) mod cast;
 pub(super) mod division;
 pub(super) mod element_function;
+pub(super) mod equals;
 pub(super) mod map_values;
 pub(super) mod operators;
 pub(super) mod parametric;

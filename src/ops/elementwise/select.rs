@@ -8,6 +8,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::mask::kept_positions;
 use crate::ops::operations;
@@ -167,7 +168,7 @@ fn select_rows(tensor: &Tensor, x: &impl AsRef<Tensor>, y: &impl AsRef<Tensor>) 
     let own = Expr::index();
     let flag = Expr::load(tensor.numbers(OP)?, own.clone());
     let row = flag.select(own.clone(), own.add(x.nrows_extent().expr()));
-    both.take_rows(OP, rows, row, Repeats::Never, &asserts)
+    both.take_rows(Recorder::new(both.backend(), OP), rows, row, Repeats::Never, &asserts)
 }
 
 #[track_caller]

@@ -15,14 +15,19 @@ use crate::tensor::{BytesBound, Pick, Tensor, Values};
 const SMALL: u64 = 1 << 16;
 
 /// The strings of one operand, and the position in it of each string of the result's layout.
-struct Side {
+pub(in crate::ops) struct Side {
     values: Values,
-    place: Place,
+    pub(in crate::ops) place: Place,
 }
 
 impl Side {
     #[track_caller]
-    fn new(op: &'static str, operand: &Operand<'_>, together: &Together<'_>, k: usize) -> Result<Self> {
+    pub(in crate::ops) fn new(
+        op: &'static str,
+        operand: &Operand<'_>,
+        together: &Together<'_>,
+        k: usize,
+    ) -> Result<Self> {
         let values = match operand {
             Operand::Tensor(t) => t.values_ref().clone(),
             Operand::Value(fill) => {
@@ -35,7 +40,7 @@ impl Side {
     }
 
     #[track_caller]
-    fn parts(&self, op: &'static str) -> Result<(&RowPartition, &Node)> {
+    pub(in crate::ops) fn parts(&self, op: &'static str) -> Result<(&RowPartition, &Node)> {
         match &self.values {
             Values::Strings { strings, bytes } => Ok((strings, bytes)),
             Values::Numbers(n) => Err(crate::Error::unsupported(op, n.dtype(), "it needs byte strings")),
@@ -43,7 +48,7 @@ impl Side {
     }
 
     /// Bound on the bytes that the operand contributes to `count` strings of the result.
-    fn bound(&self, count: &Extent) -> BytesBound {
+    pub(in crate::ops) fn bound(&self, count: &Extent) -> BytesBound {
         let own = self.values.bytes_capacity();
         if self.place == Place::Same {
             return BytesBound::AtMost(self.values.bytes_size());

@@ -8,6 +8,7 @@ use crate::graph::conditions::conditional_arrays;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::gather::{OUT_OF_RANGE, in_range};
 use crate::ops::operations;
@@ -65,13 +66,14 @@ impl Tensor {
     #[track_caller]
     pub(crate) fn scatter_added(&self, op: &'static str, indices: &Self, updates: &Self) -> Result<Self> {
         let backend = self.backend();
+        let rec = Recorder::new(backend, op);
         Takes::Numbers.check(op, self.dtype())?;
-        Device::check_same(op, backend, indices.backend())?;
-        Device::check_same(op, backend, updates.backend())?;
+        rec.at(Device::check_same(rec.op, backend, indices.backend()))?;
+        rec.at(Device::check_same(rec.op, backend, updates.backend()))?;
         if updates.dtype() != self.dtype() {
             return Err(Error::DTypes { op, lhs: self.dtype(), rhs: updates.dtype(), location: caller() });
         }
-        let index_node = indices.index_node(op, "indices")?;
+        let index_node = rec.index_node(indices, "indices")?;
         let location = caller();
         let misfit = |lhs: &Self, rhs: &Self, what: String| Error::Shape {
             op,
@@ -83,11 +85,11 @@ impl Tensor {
         for (x, name) in [(self, "the tensor"), (indices, "the indices"), (updates, "the updates")] {
             if x.rank() < 2 {
                 let what = format!("{name} must have rows, but the shape is {}", x.shape_text());
-                return Err(Error::argument(op, what));
+                return Err(rec.argument(what));
             }
         }
         let (own, at, new) =
-            (AxisRows::new(op, self, 1)?, AxisRows::new(op, indices, 1)?, AxisRows::new(op, updates, 1)?);
+            (AxisRows::new(rec, self, 1)?, AxisRows::new(rec, indices, 1)?, AxisRows::new(rec, updates, 1)?);
         for rows in [&own, &at, &new] {
             rows.check_uniform_elements()?;
         }
@@ -120,17 +122,17 @@ impl Tensor {
         asserts.push(Node::assert(backend, count.clone(), ok.clone(), Check::of_index(op, OUT_OF_RANGE)));
         // An update at an index out of range gets a key beyond all elements, which drops it.
         let key = ok.select(own.rows.within(row, index.cast(DType::U32)), Expr::u32(u32::MAX));
-        let key = Node::map(backend, op, count.clone(), key, &asserts);
-        let keys = ByKey::new(backend, op, count, Expr::load(&key, Expr::index()), cells)?;
+        let key = rec.map(count.clone(), key, &asserts);
+        let keys = ByKey::new(rec, count, Expr::load(&key, Expr::index()), cells)?;
         let wide = self.dtype().accumulator();
-        let update = Expr::load(updates.numbers(op)?, Expr::index()).cast(wide);
-        let sums = keys.reduce(backend, op, ReduceOp::Sum, width, &update)?;
+        let update = Expr::load(rec.numbers(updates)?, Expr::index()).cast(wide);
+        let sums = keys.reduce(rec, ReduceOp::Sum, width, &update)?;
         if sums.extent().capacity() == 0 {
             return self.on_condition(op, &[asserts, conditional_arrays(&update, [])].concat());
         }
         let updated = Expr::u32(0).lt(keys.count(Expr::index().div(Expr::u32(width))));
-        let own = Expr::load(self.numbers(op)?, Expr::index());
+        let own = Expr::load(rec.numbers(self)?, Expr::index());
         let sum = own.clone().cast(wide).add(Expr::load(&sums, Expr::index())).cast(own.dtype());
-        self.with_value_node(Node::map(backend, op, self.count()?, updated.select(sum, own), &asserts))
+        self.with_value_node(rec.map(self.count()?, updated.select(sum, own), &asserts))
     }
 }

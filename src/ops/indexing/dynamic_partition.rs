@@ -7,6 +7,7 @@ use crate::error::{Error, Result, caller, on_behalf};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
 use crate::ops::indexing::gather::in_range;
@@ -104,9 +105,10 @@ fn dynamic_partition(x: &Tensor, partitions: &impl AsRef<Tensor>, num_partitions
     let num_partitions = non_negative(OP, "num_partitions", num_partitions)?;
     let _counted = counted_tensors(OP, x, num_partitions, 1)?;
     let Groups { sorted, rows } = Groups::new(OP, x, partitions.as_ref(), num_partitions)?;
+    let rec = Recorder::new(x.backend(), OP);
     let part = |k| {
         let (start, len) = (rows.start(Expr::u32(k)), rows.length(Expr::u32(k)));
-        sorted.rows_from(&start, Extent::bounded(rows.nvals_extent().size(), len))
+        sorted.rows_from(rec, &start, Extent::bounded(rows.nvals_extent().size(), len))
     };
     on_behalf(|| (0..num_partitions as u32).map(part).collect())
 }
@@ -146,11 +148,11 @@ impl Groups {
         let check = Check::of_index(op, format!("an entry of partitions is negative or not below {num}"));
         asserts.push(Node::assert(backend, count.clone(), ok.clone(), check));
         let key = ok.select(group.cast(DType::U32), groups.expr());
-        let keys = ByKey::new(backend, op, &count, key, &groups)?;
+        let keys = ByKey::new(Recorder::new(backend, op), &count, key, &groups)?;
         let order = Expr::load(keys.order(), Expr::index());
-        let sorted = data.take_rows(op, count.clone(), order, Repeats::Never, &asserts)?;
-        let rows = match keys.rows().0 {
-            Rows::Splits(splits) => RowPartition::from_splits_node(splits.clone(), groups, count.size()),
+        let sorted = data.take_rows(Recorder::new(backend, op), count.clone(), order, Repeats::Never, &asserts)?;
+        let rows = match keys.rows(1).rows {
+            Rows::Splits(splits) => RowPartition::from_splits_node(splits, groups, count.size()),
             // No elements or no groups: empty rows, still ragged by type.
             Rows::Uniform(_) => RowPartition::from_lengths(backend, op, &groups, Expr::u32(0), 0)?,
         };

@@ -9,6 +9,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::rows::Repeats;
 use crate::shape::{RaggedShape, RowPartition, same_layout};
@@ -98,7 +99,7 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
         }
         _ => {
             let from = kept_positions(backend, OP, &marks, &stay);
-            below.take_rows(OP, stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
+            below.take_rows(Recorder::new(backend, OP), stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
         }
     };
     parts.extend(taken.partitions().iter().cloned());
@@ -107,8 +108,9 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
 }
 
 /// The `stay` positions that remain, in ascending order.
+#[track_caller]
 pub(crate) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &RankBitmap, stay: &Extent) -> Node {
-    Node::compact(backend, op, marks, (Expr::index(), 1), stay.clone())
+    Recorder::new(backend, op).kept(marks, stay.clone())
 }
 
 impl Tensor {

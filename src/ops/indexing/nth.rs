@@ -4,6 +4,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::operations;
@@ -166,6 +167,6 @@ impl Tensor {
         let check = Check::of_index(op, format!("a row has no element {index}"));
         let count = rows.nrows_extent();
         let asserts = [Node::assert(self.backend(), count.clone(), present, check)];
-        rows.values()?.take_rows(op, count, from, Repeats::Never, &asserts)
+        rows.values()?.take_rows(Recorder::new(self.backend(), op), count, from, Repeats::Never, &asserts)
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::gather::in_range;
 use crate::ops::operations;
@@ -27,7 +28,7 @@ operations! {
     ///
     /// # Errors
     /// A scalar or a vector; not one start and one length per row; other dtypes; another device; a negative start or
-    /// length; a slice that exceeds its row. At the read what only the device knows.
+    /// length; a slice that exceeds its row. Fails at the read where only the device knows.
     ///
     /// # Cost
     /// A prefix sum over the rows, another per ragged dimension below, and one map over the values, which fuses into
@@ -50,32 +51,31 @@ operations! {
 
 #[track_caller]
 fn slice_rows<'a>(x: &Tensor, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> Result<Tensor> {
-    x.rows_cut("slice_rows", Some(("starts", starts.into())), ("lengths", lengths.into()))
+    x.rows_cut(Recorder::new(x.backend(), "slice_rows"), Some(("starts", starts.into())), ("lengths", lengths.into()))
 }
 
 impl Tensor {
     /// A part of each row of axis 1, of an operation with these names of its arguments. Without starts, the rows are
     /// cut from their first element on.
-    #[track_caller]
     pub(crate) fn rows_cut(
         &self,
-        op: &'static str,
+        rec: Recorder<'_>,
         starts: Option<(&str, Integers<'_>)>,
         (length_name, lengths): (&str, Integers<'_>),
     ) -> Result<Self> {
-        let site = Site::new(op);
+        let site = Site::of(rec);
         if self.rank() < 2 {
             let what = format!("it needs a tensor of rows, but the shape is {}", self.shape_text());
-            return Err(Error::argument(op, what));
+            return Err(rec.argument(what));
         }
-        let along = AxisRows::new(op, self, 1)?;
+        let along = AxisRows::new(rec, self, 1)?;
         let rows = &along.rows;
-        let lengths = RowIntegers::new(op, length_name, lengths, self, rows)?;
+        let lengths = RowIntegers::new(rec, length_name, lengths, self, rows)?;
         let (start_name, starts) = match starts {
-            Some((name, given)) => (name, Some(RowIntegers::new(op, name, given, self, rows)?)),
+            Some((name, given)) => (name, Some(RowIntegers::new(rec, name, given, self, rows)?)),
             None => ("start", None),
         };
-        check_known(op, starts.as_ref().map(|s| (start_name, s)), (length_name, &lengths))?;
+        check_known(rec, starts.as_ref().map(|s| (start_name, s)), (length_name, &lengths))?;
         let capacity = rows.nvals_extent().capacity().saturating_add(1);
         // Integers out of range are clamped, so that the partition is valid even where a condition fails.
         let clamped = |given: Expr, most: Expr| {
@@ -94,22 +94,21 @@ impl Tensor {
         }
         let counts: Vec<Node> = starts.iter().chain([&lengths]).filter_map(|given| given.condition.clone()).collect();
         if !counts.is_empty() {
-            let checked = Node::map(self.backend(), op, rows.nrows_extent().clone(), length, &counts);
+            let checked = rec.map(rows.nrows_extent().clone(), length, &counts);
             length = Expr::load(&checked, Expr::index());
         }
         let cut = along.resized(length, rows.nvals_extent().size().clone())?;
         let cut = cut.with_lengths(rows.known_lengths().map(|(_, longest)| (0, longest)));
         let (row, offset) = (cut.row_of(Expr::index()), cut.offset_of(Expr::index()));
         let from = rows.within(row.clone(), start.at(&row).add(offset));
-        let elements = along.elements.take_rows(op, cut.nvals_extent().clone(), from, Repeats::Never, &[])?;
+        let elements = along.elements.take_rows(rec, cut.nvals_extent().clone(), from, Repeats::Never, &[])?;
         along.with(cut, &elements)
     }
 }
 
 /// Checks the integers of the host against rows whose lengths the host knows.
-#[track_caller]
 fn check_known(
-    op: &'static str,
+    rec: Recorder<'_>,
     starts: Option<(&str, &RowIntegers<'_>)>,
     (length_name, lengths): (&str, &RowIntegers<'_>),
 ) -> Result<()> {
@@ -117,7 +116,7 @@ fn check_known(
         if let Some((row, n)) =
             (0..given.known_count()).filter_map(|r| Some((r, given.known(r)?))).find(|(_, n)| *n < 0)
         {
-            return Err(Error::argument(op, format!("{name} must not be negative, but {name}[{row}] is {n}")));
+            return Err(rec.argument(format!("{name} must not be negative, but {name}[{row}] is {n}")));
         }
     }
     for row in 0..lengths.known_count().max(starts.map_or(0, |(_, s)| s.known_count())) {
@@ -126,7 +125,7 @@ fn check_known(
         let end = start.saturating_add(lengths.known(row).unwrap_or(0));
         if let Some(own) = lengths.known_length(row).filter(|&own| end > i64::from(own)) {
             let what = format!("row {row} has {own} elements, but its slice is {start}..{end}");
-            return Err(Error::argument(op, what));
+            return Err(rec.argument(what));
         }
     }
     Ok(())

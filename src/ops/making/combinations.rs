@@ -8,11 +8,11 @@
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result, on_behalf};
-use crate::graph::backend::BackendRef;
+use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::integer::{Integer, non_negative};
 use crate::ops::operations;
@@ -152,64 +152,66 @@ operations! {
 
 #[track_caller]
 fn combinations(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<Vec<Tensor>> {
-    x.member_tensors("combinations", k, axis, Give::Elements)
+    member_tensors(Recorder::new(x.backend(), "combinations"), x, k, axis, Give::Elements)
 }
 
 #[track_caller]
 fn argcombinations(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<Vec<Tensor>> {
-    x.member_tensors("argcombinations", k, axis, Give::Positions)
+    member_tensors(Recorder::new(x.backend(), "argcombinations"), x, k, axis, Give::Positions)
 }
 
 #[track_caller]
 fn cartesian(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Vec<Tensor>> {
     const OP: &str = "cartesian";
-    let Factors { factors, asserts } = Factors::new(OP, all, axis.saturating_i64())?;
-    let (backend, under) = (factors[0].elements.backend(), &factors[0]);
+    let Factors { rec, factors, asserts } = Factors::new(OP, all, axis.saturating_i64())?;
+    let under = &factors[0];
     let parts: Vec<&RowPartition> = factors.iter().map(|f| &f.rows).collect();
-    let (prefixes, _) = product(backend, OP, &parts)?;
-    let tuples = prefixes.finished(backend, OP, parts[0].nrows_extent())?;
-    let member = |(k, of): (usize, &AxisRows)| {
-        under.with(tuples.rows.clone(), &tuples.member(OP, k, of, Give::Elements)?)?.on_condition(OP, &asserts)
+    let (prefixes, _) = product(rec, &parts)?;
+    let tuples = prefixes.finished(rec, parts[0].nrows_extent())?;
+    let member = |(k, of): (usize, &AxisRows<'_>)| {
+        let elements = tuples.member(rec, k, of, Give::Elements)?;
+        rec.at(under.with(tuples.rows.clone(), &elements)?.on_condition(OP, &asserts))
     };
-    on_behalf(|| factors.iter().enumerate().map(member).collect())
+    factors.iter().enumerate().map(member).collect()
 }
 
 #[track_caller]
 fn cartesian_nested(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Vec<Tensor>> {
     const OP: &str = "cartesian_nested";
-    let Factors { factors, asserts } = Factors::new(OP, all, axis.saturating_i64())?;
-    let (backend, under) = (factors[0].elements.backend(), &factors[0]);
+    let Factors { rec, factors, asserts } = Factors::new(OP, all, axis.saturating_i64())?;
+    let under = &factors[0];
     let parts: Vec<&RowPartition> = factors.iter().map(|f| &f.rows).collect();
-    let (prefixes, levels) = product(backend, OP, &parts)?;
-    let member = |(element, of): (&Expr, &AxisRows)| {
-        let all = of.elements.take_rows(OP, prefixes.count.clone(), element.clone(), Repeats::Maybe, &[])?;
-        let nested = levels.iter().rev().try_fold(all, |below, level| below.under(level.clone()))?;
-        under.with(under.rows.clone(), &nested)?.on_condition(OP, &asserts)
+    let (prefixes, levels) = product(rec, &parts)?;
+    let member = |(element, of): (&Expr, &AxisRows<'_>)| {
+        let all = of.elements.take_rows(rec, prefixes.count.clone(), element.clone(), Repeats::Maybe, &[])?;
+        let nested = levels.iter().rev().try_fold(all, |below, level| rec.at(below.under(level.clone())))?;
+        rec.at(under.with(under.rows.clone(), &nested)?.on_condition(OP, &asserts))
     };
-    on_behalf(|| prefixes.members.iter().zip(&factors).map(member).collect())
+    prefixes.members.iter().zip(&factors).map(member).collect()
 }
 
 /// The factors of a product: rows along one axis, the same dimensions above it.
-struct Factors {
-    factors: Vec<AxisRows>,
+struct Factors<'a> {
+    rec: Recorder<'a>,
+    factors: Vec<AxisRows<'a>>,
     /// The conditions that only the device can check.
     asserts: Vec<Node>,
 }
 
-impl Factors {
+impl<'a> Factors<'a> {
     #[track_caller]
-    fn new(op: &'static str, all: &[impl AsRef<Tensor>], axis: i64) -> Result<Self> {
+    fn new(op: &'static str, all: &'a [impl AsRef<Tensor>], axis: i64) -> Result<Self> {
         let Some(first) = all.first().map(AsRef::as_ref) else {
             return Err(Error::argument(op, "there must be at least one tensor"));
         };
-        let factors: Vec<AxisRows> =
-            on_behalf(|| all.iter().map(|x| AxisRows::new(op, x.as_ref(), axis)).collect::<Result<_>>())?;
+        let rec = Recorder::new(first.backend(), op);
+        let factors = all.iter().map(|x| AxisRows::new(rec, x.as_ref(), axis)).collect::<Result<Vec<_>>>()?;
         let mut asserts = Vec::new();
         for other in &factors[1..] {
-            Device::check_same(op, first.backend(), other.elements.backend())?;
+            rec.at(Device::check_same(op, first.backend(), other.elements.backend()))?;
             asserts.extend(factors[0].agrees_above(other)?);
         }
-        Ok(Self { factors, asserts })
+        Ok(Self { rec, factors, asserts })
     }
 }
 
@@ -249,20 +251,20 @@ impl Prefixes {
 
     /// Extends each prefix by `times` members, an expression in the prefix: `member`, and those that follow it. A row of
     /// the tensor has at most `longest` of the longer prefixes. Returns the level too.
-    #[track_caller]
     fn extended(
         self,
-        backend: &BackendRef,
-        op: &'static str,
-        (times, member): (Expr, &Expr),
-        (nrows, longest): (&Extent, Option<u32>),
+        rec: Recorder<'_>,
+        times: Expr,
+        member: &Expr,
+        nrows: &Extent,
+        longest: Option<u32>,
     ) -> Result<(Self, RowPartition)> {
         let capacity = match longest {
             _ if self.count.as_known() == Some(0) => Size::from(0),
             Some(longest) => nrows.size().mul(longest).min(upper_bound(u64::MAX)),
             None => upper_bound(u64::MAX).into(),
         };
-        let level = RowPartition::from_lengths(backend, op, &self.count, times, capacity)?;
+        let level = rec.rows_of_lengths(&self.count, times, capacity)?;
         let prefix = level.row_of(Expr::index());
         let mut members: Vec<Expr> = self.members.iter().map(|m| m.at(&prefix)).collect();
         members.push(member.at(&prefix).add(level.offset_of(Expr::index())));
@@ -270,9 +272,8 @@ impl Prefixes {
         Ok((Self { members, start: level.start(self.start), count, longest }, level))
     }
 
-    #[track_caller]
-    fn finished(self, backend: &BackendRef, op: &'static str, nrows: &Extent) -> Result<Tuples> {
-        let rows = RowPartition::from_starts(backend, op, nrows, &self.start, self.count.size(), &[])?;
+    fn finished(self, rec: Recorder<'_>, nrows: &Extent) -> Result<Tuples> {
+        let rows = rec.rows_of_starts(nrows, &self.start, self.count.size(), &[])?;
         let rows = rows.with_nvals(self.count).with_lengths(self.longest.map(|longest| (0, longest)));
         Ok(Tuples { rows, members: self.members })
     }
@@ -298,11 +299,10 @@ fn known_count(rows: &RowPartition, k: u32) -> Option<u64> {
 }
 
 /// All combinations of `k` elements of each row, in lexicographic order of their positions.
-#[track_caller]
-fn chosen(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: u32) -> Result<Tuples> {
+fn chosen(rec: Recorder<'_>, rows: &RowPartition, k: u32) -> Result<Tuples> {
     if let Some(count) = known_count(rows, k) {
         // Every prefix has a completion: no level has more entries than the result.
-        Extent::known_u64(op, count)?;
+        rec.known(count)?;
     }
     let (at, one) = (Expr::index(), Expr::u32(1));
     let nrows = rows.nrows_extent();
@@ -316,17 +316,16 @@ fn chosen(backend: &BackendRef, op: &'static str, rows: &RowPartition, k: u32) -
         let times = left.clone().max(reserved.clone()).sub(reserved);
         let longest = lengths.map(|n| binomial(n.saturating_sub(k - taken - 1), taken + 1).min(u32::MAX.into()) as u32);
         let next = prefixes.members[taken as usize - 1].clone().add(one.clone());
-        let (longer, level) = prefixes.extended(backend, op, (times, &next), (nrows, longest))?;
+        let (longer, level) = prefixes.extended(rec, times, &next, nrows, longest)?;
         prefixes = longer;
         left = left.at(&level.row_of(at.clone())).sub(one.clone()).sub(level.offset_of(at.clone()));
     }
-    prefixes.finished(backend, op, nrows)
+    prefixes.finished(rec, nrows)
 }
 
 /// All tuples of one element of each of the partitions, row by row, in lexicographic order of their positions; and the
 /// level of each partition but the first.
-#[track_caller]
-fn product(backend: &BackendRef, op: &'static str, all: &[&RowPartition]) -> Result<(Prefixes, Vec<RowPartition>)> {
+fn product(rec: Recorder<'_>, all: &[&RowPartition]) -> Result<(Prefixes, Vec<RowPartition>)> {
     let at = Expr::index();
     let first = all[0];
     let nrows = first.nrows_extent();
@@ -337,7 +336,7 @@ fn product(backend: &BackendRef, op: &'static str, all: &[&RowPartition]) -> Res
         let longest = prefixes.longest.zip(rows.known_lengths()).map(|(a, (_, b))| a.saturating_mul(b));
         let times = rows.length(row.clone());
         let start = rows.start(row.clone());
-        let (longer, level) = prefixes.extended(backend, op, (times, &start), (nrows, longest))?;
+        let (longer, level) = prefixes.extended(rec, times, &start, nrows, longest)?;
         prefixes = longer;
         row = row.at(&level.row_of(at.clone()));
         levels.push(level);
@@ -354,32 +353,34 @@ enum Give {
 
 impl Tuples {
     /// Member `k` of all tuples, taken from the elements of `of`.
-    #[track_caller]
-    fn member(&self, op: &'static str, k: usize, of: &AxisRows, give: Give) -> Result<Tensor> {
+    fn member(&self, rec: Recorder<'_>, k: usize, of: &AxisRows<'_>, give: Give) -> Result<Tensor> {
         let (count, element) = (self.rows.nvals_extent(), self.members[k].clone());
         match give {
-            Give::Elements => of.elements.take_rows(op, count.clone(), element, Repeats::Maybe, &[]),
+            Give::Elements => of.elements.take_rows(rec, count.clone(), element, Repeats::Maybe, &[]),
             Give::Positions => {
                 let position = of.rows.offset_of(element).cast(DType::I64);
-                let backend = of.elements.backend();
-                let values = Values::Numbers(Node::map(backend, op, count.clone(), position, &[]));
-                Tensor::new(backend, Vec::new(), Some(count.clone()), [], values)
+                let values = Values::Numbers(rec.map(count.clone(), position, &[]));
+                rec.tensor(Vec::new(), Some(count.clone()), [], values)
             }
         }
     }
 }
 
-impl Tensor {
-    #[track_caller]
-    fn member_tensors(&self, op: &'static str, k: impl Integer, axis: impl Integer, give: Give) -> Result<Vec<Self>> {
-        let given = non_negative(op, "k", k)?;
-        if !(1..=u64::from(MOST)).contains(&given) {
-            return Err(Error::argument(op, format!("k must be 1 to {MOST}, but is {given}")));
-        }
-        let k = given as u32;
-        let of = AxisRows::new(op, self, axis.saturating_i64())?;
-        let tuples = chosen(self.backend(), op, &of.rows, k)?;
-        let member = |member| of.with(tuples.rows.clone(), &tuples.member(op, member, &of, give)?);
-        on_behalf(|| (0..k as usize).map(member).collect())
+/// The tensors of the `k` members of all combinations.
+fn member_tensors(
+    rec: Recorder<'_>,
+    x: &Tensor,
+    k: impl Integer,
+    axis: impl Integer,
+    give: Give,
+) -> Result<Vec<Tensor>> {
+    let given = rec.at(non_negative(rec.op, "k", k))?;
+    if !(1..=u64::from(MOST)).contains(&given) {
+        return Err(rec.argument(format!("k must be 1 to {MOST}, but is {given}")));
     }
+    let k = given as u32;
+    let of = AxisRows::new(rec, x, axis.saturating_i64())?;
+    let tuples = chosen(rec, &of.rows, k)?;
+    let member = |member| of.with(tuples.rows.clone(), &tuples.member(rec, member, &of, give)?);
+    (0..k as usize).map(member).collect()
 }

@@ -165,7 +165,7 @@ impl RaggedShape {
                     .ok_or_else(|| {
                         Error::argument(
                             OP,
-                            format!("dimension {axis} of {self} is ragged: its rows have no common length"),
+                            format!("dimension {axis} of {} is ragged: its rows have no common length", self.text()),
                         )
                     })
                     .map_err(here())?,

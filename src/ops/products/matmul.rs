@@ -2,15 +2,16 @@
 
 use crate::device::Device;
 use crate::element::Arithmetic;
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::extent::{Extent, read_u32};
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::ops::operations;
 use crate::ops::options::Factor;
 use crate::record::elementwise::Takes;
-use crate::record::matrices::{Call, Matrices, Pairs};
+use crate::record::matrices::{Matrices, Pairs};
 use crate::shape::{RaggedShape, Repeats, RowPartition, level_below, same_layout, width_of};
 use crate::tensor::{Tensor, Values};
 
@@ -84,8 +85,9 @@ fn dims(x: &Tensor) -> Result<Vec<RowPartition>> {
 impl Tensor {
     #[track_caller]
     fn product(&self, transpose_a: bool, other: &Self, transpose_b: bool) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), OP);
         if self.dtype() != other.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: other.dtype(), location: caller() });
+            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: other.dtype(), location: rec.location });
         }
         Takes::Numbers.check(OP, self.dtype())?;
         Device::check_same(OP, self.backend(), other.backend())?;
@@ -95,57 +97,35 @@ impl Tensor {
             let what = "matrices have two dimensions at least, and as many on both sides; \
                         a tensor of a higher rank that is not transposed also takes one matrix";
             let (lhs, rhs) = (self.shape_text(), other.shape_text());
-            return Err(Error::Shape { op: OP, lhs, rhs, what: what.into(), location: caller() });
+            return Err(rec.shape(lhs, rhs, what.into()));
         }
-        let call = Call::new(self.backend(), OP);
         let (a, b) = (dims(self)?, dims(other)?);
-        let asserts = if is_flat { Vec::new() } else { self.same_batches(other, &a, &b)? };
+        let asserts = if is_flat { Vec::new() } else { same_batches(rec, [self, other], [&a, &b])? };
         let left = Matrices::new(self, &a, transpose_a, is_flat);
         let right = Matrices::new(other, &b, transpose_b, is_flat);
         let (Some(left), Some(right)) = (left, right) else { unreachable!("bug: ranks were looked at") };
-        let pairs = Pairs::new(call, left, right, asserts)?;
-        let operands = [self.numbers(OP)?, other.numbers(OP)?];
+        let pairs = Pairs::new(rec, left, right, asserts)?;
+        let operands = [rec.numbers(self)?, rec.numbers(other)?];
         if is_flat {
-            self.by_one_matrix(call, &pairs, operands)
+            self.by_one_matrix(rec, &pairs, operands)
         } else if self.ragged_rank() + other.ragged_rank() == 0
             || (!transpose_a && !self.inner().is_empty() && other.inner().len() >= 2)
         {
-            self.by_uniform_matrices(call, &pairs, operands, other)
+            self.by_uniform_matrices(rec, &pairs, operands, other)
         } else {
             let width = other.inner().iter().rev().nth(usize::from(transpose_b)).copied();
             let batches = if other.ragged_rank() > self.ragged_rank() { &b } else { &a };
-            self.by_matrices(call, &pairs, operands, &batches[..batches.len() - 2], width)
+            self.by_matrices(rec, &pairs, operands, &batches[..batches.len() - 2], width)
         }
     }
 
-    /// Conditions that all dimensions but the two innermost are equal.
-    #[track_caller]
-    fn same_batches(&self, other: &Self, a: &[RowPartition], b: &[RowPartition]) -> Result<Vec<Node>> {
-        let location = caller();
-        let batches = |dims: &[RowPartition]| {
-            let outer = dims[dims.len() - 2].nrows_extent().clone();
-            let outside = dims[..dims.len() - 2].to_vec();
-            RaggedShape::of_parts(OP, self.backend(), outside, Some(outer), [], Vec::new())
-        };
-        same_layout(self.backend(), OP, &batches(a).map_err(here())?, &batches(b).map_err(here())?)
-            .map_err(|e| match e {
-                Error::Shape { op, what, .. } => {
-                    let (lhs, rhs) = (self.shape_text(), other.shape_text());
-                    Error::Shape { op, lhs, rhs, what: format!("batches differ: {what}"), location }
-                }
-                e => e,
-            })
-            .map_err(here())
-    }
-
     /// Multiplies all rows, as one matrix, by one matrix.
-    #[track_caller]
-    fn by_one_matrix(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
+    fn by_one_matrix(&self, rec: Recorder<'_>, pairs: &Pairs, operands: [&Node; 2]) -> Result<Self> {
         let [m, _, n] = &pairs.sizes;
         let n = match n.as_size().filter(|n| n.as_known().is_some()) {
             Some(n) => n,
             // Waits: the result has a dense dimension whose size only the device knows.
-            None => Size::given(read_u32(call.backend, OP, n.clone())?),
+            None => Size::given(rec.read(n.clone())?),
         };
         let mut partitions = self.partitions().to_vec();
         let mut inner = self.inner().sizes().to_vec();
@@ -155,14 +135,19 @@ impl Tensor {
         inner.push(n.clone());
         let rows = pairs.left.rows_in_all(m);
         let outer = if self.inner().len() > 1 { self.outer().cloned() } else { Some(rows.clone()) };
-        let product = pairs.product(call, operands, &rows.times_size(OP, &n)?, Expr::u32(0))?;
-        Self::new(call.backend, partitions, outer, inner, Values::Numbers(product))
+        let product = pairs.product(rec, operands, &rec.times_size(&rows, &n)?, Expr::u32(0))?;
+        rec.tensor(partitions, outer, inner, Values::Numbers(product))
     }
 
     /// Multiplies by matrices of one size: all results have the same number of columns. The rest of the layout is that
     /// of the left operand; the batch dimensions are those of the operand that has more row partitions.
-    #[track_caller]
-    fn by_uniform_matrices(&self, call: Call<'_>, pairs: &Pairs, operands: [&Node; 2], other: &Self) -> Result<Self> {
+    fn by_uniform_matrices(
+        &self,
+        rec: Recorder<'_>,
+        pairs: &Pairs,
+        operands: [&Node; 2],
+        other: &Self,
+    ) -> Result<Self> {
         let known = |n: &Expr| n.as_size().filter(|n| n.as_known().is_some());
         let (m, n) = (&pairs.sizes[0], known(&pairs.sizes[2]).unwrap_or(Size::Const(0)));
         let batches = if other.ragged_rank() > self.ragged_rank() { other } else { self };
@@ -180,55 +165,72 @@ impl Tensor {
         };
         let width = width_of(&inner);
         let outer = batches.outer().cloned().unwrap_or_else(|| Extent::known(1));
-        let product = pairs.product(call, operands, &outer.times_size(OP, &width)?, first_row.mul(Expr::size(&n)))?;
-        Self::new(call.backend, batches.partitions().to_vec(), Some(outer), inner, Values::Numbers(product))
+        let product = pairs.product(rec, operands, &rec.times_size(&outer, &width)?, first_row.mul(Expr::size(&n)))?;
+        rec.tensor(batches.partitions().to_vec(), Some(outer), inner, Values::Numbers(product))
     }
 
     /// Multiplies by matrices whose sizes may differ: the rows of the results are a partition, and so are the columns,
     /// unless all matrices have the inner dimension `width` of columns. `batches` are the partitions of the batches.
-    #[track_caller]
     fn by_matrices(
         &self,
-        call: Call<'_>,
+        rec: Recorder<'_>,
         pairs: &Pairs,
         operands: [&Node; 2],
         batches: &[RowPartition],
         width: Option<u32>,
     ) -> Result<Self> {
-        let ([m, _, n], backend) = (&pairs.sizes, call.backend);
+        let [m, _, n] = &pairs.sizes;
         let Some(rows) = pairs.left.partitions()[0] else { unreachable!("bug: one batch of a higher rank") };
         let rows = match rows.uniform_size() {
             _ if !pairs.left.transposed => rows.clone(),
-            Some(len) => RowPartition::uniform(len.clone(), pairs.left.batches.clone())?,
+            Some(len) => rec.uniform_rows(len.clone(), pairs.left.batches.clone())?,
             None => {
                 let most = rows.nvals_extent().capacity();
-                RowPartition::from_lengths(backend, OP, &pairs.left.batches, m.clone(), most)?
+                rec.rows_of_lengths(&pairs.left.batches, m.clone(), most)?
             }
         };
         let mut partitions = batches.to_vec();
         let all_rows = rows.nvals_extent().clone();
         if let Some(width) = width {
             let start = rows.start(Expr::index()).mul(Expr::u32(width));
-            let product = pairs.product(call, operands, &all_rows.times(OP, width.into())?, start)?;
+            let product = pairs.product(rec, operands, &rec.times(&all_rows, width)?, start)?;
             partitions.push(rows);
-            return Self::new(backend, partitions, Some(all_rows), vec![width], Values::Numbers(product));
+            return rec.tensor(partitions, Some(all_rows), vec![width], Values::Numbers(product));
         }
         let Some(source) = pairs.right.partitions()[1] else { unreachable!("bug: one batch of a higher rank") };
         let length = n.at(&rows.row_of(Expr::index()));
         let columns = match (source.uniform_size(), pairs.results) {
-            (Some(len), _) => RowPartition::uniform(len, all_rows)?,
+            (Some(len), _) => rec.uniform_rows(len, all_rows)?,
             (None, Some(results)) => {
-                let results = Extent::known_u64(OP, results)?;
-                RowPartition::from_lengths(backend, OP, &all_rows, length, results.size())?.with_nvals(results)
+                let results = rec.known(results)?;
+                rec.rows_of_lengths(&all_rows, length, results.size())?.with_nvals(results)
             }
-            (None, None) => level_below(backend, OP, source, &all_rows, length, Repeats::Maybe)?,
+            (None, None) => rec.at(level_below(rec.backend, OP, source, &all_rows, length, Repeats::Maybe))?,
         };
         let extent = columns.nvals_extent().clone();
         let start = columns.start(rows.start(Expr::index()));
-        let product = pairs.product(call, operands, &extent, start)?;
+        let product = pairs.product(rec, operands, &extent, start)?;
         partitions.extend([rows, columns]);
-        Self::new(backend, partitions, Some(extent), [], Values::Numbers(product))
+        rec.tensor(partitions, Some(extent), [], Values::Numbers(product))
     }
+}
+
+/// Conditions that all dimensions of the operands but the two innermost are equal.
+fn same_batches(rec: Recorder<'_>, operands: [&Tensor; 2], dims: [&[RowPartition]; 2]) -> Result<Vec<Node>> {
+    let batches = |dims: &[RowPartition]| {
+        let outer = dims[dims.len() - 2].nrows_extent().clone();
+        let outside = dims[..dims.len() - 2].to_vec();
+        rec.at(RaggedShape::of_parts(rec.op, rec.backend, outside, Some(outer), [], Vec::new()))
+    };
+    let [a, b] = dims.map(batches);
+    let same = same_layout(rec.backend, rec.op, &a?, &b?).map_err(|e| match e {
+        Error::Shape { what, .. } => {
+            let [lhs, rhs] = operands.map(Tensor::shape_text);
+            rec.shape(lhs, rhs, format!("batches differ: {what}"))
+        }
+        e => e,
+    });
+    rec.at(same)
 }
 
 impl Factor<'_> {

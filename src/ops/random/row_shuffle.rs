@@ -3,7 +3,7 @@
 use crate::element::Element;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, saturating_u32};
 use crate::ops::indexing::index::Index;
@@ -97,17 +97,16 @@ impl Tensor {
     /// element, or else of its offset and its row.
     #[track_caller]
     pub(crate) fn shuffled(&self, op: &'static str, seed: Seed, axis: i64, counter: Option<[Expr; 2]>) -> Result<Self> {
-        let along = AxisRows::new(op, self, axis)?;
-        let (backend, rows, at) = (self.backend(), &along.rows, Expr::index());
+        let rec = Recorder::new(self.backend(), op);
+        let along = AxisRows::new(rec, self, axis)?;
+        let (rows, at) = (&along.rows, Expr::index());
         let counter = counter.unwrap_or_else(|| [rows.offset_of(at.clone()), rows.row_of(at.clone())]);
         let [word, _] = threefry(seed.key(), counter);
         let count = rows.nvals_extent().clone();
-        let word = Node::map(backend, op, count.clone(), word, &[]);
+        let word = rec.map(count.clone(), word, &[]);
         let longest = rows.known_lengths().map_or(u32::MAX, |(_, longest)| longest).min(count.capacity());
-        let key = (Expr::load(&word, at.clone()), u32::BITS);
-        let domain = (rows.rows().clone(), rows.nrows_extent().clone());
-        let order = Node::row_sort(backend, op, domain, count.clone(), key, longest);
-        let elements = along.elements.take_rows(op, count, Expr::load(&order, at), Repeats::Never, &[])?;
+        let order = rec.row_sort(rows.domain(1), Expr::load(&word, at.clone()), u32::BITS, longest);
+        let elements = along.elements.take_rows(rec, count, Expr::load(&order, at), Repeats::Never, &[])?;
         along.with(rows.clone(), &elements)
     }
 }

@@ -4,8 +4,8 @@ use crate::dtype::DType;
 use crate::element::Number;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 use crate::ops::IntoReduceAxes;
@@ -98,59 +98,56 @@ operations! {
 #[track_caller]
 fn argmin(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    x.arg_extreme("argmin", ReduceOp::Min, axis)
+    arg_extreme(Recorder::new(x.backend(), "argmin"), x, ReduceOp::Min, axis)
 }
 
 #[track_caller]
 fn argmax(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    x.arg_extreme("argmax", ReduceOp::Max, axis)
+    arg_extreme(Recorder::new(x.backend(), "argmax"), x, ReduceOp::Max, axis)
 }
 
 #[track_caller]
 fn count_nonzero(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     const OP: &str = "count_nonzero";
-    let x = Expr::load(input.numbers(OP)?, Expr::index());
-    let r = Reduction::new(OP, input, &axis.into())?;
+    let rec = Recorder::new(input.backend(), OP);
+    let x = Expr::load(rec.numbers(input)?, Expr::index());
+    let r = Reduction::new(rec, input, &axis.into())?;
     let one = x.cast(DType::Bool).cast(DType::U32);
     r.tensor(r.fold(ReduceOp::Sum, one)?.cast(DType::I64))
 }
 
-impl Tensor {
-    /// Index along the axis of the first minimum (maximum); -1 where there are no values.
-    #[track_caller]
-    fn arg_extreme(&self, name: &'static str, op: ReduceOp, axis: i64) -> Result<Self> {
-        /// Index of no value: the identity element of `Min`.
-        const NONE: u32 = u32::MAX;
-        let axis = self.axis(name, axis)?;
-        let backend = self.backend();
-        let x = Expr::load(self.numbers(name)?, Expr::index()).cast(self.dtype().accumulator());
-        let key = match x.dtype() {
-            d if d.is_float() => {
-                // Zeros of either sign are equal.
-                let zero = Expr::scalar(Scalar::from_i64(d, 0));
-                x.clone().eq(zero.clone()).select(zero, x)
-            }
-            DType::Bool => x.cast(DType::U32),
-            _ => x,
-        };
-        let levels = Levels::of(self)?;
-        let (stage, left) = levels.reduce(backend, name, (axis, axis), false)?;
-        let extreme = stage.reduce(backend, name, op, key.clone())?;
-        // Separate maps, so that the planner can store them where one kernel cannot bind all their inputs.
-        let own = |value: Expr| Expr::load(&Node::map(backend, name, levels.numbers(), value, &[]), Expr::index());
-        let is_found = |key: Expr, extreme: Expr| match key.dtype().is_float() {
-            // The extreme of a group with a NaN is NaN, which equals nothing.
-            true => {
-                let are_nan = key.clone().unary(UnaryOp::IsNan).and(extreme.clone().unary(UnaryOp::IsNan));
-                key.eq(extreme).binary(BinaryOp::Or, are_nan)
-            }
-            false => key.eq(extreme),
-        };
-        let found = own(is_found(key, Expr::load(&extreme, stage.target())));
-        let place = own(found.select(own(levels.place(axis)), Expr::u32(NONE)));
-        let first = Expr::load(&stage.reduce(backend, name, ReduceOp::Min, place)?, Expr::index());
-        let index = first.clone().eq(Expr::u32(NONE)).select(Expr::scalar(-1i64), first.cast(DType::I64));
-        left.tensor(backend, Node::map(backend, name, left.numbers(), index, &[]))
-    }
+/// Index along the axis of the first minimum (maximum); -1 where there are no values.
+fn arg_extreme(rec: Recorder<'_>, of: &Tensor, op: ReduceOp, axis: i64) -> Result<Tensor> {
+    /// Index of no value: the identity element of `Min`.
+    const NONE: u32 = u32::MAX;
+    let axis = rec.axis(of, axis)?;
+    let x = Expr::load(rec.numbers(of)?, Expr::index()).cast(of.dtype().accumulator());
+    let key = match x.dtype() {
+        d if d.is_float() => {
+            // Zeros of either sign are equal.
+            let zero = Expr::scalar(Scalar::from_i64(d, 0));
+            x.clone().eq(zero.clone()).select(zero, x)
+        }
+        DType::Bool => x.cast(DType::U32),
+        _ => x,
+    };
+    let levels = Levels::of(rec, of)?;
+    let (stage, left) = levels.reduce(rec, (axis, axis), false)?;
+    let extreme = stage.reduce(rec, op, key.clone())?;
+    // Separate maps, so that the planner can store them where one kernel cannot bind all their inputs.
+    let own = |value: Expr| Expr::load(&rec.map(levels.numbers(), value, &[]), Expr::index());
+    let is_found = |key: Expr, extreme: Expr| match key.dtype().is_float() {
+        // The extreme of a group with a NaN is NaN, which equals nothing.
+        true => {
+            let are_nan = key.clone().unary(UnaryOp::IsNan).and(extreme.clone().unary(UnaryOp::IsNan));
+            key.eq(extreme).binary(BinaryOp::Or, are_nan)
+        }
+        false => key.eq(extreme),
+    };
+    let found = own(is_found(key, Expr::load(&extreme, stage.target())));
+    let place = own(found.select(own(levels.place(axis)), Expr::u32(NONE)));
+    let first = Expr::load(&stage.reduce(rec, ReduceOp::Min, place)?, Expr::index());
+    let index = first.clone().eq(Expr::u32(NONE)).select(Expr::scalar(-1i64), first.cast(DType::I64));
+    left.tensor(rec, rec.map(left.numbers(), index, &[]))
 }

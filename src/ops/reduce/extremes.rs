@@ -1,11 +1,13 @@
 //! Minimum and maximum.
 
 use super::Reduction;
+use super::truth::truth;
 use crate::dtype::DType;
 use crate::element::Number;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::graph::scalar::Scalar;
 use crate::ops::IntoReduceAxes;
@@ -75,12 +77,12 @@ operations! {
 
 #[track_caller]
 fn reduce_min(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.reduce_extreme("reduce_min", ReduceOp::Min, &axis.into())
+    extreme(Recorder::new(x.backend(), "reduce_min"), x, ReduceOp::Min, &axis.into())
 }
 
 #[track_caller]
 fn reduce_max(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.reduce_extreme("reduce_max", ReduceOp::Max, &axis.into())
+    extreme(Recorder::new(x.backend(), "reduce_max"), x, ReduceOp::Max, &axis.into())
 }
 
 /// Converts the extreme `found` from its integer accumulator to `dtype`. An empty reduction gives the end of the
@@ -107,35 +109,32 @@ pub(in crate::ops) fn extreme_float(dtype: DType, op: ReduceOp, found: Expr) -> 
     found.clone().eq(none).select(end, found).cast(dtype)
 }
 
-impl Tensor {
-    /// Minimum or maximum.
-    #[track_caller]
-    fn reduce_extreme(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
-        let dtype = self.dtype();
-        if dtype == DType::Bool {
-            return self.reduce_truth(name, op, axes);
-        }
-        let wide = dtype.accumulator();
-        let x = Expr::load(self.numbers(name)?, Expr::index()).cast(wide);
-        let r = Reduction::new(name, self, axes)?;
-        if !dtype.is_float() {
-            return r.tensor(extreme_integer(dtype, r.fold(op, x)?));
-        }
-        if r.stages.is_empty() {
-            return r.tensor(x.cast(dtype));
-        }
-        let axes_from_front = axes.axes.resolve(name, self)?;
-        let ragged = self.ragged_rank();
-        let dense = axes.axes == Axes::All || ragged == 0 || axes_from_front.iter().all(|&a| a > ragged);
-        if dense {
-            return r.tensor(r.fold(Reducer::Extreme(op, Empty::Infinite), x)?.cast(dtype));
-        }
-        let found = extreme_float(dtype, op, r.fold(op, x)?);
-        if !(0..=ragged).all(|a| axes_from_front.contains(&a)) {
-            return r.tensor(found);
-        }
-        // Ragged axes are reduced first, to finite values. The dense reduction that follows is empty only without rows.
-        let infinite = Expr::scalar(op.identity(wide)).cast(dtype);
-        r.tensor(Expr::u32(0).lt(self.nrows_extent().expr()).select(found, infinite))
+/// Minimum or maximum.
+fn extreme(rec: Recorder<'_>, x: &Tensor, op: ReduceOp, axes: &ReduceAxes) -> Result<Tensor> {
+    let dtype = x.dtype();
+    if dtype == DType::Bool {
+        return truth(rec, x, op, axes);
     }
+    let wide = dtype.accumulator();
+    let value = Expr::load(rec.numbers(x)?, Expr::index()).cast(wide);
+    let r = Reduction::new(rec, x, axes)?;
+    if !dtype.is_float() {
+        return r.tensor(extreme_integer(dtype, r.fold(op, value)?));
+    }
+    if r.stages.is_empty() {
+        return r.tensor(value.cast(dtype));
+    }
+    let axes_from_front = rec.axes(x, &axes.axes)?;
+    let ragged = x.ragged_rank();
+    let dense = axes.axes == Axes::All || ragged == 0 || axes_from_front.iter().all(|&a| a > ragged);
+    if dense {
+        return r.tensor(r.fold(Reducer::Extreme(op, Empty::Infinite), value)?.cast(dtype));
+    }
+    let found = extreme_float(dtype, op, r.fold(op, value)?);
+    if !(0..=ragged).all(|a| axes_from_front.contains(&a)) {
+        return r.tensor(found);
+    }
+    // Ragged axes are reduced first, to finite values. The dense reduction that follows is empty only without rows.
+    let infinite = Expr::scalar(op.identity(wide)).cast(dtype);
+    r.tensor(Expr::u32(0).lt(x.nrows_extent().expr()).select(found, infinite))
 }

@@ -2,10 +2,10 @@
 
 use super::Reduction;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
@@ -118,44 +118,45 @@ operations! {
 #[track_caller]
 fn reduce_mean(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     let axes = axis.into();
-    mean_dtype("reduce_mean", x.dtype())?;
-    let r = Reduction::new("reduce_mean", x, &axes)?;
+    let rec = Recorder::new(x.backend(), "reduce_mean");
+    let dtype = mean_dtype(rec, x.dtype())?;
+    let r = Reduction::new(rec, x, &axes)?;
     if r.stages.is_empty() {
-        return r.tensor(Expr::load(x.numbers(r.op)?, Expr::index()).cast(mean_dtype(r.op, x.dtype())?));
+        return r.tensor(Expr::load(rec.numbers(x)?, Expr::index()).cast(dtype));
     }
     let (mean, _) = x.mean_of(&r)?;
-    r.tensor(mean.cast(mean_dtype(r.op, x.dtype())?))
+    r.tensor(mean.cast(dtype))
 }
 
 #[track_caller]
 fn reduce_variance(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    let dtype = mean_dtype("reduce_variance", x.dtype())?;
-    let r = Reduction::new("reduce_variance", x, &axis.into())?;
+    let rec = Recorder::new(x.backend(), "reduce_variance");
+    let dtype = mean_dtype(rec, x.dtype())?;
+    let r = Reduction::new(rec, x, &axis.into())?;
     r.tensor(x.variance_of(&r)?.cast(dtype))
 }
 
 #[track_caller]
 fn reduce_std(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    let dtype = mean_dtype("reduce_std", x.dtype())?;
-    let r = Reduction::new("reduce_std", x, &axis.into())?;
+    let rec = Recorder::new(x.backend(), "reduce_std");
+    let dtype = mean_dtype(rec, x.dtype())?;
+    let r = Reduction::new(rec, x, &axis.into())?;
     r.tensor(x.variance_of(&r)?.unary(UnaryOp::Math(MathFn::Sqrt)).cast(dtype))
 }
 
 /// Float dtype of the mean of values of `dtype`.
-#[track_caller]
-pub(in crate::ops) fn mean_dtype(op: &'static str, dtype: DType) -> Result<DType> {
+pub(in crate::ops) fn mean_dtype(rec: Recorder<'_>, dtype: DType) -> Result<DType> {
     match dtype {
         DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Ok(dtype),
         DType::U8 | DType::I8 | DType::U16 | DType::I16 => Ok(DType::F32),
         DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),
-        DType::Bool => Err(Error::unsupported(op, dtype, "cast it to a number")),
-        DType::Str => Err(Error::unsupported(op, dtype, "it needs numbers")),
+        DType::Bool => Err(rec.unsupported(dtype, "cast it to a number")),
+        DType::Str => Err(rec.unsupported(dtype, "it needs numbers")),
     }
 }
 
 /// Totals of the numbers `x` as floats of dtype `float`. `most` bounds the count of the numbers. Sums of integers are
 /// exact.
-#[track_caller]
 pub(in crate::ops) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &Expr, float: DType) -> Result<Expr> {
     Ok(match x.dtype() {
         narrow @ (DType::U8 | DType::I8 | DType::U16 | DType::I16) => {
@@ -186,10 +187,9 @@ pub(in crate::ops) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &E
 impl Tensor {
     /// The mean and the count of each result, as expressions in the result number. Both are in the accumulator of the
     /// mean's dtype.
-    #[track_caller]
-    fn mean_of(&self, r: &Reduction) -> Result<(Expr, Expr)> {
-        let float = mean_dtype(r.op, self.dtype())?.accumulator();
-        let x = Expr::load(self.numbers(r.op)?, Expr::index());
+    fn mean_of(&self, r: &Reduction<'_>) -> Result<(Expr, Expr)> {
+        let float = mean_dtype(r.rec, self.dtype())?.accumulator();
+        let x = Expr::load(r.rec.numbers(self)?, Expr::index());
         let count = r.count()?.cast(float);
         let most = r.stages.first().map_or(1, |s| s.numbers().capacity());
         let total = total(|value| r.fold(ReduceOp::Sum, value), most, &x, float)?;
@@ -197,22 +197,20 @@ impl Tensor {
     }
 
     /// The mean squared deviation from the mean, as an expression in the result number.
-    #[track_caller]
-    fn variance_of(&self, r: &Reduction) -> Result<Expr> {
-        let float = mean_dtype(r.op, self.dtype())?.accumulator();
+    fn variance_of(&self, r: &Reduction<'_>) -> Result<Expr> {
+        let float = mean_dtype(r.rec, self.dtype())?.accumulator();
         let number = |x: f64| Expr::scalar(Scalar::from_f64(float, x));
         // Scales by 1/4, so that no difference overflows.
-        let quarter = Expr::load(self.numbers(r.op)?, Expr::index()).cast(float).mul(number(0.25));
+        let quarter = Expr::load(r.rec.numbers(self)?, Expr::index()).cast(float).mul(number(0.25));
         if let Some(squares) = r.at_once(Reducer::Deviations, &quarter)? {
             return Ok(squares.mul(number(16.0)).quotient(r.count()?.cast(float)));
         }
         let (mean, count) = self.mean_of(r)?;
         let mean = r.stored(mean);
-        let x = Expr::load(self.numbers(r.op)?, Expr::index()).cast(mean.dtype());
+        let x = Expr::load(r.rec.numbers(self)?, Expr::index()).cast(mean.dtype());
         // Separate nodes, which are stored if their combined inputs exceed the bindings of the reduction.
-        let each = |value: Expr| -> Result<Expr> {
-            Ok(Expr::load(&Node::map(&r.backend, r.op, self.count()?, value, &[]), Expr::index()))
-        };
+        let each =
+            |value: Expr| -> Result<Expr> { Ok(Expr::load(&r.rec.map(r.rec.count(self)?, value, &[]), Expr::index())) };
         let target = each(r.target())?;
         let mut deviation = each(x.sub(Expr::load(&mean, target.clone())))?;
         if self.dtype().is_float() || self.dtype().size() == 8 {

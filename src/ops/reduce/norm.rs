@@ -4,6 +4,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::Averaged;
@@ -45,10 +46,11 @@ operations! {
 #[track_caller]
 fn reduce_euclidean_norm(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     const OP: &str = "reduce_euclidean_norm";
-    let float = mean_dtype(OP, input.dtype())?;
-    let r = Reduction::new(OP, input, &axis.into())?;
+    let rec = Recorder::new(input.backend(), OP);
+    let float = mean_dtype(rec, input.dtype())?;
+    let r = Reduction::new(rec, input, &axis.into())?;
     let wide = if float.size() < 4 { DType::F32 } else { float };
-    let x = Expr::load(input.numbers(OP)?, Expr::index()).cast(wide);
+    let x = Expr::load(rec.numbers(input)?, Expr::index()).cast(wide);
 
     let (bits, digits, exponents) = if wide == DType::F32 { (DType::U32, 23, 254) } else { (DType::U64, 52, 2046) };
     let word = |n: i64| Expr::scalar(Scalar::from_i64(bits, n));

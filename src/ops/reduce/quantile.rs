@@ -1,10 +1,10 @@
 //! Quantiles along an axis.
 
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::IntoReduceAxes;
 use crate::ops::operations;
@@ -79,12 +79,12 @@ operations! {
 
 #[track_caller]
 fn quantile(x: &Tensor, q: impl Into<Quantiles>, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.quantile_named("quantile", &q.into(), &axis.into())
+    quantile_of(Recorder::new(x.backend(), "quantile"), x, &q.into(), &axis.into())
 }
 
 #[track_caller]
 fn median(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.quantile_named("median", &Quantiles::One(0.5), &axis.into())
+    quantile_of(Recorder::new(x.backend(), "median"), x, &Quantiles::One(0.5), &axis.into())
 }
 
 /// Quantiles to compute: one, or several, which form a new innermost dimension.
@@ -133,62 +133,60 @@ impl Quantiles {
     }
 }
 
-impl Tensor {
-    #[track_caller]
-    fn quantile_named(&self, op: &'static str, quantiles: &Quantiles, axes: &ReduceAxes) -> Result<Self> {
-        if let Some(q) = quantiles.all().iter().find(|q| !(0.0..=1.0).contains(*q)) {
-            return Err(Error::argument(op, format!("q must lie between 0 and 1, but is {q}")));
-        }
-        let axis = axes.single(op, self)?;
-        let out = mean_dtype(op, self.dtype())?;
-        if let Err(hint) = self.backend().supports(out) {
-            return Err(Error::unsupported(op, out, hint));
-        }
-        // Dtypes narrower than f32 are computed in f32 and rounded once.
-        let wide = if out.size() == 8 { DType::F64 } else { DType::F32 };
-        let sorted = Sorted::new(op, self, axis.into(), axes.keep)?;
-        let float = |v: f64| Expr::scalar(Scalar::from_f64(wide, v));
-        let given = |q: f64| Expr::number(Scalar::from_f64(wide, q));
-        let (left, q, line) = match quantiles {
-            Quantiles::One(q) => (sorted.left.clone(), given(*q), Expr::index()),
-            Quantiles::Several(all) => {
-                let n = u32::try_from(all.len()).unwrap_or(u32::MAX);
-                let width = Expr::u32(n.max(1));
-                let place = Expr::index().rem(width.clone());
-                let chosen = all
-                    .iter()
-                    .enumerate()
-                    .fold(float(0.0), |others, (k, &q)| place.clone().eq(Expr::u32(k as u32)).select(given(q), others));
-                (sorted.left.clone().with_inner(n)?, chosen, Expr::index().div(width))
-            }
-        };
-        let one = Expr::u32(1);
-        let start = sorted.lines.rows().start(line.clone());
-        let len = sorted.lines.rows().start(line.add(one.clone())).sub(start.clone());
-        let value = |place: Expr| sorted.at(start.clone().add(place)).cast(wide);
-        let last = len.clone().max(one.clone()).sub(one.clone());
-        let rank = last.clone().cast(wide).mul(q);
-        let low = rank.clone().cast(DType::U32).min(last.clone());
-        let part = rank.sub(low.clone().cast(wide));
-        let (a, b) = (value(low.clone()), value(low.add(one).min(last.clone())));
-        // Halves of values whose difference overflows. Their scale is exact: one of them has a large exponent.
-        let overflows = b.clone().sub(a.clone()).unary(UnaryOp::IsFinite).not();
-        let [half, twice] = [0.5, 2.0].map(|scale| overflows.clone().select(float(scale), float(1.0)));
-        let (low_end, high_end) = (a.clone().mul(half.clone()), b.clone().mul(half));
-        // Interpolates from the nearer end, so that both ends are exact.
-        let span = high_end.clone().sub(low_end.clone());
-        let from_a = low_end.add(span.clone().mul(part.clone()));
-        let from_b = high_end.sub(span.mul(float(1.0).sub(part.clone())));
-        let between = part.clone().lt(float(0.5)).select(from_a, from_b).mul(twice);
-        // Every place between a number and an infinity is that infinity, between both infinities NaN.
-        let is_infinite = |x: &Expr| x.clone().unary(UnaryOp::IsInf);
-        let between = is_infinite(&a).or(is_infinite(&b)).select(a.clone().add(b.clone()), between);
-        let exact = part.eq(float(0.0)).or(a.clone().eq(b));
-        let found = exact.select(a, between);
-        // NaN sorts last: if any value is NaN, the last one is.
-        let greatest = value(last);
-        let found = greatest.clone().unary(UnaryOp::IsNan).select(greatest, found);
-        let found = len.eq(Expr::u32(0)).select(float(f64::NAN), found).cast(out);
-        left.tensor(self.backend(), Node::map(self.backend(), op, left.numbers(), found, &[]))
+/// Quantiles along one axis, interpolated between the two values around each.
+fn quantile_of(rec: Recorder<'_>, x: &Tensor, quantiles: &Quantiles, axes: &ReduceAxes) -> Result<Tensor> {
+    if let Some(q) = quantiles.all().iter().find(|q| !(0.0..=1.0).contains(*q)) {
+        return Err(rec.argument(format!("q must lie between 0 and 1, but is {q}")));
     }
+    let axis = rec.at(axes.single(rec.op, x))?;
+    let out = mean_dtype(rec, x.dtype())?;
+    if let Err(hint) = rec.backend.supports(out) {
+        return Err(rec.unsupported(out, hint));
+    }
+    // Dtypes narrower than f32 are computed in f32 and rounded once.
+    let wide = if out.size() == 8 { DType::F64 } else { DType::F32 };
+    let sorted = Sorted::new(rec, x, axis.into(), axes.keep)?;
+    let float = |v: f64| Expr::scalar(Scalar::from_f64(wide, v));
+    let given = |q: f64| Expr::number(Scalar::from_f64(wide, q));
+    let (left, q, line) = match quantiles {
+        Quantiles::One(q) => (sorted.left.clone(), given(*q), Expr::index()),
+        Quantiles::Several(all) => {
+            let n = u32::try_from(all.len()).unwrap_or(u32::MAX);
+            let width = Expr::u32(n.max(1));
+            let place = Expr::index().rem(width.clone());
+            let chosen = all
+                .iter()
+                .enumerate()
+                .fold(float(0.0), |others, (k, &q)| place.clone().eq(Expr::u32(k as u32)).select(given(q), others));
+            (sorted.left.clone().with_inner(rec, n)?, chosen, Expr::index().div(width))
+        }
+    };
+    let one = Expr::u32(1);
+    let start = sorted.lines.rows().start(line.clone());
+    let len = sorted.lines.rows().start(line.add(one.clone())).sub(start.clone());
+    let value = |place: Expr| sorted.at(start.clone().add(place)).cast(wide);
+    let last = len.clone().max(one.clone()).sub(one.clone());
+    let rank = last.clone().cast(wide).mul(q);
+    let low = rank.clone().cast(DType::U32).min(last.clone());
+    let part = rank.sub(low.clone().cast(wide));
+    let (a, b) = (value(low.clone()), value(low.add(one).min(last.clone())));
+    // Halves of values whose difference overflows. Their scale is exact: one of them has a large exponent.
+    let overflows = b.clone().sub(a.clone()).unary(UnaryOp::IsFinite).not();
+    let [half, twice] = [0.5, 2.0].map(|scale| overflows.clone().select(float(scale), float(1.0)));
+    let (low_end, high_end) = (a.clone().mul(half.clone()), b.clone().mul(half));
+    // Interpolates from the nearer end, so that both ends are exact.
+    let span = high_end.clone().sub(low_end.clone());
+    let from_a = low_end.add(span.clone().mul(part.clone()));
+    let from_b = high_end.sub(span.mul(float(1.0).sub(part.clone())));
+    let between = part.clone().lt(float(0.5)).select(from_a, from_b).mul(twice);
+    // Every place between a number and an infinity is that infinity, between both infinities NaN.
+    let is_infinite = |x: &Expr| x.clone().unary(UnaryOp::IsInf);
+    let between = is_infinite(&a).or(is_infinite(&b)).select(a.clone().add(b.clone()), between);
+    let exact = part.eq(float(0.0)).or(a.clone().eq(b));
+    let found = exact.select(a, between);
+    // NaN sorts last: if any value is NaN, the last one is.
+    let greatest = value(last);
+    let found = greatest.clone().unary(UnaryOp::IsNan).select(greatest, found);
+    let found = len.eq(Expr::u32(0)).select(float(f64::NAN), found).cast(out);
+    left.tensor(rec, rec.map(left.numbers(), found, &[]))
 }

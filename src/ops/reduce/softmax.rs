@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Rows;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::reducer::{Empty, Reducer};
 use crate::integer::Integer;
 use crate::math::MathFn;
@@ -154,9 +155,10 @@ fn log_softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
 #[track_caller]
 fn reduce_logsumexp(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     const OP: &str = "reduce_logsumexp";
+    let rec = Recorder::new(input.backend(), OP);
     Takes::Floats.check(OP, input.dtype())?;
-    let x = Expr::load(input.numbers(OP)?, Expr::index()).cast(input.dtype().accumulator());
-    let r = Reduction::new(OP, input, &axis.into())?;
+    let x = Expr::load(rec.numbers(input)?, Expr::index()).cast(input.dtype().accumulator());
+    let r = Reduction::new(rec, input, &axis.into())?;
     if let Some((most, sum)) = greatest_and_sum(&x, &r)? {
         let most = Expr::load(&r.stored(most), Expr::index());
         let finite = math(MathFn::Log, sum).add(most.clone());
@@ -205,7 +207,7 @@ fn l2_normalize(tensor: &Tensor, axis: impl Integer, epsilon: f64) -> Result<Ten
 /// Both are expressions in the result number, and come from one reduction (online softmax). `None` if the axes need
 /// several reductions.
 #[track_caller]
-fn greatest_and_sum(x: &Expr, r: &Reduction) -> Result<Option<(Expr, Expr)>> {
+fn greatest_and_sum(x: &Expr, r: &Reduction<'_>) -> Result<Option<(Expr, Expr)>> {
     let (most, sum) = (r.at_once(Reducer::Greatest, x)?, r.at_once(Reducer::SumOfExps, x)?);
     Ok(most.zip(sum))
 }
@@ -213,7 +215,7 @@ fn greatest_and_sum(x: &Expr, r: &Reduction) -> Result<Option<(Expr, Expr)>> {
 /// The floats `x` minus the maximum of their group along one axis; and the sums of the exponentials of these
 /// differences, an expression in the result number.
 #[track_caller]
-fn shifted(x: Expr, r: &Reduction) -> Result<(Expr, Expr)> {
+fn shifted(x: Expr, r: &Reduction<'_>) -> Result<(Expr, Expr)> {
     let (most, sum) = greatest_and_sum(&x, r)?.expect("bug: one axis is one reduction");
     Ok((x.sub(Expr::load(&r.stored(most), r.target())), sum))
 }
@@ -238,10 +240,10 @@ impl Magnitudes {
 impl Tensor {
     /// The floats in their accumulator dtype, and the reduction along one axis.
     #[track_caller]
-    fn along(&self, op: &'static str, axis: i64) -> Result<(Expr, Reduction)> {
+    fn along(&self, op: &'static str, axis: i64) -> Result<(Expr, Reduction<'_>)> {
         Takes::Floats.check(op, self.dtype())?;
         let x = Expr::load(self.numbers(op)?, Expr::index()).cast(self.dtype().accumulator());
-        Ok((x, Reduction::new(op, self, &ReduceAxes::from(axis))?))
+        Ok((x, Reduction::new(Recorder::new(self.backend(), op), self, &ReduceAxes::from(axis))?))
     }
 
     /// The tensor of these numbers in this layout. As in TensorFlow, rows that are known to hold no values become one row

@@ -2,9 +2,10 @@
 
 use super::Reduction;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
 use crate::ops::operations;
@@ -71,24 +72,21 @@ operations! {
 
 #[track_caller]
 fn reduce_sum(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.reduce_arithmetic("reduce_sum", ReduceOp::Sum, &axis.into())
+    arithmetic(Recorder::new(x.backend(), "reduce_sum"), x, ReduceOp::Sum, &axis.into())
 }
 
 #[track_caller]
 fn reduce_prod(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.reduce_arithmetic("reduce_prod", ReduceOp::Prod, &axis.into())
+    arithmetic(Recorder::new(x.backend(), "reduce_prod"), x, ReduceOp::Prod, &axis.into())
 }
 
-impl Tensor {
-    /// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.
-    #[track_caller]
-    fn reduce_arithmetic(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
-        let dtype = self.dtype();
-        if dtype == DType::Bool {
-            return Err(Error::unsupported(name, dtype, "cast it to a number, or use reduce_all or reduce_any"));
-        }
-        let x = Expr::load(self.numbers(name)?, Expr::index());
-        let r = Reduction::new(name, self, axes)?;
-        r.tensor(r.fold(op, x.cast(dtype.accumulator()))?.cast(dtype))
+/// Sum or product in the accumulator; narrow integers wrap in its low bits, narrow floats round once.
+fn arithmetic(rec: Recorder<'_>, x: &Tensor, op: ReduceOp, axes: &ReduceAxes) -> Result<Tensor> {
+    let dtype = x.dtype();
+    if dtype == DType::Bool {
+        return Err(rec.unsupported(dtype, "cast it to a number, or use reduce_all or reduce_any"));
     }
+    let value = Expr::load(rec.numbers(x)?, Expr::index());
+    let r = Reduction::new(rec, x, axes)?;
+    r.tensor(r.fold(op, value.cast(dtype.accumulator()))?.cast(dtype))
 }

@@ -6,6 +6,7 @@ use crate::element::Number;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoReduceAxes;
 use crate::ops::operations;
 use crate::ops::options::ReduceAxes;
@@ -68,21 +69,18 @@ operations! {
 
 #[track_caller]
 fn reduce_all(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.reduce_truth("reduce_all", ReduceOp::Min, &axis.into())
+    truth(Recorder::new(x.backend(), "reduce_all"), x, ReduceOp::Min, &axis.into())
 }
 
 #[track_caller]
 fn reduce_any(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
-    x.reduce_truth("reduce_any", ReduceOp::Max, &axis.into())
+    truth(Recorder::new(x.backend(), "reduce_any"), x, ReduceOp::Max, &axis.into())
 }
 
-impl Tensor {
-    /// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.
-    #[track_caller]
-    pub(super) fn reduce_truth(&self, name: &'static str, op: ReduceOp, axes: &ReduceAxes) -> Result<Self> {
-        let x = Expr::load(self.numbers(name)?, Expr::index());
-        let r = Reduction::new(name, self, axes)?;
-        let truth = r.fold(op, x.cast(DType::Bool).cast(DType::U32))?;
-        r.tensor(truth.ne(Expr::u32(0)))
-    }
+/// Logical AND or OR of the values as bools, as the minimum or maximum of 0 and 1.
+pub(super) fn truth(rec: Recorder<'_>, x: &Tensor, op: ReduceOp, axes: &ReduceAxes) -> Result<Tensor> {
+    let value = Expr::load(rec.numbers(x)?, Expr::index());
+    let r = Reduction::new(rec, x, axes)?;
+    let truth = r.fold(op, value.cast(DType::Bool).cast(DType::U32))?;
+    r.tensor(truth.ne(Expr::u32(0)))
 }

@@ -92,7 +92,7 @@ impl Tensor {
         let location = caller();
         let is_larger = || {
             let what = "the first one is larger".into();
-            Error::Shape { op, lhs: self.shape_text(), rhs: shape.to_string(), what, location }
+            Error::Shape { op, lhs: self.shape_text(), rhs: shape.text(), what, location }
         };
         // Checked first, so that nothing is computed for shapes that cannot match.
         if self.rank() > shape.rank() {

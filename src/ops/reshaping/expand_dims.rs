@@ -3,6 +3,7 @@
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::ops::operations;
@@ -72,7 +73,7 @@ impl Tensor {
             return Self::new(backend, parts, Some(Extent::known(1)), inner, self.values_ref().clone());
         };
         if axis == 0 {
-            return self.under(single_row(backend, op, self.nrows_extent())?);
+            return self.under(single_row(Recorder::new(backend, op), self.nrows_extent())?);
         }
         if axis > parts.len() {
             inner.insert(axis - 1 - parts.len(), Size::Const(1));

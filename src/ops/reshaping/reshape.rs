@@ -199,17 +199,11 @@ impl Tensor {
             _ if own == new => {}
             (Some(a), Some(b)) if a != b => {
                 let what = format!("there are {a} values, but {b} fit into the new shape");
-                return Err(Error::Shape {
-                    op,
-                    lhs: self.shape_text(),
-                    rhs: shape.to_string(),
-                    what,
-                    location: caller(),
-                });
+                return Err(Error::Shape { op, lhs: self.shape_text(), rhs: shape.text(), what, location: caller() });
             }
             (Some(_), Some(_)) => {}
             _ => {
-                let check = Check::new(op, format!("the values do not fit into the new shape {shape}"));
+                let check = Check::new(op, format!("the values do not fit into the new shape {}", shape.text()));
                 asserts.push(Node::assert(self.backend(), Extent::known(1), own.expr().eq(new.expr()), check));
             }
         }

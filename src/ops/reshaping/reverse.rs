@@ -1,13 +1,14 @@
 //! Reversal of dimensions.
 
 use crate::element::Element;
-use crate::error::{Result, on_behalf};
+use crate::error::Result;
 use crate::graph::expr::Expr;
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoAxes;
 use crate::ops::operations;
 use crate::record::rows::Repeats;
 use crate::shape::width_of;
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Reversal of dimensions.
@@ -40,19 +41,18 @@ operations! {
 
 #[track_caller]
 fn reverse(tensor: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
-    const OP: &str = "reverse";
-    let axes = axes.into().resolve(OP, tensor)?;
-    on_behalf(|| axes.into_iter().try_fold(tensor.clone(), |x, axis| x.reverse_axis(OP, axis)))
+    let rec = Recorder::new(tensor.backend(), "reverse");
+    let axes = rec.axes(tensor, &axes.into())?;
+    axes.into_iter().try_fold(tensor.clone(), |x, axis| x.reverse_axis(rec, axis))
 }
 
 impl Tensor {
-    #[track_caller]
-    fn reverse_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
+    fn reverse_axis(&self, rec: Recorder<'_>, axis: usize) -> Result<Self> {
         let one = Expr::u32(1);
         let Some(above) = axis.checked_sub(1) else {
             let rows = self.nrows_extent();
             let from = rows.expr().sub(one).sub(Expr::index());
-            return self.take_rows(op, rows, from, Repeats::Never, &[]);
+            return self.take_rows(rec, rows, from, Repeats::Never, &[]);
         };
         if above >= self.ragged_rank() {
             let (len, below) =
@@ -63,17 +63,17 @@ impl Tensor {
             let mirrored = element.sub(place.clone()).add(Expr::size(&len.sub(1)).sub(place));
             let pick = Pick::From(self.values_ref(), mirrored.mul(width).add(number));
             let bound = BytesBound::AtMost(self.values_ref().bytes_size());
-            let values = Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, &[])?;
-            return self.holding(values);
+            let values = rec.rearranged(&rec.count(self)?, &pick, bound, &[])?;
+            return rec.at(self.holding(values));
         }
         let (outer, inner) = (self.outer().cloned(), self.inner().clone());
         let (kept, below) = self.partitions().split_at(axis);
-        let rows = Self::new(self.backend(), below.to_vec(), outer, inner, self.values_ref().clone())?;
+        let rows = rec.tensor(below.to_vec(), outer, inner, self.values_ref().clone())?;
         let part = &self.partitions()[above];
         let (row, place) = (part.row_of(Expr::index()), part.offset_of(Expr::index()));
         let from = part.within(row.clone(), part.length(row).sub(one).sub(place));
-        let rows = rows.take_rows(op, part.nvals_extent().clone(), from, Repeats::Never, &[])?;
+        let rows = rows.take_rows(rec, part.nvals_extent().clone(), from, Repeats::Never, &[])?;
         let parts = kept.iter().chain(rows.partitions()).cloned().collect();
-        Self::new(self.backend(), parts, rows.outer().cloned(), rows.inner().clone(), rows.values_ref().clone())
+        rec.tensor(parts, rows.outer().cloned(), rows.inner().clone(), rows.values_ref().clone())
     }
 }

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::axis_rows::AxisRows;
 use crate::record::by_key::ByKey;
@@ -46,34 +47,32 @@ operations! {
 
 #[track_caller]
 fn transpose_rows(x: &Tensor) -> Result<Tensor> {
-    const OP: &str = "transpose_rows";
-    let along = AxisRows::new(OP, x, 1)?;
-    let (backend, rows, at) = (x.backend(), &along.rows, Expr::index());
+    let rec = Recorder::new(x.backend(), "transpose_rows");
+    let along = AxisRows::new(rec, x, 1)?;
+    let (rows, at) = (&along.rows, Expr::index());
     let (count, nrows) = (rows.nvals_extent().clone(), rows.nrows_extent());
     let (columns, from) = match (rows.uniform_size(), nrows.as_known()) {
         (Some(len), Some(_)) => {
             let by = Expr::size(&nrows.size().max(1));
             let from = at.clone().rem(by.clone()).mul(Expr::size(len)).add(at.div(by));
-            (RowPartition::uniform(nrows.size(), Extent::of(len.clone()))?, from)
+            (rec.uniform_rows(nrows.size(), Extent::of(len.clone()))?, from)
         }
         _ => {
             let ncolumns = match rows.uniform_size() {
                 // Also where there are no rows.
                 Some(len) => Extent::of(len.clone()),
-                None => longest(backend, OP, rows)?,
+                None => longest(rec, rows)?,
             };
-            let by = ByKey::new(backend, OP, &count, rows.offset_of(at.clone()), &ncolumns)?;
-            let (columns, ncolumns, _) = by.rows();
-            let columns = match columns {
+            let by = ByKey::new(rec, &count, rows.offset_of(at.clone()), &ncolumns)?;
+            let columns = by.rows(1);
+            let columns = match columns.rows {
                 // There are no elements, so no rows: ragged like all other results.
-                Rows::Uniform(_) => RowPartition::from_host_splits(backend, OP, vec![0])?,
-                Rows::Splits(splits) => {
-                    RowPartition::from_splits_node(splits.clone(), ncolumns.clone(), count.size().clone())
-                }
+                Rows::Uniform(_) => rec.at(RowPartition::from_host_splits(rec.backend, rec.op, vec![0]))?,
+                Rows::Splits(splits) => RowPartition::from_splits_node(splits, columns.nrows, count.size().clone()),
             };
             (columns.with_nvals(count.clone()), Expr::load(by.order(), at))
         }
     };
-    let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
+    let elements = along.elements.take_rows(rec, count, from, Repeats::Never, &[])?;
     along.with(columns, &elements)
 }

@@ -1,9 +1,9 @@
 //! The window of elements around each element of a row.
 
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
 use crate::ops::operations;
@@ -12,7 +12,7 @@ use crate::ops::scan::row_shift::fill_value;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::record::axis_rows::AxisRows;
 use crate::shape::{RowPartition, width_of};
-use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor};
 
 operations! {
     /// Windows around elements.
@@ -61,23 +61,22 @@ fn context_windows<'a>(
     fill: impl IntoOperand<'a>,
     axis: impl Integer,
 ) -> Result<Tensor> {
-    const OP: &str = "context_windows";
-    let fill = fill_value(OP, fill.into(), x.dtype())?;
-    x.contexts(OP, context.into(), fill, axis.saturating_i64())
+    let rec = Recorder::new(x.backend(), "context_windows");
+    let fill = fill_value(rec, fill.into(), x.dtype())?;
+    x.contexts(rec, context.into(), fill, axis.saturating_i64())
 }
 
 impl Tensor {
     /// [`Tensor::context_windows`] of an operation with another name.
-    #[track_caller]
-    pub(crate) fn contexts(&self, op: &'static str, context: Context, fill: Fill, axis: i64) -> Result<Self> {
-        let size = Extent::known_u64(op, non_negative(op, "the size of the window", context.size)?)?.capacity();
+    pub(crate) fn contexts(&self, rec: Recorder<'_>, context: Context, fill: Fill, axis: i64) -> Result<Self> {
+        let size = rec.known(rec.at(non_negative(rec.op, "the size of the window", context.size))?)?.capacity();
         if size == 0 {
-            return Err(Error::argument(op, "the size of the window must be at least 1, but is 0"));
+            return Err(rec.argument("the size of the window must be at least 1, but is 0"));
         }
-        let along = AxisRows::new(op, self, axis)?;
+        let along = AxisRows::new(rec, self, axis)?;
         along.check_uniform_elements()?;
         let rows = &along.rows;
-        let width = Expr::size(&along.elements.numbers_per_row()?);
+        let width = Expr::size(&rec.at(along.elements.numbers_per_row())?);
         let (place, number) = (Expr::index().div(width.clone()), Expr::index().rem(width.clone()));
         let (element, item) = (place.clone().div(Expr::u32(size)), place.rem(Expr::u32(size)));
         let (inside, from) = neighbour(&along, context.start.unwrap_or(0), size, &element, &item);
@@ -88,16 +87,16 @@ impl Tensor {
         let lengths = lengths.chain(along.elements.inner().sizes()).cloned();
         let inner: Vec<Size> = std::iter::once(size.into()).chain(lengths).collect();
         let outer = rows.nvals_extent();
-        let count = outer.times_size(op, &width_of(&inner))?;
-        let values = Values::rearranged(self.backend(), op, &count, &pick, BytesBound::Unknown, &[])?;
-        let windows = Self::new(self.backend(), Vec::new(), Some(outer.clone()), inner, values)?;
-        let windows = if uniform == 0 { windows } else { windows.inner_to_partitions(1 + uniform)? };
+        let count = rec.times_size(outer, &width_of(&inner))?;
+        let values = rec.rearranged(&count, &pick, BytesBound::Unknown, &[])?;
+        let windows = rec.tensor(Vec::new(), Some(outer.clone()), inner, values)?;
+        let windows = if uniform == 0 { windows } else { rec.at(windows.inner_to_partitions(1 + uniform))? };
         along.with(rows.clone(), &windows)
     }
 }
 
 /// Whether the row of `element` has the element `start + item` positions after it, and the position of that element.
-fn neighbour(along: &AxisRows, start: i64, size: u32, element: &Expr, item: &Expr) -> (Expr, Expr) {
+fn neighbour(along: &AxisRows<'_>, start: i64, size: u32, element: &Expr, item: &Expr) -> (Expr, Expr) {
     let rows = &along.rows;
     let offset = rows.offset_of(element.clone());
     let rest = |offset: Expr| rows.length(rows.row_of(element.clone())).sub(offset);

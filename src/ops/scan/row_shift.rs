@@ -2,10 +2,10 @@
 
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Element};
-use crate::error::{Error, Result, here, on_behalf};
+use crate::error::{Result, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
@@ -17,7 +17,7 @@ use crate::record::levels::Levels;
 use crate::record::operand::Operand;
 use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor};
 
 operations! {
     /// Differences, shifts, rotations and positions along an axis.
@@ -124,9 +124,9 @@ operations! {
 
 #[track_caller]
 fn diff(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    const OP: &str = "diff";
-    Takes::Numbers.check(OP, x.dtype())?;
-    let rows = AxisRows::new(OP, x, axis.saturating_i64())?;
+    let rec = Recorder::new(x.backend(), "diff");
+    rec.at(Takes::Numbers.check(rec.op, x.dtype()))?;
+    let rows = AxisRows::new(rec, x, axis.saturating_i64())?;
     rows.check_uniform_elements()?;
     let part = |start, stop| {
         let mut index = vec![Index::ALL; rows.axis];
@@ -139,10 +139,10 @@ fn diff(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
 
 #[track_caller]
 fn shift<'a>(x: &Tensor, by: impl Integer, fill: impl IntoOperand<'a>, axis: impl Integer) -> Result<Tensor> {
-    const OP: &str = "shift";
+    let rec = Recorder::new(x.backend(), "shift");
     let by = by.saturating_i64();
-    let fill = fill_value(OP, fill.into(), x.dtype())?;
-    let along = AxisRows::new(OP, x, axis.saturating_i64())?;
+    let fill = fill_value(rec, fill.into(), x.dtype())?;
+    let along = AxisRows::new(rec, x, axis.saturating_i64())?;
     along.check_uniform_elements()?;
     // A greater distance than any row is long moves out all of it.
     let away = Expr::u32(u32::try_from(by.unsigned_abs()).unwrap_or(u32::MAX));
@@ -162,16 +162,16 @@ fn shift<'a>(x: &Tensor, by: impl Integer, fill: impl IntoOperand<'a>, axis: imp
     };
     let taken = Pick::From(x.values_ref(), from.mul(width).add(number));
     let pick = Pick::either(ok, taken, Pick::Fill(fill));
-    let values = Values::rearranged(x.backend(), OP, &x.count()?, &pick, BytesBound::Unknown, &[])?;
+    let values = rec.rearranged(&x.count()?, &pick, BytesBound::Unknown, &[])?;
     x.holding(values)
 }
 
 #[track_caller]
 fn roll(x: &Tensor, by: impl Integer, axis: impl Integer) -> Result<Tensor> {
-    const OP: &str = "roll";
+    let rec = Recorder::new(x.backend(), "roll");
     let by = by.saturating_i64();
-    let away = Expr::u32(distance(OP, by)?);
-    let along = AxisRows::new(OP, x, axis.saturating_i64())?;
+    let away = Expr::u32(distance(rec, by)?);
+    let along = AxisRows::new(rec, x, axis.saturating_i64())?;
     let rows = &along.rows;
     let element = Expr::index();
     let row = rows.row_of(element.clone());
@@ -187,33 +187,30 @@ fn roll(x: &Tensor, by: impl Integer, axis: impl Integer) -> Result<Tensor> {
     };
     let from = rows.within(row, offset.lt(split).select(back, front));
     let count = rows.nvals_extent().clone();
-    let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
+    let elements = along.elements.take_rows(rec, count, from, Repeats::Never, &[])?;
     along.with(rows.clone(), &elements)
 }
 
 #[track_caller]
 fn local_index(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    const OP: &str = "local_index";
-    let axis = x.axis(OP, axis.saturating_i64())?;
-    let position = Levels::of(x)?.place(axis).cast(DType::I64);
-    x.with_value_node(Node::map(x.backend(), OP, x.count()?, position, &[]))
+    let rec = Recorder::new(x.backend(), "local_index");
+    let axis = rec.axis(x, axis.saturating_i64())?;
+    let position = Levels::of(rec, x)?.place(axis).cast(DType::I64);
+    x.with_value_node(rec.map(x.count()?, position, &[]))
 }
 
 /// The number that a fill value is, or an error for a tensor.
-#[track_caller]
-pub(crate) fn fill_value(op: &'static str, fill: Operand<'_>, dtype: DType) -> Result<Fill> {
-    match fill.of_dtype(op, dtype)? {
+pub(crate) fn fill_value(rec: Recorder<'_>, fill: Operand<'_>, dtype: DType) -> Result<Fill> {
+    match rec.at(fill.of_dtype(rec.op, dtype))? {
         Operand::Value(fill) => Ok(fill),
-        Operand::Tensor(_) => Err(Error::argument(op, "the fill value must be one number or string, not a tensor")),
+        Operand::Tensor(_) => Err(rec.argument("the fill value must be one number or string, not a tensor")),
     }
 }
 
 /// The magnitude of a distance of rows, as a position.
-#[track_caller]
-fn distance(op: &'static str, by: i64) -> Result<u32> {
+fn distance(rec: Recorder<'_>, by: i64) -> Result<u32> {
     u32::try_from(by.unsigned_abs())
-        .map_err(|_| Error::argument(op, format!("the distance must be below 2^32 in magnitude, but is {by}")))
-        .map_err(here())
+        .map_err(|_| rec.argument(format!("the distance must be below 2^32 in magnitude, but is {by}")))
 }
 
 impl Tensor {

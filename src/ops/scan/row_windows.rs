@@ -1,9 +1,10 @@
 //! Sliding windows over rows, and rows padded to a minimum length.
 
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::extent::{Extent, upper_bound};
+use crate::graph::extent::upper_bound;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
 use crate::ops::IntoOperand;
@@ -12,7 +13,7 @@ use crate::ops::scan::row_shift::fill_value;
 use crate::record::axis_rows::AxisRows;
 use crate::record::rows::Repeats;
 use crate::shape::{RowPartition, width_of};
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Sliding windows and padding of rows.
@@ -77,27 +78,27 @@ operations! {
 
 #[track_caller]
 fn sliding_windows(x: &Tensor, size: impl Integer, axis: impl Integer) -> Result<Tensor> {
-    const OP: &str = "sliding_windows";
-    let size = Extent::known_u64(OP, non_negative(OP, "size", size)?)?.capacity();
+    let rec = Recorder::new(x.backend(), "sliding_windows");
+    let size = rec.known(non_negative(rec.op, "size", size)?)?.capacity();
     if size == 0 {
-        return Err(Error::argument(OP, "size must be at least 1, but is 0"));
+        return Err(rec.argument("size must be at least 1, but is 0"));
     }
-    let along = AxisRows::new(OP, x, axis.saturating_i64())?;
+    let along = AxisRows::new(rec, x, axis.saturating_i64())?;
     let (rows, at) = (&along.rows, Expr::index());
     let fewer = Expr::u32(size - 1);
     let length = rows.length(at.clone()).max(fewer.clone()).sub(fewer);
     let lengths = rows.known_lengths().map(|(a, b)| (a.saturating_sub(size - 1), b.saturating_sub(size - 1)));
     let windows = along.resized(length, rows.nvals_extent().size().clone())?.with_lengths(lengths);
-    let items = RowPartition::uniform(size, windows.nvals_extent().clone())?;
+    let items = rec.uniform_rows(size, windows.nvals_extent().clone())?;
     let (window, item) = (at.clone().div(Expr::u32(size)), at.rem(Expr::u32(size)));
     let offset = windows.offset_of(window.clone()).add(item);
     let from = rows.within(windows.row_of(window), offset);
     let count = items.nvals_extent().clone();
-    let elements = along.elements.take_rows(OP, count, from, Repeats::Maybe, &[])?;
+    let elements = along.elements.take_rows(rec, count, from, Repeats::Maybe, &[])?;
     let are_inner = elements.partitions().is_empty();
     let mut elements = elements.under(items)?;
     if are_inner {
-        elements = elements.partitions_to_inner(OP, 0)?;
+        elements = rec.at(elements.partitions_to_inner(rec.op, 0))?;
     }
     along.with(windows, &elements)
 }
@@ -109,10 +110,10 @@ fn pad_rows<'a>(
     fill: impl IntoOperand<'a>,
     axis: impl Integer,
 ) -> Result<Tensor> {
-    const OP: &str = "pad_rows";
-    let least = Extent::known_u64(OP, non_negative(OP, "min_length", min_length)?)?.capacity();
-    let fill = fill_value(OP, fill.into(), x.dtype())?;
-    let along = AxisRows::new(OP, x, axis.saturating_i64())?;
+    let rec = Recorder::new(x.backend(), "pad_rows");
+    let least = rec.known(non_negative(rec.op, "min_length", min_length)?)?.capacity();
+    let fill = fill_value(rec, fill.into(), x.dtype())?;
+    let along = AxisRows::new(rec, x, axis.saturating_i64())?;
     along.check_uniform_elements()?;
     let (rows, at) = (&along.rows, Expr::index());
     let length = rows.length(at.clone()).max(Expr::u32(least));
@@ -128,9 +129,9 @@ fn pad_rows<'a>(
     let uniform = along.elements.ragged_rank();
     let lengths = along.elements.partitions().iter().filter_map(RowPartition::uniform_size);
     let inner: Vec<Size> = lengths.chain(along.elements.inner().sizes()).cloned().collect();
-    let count = padded.nvals_extent().times_size(OP, &width_of(&inner))?;
-    let values = Values::rearranged(x.backend(), OP, &count, &pick, BytesBound::Unknown, &[])?;
+    let count = rec.times_size(padded.nvals_extent(), &width_of(&inner))?;
+    let values = rec.rearranged(&count, &pick, BytesBound::Unknown, &[])?;
     let outer = Some(padded.nvals_extent().clone());
-    let elements = Tensor::new(x.backend(), Vec::new(), outer, inner, values)?;
+    let elements = rec.tensor(Vec::new(), outer, inner, values)?;
     along.with(padded, &elements.inner_to_partitions(uniform)?)
 }

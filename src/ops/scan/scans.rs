@@ -4,8 +4,8 @@ use crate::dtype::DType;
 use crate::element::Arithmetic;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::operations;
 use crate::ops::options::ScanAxis;
@@ -153,6 +153,7 @@ fn cummin(x: &Tensor, axis: impl Into<ScanAxis>) -> Result<Tensor> {
 impl Tensor {
     #[track_caller]
     fn cumulate(&self, name: &'static str, along: ScanAxis, op: ReduceOp) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), name);
         let axis = self.axis(name, along.axis)?;
         let scan = RowScan { op, exclusive: along.exclusive, reverse: along.reversed };
         let dtype = self.dtype();
@@ -164,8 +165,8 @@ impl Tensor {
         if count.capacity() == 0 {
             return Ok(self.clone());
         }
-        let (stage, _) = Levels::of(self)?.reduce(self.backend(), name, (axis, axis), false)?;
-        let result = stage.scan(self.backend(), name, x, &scan)?.cast(dtype);
-        self.with_value_node(Node::map(self.backend(), name, count, result, &[]))
+        let (stage, _) = Levels::of(rec, self)?.reduce(rec, (axis, axis), false)?;
+        let result = stage.scan(rec, x, &scan)?.cast(dtype);
+        self.with_value_node(rec.map(count, result, &[]))
     }
 }

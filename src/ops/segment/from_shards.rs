@@ -2,9 +2,9 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::rows::Repeats;
 use crate::tensor::Tensor;
@@ -65,7 +65,8 @@ fn from_shards(shards: &[impl AsRef<Tensor>], strategy: ShardStrategy) -> Result
         shard.as_ref().check_table(OP)?;
     }
     let table = Tensor::concat(shards, 0).map_err(|e| e.of(OP))?;
-    let (backend, all, n) = (table.backend(), table.nrows_extent(), shards.len() as u32);
+    let rec = Recorder::new(table.backend(), OP);
+    let (all, n) = (table.nrows_extent(), shards.len() as u32);
     let sizes: Vec<Extent> = shards.iter().map(|shard| shard.as_ref().nrows_extent()).collect();
     let mut asserts = Vec::new();
     for (k, size) in (0..n).zip(&sizes) {
@@ -74,14 +75,14 @@ fn from_shards(shards: &[impl AsRef<Tensor>], strategy: ShardStrategy) -> Result
                 let wanted = all / n + u32::from(k < all % n);
                 if size != wanted {
                     let what = format!("shard {k} of {n} must have {wanted} of the {all} rows, but has {size}");
-                    return Err(Error::argument(OP, what));
+                    return Err(rec.argument(what));
                 }
             }
             _ => {
                 let more = Expr::u32(k).lt(all.expr().rem(Expr::u32(n))).select(Expr::u32(1), Expr::u32(0));
                 let wanted = all.expr().div(Expr::u32(n)).add(more);
-                let check = Check::new(OP, format!("shard {k} of {n} has not its share of the rows"));
-                asserts.push(Node::assert(backend, Extent::known(1), size.expr().eq(wanted), check));
+                let check = rec.check(format!("shard {k} of {n} has not its share of the rows"));
+                asserts.push(rec.assert(Extent::known(1), size.expr().eq(wanted), check));
             }
         }
     }
@@ -92,5 +93,5 @@ fn from_shards(shards: &[impl AsRef<Tensor>], strategy: ShardStrategy) -> Result
     let (shard, place) = (row.clone().rem(n.clone()), row.div(n.clone()));
     let (each, more) = (all.expr().div(n.clone()), all.expr().rem(n));
     let from = shard.clone().mul(each).add(shard.min(more)).add(place);
-    table.take_rows(OP, all, from, Repeats::Never, &asserts)
+    table.take_rows(rec, all, from, Repeats::Never, &asserts)
 }

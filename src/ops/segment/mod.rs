@@ -10,9 +10,10 @@ pub(super) mod segment_ids;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::{Extent, read_u32_if};
-use crate::graph::node::{Node, Rows};
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
@@ -36,10 +37,9 @@ pub(crate) enum Aggregate {
 impl Aggregate {
     /// The aggregates of the numbers `x`, of which there are at most `most`. `reduce` reduces the numbers of each
     /// result, and `count` is how many each result has.
-    #[track_caller]
     pub(crate) fn of(
         self,
-        op: &'static str,
+        rec: Recorder<'_>,
         x: Expr,
         most: u32,
         count: &Expr,
@@ -50,7 +50,7 @@ impl Aggregate {
             let by = match self {
                 Self::Min => ReduceOp::Min,
                 Self::Max => ReduceOp::Max,
-                _ => return Err(Error::unsupported(op, dtype, "cast it to a number")),
+                _ => return Err(rec.unsupported(dtype, "cast it to a number")),
             };
             return Ok(reduce(by, x.cast(DType::U32))?.ne(Expr::u32(0)));
         }
@@ -60,7 +60,7 @@ impl Aggregate {
             Self::Min => ReduceOp::Min,
             Self::Max => ReduceOp::Max,
             Self::Mean | Self::SqrtN => {
-                let (dtype, float) = (mean_dtype(op, dtype)?, mean_dtype(op, dtype)?.accumulator());
+                let (dtype, float) = (mean_dtype(rec, dtype)?, mean_dtype(rec, dtype)?.accumulator());
                 let (total, count) = (total(|x| reduce(ReduceOp::Sum, x), most, &x, float)?, count.clone().cast(float));
                 let root = |n: Expr| n.unary(UnaryOp::Math(MathFn::Sqrt));
                 return Ok(total.quotient(if self == Self::SqrtN { root(count) } else { count }).cast(dtype));
@@ -149,8 +149,9 @@ impl Segments {
         if num_segments < 0 {
             return Err(Error::argument(op, format!("num_segments must not be negative, but is {num_segments}")));
         }
+        let rec = Recorder::new(backend, op);
         let width = data.inner()[ids.inner().len().min(data.inner().len())..].iter().product();
-        let num = number_of_keys(op, num_segments as u64, width)?;
+        let num = number_of_keys(rec, num_segments as u64, width)?;
         let mut asserts = same_prefix(op, data, ids)?;
         let id = id_of(op, ids)?;
         let inside = in_range(&id, num.expr(), num.capacity());
@@ -168,16 +169,16 @@ impl Segments {
         };
         let key = Node::map(backend, op, count.clone(), key, &asserts);
         let key = Expr::load(&key, Expr::index());
-        let mut keys = ByKey::new(backend, op, &count, key, &num)?.in_tiles(backend, op, &count);
+        let mut keys = ByKey::new(rec, &count, key, &num)?.in_tiles(rec, &count);
         let (mut parts, mut outer): (Vec<RowPartition>, _) = (Vec::new(), num);
         for below in &data.partitions()[ids.ragged_rank()..] {
             // A result row is as long as its longest member.
-            let longest = keys.reduce(backend, op, ReduceOp::Max, 1, &below.length(Expr::index()))?;
+            let longest = keys.reduce(rec, ReduceOp::Max, 1, &below.length(Expr::index()))?;
             let capacity = below.nvals_extent().size();
-            let part = RowPartition::from_lengths(backend, op, &outer, Expr::load(&longest, Expr::index()), capacity)?;
+            let part = rec.rows_of_lengths(&outer, Expr::load(&longest, Expr::index()), capacity)?;
             let key = part.within(keys.key(below.row_of(Expr::index())), below.offset_of(Expr::index()));
             outer = part.nvals_extent().clone();
-            keys = ByKey::new(backend, op, below.nvals_extent(), key, &outer)?;
+            keys = ByKey::new(rec, below.nvals_extent(), key, &outer)?;
             parts.push(part);
         }
         let inner = data.inner()[ids.inner().len()..].to_vec();
@@ -186,20 +187,19 @@ impl Segments {
 
     #[track_caller]
     fn aggregate(self, op: &'static str, data: &Tensor, what: Aggregate) -> Result<Tensor> {
-        let backend = data.backend();
+        let rec = Recorder::new(data.backend(), op);
         let width: u32 = self.inner.iter().product();
         let x = Expr::load(data.numbers(op)?, Expr::index());
         let count = self.keys.count(Expr::index().div(Expr::u32(width.max(1))));
-        let reduce =
-            |by, value: Expr| Ok(Expr::load(&self.keys.reduce(backend, op, by, width, &value)?, Expr::index()));
-        let mut value = what.of(op, x, data.count()?.capacity(), &count, reduce)?;
+        let reduce = |by, value: Expr| Ok(Expr::load(&self.keys.reduce(rec, by, width, &value)?, Expr::index()));
+        let mut value = what.of(rec, x, data.count()?.capacity(), &count, reduce)?;
         if data.ragged_rank() == 0 && matches!(what, Aggregate::Mean | Aggregate::SqrtN) {
             value = Aggregate::or_zero(value, count);
         }
-        let numbers = self.outer.times(op, u64::from(width))?;
+        let numbers = rec.times(&self.outer, width)?;
         // The values carry the conditions as well, for results that would not check them otherwise.
-        let values = Node::map(backend, op, numbers, value, &self.asserts);
-        Tensor::new(backend, self.parts, Some(self.outer), self.inner, Values::Numbers(values))
+        let values = rec.map(numbers, value, &self.asserts);
+        rec.tensor(self.parts, Some(self.outer), self.inner, Values::Numbers(values))
     }
 }
 
@@ -230,12 +230,12 @@ impl Tensor {
     ) -> Result<Self> {
         /// Clamp for ids: beyond every segment, below the sentinel of the search.
         const MOST: u32 = u32::MAX - 3;
-        let backend = self.backend();
+        let rec = Recorder::new(self.backend(), op);
         let (1, 0, Some(count)) = (ids.rank(), ids.ragged_rank(), ids.outer()) else {
-            return Err(Error::argument(op, format!("ids must be a vector, but their shape is {}", ids.shape_text())));
+            return Err(rec.argument(format!("ids must be a vector, but their shape is {}", ids.shape_text())));
         };
         if self.ragged_rank() > 0 {
-            return Err(Error::argument(op, "data must be dense; unsorted_segment_* take ragged data"));
+            return Err(rec.argument("data must be dense; unsorted_segment_* take ragged data"));
         }
         let mut asserts = same_prefix(op, self, ids)?;
         let id = id_of(op, ids)?;
@@ -243,20 +243,19 @@ impl Tensor {
         let before = id.at(&Expr::index().sub(Expr::u32(1)));
         // Ascending ids are negative only if the first one is.
         let ok = first.select(is_negative(&id).not(), before.le(id.clone()));
-        asserts.push(Node::assert(backend, count.clone(), ok, Check::new(op, "segment ids must ascend from 0 on")));
+        asserts.push(rec.assert(count.clone(), ok, rec.check("segment ids must ascend from 0 on")));
         let key = |at: Expr| {
             let id = id.at(&at);
             in_range(&id, Expr::u32(MOST), MOST).select(id.cast(DType::U32), Expr::u32(MOST))
         };
         let segments = match num_segments {
             Some(n) if n < 0 => {
-                return Err(Error::argument(op, format!("num_segments must not be negative, but is {n}")));
+                return Err(rec.argument(format!("num_segments must not be negative, but is {n}")));
             }
             Some(n) => {
-                let n = Extent::given_u64(op, n as u64)?;
+                let n = rec.given(n as u64)?;
                 let inside = in_range(&id, n.expr(), n.capacity()).or(is_negative(&id));
-                let check = Check::new(op, "segment ids must be below num_segments");
-                asserts.push(Node::assert(backend, count.clone(), inside, check));
+                asserts.push(rec.assert(count.clone(), inside, rec.check("segment ids must be below num_segments")));
                 n
             }
             None if count.capacity() == 0 => Extent::known(0),
@@ -264,27 +263,26 @@ impl Tensor {
                 // The outermost size of a dense result that only the device knows: waits for it.
                 let last = key(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
                 let segments = count.expr().eq(Expr::u32(0)).select(Expr::u32(0), last);
-                Extent::given(read_u32_if(backend, op, segments, &asserts)?)
+                Extent::given(rec.read_if(segments, &asserts)?)
             }
         };
-        let below = counts_below(backend, op, count, key)?;
-        let entries = segments.plus(op, &Extent::known(1))?;
-        let splits = Node::map(backend, op, entries, Expr::row_of(&below, Expr::index()), &asserts);
+        let below = rec.at(counts_below(rec.backend, op, count, key))?;
+        let entries = rec.plus(&segments, &Extent::known(1))?;
+        let splits = rec.map(entries, Expr::row_of(&below, Expr::index()), &asserts);
         let part = RowPartition::from_splits_node(splits, segments.clone(), count.size()).with_nvals(count.clone());
         let width = self.width();
         let x = Expr::load(self.numbers(op)?, Expr::index());
         let members = part.length(Expr::index().div(Expr::u32(width.max(1))));
-        let rows: &Rows = part.rows();
-        let reduce = |by, value| {
-            let node = reduce_rows(backend, op, by, (rows, &segments), count, width, value)?;
+        let reduce = |by: ReduceOp, value| {
+            let node = reduce_rows(rec, by, part.domain(width), value)?;
             Ok(Expr::load(&node, Expr::index()))
         };
-        let mut value = what.of(op, x, self.count()?.capacity(), &members, reduce)?;
+        let mut value = what.of(rec, x, self.count()?.capacity(), &members, reduce)?;
         if matches!(what, Aggregate::Mean | Aggregate::SqrtN | Aggregate::Min | Aggregate::Max) {
             value = Aggregate::or_zero(value, members);
         }
         // The values carry the conditions as well, for results that would not check them otherwise.
-        let values = Node::map(backend, op, segments.times(op, u64::from(width))?, value, &asserts);
-        Self::new(backend, Vec::new(), Some(segments), self.inner().clone(), Values::Numbers(values))
+        let values = rec.map(rec.times(&segments, width)?, value, &asserts);
+        rec.tensor(Vec::new(), Some(segments), self.inner().clone(), Values::Numbers(values))
     }
 }

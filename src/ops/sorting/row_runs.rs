@@ -3,13 +3,12 @@
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::{Element, Number};
-use crate::error::{Error, Result, caller};
-use crate::graph::backend::BackendRef;
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
-use crate::ops::indexing::mask::kept_positions;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::sorting::sort::Sorted;
 use crate::record::axis_rows::AxisRows;
@@ -112,47 +111,45 @@ operations! {
 
 #[track_caller]
 fn split_where(x: &Tensor, begins: &impl AsRef<Tensor>) -> Result<Tensor> {
-    const OP: &str = "split_where";
-    let begins = begins.as_ref();
-    Device::check_same(OP, x.backend(), begins.backend())?;
+    let (rec, begins) = (Recorder::new(x.backend(), "split_where"), begins.as_ref());
+    rec.at(Device::check_same(rec.op, x.backend(), begins.backend()))?;
     if begins.dtype() != DType::Bool {
-        return Err(Error::unsupported(OP, begins.dtype(), "the condition must be of bools; compare first"));
+        return Err(rec.unsupported(begins.dtype(), "the condition must be of bools; compare first"));
     }
-    let (along, asserts) = x.along_innermost_of(OP, begins)?;
-    let flag = Expr::load(begins.numbers(OP)?, Expr::index());
-    let runs = Runs::new(x.backend(), OP, &along.rows, flag, &asserts)?;
-    runs.over(&along, &along.elements)
+    let (along, asserts) = along_innermost_of(rec, x, begins)?;
+    let flag = Expr::load(rec.numbers(begins)?, Expr::index());
+    let runs = Runs::new(rec, &along.rows, flag, &asserts)?;
+    runs.over(rec, &along, &along.elements)
 }
 
 #[track_caller]
 fn run_lengths(x: &Tensor) -> Result<(Tensor, Tensor)> {
-    const OP: &str = "run_lengths";
-    let numbers = x.numbers(OP)?;
-    let along = AxisRows::innermost(OP, x)?;
+    let rec = Recorder::new(x.backend(), "run_lengths");
+    let numbers = rec.numbers(x)?;
+    let along = AxisRows::innermost(rec, x)?;
     let (at, one) = (Expr::index(), Expr::u32(1));
     let previous = at.clone().max(one.clone()).sub(one);
     let begins = differ(Expr::load(numbers, at.clone()), Expr::load(numbers, previous));
-    let runs = Runs::new(x.backend(), OP, &along.rows, begins, &[])?;
-    let values = runs.tensor(OP, &along, Expr::load(numbers, Expr::load(&runs.first, at.clone())))?;
-    let lengths = runs.tensor(OP, &along, runs.members.length(at).cast(DType::I64))?;
+    let runs = Runs::new(rec, &along.rows, begins, &[])?;
+    let values = runs.tensor(rec, &along, Expr::load(numbers, Expr::load(&runs.first, at.clone())))?;
+    let lengths = runs.tensor(rec, &along, runs.members.length(at).cast(DType::I64))?;
     Ok((values, lengths))
 }
 
 #[track_caller]
 fn group_by_key(x: &Tensor, keys: &impl AsRef<Tensor>) -> Result<(Tensor, Tensor)> {
-    const OP: &str = "group_by_key";
-    let keys = keys.as_ref();
-    Device::check_same(OP, x.backend(), keys.backend())?;
-    let (along, asserts) = x.along_innermost_of(OP, keys)?;
-    let sorted = Sorted::new(OP, keys, (-1).into(), false)?;
+    let (rec, keys) = (Recorder::new(x.backend(), "group_by_key"), keys.as_ref());
+    rec.at(Device::check_same(rec.op, x.backend(), keys.backend()))?;
+    let (along, asserts) = along_innermost_of(rec, x, keys)?;
+    let sorted = Sorted::new(rec, keys, (-1).into(), false)?;
     let (at, one) = (Expr::index(), Expr::u32(1));
     let previous = at.clone().max(one.clone()).sub(one);
     let begins = differ(sorted.at(at.clone()), sorted.at(previous));
-    let runs = Runs::new(x.backend(), OP, &along.rows, begins, &asserts)?;
-    let keys = runs.tensor(OP, &along, sorted.at(Expr::load(&runs.first, at.clone())))?;
+    let runs = Runs::new(rec, &along.rows, begins, &asserts)?;
+    let keys = runs.tensor(rec, &along, sorted.at(Expr::load(&runs.first, at.clone())))?;
     let (count, from) = (along.rows.nvals_extent().clone(), sorted.order.at(&at));
-    let elements = along.elements.take_rows(OP, count, from, Repeats::Never, &[])?;
-    Ok((keys, runs.over(&along, &elements)?))
+    let elements = along.elements.take_rows(rec, count, from, Repeats::Never, &[])?;
+    Ok((keys, runs.over(rec, &along, &elements)?))
 }
 
 /// Runs of successive elements of a row, of one element or more each.
@@ -167,27 +164,20 @@ struct Runs {
 
 impl Runs {
     /// The runs of `rows` that begin where `begins` holds, an expression in the element, and at the start of each row.
-    #[track_caller]
-    fn new(
-        backend: &BackendRef,
-        op: &'static str,
-        rows: &RowPartition,
-        begins: Expr,
-        asserts: &[Node],
-    ) -> Result<Self> {
+    fn new(rec: Recorder<'_>, rows: &RowPartition, begins: Expr, asserts: &[Node]) -> Result<Self> {
         let at = Expr::index();
         let count = rows.nvals_extent();
         let is_first = at.clone().eq(rows.start(rows.row_of(at.clone())));
         // The conditions are attached to the flags, on which everything below depends.
-        let flags = Node::map(backend, op, count.clone(), is_first.or(begins), asserts);
-        let marks = RankBitmap::new(backend, op, count, Expr::load(&flags, at.clone()));
+        let flags = rec.map(count.clone(), is_first.or(begins), asserts);
+        let marks = RankBitmap::new(rec.backend, rec.op, count, Expr::load(&flags, at.clone()));
         let starts = marks.rank(&rows.start(at.clone()));
-        let grouped = RowPartition::from_starts(backend, op, rows.nrows_extent(), &starts, count.size(), &[])?;
+        let grouped = rec.rows_of_starts(rows.nrows_extent(), &starts, count.size(), &[])?;
         let grouped = grouped.with_lengths(rows.known_lengths().map(|(a, b)| (a.min(1), b)));
         let found = grouped.nvals_extent();
-        let first = kept_positions(backend, op, &marks, found);
+        let first = rec.kept(&marks, found.clone());
         let start = at.clone().lt(found.expr()).select(Expr::load(&first, at), count.expr());
-        let members = RowPartition::from_starts(backend, op, found, &start, count.size(), &[])?;
+        let members = rec.rows_of_starts(found, &start, count.size(), &[])?;
         let members = members.with_nvals(count.clone());
         Ok(Self {
             members: members.with_lengths(rows.known_lengths().map(|(_, b)| (1.min(b), b))),
@@ -202,41 +192,35 @@ impl Runs {
     }
 
     /// A tensor of one number per run, below the partitions above the axis.
-    #[track_caller]
-    fn tensor(&self, op: &'static str, along: &AxisRows, value: Expr) -> Result<Tensor> {
-        let (backend, count) = (along.elements.backend(), self.count().clone());
-        let values = Values::Numbers(Node::map(backend, op, count.clone(), value, &[]));
-        Tensor::new(backend, along.partitions(self.rows.clone()), Some(count), [], values)
+    fn tensor(&self, rec: Recorder<'_>, along: &AxisRows<'_>, value: Expr) -> Result<Tensor> {
+        let count = self.count().clone();
+        let values = Values::Numbers(rec.map(count.clone(), value, &[]));
+        rec.tensor(along.partitions(self.rows.clone()), Some(count), [], values)
     }
 
     /// `elements` below the partition into runs and the partitions above the axis.
-    #[track_caller]
-    fn over(&self, along: &AxisRows, elements: &Tensor) -> Result<Tensor> {
+    fn over(&self, rec: Recorder<'_>, along: &AxisRows<'_>, elements: &Tensor) -> Result<Tensor> {
         let mut parts = along.partitions(self.rows.clone());
         parts.push(self.members.clone());
         parts.extend(elements.partitions().iter().cloned());
         let (outer, inner) = (elements.outer().cloned(), elements.inner().clone());
-        Tensor::new(elements.backend(), parts, outer, inner, elements.values_ref().clone())
+        rec.tensor(parts, outer, inner, elements.values_ref().clone())
     }
 }
 
-impl Tensor {
-    /// This tensor's rows along the innermost axis of `other`, whose dimensions must be the first of this tensor; with
-    /// the conditions.
-    #[track_caller]
-    fn along_innermost_of(&self, op: &'static str, other: &Self) -> Result<(AxisRows, Vec<Node>)> {
-        let rank = other.rank();
-        if rank == 0 || rank > self.rank() {
-            let what = match rank {
-                0 => "a scalar has no rows".into(),
-                _ => format!("{rank} dimensions for the first of {}", self.rank()),
-            };
-            return Err(Error::Shape { op, lhs: self.shape_text(), rhs: other.shape_text(), what, location: caller() });
-        }
-        let along = AxisRows::new(op, self, rank as i64 - 1)?;
-        let asserts = along.agrees(&AxisRows::innermost(op, other)?)?;
-        Ok((along, asserts))
+/// The rows of `x` along the innermost axis of `other`, whose dimensions must be the first of `x`; with the conditions.
+fn along_innermost_of<'a>(rec: Recorder<'a>, x: &Tensor, other: &Tensor) -> Result<(AxisRows<'a>, Vec<Node>)> {
+    let rank = other.rank();
+    if rank == 0 || rank > x.rank() {
+        let what = match rank {
+            0 => "a scalar has no rows".into(),
+            _ => format!("{rank} dimensions for the first of {}", x.rank()),
+        };
+        return Err(rec.shape(x.shape_text(), other.shape_text(), what));
     }
+    let along = AxisRows::new(rec, x, rank as i64 - 1)?;
+    let asserts = along.agrees(&AxisRows::innermost(rec, other)?)?;
+    Ok((along, asserts))
 }
 
 impl<T: Element> RaggedTensor<T> {

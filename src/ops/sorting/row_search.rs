@@ -3,10 +3,10 @@
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Number;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::operations;
 use crate::ops::options::Sought;
@@ -53,30 +53,24 @@ operations! {
 
 #[track_caller]
 fn searchsorted<'a>(tensor: &Tensor, values: impl Into<Sought<'a>>) -> Result<Tensor> {
-    const OP: &str = "searchsorted";
+    let rec = Recorder::new(tensor.backend(), "searchsorted");
     let Sought { values, right } = values.into();
-    Takes::Numbers.check(OP, tensor.dtype())?;
-    Device::check_same(OP, tensor.backend(), values.backend())?;
+    rec.at(Takes::Numbers.check(rec.op, tensor.dtype()))?;
+    rec.at(Device::check_same(rec.op, tensor.backend(), values.backend()))?;
     if tensor.dtype() != values.dtype() {
-        return Err(Error::DTypes { op: OP, lhs: tensor.dtype(), rhs: values.dtype(), location: caller() });
+        return Err(Error::DTypes { op: rec.op, lhs: tensor.dtype(), rhs: values.dtype(), location: rec.location });
     }
     if tensor.rank() != values.rank() {
         let what = "the ranks must be equal".into();
-        return Err(Error::Shape {
-            op: OP,
-            lhs: tensor.shape_text(),
-            rhs: values.shape_text(),
-            what,
-            location: caller(),
-        });
+        return Err(rec.shape(tensor.shape_text(), values.shape_text(), what));
     }
-    let (x, v) = (AxisRows::innermost(OP, tensor)?, AxisRows::innermost(OP, values)?);
+    let (x, v) = (AxisRows::innermost(rec, tensor)?, AxisRows::innermost(rec, values)?);
     let asserts = x.agrees_above(&v)?;
     let at = Expr::index();
     let row = v.rows.row_of(at.clone());
     let (start, length) = (x.rows.start(row.clone()), x.rows.length(row));
-    let sought = Expr::load(values.numbers(OP)?, at);
-    let numbers = tensor.numbers(OP)?;
+    let sought = Expr::load(rec.numbers(values)?, at);
+    let numbers = rec.numbers(tensor)?;
     let longest = x.rows.known_lengths().map_or(u32::MAX, |(_, longest)| longest);
     let longest = longest.min(x.rows.nvals_extent().capacity());
     // Number of elements known to come before the value. A multiple of 4 steps, so that few plans differ.
@@ -92,7 +86,7 @@ fn searchsorted<'a>(tensor: &Tensor, values: impl Into<Sought<'a>>) -> Result<Te
         before = next.clone().le(length.clone()).and(comes_before).select(next, before);
     }
     let position = before.cast(DType::I64);
-    values.with_value_node(Node::map(tensor.backend(), OP, values.count()?, position, &asserts))
+    values.with_value_node(rec.map(values.count()?, position, &asserts))
 }
 
 /// Whether `a` comes before `b` in the order of a sort, in which NaN is last.

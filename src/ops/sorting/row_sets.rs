@@ -4,16 +4,14 @@ use crate::dtype::DType;
 use crate::element::{Element, Number};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
-use crate::ops::indexing::mask::kept_positions;
 use crate::ops::reshaping::concat::check_alike;
 use crate::ops::sorting::sort::Sorted;
 use crate::record::operand::Operand;
 use crate::record::sort_key::differ;
-use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 use crate::ops::operations;
@@ -137,17 +135,17 @@ operations! {
 
 #[track_caller]
 fn set_union(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.as_sets("set_union", other, SetOp::Union)
+    x.as_sets(Recorder::new(x.backend(), "set_union"), other, SetOp::Union)
 }
 
 #[track_caller]
 fn set_intersection(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.as_sets("set_intersection", other, SetOp::Intersection)
+    x.as_sets(Recorder::new(x.backend(), "set_intersection"), other, SetOp::Intersection)
 }
 
 #[track_caller]
 fn set_difference(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.as_sets("set_difference", other, SetOp::Difference)
+    x.as_sets(Recorder::new(x.backend(), "set_difference"), other, SetOp::Difference)
 }
 
 #[track_caller]
@@ -185,22 +183,20 @@ impl Tensor {
     /// group of equal values keeps one element or none, which a comparison of neighbours decides: the first of this
     /// tensor's. A union concatenates this tensor's rows first and keeps the first of a group. The others concatenate
     /// them last: the first of a group is this tensor's if the other row lacks the value.
-    #[track_caller]
-    fn as_sets(&self, op: &'static str, other: &impl AsRef<Self>, set_op: SetOp) -> Result<Self> {
+    fn as_sets(&self, rec: Recorder<'_>, other: &impl AsRef<Self>, set_op: SetOp) -> Result<Self> {
         let other = other.as_ref();
         if self.dtype() == DType::Str || other.dtype() == DType::Str {
-            return Err(Error::unsupported(op, DType::Str, "it needs numbers; hash the strings"));
+            return Err(rec.unsupported(DType::Str, "it needs numbers; hash the strings"));
         }
         if self.rank() == 0 {
-            return Err(Error::argument(op, "a scalar has no rows"));
+            return Err(rec.argument("a scalar has no rows"));
         }
-        let backend = self.backend();
         // Before the operands change places.
-        check_alike(op, &[self, other])?;
+        rec.at(check_alike(rec.op, &[self, other]))?;
         let both = if set_op == SetOp::Union { [self, other] } else { [other, self] };
-        let both = Self::concatenated(op, &both, -1)?;
-        let (along, others) = (AxisRows::innermost(op, &both)?, AxisRows::innermost(op, other)?);
-        let sorted = Sorted::new(op, &both, (-1).into(), false)?;
+        let both = rec.at(Self::concatenated(rec.op, &both, -1))?;
+        let (along, others) = (AxisRows::innermost(rec, &both)?, AxisRows::innermost(rec, other)?);
+        let sorted = Sorted::new(rec, &both, (-1).into(), false)?;
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (rows, count) = (&along.rows, along.rows.nvals_extent());
         let row = rows.row_of(at.clone());
@@ -217,20 +213,20 @@ impl Tensor {
             SetOp::Intersection => begins.not().and(is_own(at.clone())).and(is_own(previous).not()),
             SetOp::Difference => begins.and(is_own(at.clone())),
         };
-        let marks = RankBitmap::new(backend, op, count, keep);
+        let marks = RankBitmap::new(rec.backend, rec.op, count, keep);
         let (rows, stay) = if along.axis == 0 {
             (None, marks.total())
         } else {
             let start = marks.rank(&rows.start(at.clone()));
-            let kept = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, count.size(), &[])?;
+            let kept = rec.rows_of_starts(rows.nrows_extent(), &start, count.size(), &[])?;
             let kept = kept.with_lengths(rows.known_lengths().map(|(_, longest)| (0, longest)));
             let stay = kept.nvals_extent().clone();
             (Some(kept), stay)
         };
-        let place = kept_positions(backend, op, &marks, &stay);
+        let place = rec.kept(&marks, stay.clone());
         let value = sorted.at(Expr::load(&place, at));
-        let values = Values::Numbers(Node::map(backend, op, stay.clone(), value, &[]));
+        let values = Values::Numbers(rec.map(stay.clone(), value, &[]));
         let parts = rows.map_or_else(Vec::new, |rows| along.partitions(rows));
-        Self::new(backend, parts, Some(stay), [], values)
+        rec.tensor(parts, Some(stay), [], values)
     }
 }

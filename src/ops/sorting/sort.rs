@@ -2,9 +2,9 @@
 
 use crate::dtype::DType;
 use crate::element::Number;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::SortAxis;
 use crate::record::levels::Levels;
@@ -80,19 +80,20 @@ operations! {
 #[track_caller]
 fn sort(x: &Tensor, axis: impl Into<SortAxis>) -> Result<Tensor> {
     const OP: &str = "sort";
-    Sorted::new(OP, x, axis.into(), false)?.values(OP, x)
+    Sorted::new(Recorder::new(x.backend(), OP), x, axis.into(), false)?.values(x)
 }
 
 #[track_caller]
 fn argsort(x: &Tensor, axis: impl Into<SortAxis>) -> Result<Tensor> {
     const OP: &str = "argsort";
-    Sorted::new(OP, x, axis.into(), false)?.indices(OP, x)
+    Sorted::new(Recorder::new(x.backend(), OP), x, axis.into(), false)?.indices(x)
 }
 
 /// The lines of a tensor along an axis, in sorted order.
-pub(crate) struct Sorted {
+pub(crate) struct Sorted<'a> {
+    rec: Recorder<'a>,
     /// The lines.
-    pub(crate) lines: Lines,
+    pub(crate) lines: Lines<'a>,
     /// The place before the sort of the number at place `Index` in sorted order.
     pub(crate) order: Expr,
     /// The numbers, as an expression in their position.
@@ -103,16 +104,14 @@ pub(crate) struct Sorted {
     pub(crate) axis: usize,
 }
 
-impl Sorted {
-    #[track_caller]
-    pub(crate) fn new(op: &'static str, x: &Tensor, axis: SortAxis, keep: bool) -> Result<Self> {
-        Self::first(op, x, axis, keep, u32::MAX)
+impl<'a> Sorted<'a> {
+    pub(crate) fn new(rec: Recorder<'a>, x: &Tensor, axis: SortAxis, keep: bool) -> Result<Self> {
+        Self::first(rec, x, axis, keep, u32::MAX)
     }
 
     /// As [`Self::new`], with the first `k` places of each line only; the others are unspecified.
-    #[track_caller]
     pub(crate) fn first(
-        op: &'static str,
+        rec: Recorder<'a>,
         x: &Tensor,
         SortAxis { axis, descending }: SortAxis,
         keep: bool,
@@ -121,20 +120,20 @@ impl Sorted {
         let node = match x.dtype() {
             DType::Str => {
                 let hint = "it needs numbers; look the strings up in a table, or hash them, and sort what that gives";
-                return Err(Error::unsupported(op, DType::Str, hint));
+                return Err(rec.unsupported(DType::Str, hint));
             }
-            _ => x.numbers(op)?,
+            _ => rec.numbers(x)?,
         };
-        let axis = x.axis(op, axis)?;
-        let levels = Levels::of(x)?;
-        let (stage, left) = levels.reduce(x.backend(), op, (axis, axis), keep)?;
-        let lines = Lines::new(x.backend(), op, &levels, &stage, axis)?;
+        let axis = rec.axis(x, axis)?;
+        let levels = Levels::of(rec, x)?;
+        let (stage, left) = levels.reduce(rec, (axis, axis), keep)?;
+        let lines = Lines::new(rec, &levels, &stage, axis)?;
         let value = Expr::load(node, Expr::index());
         let order = match lines.first(&value, descending, k) {
             Some(first) => first?,
             None => Expr::load(&lines.order(&value, descending), Expr::index()),
         };
-        Ok(Self { lines, order, value, left, axis })
+        Ok(Self { rec, lines, order, value, left, axis })
     }
 
     /// The number at place `at` in sorted order.
@@ -143,17 +142,21 @@ impl Sorted {
     }
 
     /// The tensor in sorted order.
-    #[track_caller]
-    pub(crate) fn values(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
+    pub(crate) fn values(&self, x: &Tensor) -> Result<Tensor> {
         let value = self.at(self.lines.place().clone());
-        x.with_value_node(Node::map(x.backend(), op, x.count()?, value, &[]))
+        self.tensor(x, value)
     }
 
     /// The index of each sorted number along the axis before the sort.
-    #[track_caller]
-    pub(crate) fn indices(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
+    pub(crate) fn indices(&self, x: &Tensor) -> Result<Tensor> {
         let place = self.lines.place();
         let index = self.lines.along(self.order.at(place), place);
-        x.with_value_node(Node::map(x.backend(), op, x.count()?, index.cast(DType::I64), &[]))
+        self.tensor(x, index.cast(DType::I64))
+    }
+
+    /// The tensor with the layout of `x` and these numbers.
+    fn tensor(&self, x: &Tensor, value: Expr) -> Result<Tensor> {
+        let count = self.rec.count(x)?;
+        self.rec.at(x.with_value_node(self.rec.map(count, value, &[])))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::element::Number;
 use crate::error::{Error, Result};
+use crate::graph::recorder::Recorder;
 use crate::integer::{Integer, saturating_u32};
 use crate::ops::indexing::index::Index;
 use crate::ops::operations;
@@ -48,7 +49,7 @@ operations! {
 fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Tensor)> {
     let (k, axis) = (saturating_u32("top_k", "k", k)?, axis.saturating_i64());
     const OP: &str = "top_k";
-    let sorted = Sorted::first(OP, x, descending(axis), false, k)?;
+    let sorted = Sorted::first(Recorder::new(x.backend(), OP), x, descending(axis), false, k)?;
     let below = x.partitions().get(sorted.axis..).unwrap_or_default();
     if below.iter().any(|p| p.uniform_length().is_none()) {
         let what = format!(
@@ -61,5 +62,5 @@ fn top_k(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<(Tensor, Ten
     let first = Index::Slice { start: None, stop: Some(i64::from(k)), step: 1 };
     let mut index = vec![Index::Slice { start: None, stop: None, step: 1 }; sorted.axis];
     index.push(first);
-    Ok((sorted.values(OP, x)?.slice(&index)?, sorted.indices(OP, x)?.slice(&index)?))
+    Ok((sorted.values(x)?.slice(&index)?, sorted.indices(x)?.slice(&index)?))
 }

@@ -2,15 +2,15 @@
 
 use crate::dtype::DType;
 use crate::element::Number;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::ops::sorting::sort::Sorted;
 use crate::record::sort_key::differ;
-use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
@@ -98,46 +98,45 @@ operations! {
 #[track_caller]
 fn unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    Ok(Runs::new("unique", x, axis)?.tensors(x)?.0)
+    Ok(Runs::new(Recorder::new(x.backend(), "unique"), x, axis)?.tensors(x)?.0)
 }
 
 #[track_caller]
 fn unique_with_counts(x: &Tensor, axis: impl Integer) -> Result<(Tensor, Tensor)> {
     let axis = axis.saturating_i64();
-    Runs::new("unique_with_counts", x, axis)?.tensors(x)
+    Runs::new(Recorder::new(x.backend(), "unique_with_counts"), x, axis)?.tensors(x)
 }
 
 #[track_caller]
 fn n_unique(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    let runs = Runs::new("n_unique", x, axis)?;
+    let runs = Runs::new(Recorder::new(x.backend(), "n_unique"), x, axis)?;
     let line = Expr::index();
     let count = runs.start(line.clone().add(Expr::u32(1))).sub(runs.start(line)).cast(DType::I64);
     let left = &runs.sorted.left;
-    left.tensor(x.backend(), Node::map(x.backend(), runs.op, left.numbers(), count, &[]))
+    left.tensor(runs.rec, runs.rec.map(left.numbers(), count, &[]))
 }
 
 /// Sorted rows, and the number of distinct values before each place.
-struct Runs {
-    op: &'static str,
-    sorted: Sorted,
+struct Runs<'a> {
+    rec: Recorder<'a>,
+    sorted: Sorted<'a>,
     /// The number of values before each place that differ from their predecessor in the row; and, as one more entry,
     /// the total.
     before: Node,
 }
 
-impl Runs {
-    #[track_caller]
-    fn new(op: &'static str, x: &Tensor, axis: i64) -> Result<Self> {
-        let sorted = Sorted::new(op, x, axis.into(), false)?;
+impl<'a> Runs<'a> {
+    fn new(rec: Recorder<'a>, x: &Tensor, axis: i64) -> Result<Self> {
+        let sorted = Sorted::new(rec, x, axis.into(), false)?;
         let (at, one) = (Expr::index(), Expr::u32(1));
         let lines = &sorted.lines;
         let is_first = at.clone().eq(lines.rows().start(lines.line_of(at.clone())));
         let previous = at.clone().max(one.clone()).sub(one.clone());
         let is_new = is_first.or(differ(sorted.at(at.clone()), sorted.at(previous)));
-        let is_new = Node::map(x.backend(), op, lines.count().clone(), is_new.select(one, Expr::u32(0)), &[]);
-        let before = Node::scan(x.backend(), op, lines.count().clone(), Expr::load(&is_new, at))?;
-        Ok(Self { op, sorted, before })
+        let is_new = rec.map(lines.count().clone(), is_new.select(one, Expr::u32(0)), &[]);
+        let before = rec.scan(lines.count().clone(), Expr::load(&is_new, at))?;
+        Ok(Self { rec, sorted, before })
     }
 
     /// Number of distinct values in the lines before line `at`.
@@ -146,9 +145,8 @@ impl Runs {
     }
 
     /// The distinct values, and the number of occurrences of each.
-    #[track_caller]
     fn tensors(&self, x: &Tensor) -> Result<(Tensor, Tensor)> {
-        let (op, backend, lines) = (self.op, x.backend(), &self.sorted.lines);
+        let (rec, lines) = (self.rec, &self.sorted.lines);
         let last = x.rank() - 1;
         if self.sorted.axis != last {
             let what = format!(
@@ -157,31 +155,31 @@ impl Runs {
                 self.sorted.axis,
                 x.shape_text()
             );
-            return Err(Error::argument(op, what));
+            return Err(rec.argument(what));
         }
         let (at, one) = (Expr::index(), Expr::u32(1));
         let capacity = lines.count().size();
         let (parts, found) = if last == 0 {
             (Vec::new(), Extent::bounded(capacity, self.before.last_entry()))
         } else {
-            let mut parts = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
+            let mut parts = rec.at(x.inner_to_partitions(x.inner().len()))?.partitions().to_vec();
             parts.pop();
             let starts = self.start(at.clone());
-            let part = RowPartition::from_starts(backend, op, lines.nlines(), &starts, capacity, &[])?;
+            let part = rec.rows_of_starts(lines.nlines(), &starts, capacity, &[])?;
             let part = part.with_lengths(Some((0, lines.longest())));
             let found = part.nvals_extent().clone();
             parts.push(part);
             (parts, found)
         };
         // The place of the k-th distinct value is the last place with k distinct values before it.
-        let place = Node::map(backend, op, found.clone(), Expr::row_of(&self.before, at.clone()), &[]);
+        let place = rec.map(found.clone(), Expr::row_of(&self.before, at.clone()), &[]);
         let value = self.sorted.at(Expr::load(&place, at.clone()));
         let next = at.clone().add(one);
         let ends = next.clone().lt(found.expr()).select(Expr::load(&place, next), lines.count().expr());
         let times = ends.sub(Expr::load(&place, at)).cast(DType::I64);
         let tensor = |value: Expr| {
-            let values = Values::Numbers(Node::map(backend, op, found.clone(), value, &[]));
-            Tensor::new(backend, parts.clone(), Some(found.clone()), [], values)
+            let values = Values::Numbers(rec.map(found.clone(), value, &[]));
+            rec.tensor(parts.clone(), Some(found.clone()), [], values)
         };
         Ok((tensor(value)?, tensor(times)?))
     }

@@ -8,6 +8,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::record::decimal;
@@ -212,7 +213,9 @@ impl Tensor {
         for (column, at) in crosses.columns.iter().zip(&crosses.positions) {
             let text = match &column.values {
                 Values::Strings { .. } => column.values.clone(),
-                Values::Numbers(n) => decimal::text(&crosses.backend, OP, n, column.rows.nvals_extent())?,
+                Values::Numbers(n) => {
+                    decimal::text(Recorder::new(&crosses.backend, OP), n, column.rows.nvals_extent())?
+                }
             };
             let pick = Pick::From(&text, at.clone());
             let text = Values::rearranged(&crosses.backend, OP, crosses.count(), &pick, BytesBound::Unknown, &[])?;

@@ -1,10 +1,15 @@
 //! Operations on byte strings.
 
+pub(super) mod affix;
+pub(super) mod as_bytes;
 pub(super) mod as_string;
+mod borders;
 pub(super) mod bytes_split;
 pub(super) mod case;
 mod characters;
 pub(super) mod cross;
+mod disjoint;
+pub(super) mod field;
 pub(super) mod format;
 pub(super) mod hash;
 pub(super) mod join;
@@ -15,6 +20,8 @@ mod number_format;
 pub(super) mod reduce_join;
 #[cfg(feature = "regex")]
 pub(super) mod regex;
+#[cfg(feature = "regex")]
+pub(super) mod regex_split;
 mod rows_joined;
 pub(super) mod segment_join;
 mod separators;

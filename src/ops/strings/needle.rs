@@ -13,15 +13,17 @@
 
 use std::ops::Range;
 
+use super::borders::period;
 use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
 use crate::graph::opcode::ReduceOp;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::record::by_key::reduce_rows;
 use crate::shape::RowPartition;
 
@@ -143,9 +145,11 @@ impl<'t> Candidates<'t> {
         let place = Expr::index().rem(Expr::u32(width)).add(Expr::u32(side.start as u32));
         let byte = Expr::load(bytes, self.position().at(&candidate).add(place.clone()));
         let equal = byte.eq(Expr::load(pattern, place)).cast(DType::U32);
-        let (rows, count) = (Rows::Uniform(width.into()), self.count());
-        let all = count.times(self.op, width.into())?;
-        let least = reduce_rows(self.backend, self.op, ReduceOp::Min, (&rows, count), &all, 1, equal)?;
+        let rec = Recorder::new(self.backend, self.op);
+        let nrows = self.count().clone();
+        let nvals = rec.times(&nrows, width)?;
+        let rows = RowDomain { rows: Rows::Uniform(width.into()), nrows, nvals, inner: 1 };
+        let least = reduce_rows(rec, ReduceOp::Min, rows, equal)?;
         Ok(Expr::load(&least, Expr::index()).ne(Expr::u32(0)))
     }
 
@@ -170,21 +174,6 @@ impl<'t> Candidates<'t> {
         let kept = kept.map(|kept| RankBitmap::new(self.backend, self.op, &total, Expr::load(&kept, Expr::index())));
         (first, total, kept)
     }
-}
-
-/// The smallest distance at which a byte string overlaps itself; its length if it does not.
-pub(super) fn period(needle: &[u8]) -> u32 {
-    // Knuth, Morris and Pratt: the length of the longest border of each prefix.
-    let mut borders = vec![0usize; needle.len()];
-    let mut length = 0;
-    for k in 1..needle.len() {
-        while length > 0 && needle[k] != needle[length] {
-            length = borders[length - 1];
-        }
-        length += usize::from(needle[k] == needle[length]);
-        borders[k] = length;
-    }
-    (needle.len() - borders.last().copied().unwrap_or(0)) as u32
 }
 
 /// The smallest distance between two occurrences of a window.

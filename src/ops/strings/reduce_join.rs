@@ -3,6 +3,7 @@
 use super::rows_joined::StringRows;
 use crate::element::Str;
 use crate::error::{Result, here};
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoReduceAxes;
 use crate::ops::Row;
 use crate::ops::operations;
@@ -72,6 +73,7 @@ fn reduce_join(x: &Tensor, axes: impl IntoReduceAxes, separator: &str) -> Result
 fn joined(x: &Tensor, ReduceAxes { axes, keep }: ReduceAxes, separator: &str, in_flat_order: bool) -> Result<Tensor> {
     x.strings(OP)?;
     let backend = x.backend();
+    let rec = Recorder::new(backend, OP);
     if let (Axes::List(list), 0) = (&axes, x.ragged_rank()) {
         axes.resolve(OP, x)?;
         let order = list.iter().map(|&axis| x.axis(OP, axis)).collect::<Result<Vec<_>>>().map_err(here())?;
@@ -87,12 +89,12 @@ fn joined(x: &Tensor, ReduceAxes { axes, keep }: ReduceAxes, separator: &str, in
             _ => runs.push((axis, axis)),
         }
     }
-    let mut levels = Levels::of(x)?;
+    let mut levels = Levels::of(rec, x)?;
     let mut values = x.values_ref().clone();
     for &run in runs.iter().rev() {
         let skips_leading_empty = !in_flat_order && (1..=levels.ragged_rank()).contains(&run.0.max(1));
-        let (stage, left) = levels.reduce(backend, OP, run, keep)?;
-        let lines = Lines::new(backend, OP, &levels, &stage, run.0)?;
+        let (stage, left) = levels.reduce(rec, run, keep)?;
+        let lines = Lines::new(rec, &levels, &stage, run.0)?;
         let rows = StringRows {
             rows: lines.rows(),
             nrows: lines.nlines(),
@@ -108,9 +110,9 @@ fn joined(x: &Tensor, ReduceAxes { axes, keep }: ReduceAxes, separator: &str, in
     }
     if keep && axes == Axes::All && x.ragged_rank() > 0 {
         // As in the other reductions, the inner dimensions are kept twice.
-        levels = levels.with_ones(x.inner().len())?;
+        levels = levels.with_ones(rec, x.inner().len())?;
     }
-    levels.holding(backend, values)
+    levels.holding(rec, values)
 }
 
 impl Row {

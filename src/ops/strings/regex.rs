@@ -130,7 +130,7 @@ const MOST: usize = 1 << 24;
 
 /// Compiles `text`, which contains `pattern`.
 #[track_caller]
-fn compiled(op: &'static str, pattern: &str, text: &str) -> Result<Regex> {
+pub(super) fn compiled(op: &'static str, pattern: &str, text: &str) -> Result<Regex> {
     let refused = |e| Error::argument(op, format!("the pattern {pattern:?} is not a regular expression: {e}"));
     RegexBuilder::new(text).size_limit(MOST).build().map_err(refused).map_err(here())
 }

@@ -3,6 +3,7 @@
 use super::rows_joined::StringRows;
 use crate::element::Str;
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::ops::segment::Segments;
@@ -52,7 +53,7 @@ fn unsorted_segment_join(
     let strings = x.strings(OP)?;
     let segments = Segments::new(OP, x, segment_ids.as_ref(), num_segments.saturating_i64())?;
     let backend = x.backend();
-    let lines = Lines::of_keys(backend, OP, &segments.keys, segments.inner.iter().product())?;
+    let lines = Lines::of_keys(Recorder::new(backend, OP), &segments.keys, segments.inner.iter().product())?;
     let rows = StringRows {
         rows: lines.rows(),
         nrows: lines.nlines(),

@@ -1,5 +1,6 @@
 //! Occurrences of separators in strings.
 
+use super::disjoint::{Overlap, is_disjoint};
 use super::needle::Candidates;
 use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
@@ -7,11 +8,9 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
-use crate::ops::options::Separators;
+use crate::graph::size::RecordedSize;
+use crate::ops::options::{Separator, Separators};
 use crate::shape::RowPartition;
-
-/// Length of the longest separator, in bytes.
-const LONGEST: usize = 1024;
 
 /// Whether `byte`, a u8, is one of `bytes`: one or two comparisons per range of adjacent bytes.
 pub(super) fn is_any_of(byte: &Expr, bytes: &[u8]) -> Expr {
@@ -44,8 +43,7 @@ impl Occurrences {
     /// The separators in `bytes`.
     ///
     /// # Errors
-    /// No separators; an empty separator, one of more than 1024 bytes, or one that overlaps itself at several distances
-    /// of which one does not divide the others.
+    /// No separators; an empty separator, or one of 2^32 - 1 bytes or more.
     #[track_caller]
     pub(super) fn new(
         backend: &BackendRef,
@@ -66,10 +64,9 @@ impl Occurrences {
             }
             Separators::String(s) => {
                 let width = checked_width(op, s)?;
-                let step = overlap(op, s)?;
                 let mut found = Candidates::of(backend, op, (strings, bytes), s)?;
-                if let Some((period, step)) = step {
-                    found.narrow(is_disjoint(backend, op, &found, period, step), 1);
+                if let Some(overlap) = Overlap::of(s) {
+                    found.narrow(is_disjoint(backend, op, &found, overlap), 1);
                 }
                 let (marks, total, chosen) = found.into_marks();
                 Ok(Self { marks, total, chosen, width })
@@ -95,6 +92,16 @@ impl Occurrences {
         self.before(&from).lt(self.before(&next))
     }
 
+    /// The position of a separator by its rank among all, which is at most their number: a search in the rank bitmaps.
+    pub(super) fn select(&self, backend: &BackendRef, op: &'static str) -> impl Fn(&Expr) -> Expr {
+        let position = self.marks.select(backend, op);
+        let candidate = self.chosen.as_ref().map(|chosen| chosen.select(backend, op));
+        move |rank| match &candidate {
+            None => position(rank),
+            Some(candidate) => position(&candidate(rank)),
+        }
+    }
+
     /// Position of the first byte of each separator.
     pub(super) fn positions(&self, backend: &BackendRef, op: &'static str) -> Node {
         let at = Node::compact(backend, op, &self.marks, (Expr::index(), 1), self.total.clone());
@@ -108,45 +115,65 @@ impl Occurrences {
 /// The length of a separator.
 #[track_caller]
 fn checked_width(op: &'static str, separator: &[u8]) -> Result<u32> {
-    match separator.len() {
-        0 => Err(Error::argument(op, "the separator is empty; use white_space() to split at white space")),
-        n if n > LONGEST => {
-            Err(Error::argument(op, format!("the separator has {n} bytes, but at most {LONGEST} are allowed")))
-        }
-        n => Ok(n as u32),
+    if separator.is_empty() {
+        return Err(Error::argument(op, "the separator is empty; use white_space() to split at white space"));
     }
+    Ok(Extent::known_u64(op, separator.len() as u64)?.capacity())
 }
 
-/// The smallest distance at which the separator overlaps itself, and the number of such distances between disjoint
-/// occurrences of a run; `None` if it does not overlap itself.
+/// The maximum number of splits, if it is limited.
 ///
 /// # Errors
-/// A distance that is not a multiple of the smallest one.
+/// Below 1.
 #[track_caller]
-fn overlap(op: &'static str, separator: &[u8]) -> Result<Option<(u32, u32)>> {
-    let n = separator.len();
-    let mut distances = (1..n).filter(|&d| separator[d..] == separator[..n - d]);
-    let Some(least) = distances.next() else { return Ok(None) };
-    if let Some(other) = distances.find(|d| d % least != 0) {
-        let what = format!(
-            "the separator overlaps itself at distances {least} and {other}, of which neither divides the other; \
-             replace it by another byte string first (regex_replace)"
-        );
-        return Err(Error::argument(op, what));
+pub(super) fn limit_of(op: &'static str, separator: &Separator) -> Result<Option<u32>> {
+    match separator.max_splits {
+        None => Ok(None),
+        Some(n) if n < 1 => {
+            let what = format!("max_splits must be at least 1, but is {n}; leave it out for no limit");
+            Err(Error::argument(op, what))
+        }
+        Some(n) => Ok(u32::try_from(n).ok().filter(|&n| n < u32::MAX)),
     }
-    Ok(Some((least as u32, n.div_ceil(least) as u32)))
 }
 
-/// Whether candidate `Index` is the first of the occurrences of its run at distance `period`, or a `step`-th one after
-/// it: one of those that a search from left to right finds.
-fn is_disjoint(backend: &BackendRef, op: &'static str, found: &Candidates<'_>, period: u32, step: u32) -> Expr {
-    let (at, count) = (Expr::index(), found.count());
-    let position = |k: Expr| found.position().at(&k);
-    let before = position(at.clone().max(Expr::u32(1)).sub(Expr::u32(1)));
-    let follows = position(at.clone()).sub(before).eq(Expr::u32(period));
-    let starts = RankBitmap::new(backend, op, count, follows.not());
-    let firsts = Node::compact(backend, op, &starts, (at.clone(), 1), starts.total());
-    let run = starts.rank(&at.clone().add(Expr::u32(1))).sub(Expr::u32(1));
-    let in_run = at.sub(Expr::load(&firsts, run));
-    in_run.rem(Expr::u32(step)).eq(Expr::u32(0))
+/// The first and the last bytes of the pieces between separators, without empty pieces.
+pub(super) struct Edges {
+    pub(super) starts: RankBitmap,
+    pub(super) ends: RankBitmap,
+}
+
+impl Edges {
+    /// # Errors
+    /// As [`Occurrences::new`].
+    #[track_caller]
+    pub(super) fn new(
+        backend: &BackendRef,
+        op: &'static str,
+        (strings, bytes): (&RowPartition, &Node),
+        by: &Separators,
+    ) -> Result<Self> {
+        let (at, one) = (Expr::index(), Expr::u32(1));
+        let nbytes = strings.nvals_extent();
+        let is_separator: Box<dyn Fn(Expr) -> Expr> = match by {
+            Separators::AnyOf(set) if !set.is_empty() => Box::new(|at| is_any_of(&Expr::load(bytes, at), set)),
+            Separators::String(s) if s.len() == 1 => Box::new(|at| is_any_of(&Expr::load(bytes, at), s)),
+            _ => {
+                let found = Occurrences::new(backend, op, (strings, bytes), by)?;
+                let covered = Node::map(backend, op, nbytes.clone(), found.covers(&at), &[]);
+                Box::new(move |at| Expr::load(&covered, at))
+            }
+        };
+        let row = strings.row_of(at.clone());
+        let edge = |edge: Expr, next: Expr| {
+            // The byte across the edge belongs to another string, or does not exist.
+            let across = edge.select(Expr::scalar(true), is_separator(next));
+            let edges = Node::map(backend, op, nbytes.clone(), is_separator(at.clone()).not().and(across), &[]);
+            RankBitmap::new(backend, op, nbytes, Expr::load(&edges, at.clone()))
+        };
+        let next = at.clone().add(one.clone());
+        let starts = edge(strings.start(row.clone()).eq(at.clone()), at.clone().sub(one.clone()));
+        let ends = edge(strings.start(row.add(one)).eq(next.clone()), next);
+        Ok(Self { starts, ends })
+    }
 }

@@ -1,9 +1,9 @@
 //! Splitting byte strings into pieces.
 
-use super::separators::{Occurrences, is_any_of};
+use super::separators::{Edges, Occurrences, limit_of};
 use super::slices::slices;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
@@ -20,21 +20,19 @@ operations! {
     /// Splits each string at separators, which are removed.
     ///
     /// `[..]` of strings gives `[.., (pieces)]`: one more ragged dimension; a scalar gives a vector. A string separates
-    /// as a whole; [`any_of`](crate::opt::any_of) separates at each of several bytes,
-    /// [`white_space`](crate::opt::white_space) at runs of white space, which is TensorFlow's `sep=None`.
-    /// [`nonempty`](crate::opt::nonempty) drops empty pieces, [`max_splits`](crate::opt::max_splits) limits the number
-    /// of splits. An empty string is one empty piece, and has no piece where empty ones are dropped.
+    /// as a whole, at the occurrences that a search from left to right finds; [`any_of`](crate::opt::any_of) separates at
+    /// each of several bytes, [`white_space`](crate::opt::white_space) at runs of white space, which is TensorFlow's
+    /// `sep=None`. [`nonempty`](crate::opt::nonempty) drops empty pieces, [`max_splits`](crate::opt::max_splits) limits
+    /// the number of splits. An empty string is one empty piece, and has no piece where empty ones are dropped.
     ///
     /// # Errors
-    /// The tensor does not hold strings; an empty separator or set of bytes; a separator of more than 1024 bytes;
-    /// `max_splits` below 1; a separator that overlaps itself at distances of which the smallest does not divide the
-    /// others, such as `aabaa`.
+    /// The tensor does not hold strings; an empty separator or set of bytes; `max_splits` below 1.
     ///
     /// # Cost
     /// One rank bitmap of the bytes (an eighth of a byte per byte, plus the ranks), two where empty pieces are dropped,
     /// as many compactions, a prefix sum over the pieces, and a copy of the bytes that stay. A separator that overlaps
-    /// itself takes two more bitmaps over its occurrences. A separator of more than 16 bytes takes a few more steps,
-    /// each over at most as many bytes as the text has. The numbers of pieces and bytes stay on the device. No wait.
+    /// itself takes two to five more bitmaps over its occurrences. A separator of more than 16 bytes takes a few more
+    /// steps, each over at most as many bytes as the text has. The numbers of pieces and bytes stay on the device. No wait.
     ///
     /// ```
     /// use ragged::opt::white_space;
@@ -59,14 +57,7 @@ fn string_split(x: &Tensor, separator: impl Into<Separator>) -> Result<Tensor> {
     const OP: &str = "string_split";
     let separator = separator.into();
     let (strings, bytes) = x.strings(OP)?;
-    let limit = match separator.max_splits {
-        None => None,
-        Some(n) if n < 1 => {
-            let what = format!("max_splits must be at least 1, but is {n}; leave it out for no limit");
-            return Err(Error::argument(OP, what));
-        }
-        Some(n) => u32::try_from(n).ok().filter(|&n| n < u32::MAX),
-    };
+    let limit = limit_of(OP, &separator)?;
     let backend = x.backend();
     let (partition, values) = if separator.nonempty {
         nonempty_pieces(backend, OP, (strings, bytes), &separator.by, limit)?
@@ -134,25 +125,7 @@ fn nonempty_pieces(
 ) -> Result<(RowPartition, Values)> {
     let (at, one) = (Expr::index(), Expr::u32(1));
     let (nbytes, nrows) = (strings.nvals_extent(), strings.nrows_extent());
-    let is_separator: Box<dyn Fn(Expr) -> Expr> = match by {
-        Separators::AnyOf(set) if !set.is_empty() => Box::new(|at| is_any_of(&Expr::load(bytes, at), set)),
-        Separators::String(s) if s.len() == 1 => Box::new(|at| is_any_of(&Expr::load(bytes, at), s)),
-        _ => {
-            let found = Occurrences::new(backend, op, (strings, bytes), by)?;
-            let covered = Node::map(backend, op, nbytes.clone(), found.covers(&at), &[]);
-            Box::new(move |at| Expr::load(&covered, at))
-        }
-    };
-    let row = strings.row_of(at.clone());
-    let edge = |edge: Expr, next: Expr| {
-        // The byte across the edge belongs to another string, or does not exist.
-        let across = edge.select(Expr::scalar(true), is_separator(next));
-        let edges = Node::map(backend, op, nbytes.clone(), is_separator(at.clone()).not().and(across), &[]);
-        RankBitmap::new(backend, op, nbytes, Expr::load(&edges, at.clone()))
-    };
-    let next = at.clone().add(one.clone());
-    let starts = edge(strings.start(row.clone()).eq(at.clone()), at.clone().sub(one.clone()));
-    let ends = edge(strings.start(row.add(one.clone())).eq(next.clone()), next);
+    let Edges { starts, ends } = Edges::new(backend, op, (strings, bytes), by)?;
     let positions = |marks: &RankBitmap| Node::compact(backend, op, marks, (at.clone(), 1), marks.total());
     let (starts_at, ends_at) = (positions(&starts), positions(&ends));
     let before = |row: Expr| starts.rank(&strings.start(row));

@@ -5,10 +5,11 @@ use std::str::FromStr;
 use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Str};
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, quoted};
 use crate::graph::expr::{CheckedStrings, Expr};
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::by_key::reduce_rows;
 use crate::record::elementwise::Site;
@@ -21,7 +22,7 @@ operations! {
 
     /// The number that each string denotes.
     ///
-    /// The dtype is f32, f64 or an integer of at most 63 bits. The layout stays: empty rows stay empty. White space
+    /// The dtype is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space
     /// around a number is ignored. An integer is an optional sign and decimal digits. A float may have a fraction and
     /// an exponent, or be `inf`, `infinity` or `nan` in any case. In Polars a string that is no number may give null.
     ///
@@ -59,14 +60,21 @@ fn string_to_number(x: &Tensor, dtype: DType) -> Result<Tensor> {
     match dtype {
         DType::F32 => x.floats(OP, dtype, HostValues::F32),
         DType::F64 => x.floats(OP, dtype, HostValues::F64),
-        DType::U64 => Err(Error::unsupported(OP, dtype, "use i64")),
         dtype if dtype.is_integer() => x.integers(OP, dtype),
         other => Err(Error::unsupported(OP, other, "use f32 or an integer type, and cast the result")),
     }
 }
 
-/// Digits whose value always fits in 64 bits.
-const DIGITS: u32 = 19;
+/// Digits of the greatest u64. The value of one digit less always fits in 64 bits.
+const DIGITS: u32 = 20;
+
+/// The power of ten of the first of [`DIGITS`] digits.
+const TOP: u64 = 10u64.pow(DIGITS - 1);
+
+// What a byte says about the number: nothing; that it is at least `TOP`; that it is none.
+const PLAIN: u32 = 0;
+const LARGE: u32 = 1;
+const MISFIT: u32 = 2;
 
 /// The number that a string denotes, with white space around it.
 fn parse<T: FromStr>(s: &[u8]) -> Option<T> {
@@ -77,13 +85,6 @@ fn parse<T: FromStr>(s: &[u8]) -> Option<T> {
 /// The message for a string that is no number of the dtype.
 fn no_number(dtype: DType) -> String {
     format!("a string is not a number of {dtype}")
-}
-
-/// A string as messages show it: its first bytes, in quotes.
-fn quoted(s: &[u8]) -> String {
-    const SHOWN: usize = 64;
-    let shown = String::from_utf8_lossy(&s[..s.len().min(SHOWN)]);
-    format!("{shown:?}{}", if s.len() > SHOWN { "…" } else { "" })
 }
 
 fn is_number<T: FromStr>(s: &[u8]) -> bool {
@@ -132,17 +133,19 @@ impl Tensor {
         let small = power.clone().lt(Expr::u32(DIGITS));
         let powers: Vec<u64> = (0..DIGITS).map(|k| 10u64.pow(k)).collect();
         let powers = uploaded(backend, op, DType::U64, bytemuck::cast_slice(&powers))?;
-        let value = Expr::load(&powers, power.min(Expr::u32(DIGITS - 1))).mul(digit.clone().cast(DType::U64));
+        let value = Expr::load(&powers, power.clone().min(Expr::u32(DIGITS - 1))).mul(digit.clone().cast(DType::U64));
         let value = inside.clone().and(small.clone()).select(value, Expr::scalar(0u64));
-        let flag = |condition: Expr| condition.select(Expr::u32(1), Expr::u32(0));
-        let is_digit = digit.clone().lt(Expr::u32(10));
-        let misfit = is_digit.not().or(small.not().and(digit.ne(Expr::u32(0))));
-        let reduce = |by, value: Expr| {
-            let rows = (strings.rows(), strings.nrows_extent());
-            let node = reduce_rows(backend, op, by, rows, strings.nvals_extent(), 1, value)?;
+        let (zero, one) = (Expr::u32(0), Expr::u32(1));
+        let fits =
+            digit.clone().eq(zero).or(digit.clone().lt(Expr::u32(10)).and(power.clone().lt(Expr::u32(DIGITS - 1))));
+        let large = power.eq(Expr::u32(DIGITS - 1)).and(digit.eq(one)).select(Expr::u32(LARGE), Expr::u32(MISFIT));
+        let kind = inside.select(fits.select(Expr::u32(PLAIN), large), Expr::u32(PLAIN));
+        let rec = Recorder::new(backend, op);
+        let reduce = |by: ReduceOp, value: Expr| {
+            let node = reduce_rows(rec, by, strings.domain(1), value)?;
             Ok::<_, Error>(Expr::load(&node, at.clone()))
         };
-        let (value, misfit) = (reduce(ReduceOp::Sum, value)?, reduce(ReduceOp::Max, flag(inside.and(misfit)))?);
+        let (value, kind) = (reduce(ReduceOp::Sum, value)?, reduce(ReduceOp::Max, kind)?);
         let bits = 8 * dtype.size() as u32;
         let (lowest, highest) = if dtype.is_signed() {
             (1u64 << (bits - 1), (1u64 << (bits - 1)) - 1)
@@ -150,9 +153,16 @@ impl Tensor {
             (0, u64::MAX >> (64 - bits))
         };
         let most = negative.clone().select(Expr::scalar(lowest), Expr::scalar(highest));
-        let ok = digits.lt(end).and(misfit.eq(Expr::u32(0))).and(value.clone().le(most));
-        let value = value.cast(DType::I64);
-        let value = negative.select(Expr::scalar(0i64).sub(value.clone()), value).cast(dtype);
+        // From `TOP` to twice that, a sum that wrapped is below `TOP`.
+        let exact = kind.clone().lt(Expr::scalar(TOP).le(value.clone()).select(Expr::u32(MISFIT), Expr::u32(LARGE)));
+        let ok = digits.lt(end).and(exact).and(value.clone().le(most));
+        let value = match dtype {
+            DType::U64 => value,
+            _ => {
+                let value = value.cast(DType::I64);
+                negative.select(Expr::scalar(0i64).sub(value.clone()), value).cast(dtype)
+            }
+        };
         let shown = CheckedStrings {
             splits: match strings.rows() {
                 Rows::Splits(splits) => Ok(splits.downgrade()),
@@ -166,6 +176,7 @@ impl Tensor {
                 DType::U8 => is_number::<u8>,
                 DType::U16 => is_number::<u16>,
                 DType::U32 => is_number::<u32>,
+                DType::U64 => is_number::<u64>,
                 _ => is_number::<i64>,
             },
         };
@@ -177,7 +188,7 @@ impl Tensor {
 impl RaggedTensor<Str> {
     /// The number of type `T` that each string denotes.
     ///
-    /// `T` is f32, f64 or an integer of at most 63 bits. The layout stays: empty rows stay empty. White space around a
+    /// `T` is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space around a
     /// number is ignored. An integer is an optional sign and decimal digits. A float may have a fraction and an
     /// exponent, or be `inf`, `infinity` or `nan` in any case.
     ///

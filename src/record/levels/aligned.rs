@@ -2,11 +2,10 @@
 
 use super::{Levels, longest};
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::record::by_key::{ByKey, reduce_rows};
 use crate::shape::RowPartition;
@@ -24,54 +23,42 @@ struct Alignment {
 impl Levels {
     /// Aligns axes with ragged dimensions below. Returns the keys of the elements of the innermost ragged level, and
     /// the remaining levels.
-    #[track_caller]
-    pub(super) fn aligned(
-        &self,
-        backend: &BackendRef,
-        op: &'static str,
-        first: usize,
-        last: usize,
-        keep: bool,
-    ) -> Result<(ByKey, Self)> {
+    pub(super) fn aligned(&self, rec: Recorder<'_>, first: usize, last: usize, keep: bool) -> Result<(ByKey, Self)> {
         let below = &self.parts[last];
         let capacity = |level: usize| self.parts[level].nvals_extent().size();
         let mut a = match first.checked_sub(1) {
             // One result per offset in the longest row.
-            None => Alignment {
-                key: below.offset_of(Expr::index()),
-                nkeys: longest(backend, op, below)?,
-                parts: Vec::new(),
-            },
+            None => Alignment { key: below.offset_of(Expr::index()), nkeys: longest(rec, below)?, parts: Vec::new() },
             // The row below a result is as long as the longest row of the result's members.
             Some(_) => {
-                let (rows, nrows) = self.composed(backend, op, first, last)?;
+                let rows = self.composed(rec, first, last)?;
                 let lengths = below.length(Expr::index());
-                let most = reduce_rows(backend, op, ReduceOp::Max, (&rows, &nrows), &self.count(last), 1, lengths)?;
+                let most = reduce_rows(rec, ReduceOp::Max, rows.clone(), lengths)?;
                 let length = Expr::load(&most, Expr::index());
-                let part = RowPartition::from_lengths(backend, op, &nrows, length, capacity(last))?;
+                let part = rec.rows_of_lengths(&rows.nrows, length, capacity(last))?;
                 let above = below.row_of(Expr::index());
-                let key = part.within(rows.row_of(above), below.offset_of(Expr::index()));
+                let key = part.within(rows.rows.row_of(above), below.offset_of(Expr::index()));
                 Alignment { key, nkeys: part.nvals_extent().clone(), parts: vec![part] }
             }
         };
         for level in last + 1..self.ragged {
             let below = &self.parts[level];
-            let keys = ByKey::new(backend, op, &self.count(level), a.key.clone(), &a.nkeys)?;
-            let most = keys.reduce(backend, op, ReduceOp::Max, 1, &below.length(Expr::index()))?;
+            let keys = ByKey::new(rec, &self.count(level), a.key.clone(), &a.nkeys)?;
+            let most = keys.reduce(rec, ReduceOp::Max, 1, &below.length(Expr::index()))?;
             let length = Expr::load(&most, Expr::index());
-            let part = RowPartition::from_lengths(backend, op, &a.nkeys, length, capacity(level))?;
+            let part = rec.rows_of_lengths(&a.nkeys, length, capacity(level))?;
             a.key = part.within(keys.key(below.row_of(Expr::index())), below.offset_of(Expr::index()));
             a.nkeys = part.nvals_extent().clone();
             a.parts.push(part);
         }
-        let keys = ByKey::new(backend, op, &self.count(self.ragged), a.key.clone(), &a.nkeys)?;
+        let keys = ByKey::new(rec, &self.count(self.ragged), a.key.clone(), &a.nkeys)?;
         let (outer, mut parts, mut ragged) = match first {
-            0 => self.aligned_columns(backend, op, last, keep, a)?,
-            _ => self.aligned_rows(backend, op, (first, last), keep, a.parts)?,
+            0 => self.aligned_columns(rec, last, keep, a)?,
+            _ => self.aligned_rows(rec, (first, last), keep, a.parts)?,
         };
         let mut count = parts.last().map_or_else(|| outer.clone(), |p| p.nvals_extent().clone());
         for p in &self.parts[self.ragged..] {
-            let p = RowPartition::uniform(p.uniform_size().cloned().unwrap_or(Size::Const(0)), count)?;
+            let p = rec.uniform_rows(p.uniform_size().cloned().unwrap_or(Size::Const(0)), count)?;
             count = p.nvals_extent().clone();
             parts.push(p);
         }
@@ -80,31 +67,29 @@ impl Levels {
     }
 
     /// The outermost size, the partitions and the ragged rank after axes `0..=last` are reduced.
-    #[track_caller]
     fn aligned_columns(
         &self,
-        backend: &BackendRef,
-        op: &'static str,
+        rec: Recorder<'_>,
         last: usize,
         keep: bool,
         a: Alignment,
     ) -> Result<(Extent, Vec<RowPartition>, usize)> {
-        let columns = longest(backend, op, &self.parts[last])?;
+        let columns = longest(rec, &self.parts[last])?;
         if !keep {
             let ragged = a.parts.len();
             return Ok((columns, a.parts, ragged));
         }
         let one = Extent::known(1);
-        let (mut parts, _) = self.kept(backend, op, (0, last), &one)?;
+        let (mut parts, _) = self.kept(rec, (0, last), &one)?;
         let rows = parts.last().map_or(one.clone(), |p| p.nvals_extent().clone());
         let dense = parts.is_empty() && a.parts.is_empty();
         parts.push(match columns.as_known() {
-            Some(_) if parts.is_empty() => RowPartition::uniform(columns.size(), rows)?,
+            Some(_) if parts.is_empty() => rec.uniform_rows(columns.size(), rows)?,
             None if dense => {
                 // Waits: the result is dense, and only the device knows the size of this dimension.
-                RowPartition::uniform(Size::given(columns.on_host(backend, op)?), rows)?
+                rec.uniform_rows(Size::given(rec.on_host(&columns)?), rows)?
             }
-            _ => RowPartition::from_lengths(backend, op, &rows, columns.expr(), columns.size())?.with_nvals(columns),
+            _ => rec.rows_of_lengths(&rows, columns.expr(), columns.size())?.with_nvals(columns),
         });
         parts.extend(a.parts);
         let ragged = if dense { 0 } else { parts.len() };
@@ -112,11 +97,9 @@ impl Levels {
     }
 
     /// The outermost size, the partitions and the ragged rank after axes `first..=last` are reduced; `first` is not 0.
-    #[track_caller]
     fn aligned_rows(
         &self,
-        backend: &BackendRef,
-        op: &'static str,
+        rec: Recorder<'_>,
         (first, last): (usize, usize),
         keep: bool,
         below: Vec<RowPartition>,
@@ -126,14 +109,14 @@ impl Levels {
         let mut below = below;
         if keep {
             let nrows = self.count(above);
-            parts.push(RowPartition::uniform(1, nrows.clone())?);
-            let (kept, from) = self.kept(backend, op, (first, last), &nrows)?;
+            parts.push(rec.uniform_rows(1, nrows.clone())?);
+            let (kept, from) = self.kept(rec, (first, last), &nrows)?;
             if let Some(innermost) = kept.last() {
                 // Removes the rows of results without members, which were empty.
                 let aligned = &below[0];
                 let length = aligned.length(from);
                 let capacity = aligned.nvals_extent().size();
-                below[0] = RowPartition::from_lengths(backend, op, innermost.nvals_extent(), length, capacity)?;
+                below[0] = rec.rows_of_lengths(innermost.nvals_extent(), length, capacity)?;
             }
             parts.extend(kept);
         }
@@ -147,11 +130,9 @@ impl Levels {
     /// axis by axis, which aligns the rows of the kept dimensions as well.
     ///
     /// Also returns, for each row of the last kept dimension, the index in `results` that it belongs to.
-    #[track_caller]
     fn kept(
         &self,
-        backend: &BackendRef,
-        op: &'static str,
+        rec: Recorder<'_>,
         (first, last): (usize, usize),
         results: &Extent,
     ) -> Result<(Vec<RowPartition>, Expr)> {
@@ -159,11 +140,10 @@ impl Levels {
         let mut result = Expr::index();
         for level in first..last {
             let nrows = parts.last().map_or(results.clone(), |p| p.nvals_extent().clone());
-            let (rows, _) = self.composed(backend, op, first, level)?;
+            let rows = self.composed(rec, first, level)?.rows;
             let any = Expr::u32(0).lt(rows.length(result.clone())).select(Expr::u32(1), Expr::u32(0));
-            let part = RowPartition::from_lengths(backend, op, &nrows, any, nrows.size())?;
-            let above =
-                Node::map(backend, op, part.nvals_extent().clone(), result.at(&part.row_of(Expr::index())), &[]);
+            let part = rec.rows_of_lengths(&nrows, any, nrows.size())?;
+            let above = rec.map(part.nvals_extent().clone(), result.at(&part.row_of(Expr::index())), &[]);
             result = Expr::load(&above, Expr::index());
             parts.push(part);
         }

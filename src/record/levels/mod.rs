@@ -14,14 +14,14 @@ mod aligned;
 mod stage;
 
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
 use crate::graph::opcode::ReduceOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
-use crate::record::by_key::reduce_rows;
+use crate::record::by_key::{one_row, reduce_rows};
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 use stage::Members;
@@ -41,26 +41,23 @@ pub(crate) struct Levels {
 
 impl Levels {
     /// The dimensions of `x`.
-    #[track_caller]
-    pub(crate) fn of(x: &Tensor) -> Result<Self> {
-        let deep = x.inner_to_partitions(x.inner().len())?;
+    pub(crate) fn of(rec: Recorder<'_>, x: &Tensor) -> Result<Self> {
+        let deep = rec.at(x.inner_to_partitions(x.inner().len()))?;
         let outer = x.outer().map(|_| x.nrows_extent());
         Ok(Self { outer, parts: deep.partitions().to_vec(), ragged: x.ragged_rank() })
     }
 
     /// The tensor of these dimensions with the given values.
-    #[track_caller]
-    pub(crate) fn tensor(&self, backend: &BackendRef, values: Node) -> Result<Tensor> {
-        self.holding(backend, Values::Numbers(values))
+    pub(crate) fn tensor(&self, rec: Recorder<'_>, values: Node) -> Result<Tensor> {
+        self.holding(rec, Values::Numbers(values))
     }
 
     /// The tensor of these dimensions with the given values, numbers or strings.
-    #[track_caller]
-    pub(crate) fn holding(&self, backend: &BackendRef, values: Values) -> Result<Tensor> {
+    pub(crate) fn holding(&self, rec: Recorder<'_>, values: Values) -> Result<Tensor> {
         let inner =
             self.parts[self.ragged..].iter().filter_map(RowPartition::uniform_size).cloned().collect::<Vec<Size>>();
         let outer = self.outer.as_ref().map(|_| self.count(self.ragged));
-        Tensor::new(backend, self.parts[..self.ragged].to_vec(), outer, inner, values)
+        rec.tensor(self.parts[..self.ragged].to_vec(), outer, inner, values)
     }
 
     /// Number of row partitions, without inner dimensions.
@@ -69,19 +66,17 @@ impl Levels {
     }
 
     /// Adds `n` innermost dimensions of size 1.
-    #[track_caller]
-    pub(crate) fn with_ones(mut self, n: usize) -> Result<Self> {
+    pub(crate) fn with_ones(mut self, rec: Recorder<'_>, n: usize) -> Result<Self> {
         for _ in 0..n {
-            self.parts.push(RowPartition::uniform(1, self.numbers())?);
+            self.parts.push(rec.uniform_rows(1, self.numbers())?);
         }
         Ok(self)
     }
 
     /// Adds an innermost dimension of size `n`.
-    #[track_caller]
-    pub(crate) fn with_inner(mut self, n: u32) -> Result<Self> {
+    pub(crate) fn with_inner(mut self, rec: Recorder<'_>, n: u32) -> Result<Self> {
         match self.outer {
-            Some(_) => self.parts.push(RowPartition::uniform(n, self.numbers())?),
+            Some(_) => self.parts.push(rec.uniform_rows(n, self.numbers())?),
             None => self.outer = Some(Extent::known(n)),
         }
         Ok(self)
@@ -129,23 +124,15 @@ impl Levels {
     }
 
     /// Reduces axes `first..=last`; with `keep` each stays with one row.
-    #[track_caller]
-    pub(crate) fn reduce(
-        &self,
-        backend: &BackendRef,
-        op: &'static str,
-        (first, last): (usize, usize),
-        keep: bool,
-    ) -> Result<(Stage, Self)> {
+    pub(crate) fn reduce(&self, rec: Recorder<'_>, (first, last): (usize, usize), keep: bool) -> Result<(Stage, Self)> {
         let numbers = self.numbers();
         if last >= self.ragged || self.is_solid(first, last) {
-            let inner = product(op, &self.parts[last.min(self.parts.len())..])?;
-            let (rows, nrows) = self.composed(backend, op, first, last)?;
-            let members = Members::Rows { rows, nrows, nvals: self.count(last) };
-            return Ok((Stage { members, inner, numbers }, self.without(first, last, keep)?));
+            let inner = product(rec, &self.parts[last.min(self.parts.len())..])?;
+            let members = Members::Rows(RowDomain { inner, ..self.composed(rec, first, last)? });
+            return Ok((Stage { members, inner, numbers }, self.without(rec, first, last, keep)?));
         }
-        let inner = product(op, &self.parts[self.ragged..])?;
-        let (keys, levels) = self.aligned(backend, op, first, last, keep)?;
+        let inner = product(rec, &self.parts[self.ragged..])?;
+        let (keys, levels) = self.aligned(rec, first, last, keep)?;
         Ok((Stage { members: Members::Keys(keys), inner, numbers }, levels))
     }
 
@@ -161,37 +148,30 @@ impl Levels {
 
     /// Partition of the elements of level `last` by the elements of the level above `first`; for axis 0, one row of all
     /// elements.
-    #[track_caller]
-    fn composed(&self, backend: &BackendRef, op: &'static str, first: usize, last: usize) -> Result<(Rows, Extent)> {
+    fn composed(&self, rec: Recorder<'_>, first: usize, last: usize) -> Result<RowDomain> {
         let Some(above) = first.checked_sub(1) else {
-            let total = self.count(last);
-            let one = Extent::known(1);
-            if total.as_known().is_some() {
-                return Ok((Rows::Uniform(total.size().clone()), one));
-            }
-            let start = Expr::index().eq(Expr::u32(0)).select(Expr::u32(0), total.expr());
-            return Ok((Rows::Splits(Node::map(backend, op, Extent::known(2), start, &[])), one));
+            return one_row(rec, &self.count(last));
         };
         let parts = &self.parts[above..last];
         let nrows = self.count(above);
+        let domain = |rows| RowDomain { rows, nrows: nrows.clone(), nvals: self.count(last), inner: 1 };
         if let [one] = parts {
-            return Ok((one.rows().clone(), nrows));
+            return Ok(domain(one.rows().clone()));
         }
         if parts.iter().all(|p| p.uniform_length().is_some()) {
-            product(op, parts)?;
+            product(rec, parts)?;
             let lengths = parts.iter().filter_map(RowPartition::uniform_size);
-            return Ok((Rows::Uniform(lengths.fold(Size::Const(1), |n, len| n.mul(len))), nrows));
+            return Ok(domain(Rows::Uniform(lengths.fold(Size::Const(1), |n, len| n.mul(len)))));
         }
         // Fills the whole capacity: entries beyond the last row repeat the total.
         let row = Expr::index().min(nrows.expr());
         let start = parts.iter().fold(row, |at, p| p.start(at));
-        let count = nrows.whole().plus(op, &Extent::known(1))?;
-        Ok((Rows::Splits(Node::map(backend, op, count, start, &[])), nrows))
+        let count = rec.plus(&nrows.whole(), &Extent::known(1))?;
+        Ok(domain(Rows::Splits(rec.map(count, start, &[]))))
     }
 
     /// The levels that remain without alignment: all dimensions below `last` are uniform, and stay as they are.
-    #[track_caller]
-    fn without(&self, first: usize, last: usize, keep: bool) -> Result<Self> {
+    fn without(&self, rec: Recorder<'_>, first: usize, last: usize, keep: bool) -> Result<Self> {
         let below: Vec<Size> = self.parts[last..].iter().filter_map(RowPartition::uniform_size).cloned().collect();
         let ragged_below = self.ragged.saturating_sub(last);
         let ones = if keep { last - first + 1 } else { 0 };
@@ -216,7 +196,7 @@ impl Levels {
         };
         let mut count = parts.last().map(|p| p.nvals_extent().clone()).or_else(|| outer.clone());
         for len in lengths {
-            let p = RowPartition::uniform(len, count.take().unwrap_or_else(|| Extent::known(1)))?;
+            let p = rec.uniform_rows(len, count.take().unwrap_or_else(|| Extent::known(1)))?;
             count = Some(p.nvals_extent().clone());
             parts.push(p);
         }
@@ -226,8 +206,7 @@ impl Levels {
 }
 
 /// Length of the longest row; 0 without rows.
-#[track_caller]
-pub(crate) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) -> Result<Extent> {
+pub(crate) fn longest(rec: Recorder<'_>, p: &RowPartition) -> Result<Extent> {
     let nrows = p.nrows_extent();
     if let Some(len) = p.uniform_size() {
         let any = Expr::u32(0).lt(nrows.expr());
@@ -245,14 +224,12 @@ pub(crate) fn longest(backend: &BackendRef, op: &'static str, p: &RowPartition) 
     let capacity = p.nvals_extent().size();
     let capacity = bound.map_or_else(|| capacity.clone(), |b| capacity.min(b));
     let value = p.length(Expr::index());
-    let rows = Levels { outer: Some(nrows.clone()), parts: Vec::new(), ragged: 0 }.composed(backend, op, 0, 0)?.0;
-    let most = reduce_rows(backend, op, ReduceOp::Max, (&rows, &Extent::known(1)), nrows, 1, value)?;
+    let most = reduce_rows(rec, ReduceOp::Max, one_row(rec, nrows)?, value)?;
     Ok(Extent::bounded(capacity, Expr::load(&most, Expr::u32(0))))
 }
 
 /// Numbers per element under these uniform dimensions.
-#[track_caller]
-fn product(op: &'static str, parts: &[RowPartition]) -> Result<u32> {
+fn product(rec: Recorder<'_>, parts: &[RowPartition]) -> Result<u32> {
     let lengths = parts.iter().map(|p| u64::from(p.uniform_length().unwrap_or(0)));
-    Ok(Extent::known_u64(op, lengths.fold(1, u64::saturating_mul))?.capacity())
+    Ok(rec.known(lengths.fold(1, u64::saturating_mul))?.capacity())
 }

@@ -1,10 +1,10 @@
 //! Reduction or scan of one run of adjacent axes.
 
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain};
+use crate::graph::recorder::Recorder;
 use crate::graph::reducer::Reducer;
 use crate::record::by_key::{ByKey, reduce_rows};
 use crate::record::row_scan::{RowPlace, RowScan};
@@ -22,42 +22,32 @@ pub(crate) struct Stage {
 #[derive(Debug)]
 pub(super) enum Members {
     /// A row of adjacent elements.
-    Rows { rows: Rows, nrows: Extent, nvals: Extent },
+    Rows(RowDomain),
     /// Elements with the same key.
     Keys(ByKey),
 }
 
 impl Stage {
     /// Reduces `value`, an expression in the input number.
-    #[track_caller]
-    pub(crate) fn reduce(
-        &self,
-        backend: &BackendRef,
-        name: &'static str,
-        by: impl Into<Reducer>,
-        value: Expr,
-    ) -> Result<Node> {
+    pub(crate) fn reduce(&self, rec: Recorder<'_>, by: impl Into<Reducer>, value: Expr) -> Result<Node> {
         match &self.members {
-            Members::Rows { rows, nrows, nvals } => {
-                reduce_rows(backend, name, by, (rows, nrows), nvals, self.inner, value)
-            }
-            Members::Keys(keys) => keys.reduce(backend, name, by, self.inner, &value),
+            Members::Rows(rows) => reduce_rows(rec, by, rows.clone(), value),
+            Members::Keys(keys) => keys.reduce(rec, by, self.inner, &value),
         }
     }
 
     /// Scans `value` over the members of each result. `value` and the returned scan are expressions in the input
     /// number.
-    #[track_caller]
-    pub(crate) fn scan(&self, backend: &BackendRef, name: &'static str, value: Expr, scan: &RowScan) -> Result<Expr> {
+    pub(crate) fn scan(&self, rec: Recorder<'_>, value: Expr, scan: &RowScan) -> Result<Expr> {
         match &self.members {
-            Members::Rows { rows, nrows, nvals } => {
+            Members::Rows(on) => {
                 let width = Expr::u32(self.inner.max(1));
                 let element = Expr::index().div(width.clone());
-                let row = rows.row_of(element.clone());
+                let row = on.rows.row_of(element.clone());
                 let at = RowPlace { row, at: element, number: Expr::index().rem(width) };
-                scan.record(backend, name, (rows, nrows), nvals, self.inner, value, &at)
+                scan.record(rec, on.clone(), value, &at)
             }
-            Members::Keys(keys) => keys.scan(backend, name, self.inner, &value, scan),
+            Members::Keys(keys) => keys.scan(rec, self.inner, &value, scan),
         }
     }
 
@@ -65,7 +55,7 @@ impl Stage {
     pub(crate) fn count(&self) -> Expr {
         let element = Expr::index().div(Expr::u32(self.inner.max(1)));
         match &self.members {
-            Members::Rows { rows, .. } => rows.length(element),
+            Members::Rows(on) => on.rows.length(element),
             Members::Keys(keys) => keys.count(element),
         }
     }
@@ -75,16 +65,16 @@ impl Stage {
         let width = Expr::u32(self.inner.max(1));
         let element = Expr::index().div(width.clone());
         let row = match &self.members {
-            Members::Rows { rows, .. } => rows.row_of(element),
+            Members::Rows(on) => on.rows.row_of(element),
             Members::Keys(keys) => keys.key(element),
         };
         row.mul(width.clone()).add(Expr::index().rem(width))
     }
 
-    /// Members as rows of adjacent elements: the rows, their number, and the number of elements.
-    pub(crate) fn as_rows(&self) -> Option<(&Rows, &Extent, &Extent)> {
+    /// Members as rows of adjacent elements.
+    pub(crate) fn as_rows(&self) -> Option<&RowDomain> {
         match &self.members {
-            Members::Rows { rows, nrows, nvals } => Some((rows, nrows, nvals)),
+            Members::Rows(on) => Some(on),
             Members::Keys(_) => None,
         }
     }
@@ -92,7 +82,7 @@ impl Stage {
     /// Members as elements grouped by key.
     pub(crate) fn as_keys(&self) -> Option<&ByKey> {
         match &self.members {
-            Members::Rows { .. } => None,
+            Members::Rows(_) => None,
             Members::Keys(keys) => Some(keys),
         }
     }

@@ -156,7 +156,7 @@ impl RaggedShape {
     /// let device = Device::cpu();
     /// let x = RaggedShape::from_lengths(&[2.into(), [1, 2].into()], &device)?;
     /// let y = RaggedShape::dense(&[3, 1, 1], &device)?;
-    /// assert_eq!(x.broadcast(&y)?.to_string(), "[3, 2, None]");
+    /// assert_eq!(x.broadcast(&y)?.text(), "[3, 2, None]");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]

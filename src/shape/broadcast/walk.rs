@@ -66,19 +66,13 @@ impl<'a> Walk<'a> {
     #[track_caller]
     pub(super) fn mismatch(&self, a: usize, b: usize, what: String) -> Error {
         let (a, b) = (a.min(b), a.max(b));
-        Error::Shape {
-            op: self.op,
-            lhs: self.layouts[a].to_string(),
-            rhs: self.layouts[b].to_string(),
-            what,
-            location: caller(),
-        }
+        Error::Shape { op: self.op, lhs: self.layouts[a].text(), rhs: self.layouts[b].text(), what, location: caller() }
     }
 
     /// Records a device-side check that `ok` holds at every position below `count`.
     #[track_caller]
     pub(super) fn assert(&mut self, a: usize, b: usize, count: Extent, ok: Expr, d: usize) {
-        let (a, b) = (self.layouts[a.min(b)].to_string(), self.layouts[a.max(b)].to_string());
+        let (a, b) = (self.layouts[a.min(b)].text(), self.layouts[a.max(b)].text());
         let what =
             format!("shapes {a} and {b} have different sizes along dimension {d}, and neither was recorded as 1");
         let check = Arc::new(Check::at(self.op, what, self.location));

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::assemble::{Dims, Dtypes};
 use super::column::Column;
+use super::json_type::JsonType;
 use super::serialize::{Unfit, Writer};
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
@@ -16,9 +17,14 @@ impl FieldValue {
     /// implements `serde::Serialize`.
     ///
     /// Maps and structs become records, lists dimensions: of records, or of the values in a field. One list is a dense
-    /// dimension, any further one is ragged. Integers are i32 where all of a field fit, else i64 or u64; floats are
-    /// f32, as are fields of both, and lists without a value. An enum is its variant's name, or a record with one field
-    /// of that name. One upload per field, and one per list dimension.
+    /// dimension, any further one is ragged. An enum is its variant's name, or a record with one field of that name. One
+    /// upload per field, and one per list dimension.
+    ///
+    /// Dtypes follow from the values of each field, not from the types of Rust: integers are i32 where all of a field
+    /// fit, else i64 or u64; floats are f32, or f64 where one exceeds the range of f32, as are fields of integers and
+    /// floats; lists without a value are f32, also where other batches have records in them. So batches of one program
+    /// can differ in dtypes, and 0.1 is rounded to f32. [`from_serialize_with_schema`](Self::from_serialize_with_schema)
+    /// determines the dtypes.
     ///
     /// TensorFlow: `StructuredTensor.from_pyval`.
     ///
@@ -35,8 +41,45 @@ impl FieldValue {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
+        Self::of_column(Column::default(), value, device)
+    }
+
+    /// As [`from_serialize`](Self::from_serialize), with the types of a schema in place of the inferred ones: the same
+    /// for every batch, lists without a value included. Parts that are [`JsonType::Inferred`] are inferred.
+    ///
+    /// [`schema`](Self::schema) of one batch is a schema for the next ones.
+    ///
+    /// TensorFlow: `StructuredTensor.from_pyval(pyval, typespec)`.
+    ///
+    /// # Errors
+    /// As [`from_serialize`](Self::from_serialize); a value of another type than the schema's, with its path: a float for
+    /// an integer, a number beyond the dtype, a field that is missing or unknown; a schema with a field whose name is
+    /// empty, a number, or given twice.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, FieldValue, JsonType};
+    /// let device = Device::cpu();
+    /// let schema = JsonType::list(JsonType::list(DType::F64));
+    /// let x = FieldValue::from_serialize_with_schema(&[[0.1].as_slice(), &[]], &schema, &device)?;
+    /// assert_eq!(x.tensor()?.dtype(), DType::F64);
+    /// let none = FieldValue::from_serialize_with_schema(&[[0i32; 0]; 2], &schema, &device)?;
+    /// assert_eq!(none.tensor()?.dtype(), DType::F64);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn from_serialize_with_schema(
+        value: &(impl Serialize + ?Sized),
+        schema: &JsonType,
+        device: &Device,
+    ) -> Result<Self> {
+        let column = schema.column().map_err(|what| Error::argument(OP, what)).map_err(here())?;
+        Self::of_column(column, value, device)
+    }
+
+    /// The value of a column without values, which gets this one.
+    #[track_caller]
+    fn of_column(mut column: Column, value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
         let location = caller();
-        let mut column = Column::default();
         let written = value.serialize(Writer { column: &mut column, depth: 0 });
         written.map_err(|Unfit { trail, what }| Error::Record {
             op: OP,
@@ -53,7 +96,9 @@ impl StructuredTensor {
     /// Records from a `serde_json::Value`, or from any value that implements `serde::Serialize`: a map or a struct, or
     /// lists of them to any depth. See [`FieldValue::from_serialize`], which also takes lists of values.
     ///
-    /// [`to_value`](Self::to_value) gives the value back.
+    /// [`to_value`](Self::to_value) gives the value back, with floats as f32 holds them.
+    /// [`from_serialize_with_schema`](Self::from_serialize_with_schema) determines the dtypes, which otherwise depend on
+    /// the values of the batch: see [`FieldValue::from_serialize`].
     ///
     /// TensorFlow: `StructuredTensor.from_pyval`.
     ///
@@ -75,9 +120,52 @@ impl StructuredTensor {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
-        match FieldValue::from_serialize(value, device)? {
-            FieldValue::Records(records) => Ok(records),
-            FieldValue::Tensor(t) => {
+        FieldValue::from_serialize(value, device)?.of_records()
+    }
+
+    /// As [`from_serialize`](Self::from_serialize), with the types of a schema in place of the inferred ones: see
+    /// [`FieldValue::from_serialize_with_schema`]. [`schema`](Self::schema) of one batch is a schema for the next ones.
+    ///
+    /// TensorFlow: `StructuredTensor.from_pyval(pyval, typespec)`.
+    ///
+    /// # Errors
+    /// As [`FieldValue::from_serialize_with_schema`]; a value without records.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, JsonType, StructuredTensor};
+    /// use serde_json::json;
+    /// let device = Device::cpu();
+    /// let schema = JsonType::list(JsonType::record([
+    ///     ("price", JsonType::from(DType::F64)),
+    ///     ("docs", JsonType::list(JsonType::record([("tokens", JsonType::list(DType::U32))]))),
+    /// ]));
+    /// let batch = json!([{"price": 0.1, "docs": [{"tokens": [1, 2]}]}, {"price": 2, "docs": []}]);
+    /// let records = StructuredTensor::from_serialize_with_schema(&batch, &schema, &device)?;
+    /// assert_eq!(records.to_value()?[0], batch[0]);
+    ///
+    /// // A batch without a document has the same types.
+    /// let empty = json!([{"price": 1.5, "docs": []}]);
+    /// let empty = StructuredTensor::from_serialize_with_schema(&empty, &records.schema(), &device)?;
+    /// assert_eq!(empty.schema(), records.schema());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn from_serialize_with_schema(
+        value: &(impl Serialize + ?Sized),
+        schema: &JsonType,
+        device: &Device,
+    ) -> Result<Self> {
+        FieldValue::from_serialize_with_schema(value, schema, device)?.of_records()
+    }
+}
+
+impl FieldValue {
+    /// The records of a value that was serialized.
+    #[track_caller]
+    fn of_records(self) -> Result<StructuredTensor> {
+        match self {
+            Self::Records(records) => Ok(records),
+            Self::Tensor(t) => {
                 let what = format!("the value holds no records, but is a tensor of shape {}", t.shape_text());
                 Err(Error::argument(OP, what)).map_err(here())
             }

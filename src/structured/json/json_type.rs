@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::column::{Column, Data, ListColumn, RecordColumn, Refusal};
 use crate::dtype::DType;
 
-/// The type of a JSON value: a schema for [`JsonLines`](crate::JsonLines).
+/// The type of a JSON value: a schema for [`JsonLines`](crate::JsonLines) and for
+/// [`StructuredTensor::from_serialize_with_schema`](crate::StructuredTensor::from_serialize_with_schema).
 ///
 /// ```
 /// use ragged::{DType, JsonType};

@@ -13,7 +13,6 @@ use super::column::{Column, Data};
 use super::growth::Growth;
 use super::json_type::JsonType;
 use super::misfit::Misfit;
-use super::visit::Rules;
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::structured::{FieldValue, StructuredTensor};
@@ -29,7 +28,8 @@ const OP: &str = "JsonLines";
 /// no record.
 ///
 /// A line does not fit if it is not valid JSON, if a field is missing, unknown, null or given twice, or if a value has another
-/// type. That is an error with the line and the path, unless such lines are [skipped](Self::skip_misfits). An integer
+/// type. That is an error with the line and the path, unless such lines are [skipped](Self::skip_misfits); nulls and
+/// missing fields can be [default values](Self::default_nulls) instead. An integer
 /// of more than 64 bits does not fit, nor does text that is nested deeper than 128 levels. Integers beyond 2^53 are
 /// rounded in a field that also holds floats, and integers beyond 2^24 in a field of f32. `-0` is the integer 0, and
 /// `-0.0` a float.
@@ -92,7 +92,8 @@ impl<R: Read> JsonLines<R> {
         }
     }
 
-    /// Sets the type of the records, a [`JsonType::Record`]. Parts that are [`JsonType::Inferred`] are inferred.
+    /// Sets the type of the records: a [`JsonType::Record`], or a list of it, as
+    /// [`StructuredTensor::schema`] gives it. Parts that are [`JsonType::Inferred`] are inferred.
     #[must_use]
     pub fn with_schema(mut self, schema: JsonType) -> Self {
         self.schema = schema;
@@ -109,7 +110,30 @@ impl<R: Read> JsonLines<R> {
     /// Skips fields that the schema, or else the first record, does not have.
     #[must_use]
     pub fn ignore_unknown_fields(mut self) -> Self {
-        self.parsing.rules = Rules { ignore_unknown: true };
+        self.parsing.rules.ignore_unknown = true;
+        self
+    }
+
+    /// Reads null, and a field that is missing, as the default value of its type: 0, false, the empty string, the empty
+    /// list, the record of default values. Without this they do not fit.
+    ///
+    /// A null before any value of an inferred field does not fit, since its type is not known: give a
+    /// [schema](Self::with_schema). Without a schema the first record names all fields.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, JsonLines, JsonType};
+    /// let text = r#"{"id": 1, "words": null}
+    /// {"id": null, "words": ["a", null]}
+    /// {}"#;
+    /// let schema = JsonType::record([("id", JsonType::from(DType::U32)), ("words", JsonType::list(DType::Str))]);
+    /// let records = JsonLines::new(text.as_bytes()).with_schema(schema).default_nulls().read(&Device::cpu())?;
+    /// assert_eq!(records.field_value("id")?.to_string(), "tensor([1, 0, 0], shape=(3,), dtype=u32)");
+    /// assert_eq!(records.field_value("words")?.to_string(), "<ragged.RaggedTensor [[], [b'a', b''], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[must_use]
+    pub fn default_nulls(mut self) -> Self {
+        self.parsing.rules.default_nulls = true;
         self
     }
 
@@ -178,14 +202,12 @@ impl<R: Read> JsonLines<R> {
     /// An empty column of the schema.
     #[track_caller]
     fn column(&self) -> Result<Column> {
-        let what = match &self.schema {
-            JsonType::Inferred | JsonType::Record(_) => match self.schema.column() {
-                Ok(column) => return Ok(column),
-                Err(what) => what,
-            },
-            other => format!("the schema must be a record, but is {other}"),
+        let column = match &self.schema {
+            JsonType::Inferred | JsonType::Record(_) => self.schema.column(),
+            JsonType::List(of) if matches!(**of, JsonType::Record(_)) => of.column(),
+            other => Err(format!("the schema must be a record, but is {other}")),
         };
-        Err(Error::argument(OP, what))
+        column.map_err(|what| Error::argument(OP, what)).map_err(here())
     }
 
     /// Appends the records of the next batch of text to the column; false at the end of the text.

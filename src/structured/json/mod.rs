@@ -16,6 +16,7 @@ mod huge;
 mod json_type;
 mod lines;
 mod misfit;
+mod schema;
 mod serialize;
 mod text;
 mod to_value;

@@ -15,6 +15,8 @@ use super::misfit::{Segment, Trail};
 pub(super) struct Rules {
     /// Whether fields that the records do not have are skipped.
     pub ignore_unknown: bool,
+    /// Whether nulls and missing fields are default values.
+    pub default_nulls: bool,
 }
 
 /// State of the parse of one line.
@@ -155,7 +157,11 @@ impl<'de> Visitor<'de> for Place<'_> {
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
         self.check_line()?;
-        Err(self.context.fail(self.column.refuse_null()))
+        if !self.context.rules.default_nulls {
+            return Err(self.context.fail(self.column.refuse_null()));
+        }
+        let pushed = self.column.push_default();
+        self.done(pushed)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
@@ -193,6 +199,11 @@ impl<'de> Visitor<'de> for Place<'_> {
                     fields.next_value::<IgnoredAny>()?;
                 }
             }
+        }
+        if context.rules.default_nulls {
+            let filled = record.fill();
+            filled.map_err(|(name, reason)| context.within(context.fail(reason), Segment::Field(name)))?;
+            given = record.columns.len();
         }
         record.end(given).map_err(|missing: Arc<str>| {
             context.within(context.fail("the field is missing".into()), Segment::Field(missing))

@@ -33,8 +33,8 @@ fn store(out: &str, dtype: DType, value: &str) -> String {
 impl ModuleBuilder<'_> {
     /// Adds `load`, `identity`, `combine` and `store`, and the functions of the element map. Returns the name of the
     /// accumulator's type.
-    pub(crate) fn row_pass(&mut self, pass: &RowKernel, rows: &Rows) -> String {
-        let columns: Vec<(Accumulator, Expr)> = pass.columns().into_iter().map(|(a, e)| (a, e.clone())).collect();
+    pub(crate) fn row_kernel(&mut self, kernel: &RowKernel, rows: &Rows) -> String {
+        let columns: Vec<(Accumulator, Expr)> = kernel.columns().into_iter().map(|(a, e)| (a, e.clone())).collect();
         let elem = match columns.as_slice() {
             [(accumulator @ Accumulator::Op(_), value)] => {
                 self.value_function("load", value);
@@ -48,25 +48,25 @@ impl ModuleBuilder<'_> {
         };
         let is_plain = elem != "State";
         let mut of = |r: &RowResult| {
-            let v = if is_plain { "v".into() } else { format!("v.c{}", pass.column_of(r)) };
+            let v = if is_plain { "v".into() } else { format!("v.c{}", kernel.column_of(r)) };
             accumulate::result(self, r.reducer, r.value.dtype(), &v)
         };
-        let results: Vec<String> = pass.results.iter().map(&mut of).collect();
-        let names = output_names(pass);
+        let results: Vec<String> = kernel.results.iter().map(&mut of).collect();
+        let names = output_names(kernel);
         let mut body = String::new();
-        let stored = pass.results.iter().zip(&results).filter(|(r, _)| r.is_stored);
+        let stored = kernel.results.iter().zip(&results).filter(|(r, _)| r.is_stored);
         for ((r, v), out) in stored.zip(&names) {
             body.push_str(&self.stored_result(r, v, out));
         }
         self.push(&format!("fn store(i: u32, row: u32, v: Elem) {{\n{body}}}"));
-        self.row_map(pass, rows, &results);
+        self.row_map(kernel, rows, &results);
         elem
     }
 
     /// Whether `load` uses its argument `row`.
-    pub(crate) fn loads_by_row(&self, pass: &RowKernel) -> bool {
+    pub(crate) fn loads_by_row(&self, kernel: &RowKernel) -> bool {
         let mut found = false;
-        for (_, value) in pass.columns() {
+        for (_, value) in kernel.columns() {
             for_each_expr(value, &mut |e| {
                 let own = e.own_row().map(|(splits, inner)| (splits.clone(), inner));
                 found |= own.is_some() && own == self.row_context;
@@ -125,15 +125,15 @@ impl ModuleBuilder<'_> {
     }
 
     /// Adds the functions of the element map.
-    fn row_map(&mut self, pass: &RowKernel, rows: &Rows, reduced: &[String]) {
-        let Some(RowMap { out, value, .. }) = &pass.map else {
+    fn row_map(&mut self, kernel: &RowKernel, rows: &Rows, reduced: &[String]) {
+        let Some(RowMap { out, value, .. }) = &kernel.map else {
             return self.push(
                 "const MAPS = false;\nstruct Row {\n    none: u32,\n}\n\
                  fn finished(row: u32, v: Elem) -> Row {\n    return Row();\n}\nfn map(i: u32, row: u32, r: Row) {\n}",
             );
         };
         let (mut fields, mut body, mut all) = (String::new(), String::new(), Vec::new());
-        for (k, (r, v)) in pass.results.iter().zip(reduced).enumerate() {
+        for (k, (r, v)) in kernel.results.iter().zip(reduced).enumerate() {
             let ty = value_type(r.out.dtype());
             let (lines, result) = self.finished(r, v);
             fields.push_str(&format!("    r{k}: {ty},\n"));
@@ -141,7 +141,7 @@ impl ModuleBuilder<'_> {
             all.push(format!("r{k}"));
         }
         let own = rows.row_of(Expr::index());
-        let emitter = pass.results.iter().enumerate().fold(Emitter::new(self), |emitter, (k, r)| {
+        let emitter = kernel.results.iter().enumerate().fold(Emitter::new(self), |emitter, (k, r)| {
             emitter.with_value(&Expr::load(&r.out, own.clone()), format!("r.r{k}"))
         });
         let (lines, result) = emitter.function(value);
@@ -155,22 +155,22 @@ impl ModuleBuilder<'_> {
     }
 
     /// Completes the module of a row kernel, with the name and the bytes of the accumulator's type.
-    pub(crate) fn finish_row_pass(
+    pub(crate) fn finish_row_kernel(
         self,
         templates: &[&'static str],
         (elem, bytes): (&str, usize),
-        pass: &RowKernel,
+        kernel: &RowKernel,
     ) -> KernelModule {
         let part = StorageArray::new("part", Element::new("Elem", bytes), Binding::Scratch(0));
-        let names = output_names(pass).into_iter().zip(pass.outputs());
+        let names = output_names(kernel).into_iter().zip(kernel.outputs());
         let outputs = names.map(|(name, node)| (name, Element::of_shared_words(node.dtype()))).collect();
         self.finish_with(templates, elem, outputs, vec![part])
     }
 }
 
 /// The names of the outputs in the text, in order.
-fn output_names(pass: &RowKernel) -> Vec<String> {
-    let stored = pass.results.iter().filter(|r| r.is_stored).count();
+fn output_names(kernel: &RowKernel) -> Vec<String> {
+    let stored = kernel.results.iter().filter(|r| r.is_stored).count();
     let results = (0..stored).map(|k| if k == 0 { "out".into() } else { format!("out{k}") });
-    results.chain(pass.map.as_ref().map(|_| "mapped".into())).collect()
+    results.chain(kernel.map.as_ref().map(|_| "mapped".into())).collect()
 }

@@ -133,9 +133,9 @@ impl<'a> Legalizer<'a> {
     }
 
     /// Source positions of the numbers that a compaction keeps: the last position of each rank.
-    pub(super) fn position_of_kept(&mut self, marks: Node, count: Extent, inner: u32) -> Expr {
+    pub(super) fn position_of_kept(&mut self, bitmap: Node, count: Extent, inner: u32) -> Expr {
         let positions = self.sizes.capacity(&count);
-        let rank = self.legalized(&RankBitmap::of(marks, count).rank(&Expr::index()), positions + 1);
+        let rank = self.legalized(&RankBitmap::of(bitmap, count).rank(&Expr::index()), positions + 1);
         let ranks = self.map(Extent::known(positions + 1), rank);
         let each = Expr::u32(inner.max(1));
         let position = Expr::row_of(&ranks, Expr::index().div(each.clone()));

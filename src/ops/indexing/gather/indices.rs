@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::index::Index;
 use crate::record::rows::Repeats;
@@ -111,7 +112,13 @@ impl Indices {
             asserts.push(Node::assert(params.backend(), self.count.clone(), ok.clone(), check.clone()));
         }
         let position = position.checked(check, ok);
-        params.take_rows(self.op, self.count.clone(), position, repeats(&self.count), &asserts)
+        params.take_rows(
+            Recorder::new(params.backend(), self.op),
+            self.count.clone(),
+            position,
+            repeats(&self.count),
+            &asserts,
+        )
     }
 
     /// The gathered rows, one per index, below the dimensions of the indices. They keep their own partitions only if
@@ -182,20 +189,20 @@ impl Indices {
         }
         let mut batch_of = Expr::u32(0);
         if batch == 0 {
-            // All rows have the same indices: those of the one row of everything.
+            // All rows have the same indices: the batch is one row that holds all of them.
             let number = match is_dense {
                 // A dimension of a dense tensor: the wait, where only the device knows it.
                 true => Extent::known(self.nrows.on_host(backend, self.op)?),
                 false => self.nrows.clone(),
             };
-            dims.insert(0, (single_row(backend, self.op, number)?, false));
+            dims.insert(0, (single_row(Recorder::new(backend, self.op), number)?, false));
         } else {
             batch_of = above[batch - 1..].iter().rev().fold(Expr::index(), |at, p| p.row_of(at));
         }
         let (partitions, flags): (Vec<_>, Vec<_>) = dims.into_iter().unzip();
         let values = Values::Numbers(self.node.clone());
         let all = Tensor::new(backend, partitions, Some(self.count.clone()), [], values)?;
-        let each = all.take_rows(self.op, rows.clone(), batch_of, Repeats::Maybe, &[])?;
+        let each = all.take_rows(Recorder::new(backend, self.op), rows.clone(), batch_of, Repeats::Maybe, &[])?;
         let dims = each.partitions().iter().cloned().zip(flags).collect();
         Ok(own(dims, each.numbers(self.op)?.clone(), each.count()?))
     }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoGatherIndices;
 use crate::ops::options::{GatherIndices, batched};
 use crate::record::runs::single_row;
@@ -209,7 +210,7 @@ fn gather_nd<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tens
         position = place.checked(check, ok);
     }
     if batch == 0 && len == 0 {
-        let all = single_row(x.backend(), OP, x.nrows_extent())?;
+        let all = single_row(Recorder::new(x.backend(), OP), x.nrows_extent())?;
         below = if x.rank() == 0 { below.inner_to_partitions(0)? } else { below.under(all)? };
     }
     for (d, (p, stays)) in indices.dims.iter_mut().take(batch.saturating_sub(1)).enumerate() {
@@ -217,13 +218,13 @@ fn gather_nd<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tens
         *stays |= d < x.ragged_rank();
     }
     let repeats = repeats(&vectors);
-    let taken = below.take_rows(OP, vectors, position, repeats, &asserts)?;
+    let taken = below.take_rows(Recorder::new(x.backend(), OP), vectors, position, repeats, &asserts)?;
     indices.scalar |= indices.rank == 1;
     indices.above(taken, len > 0 || batch > 0 || x.ragged_rank() > 0)
 }
 
 impl Tensor {
-    /// Whether rows of the tensor hold nothing by their type, so that taking them reads no index.
+    /// Whether a dimension of size 0 makes the rows of the tensor empty by type, so that a gather of rows reads no index.
     fn reads_no_index(&self) -> bool {
         let sizes = self.partitions().iter().map(RowPartition::uniform_length);
         // The first ragged dimension reads where its rows are; none above it may be of size 0.

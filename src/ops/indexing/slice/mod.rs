@@ -2,9 +2,11 @@
 
 mod walk;
 
+use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::indexing::index::{Index, SliceItems};
 use crate::record::span::Span;
 use crate::tensor::Tensor;
@@ -79,6 +81,7 @@ operations! {
 
 #[track_caller]
 fn slice(x: &Tensor, index: impl SliceItems) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), "slice");
     let mut keys = Vec::with_capacity(x.rank());
     let mut left = x.rank();
     let items = index.items();
@@ -98,30 +101,24 @@ fn slice(x: &Tensor, index: impl SliceItems) -> Result<Tensor> {
             Index::At(i) => keys.push(Key::At(Place::Host(i))),
             Index::Slice { start, stop, step } => keys.push(Key::Slice(Span::new(start, stop, step))),
         }
-        left = left
-            .checked_sub(1)
-            .ok_or_else(|| {
-                Error::argument(OP, format!("{} items for the {} dimensions of the tensor", items.len(), x.rank()))
-            })
-            .map_err(here())?;
+        left = left.checked_sub(1).ok_or_else(|| {
+            rec.argument(format!("{} items for the {} dimensions of the tensor", items.len(), x.rank()))
+        })?;
     }
-    x.take(keys)
+    take(rec, x, keys)
 }
 
 #[track_caller]
 fn row_at(x: &Tensor, index: &impl AsRef<Tensor>) -> Result<Tensor> {
-    const OP: &str = "row_at";
-    let index = index.as_ref();
-    crate::device::Device::check_same(OP, x.backend(), index.backend())?;
-    let at = index.index_node(OP, "an index")?;
+    let (rec, index) = (Recorder::new(x.backend(), "row_at"), index.as_ref());
+    rec.at(Device::check_same(rec.op, x.backend(), index.backend()))?;
+    let at = rec.index_node(index, "an index")?;
     if index.rank() != 0 || x.rank() == 0 {
         let what = format!("it takes a scalar to index a tensor of rank 1 or more, not {}", index.shape_text());
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
-    x.take(vec![Key::At(Place::Device(at))])
+    take(rec, x, vec![Key::At(Place::Device(at))])
 }
-
-const OP: &str = "slice";
 
 /// Index of one element of a dimension.
 #[derive(Debug, Clone)]
@@ -146,42 +143,39 @@ impl Key {
     const WHOLE: Self = Self::Slice(Some(Span::FULL));
 }
 
-impl Tensor {
-    /// The part that the keys select. `keys` has at most one key other than [`Key::NewAxis`] per dimension.
-    #[track_caller]
-    fn take(&self, mut keys: Vec<Key>) -> Result<Self> {
-        let for_dimension = |k: &Key| !matches!(k, Key::NewAxis);
-        let is_whole = |k: &Key| matches!(k, Key::Slice(Some(span)) if *span == Span::FULL);
-        // Trailing inner dimensions that are kept whole stay inner. Every other dimension becomes a partition.
-        while keys.iter().filter(|k| for_dimension(k)).count() > self.named_rank() && keys.last().is_some_and(is_whole)
-        {
-            keys.pop();
-        }
-        let named = keys.iter().filter(|k| for_dimension(k)).count();
-        keys.extend((named..self.named_rank()).map(|_| Key::WHOLE));
-        let mut dims = named.max(self.named_rank());
-        if dims < self.rank() && keys.iter().all(|k| matches!(k, Key::At(_))) {
-            keys.push(Key::WHOLE);
-            dims += 1;
-        }
-        let source = self.inner_to_partitions(dims.saturating_sub(self.named_rank()))?;
-        let mut walk = Walk::new(&source, self.ragged_rank(), keys.len());
-        for (k, key) in keys.iter().enumerate() {
-            match key {
-                Key::NewAxis => walk.new_axis()?,
-                Key::At(place) => walk.at(place)?,
-                Key::Slice(span) => {
-                    let ragged_follows = walk.ragged_follows(&keys[k + 1..]);
-                    let span = span.or(walk.is_without_rows().then_some(Span::FULL));
-                    let span =
-                        span.ok_or_else(|| Error::argument(OP, "a slice's step must not be 0")).map_err(here())?;
-                    walk.slice(&span, ragged_follows)?;
-                }
+/// The part that the keys select. `keys` has at most one key other than [`Key::NewAxis`] per dimension.
+fn take(rec: Recorder<'_>, x: &Tensor, mut keys: Vec<Key>) -> Result<Tensor> {
+    let for_dimension = |k: &Key| !matches!(k, Key::NewAxis);
+    let is_whole = |k: &Key| matches!(k, Key::Slice(Some(span)) if *span == Span::FULL);
+    // Trailing inner dimensions that are kept whole stay inner. Every other dimension becomes a partition.
+    while keys.iter().filter(|k| for_dimension(k)).count() > x.named_rank() && keys.last().is_some_and(is_whole) {
+        keys.pop();
+    }
+    let named = keys.iter().filter(|k| for_dimension(k)).count();
+    keys.extend((named..x.named_rank()).map(|_| Key::WHOLE));
+    let mut dims = named.max(x.named_rank());
+    if dims < x.rank() && keys.iter().all(|k| matches!(k, Key::At(_))) {
+        keys.push(Key::WHOLE);
+        dims += 1;
+    }
+    let source = rec.at(x.inner_to_partitions(dims.saturating_sub(x.named_rank())))?;
+    let mut walk = Walk::new(rec, &source, x.ragged_rank(), keys.len());
+    for (k, key) in keys.iter().enumerate() {
+        match key {
+            Key::NewAxis => walk.new_axis()?,
+            Key::At(place) => walk.at(place)?,
+            Key::Slice(span) => {
+                let ragged_follows = walk.ragged_follows(&keys[k + 1..]);
+                let span = span.or(walk.is_without_rows().then_some(Span::FULL));
+                let span = span.ok_or_else(|| rec.argument("a slice's step must not be 0"))?;
+                walk.slice(&span, ragged_follows)?;
             }
         }
-        walk.finish()
     }
+    walk.finish()
+}
 
+impl Tensor {
     /// Number of dimensions that are not inner: the outermost one and one per partition.
     fn named_rank(&self) -> usize {
         if self.rank() == 0 { 0 } else { 1 + self.ragged_rank() }

@@ -1,17 +1,17 @@
 //! Applies slice keys to the dimensions of a tensor, from the outermost inwards.
 
-use super::{Key, OP, Place};
+use super::{Key, Place};
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller};
-use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::{Extent, read_u32_if};
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::record::runs::{longest, run_of_rows, run_of_values, settled, single_row};
 use crate::record::span::Span;
 use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 /// Source positions of the selected elements at one depth.
 #[derive(Debug, Clone)]
@@ -35,6 +35,7 @@ impl From {
 /// State of a traversal of the dimensions: the elements selected so far and the partitions above them. Starts at one
 /// row that holds everything.
 pub(super) struct Walk<'a> {
+    rec: Recorder<'a>,
     source: &'a Tensor,
     /// Number of partitions of the tensor before its inner dimensions became partitions.
     ragged_rank: usize,
@@ -56,8 +57,9 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// The state before the first of `keys` dimensions and new axes. `ragged_rank` is the tensor's number of partitions
     /// before its inner dimensions became partitions.
-    pub(super) fn new(source: &'a Tensor, ragged_rank: usize, keys: usize) -> Self {
+    pub(super) fn new(rec: Recorder<'a>, source: &'a Tensor, ragged_rank: usize, keys: usize) -> Self {
         Self {
+            rec,
             source,
             ragged_rank,
             depth: 0,
@@ -68,10 +70,6 @@ impl<'a> Walk<'a> {
             rowed: false,
             asserts: Vec::new(),
         }
-    }
-
-    fn backend(&self) -> &BackendRef {
-        self.source.backend()
     }
 
     /// The partition of the next dimension; `None` for the outermost.
@@ -97,12 +95,11 @@ impl<'a> Walk<'a> {
         if let Some((start, end)) = ends {
             return (Expr::size(&start), Extent::of(end.sub(&start)));
         }
-        (p.start(row.clone()), Extent::bounded(longest(p), settled(self.backend(), p.length(row))))
+        (p.start(row.clone()), Extent::bounded(longest(p), settled(self.rec, p.length(row))))
     }
 
     /// The offset of `place` in a row of `size` elements. Fails if the host knows that it is out of range; otherwise
     /// records a check.
-    #[track_caller]
     fn offset(&mut self, place: &Place, size: &Extent) -> Result<Expr> {
         let (offset, ok) = match place {
             Place::Host(i) => {
@@ -110,7 +107,7 @@ impl<'a> Walk<'a> {
                 if let Some(n) = size.as_known() {
                     let at = if *i < 0 { i64::from(n) + i.max(&-i64::from(u32::MAX)) } else { *i };
                     if at < 0 || at >= i64::from(n) {
-                        return Err(Error::Index { op: OP, index: *i, size: n.into(), at: None, location: caller() });
+                        return Err(self.rec.index(*i, n));
                     }
                     return Ok(if *i < 0 { Expr::size(&size.size().sub(magnitude)) } else { Expr::u32(at as u32) });
                 }
@@ -131,17 +128,17 @@ impl<'a> Walk<'a> {
             }
         };
         if size.as_known() == Some(0) {
-            return Err(Error::argument(OP, "an index into a dimension of size 0"));
+            return Err(self.rec.argument("an index into a dimension of size 0"));
         }
         let what = match place {
             Place::Host(i) => format!("index {i} is out of range for its dimension"),
             Place::Device(_) => "the index is out of range for its dimension".into(),
         };
-        let assert = Node::assert(self.backend(), Extent::known(1), ok.clone(), Check::of_index(OP, what));
+        let assert = self.rec.assert(Extent::known(1), ok.clone(), self.rec.check_of_index(what));
         self.asserts.push(assert.clone());
         // A separate array, since sizes depend on it. 0 where out of range, so that splits are read in bounds.
         let offset = ok.select(offset, Expr::u32(0));
-        Ok(Expr::load(&Node::map(self.backend(), OP, Extent::known(1), offset, &[assert]), Expr::u32(0)))
+        Ok(Expr::load(&self.rec.map(Extent::known(1), offset, &[assert]), Expr::u32(0)))
     }
 
     /// Whether no rows are left to slice.
@@ -150,14 +147,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds a dimension of size 1.
-    #[track_caller]
     pub(super) fn new_axis(&mut self) -> Result<()> {
-        self.dims.push(RowPartition::uniform(1, self.count.clone())?);
+        self.dims.push(self.rec.uniform_rows(1, self.count.clone())?);
         Ok(())
     }
 
     /// Selects one element of each row of the next dimension, and removes the dimension.
-    #[track_caller]
     pub(super) fn at(&mut self, place: &Place) -> Result<()> {
         if !self.rowed {
             let (base, size) = self.one_row();
@@ -170,18 +165,17 @@ impl<'a> Walk<'a> {
                      nth_or_skip take one element of each row",
                     self.depth
                 );
-                return Err(Error::argument(OP, what));
+                return Err(self.rec.argument(what));
             };
             let offset = self.offset(place, &Extent::of(size))?;
             let position = p.within(self.from.at(Expr::index()), offset);
-            self.from = From::Each(Node::map(self.backend(), OP, self.count.clone(), position, &[]));
+            self.from = From::Each(self.rec.map(self.count.clone(), position, &[]));
         }
         self.depth += 1;
         Ok(())
     }
 
     /// Slices each row of the next dimension.
-    #[track_caller]
     pub(super) fn slice(&mut self, span: &Span, ragged_follows: bool) -> Result<()> {
         let taken = match self.partition().cloned() {
             Some(p) if self.rowed => {
@@ -189,7 +183,7 @@ impl<'a> Walk<'a> {
                     self.ragged = self.dims.len();
                 }
                 if let (true, From::Run(start)) = (*span == Span::FULL, &self.from) {
-                    let (taken, start) = run_of_rows(self.backend(), &p, start, &self.count)?;
+                    let (taken, start) = run_of_rows(self.rec, &p, start, &self.count)?;
                     self.from = From::Run(start);
                     taken
                 } else {
@@ -206,7 +200,6 @@ impl<'a> Walk<'a> {
     }
 
     /// Slices the single row of the next dimension.
-    #[track_caller]
     fn slice_one_row(&mut self, span: &Span, ragged_follows: bool) -> Result<RowPartition> {
         let (base, size) = self.one_row();
         let n = size.expr();
@@ -214,28 +207,26 @@ impl<'a> Walk<'a> {
         let mut count = Extent::bounded(most, span.length(n.clone()));
         if count.as_known().is_none() && !self.dims.is_empty() && !ragged_follows {
             // The size of an inner dimension of a dense result is part of its type, so the host must know it.
-            count = Extent::given(read_u32_if(self.backend(), OP, count.expr(), &self.asserts)?);
+            count = Extent::given(self.rec.read_if(count.expr(), &self.asserts)?);
         }
         self.from = match span.run_start(n.clone()) {
             Some(start) => From::Run(base.add(start)),
             None => {
                 let position = base.add(span.offset(n, Expr::index()));
-                From::Each(Node::map(self.backend(), OP, count.clone(), position, &[]))
+                From::Each(self.rec.map(count.clone(), position, &[]))
             }
         };
-        single_row(self.backend(), OP, count)
+        single_row(self.rec, count)
     }
 
     /// Slices each of several selected rows of `p`.
-    #[track_caller]
     fn slice_rows(&mut self, p: &RowPartition, span: &Span) -> Result<RowPartition> {
-        let backend = self.backend().clone();
         let length = |row: Expr| p.length(self.from.at(row));
         let taken = if let Some(len) = p.uniform_size() {
             let taken =
                 span.length(Expr::u32(len.capacity())).as_u32().expect("bug: the length of a number does not fold");
             let taken = if len.as_const().is_some() { Size::Const(taken) } else { Size::given(taken) };
-            RowPartition::uniform(taken, self.count.clone())?
+            self.rec.uniform_rows(taken, self.count.clone())?
         } else {
             let lengths = p.known_lengths().and_then(|l| span.lengths(l));
             let most = lengths.map_or(u64::MAX, |(_, most)| u64::from(most) * u64::from(self.count.capacity()));
@@ -244,7 +235,7 @@ impl<'a> Walk<'a> {
                 Some((least, most)) if least == most => Expr::u32(most),
                 _ => span.length(length(Expr::index())),
             };
-            let mut taken = RowPartition::from_lengths(&backend, OP, &self.count, new, capacity)?.with_lengths(lengths);
+            let mut taken = self.rec.rows_of_lengths(&self.count, new, capacity)?.with_lengths(lengths);
             if let (From::Run(start), Some((shortest, _))) = (&self.from, p.known_lengths()) {
                 let all = start.as_u32() == Some(0) && self.count.is_same(p.nrows_extent());
                 let lost = span.loss(shortest).filter(|_| all);
@@ -258,32 +249,35 @@ impl<'a> Walk<'a> {
         };
         let (row, offset) = (taken.row_of(Expr::index()), taken.offset_of(Expr::index()));
         let position = p.within(self.from.at(row.clone()), span.offset(length(row), offset));
-        self.from = From::Each(Node::map(&backend, OP, taken.nvals_extent().clone(), position, &[]));
+        self.from = From::Each(self.rec.map(taken.nvals_extent().clone(), position, &[]));
         Ok(taken)
     }
 
     /// The tensor of the selected elements.
-    #[track_caller]
     pub(super) fn finish(self) -> Result<Tensor> {
-        let (backend, inner) = (self.source.backend(), self.source.inner());
+        let (rec, inner) = (self.rec, self.source.inner());
         let width: u32 = inner.iter().product();
         let values = self.source.values_ref();
-        let numbers = self.count.times(OP, u64::from(width))?;
+        let numbers = rec.times(&self.count, width)?;
         let taken = match &self.from {
-            From::Run(start) if self.asserts.is_empty() => {
-                run_of_values(backend, values, &start.clone().mul(Expr::u32(width)), &numbers, &self.source.count()?)?
-            }
+            From::Run(start) if self.asserts.is_empty() => run_of_values(
+                self.rec,
+                values,
+                &start.clone().mul(Expr::u32(width)),
+                &numbers,
+                &rec.count(self.source)?,
+            )?,
             from => {
                 let by = Expr::u32(width.max(1));
                 let element = from.at(Expr::index().div(by.clone()));
                 let pick = Pick::From(values, self.source.flat(element, Expr::index().rem(by)));
                 let bound = BytesBound::AtMost(values.bytes_size());
-                Values::rearranged(backend, OP, &numbers, &pick, bound, &self.asserts)?
+                rec.rearranged(&numbers, &pick, bound, &self.asserts)?
             }
         };
         let mut dims = self.dims.into_iter();
         let outer = dims.next().map(|_| self.count);
-        let out = Tensor::new(backend, dims.collect(), outer, inner.to_vec(), taken)?;
-        out.partitions_to_inner(OP, self.ragged)
+        let out = rec.tensor(dims.collect(), outer, inner.to_vec(), taken)?;
+        rec.at(out.partitions_to_inner(rec.op, self.ragged))
     }
 }

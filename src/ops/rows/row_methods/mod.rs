@@ -21,6 +21,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::{Row, RowOperand};
 use crate::record::axis_rows::AxisRows;
 use crate::record::rows::Repeats;
@@ -56,7 +57,7 @@ impl Row {
         Device::check_same(op, self.all.backend(), same.backend())?;
         let known = same.ragged_rank() == 0 && same.nrows_extent().as_known().is_some();
         let one = if known && same.rank() > 0 { same.expand_dims(0)? } else { same.with_new_axis(op, 0)? };
-        one.take_rows(op, self.all.nrows_extent(), Expr::u32(0), Repeats::Maybe, &[])
+        one.take_rows(Recorder::new(self.all.backend(), op), self.all.nrows_extent(), Expr::u32(0), Repeats::Maybe, &[])
     }
 
     /// The tensor of all rows of an operand that is a row or a tensor.
@@ -77,7 +78,7 @@ impl Row {
 fn value_rows(op: &'static str, all: &Tensor) -> Result<RowPartition> {
     match all.rank() {
         0 | 1 => RowPartition::uniform(1, all.nrows_extent()),
-        rank => Ok(AxisRows::innermost(op, &all.merged(1, rank - 1)?)?.rows),
+        rank => Ok(AxisRows::innermost(Recorder::new(all.backend(), op), &all.merged(1, rank - 1)?)?.rows),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::{IntoAxes, Row};
 use crate::record::axes::Axes;
@@ -177,18 +178,16 @@ impl Row {
             }
         };
         let column = columns.within(groups.row_of(rows.row_of(at.clone())), rows.offset_of(at.clone()));
-        let by = ByKey::new(backend, OP, count, column, columns.nvals_extent())?;
-        let (members, ncolumns, _) = by.rows();
-        let members = match members {
+        let by = ByKey::new(Recorder::new(backend, OP), count, column, columns.nvals_extent())?;
+        let members = by.rows(1);
+        let members = match members.rows {
             // There are no elements.
             Rows::Uniform(_) => RowPartition::uniform(0, columns.nvals_extent().clone())?,
-            Rows::Splits(splits) => {
-                RowPartition::from_splits_node(splits.clone(), ncolumns.clone(), count.size().clone())
-            }
+            Rows::Splits(splits) => RowPartition::from_splits_node(splits, members.nrows, count.size().clone()),
         };
         let members = members.with_nvals(count.clone());
         let from = Expr::load(by.order(), at);
-        let taken = elements.take_rows(OP, Extent::clone(count), from, Repeats::Never, &[])?;
+        let taken = elements.take_rows(Recorder::new(backend, OP), Extent::clone(count), from, Repeats::Never, &[])?;
         self.with(taken.under(members)?.under(columns)?)
     }
 }

@@ -1,6 +1,7 @@
 //! Growing columns: the values of one field of all records read so far.
 
 mod append;
+mod default;
 mod numbers;
 mod record;
 mod rollback;

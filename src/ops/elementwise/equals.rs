@@ -1,0 +1,97 @@
+//! Equality of whole tensors, as a truth value of the host.
+
+use crate::error::Result;
+use crate::graph::backend::{BackendRef, Part};
+use crate::graph::recording::read_now;
+use crate::shape::{LayoutComparison, RaggedShape};
+use crate::tensor::{Tensor, methods_of_both};
+
+/// A comparison of tensors and shapes, decided with one read of all values, and one before it if only the device knows
+/// whether the layouts are equal.
+pub(crate) struct Comparison {
+    op: &'static str,
+    backend: BackendRef,
+    layouts: LayoutComparison,
+    tensors: Vec<(Tensor, Tensor)>,
+}
+
+impl Comparison {
+    pub(crate) fn new(op: &'static str, backend: &BackendRef) -> Self {
+        Self { op, backend: backend.clone(), layouts: LayoutComparison::new(op, backend), tensors: Vec::new() }
+    }
+
+    /// Compares two shapes. False if the host knows that they differ.
+    ///
+    /// # Errors
+    /// Different devices.
+    #[track_caller]
+    pub(crate) fn shapes(&mut self, a: &RaggedShape, b: &RaggedShape) -> Result<bool> {
+        self.layouts.add(a, b)
+    }
+
+    /// Compares two tensors. False if the host knows that they differ.
+    ///
+    /// # Errors
+    /// Different devices.
+    #[track_caller]
+    pub(crate) fn tensors(&mut self, a: &Tensor, b: &Tensor) -> Result<bool> {
+        let may_agree = self.layouts.add(a.ragged_shape(), b.ragged_shape())? && a.dtype() == b.dtype();
+        self.tensors.push((a.clone(), b.clone()));
+        Ok(may_agree)
+    }
+
+    /// Whether all are equal, where the host has found no difference.
+    ///
+    /// # Errors
+    /// The first failed device-side check that the tensors depend on; a failed read.
+    #[track_caller]
+    pub(crate) fn decide(self) -> Result<bool> {
+        let Self { op, backend, layouts, tensors } = self;
+        if !layouts.decide()? {
+            return Ok(false);
+        }
+        let mut parts = Vec::new();
+        for (a, b) in tensors {
+            let all = Tensor::new(&backend, Vec::new(), Some(a.count()?), [], a.values_ref().clone())?;
+            // The layouts are equal, so both have as many values.
+            let equal = all.equal(&all.holding(b.values_ref().clone())?)?.reduce_all(..)?;
+            parts.push(Part::whole(equal.numbers(op)?.clone()));
+        }
+        if parts.is_empty() {
+            return Ok(true);
+        }
+        Ok(read_now(&backend, op, parts)?.iter().all(|equal| equal.first().is_some_and(|&equal| equal != 0)))
+    }
+}
+
+methods_of_both! {
+    /// Whether both tensors are equal as wholes: in dtype, layout and all values. [`Tensor::equal`] compares element by
+    /// element.
+    ///
+    /// Layouts are equal as those of [`RaggedShape::equals`](crate::RaggedShape::equals): a ragged dimension equals a
+    /// uniform one with rows of the same lengths. Nothing broadcasts. Values are compared as by [`Tensor::equal`]: a NaN
+    /// equals nothing, and -0 equals 0. Empty tensors of one layout are equal.
+    ///
+    /// # Errors
+    /// Different devices; the first failed device-side check that either tensor depends on; a lost device.
+    ///
+    /// # Cost
+    /// None where the host knows a difference. Otherwise one pass over both, and one wait; one more where only the device
+    /// knows the layouts.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert!(x.equals(&x.sort(1)?)?);
+    /// assert!(!x.equals(&x.reverse(1)?)?);
+    /// assert!(!x.equals(&x.cast::<i64>()?)?);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// NumPy: `array_equal`.
+    #[track_caller]
+    pub fn equals(&self, other: &impl AsRef<Tensor>) -> Result<bool> {
+        let mut comparison = Comparison::new("equals", self.backend());
+        Ok(comparison.tensors(self, other.as_ref())? && comparison.decide()?)
+    }
+}

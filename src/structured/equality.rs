@@ -1,0 +1,85 @@
+//! Equality of records.
+
+use super::{FieldValue, StructuredTensor};
+use crate::error::{Result, here};
+use crate::ops::Comparison;
+
+const OP: &str = "equals";
+
+impl StructuredTensor {
+    /// Whether both are equal as wholes: in the shape of the records, in the names of the fields, and in the dtype, the
+    /// layout and all values of each field, as [`Tensor::equals`](crate::Tensor::equals): a NaN equals nothing. The order
+    /// in which fields were given does not matter.
+    ///
+    /// # Errors
+    /// Different devices; the first failed device-side check that either depends on; a lost device.
+    ///
+    /// # Cost
+    /// As [`Tensor::equals`](crate::Tensor::equals), for all fields together: one wait, one more where only the device
+    /// knows the layouts, and none where the host knows a difference.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor, Update};
+    /// let device = Device::cpu();
+    /// let id = RaggedTensor::from_nested([7, 8], &device)?;
+    /// let records = StructuredTensor::from_fields_and_rank([("id", &id)], 1)?;
+    /// assert!(records.equals(&StructuredTensor::from_fields([("id", &id)], [2])?)?);
+    /// assert!(!records.equals(&records.with_updates([Update::set("id", &(&id + 1)?)])?)?);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// TensorFlow: `StructuredTensor.__eq__`.
+    #[track_caller]
+    pub fn equals(&self, other: &Self) -> Result<bool> {
+        let mut comparison = Comparison::new(OP, &self.shape.backend);
+        Ok(compare_records(&mut comparison, self, other)? && comparison.decide().map_err(here())?)
+    }
+}
+
+impl FieldValue {
+    /// Whether both are equal tensors ([`Tensor::equals`](crate::Tensor::equals)) or equal records
+    /// ([`StructuredTensor::equals`]).
+    ///
+    /// # Errors
+    /// As [`StructuredTensor::equals`].
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor};
+    /// let id = RaggedTensor::from_nested([7, 8], &Device::cpu())?;
+    /// assert!(FieldValue::from(&id).equals(&FieldValue::from(&(&id + 0)?))?);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn equals(&self, other: &Self) -> Result<bool> {
+        let backend = match self {
+            Self::Tensor(tensor) => tensor.backend(),
+            Self::Records(records) => &records.shape.backend,
+        };
+        let mut comparison = Comparison::new(OP, backend);
+        Ok(compare(&mut comparison, self, other)? && comparison.decide().map_err(here())?)
+    }
+}
+
+/// Adds the comparison of two values of fields. False if the host knows that they differ.
+#[track_caller]
+fn compare(comparison: &mut Comparison, a: &FieldValue, b: &FieldValue) -> Result<bool> {
+    match (a, b) {
+        (FieldValue::Tensor(a), FieldValue::Tensor(b)) => comparison.tensors(a, b),
+        (FieldValue::Records(a), FieldValue::Records(b)) => compare_records(comparison, a, b),
+        _ => Ok(false),
+    }
+}
+
+/// Adds the comparison of records. False if the host knows that they differ.
+#[track_caller]
+fn compare_records(comparison: &mut Comparison, a: &StructuredTensor, b: &StructuredTensor) -> Result<bool> {
+    if !comparison.shapes(&a.shape, &b.shape)? || !a.fields.keys().eq(b.fields.keys()) {
+        return Ok(false);
+    }
+    for (a, b) in a.fields.values().zip(b.fields.values()) {
+        if !compare(comparison, a, b)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
