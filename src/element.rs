@@ -38,14 +38,6 @@ pub trait Arithmetic: Number {
     type Quotient: FloatElement;
 }
 
-/// An element type that minima and maxima are defined for: integers, floats and strings.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no minimum and maximum",
-    label = "expected numbers or strings",
-    note = "bools have `reduce_any` and `reduce_all`"
-)]
-pub trait Ordered: Element {}
-
 /// An integer element type.
 pub trait IntegerElement: Arithmetic {}
 
@@ -108,7 +100,6 @@ arithmetic!(
 macro_rules! marked {
     ($marker:ident: $($t:ty),*) => {$(impl $marker for $t {})*};
 }
-marked!(Ordered: u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64, Str);
 marked!(IntegerElement: u8, i8, u16, i16, i32, u32, i64, u64);
 marked!(FloatElement: f16, bf16, f32, f64);
 marked!(SignedElement: i8, i16, i32, i64, f16, bf16, f32, f64);

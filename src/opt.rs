@@ -24,10 +24,10 @@
 //! | indices of a gather | [`along`]`(&ids, 1)`, [`batched`]`(&ids, 1)` |
 //! | values of a search | [`right_of`]`(&values)`: after equal values |
 //! | depth of a one-hot encoding | [`along`]`(10, 0)` |
-//! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])` |
+//! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])`, [`with_ragged_rank`]`(0, 2)` |
 //! | bins of a count | [`binary`]`(100)`: whether, not how often |
 //! | range of a histogram | [`clamped`]`(0.0..1.0)`: values outside count at the ends |
-//! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)` |
+//! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)`, [`max_norm`]`(&ids, 1.0)` |
 //! | operand of a matrix product | [`Tensor::t`](crate::Tensor::t): transposed |
 //! | size of a context window | [`starting_at`]`(3, -1)` |
 //! | row ids, segment ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |
@@ -43,11 +43,12 @@
 pub use crate::lod::Pool;
 pub use crate::ops::{
     Along, Base64, Batched, Bins, Combiner, Context, Depth, Encoding, Factor, GatherIndices, HashBuckets,
-    HistogramRange, InvalidText, LookupIds, MaxLength, Ngrams, Notation, NumberFormat, Pad, PaddedShape, Padding,
-    ReduceAxes, ScanAxis, SearchValues, SegmentIds, Separator, Separators, SortAxis, SortBy, SortKeys, Sought,
-    TextEncoding, Transposed, along, any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep,
-    keep_short, keyed, max_splits, nonempty, or_default, pad_width, padded_with, replace_controls, replace_invalid,
-    reversed, right_of, shaped, starting_at, strict, weighted, white_space,
+    HistogramRange, InvalidText, LookupIds, LookupRows, MaxLength, Ngrams, Notation, NumberFormat, Pad, PaddedShape,
+    Padding, ReduceAxes, RowPadding, ScanAxis, SearchValues, SegmentIds, Separator, Separators, ShardStrategy,
+    SortAxis, SortBy, SortKeys, Sought, TextEncoding, Transposed, along, any_of, batched, binary, clamped, descending,
+    exclusive, ignore_invalid, keep, keep_short, keyed, max_norm, max_splits, nonempty, or_default, pad_width,
+    padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted,
+    white_space, with_ragged_rank,
 };
 pub use crate::sparse::{ConcatAxis, expanding};
 pub use crate::tensor::{ConstantOptions, Fill, RowIds, UniformRows, WithNrows, with_nrows};

@@ -274,7 +274,7 @@ fn types_do_not_depend_on_reads() {
         ("columns", |x| Ok(x.slice(s![.., 0])?.unzip()?.remove(0))),
         ("padding", |x| {
             let rows = Tensor::stack(&[x, x], 0)?.to_tensor(0)?;
-            Tensor::from_tensor_with_padding(&rows, &x.slice(s![.., 0])?, 1)
+            Tensor::from_tensor_with_padding(&rows, &x.slice(s![.., 0])?)
         }),
         ("add_dense", |x| {
             SparseTensor::from_entries(&[[0, 1], [1, 0]], [10i64, 20], [2, 2], &x.device())?.add_dense(x)

@@ -244,7 +244,7 @@ const CASES: &[Case] = &[
         plans: 1,
         run: |t, device| {
             let padding = HostTensor::dense(&[], HostValues::F32(vec![-1.0])).to_device(device)?;
-            Tensor::from_tensor_with_padding(&padded(t, device)?, &padding, 1)
+            Tensor::from_tensor_with_padding(&padded(t, device)?, &padding)
         },
         naive: |t| ragged_rows(t).concat(),
     },

@@ -176,7 +176,7 @@
 //! | `ak.sort(x, ascending=False)`, `ak.argsort` | [`x.sort(descending(1))`](Tensor::sort), [`argsort`](Tensor::argsort) | the axis is required; stable; NaN last in both orders, where Awkward has it first |
 //! | `ak.softmax(x, axis=1)` | [`softmax`](Tensor::softmax) | |
 //! | `ak.combinations(x, 2)`, `ak.argcombinations` | [`x.combinations(2, 1)`](Tensor::combinations), [`argcombinations`](Tensor::argcombinations) | one tensor per member, at most 6; without replacement |
-//! | `ak.cartesian([x, y])` | [`Tensor::cartesian(&[&x, &y], 1)`](Tensor::cartesian) | one tensor per factor; no `nested` |
+//! | `ak.cartesian([x, y])` | [`Tensor::cartesian(&[&x, &y], 1)`](Tensor::cartesian) | one tensor per factor; [`cartesian_nested`](Tensor::cartesian_nested) for `nested=True` |
 //! | `ak.run_lengths(x)` | [`x.run_lengths()`](Tensor::run_lengths) | values and lengths; within rows |
 //! | none | [`cumsum`](Tensor::cumsum), [`top_k`](Tensor::top_k), [`unique`](Tensor::unique), [`diff`](Tensor::diff), [`shift`](Tensor::shift), [`group_by_key`](Tensor::group_by_key), [`set_union`](Tensor::set_union), [`sliding_windows`](Tensor::sliding_windows), [`map_rows`](Tensor::map_rows) | |
 //!

@@ -152,10 +152,10 @@
 //! | `RaggedTensor.from_row_splits(v, s)`, … | [`RaggedTensor::from_row_splits(v, s, &device)`](RaggedTensor::from_row_splits), [`Tensor::from_row_splits(&v, s)`](Tensor::from_row_splits) | lists on the host are checked by the call, tensors by the read |
 //! | `from_value_rowids(v, ids, nrows=4)` | [`from_value_rowids(v, with_nrows(ids, 4), …)`](crate::opt::with_nrows) | |
 //! | `validate=False` | [`from_row_splits_unchecked`](Tensor::from_row_splits_unchecked), … | invalid splits give unspecified rows, and never access memory out of bounds |
-//! | `from_tensor(d)`, `lengths=`, `padding=` | [`from_tensor`](Tensor::from_tensor), [`from_tensor_with_lengths`](Tensor::from_tensor_with_lengths), [`from_tensor_with_padding`](Tensor::from_tensor_with_padding) | one function per case; the ragged rank is an argument |
+//! | `from_tensor(d)`, `lengths=`, `padding=-1` | [`from_tensor`](Tensor::from_tensor), [`from_tensor_with_lengths`](Tensor::from_tensor_with_lengths), [`from_tensor_with_padding(&d, -1)`](Tensor::from_tensor_with_padding) | one function per case; the ragged rank is an argument, and [`with_ragged_rank`](crate::with_ragged_rank) around a padding |
 //! | `x.to_tensor(v, shape=[None, 3])` | [`x.to_tensor(shaped(v, [-1, 3]))`](Tensor::to_tensor) | the padding is an argument: `x.to_tensor(0)` |
 //! | `x.to_list()`, `x.numpy()` | [`to_nested`](Tensor::to_nested), [`to_nested_vec`](RaggedTensor::to_nested_vec), [`to_vec`](RaggedTensor::to_vec), [`to_ndarray`](RaggedTensor::to_ndarray) | each computes and waits once; all have async forms |
-//! | `x.to_sparse()`, `from_sparse(s)` | [`to_sparse`](Tensor::to_sparse), [`from_sparse`](Tensor::from_sparse) | unsorted coordinates are an error |
+//! | `x.to_sparse()`, `from_sparse(s)` | [`to_sparse`](Tensor::to_sparse), [`from_sparse`](Tensor::from_sparse) | any rank; unsorted coordinates are an error |
 //! | `tf.fill`, `tf.zeros`, `tf.ones_like` | [`Tensor::fill`], [`Tensor::zeros`], [`ones_like`](Tensor::ones_like) | a [`RaggedShape`] as shape |
 //! | `tf.ragged.range(starts, limits, deltas)` | [`Tensor::ranges(&starts, &limits, 1)`](Tensor::ranges), [`limits.range()`](Tensor::range) | floats are `start + k * delta`, without accumulated rounding errors |
 //!
@@ -164,9 +164,7 @@
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
 //! | `x.row_splits`, `row_lengths()`, `value_rowids()`, … | [`row_splits`](Tensor::row_splits), [`row_lengths(1)`](Tensor::row_lengths), [`value_rowids`](Tensor::value_rowids), … | i64; the axis of `row_lengths` is required |
-//! | `x.nrows()`, `tf.size(x)` | [`nrows`](Tensor::nrows), [`size`](Tensor::size) | scalars on the device; [`x.shape()[0]`](Tensor::shape) is the host's; [`len`](Tensor::len) reads the number if the host lacks it |
-//! | `for row in x` | [`for row in &x.rows()?`](RaggedTensor::rows) | one read for all rows |
-//! | `tf.reduce_all(tf.equal(x, y))`, `StructuredTensor.__eq__` | [`x.equals(&y)`](Tensor::equals), [`StructuredTensor::equals`](crate::StructuredTensor::equals) | a truth value of the host |
+//! | `x.nrows()`, `tf.size(x)` | [`nrows`](Tensor::nrows), [`size`](Tensor::size) | scalars on the device; [`x.shape()[0]`](Tensor::shape) is the host's |
 //! | `x.bounding_shape()` | [`bounding_shape`](Tensor::bounding_shape) | |
 //! | `tf.shape(x)` | [`ragged_shape`](Tensor::ragged_shape) | no computation |
 //! | `tf.expand_dims`, `tf.squeeze`, `x.merge_dims` | [`expand_dims`](Tensor::expand_dims), [`squeeze`](Tensor::squeeze), [`merge_dims`](Tensor::merge_dims) | `squeeze(..)` also works for ragged tensors |
@@ -181,9 +179,10 @@
 //! | `x[i]` of a tensor `i` | [`x.row_at(&i)`](Tensor::row_at) | |
 //! | `tf.gather(x, i)` | [`x.gather(&i)`](Tensor::gather) | an index beyond its row is an error, where TensorFlow reads a value of a later row |
 //! | `tf.gather(x, i, axis=1)`, `batch_dims=1` | [`x.gather(along(&i, 1))`](crate::opt::along), [`x.gather(batched(&i, 1))`](crate::opt::batched) | |
-//! | `tf.gather_nd`, `tf.compat.v1.batch_gather` | [`gather_nd`](Tensor::gather_nd), [`batch_gather`](Tensor::batch_gather) | |
-//! | `tf.nn.embedding_lookup(table, ids)` | [`table.embedding_lookup(&ids)`](Tensor::embedding_lookup) | |
-//! | `tf.nn.embedding_lookup_sparse(table, ids, weights, combiner='mean')` | [`table.embedding_lookup_sparse(weighted(&ids, &weights), Combiner::Mean)`](Tensor::embedding_lookup_sparse) | one row reduction; looked-up rows are not stored |
+//! | `tf.gather_nd`, `batch_dims=1` | [`gather_nd(&ids)`](Tensor::gather_nd), [`gather_nd(batched(&ids, 1))`](crate::opt::batched) | batches of ragged tensors too |
+//! | `tf.compat.v1.batch_gather` | [`batch_gather`](Tensor::batch_gather), [`batch_gather_with_default`](Tensor::batch_gather_with_default) | |
+//! | `tf.nn.embedding_lookup(table, ids, max_norm=1.0)` | [`table.embedding_lookup(max_norm(&ids, 1.0))`](Tensor::embedding_lookup) | embeddings within the norm stay as they are; a list of tables is joined by [`from_shards`](Tensor::from_shards) |
+//! | `tf.nn.embedding_lookup_sparse(table, ids, weights, combiner='mean')` | [`table.embedding_lookup_sparse(weighted(&ids, &weights), Combiner::Mean)`](Tensor::embedding_lookup_sparse) | one row reduction; looked-up rows are not stored. Ids and weights are ragged or sparse |
 //!
 //! # Element-wise operations
 //!
@@ -208,8 +207,8 @@
 //! |---|---|---|
 //! | `tf.reduce_sum(x)`, `axis=1`, `axis=[0, 2]` | [`x.reduce_sum(..)`](Tensor::reduce_sum), `1`, `[0, 2]` | the axis is required |
 //! | `keepdims=True` | [`keep(1)`](crate::opt::keep) | |
-//! | `tf.reduce_mean` of integers | [`reduce_mean`](Tensor::reduce_mean) | floats as in ragged TensorFlow (f64; f32 for 8 and 16 bits), of an exact sum, where TensorFlow's may wrap. TensorFlow's dense integers give rounded integers; here they give floats too |
-//! | `tf.reduce_max` | [`reduce_max`](Tensor::reduce_max) | an empty row gives the least finite value in both; NaN gives NaN, where TensorFlow's result depends on the order |
+//! | `tf.reduce_mean` of integers | [`reduce_mean`](Tensor::reduce_mean) | floats as in ragged TensorFlow (f64; f32 for 8 and 16 bits), of an exact sum, where TensorFlow's may wrap. TensorFlow's dense integers give rounded integers; here they give floats too. On a GPU without f64 cast first, at the cost of no pass: `x.cast::<f32>()?.reduce_mean(1)` |
+//! | `tf.reduce_max` | [`reduce_max`](Tensor::reduce_max) | an empty row gives the least finite value in both; NaN gives NaN, where TensorFlow's result depends on the order. Of bools: any |
 //! | `tf.math.reduce_variance` | [`reduce_variance`](Tensor::reduce_variance) | population variance in both; without TensorFlow's cancellation |
 //! | `tf.argmax(x, axis)` of dense tensors | [`argmax`](Tensor::argmax) | ragged too; -1 for an empty row |
 //! | sums | [`reduce_sum`](Tensor::reduce_sum) | the order depends on the row's length alone: the same bits in every batch and on every device |
@@ -253,7 +252,7 @@
 //! | `tf.math.unsorted_segment_sum(x, ids, n)` | [`x.unsorted_segment_sum(&ids, n)`](Tensor::unsorted_segment_sum), … | deterministic |
 //! | `tf.math.segment_sum(x, ids)` | [`x.segment_sum(&ids)`](Tensor::segment_sum), … | waits for the number of segments |
 //! | `tf.math.bincount(x, minlength=2, maxlength=8, axis=-1)` | [`x.bincount(-1, 2..=8)`](Tensor::bincount) | the range of [`Bins`](crate::opt::Bins) holds both limits; [`binary`](crate::opt::binary) is `binary_output` |
-//! | `tf.sparse.bincount`, `tf.histogram_fixed_width`, `tf.histogram_fixed_width_bins` | [`bincount_sparse`](Tensor::bincount_sparse), [`histogram`](Tensor::histogram), [`histogram_bins`](Tensor::histogram_bins) | values outside a histogram are dropped unless [`clamped`](crate::opt::clamped) |
+//! | `tf.sparse.bincount`, `tf.histogram_fixed_width`, `tf.histogram_fixed_width_bins` | [`bincount_sparse`](Tensor::bincount_sparse), [`bincount_sparse_weighted`](Tensor::bincount_sparse_weighted), [`histogram`](Tensor::histogram), [`histogram_bins`](Tensor::histogram_bins) | ragged, dense and sparse tensors; values outside a histogram are dropped unless [`clamped`](crate::opt::clamped) |
 //!
 //! # Strings and hashes
 //!
@@ -287,37 +286,6 @@
 //! | `tf.raw_ops.RaggedFillEmptyRows` | [`fill_empty_rows`](Tensor::fill_empty_rows) | |
 //! | none | [`combinations`](Tensor::combinations), [`sliding_windows`](Tensor::sliding_windows), [`split_where`](Tensor::split_where), [`group_by_key`](Tensor::group_by_key), [`shift`](Tensor::shift), … | see [Awkward](super::awkward) and [Polars](super::polars) |
 //!
-//! # `tf.sparse`
-//!
-//! A [`SparseTensor`] is TensorFlow's: indices, values and a dense shape, of any rank. Entries keep the order in which they
-//! are given; [`reorder`](SparseTensor::reorder) sorts them. Indices are i64.
-//!
-//! | TensorFlow | ragged | differences |
-//! |---|---|---|
-//! | `tf.SparseTensor(indices, values, dense_shape)` | [`SparseTensor::new`] of tensors, [`from_entries`](SparseTensor::from_entries) of lists | |
-//! | `.indices`, `.values`, `.dense_shape` | [`indices`](SparseTensor::indices), [`values`](SparseTensor::values), [`dense_shape`](SparseTensor::dense_shape) | `to_host((s.indices(), s.values()))` reads both at once |
-//! | `tf.sparse.to_dense`, `from_dense`, `tf.sparse_to_dense` | [`to_dense`](SparseTensor::to_dense), [`from_dense`](SparseTensor::from_dense), [`sparse_to_dense`](Tensor::sparse_to_dense) | the default value is an argument |
-//! | `tf.sparse.to_indicator`, `mask`, `retain` | [`to_indicator`](SparseTensor::to_indicator), [`mask`](SparseTensor::mask), [`retain`](SparseTensor::retain) | |
-//! | `tf.sparse.concat(axis, all, expand_nonconcat_dims=True)` | [`SparseTensor::concat`]`(&all, `[`expanding`](crate::opt::expanding)`(axis))` | |
-//! | `tf.sparse.reorder`, `fill_empty_rows`, `reshape`, `transpose`, `slice`, `split` | methods of the same names | |
-//! | `tf.sparse.reduce_sum`, `reduce_max` | [`reduce_sum`](SparseTensor::reduce_sum), [`reduce_max`](SparseTensor::reduce_max); with a sparse result [`reduce_sum_sparse`](SparseTensor::reduce_sum_sparse) | |
-//! | `tf.sparse.sparse_dense_matmul`, `add`, `softmax` | [`matmul`](SparseTensor::matmul), [`add`](SparseTensor::add) and [`add_dense`](SparseTensor::add_dense), [`softmax`](SparseTensor::softmax) | |
-//! | `tf.sparse.map_values(f, s)` | [`map_values`](SparseTensor::map_values) | |
-//!
-//! # `StructuredTensor`
-//!
-//! A [`StructuredTensor`] is `tf.experimental.StructuredTensor`: records of named fields over one shape.
-//!
-//! | TensorFlow | ragged | differences |
-//! |---|---|---|
-//! | `from_fields(fields, shape)` | [`from_fields`](StructuredTensor::from_fields), [`from_fields_and_rank`](StructuredTensor::from_fields_and_rank), [`from_shape`](StructuredTensor::from_shape) | always validated |
-//! | `from_pyval(value)`, `to_pyval()` | `from_serialize`, `to_value`, with the feature `json` | values of serde |
-//! | `s['a']`, `s[0]['a']`, `s[:, 'a']` | [`s.get(keys!["a"])`](StructuredTensor::get), `keys![0, "a"]`, `keys![.., "a"]` | indices of the host only |
-//! | `field_value(path)`, `field_names()` | [`field_value`](StructuredTensor::field_value), [`field_names`](StructuredTensor::field_names) | |
-//! | `with_updates({path: f})` | [`with_updates`](StructuredTensor::with_updates) of [`Update`](crate::Update)s | |
-//! | `promote`, `merge_dims`, `partition_outer_dimension` | methods of the same names | |
-//! | `rank`, `nrows()`, `row_partitions`, `shape` | [`rank`](StructuredTensor::rank), [`nrows`](StructuredTensor::nrows), [`row_partitions`](StructuredTensor::row_partitions), [`shape`](StructuredTensor::shape) | |
-//!
 //! # Missing
 //!
 //! - Gradients, variables, Keras layers; `tf.data`, `tf.io.parse_example` and other input.
@@ -328,6 +296,4 @@
 //! - Broadcasting of a ragged dimension whose rows all have length 1: only uniform dimensions repeat, as in TensorFlow.
 
 #[expect(unused_imports, reason = "links of the documentation")]
-use crate::{
-    Device, Error, RaggedShape, RaggedTensor, Result, RowPartition, SparseTensor, StructuredTensor, Tensor, opt::keep,
-};
+use crate::{Device, Error, RaggedShape, RaggedTensor, Result, RowPartition, Tensor, opt::keep};

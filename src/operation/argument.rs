@@ -68,7 +68,7 @@ impl ArgumentKind {
                 b"scan_axis" => Self::ScanAxis,
                 b"sort_axis" => Self::SortAxis,
                 b"operand" | b"broadcast" => Self::Operand,
-                b"row" => Self::Tensor,
+                b"row" | b"same" => Self::Tensor,
                 _ => panic!("an unknown class of arguments"),
             },
             None => match rust_type.as_bytes() {

@@ -26,7 +26,7 @@ mod unicode;
 
 pub use crate::record::axes::Axes;
 pub use crate::record::operand::{Operand, OperandOf};
-pub(crate) use counting::bincount::Occurrences;
+pub(crate) use counting::occurrences::Occurrences;
 pub(crate) use declarations::declare::operations;
 pub use declarations::declared::operations;
 pub(crate) use declarations::typed::Typed;
@@ -34,14 +34,17 @@ pub(crate) use declarations::typed::Typed;
 pub(crate) use elementwise::element_function::SavedFunction;
 pub use elementwise::element_function::{ElementClosure, ElementFunction, ElementSignature, WgslElement};
 pub(crate) use elementwise::equals::Comparison;
+pub(crate) use indexing::gather::in_range;
 pub use indexing::index::{Ellipsis, Index, NewAxis, SliceItems};
 pub(crate) use indexing::mask::kept_positions;
+pub(crate) use options::AsRows;
 pub use options::{
     Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, IntoAxes, IntoGatherIndices,
-    IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, MaxLength, Ngrams, PaddedShape, Padding, ReduceAxes,
-    ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators, SortAxis, SortBy, SortKeys, Sought, Transposed,
-    along, any_of, batched, binary, clamped, descending, exclusive, keep, keep_short, max_splits, nonempty, or_default,
-    pad_width, padded_with, reversed, right_of, shaped, starting_at, weighted, white_space,
+    IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, LookupRows, MaxLength, Ngrams, PaddedShape, Padding,
+    ReduceAxes, RowPadding, ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators, SortAxis, SortBy,
+    SortKeys, Sought, Transposed, along, any_of, batched, binary, clamped, descending, exclusive, keep, keep_short,
+    max_norm, max_splits, nonempty, or_default, pad_width, padded_with, reversed, right_of, shaped, starting_at,
+    weighted, white_space, with_ragged_rank,
 };
 pub use reduce::Averaged;
 pub use reduce::quantile::Quantiles;
@@ -52,6 +55,7 @@ pub use rows::row_methods::{RowFactor, RowSought};
 pub use rows::row_results::RowResults;
 pub(crate) use segment::Aggregate;
 pub use segment::embedding_sparse::Combiner;
+pub use segment::from_shards::ShardStrategy;
 pub use strings::cross::{CrossInput, HashBuckets, keyed};
 pub use strings::{Notation, NumberFormat, Pad};
 pub use unicode::{

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::device::Device;
-use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
@@ -41,9 +40,7 @@ impl<'a> RowIntegers<'a> {
             }
         };
         rec.at(Device::check_same(rec.op, rec.backend, tensor.backend()))?;
-        if !matches!(tensor.dtype(), DType::I32 | DType::U32 | DType::I64 | DType::U64) {
-            return Err(rec.unsupported(tensor.dtype(), format!("{name} must be i32, u32, i64 or u64")));
-        }
+        let node = rec.index_node(&tensor, name)?;
         let misfit = |what: String| rec.shape(x.shape_text(), tensor.shape_text(), what);
         // A column of integers counts as a vector.
         let (0, Some(count), 1) = (tensor.ragged_rank(), tensor.outer(), tensor.width()) else {
@@ -52,10 +49,10 @@ impl<'a> RowIntegers<'a> {
         let check = Arc::new(rec.check(format!("{name} must have one integer per row")));
         let differ = |(n, m)| misfit(format!("there are {n} rows, but {m} {name}"));
         let condition = rec.at(rows.nrows_extent().agrees(count).condition(rec.backend, check, differ))?;
-        Ok(Self { host, node: rec.numbers(&tensor)?.clone(), condition, rows })
+        Ok(Self { host, node, condition, rows })
     }
 
-    /// The integer of a row, in its own type.
+    /// The integer of a row, of 32 or 64 bits.
     pub(crate) fn of(&self, row: Expr) -> Expr {
         Expr::load(&self.node, row)
     }

@@ -18,6 +18,11 @@ impl Recorder<'_> {
         self.at(x.numbers(self.op))
     }
 
+    /// See [`Tensor::index_node`].
+    pub(crate) fn index_node(self, x: &Tensor, name: &str) -> Result<Node> {
+        self.at(x.index_node(self.op, name))
+    }
+
     /// An axis of a tensor, counted from the front; an error if the tensor has no such axis.
     pub(crate) fn axis(self, x: &Tensor, axis: i64) -> Result<usize> {
         self.at(x.axis(self.op, axis))

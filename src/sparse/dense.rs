@@ -200,7 +200,7 @@ impl Tensor {
     /// The result has its dtype.
     ///
     /// # Errors
-    /// Coordinates that are not i32, u32 or i64, or of another shape; a `default` of another dtype; further as
+    /// Coordinates that are no integers, or of another shape; a `default` of another dtype; further as
     /// [`SparseTensor::to_dense`].
     ///
     /// # Cost
@@ -226,11 +226,10 @@ impl Tensor {
     ) -> Result<Self> {
         const OP: &str = "sparse_to_dense";
         let values = values.into();
-        let indices = match self.dtype() {
-            DType::I64 => self.clone(),
-            DType::I32 | DType::U32 => self.cast(DType::I64)?,
-            other => return Err(Error::unsupported(OP, other, "indices must be i32, u32 or i64")),
-        };
+        if !self.dtype().is_integer() {
+            return Err(Error::unsupported(OP, self.dtype(), "indices must be integers"));
+        }
+        let indices = self.cast(DType::I64)?;
         let shape = output_shape.iter().map(|&d| non_negative(OP, "a size of the output shape", d));
         let shape = shape.collect::<Result<Vec<_>>>().map_err(here())?;
         let (count, rank) = match (indices.ragged_rank(), indices.rank(), &indices.inner()[..]) {

@@ -8,6 +8,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::ops::in_range;
 use crate::tensor::{Tensor, Values, counts_below};
 
 impl SparseTensor {
@@ -57,7 +58,7 @@ impl SparseTensor {
     /// Entries keep their order; the dense shape stays. Elements of `rows` outside of the first dimension are ignored.
     ///
     /// # Errors
-    /// A scalar; `rows` that are not i32, u32 or i64, not a vector, or on another device; 2^32 - 2 rows or more. At the
+    /// A scalar; `rows` that are no integers, not a vector, or on another device; 2^32 - 2 rows or more. At the
     /// read: coordinates outside of the dense shape.
     ///
     /// # Cost
@@ -89,9 +90,7 @@ impl SparseTensor {
                 format!("rows must be a vector, but their shape is {}", rows.shape_text()),
             ));
         }
-        if !matches!(rows.dtype(), DType::I32 | DType::U32 | DType::I64) {
-            return Err(Error::unsupported(OP, rows.dtype(), "rows must be i32, u32 or i64"));
-        }
+        let rows_node = rows.index_node(OP, "rows")?;
         if size >= NONE.into() {
             return Err(Error::Limit {
                 what: OP.into(),
@@ -102,8 +101,8 @@ impl SparseTensor {
                 location: caller(),
             });
         }
-        let row = Expr::load(rows.numbers(OP)?, Expr::index()).cast(DType::I64);
-        let exists = row.clone().bitcast(DType::U64).lt(Expr::number(size));
+        let row = Expr::load(&rows_node, Expr::index());
+        let exists = in_range(&row, Expr::u32(size as u32), size as u32);
         let key = exists.select(row.cast(DType::U32), Expr::u32(NONE));
         let masked = rows.nrows_extent();
         let order = Node::sort(backend, OP, masked.clone(), key.clone(), u32::BITS);

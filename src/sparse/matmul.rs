@@ -70,7 +70,7 @@ impl SparseTensor {
             return Err(misfit(what));
         }
         let backend = self.backend();
-        let rows = self.row_partition(OP, &[])?;
+        let rows = self.row_partition(OP)?;
         let (nrows, dtype) = (rows.nrows_extent().clone(), self.dtype());
         let by = Expr::u32(columns.max(1));
         let (entry, number) = (Expr::index().div(by.clone()), Expr::index().rem(by.clone()));

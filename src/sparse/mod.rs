@@ -12,6 +12,8 @@
 //! Each of the other files holds one family of operations.
 
 mod bincount;
+mod bincount_of_entries;
+mod bincount_weighted;
 mod concat;
 mod coordinates;
 mod cross;
@@ -22,6 +24,7 @@ mod groups;
 mod host;
 mod indicator;
 mod keys;
+mod lookup;
 mod mask;
 mod matmul;
 mod merge;
@@ -102,9 +105,9 @@ fn dense_size(op: &'static str, size: impl Integer) -> Result<u64> {
 }
 
 impl SparseTensor {
-    /// Assembles a sparse tensor from `indices`, i64 of shape `[n, rank]`, and `values` of shape `[n]`.
+    /// Assembles a sparse tensor from `indices`, integers of shape `[n, rank]`, and `values` of shape `[n]`.
     ///
-    /// Nothing is computed or copied.
+    /// Indices of any integer dtype become i64; those that are i64 are neither computed nor copied.
     ///
     /// # Errors
     /// Other shapes or dtypes; parts on different devices; a size that is negative, or 2^63 - 1 or more. At the read of
@@ -131,9 +134,11 @@ impl SparseTensor {
         const OP: &str = "SparseTensor";
         let (indices, values) = (indices.as_ref(), values.as_ref());
         Device::check_same(OP, indices.backend(), values.backend())?;
-        if indices.dtype() != DType::I64 {
-            return Err(Error::unsupported(OP, indices.dtype(), "indices must be i64"));
+        if !indices.dtype().is_integer() {
+            return Err(Error::unsupported(OP, indices.dtype(), "indices must be integers"));
         }
+        // An index beyond i64 becomes negative, which is out of range as well.
+        let indices = &indices.cast(DType::I64)?;
         let rank = dense_shape.len();
         let fits = indices.ragged_rank() == 0
             && values.ragged_rank() == 0

@@ -2,14 +2,14 @@
 
 use super::coordinates::{Coordinates, indices_of};
 use super::{Order, SparseTensor};
-use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::Extent;
+use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
+use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
-use crate::tensor::{RaggedTensor, Tensor, counts_below};
+use crate::tensor::{RaggedTensor, Tensor, clamped_to, counts_below};
 
 impl Tensor {
     /// The sparse tensor of all values, including zeros, at their coordinates.
@@ -68,16 +68,19 @@ impl Tensor {
         Ok(SparseTensor::of_parts(indices, values, dense_shape, Order::Distinct))
     }
 
-    /// The ragged tensor of a sparse matrix whose values fill each row from its start.
+    /// The ragged tensor of a sparse tensor whose values fill each row of the last dimension from its start.
     ///
-    /// The result has as many rows as the dense shape, empty ones included; values keep their order. Any dtype.
+    /// A matrix gives as many rows as the dense shape, empty ones included. Dimensions between the first and the last
+    /// are ragged too: a row has as many as its last entry needs, so that [`to_sparse`](Tensor::to_sparse) of a ragged
+    /// tensor gives it back but for empty rows at the ends of rows. A vector gives its values. Values keep their order.
+    /// Any dtype.
     ///
     /// # Errors
-    /// A rank other than 2; at the read, coordinates that are not sorted by rows within the dense shape, or columns
-    /// that are not 0, 1, 2, ... in each row.
+    /// A scalar; at the read, coordinates that are not in row-major order within the dense shape, or whose last
+    /// dimension, the column, is not 0, 1, 2, ... in each row.
     ///
     /// # Cost
-    /// One search per row and the checks. No wait.
+    /// One search per row of each dimension but the last, and the checks. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};
@@ -90,28 +93,75 @@ impl Tensor {
     #[track_caller]
     pub fn from_sparse(sparse: &SparseTensor) -> Result<Self> {
         const OP: &str = "from_sparse";
+        let (rank, backend) = (sparse.rank(), sparse.backend());
+        let Some(last) = rank.checked_sub(1) else {
+            return Err(Error::argument(OP, "a scalar has no rows"));
+        };
         let coordinates = Coordinates::new(OP, sparse)?;
-        let (i, before) = (Expr::index(), Expr::index().max(Expr::u32(1)).sub(Expr::u32(1)));
-        let (row, column) = (coordinates.of(0), coordinates.of(1));
-        let continues = i.eq(Expr::u32(0)).not().and(row.at(&before).eq(row));
+        let (at, before) = (Expr::index(), Expr::index().max(Expr::u32(1)).sub(Expr::u32(1)));
+        // Rows out of order begin at a column below that of the entry before, or repeat one: each entry's column is 0,
+        // or continues the row of the entry before.
+        let continues = (0..last).fold(at.eq(Expr::u32(0)).not(), |same, d| {
+            let coordinate = coordinates.of(d);
+            same.and(coordinate.at(&before).eq(coordinate))
+        });
+        let column = coordinates.of(last);
         let expected = continues.select(column.at(&before).add(Expr::scalar(1i64)), Expr::scalar(0i64));
-        let check = Check::new(OP, "columns must be 0, 1, 2, ... in each row");
-        let filled = Node::assert(sparse.backend(), sparse.count(), column.eq(expected), check);
-        sparse.values.under(sparse.row_partition(OP, &[filled])?)
+        let check = Check::new(OP, format!("columns (dimension {last}) must be 0, 1, 2, ... in each row"));
+        let filled = Node::assert(backend, sparse.count(), column.eq(expected), check);
+        if last == 0 {
+            let sized = sparse.values.on_condition(OP, &[&sparse.conditions[..], &[filled]].concat())?;
+            return Ok(sized);
+        }
+        let above: Vec<usize> = (0..last).collect();
+        let conditions = [&sparse.conditions[..], &sparse.require(OP, Order::Sorted, &above)?, &[filled]].concat();
+        let mut rows = Extent::known_u64(OP, sparse.dense_shape[0])?;
+        let mut row = narrow(coordinates.of(0), sparse.dense_shape[0]);
+        let mut partitions = Vec::with_capacity(last);
+        for d in 1..last {
+            // The rows of dimension `d` up to that of the last entry, which entries in order hold.
+            let entries = sparse.entries_by_row(OP, &row, &rows, &conditions)?;
+            let next = entries.start(Expr::index().add(Expr::u32(1)));
+            let final_entry = next.max(Expr::u32(1)).sub(Expr::u32(1));
+            let inside = narrow(coordinates.of(d), sparse.dense_shape[d]);
+            let needed = inside.at(&final_entry).add(Expr::u32(1));
+            let length = entries.length(Expr::index()).eq(Expr::u32(0)).select(Expr::u32(0), needed);
+            // An entry outside of an empty dimension fails its check, but has a row.
+            let size = sparse.dense_shape[d].max(1);
+            let capacity = upper_bound(u64::from(rows.capacity()).saturating_mul(size));
+            let level = RowPartition::from_lengths(backend, OP, &rows, length, capacity)?;
+            let below = Node::map(backend, OP, sparse.count(), level.within(row, inside), &[]);
+            row = Expr::load(&below, Expr::index());
+            rows = level.nvals_extent().clone();
+            partitions.push(level);
+        }
+        let rows = sparse.entries_by_row(OP, &row, &rows, &conditions)?;
+        partitions.into_iter().rev().try_fold(sparse.values.under(rows)?, |below, level| below.under(level))
     }
 }
 
+/// A coordinate of a dimension of this size, as u32: in range for those that fail their check too.
+fn narrow(coordinate: Expr, size: u64) -> Expr {
+    clamped_to(coordinate, Expr::u32(u32::try_from(size.saturating_sub(1)).unwrap_or(MOST_ROWS).min(MOST_ROWS)))
+}
+
+/// Clamp for rows: below the sentinel of the search.
+const MOST_ROWS: u32 = u32::MAX - 3;
+
 impl SparseTensor {
-    /// The ragged tensor of a sparse matrix whose values fill each row from its start.
+    /// The ragged tensor of a sparse tensor whose values fill each row of the last dimension from its start.
     ///
-    /// The result has as many rows as the dense shape, empty ones included; values keep their order. Any dtype.
+    /// A matrix gives as many rows as the dense shape, empty ones included. Dimensions between the first and the last
+    /// are ragged too: a row has as many as its last entry needs, so that [`to_sparse`](Tensor::to_sparse) of a ragged
+    /// tensor gives it back but for empty rows at the ends of rows. A vector gives its values. Values keep their order.
+    /// Any dtype.
     ///
     /// # Errors
-    /// A rank other than 2; at the read, coordinates that are not sorted by rows within the dense shape, or columns
-    /// that are not 0, 1, 2, ... in each row.
+    /// A scalar; at the read, coordinates that are not in row-major order within the dense shape, or whose last
+    /// dimension, the column, is not 0, 1, 2, ... in each row.
     ///
     /// # Cost
-    /// One search per row and the checks. No wait.
+    /// One search per row of each dimension but the last, and the checks. No wait.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -148,19 +198,24 @@ impl SparseTensor {
     /// As [`values_by_row`](Self::values_by_row).
     #[track_caller]
     pub(super) fn values_in_rows(&self, op: &'static str) -> Result<Tensor> {
-        self.values.under(self.row_partition(op, &[])?)
+        self.values.under(self.row_partition(op)?)
     }
 
-    /// The partition of the values of a sparse matrix into rows, which must ascend; subject to further conditions.
+    /// The partition of the values of a sparse matrix into rows, which must ascend.
     #[track_caller]
-    pub(super) fn row_partition(&self, op: &'static str, further: &[Node]) -> Result<RowPartition> {
+    pub(super) fn row_partition(&self, op: &'static str) -> Result<RowPartition> {
         self.check_rank(op, 2)?;
-        let (backend, count) = (self.backend(), self.count());
         let rows = Extent::known_u64(op, self.dense_shape[0])?;
-        let conditions = [&self.conditions, &self.require(op, Order::Sorted, &[0])?, further].concat();
-        // Rows out of range and unsorted rows fail at the read. Until then, keys and splits must be valid.
-        let most = Expr::scalar(i64::from(u32::MAX - 3));
-        let row = Coordinates::new(op, self)?.of(0).max(Expr::scalar(0i64)).min(most).cast(DType::U32);
+        let conditions = [&self.conditions[..], &self.require(op, Order::Sorted, &[0])?[..]].concat();
+        let row = clamped_to(Coordinates::new(op, self)?.of(0), Expr::u32(MOST_ROWS));
+        self.entries_by_row(op, &row, &rows, &conditions)
+    }
+
+    /// The partition of the entries into `rows` rows, where `row` is that of the entry `Index`. It is valid for rows that
+    /// do not ascend too, which fail a condition at the read.
+    #[track_caller]
+    fn entries_by_row(&self, op: &'static str, row: &Expr, rows: &Extent, conditions: &[Node]) -> Result<RowPartition> {
+        let (backend, count) = (self.backend(), self.count());
         let below = counts_below(backend, op, &count, |at| row.at(&at))?;
         let entries = rows.plus(op, &Extent::known(1))?;
         let found = Node::map(backend, op, entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
@@ -168,8 +223,8 @@ impl SparseTensor {
         let length = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
         let sums = Node::scan(backend, op, rows.clone(), length)?;
         let splits = Expr::load(&sums, Expr::index()).min(count.expr());
-        let splits = Node::map(backend, op, entries, splits, &conditions);
-        Ok(RowPartition::from_splits_node(splits, rows, count.size()).with_nvals(count))
+        let splits = Node::map(backend, op, entries, splits, conditions);
+        Ok(RowPartition::from_splits_node(splits, rows.clone(), count.size()).with_nvals(count))
     }
 }
 

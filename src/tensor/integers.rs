@@ -3,10 +3,15 @@
 use std::borrow::Cow;
 
 use super::Tensor;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::node::Node;
+use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 
 /// A list of integers that describes rows: a slice, an array or a vector of any integer type up to 64 bits, or
-/// a tensor of rank 1 and dtype i32, u32 or i64 that lives on the device.
+/// a tensor of rank 1 and of any integer dtype that lives on the device.
 ///
 /// ```
 /// use ragged::arguments::Integers;
@@ -62,5 +67,44 @@ impl<I: Integer, const N: usize> From<[I; N]> for Integers<'_> {
 impl<'a, X: AsRef<Tensor>> From<&'a X> for Integers<'a> {
     fn from(x: &'a X) -> Self {
         Self(Source::Device(x.as_ref()))
+    }
+}
+
+impl Tensor {
+    /// The elements as indices, lengths or ids, of any integer dtype: those of 8 and 16 bits are widened to 32 bits, the
+    /// others stay, so that no value wraps around.
+    ///
+    /// # Errors
+    /// Elements that are no integers; `name` says what they are.
+    #[track_caller]
+    pub(crate) fn index_node(&self, op: &'static str, name: &str) -> Result<Node> {
+        let (dtype, wide) = (self.dtype(), self.dtype().accumulator());
+        if !dtype.is_integer() {
+            return Err(Error::unsupported(op, dtype, format!("{name} must be integers")));
+        }
+        let given = self.numbers(op)?;
+        if wide == dtype {
+            return Ok(given.clone());
+        }
+        let widened = Expr::load(given, Expr::index()).cast(wide);
+        Ok(Node::map(self.backend(), op, self.count()?, widened, &[]))
+    }
+}
+
+/// An integer of 32 or 64 bits, clamped to `0..=most`, as u32. `most` is u32.
+pub(crate) fn clamped_to(x: Expr, most: Expr) -> Expr {
+    match x.dtype() {
+        DType::I64 => x.max(Expr::scalar(0i64)).min(most.cast(DType::I64)).cast(DType::U32),
+        DType::U64 => x.min(most.cast(DType::U64)).cast(DType::U32),
+        DType::I32 => x.max(Expr::scalar(0i32)).cast(DType::U32).min(most),
+        _ => x.min(most),
+    }
+}
+
+/// Whether an integer of any type is at least 0.
+pub(crate) fn is_not_negative(x: &Expr) -> Expr {
+    match x.dtype().is_signed() {
+        true => Expr::scalar(Scalar::from_i64(x.dtype(), 0)).le(x.clone()),
+        false => Expr::scalar(true),
     }
 }

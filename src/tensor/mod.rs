@@ -40,7 +40,7 @@ pub use from_nested::{FromNested, IntoNested};
 pub use host::{HostTensor, HostValues};
 pub use host_rows::{HostRow, HostRowIter, HostRows, HostRowsIntoIter, HostRowsIter};
 pub use integers::Integers;
-pub(crate) use integers::Source;
+pub(crate) use integers::{Source, clamped_to, is_not_negative};
 pub use into_values::IntoValues;
 pub use nested::Nested;
 pub use nrows::{RowIds, UniformRows, WithNrows, with_nrows};

@@ -31,7 +31,7 @@ fn trailing_padding_of_strings_is_stripped() {
         let dense = HostTensor::dense(&[2, 3], HostValues::Str(words.clone())).to_device(&device).expect("words");
         let strip = |pad: &str| {
             let pad = HostTensor::dense(&[], HostValues::Str(vec![pad.into()])).to_device(&device)?;
-            Ok::<_, Error>(Tensor::from_tensor_with_padding(&dense, &pad, 1)?.to_host()?.nested_row_splits.remove(0))
+            Ok::<_, Error>(Tensor::from_tensor_with_padding(&dense, &pad)?.to_host()?.nested_row_splits.remove(0))
         };
         assert_eq!(strip("pad").expect("a read"), [0, 3, 6], "{label}");
         assert_eq!(strip("").expect("a read"), [0, 2, 5], "{label}");

@@ -73,7 +73,7 @@ proptest! {
         prop_assert_eq!(&again.to_host()?, &*host);
         // A padding value of a length that no value has is removed again.
         let pad = HostTensor::dense(&[], HostValues::Str(vec![vec![b'*'; 10]])).to_device(&Device::cpu())?;
-        let again = Tensor::from_tensor_with_padding(&x.to_tensor(&pad)?, &pad, 1)?;
+        let again = Tensor::from_tensor_with_padding(&x.to_tensor(&pad)?, &pad)?;
         prop_assert_eq!(&again.to_host()?, &*host);
     }
 

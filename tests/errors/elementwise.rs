@@ -73,6 +73,7 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("histogram_bins", |s| no(s.x.histogram_bins(1.0..0.0, 4))),
     ("bincount", |s| no(s.words.bincount(1, 3))),
     ("bincount_weighted", |s| no(s.ints.erased().bincount_weighted(&s.words, 1, 3))),
+    ("bincount_sparse_weighted", |s| no(s.ints.erased().bincount_sparse_weighted(&s.words, 1, 3))),
     ("map_elements", |s| {
         let square = ElementFunction::new("square_", "fn square_(x: f32) -> f32 { return x * x; }", |x: f32| x * x)?;
         no(s.words.map_elements(&square))

@@ -82,7 +82,7 @@ pub const CONSTRUCTION: &[(&str, Misuse)] = &[
     }),
     ("from_ndarray, to_ndarray", |s| no(s.x.to_ndarray(ragged::opt::shaped(0.0, [1])))),
     ("from_tensor_with_nested_lengths", |s| no(Tensor::from_tensor_with_nested_lengths(&s.dense, &[&[1, 2, 3]]))),
-    ("from_tensor_with_padding", |s| no(Tensor::from_tensor_with_padding(&s.dense, &s.words, 1))),
+    ("from_tensor_with_padding", |s| no(Tensor::from_tensor_with_padding(&s.dense, &s.words))),
     ("zeros_like, ones_like", |s| no(s.words.ones_like())),
     ("fill_rows", |s| no(s.dense.erased().slice(s![0, 0])?.fill_rows(1, 0))),
     ("nested_row_splits", |s| no(s.dense.row_splits())),
@@ -123,9 +123,9 @@ pub const SPARSE: &[(&str, Misuse)] = &[
     ("reshape", |s| no(s.sparse.reshape(&[7]))),
     ("reset_shape", |s| no(s.sparse.reset_shape(&[1, 1]))),
     ("expand_dims", |s| no(s.sparse.expand_dims(7))),
-    ("from_sparse", |s| no(Tensor::from_sparse(&s.sparse.expand_dims(0)?))),
+    ("from_sparse, on the device", |s| read(Tensor::from_sparse(&s.sparse))),
     ("to_sparse", |s| no(s.x.erased().slice(s![0, 0])?.to_sparse())),
-    ("to_ragged", |s| no(s.sparse.expand_dims(0)?.to_ragged())),
+    ("to_ragged, on the device", |s| read(s.sparse.to_ragged())),
     ("values_by_row", |s| no(s.sparse.reduce_sum_sparse([0, 1]).and_then(|x| x.values_by_row()))),
     ("to_host of sparse", |s| {
         let indices = RaggedTensor::from_nested([[0i64, 7]], &s.device)?;
@@ -139,6 +139,10 @@ pub const SPARSE: &[(&str, Misuse)] = &[
         no(ragged::HostSparseTensor { indices: vec![1], ..s.sparse.to_host()? }.to_device(&s.device))
     }),
     ("bincount_sparse", |s| no(s.words.bincount_sparse(1, 3))),
+    ("bincount_sparse of entries", |s| no(s.sparse.bincount_sparse(7, 3))),
+    ("bincount of entries", |s| no(s.sparse.bincount(7, 3))),
+    ("bincount_weighted of entries", |s| no(s.sparse.bincount_weighted(&s.other_sparse, 7, 3))),
+    ("bincount_sparse_weighted of entries", |s| no(s.sparse.bincount_sparse_weighted(&s.other_sparse, 7, 3))),
 ];
 
 /// Records on another device than the others.
@@ -174,7 +178,7 @@ pub const RECORDS: &[(&str, Misuse)] = &[
         let far = RaggedTensor::from_nested([9], &s.device)?.reduce_sum(..)?;
         read(s.records.row_at(&far)?.field_value("a")?.tensor())
     }),
-    ("slice_rows of records", |s| no(s.records.slice_rows(&[0, 0], &[1, 1]))),
+    ("slice_rows of records", |s| no(s.records.slice_rows([0, 0], [1, 1]))),
     ("StructuredTensor::concat", |s| no(StructuredTensor::concat(&[&s.records, &s.records], 7))),
     ("merge_dims", |s| no(s.records.merge_dims(0, 7))),
     ("StructuredTensor::expand_dims", |s| no(s.records.expand_dims(9))),

@@ -1,7 +1,9 @@
 //! Misuse of operations on rows and on strings.
 
 use ragged::arguments::CrossInput;
-use ragged::opt::{Base64, Bins, Encoding, NumberFormat, SortKeys, any_of, max_splits, padded_with, strict};
+use ragged::opt::{
+    Base64, Bins, Encoding, NumberFormat, ShardStrategy, SortKeys, any_of, max_splits, padded_with, strict,
+};
 use ragged::{DType, RaggedTensor, Seed, SparseTensor, Str, Tensor};
 
 use crate::{Misuse, no, read, strings};
@@ -67,6 +69,9 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     }),
     ("argcombinations", |s| no(s.x.argcombinations(2, 7))),
     ("cartesian", |s| no(Tensor::cartesian(&[&s.t, s.dense.erased()], 1))),
+    ("cartesian_nested", |s| no(Tensor::cartesian_nested(&[&s.t, s.dense.erased()], 1))),
+    ("from_shards", |s| no(Tensor::from_shards(&[s.dense.erased(), &s.t], ShardStrategy::Mod))),
+    ("batch_gather_with_default", |s| no(s.t.batch_gather_with_default(&s.words, 0))),
     ("cross", |s| no(Tensor::cross([CrossInput::from(&s.t)]))),
     ("cross_hashed", |s| no(Tensor::cross_hashed([&s.ints], -1))),
     ("sparse cross", |_| no(SparseTensor::cross([] as [CrossInput; 0]))),

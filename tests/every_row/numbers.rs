@@ -20,6 +20,8 @@ laws! {
     median Integers |x, y, k, t| x.median(-1);
     reduce_min Integers |x, y, k, t| x.reduce_min(-1);
     reduce_max Integers |x, y, k, t| x.reduce_max(..);
+    reduce_max Integers |x, y, k, t| x.greater(1)?.reduce_max(-1);
+    reduce_min Integers |x, y, k, t| x.greater(1)?.reduce_min(..);
     reduce_mean Floats |x, y, k, t| x.reduce_mean(-1);
     reduce_variance Floats |x, y, k, t| x.reduce_variance(-1);
     reduce_std Floats |x, y, k, t| x.reduce_std(..);

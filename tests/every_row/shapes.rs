@@ -9,6 +9,7 @@ laws! {
     slice Integers |x, y, k, t| x.slice(s![1..]);
     slice Integers |x, y, k, t| x.slice(s![.., ..1]);
     gather Integers |x, y, k, t| x.gather(&x.argsort(0)?.slice(s![1..])?), alone x.gather(&x.argsort(0)?.slice(s![1..])?);
+    batch_gather_with_default Integers |x, y, k, t| x.batch_gather_with_default(y, 7);
     gather_nd Integers |x, y, k, t| x.gather_nd(&x.where_indices()?);
     gather_nd Integers |x, y, k, t| x.gather_nd(&x.where_indices()?.slice(s![.., ..1])?);
     gather_nd Integers |x, y, k, t| x.gather_nd(&x.where_indices()?.slice(s![.., ..0])?);
@@ -30,6 +31,8 @@ laws! {
     argcombinations Integers |x, y, k, t| x.argcombinations(2, 0);
     cartesian Integers |x, y, k, t| Of::cartesian(&[x, y], 0);
     cartesian Integers |x, y, k, t| Of::cartesian(&[x, y], -1);
+    cartesian_nested Integers |x, y, k, t| Of::cartesian_nested(&[x, y], 0);
+    cartesian_nested Integers |x, y, k, t| Of::cartesian_nested(&[x, y], -1);
     context_windows Integers |x, y, k, t| x.context_windows(starting_at(3, -1), 0, -1);
     sliding_windows Integers |x, y, k, t| x.sliding_windows(2, 0);
     pad_rows Integers |x, y, k, t| x.pad_rows(3, 0, -1);

@@ -1,8 +1,8 @@
 //! Slices, gathers, concatenation, reversal, and the parts of a tensor.
 
 use ragged::Tensor;
-use ragged::arguments::Index;
-use ragged::opt::{along, descending};
+use ragged::arguments::{Index, Operand};
+use ragged::opt::{Fill, along, batched, descending};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
@@ -68,7 +68,7 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
 
 /// Gathers of rows by dense and ragged indices, and by the argsort of each row.
 fn gather(random: &mut Random, axis: i64) -> Op {
-    match random.below(5) {
+    match random.below(7) {
         0 => {
             let n = random.below(5);
             let ids = random::vector(random, n, 0, 2);
@@ -81,6 +81,13 @@ fn gather(random: &mut Random, axis: i64) -> Op {
             })
         }
         2 => op("gather of argmax", |x, _| x.gather(&x.count_nonzero(..)?.floormod(2i64)?)),
+        5 => op("gather_nd in batches", |x, _| {
+            x.gather_nd(batched(&x.argsort(-1)?.expand_dims(-1)?, x.rank() as i64 - 1))
+        }),
+        6 => op("batch_gather_with_default", |x, _| {
+            let before = x.argsort(descending(-1))?.subtract(1i64)?;
+            x.batch_gather_with_default(&before, Operand::Value(Fill::zero(x.dtype())))
+        }),
         3 => op("batch_gather of its order", |x, _| x.batch_gather(&x.argsort(descending(-1))?)),
         _ => op(format!("gather of a column {axis}"), move |x, _| {
             x.gather(along(

@@ -194,8 +194,7 @@ pub fn indexing(device: &Device) -> Result<()> {
 
 pub fn from_padded(device: &Device) -> Result<()> {
     let x = dense(json!([[1, 3, -1, -1], [2, -1, -1, -1], [4, 5, 8, 9]]), device);
-    let padding = dense(json!(-1), device);
-    prints(&Tensor::from_tensor_with_padding(&x, &padding, 1)?, "<tf.RaggedTensor [[1, 3], [2], [4, 5, 8, 9]]>");
+    prints(&Tensor::from_tensor_with_padding(&x, -1)?, "<tf.RaggedTensor [[1, 3], [2], [4, 5, 8, 9]]>");
     Ok(())
 }
 

@@ -105,14 +105,14 @@ impl Backend for GpuBackend {
         self.runtime.counters().host_step();
     }
     fn supports(&self, dtype: DType) -> std::result::Result<(), String> {
-        let hint = |what: &str| {
-            Err(format!("{} has no {what}; use a CPU device for this tensor, or cast to a narrower type", self.name))
-        };
         match dtype {
             // f64 arithmetic uses 64-bit integers for operations on bits.
-            DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => {
-                hint("64-bit floats (SHADER_F64 and SHADER_INT64)")
-            }
+            DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => Err(format!(
+                "{} has no 64-bit floats (SHADER_F64 and SHADER_INT64); use a CPU device, or cast to a narrower type \
+                 before: the mean or quotient of 32-bit and 64-bit integers is f64, and that of \
+                 `x.cast::<f32>()?` or `x.cast(DType::F32)?` is f32, at the cost of no pass",
+                self.name
+            )),
             _ => Ok(()),
         }
     }

@@ -1,25 +1,21 @@
 //! Counts of integers: the number of occurrences of each, in all or per row.
 
+use super::bin::bin;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result};
-use crate::graph::backend::{BackendRef, Part};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::read_now;
-use crate::graph::recording::read_u32_if;
-use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::ops::IntoAxes;
-use crate::ops::indexing::gather::in_range;
 use crate::ops::operations;
 use crate::ops::options::Bins;
 use crate::record::axes::Axes;
-use crate::record::by_key::{ByKey, one_row};
+use crate::record::by_key::ByKey;
 use crate::shape::{RowPartition, same_layout};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
@@ -144,15 +140,15 @@ fn bincount_weighted(
 /// The dimensions that stay when an axis and all below it are counted: a count per bin for each of their elements.
 pub(crate) struct Counted {
     op: &'static str,
-    partitions: Vec<RowPartition>,
-    outer: Option<Extent>,
-    inner: Vec<u32>,
+    pub(super) partitions: Vec<RowPartition>,
+    pub(super) outer: Option<Extent>,
+    pub(super) inner: Vec<u32>,
     /// Number of groups: of elements of the dimensions that stay.
-    groups: Extent,
+    pub(super) groups: Extent,
     /// The group of the number at `Index`.
-    group: Expr,
+    pub(super) group: Expr,
     /// Number of values.
-    count: Extent,
+    pub(super) count: Extent,
 }
 
 impl Counted {
@@ -225,144 +221,6 @@ impl Counted {
         }
         Tensor::new(x.backend(), self.partitions.clone(), outer, inner, Values::Numbers(numbers))
     }
-}
-
-/// The number at `Index` as the index of a bin. Numbers beyond u32 give its largest value.
-///
-/// # Errors
-/// Byte strings. At the read: negative numbers; floats that are not whole numbers.
-#[track_caller]
-fn bin(op: &'static str, x: &Tensor) -> Result<Expr> {
-    let value = Expr::load(x.numbers(op)?, Expr::index());
-    let value = value.clone().cast(value.dtype().accumulator());
-    let negative = Check::new(op, "values must not be negative");
-    let zero = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
-    Ok(match value.dtype() {
-        DType::U32 => value,
-        DType::I32 => value.clone().cast(DType::U32).checked(negative, zero.le(value)),
-        wide @ (DType::I64 | DType::U64) => {
-            let fits = in_range(&value, Expr::u32(u32::MAX), u32::MAX);
-            let bin = fits.select(value.clone().cast(DType::U32), Expr::u32(u32::MAX));
-            if wide == DType::U64 { bin } else { bin.checked(negative, zero.le(value)) }
-        }
-        float => {
-            let bin = value.clone().cast(DType::U32);
-            let whole = bin.clone().cast(float).eq(value);
-            bin.checked(Check::new(op, "values must be whole numbers from 0 to 2^32 - 2"), whole)
-        }
-    })
-}
-
-/// As [`bin`], for counts that need no counter per bin: u64 for 64-bit integers, u32 otherwise.
-///
-/// # Errors
-/// As [`bin`]. At the read: 2^63 - 1 or more, which no dense shape holds.
-#[track_caller]
-fn sparse_bin(op: &'static str, x: &Tensor) -> Result<Expr> {
-    if !matches!(x.dtype(), DType::I64 | DType::U64) {
-        return bin(op, x);
-    }
-    let value = Expr::load(x.numbers(op)?, Expr::index()).bitcast(DType::U64);
-    let most = i64::MAX.unsigned_abs();
-    let check = Check::new(op, "values must not be negative, and below 2^63 - 1");
-    Ok(value.clone().checked(check, value.lt(Expr::scalar(most))))
-}
-
-/// Reads a u64 from the device. Costs one wait.
-#[track_caller]
-pub(crate) fn read_u64(backend: &BackendRef, op: &'static str, number: Expr) -> Result<u64> {
-    let number = Node::map(backend, op, Extent::known(1), number, &[]);
-    let read = read_now(backend, op, vec![Part::whole(number)])?;
-    Ok(bytemuck::pod_read_unaligned(&read[0]))
-}
-
-impl Bins {
-    /// The number of bins for values whose bin is `bin`. Waits for the largest value unless the number is given.
-    #[track_caller]
-    fn number(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u32> {
-        let next = bin.clone().min(Expr::u32(u32::MAX - 1)).add(Expr::u32(1));
-        let mut number =
-            self.between(op, x, self.least, |needed| Ok(read_u32_if(x.backend(), op, needed, &[])?.into()), next)?;
-        if number == u64::from(u32::MAX) {
-            // The error shows the number that the largest value needs.
-            number = self.reach(op, x, &sparse_bin(op, x)?)?;
-        }
-        Ok(Extent::known_u64(op, number)?.capacity())
-    }
-
-    /// As [`Self::number`], of a sparse result: any number, and at least one bin, as in TensorFlow.
-    #[track_caller]
-    fn reach(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u64> {
-        let next = bin.clone().cast(DType::U64).add(Expr::scalar(1u64));
-        self.between(op, x, self.least.max(1), |needed| Ok(read_u64(x.backend(), op, needed)? as i64), next)
-    }
-
-    /// At least `least` bins, and as many as the largest number of `next` says, which `read` reads, up to the limit.
-    #[track_caller]
-    fn between(
-        &self,
-        op: &'static str,
-        x: &Tensor,
-        least: i64,
-        read: impl FnOnce(Expr) -> Result<i64>,
-        next: Expr,
-    ) -> Result<u64> {
-        if let Some(bins) = [Some(self.least), self.most].into_iter().flatten().find(|&bins| bins < 0) {
-            return Err(Error::argument(op, format!("the number of bins must not be negative, but is {bins}")));
-        }
-        let most = self.most.unwrap_or(i64::MAX);
-        let count = x.count()?;
-        let mut number = least;
-        if number < most && count.capacity() > 0 {
-            let rec = Recorder::new(x.backend(), op);
-            let needed = rec.reduce(ReduceOp::Max, one_row(rec, &count)?, next)?;
-            number = number.max(read(Expr::load(&needed, Expr::u32(0)))?);
-        }
-        Ok(number.min(most).unsigned_abs())
-    }
-}
-
-impl Tensor {
-    /// The values that occur along axis 0 or 1, and how often, in ascending order; see
-    /// [`bincount_sparse`](Self::bincount_sparse).
-    #[track_caller]
-    pub(crate) fn occurrences(&self, op: &'static str, axis: &Axes, bins: Bins) -> Result<Occurrences> {
-        let backend = self.backend();
-        let counted = Counted::new(op, self, axis)?;
-        if !counted.partitions.is_empty() || !counted.inner.is_empty() {
-            let what = "the axis must be 0, 1 or .. for a sparse result; merge the dimensions above it (merge_dims)";
-            return Err(Error::argument(op, what));
-        }
-        let bin = sparse_bin(op, self)?;
-        let number = bins.reach(op, self, &bin)?;
-        let keys = Values::Numbers(Node::map(backend, op, counted.count.clone(), bin, &[]));
-        let by_row = counted.outer.is_some();
-        let mut keys = match by_row {
-            true => {
-                let rows = self.holding(keys)?.merged(1, self.rank() - 1)?;
-                rows.inner_to_partitions(rows.inner().len())?
-            }
-            false => Self::new(backend, Vec::new(), Some(counted.count.clone()), [], keys)?,
-        };
-        if let (Some(_), Some(number)) = (bins.most, Scalar::U64(number).converted(keys.dtype())) {
-            keys = keys.boolean_mask(&keys.less(number)?)?;
-        }
-        let (values, counts) = keys.unique_with_counts(-1)?;
-        let counts = if bins.binary { counts.ones_like()? } else { counts };
-        Ok(Occurrences { values, counts, bins: number, by_row })
-    }
-}
-
-/// The values that occur, in ascending order: in all, or `[rows, (values)]`.
-pub(crate) struct Occurrences {
-    /// The values: u64 for 64-bit integers, u32 otherwise.
-    pub(crate) values: Tensor,
-    /// How often each occurs, i64.
-    pub(crate) counts: Tensor,
-    /// The number of bins.
-    pub(crate) bins: u64,
-    /// Whether the values are counted by row.
-    pub(crate) by_row: bool,
 }
 
 impl<T: Number> RaggedTensor<T> {

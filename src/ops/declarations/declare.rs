@@ -21,7 +21,7 @@
 //!
 //! An argument is a name, a Rust type, and after `as` its class, if a [`Row`](crate::Row) or a typed tensor takes it
 //! differently: `axis`, `axes`, `reduce_axes`, `scan_axis` and `sort_axis` count in the row; `row` is another tensor,
-//! which has as many rows; `broadcast` is an operand that a row meets row by row; `operand` is a tensor or a value, `impl IntoOperandOf<'a, T>` beside typed tensors. After `=`
+//! which has as many rows; `same` is a tensor of the same element type; `broadcast` is an operand that a row meets row by row; `operand` is a tensor or a value, `impl IntoOperandOf<'a, T>` beside typed tensors. After `=`
 //! stands the value that is usual in languages with default arguments.
 //!
 //! The result is the element type of a tensor; several of them in parentheses or, for a list of tensors, one in brackets;
@@ -91,6 +91,7 @@ macro_rules! operations {
 
         /// The operations of this declaration.
         pub(crate) const $list: &[$crate::operation::Operation] = {
+            #[allow(dead_code, reason = "each operation of a family may have a bound of its own")]
             const OF_FAMILY: &str = $crate::ops::operations!(@elements_of_family [$($elem_bound)?] $elem);
             &[$(
             $(#[cfg(feature = $feature)])?
@@ -160,8 +161,10 @@ macro_rules! operations {
         $(#[doc(alias = $alias)])*
         $(#[cfg(feature = $feature)])?
         #[track_caller]
-        pub fn $name $(<$lt>)? ($(&$this,)? $($arg: $arg_type),*)
-            -> $crate::error::Result<$crate::ops::operations!(@result $result)>
+        pub fn $name $(<$lt>)? (
+            $(&$this,)?
+            $($arg: $crate::ops::operations!(@typed_argument [$($class)?] $arg_type)),*
+        ) -> $crate::error::Result<$crate::ops::operations!(@result $result)>
         $(where $param: $bound)?
         {
             let result = $name(
@@ -222,6 +225,9 @@ macro_rules! operations {
     (@tensor_argument [broadcast] $type:ty) => { impl $crate::ops::IntoOperand<'a> };
     (@tensor_argument [operand] $type:ty) => { impl $crate::ops::IntoOperand<'a> };
     (@tensor_argument [$($class:ident)?] $type:ty) => { $type };
+
+    (@typed_argument [same] $type:ty) => { &Self };
+    (@typed_argument [$($class:ident)?] $type:ty) => { $type };
 
     (@typed_value [broadcast] $name:ident $arg:ident) => { $arg.into().erased(stringify!($name))? };
     (@typed_value [operand] $name:ident $arg:ident) => { $arg.into().erased(stringify!($name))? };

@@ -73,9 +73,7 @@ impl Tensor {
         if updates.dtype() != self.dtype() {
             return Err(Error::DTypes { op, lhs: self.dtype(), rhs: updates.dtype(), location: caller() });
         }
-        if !matches!(indices.dtype(), DType::I32 | DType::U32 | DType::I64 | DType::U64) {
-            return Err(rec.unsupported(indices.dtype(), "indices are i32, u32, i64 or u64"));
-        }
+        let index_node = rec.index_node(indices, "indices")?;
         let location = caller();
         let misfit = |lhs: &Self, rhs: &Self, what: String| Error::Shape {
             op,
@@ -116,7 +114,7 @@ impl Tensor {
         let check = Check::new(op, "rows of indices and of updates have different lengths");
         asserts
             .extend(at.rows.agrees(&new.rows).condition(backend, check, |d| misfit(indices, updates, d.to_string()))?);
-        let index = Expr::load(rec.numbers(indices)?, Expr::index());
+        let index = Expr::load(&index_node, Expr::index());
         let row = at.rows.row_of(Expr::index());
         let length = own.rows.length(row.clone());
         let ok = in_range(&index, length, own.rows.nvals_extent().capacity());

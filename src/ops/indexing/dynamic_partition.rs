@@ -124,8 +124,8 @@ impl Groups {
     fn new(op: &'static str, data: &Tensor, partitions: &Tensor, num: u64) -> Result<Self> {
         let backend = data.backend();
         Device::check_same(op, backend, partitions.backend())?;
-        if !matches!(partitions.dtype(), DType::I32 | DType::I64 | DType::U32 | DType::U64) {
-            return Err(Error::unsupported(op, partitions.dtype(), "partitions are i32 or i64"));
+        if !partitions.dtype().is_integer() {
+            return Err(Error::unsupported(op, partitions.dtype(), "partitions must be integers"));
         }
         if partitions.rank() == 0 {
             return Self::new(op, &data.expand_dims(0)?, &partitions.expand_dims(0)?, num);
@@ -143,7 +143,7 @@ impl Groups {
         let mut asserts = same_layout(backend, op, &above, &partitions.ragged_shape().with_ragged_rank(last)?)?;
         let (data, partitions) = (data.merged(0, last)?, partitions.merged(0, last)?);
         let (count, groups) = (data.nrows_extent(), Extent::given_u64(op, num)?);
-        let group = Expr::load(partitions.numbers(op)?, Expr::index());
+        let group = Expr::load(&partitions.index_node(op, "partitions")?, Expr::index());
         let ok = in_range(&group, groups.expr(), groups.capacity());
         let check = Check::of_index(op, format!("an entry of partitions is negative or not below {num}"));
         asserts.push(Node::assert(backend, count.clone(), ok.clone(), check));

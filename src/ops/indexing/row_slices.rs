@@ -22,7 +22,7 @@ operations! {
     /// A part of each row of axis 1: `lengths[r]` successive elements of row `r`, from element `starts[r]` on.
     ///
     /// `[n, (len), ..]` gives `[n, (lengths), ..]`; everything below an element moves with it. Any dtype. Starts and
-    /// lengths are lists on the host or vectors on the device (i32, u32, i64 or u64), one integer per row. Lists are
+    /// lengths are lists on the host or vectors on the device (any integer dtype), one integer per row. Lists are
     /// checked at the call where the host knows the lengths of the rows. A length of 0 gives an empty row.
     /// [`slice`](Tensor::slice) takes the same part of every row. Paddle: `sequence_slice`.
     ///

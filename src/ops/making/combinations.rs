@@ -11,6 +11,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
+use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::integer::{Integer, non_negative};
@@ -112,6 +113,41 @@ operations! {
     gradient later;
     typed hand;
     row hand;
+
+    /// The Cartesian product of the rows of several tensors along `axis` with a dimension per factor, as one tensor per
+    /// factor.
+    ///
+    /// The results share their row partitions: element `[i][j]…` of a row is the tuple of element `i` of the first
+    /// factor, `j` of the second, and so on. The tuples have the order of [`Tensor::cartesian`], of which this is the
+    /// nested form: an element whose later factors have empty rows keeps an empty row. The tensors may have different
+    /// dtypes and dimensions below `axis`, and must agree in those above it.
+    ///
+    /// Awkward's result is that of `ak.unzip(ak.cartesian([a, b], nested=True))`.
+    ///
+    /// # Errors
+    /// No tensors; `axis` out of range, or 0 for a tensor of a different rank; tensors on different devices, or with
+    /// different dimensions above `axis`. At the read: those that only the device knows; 2^32 tuples or more.
+    ///
+    /// # Cost
+    /// A prefix sum over the elements of the first tensor, and one over the tuples of each intermediate product. Each
+    /// result is a gather, which fuses into its consumer. Never waits.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Tensor};
+    /// let device = Device::cpu();
+    /// let a = RaggedTensor::from_nested([vec![1, 2], vec![3]], &device)?;
+    /// let b = RaggedTensor::from_nested([vec![10, 20], vec![]], &device)?;
+    /// let pairs = Tensor::cartesian_nested(&[&a, &b], 1)?;
+    /// assert_eq!(pairs[0].to_string(), "<ragged.RaggedTensor [[[1, 1], [2, 2]], [[]]]>");
+    /// assert_eq!(pairs[1].to_string(), "<ragged.RaggedTensor [[[10, 20], [10, 20]], [[]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn cartesian_nested(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 1) -> [T];
+    alias "outer product", "nested=True";
+    awkward "ak.cartesian(…, nested=True)";
+    gradient later;
+    typed hand;
+    row hand;
 }
 
 #[track_caller]
@@ -127,23 +163,56 @@ fn argcombinations(x: &Tensor, k: impl Integer, axis: impl Integer) -> Result<Ve
 #[track_caller]
 fn cartesian(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Vec<Tensor>> {
     const OP: &str = "cartesian";
-    let axis = axis.saturating_i64();
-    let Some(first) = all.first().map(AsRef::as_ref) else {
-        return Err(Error::argument(OP, "there must be at least one tensor"));
-    };
-    let rec = Recorder::new(first.backend(), OP);
-    let factors = all.iter().map(|x| AxisRows::new(rec, x.as_ref(), axis)).collect::<Result<Vec<_>>>()?;
-    let mut asserts = Vec::new();
-    for other in &factors[1..] {
-        rec.at(Device::check_same(OP, first.backend(), other.elements.backend()))?;
-        asserts.extend(factors[0].agrees_above(other)?);
-    }
+    let Factors { rec, factors, asserts } = Factors::new(OP, all, axis.saturating_i64())?;
+    let under = &factors[0];
     let parts: Vec<&RowPartition> = factors.iter().map(|f| &f.rows).collect();
-    let tuples = product(rec, &parts)?;
+    let (prefixes, _) = product(rec, &parts)?;
+    let tuples = prefixes.finished(rec, parts[0].nrows_extent())?;
     let member = |(k, of): (usize, &AxisRows<'_>)| {
-        rec.at(tuples.member(rec, k, of, &factors[0], Give::Elements)?.on_condition(OP, &asserts))
+        let elements = tuples.member(rec, k, of, Give::Elements)?;
+        rec.at(under.with(tuples.rows.clone(), &elements)?.on_condition(OP, &asserts))
     };
     factors.iter().enumerate().map(member).collect()
+}
+
+#[track_caller]
+fn cartesian_nested(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Vec<Tensor>> {
+    const OP: &str = "cartesian_nested";
+    let Factors { rec, factors, asserts } = Factors::new(OP, all, axis.saturating_i64())?;
+    let under = &factors[0];
+    let parts: Vec<&RowPartition> = factors.iter().map(|f| &f.rows).collect();
+    let (prefixes, levels) = product(rec, &parts)?;
+    let member = |(element, of): (&Expr, &AxisRows<'_>)| {
+        let all = of.elements.take_rows(rec, prefixes.count.clone(), element.clone(), Repeats::Maybe, &[])?;
+        let nested = levels.iter().rev().try_fold(all, |below, level| rec.at(below.under(level.clone())))?;
+        rec.at(under.with(under.rows.clone(), &nested)?.on_condition(OP, &asserts))
+    };
+    prefixes.members.iter().zip(&factors).map(member).collect()
+}
+
+/// The factors of a product: rows along one axis, the same dimensions above it.
+struct Factors<'a> {
+    rec: Recorder<'a>,
+    factors: Vec<AxisRows<'a>>,
+    /// The conditions that only the device can check.
+    asserts: Vec<Node>,
+}
+
+impl<'a> Factors<'a> {
+    #[track_caller]
+    fn new(op: &'static str, all: &'a [impl AsRef<Tensor>], axis: i64) -> Result<Self> {
+        let Some(first) = all.first().map(AsRef::as_ref) else {
+            return Err(Error::argument(op, "there must be at least one tensor"));
+        };
+        let rec = Recorder::new(first.backend(), op);
+        let factors = all.iter().map(|x| AxisRows::new(rec, x.as_ref(), axis)).collect::<Result<Vec<_>>>()?;
+        let mut asserts = Vec::new();
+        for other in &factors[1..] {
+            rec.at(Device::check_same(op, first.backend(), other.elements.backend()))?;
+            asserts.extend(factors[0].agrees_above(other)?);
+        }
+        Ok(Self { rec, factors, asserts })
+    }
 }
 
 /// Largest number of members of a combination. The gather of the last member binds the row splits of each level: with
@@ -254,13 +323,15 @@ fn chosen(rec: Recorder<'_>, rows: &RowPartition, k: u32) -> Result<Tuples> {
     prefixes.finished(rec, nrows)
 }
 
-/// All tuples of one element of each of the partitions, row by row, in lexicographic order of their positions.
-fn product(rec: Recorder<'_>, all: &[&RowPartition]) -> Result<Tuples> {
+/// All tuples of one element of each of the partitions, row by row, in lexicographic order of their positions; and the
+/// level of each partition but the first.
+fn product(rec: Recorder<'_>, all: &[&RowPartition]) -> Result<(Prefixes, Vec<RowPartition>)> {
     let at = Expr::index();
     let first = all[0];
     let nrows = first.nrows_extent();
     let mut prefixes = Prefixes::of(first);
     let mut row = first.row_of(at.clone());
+    let mut levels = Vec::with_capacity(all.len() - 1);
     for rows in &all[1..] {
         let longest = prefixes.longest.zip(rows.known_lengths()).map(|(a, (_, b))| a.saturating_mul(b));
         let times = rows.length(row.clone());
@@ -268,8 +339,9 @@ fn product(rec: Recorder<'_>, all: &[&RowPartition]) -> Result<Tuples> {
         let (longer, level) = prefixes.extended(rec, times, &start, nrows, longest)?;
         prefixes = longer;
         row = row.at(&level.row_of(at.clone()));
+        levels.push(level);
     }
-    prefixes.finished(rec, nrows)
+    Ok((prefixes, levels))
 }
 
 /// The tensors of the members: for each its elements, or its positions in the row (i64).
@@ -280,25 +352,17 @@ enum Give {
 }
 
 impl Tuples {
-    /// Member `k` as a tensor, taken from the elements of `of`, below the partitions above `under`.
-    fn member(
-        &self,
-        rec: Recorder<'_>,
-        k: usize,
-        of: &AxisRows<'_>,
-        under: &AxisRows<'_>,
-        give: Give,
-    ) -> Result<Tensor> {
+    /// Member `k` of all tuples, taken from the elements of `of`.
+    fn member(&self, rec: Recorder<'_>, k: usize, of: &AxisRows<'_>, give: Give) -> Result<Tensor> {
         let (count, element) = (self.rows.nvals_extent(), self.members[k].clone());
-        let elements = match give {
-            Give::Elements => of.elements.take_rows(rec, count.clone(), element, Repeats::Maybe, &[])?,
+        match give {
+            Give::Elements => of.elements.take_rows(rec, count.clone(), element, Repeats::Maybe, &[]),
             Give::Positions => {
                 let position = of.rows.offset_of(element).cast(DType::I64);
                 let values = Values::Numbers(rec.map(count.clone(), position, &[]));
-                rec.tensor(Vec::new(), Some(count.clone()), [], values)?
+                rec.tensor(Vec::new(), Some(count.clone()), [], values)
             }
-        };
-        under.with(self.rows.clone(), &elements)
+        }
     }
 }
 
@@ -317,5 +381,6 @@ fn member_tensors(
     let k = given as u32;
     let of = AxisRows::new(rec, x, axis.saturating_i64())?;
     let tuples = chosen(rec, &of.rows, k)?;
-    (0..k as usize).map(|member| tuples.member(rec, member, &of, &of, give)).collect()
+    let member = |member| of.with(tuples.rows.clone(), &tuples.member(rec, member, &of, give)?);
+    (0..k as usize).map(member).collect()
 }

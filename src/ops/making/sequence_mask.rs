@@ -8,7 +8,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recording::read_u32;
 use crate::integer::non_negative;
-use crate::ops::counting::bincount::read_u64;
+use crate::ops::counting::bin::read_u64;
 use crate::ops::operations;
 use crate::ops::options::MaxLength;
 use crate::record::elementwise::Takes;

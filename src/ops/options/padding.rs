@@ -70,6 +70,37 @@ impl<'a, P: Into<Padding<'a>>> From<P> for PaddedShape<'a> {
     }
 }
 
+/// Padding at the ends of the rows of a dense tensor, and the dimension of these rows; see [`with_ragged_rank`].
+/// Converts from a [`Padding`], or from what that holds: a number, a string, a tensor. The rows are then those of
+/// dimension 1.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RowPadding<'a> {
+    /// The padding.
+    pub padding: Padding<'a>,
+    /// The dimension of the rows: the ragged rank of the result.
+    pub ragged_rank: i64,
+}
+
+/// Takes the rows of dimension `ragged_rank`, for `from_tensor_with_padding`.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, opt};
+/// let dense = RaggedTensor::dense([1, 0, 2, 3, 0, 0, 0, 0], &[2, 2, 2], &Device::cpu())?;
+/// let x = RaggedTensor::from_tensor_with_padding(&dense, opt::with_ragged_rank(0, 2))?;
+/// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], [2, 3]], [[], []]]>");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+pub fn with_ragged_rank<'a>(padding: impl Into<RowPadding<'a>>, ragged_rank: impl Integer) -> RowPadding<'a> {
+    RowPadding { ragged_rank: ragged_rank.saturating_i64(), ..padding.into() }
+}
+
+impl<'a, P: Into<Padding<'a>>> From<P> for RowPadding<'a> {
+    fn from(padding: P) -> Self {
+        Self { padding: padding.into(), ragged_rank: 1 }
+    }
+}
+
 of_numbers!(Padding);
 impl From<Scalar> for Padding<'_> {
     fn from(value: Scalar) -> Self {

@@ -1,8 +1,9 @@
 //! Minimum and maximum.
 
 use super::Reduction;
+use super::truth::truth;
 use crate::dtype::DType;
-use crate::element::Ordered;
+use crate::element::Element;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::ReduceOp;
@@ -18,17 +19,18 @@ use crate::tensor::Tensor;
 
 operations! {
     /// Minimum and maximum.
-    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Ordered;
+    const OPERATIONS: family "Reductions" on RaggedTensor<T> where T: Element;
 
     /// The minimum of the values over the axes.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the greatest finite value of the dtype; for
-    /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Strings are ordered by their bytes;
-    /// without any, the result is the empty string, which no string is below: [`Tensor::argmin`] tells them apart.
-    /// Shapes and order as for all [reductions](crate::arguments::Axes).
+    /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical AND, true
+    /// without values. Strings are ordered by their bytes; without any, the result is the empty string, which no string
+    /// is below: [`Tensor::argmin`] tells them apart. Shapes and order as for all
+    /// [reductions](crate::arguments::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool values.
+    /// `axis` out of range or named twice.
     ///
     /// # Cost
     /// One pass over the values, as for all [reductions](crate::arguments::Axes). Strings are first ranked, as for a
@@ -52,12 +54,12 @@ operations! {
     /// The maximum of the values over the axes.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the least finite value of the dtype; for
-    /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Strings are ordered by their bytes;
-    /// without any, the result is the least string, the empty one. Shapes and order as for all
-    /// [reductions](crate::arguments::Axes).
+    /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical OR, false
+    /// without values. Strings are ordered by their bytes; without any, the result is the least string, the empty one.
+    /// Shapes and order as for all [reductions](crate::arguments::Axes).
     ///
     /// # Errors
-    /// `axis` out of range or named twice; bool values.
+    /// `axis` out of range or named twice.
     ///
     /// # Cost
     /// One pass over the values, as for all [reductions](crate::arguments::Axes). Strings are first ranked, as for a
@@ -121,7 +123,7 @@ pub(in crate::ops) fn extreme_float(dtype: DType, op: ReduceOp, found: Expr) -> 
 fn extreme(rec: Recorder<'_>, x: &Tensor, op: ReduceOp, axes: &ReduceAxes) -> Result<Tensor> {
     let dtype = x.dtype();
     if dtype == DType::Bool {
-        return Err(rec.unsupported(dtype, "use reduce_all or reduce_any"));
+        return truth(rec, x, op, axes);
     }
     let wide = dtype.accumulator();
     let value = Expr::load(rec.numbers(x)?, Expr::index()).cast(wide);

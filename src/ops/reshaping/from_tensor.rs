@@ -12,8 +12,9 @@ use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
 use crate::ops::operations;
+use crate::ops::options::{Padding, RowPadding};
 use crate::shape::{Dims, Encoding, RowPartition, width_of};
-use crate::tensor::{BytesBound, HostTensor, HostValues, Integers, Pick, Source, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, HostTensor, HostValues, Integers, Pick, Source, Tensor, Values, clamped_to};
 
 operations! {
     /// Ragged tensors from dense ones.
@@ -32,11 +33,11 @@ operations! {
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let dense = RaggedTensor::dense([1, 2, 3, 0], &[2, 2], &Device::cpu())?;
-    /// let x = RaggedTensor::<i32>::from_tensor(&dense, 1)?;
+    /// let x = RaggedTensor::from_tensor(&dense, 1)?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3, 0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer = 1) -> T;
+    fn from_tensor(dense: &impl AsRef<Tensor> as same, ragged_rank: impl Integer = 1) -> T;
     tensorflow "tf.RaggedTensor.from_tensor";
     awkward "ak.from_regular";
     polars "arr.to_list";
@@ -58,12 +59,12 @@ operations! {
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let dense = RaggedTensor::dense([1, 2, 3, 0, 0, 0], &[3, 2], &Device::cpu())?;
-    /// let x = RaggedTensor::<i32>::from_tensor_with_lengths(&dense, &[2, 1, 0], 1)?;
+    /// let x = RaggedTensor::from_tensor_with_lengths(&dense, &[2, 1, 0], 1)?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 2], [3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn from_tensor_with_lengths<'a>(
-        dense: &impl AsRef<Tensor>,
+        dense: &impl AsRef<Tensor> as same,
         lengths: impl Into<Integers<'a>>,
         ragged_rank: impl Integer = 1,
     ) -> T;
@@ -88,24 +89,26 @@ operations! {
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let dense = RaggedTensor::dense([1, 2, 3, 0], &[2, 2, 1], &Device::cpu())?;
-    /// let x = RaggedTensor::<i32>::from_tensor_with_nested_lengths(&dense, &[&[2, 1], &[1, 0, 1]])?;
+    /// let x = RaggedTensor::from_tensor_with_nested_lengths(&dense, &[&[2, 1], &[1, 0, 1]])?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[[1], []], [[3]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &[&[i64]]) -> T;
+    fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor> as same, nested_lengths: &[&[i64]]) -> T;
     tensorflow "tf.RaggedTensor.from_tensor(…, lengths=(…))";
     gradient later;
     row none "it makes a tensor";
 
     /// Converts a dense tensor to a ragged one without the trailing padding of its rows.
     ///
-    /// The rows are those of dimension `ragged_rank`; padding between other values stays. An element is padding if all
-    /// its numbers equal those of `padding`; NaN equals nothing. A row of padding alone becomes empty. Any dtype, which
-    /// stays.
+    /// The rows are those of dimension 1, or of dimension `n` with
+    /// [`with_ragged_rank`](crate::opt::with_ragged_rank)`(padding, n)`; padding between other values stays. The padding is
+    /// one value, or a tensor of the shape of an element of a row. An element is padding if all its numbers equal those
+    /// of `padding`; NaN equals nothing. A row of padding alone becomes empty. Any dtype, which stays.
     ///
     /// # Errors
-    /// A ragged tensor, a scalar or a vector; a `ragged_rank` of 0 or not below the rank; a padding of another dtype or
-    /// device, or whose shape is not that of an element of a row.
+    /// A ragged tensor, a scalar or a vector; a ragged rank of 0 or not below the rank; a padding that the dtype cannot
+    /// represent, or a tensor of another dtype or device, or whose shape is neither that of a scalar nor that of an
+    /// element of a row.
     ///
     /// # Cost
     /// A row reduction, a scan and a map, plus a reduction over the bytes for strings. No wait.
@@ -114,16 +117,11 @@ operations! {
     /// use ragged::{Device, RaggedTensor};
     /// let device = Device::cpu();
     /// let dense = RaggedTensor::dense([1, 0, 2, 3, 0, 0, 0, 0, 0], &[3, 3], &device)?;
-    /// let padding = RaggedTensor::from_nested(0, &device)?;
-    /// let x = RaggedTensor::<i32>::from_tensor_with_padding(&dense, &padding, 1)?;
+    /// let x = RaggedTensor::from_tensor_with_padding(&dense, 0)?;
     /// assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1, 0, 2], [3], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn from_tensor_with_padding(
-        dense: &impl AsRef<Tensor>,
-        padding: &impl AsRef<Tensor>,
-        ragged_rank: impl Integer = 1,
-    ) -> T;
+    fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor> as same, padding: impl Into<RowPadding<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_tensor(…, padding=…)";
     gradient later;
     row none "it makes a tensor";
@@ -169,16 +167,8 @@ fn from_tensor_with_lengths<'a>(
     let check = Check::new(OP, ONE_EACH);
     let asserts = count.agrees(&rows.rows).condition(dense.backend(), check, |_| misfit(ONE_EACH))?;
     let asserts: Vec<Node> = asserts.into_iter().collect();
-    let (given, width) = (Expr::load(lengths.numbers(OP)?, Expr::index()), Expr::size(&rows.width));
-    let length = match lengths.dtype() {
-        DType::I64 => {
-            let most = Expr::size(&rows.width).cast(DType::I64);
-            given.max(Expr::scalar(0i64)).min(most).cast(DType::U32)
-        }
-        DType::I32 => given.max(Expr::scalar(0i32)).cast(DType::U32).min(width),
-        DType::U32 => given.min(width),
-        other => return Err(Error::unsupported(OP, other, "lengths must be i32, u32 or i64")),
-    };
+    let given = Expr::load(&lengths.index_node(OP, "lengths")?, Expr::index());
+    let length = clamped_to(given, Expr::size(&rows.width));
     rows.cut(dense, length, &asserts)
 }
 
@@ -238,27 +228,10 @@ fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &
 }
 
 #[track_caller]
-fn from_tensor_with_padding(
-    dense: &impl AsRef<Tensor>,
-    padding: &impl AsRef<Tensor>,
-    ragged_rank: impl Integer,
-) -> Result<Tensor> {
-    let (dense, padding, ragged_rank) = (dense.as_ref(), padding.as_ref(), rank_of(ragged_rank)?);
-    let rows = DenseRows::of(dense, ragged_rank)?;
-    Device::check_same(OP, dense.backend(), padding.backend())?;
-    if padding.dtype() != dense.dtype() {
-        return Err(Error::DTypes { op: OP, lhs: dense.dtype(), rhs: padding.dtype(), location: caller() });
-    }
-    let shape: Vec<Option<usize>> = rows.inner.iter().map(|&d| Some(d as usize)).collect();
-    let Some(asserts) = padding.ragged_shape().has_sizes(OP, &shape) else {
-        return Err(Error::Shape {
-            op: OP,
-            lhs: dense.shape_text(),
-            rhs: padding.shape_text(),
-            what: format!("the padding must have the shape of an element, {:?}", &rows.inner[..]),
-            location: caller(),
-        });
-    };
+fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor>, padding: impl Into<RowPadding<'a>>) -> Result<Tensor> {
+    let (dense, RowPadding { padding, ragged_rank }) = (dense.as_ref(), padding.into());
+    let rows = DenseRows::of(dense, rank_of(ragged_rank)?)?;
+    let (padding, asserts) = Pad::new(dense, padding, &rows.inner)?;
     let numbers = rows.inner.width();
     let per_row = rows.width.mul(&numbers);
     Extent::known_u64(OP, per_row.capacity().into())?;
@@ -267,12 +240,56 @@ fn from_tensor_with_padding(
         return rows.cut(dense, Expr::u32(0), &asserts);
     }
     let at = Expr::index().rem(Expr::size(&numbers));
-    let differs = differs(dense, padding.values_ref(), at)?;
+    let differs = padding.differs(dense, at)?;
     let end = Expr::index().rem(Expr::size(&per_row)).div(Expr::size(&numbers)).add(Expr::u32(1));
     let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
     let shape = (Rows::Uniform(per_row), rows.rows.clone());
     let kept = Node::reduce(dense.backend(), OP, ReduceOp::Max, shape, dense.count()?, 1, value)?;
     rows.cut(dense, Expr::load(&kept, Expr::index()), &asserts)
+}
+
+/// The padding of an element of a row.
+struct Pad {
+    values: Values,
+    /// Whether one value stands for all numbers of an element.
+    single: bool,
+}
+
+impl Pad {
+    /// The padding of elements of the dimensions `inner`, with the conditions that only the device can check.
+    #[track_caller]
+    fn new(dense: &Tensor, padding: Padding<'_>, inner: &Dims) -> Result<(Self, Vec<Node>)> {
+        let fill = match padding.of_dtype(OP, dense.dtype())? {
+            Padding::Zero => Fill::zero(dense.dtype()),
+            Padding::Value(fill) => fill,
+            Padding::Tensor(t) => {
+                Device::check_same(OP, dense.backend(), t.backend())?;
+                let single = t.rank() == 0;
+                let shape: Vec<Option<usize>> =
+                    if single { Vec::new() } else { inner.iter().map(|&d| Some(d as usize)).collect() };
+                let Some(asserts) = t.ragged_shape().has_sizes(OP, &shape) else {
+                    return Err(Error::Shape {
+                        op: OP,
+                        lhs: dense.shape_text(),
+                        rhs: t.shape_text(),
+                        what: format!("the padding must have the shape of an element, {:?}", &inner[..]),
+                        location: caller(),
+                    });
+                };
+                return Ok((Self { values: t.values_ref().clone(), single }, asserts));
+            }
+        };
+        let bytes = if let Fill::String(s) = &fill { s.len() as u64 } else { 0 };
+        let bound = BytesBound::at_most(bytes);
+        let values = Values::rearranged(dense.backend(), OP, &Extent::known(1), &Pick::Fill(fill), bound, &[])?;
+        Ok((Self { values, single: true }, Vec::new()))
+    }
+
+    /// Whether number (or string) `Index` of `t` differs from that of the padding at `at`.
+    #[track_caller]
+    fn differs(&self, t: &Tensor, at: Expr) -> Result<Expr> {
+        differs(t, &self.values, if self.single { Expr::u32(0) } else { at })
+    }
 }
 
 const OP: &str = "from_tensor";

@@ -1,8 +1,16 @@
 //! Embedding table look-ups.
 
+use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Rows};
+use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::graph::scalar::Scalar;
+use crate::math::MathFn;
 use crate::ops::operations;
+use crate::ops::options::LookupIds;
 use crate::tensor::Tensor;
 
 operations! {
@@ -13,14 +21,20 @@ operations! {
     ///
     /// The tensor is the table, of any dtype, which stays. The result has the dimensions and partitions of `ids`,
     /// followed by the dimensions of the table but the first. Empty rows of ids give empty rows. [`Tensor::gather`]
-    /// along the first axis is the same for ragged tensors too.
+    /// along the first axis is the same for ragged tensors too. A table in shards is joined by
+    /// [`from_shards`](Tensor::from_shards).
+    ///
+    /// [`max_norm`](crate::opt::max_norm)`(&ids, norm)` scales the embeddings of floats whose Euclidean norm exceeds `norm`
+    /// down to it, and leaves the others as they are; a NaN makes its whole embedding NaN.
     ///
     /// # Errors
-    /// A table that is ragged or a scalar; ids of a dtype other than integers, or on another device. At the read: an id
-    /// that is negative or not below the number of rows of the table.
+    /// A table that is ragged or a scalar; ids of a dtype other than integers, or on another device; weights or a
+    /// default id; a `max_norm` that is not above 0, or of a table that is not of floats. At the read: an id that is
+    /// negative or not below the number of rows of the table.
     ///
     /// # Cost
-    /// One map, which fuses into its consumers. No wait.
+    /// One map, which fuses into its consumers; `max_norm` adds a reduction of the embeddings that are looked up. No
+    /// wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -30,7 +44,7 @@ operations! {
     /// assert_eq!(table.embedding_lookup(&ids)?.to_string(), "<ragged.RaggedTensor [[[2.5], [0.5]], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn embedding_lookup(&self, ids: &impl AsRef<Tensor>) -> T;
+    fn embedding_lookup<'a>(&self, ids: impl Into<LookupIds<'a>>) -> T;
     alias "embedding";
     tensorflow "tf.nn.embedding_lookup";
     gradient later;
@@ -38,9 +52,70 @@ operations! {
 }
 
 #[track_caller]
-fn embedding_lookup(x: &Tensor, ids: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.check_table("embedding_lookup")?;
-    x.gather(ids)
+fn embedding_lookup<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>) -> Result<Tensor> {
+    const OP: &str = "embedding_lookup";
+    let LookupIds { ids, weights, default, max_norm } = ids.into();
+    if weights.is_some() || default.is_some() {
+        let what = "it takes neither weights nor a default id; safe_embedding_lookup_sparse takes both";
+        return Err(Error::argument(OP, what));
+    }
+    x.check_table(OP)?;
+    let limit = MaxNorm::new(OP, x, max_norm)?;
+    let ids = ids.tensor(OP)?;
+    let found = x.gather(&ids)?;
+    let (Some(limit), width) = (limit, x.width()) else { return Ok(found) };
+    if width == 0 {
+        return Ok(found);
+    }
+    let value = Expr::load(found.numbers(OP)?, Expr::index()).cast(limit.sums_in());
+    let norms = limit.norms(OP, x, &ids.count()?, value.clone())?;
+    let norm = Expr::load(&norms, Expr::index().div(Expr::u32(width)));
+    let value = limit.applied(value, norm).cast(x.dtype());
+    found.with_value_node(Node::map(x.backend(), OP, found.count()?, value, &[]))
+}
+
+/// The largest Euclidean norm of an embedding.
+pub(super) struct MaxNorm {
+    limit: Expr,
+}
+
+impl MaxNorm {
+    /// # Errors
+    /// A limit that is not above 0; a table that is not of floats.
+    #[track_caller]
+    pub(super) fn new(op: &'static str, table: &Tensor, limit: Option<f64>) -> Result<Option<Self>> {
+        let Some(limit) = limit else { return Ok(None) };
+        if !table.dtype().is_float() {
+            return Err(Error::unsupported(op, table.dtype(), "max_norm needs a table of floats"));
+        }
+        if limit.is_nan() || limit <= 0.0 {
+            return Err(Error::argument(op, format!("max_norm must be above 0, but is {limit}")));
+        }
+        let limit = Scalar::from_f64(table.dtype().accumulator(), limit);
+        Ok(Some(Self { limit: Expr::number(limit) }))
+    }
+
+    /// The type in which norms are computed.
+    fn sums_in(&self) -> DType {
+        self.limit.dtype()
+    }
+
+    /// The norms of `rows` embeddings of the table, whose numbers are `value`.
+    #[track_caller]
+    pub(super) fn norms(&self, op: &'static str, table: &Tensor, rows: &Extent, value: Expr) -> Result<Node> {
+        let width = table.width();
+        let (shape, all) = ((Rows::Uniform(width.into()), rows.clone()), rows.times(op, width.into())?);
+        let squares = value.clone().mul(value);
+        let sums = Node::reduce(table.backend(), op, ReduceOp::Sum, shape, all, 1, squares)?;
+        let norm = Expr::load(&sums, Expr::index()).unary(UnaryOp::Math(MathFn::Sqrt));
+        Ok(Node::map(table.backend(), op, rows.clone(), norm, &[]))
+    }
+
+    /// A number of an embedding of that norm, with the norm limited.
+    pub(super) fn applied(&self, value: Expr, norm: Expr) -> Expr {
+        let scaled = value.clone().mul(self.limit.clone()).quotient(norm.clone());
+        norm.le(self.limit.clone()).select(value, scaled)
+    }
 }
 
 impl Tensor {

@@ -1,9 +1,10 @@
 //! Embedding bags: table look-ups that combine the embeddings of each row of ids into one, with or without weights.
 
+use super::embedding::MaxNorm;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::FloatElement;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -15,7 +16,7 @@ use crate::ops::indexing::gather::{OUT_OF_RANGE, in_range};
 use crate::ops::operations;
 use crate::ops::options::LookupIds;
 use crate::shape::same_layout;
-use crate::tensor::{Tensor, Values};
+use crate::tensor::{Tensor, Values, is_not_negative};
 
 operations! {
     /// Embedding bags.
@@ -31,17 +32,18 @@ operations! {
     /// divides by the sum of the weights, [`Combiner::SqrtN`] by the root of the sum of their squares. Where the
     /// divisor is 0, as in a row without ids, the result is 0.
     ///
-    /// TensorFlow's ids may also be sparse; here they are ragged.
+    /// The ids and the weights are ragged, or sparse matrices, whose rows are their values in order.
+    /// [`max_norm`](crate::opt::max_norm)`(&ids, norm)` scales longer embeddings down to that Euclidean norm before.
     ///
     /// # Errors
     /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
-    /// not of rank 2 with ragged rows; a default id. Weights of a dtype other than floats, on another device, or of
+    /// not of rank 2 with ragged rows; a default id; a `max_norm` that is not above 0. Weights of a dtype other than floats, on another device, or of
     /// another shape than the ids (row lengths that only the device knows are compared at the read). At the read: an id
     /// that is negative or too large.
     ///
     /// # Cost
-    /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction. No
-    /// wait.
+    /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction, and
+    /// `max_norm` a reduction of the embeddings that the ids select. No wait.
     ///
     /// ```
     /// use ragged::opt::Combiner;
@@ -68,15 +70,20 @@ operations! {
     /// [`Combiner::Sum`] also skips ids whose weight is NaN or not above 0. [`Combiner::Mean`] divides by the sum of
     /// the weights, [`Combiner::SqrtN`] by the root of the sum of their squares.
     ///
+    /// The ids and the weights are ragged, or sparse matrices, whose rows are their values in order.
+    /// [`max_norm`](crate::opt::max_norm)`(&ids, norm)` scales longer embeddings down to that Euclidean norm before, the
+    /// embedding of the default id too.
+    ///
     /// # Errors
     /// A table that is ragged, a scalar, or not of floats; ids of a dtype other than integers, on another device, or
-    /// not of rank 2 with ragged rows; a default id that the table does not have. Weights of a dtype other than floats,
+    /// not of rank 2 with ragged rows; a default id that the table does not have; a `max_norm` that is not above 0.
+    /// Weights of a dtype other than floats,
     /// on another device, or of another shape than the ids (row lengths that only the device knows are compared at the
     /// read). At the read: an id that is too large.
     ///
     /// # Cost
-    /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction. No
-    /// wait.
+    /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction, and
+    /// `max_norm` a reduction of the embeddings that the ids select. No wait.
     ///
     /// ```
     /// use ragged::opt::{Combiner, or_default, weighted};
@@ -104,7 +111,7 @@ fn embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combin
     if ids.default.is_some() {
         return Err(Error::argument(OP, "it takes no default id; safe_embedding_lookup_sparse does"));
     }
-    x.combined(OP, ids.ids, ids.weights, combiner, Missing::Error)
+    x.combined(OP, &ids, combiner, Missing::Error)
 }
 
 #[track_caller]
@@ -113,7 +120,7 @@ fn safe_embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, c
     let ids = ids.into();
     x.check_table(OP)?;
     let missing = Missing::Default(x.default_row(OP, ids.default)?);
-    x.combined(OP, ids.ids, ids.weights, combiner, missing)
+    x.combined(OP, &ids, combiner, missing)
 }
 
 /// How the embeddings of a row are combined.
@@ -153,30 +160,24 @@ impl Tensor {
         default_id.map(narrow).transpose()
     }
 
-    /// Combines the table rows that each row of `ids` selects, by their weights (1 if `weights` is absent).
+    /// Combines the table rows that each row of ids selects, by their weights, 1 if there are none.
     #[track_caller]
-    fn combined(
-        &self,
-        op: &'static str,
-        ids: &Self,
-        weights: Option<&Self>,
-        combiner: Combiner,
-        missing: Missing,
-    ) -> Result<Self> {
+    fn combined(&self, op: &'static str, given: &LookupIds<'_>, combiner: Combiner, missing: Missing) -> Result<Self> {
         self.check_table(op)?;
+        let limit = MaxNorm::new(op, self, given.max_norm)?;
+        let ids = &given.ids.tensor(op)?;
+        let weights = given.weights.map(|weights| weights.tensor(op)).transpose().map_err(here())?;
         Device::check_same(op, self.backend(), ids.backend())?;
         let (table, dtype) = (self.numbers(op)?, self.dtype());
         if !dtype.is_float() {
             return Err(Error::unsupported(op, dtype, "a table is of floats"));
         }
-        if !matches!(ids.dtype(), DType::I32 | DType::I64) {
-            return Err(Error::unsupported(op, ids.dtype(), "ids are i32 or i64"));
-        }
+        let id_node = ids.index_node(op, "ids")?;
         let ([rows], []) = (ids.partitions(), &ids.inner()[..]) else {
             let what = format!("ids have rank 2 and ragged rows, but these have shape {}", ids.shape_text());
             return Err(Error::argument(op, what));
         };
-        let (weights, mut asserts) = match weights {
+        let (weights, mut asserts) = match &weights {
             None => (None, Vec::new()),
             Some(weights) => {
                 Device::check_same(op, self.backend(), weights.backend())?;
@@ -197,14 +198,14 @@ impl Tensor {
                 Check::new(op, "the table must have the row of the default id"),
             ));
         }
+        let (nrows, nvals) = (rows.nrows_extent(), rows.nvals_extent());
         let by = Expr::u32(width.max(1));
         let (element, number) = (Expr::index().div(by.clone()), Expr::index().rem(by));
         let sums_in = dtype.accumulator();
         let zero = Expr::scalar(Scalar::from_i64(sums_in, 0));
-        let id_node = ids.numbers(op)?;
         // At a position in `ids`: the id, its validity, its weight, and whether the combination counts it.
-        let id_at = |at: Expr| Expr::load(id_node, at);
-        let is_id = |id: &Expr| Expr::scalar(Scalar::from_i64(id.dtype(), 0)).le(id.clone());
+        let id_at = |at: Expr| Expr::load(&id_node, at);
+        let is_id = is_not_negative;
         let weight_at = |at: Expr| weights.map(|weights| Expr::load(weights, at).cast(sums_in));
         let safe = matches!(missing, Missing::Default(_));
         let counts = |at: Expr| {
@@ -221,10 +222,14 @@ impl Tensor {
         }
         let row = id.cast(DType::U32).checked(Check::of_index(op, OUT_OF_RANGE), ok);
         let mut embedding = Expr::load(table, self.flat(row, number.clone())).cast(sums_in);
+        if let Some(limit) = limit.as_ref().filter(|_| width > 0) {
+            let counted = counts(element.clone()).select(embedding.clone(), zero.clone());
+            let norms = limit.norms(op, self, nvals, if safe { counted } else { embedding.clone() })?;
+            embedding = limit.applied(embedding, Expr::load(&norms, element.clone()));
+        }
         if let Some(weight) = weight_at(element.clone()) {
             embedding = embedding.mul(weight);
         }
-        let (nrows, nvals) = (rows.nrows_extent(), rows.nvals_extent());
         // Sums `value` over each row; ids that do not count contribute 0.
         let sum = |width: u32, value: Expr, counting: Expr| {
             let none = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
@@ -254,7 +259,16 @@ impl Tensor {
             (Combiner::SqrtN, Some(weight)) => by_weights(weight.clone().mul(weight), &root)?,
         };
         let instead = match missing {
-            Missing::Default(Some(id)) => Expr::load(table, self.flat(Expr::u32(id), number)).cast(sums_in),
+            Missing::Default(Some(id)) => {
+                let numbers = |number: Expr| Expr::load(table, self.flat(Expr::u32(id), number)).cast(sums_in);
+                match limit.as_ref().filter(|_| width > 0) {
+                    None => numbers(number),
+                    Some(limit) => {
+                        let norm = limit.norms(op, self, &Extent::known(1), numbers(Expr::index()))?;
+                        limit.applied(numbers(number), Expr::load(&norm, Expr::u32(0)))
+                    }
+                }
+            }
             _ => zero.clone(),
         };
         let value = length.eq(Expr::u32(0)).select(instead, combined).cast(dtype);

@@ -2,6 +2,7 @@
 
 pub(super) mod embedding;
 pub(super) mod embedding_sparse;
+pub(super) mod from_shards;
 pub(super) mod gathered;
 pub(super) mod operations;
 pub(super) mod segment_ids;
@@ -46,7 +47,12 @@ impl Aggregate {
     ) -> Result<Expr> {
         let dtype = x.dtype();
         if dtype == DType::Bool {
-            return Err(rec.unsupported(dtype, "cast it to a number"));
+            let by = match self {
+                Self::Min => ReduceOp::Min,
+                Self::Max => ReduceOp::Max,
+                _ => return Err(rec.unsupported(dtype, "cast it to a number")),
+            };
+            return Ok(reduce(by, x.cast(DType::U32))?.ne(Expr::u32(0)));
         }
         let by = match self {
             Self::Sum => ReduceOp::Sum,
@@ -200,12 +206,7 @@ impl Segments {
 /// The id at `Index`.
 #[track_caller]
 fn id_of(op: &'static str, ids: &Tensor) -> Result<Expr> {
-    let id = Expr::load(ids.numbers(op)?, Expr::index());
-    match id.dtype() {
-        DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(id),
-        d if d.is_integer() => Ok(id.cast(d.accumulator())),
-        other => Err(Error::unsupported(op, other, "segment ids must be integers")),
-    }
+    Ok(Expr::load(&ids.index_node(op, "segment ids")?, Expr::index()))
 }
 
 fn is_negative(id: &Expr) -> Expr {

@@ -1,6 +1,7 @@
 //! Sums, products, extremes and means of segments.
 
 use super::Aggregate;
+use crate::element::Number;
 use crate::error::Result;
 use crate::integer::Integer;
 use crate::ops::operations;
@@ -10,11 +11,11 @@ use crate::tensor::Tensor;
 /// Declares the unsorted aggregates, with their shared documentation.
 macro_rules! unsorted {
     ($(
-        $name:ident, $what:ident => $result:tt, $lead:literal, $none:literal, $ids:literal, $want:literal;
+        $name:ident, $what:ident of $of:path => $result:tt, $lead:literal, $none:literal, $ids:literal, $want:literal;
     )*) => {
         operations! {
             /// Sums, products, extremes and means of segments of ids in any order.
-            const UNSORTED: family "Products and segments" on RaggedTensor<T> where T: Averaged;
+            const UNSORTED: family "Products and segments" on RaggedTensor<T> where T: Number;
 
             $(
                 #[doc = concat!($lead, ", for ids in any order.")]
@@ -51,7 +52,7 @@ macro_rules! unsorted {
                 #[doc = concat!("assert_eq!(y.to_string(), \"<ragged.RaggedTensor ", $want, ">\");")]
                 /// # Ok::<(), ragged::Error>(())
                 /// ```
-                fn $name(&self, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer) -> $result;
+                fn $name(&self, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer) -> $result where T: $of;
                 tensorflow concat!("tf.math.", stringify!($name));
                 gradient later;
                 row none "a segment spans rows";
@@ -67,24 +68,26 @@ macro_rules! unsorted {
     };
 }
 unsorted! {
-    unsorted_segment_sum, Sum => T, "The sum of each segment",
+    unsorted_segment_sum, Sum of Averaged => T, "The sum of each segment",
         "Same dtype; integers wrap. 0 for a segment of a dense result that has no members.", "[1, 0, 1]",
         "[[3.0], [5.0, 7.0]]";
-    unsorted_segment_prod, Prod => T, "The product of each segment",
+    unsorted_segment_prod, Prod of Averaged => T, "The product of each segment",
         "Same dtype; integers wrap. 1 for a segment of a dense result that has no members.", "[1, 0, 1]",
         "[[3.0], [4.0, 10.0]]";
-    unsorted_segment_min, Min => T, "The least value of each segment",
+    unsorted_segment_min, Min of Number => T, "The least value of each segment",
         "Same dtype; NaN if any member is (TensorFlow's answer depends on the order), -0 below +0. The \
-         greatest finite value for a segment of a dense result that has no members.",
+         greatest finite value for a segment of a dense result that has no members. Of bools: their logical AND, true \
+         without members.",
         "[1, 0, 1]", "[[3.0], [1.0, 2.0]]";
-    unsorted_segment_max, Max => T, "The greatest value of each segment",
+    unsorted_segment_max, Max of Number => T, "The greatest value of each segment",
         "Same dtype; NaN if any member is (TensorFlow's answer depends on the order), -0 below +0. The \
-         least finite value for a segment of a dense result that has no members.", "[1, 0, 1]", "[[3.0], [4.0, 5.0]]";
-    unsorted_segment_mean, Mean => (T::Mean), "The mean of each segment",
+         least finite value for a segment of a dense result that has no members. Of bools: their logical OR, false \
+         without members.", "[1, 0, 1]", "[[3.0], [4.0, 5.0]]";
+    unsorted_segment_mean, Mean of Averaged => (T::Mean), "The mean of each segment",
         "Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64; sums of integers are exact. A \
          segment of a dense result without members gives 0 for dense data and NaN for ragged data, as in TensorFlow.",
         "[1, 0, 1]", "[[3.0], [2.5, 3.5]]";
-    unsorted_segment_sqrt_n, SqrtN => (T::Mean), "The sum of each segment divided by the square root of its size",
+    unsorted_segment_sqrt_n, SqrtN of Averaged => (T::Mean), "The sum of each segment divided by the square root of its size",
         "Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64; sums of integers are exact. A \
          segment of a dense result without members gives 0 for dense data and NaN for ragged data, as in TensorFlow.",
         "[0, 1, 1]", "[[1.0, 2.0], [4.949747468305833, 5.0]]";
@@ -92,10 +95,10 @@ unsorted! {
 
 /// Declares the aggregates of segments that stand one after the other.
 macro_rules! sorted {
-    ($($name:ident, $what:ident => $result:tt, $lead:literal, $none:literal, $want:literal;)*) => {
+    ($($name:ident, $what:ident of $of:path => $result:tt, $lead:literal, $none:literal, $want:literal;)*) => {
         operations! {
             /// Sums, products, extremes and means of segments of ascending ids.
-            const SORTED: family "Products and segments" on RaggedTensor<T> where T: Averaged;
+            const SORTED: family "Products and segments" on RaggedTensor<T> where T: Number;
 
             $(
                 #[doc = concat!($lead, " of dense data, for ids in ascending order.")]
@@ -120,7 +123,7 @@ macro_rules! sorted {
                 #[doc = concat!("assert_eq!(x.", stringify!($name), "(&ids)?.to_vec()?, ", $want, ");")]
                 /// # Ok::<(), ragged::Error>(())
                 /// ```
-                fn $name(&self, segment_ids: &impl AsRef<Tensor>) -> $result;
+                fn $name(&self, segment_ids: &impl AsRef<Tensor>) -> $result where T: $of;
                 tensorflow concat!("tf.math.", stringify!($name));
                 waits "for the number of segments, always";
                 gradient later;
@@ -136,15 +139,17 @@ macro_rules! sorted {
     };
 }
 sorted! {
-    segment_sum, Sum => T, "The sum of each segment", "Same dtype; integers wrap; 0 without members.",
+    segment_sum, Sum of Averaged => T, "The sum of each segment", "Same dtype; integers wrap; 0 without members.",
         "[1.0, 0.0, 5.0]";
-    segment_prod, Prod => T, "The product of each segment", "Same dtype; integers wrap; 1 without members.",
+    segment_prod, Prod of Averaged => T, "The product of each segment", "Same dtype; integers wrap; 1 without members.",
         "[1.0, 1.0, 6.0]";
-    segment_min, Min => T, "The least value of each segment", "Same dtype; 0 without members; NaN if any is.",
+    segment_min, Min of Number => T, "The least value of each segment",
+        "Same dtype; 0 without members; NaN if any is. Of bools: their logical AND, false without members.",
         "[1.0, 0.0, 2.0]";
-    segment_max, Max => T, "The greatest value of each segment", "Same dtype; 0 without members; NaN if any is.",
+    segment_max, Max of Number => T, "The greatest value of each segment",
+        "Same dtype; 0 without members; NaN if any is. Of bools: their logical OR, false without members.",
         "[1.0, 0.0, 3.0]";
-    segment_mean, Mean => (T::Mean), "The mean of each segment",
+    segment_mean, Mean of Averaged => (T::Mean), "The mean of each segment",
         "Floats keep their dtype, integers of 8 and 16 bits give f32, wider ones f64; 0 without members.",
         "[1.0, 0.0, 2.5]";
 }

@@ -11,7 +11,7 @@ use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::shape::Encoding;
-use crate::tensor::{Making, Tensor, Trust, Values, counts_below, encoded};
+use crate::tensor::{Making, Tensor, Trust, Values, clamped_to, counts_below, encoded, is_not_negative};
 
 operations! {
     /// Conversions between row splits and segment ids.
@@ -22,7 +22,7 @@ operations! {
     /// An i64 vector of as many ids as the last split says: ids of segments without values do not occur.
     ///
     /// # Errors
-    /// Not a dense i32, u32 or i64 tensor of rank 1; a tensor without splits. At the read: splits that do not start at
+    /// Not a dense tensor of integers of rank 1; a tensor without splits. At the read: splits that do not start at
     /// 0 or that decrease.
     ///
     /// # Cost
@@ -46,7 +46,7 @@ operations! {
     /// `[0, 2, 3, 4]`.
     ///
     /// # Errors
-    /// Not a dense i32, u32 or i64 tensor of rank 1; at the read, a negative id.
+    /// Not a dense tensor of integers of rank 1; at the read, a negative id.
     ///
     /// # Cost
     /// A stable sort and a map. Waits for the number of segments; [`record_async`](crate::record_async) awaits it, and
@@ -71,7 +71,7 @@ operations! {
     /// more are ignored. Ids need not ascend: they are counted as if sorted.
     ///
     /// # Errors
-    /// Not a dense i32, u32 or i64 tensor of rank 1; a negative `num_segments`; at the read, a negative id.
+    /// Not a dense tensor of integers of rank 1; a negative `num_segments`; at the read, a negative id.
     ///
     /// # Cost
     /// A stable sort and a map. No wait.
@@ -114,22 +114,9 @@ impl Tensor {
             let what = format!("ids must be dense of rank 1, but their shape is {}", self.shape_text());
             return Err(Error::argument(OP, what));
         };
-        let ids = self.numbers(OP)?;
-        let backend = self.backend();
-        let id = |at: Expr| Expr::load(ids, at);
-        let (key, not_negative) = match self.dtype() {
-            DType::I64 => {
-                let most = Expr::scalar(i64::from(MOST));
-                let key = id(Expr::index()).max(Expr::scalar(0i64)).min(most).cast(DType::U32);
-                (key, Expr::scalar(0i64).le(id(Expr::index())))
-            }
-            DType::I32 => {
-                let key = id(Expr::index()).max(Expr::scalar(0i32)).cast(DType::U32);
-                (key, Expr::scalar(0i32).le(id(Expr::index())))
-            }
-            DType::U32 => (id(Expr::index()).min(Expr::u32(MOST)), Expr::scalar(true)),
-            other => return Err(Error::unsupported(OP, other, "ids must be i32, u32 or i64")),
-        };
+        let id = Expr::load(&self.index_node(OP, "ids")?, Expr::index());
+        let (backend, not_negative) = (self.backend(), is_not_negative(&id));
+        let key = clamped_to(id, Expr::u32(MOST));
         let check = Check::new(OP, "segment ids must not be negative");
         let asserts = [Node::assert(backend, count.clone(), not_negative, check)];
         let order = Node::sort(backend, OP, count.clone(), key.clone(), u32::BITS);

@@ -1,6 +1,6 @@
 //! The `convert` family.
 
-use ragged::opt::{ConstantOptions, PaddedShape, Padding};
+use ragged::opt::{ConstantOptions, PaddedShape, Padding, with_ragged_rank};
 use ragged::{DType, Device, HostTensor, HostValues, Nested, Result, SparseTensor, Tensor};
 use serde_json::Value as Json;
 
@@ -46,7 +46,7 @@ fn from_tensor(case: &Case, device: &Device) -> Result<Got> {
         (Some(_), Some(_)) => return cannot_be_written("from_tensor", "both lengths and padding"),
         (None, None) => Tensor::from_tensor(&x, ragged_rank)?,
         (None, Some(padding)) => {
-            Tensor::from_tensor_with_padding(&x, &dense(padding, x.dtype(), device)?, ragged_rank)?
+            Tensor::from_tensor_with_padding(&x, with_ragged_rank(&dense(padding, x.dtype(), device)?, ragged_rank))?
         }
         (Some(Json::Array(all)), None) if all.first().is_some_and(Json::is_array) => {
             let int = |n: &Json| n.as_i64().expect("a length");

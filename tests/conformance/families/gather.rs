@@ -1,6 +1,6 @@
 //! The `gather` family.
 
-use ragged::opt::{Combiner, GatherIndices, LookupIds, weighted};
+use ragged::opt::{Combiner, GatherIndices, LookupIds, batched, weighted};
 use ragged::{Device, Result, Tensor, s};
 
 use crate::case::Case;
@@ -36,10 +36,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
             x.gather(GatherIndices::from(at).axis(axis).batch_dims(batch_dims))?.into()
         }
         "batch_gather" => x.batch_gather(at)?.into(),
-        "gather_nd" if case.attr_i64("batch_dims").unwrap_or(0) != 0 => {
-            return crate::case::cannot_be_written("gather_nd", "there are no batch dimensions");
-        }
-        "gather_nd" => x.gather_nd(at)?.into(),
+        "gather_nd" => x.gather_nd(batched(at, case.attr_i64("batch_dims").unwrap_or(0)))?.into(),
         "embedding_lookup" => x.embedding_lookup(at)?.into(),
         "embedding_lookup_sparse" => x.embedding_lookup_sparse(at, combiner(case))?.into(),
         "safe_embedding_lookup_sparse" => {

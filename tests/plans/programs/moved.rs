@@ -46,7 +46,7 @@ pub const PROGRAMS: &[Program] = &[
     ("from_tensor with lengths", |i| one(Tensor::from_tensor_with_lengths(&dense(&i.x)?, &i.x.row_lengths(1)?, 1))),
     ("from_tensor with padding", |i| {
         let none = i.column.slice(s![0, 0])?;
-        one(Tensor::from_tensor_with_padding(&dense(&i.x)?, &none, 1))
+        one(Tensor::from_tensor_with_padding(&dense(&i.x)?, &none))
     }),
     ("shift", |i| one(i.x.shift(1, zero(&i.x), 1))),
     ("shift back", |i| one(i.x.shift(-2, zero(&i.x), 1))),

@@ -83,13 +83,11 @@ impl Indices {
     #[track_caller]
     pub(super) fn new(op: &'static str, params: &Tensor, indices: &Tensor) -> Result<Self> {
         Device::check_same(op, params.backend(), indices.backend())?;
-        if !matches!(indices.dtype(), DType::I32 | DType::I64 | DType::U32 | DType::U64) {
-            return Err(Error::unsupported(op, indices.dtype(), "indices are i32 or i64"));
-        }
+        let node = indices.index_node(op, "indices")?;
         let deep = indices.inner_to_partitions(indices.inner().len())?;
         Ok(Self {
             op,
-            node: indices.numbers(op)?.clone(),
+            node,
             count: indices.count()?,
             nrows: indices.nrows_extent(),
             dims: deep.partitions().iter().enumerate().map(|(d, p)| (p.clone(), d < indices.ragged_rank())).collect(),
@@ -214,7 +212,7 @@ impl Indices {
     /// # Errors
     /// Batch dimensions that differ, where the host knows them.
     #[track_caller]
-    fn same_batches(&self, params: &Tensor, batch: usize) -> Result<Vec<Node>> {
+    pub(super) fn same_batches(&self, params: &Tensor, batch: usize) -> Result<Vec<Node>> {
         let (op, backend) = (self.op, params.backend());
         let mut asserts = Vec::new();
         if batch == 0 {
@@ -238,7 +236,12 @@ impl Indices {
 /// Adds outer partitions to `taken`. The flag of a partition says whether it must stay one; partitions after the last
 /// flagged one become inner dimensions.
 #[track_caller]
-fn under_all(op: &'static str, dims: Vec<(RowPartition, bool)>, taken: Tensor, ragged: bool) -> Result<Tensor> {
+pub(super) fn under_all(
+    op: &'static str,
+    dims: Vec<(RowPartition, bool)>,
+    taken: Tensor,
+    ragged: bool,
+) -> Result<Tensor> {
     let above = dims.iter().rposition(|(_, stays)| *stays).map_or(0, |d| d + 1);
     let all = dims.len() + taken.ragged_rank();
     let mut partitions: Vec<RowPartition> = dims.into_iter().map(|(p, _)| p).collect();

@@ -1,6 +1,7 @@
 //! Gathering: elements by index, along any dimension, alone or batch by batch.
 
 mod indices;
+pub(in crate::ops) mod with_default;
 
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -100,24 +101,29 @@ operations! {
     /// tensor. The result has the other dimensions of `indices`, then those of the tensor that are not indexed. Vectors
     /// of length 0 name the whole tensor. Any dtype, which stays.
     ///
+    /// With [`batched`](crate::opt::batched)`(&indices, dims)` the first `dims` dimensions of both tensors are the same, and
+    /// the vectors of a batch count in that batch. TensorFlow has batches of dense tensors only.
+    ///
     /// # Errors
     /// `indices` is no integer tensor, a scalar, on another device, or its last dimension is ragged or longer than the
-    /// rank of the tensor. At the read: an index that is negative, not below the size of its dimension, or not below
-    /// the length of its row.
+    /// tensor has dimensions below the batches; `batch_dims` out of range; batch dimensions that differ; an axis. At the
+    /// read: an index that is negative, not below the size of its dimension, or not below the length of its row.
     ///
     /// # Cost
     /// A map over the values, which fuses into its consumer, and a scan per ragged level of the tensor below the
     /// indexed axes.
     ///
     /// ```
-    /// use ragged::{Device, RaggedTensor};
+    /// use ragged::{Device, RaggedTensor, opt::batched};
     /// let device = Device::cpu();
     /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4, 5]], &device)?;
     /// let at = RaggedTensor::from_nested([[0, 2], [2, 1]], &device)?;
     /// assert_eq!(x.gather_nd(&at)?.to_vec()?, [3, 5]);
+    /// let own = RaggedTensor::from_nested([vec![[2], [0]], vec![], vec![[1]]], &device)?;
+    /// assert_eq!(x.gather_nd(batched(&own, 1))?.to_string(), "<ragged.RaggedTensor [[3, 1], [], [5]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn gather_nd(&self, indices: &impl AsRef<Tensor>) -> T;
+    fn gather_nd<'a>(&self, indices: impl IntoGatherIndices<'a>) -> T;
     tensorflow "tf.gather_nd";
     gradient later;
     row hand;
@@ -126,19 +132,27 @@ operations! {
 #[track_caller]
 fn gather<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tensor> {
     const OP: &str = "gather";
-    let GatherIndices { indices, axis, batch_dims } = indices.into();
-    let batch = if batch_dims < 0 { batch_dims + indices.rank() as i64 } else { batch_dims };
-    let most = indices.rank().min(x.rank().saturating_sub(1)) as i64;
-    if batch < 0 || batch > most {
-        return Err(Error::argument(OP, format!("batch_dims {batch_dims} is out of range (at most {most})")));
-    }
-    let axis = x.axis(OP, axis.unwrap_or(batch))?;
-    let batch = batch as usize;
+    let given = indices.into();
+    let batch = batch_dims(OP, &given, x.rank().saturating_sub(1))?;
+    let axis = x.axis(OP, given.axis.unwrap_or(batch as i64))?;
     if axis < batch {
         return Err(Error::argument(OP, format!("axis {axis} lies within the {batch} batch dimensions")));
     }
-    let indices = Indices::new(OP, x, indices)?;
+    let indices = Indices::new(OP, x, given.indices)?;
     if axis == 0 { indices.into_outermost(x) } else { indices.into_rows(x, axis, batch) }
+}
+
+/// The number of batch dimensions: at most `most`, and at most the rank of the indices.
+#[track_caller]
+fn batch_dims(op: &'static str, given: &GatherIndices<'_>, most: usize) -> Result<usize> {
+    let rank = given.indices.rank();
+    let batch = if given.batch_dims < 0 { given.batch_dims + rank as i64 } else { given.batch_dims };
+    let most = rank.min(most);
+    if batch < 0 || batch > most as i64 {
+        let what = format!("batch_dims {} is out of range (at most {most})", given.batch_dims);
+        return Err(Error::argument(op, what));
+    }
+    Ok(batch as usize)
 }
 
 #[track_caller]
@@ -147,27 +161,40 @@ fn batch_gather(x: &Tensor, indices: &impl AsRef<Tensor>) -> Result<Tensor> {
 }
 
 #[track_caller]
-fn gather_nd(x: &Tensor, indices: &impl AsRef<Tensor>) -> Result<Tensor> {
+fn gather_nd<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tensor> {
     const OP: &str = "gather_nd";
-    let mut indices = Indices::new(OP, x, indices.as_ref())?;
+    let given = indices.into();
+    if let Some(axis) = given.axis {
+        let what = format!("the vectors of indices count from the batch dimensions on; they take no axis ({axis})");
+        return Err(Error::argument(OP, what));
+    }
+    let mut indices = Indices::new(OP, x, given.indices)?;
     if indices.scalar {
         return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
     }
+    let batch = batch_dims(OP, &given, x.rank().min(indices.rank - 1))?;
     let (vectors, len) = match indices.dims.pop() {
         Some((last, _)) => (last.nrows_extent().clone(), last.uniform_length()),
         None => (Extent::known(1), indices.count.as_known()),
     };
-    let rank = x.rank() as u32;
+    let rank = (x.rank() - batch) as u32;
     let Some(len) = len.filter(|&n| n <= rank) else {
         let what = format!("the last dimension of indices must be uniform, and {rank} at most");
         return Err(Error::argument(OP, what));
     };
-    let params = x.inner_to_partitions((len as usize).saturating_sub(1 + x.ragged_rank()))?;
+    let params = x.inner_to_partitions((batch + len as usize).saturating_sub(1 + x.ragged_rank()))?;
+    let mut asserts = indices.same_batches(&params, batch)?;
     let mut below = params.clone();
-    let mut position = Expr::u32(0);
-    let mut asserts = Vec::new();
+    for _ in 1..batch {
+        below = below.values_below()?;
+    }
+    // The element of the batch dimensions that a vector counts from.
+    let mut position = match batch.checked_sub(1) {
+        None => Expr::u32(0),
+        Some(above) => indices.dims[above..].iter().rev().fold(Expr::index(), |at, (p, _)| p.row_of(at)),
+    };
     for k in 0..len {
-        let within = match (k as usize).checked_sub(1) {
+        let within = match (batch + k as usize).checked_sub(1) {
             None => Within::Outermost(params.nrows_extent()),
             Some(above) => {
                 below = below.values_below()?;
@@ -182,14 +209,18 @@ fn gather_nd(x: &Tensor, indices: &impl AsRef<Tensor>) -> Result<Tensor> {
         }
         position = place.checked(check, ok);
     }
-    if len == 0 {
+    if batch == 0 && len == 0 {
         let all = single_row(Recorder::new(x.backend(), OP), x.nrows_extent())?;
         below = if x.rank() == 0 { below.inner_to_partitions(0)? } else { below.under(all)? };
+    }
+    for (d, (p, stays)) in indices.dims.iter_mut().take(batch.saturating_sub(1)).enumerate() {
+        *p = params.partitions()[d].clone();
+        *stays |= d < x.ragged_rank();
     }
     let repeats = repeats(&vectors);
     let taken = below.take_rows(Recorder::new(x.backend(), OP), vectors, position, repeats, &asserts)?;
     indices.scalar |= indices.rank == 1;
-    indices.above(taken, len > 0 || x.ragged_rank() > 0)
+    indices.above(taken, len > 0 || batch > 0 || x.ragged_rank() > 0)
 }
 
 impl Tensor {

@@ -3,7 +3,6 @@
 mod walk;
 
 use crate::device::Device;
-use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::node::Node;
@@ -59,7 +58,7 @@ operations! {
     /// row is known on the device only.
     ///
     /// # Errors
-    /// `index` is not a scalar of i32 or i64, or is on another device; the tensor is a scalar. At the read: `index` is
+    /// `index` is not a scalar of an integer dtype, or is on another device; the tensor is a scalar. At the read: `index` is
     /// out of range.
     ///
     /// # Cost
@@ -113,14 +112,12 @@ fn slice(x: &Tensor, index: impl SliceItems) -> Result<Tensor> {
 fn row_at(x: &Tensor, index: &impl AsRef<Tensor>) -> Result<Tensor> {
     let (rec, index) = (Recorder::new(x.backend(), "row_at"), index.as_ref());
     rec.at(Device::check_same(rec.op, x.backend(), index.backend()))?;
-    if !matches!(index.dtype(), DType::I32 | DType::I64) {
-        return Err(rec.unsupported(index.dtype(), "an index is i32 or i64"));
-    }
+    let at = rec.index_node(index, "an index")?;
     if index.rank() != 0 || x.rank() == 0 {
         let what = format!("it takes a scalar to index a tensor of rank 1 or more, not {}", index.shape_text());
         return Err(rec.argument(what));
     }
-    take(rec, x, vec![Key::At(Place::Device(rec.numbers(index)?.clone()))])
+    take(rec, x, vec![Key::At(Place::Device(at))])
 }
 
 /// Index of one element of a dimension.

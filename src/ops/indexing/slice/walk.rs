@@ -119,7 +119,7 @@ impl<'a> Walk<'a> {
                 let zero = Expr::scalar(crate::graph::scalar::Scalar::from_i64(v.dtype(), 0));
                 let negative = v.clone().lt(zero.clone());
                 // Compares magnitudes at the width of the index, so that no bits are cut off before.
-                let wide = if v.dtype() == DType::I64 { DType::U64 } else { DType::U32 };
+                let wide = if v.dtype().size() == 8 { DType::U64 } else { DType::U32 };
                 let n_wide = n.clone().cast(wide);
                 let in_front = zero.sub(v.clone()).bitcast(wide).le(n_wide.clone());
                 let behind = v.clone().bitcast(wide).lt(n_wide);

@@ -147,11 +147,46 @@ impl Row {
         const OP: &str = "cartesian";
         let (first, all) = of_one_call(OP, rows)?;
         let axis = first.axis(OP, axis.saturating_i64())?;
-        let mut members = Vec::with_capacity(all.len());
-        for member in Tensor::cartesian(&all, axis)? {
-            members.push(first.with(member)?);
+        first.with_all(Tensor::cartesian(&all, axis)?)
+    }
+
+    /// The Cartesian product of rows of one call along `axis` with a dimension per factor: one row for each factor.
+    ///
+    /// The results share their shape. An element whose later factors are empty keeps an empty row. Dtypes and dimensions
+    /// below `axis` may differ. Costs as [`Tensor::cartesian_nested`].
+    ///
+    /// # Errors
+    /// An empty list; `axis` out of range; different dimensions above `axis`, at the read where only the device knows
+    /// them; rows of different calls. At the read: 2^32 tuples or more.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, Row};
+    /// let x = RaggedTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// let table: RaggedTensor<i32> = x.map_rows(|row| {
+    ///     let pairs = Row::cartesian_nested(&[row, row], 0)?;
+    ///     &pairs[0] * &pairs[1]
+    /// })?;
+    /// assert_eq!(table.to_string(), "<ragged.RaggedTensor [[[1, 2], [2, 4]], [], [[9]]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    ///
+    /// Awkward: `ak.cartesian(…, nested=True)`.
+    #[track_caller]
+    pub fn cartesian_nested(rows: &[impl Borrow<Self>], axis: impl Integer) -> Result<Vec<Self>> {
+        const OP: &str = "cartesian_nested";
+        let (first, all) = of_one_call(OP, rows)?;
+        let axis = first.axis(OP, axis.saturating_i64())?;
+        first.with_all(Tensor::cartesian_nested(&all, axis)?)
+    }
+
+    /// The rows of several results.
+    #[track_caller]
+    fn with_all(&self, results: Vec<Tensor>) -> Result<Vec<Self>> {
+        let mut rows = Vec::with_capacity(results.len());
+        for result in results {
+            rows.push(self.with(result)?);
         }
-        Ok(members)
+        Ok(rows)
     }
 
     /// Concatenates the strings at the same position of each of some rows of one call, with `separator` in between.

@@ -2,10 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::ops::options::batched;
-use crate::ops::{Row, RowOperand, keep};
+use crate::ops::{Row, RowOperand};
 use crate::tensor::Tensor;
-
-use super::row_numbers;
 
 impl Row {
     /// The elements along the row's outermost dimension at the indices, a row of the same call.
@@ -56,19 +54,10 @@ impl Row {
     pub fn gather_nd<'a>(&self, indices: impl Into<RowOperand<'a>>) -> Result<Self> {
         const OP: &str = "gather_nd";
         let indices = self.rows_or_repeated(OP, &indices.into())?;
-        if !indices.dtype().is_integer() {
-            return Err(Error::unsupported(OP, indices.dtype(), "indices are i32, u32, i64 or u64"));
-        }
         if indices.rank() < 2 {
             return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
         }
-        if indices.ragged_shape().known_sizes().last().is_none_or(Option::is_none) {
-            let what = format!("the last dimension of indices must be uniform, and {} at most", self.rank());
-            return Err(Error::argument(OP, what));
-        }
-        // The index of the row comes first.
-        let rows = row_numbers(OP, &indices.reduce_sum(keep(-1))?, indices.dtype())?;
-        self.with(self.all.gather_nd(&Tensor::concat(&[&rows, &indices], -1)?)?)
+        self.with(self.all.gather_nd(batched(&indices, 1))?)
     }
 
     /// Looks up rows of a dense table, which is the same for all rows, by the ids in this row.

@@ -1,0 +1,105 @@
+//! Gathering by indices of which some are out of range.
+
+use super::indices::{Indices, Within, under_all};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
+use crate::graph::size::RecordedSize;
+use crate::ops::operations;
+use crate::ops::{IntoOperand, IntoOperandOf, Operand};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
+
+operations! {
+    /// Elements by index, or a default.
+    const OPERATIONS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
+
+    /// The elements of each row at the indices of the same row, or `default` where the row has no such element.
+    ///
+    /// All dimensions of `indices` but the last are batch dimensions: they are the first dimensions of the tensor, and
+    /// the last holds indices along the next axis. An index that is negative, or not below the length of its row, gives
+    /// the default. Any dtype, which stays; the default is one value of it, and fills elements with dimensions of their
+    /// own. An empty row of indices gives an empty row; an empty row of the tensor gives defaults.
+    ///
+    /// # Errors
+    /// `indices` is no integer tensor, a scalar, on another device, or has other batch dimensions; ragged dimensions
+    /// below the indexed axis; a default that is not one value of the tensor's dtype.
+    ///
+    /// # Cost
+    /// A map over the values, which fuses into its consumer; strings add a prefix sum. Waits once where only the device
+    /// knows how many indices there are, and they become a dimension of a dense tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([vec![1, 2, 3], vec![], vec![4]], &device)?;
+    /// let at = RaggedTensor::from_nested([vec![2, 3, -1], vec![0], vec![]], &device)?;
+    /// assert_eq!(x.batch_gather_with_default(&at, 0)?.to_string(), "<ragged.RaggedTensor [[3, 0, 0], [0], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn batch_gather_with_default<'a>(
+        &self,
+        indices: &impl AsRef<Tensor> as row,
+        default: impl IntoOperandOf<'a, T> as operand,
+    ) -> T;
+    alias "get_or_default", "null_on_oob";
+    tensorflow "tf.ragged.batch_gather_with_default";
+    polars "list.gather(…, null_on_oob=True)";
+    waits "where only the device knows the number of indices";
+    gradient later;
+}
+
+#[track_caller]
+fn batch_gather_with_default<'a>(
+    x: &Tensor,
+    indices: &impl AsRef<Tensor>,
+    default: impl IntoOperand<'a>,
+) -> Result<Tensor> {
+    const OP: &str = "batch_gather_with_default";
+    let Operand::Value(default) = default.into().of_dtype(OP, x.dtype())? else {
+        return Err(Error::argument(OP, "the default must be a number or a string, not a tensor"));
+    };
+    let indices = Indices::new(OP, x, indices.as_ref())?;
+    let Some(batch) = indices.rank.checked_sub(1) else {
+        return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
+    };
+    if batch >= x.rank() {
+        let what = format!("{batch} batch dimensions of a tensor of shape {} leave no axis to index", x.shape_text());
+        return Err(Error::argument(OP, what));
+    }
+    let deep = x.inner_to_partitions(batch.saturating_sub(x.ragged_rank()))?;
+    let asserts = indices.same_batches(&deep, batch)?;
+    let mut dims = indices.dims.clone();
+    for (d, (p, stays)) in dims.iter_mut().take(batch.saturating_sub(1)).enumerate() {
+        *p = deep.partitions()[d].clone();
+        *stays |= d < x.ragged_rank();
+    }
+    let within = match batch.checked_sub(1) {
+        None => Within::Outermost(x.nrows_extent()),
+        Some(above) => {
+            let row = indices.dims[above..].iter().rev().fold(Expr::index(), |at, (p, _)| p.row_of(at));
+            Within::Row(&deep.partitions()[above], row)
+        }
+    };
+    let mut below = deep.clone();
+    for _ in 0..batch {
+        below = below.values_below()?;
+    }
+    if below.ragged_rank() > 0 {
+        let what = format!("the elements along axis {batch} of a tensor of shape {} are ragged", x.shape_text());
+        return Err(Error::argument(OP, what));
+    }
+    let (place, present) = within.place(Expr::load(&indices.node, Expr::index()));
+    let numbers = indices.count.times_size(OP, &below.width_size())?;
+    let width = Expr::size(&below.width_size().max(1));
+    let (at, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
+    let source = Pick::From(below.values_ref(), below.flat(place.at(&at), number));
+    // Strings may be taken any number of times.
+    let bound = match (&default, numbers.capacity()) {
+        (Fill::Number(_), _) => BytesBound::at_most(0),
+        (Fill::String(_), _) => BytesBound::Unknown,
+    };
+    let pick = Pick::either(present.at(&at), source, Pick::Fill(default));
+    let picked = Values::rearranged(x.backend(), OP, &numbers, &pick, bound, &asserts)?;
+    let taken = Tensor::new(x.backend(), Vec::new(), Some(indices.count.clone()), below.inner().clone(), picked)?;
+    under_all(OP, dims, taken, true)
+}
