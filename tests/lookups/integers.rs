@@ -76,7 +76,7 @@ impl Data {
 
 /// The integers as three rows of one each.
 fn in_rows(x: &Tensor) -> Result<Tensor> {
-    Tensor::from_row_splits(x, &[0, 1, 2, 3])
+    Tensor::from_row_splits(x, [0, 1, 2, 3])
 }
 
 /// Every operation that takes indices, ids, lengths or splits as a tensor. The vector holds [`VALID`].

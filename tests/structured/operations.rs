@@ -78,9 +78,9 @@ fn rows_at_positions_that_are_tensors() -> Result<()> {
         let starts = vector(&[1, 0, 0], &device);
         let want = json!([[{"a": [2, 3]}], [], [{"a": []}]]);
         assert_eq!(x.slice_rows(&starts, &lengths)?.to_value()?, want, "{label}");
-        assert_eq!(x.slice_rows(&[1, 0, 0], &[1, 0, 1])?.to_value()?, want, "{label}");
+        assert_eq!(x.slice_rows([1, 0, 0], [1, 0, 1])?.to_value()?, want, "{label}");
         assert!(x.slice_rows(&lengths, &starts.add(2)?)?.to_value().is_err(), "{label}: beyond the rows");
-        assert!(first.slice_rows(&[0], &[1]).is_err(), "{label}: no rows of records");
+        assert!(first.slice_rows([0], [1]).is_err(), "{label}: no rows of records");
     }
     Ok(())
 }
