@@ -164,7 +164,9 @@
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
 //! | `x.row_splits`, `row_lengths()`, `value_rowids()`, … | [`row_splits`](Tensor::row_splits), [`row_lengths(1)`](Tensor::row_lengths), [`value_rowids`](Tensor::value_rowids), … | i64; the axis of `row_lengths` is required |
-//! | `x.nrows()`, `tf.size(x)` | [`nrows`](Tensor::nrows), [`size`](Tensor::size) | scalars on the device; [`x.shape()[0]`](Tensor::shape) is the host's |
+//! | `x.nrows()`, `tf.size(x)` | [`nrows`](Tensor::nrows), [`size`](Tensor::size) | scalars on the device; [`x.shape()[0]`](Tensor::shape) is the host's; [`len`](Tensor::len) reads the number if the host lacks it |
+//! | `for row in x` | [`for row in &x.rows()?`](RaggedTensor::rows) | one read for all rows |
+//! | `tf.reduce_all(tf.equal(x, y))`, `StructuredTensor.__eq__` | [`x.equals(&y)`](Tensor::equals), [`StructuredTensor::equals`](crate::StructuredTensor::equals) | a truth value of the host |
 //! | `x.bounding_shape()` | [`bounding_shape`](Tensor::bounding_shape) | |
 //! | `tf.shape(x)` | [`ragged_shape`](Tensor::ragged_shape) | no computation |
 //! | `tf.expand_dims`, `tf.squeeze`, `x.merge_dims` | [`expand_dims`](Tensor::expand_dims), [`squeeze`](Tensor::squeeze), [`merge_dims`](Tensor::merge_dims) | `squeeze(..)` also works for ragged tensors |
@@ -286,6 +288,37 @@
 //! | `tf.raw_ops.RaggedFillEmptyRows` | [`fill_empty_rows`](Tensor::fill_empty_rows) | |
 //! | none | [`combinations`](Tensor::combinations), [`sliding_windows`](Tensor::sliding_windows), [`split_where`](Tensor::split_where), [`group_by_key`](Tensor::group_by_key), [`shift`](Tensor::shift), … | see [Awkward](super::awkward) and [Polars](super::polars) |
 //!
+//! # `tf.sparse`
+//!
+//! A [`SparseTensor`] is TensorFlow's: indices, values and a dense shape, of any rank. Entries keep the order in which they
+//! are given; [`reorder`](SparseTensor::reorder) sorts them. Indices are i64.
+//!
+//! | TensorFlow | ragged | differences |
+//! |---|---|---|
+//! | `tf.SparseTensor(indices, values, dense_shape)` | [`SparseTensor::new`] of tensors, [`from_entries`](SparseTensor::from_entries) of lists | |
+//! | `.indices`, `.values`, `.dense_shape` | [`indices`](SparseTensor::indices), [`values`](SparseTensor::values), [`dense_shape`](SparseTensor::dense_shape) | `to_host((s.indices(), s.values()))` reads both at once |
+//! | `tf.sparse.to_dense`, `from_dense`, `tf.sparse_to_dense` | [`to_dense`](SparseTensor::to_dense), [`from_dense`](SparseTensor::from_dense), [`sparse_to_dense`](Tensor::sparse_to_dense) | the default value is an argument |
+//! | `tf.sparse.to_indicator`, `mask`, `retain` | [`to_indicator`](SparseTensor::to_indicator), [`mask`](SparseTensor::mask), [`retain`](SparseTensor::retain) | |
+//! | `tf.sparse.concat(axis, all, expand_nonconcat_dims=True)` | [`SparseTensor::concat`]`(&all, `[`expanding`](crate::opt::expanding)`(axis))` | |
+//! | `tf.sparse.reorder`, `fill_empty_rows`, `reshape`, `transpose`, `slice`, `split` | methods of the same names | |
+//! | `tf.sparse.reduce_sum`, `reduce_max` | [`reduce_sum`](SparseTensor::reduce_sum), [`reduce_max`](SparseTensor::reduce_max); with a sparse result [`reduce_sum_sparse`](SparseTensor::reduce_sum_sparse) | |
+//! | `tf.sparse.sparse_dense_matmul`, `add`, `softmax` | [`matmul`](SparseTensor::matmul), [`add`](SparseTensor::add) and [`add_dense`](SparseTensor::add_dense), [`softmax`](SparseTensor::softmax) | |
+//! | `tf.sparse.map_values(f, s)` | [`map_values`](SparseTensor::map_values) | |
+//!
+//! # `StructuredTensor`
+//!
+//! A [`StructuredTensor`] is `tf.experimental.StructuredTensor`: records of named fields over one shape.
+//!
+//! | TensorFlow | ragged | differences |
+//! |---|---|---|
+//! | `from_fields(fields, shape)` | [`from_fields`](StructuredTensor::from_fields), [`from_fields_and_rank`](StructuredTensor::from_fields_and_rank), [`from_shape`](StructuredTensor::from_shape) | always validated |
+//! | `from_pyval(value)`, `to_pyval()` | `from_serialize`, `to_value`, with the feature `json` | values of serde |
+//! | `s['a']`, `s[0]['a']`, `s[:, 'a']` | [`s.get(keys!["a"])`](StructuredTensor::get), `keys![0, "a"]`, `keys![.., "a"]` | indices of the host only |
+//! | `field_value(path)`, `field_names()` | [`field_value`](StructuredTensor::field_value), [`field_names`](StructuredTensor::field_names) | |
+//! | `with_updates({path: f})` | [`with_updates`](StructuredTensor::with_updates) of [`Update`](crate::Update)s | |
+//! | `promote`, `merge_dims`, `partition_outer_dimension` | methods of the same names | |
+//! | `rank`, `nrows()`, `row_partitions`, `shape` | [`rank`](StructuredTensor::rank), [`nrows`](StructuredTensor::nrows), [`row_partitions`](StructuredTensor::row_partitions), [`shape`](StructuredTensor::shape) | |
+//!
 //! # Missing
 //!
 //! - Gradients, variables, Keras layers; `tf.data`, `tf.io.parse_example` and other input.
@@ -296,4 +329,6 @@
 //! - Broadcasting of a ragged dimension whose rows all have length 1: only uniform dimensions repeat, as in TensorFlow.
 
 #[expect(unused_imports, reason = "links of the documentation")]
-use crate::{Device, Error, RaggedShape, RaggedTensor, Result, RowPartition, Tensor, opt::keep};
+use crate::{
+    Device, Error, RaggedShape, RaggedTensor, Result, RowPartition, SparseTensor, StructuredTensor, Tensor, opt::keep,
+};

@@ -93,13 +93,13 @@ fn nested(text: &str) -> ragged::Nested {
     of(&value)
 }
 
-/// Shape, coordinates of the entries, and what the error says.
-type Invalid = (&'static [u64], &'static [&'static [i64]], &'static str);
+/// A dense shape, the coordinates of its entries, and what the error says.
+type Case = (&'static [u64], &'static [&'static [i64]], &'static str);
 
 #[test]
 fn entries_that_are_no_rows_are_errors() -> Result<()> {
     for (name, device) in each_device() {
-        let cases: [Invalid; 10] = [
+        let cases: [Case; 10] = [
             (&[2, 0, 3], &[&[0, 0, 0]], "indices must be at least 0 and below the dense shape"),
             (&[0, 2, 3], &[&[0, 0, 0], &[5, 1, 0]], "indices must be at least 0 and below the dense shape"),
             (&[2, 3], &[&[0, 1]], "columns (dimension 1) must be 0, 1, 2, ... in each row"),
