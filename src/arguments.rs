@@ -1,4 +1,4 @@
-//! What arguments may be: the traits and types that only signatures name.
+//! What arguments may be: traits and types that signatures name and that a program seldom does.
 //!
 //! They have a module of their own since a program passes numbers, ranges, lists and tensors, which convert to them; the
 //! documentation of a method links to the one that its argument takes.

@@ -88,8 +88,9 @@
 //!
 //! Operations check their arguments and record; they compute nothing. A read (`to_vec`, `to_host`, printing) plans the
 //! recorded operations, fuses them into few kernels, runs these and waits once. [`Tensor::eval`] computes without
-//! reading. Nothing else does, except that a chain of 131,072 unevaluated arrays is evaluated when it is recorded, which
-//! bounds the memory that a recording takes. Sizes that depend on data, such as the number of
+//! reading. Besides these, only what says so computes: a number for the host (`len`, `equals`), an operation that waits for
+//! a size ([`Operation::waits`]) or has a step on the host ([`Operation::host_step`]), and a chain of 131,072 unevaluated
+//! arrays, which is evaluated when it is recorded: that bounds the memory of a recording. Sizes that depend on data, such as the number of
 //! words of a text, stay on the device. Recording is hash-consed: equal operations on equal operands are one array, which
 //! is computed once as long as a tensor of it lives. [`eval`] and [`to_host`] take several tensors and compute shared
 //! arrays once. [`Tensor::explain`] shows the kernels that a read would run and why they are separate, [`Device::stats`]
@@ -147,7 +148,7 @@
 //! | `gpu` | yes | devices other than the CPU: `Device::gpu`, [`DeviceOptions`], [`wgpu`] and buffers shared with it; the validation of an [`ElementFunction`]'s WGSL | wgpu, naga, ash |
 //! | `json` | yes | `JsonLines`, records from and to JSON and serde | serde, serde_json, memchr |
 //! | `saved` | yes | `SavedModel`: programs and tensors in files | serde, serde_json, safetensors |
-//! | `regex` | yes | `regex_full_match`, `regex_replace`, `regex_replace_first` | regex |
+//! | `regex` | yes | `regex_full_match`, `regex_replace`, `regex_replace_first`, `regex_split` | regex |
 //! | `ndarray` | yes | `from_ndarray`, `to_ndarray` | ndarray |
 //! | `tracing` | no | spans with the target `ragged` around planning, compiling, submitting, waiting, uploads, reads and steps of the CPU backend | tracing |
 //! | `wgpu-profiler` | no | `Tensor::eval_profiled`, the time of each kernel; implies `gpu` | wgpu-profiler |

@@ -27,7 +27,7 @@
 //! | padding of a dense tensor | [`shaped`]`(0, [-1, 128])`, [`with_ragged_rank`]`(0, 2)` |
 //! | bins of a count | [`binary`]`(100)`: whether, not how often |
 //! | range of a histogram | [`clamped`]`(0.0..1.0)`: values outside count at the ends |
-//! | ids of an embedding bag | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)`, [`max_norm`]`(&ids, 1.0)` |
+//! | ids of an embedding look-up | [`weighted`]`(&ids, &weights)`, [`or_default`]`(&ids, 0)`, [`max_norm`]`(&ids, 1.0)` |
 //! | operand of a matrix product | [`Tensor::t`](crate::Tensor::t): transposed |
 //! | size of a context window | [`starting_at`]`(3, -1)` |
 //! | row ids, segment ids, uniform row lengths | [`with_nrows`]`(ids, 4)` |

@@ -1,6 +1,6 @@
 //! The names of a typical program: `use ragged::prelude::*;`.
 //!
-//! Types of tensors and their device, traits that bound a function over element types, and the macros. [`opt`] is a module,
+//! Types of tensors and their device, traits that bound a function over element types, and `s!`. [`opt`] is a module,
 //! since its functions have names that programs use for their own values. `Result` and `Error` are left out: the
 //! first would shadow the one of the standard library.
 //!

@@ -202,6 +202,7 @@
 //! | `ak.str.length(x)` | [`string_length_chars`](Tensor::string_length_chars), [`string_length`](Tensor::string_length) in bytes | i32 |
 //! | `ak.str.slice(x, a, b)` | [`x.substr_chars(a, b - a)`](Tensor::substr_chars) | a start outside of a string is an error |
 //! | `ak.str.replace_substring_regex(x, p, r)` | [`regex_replace`](Tensor::regex_replace) | a host step |
+//! | `ak.str.split_pattern_regex(x, p)` | [`regex_split`](Tensor::regex_split) | a host step that finds the pieces |
 //! | `ak.str.is_in`, `ak.str.starts_with`, … | [`equal`](Tensor::equal), [`contains`](Tensor::contains); otherwise [`regex_full_match`](Tensor::regex_full_match) | few predicates |
 //! | none | [`to_hash_bucket_fast`](Tensor::to_hash_bucket_fast), [`shuffle`](Tensor::shuffle), [`sample`](Tensor::sample) | |
 //!

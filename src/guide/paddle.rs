@@ -2,8 +2,8 @@
 //!
 //! A [`LodTensor`] is Paddle's `LoDTensor`: rows of data, and levels of detail (LoD) that group them into sequences. Under
 //! it lies a [`Tensor`] whose row partitions are the levels, so that every operation of the [table](super::operations)
-//! applies too. Operations *record*; a read computes what was recorded. Compared with Paddle 2.6 and its guide to LoD
-//! tensors.
+//! applies too. Operations *record*; a read computes what was recorded. Compared with Paddle 1.8 (`fluid`) and its
+//! guide to LoD tensors; Paddle 2 has the operations in `paddle.static.nn`.
 //!
 //! # Concepts
 //!

@@ -151,11 +151,12 @@
 //! | Polars | ragged | differences |
 //! |---|---|---|
 //! | `list.sort(descending=True)` | [`x.sort(descending(1))`](Tensor::sort), [`argsort`](Tensor::argsort) | stable; NaN is last in both orders, where Polars' descending order has it first |
+//! | `x.sort_by(y, z, descending=[True, False])` | [`x.sort_by((descending(&y), &z))`](Tensor::sort_by) | within rows, or rows by keys of fewer dimensions; stable |
 //! | `list.eval(pl.element().top_k(2))` | [`x.top_k(2, 1)`](Tensor::top_k) | values in descending order, and their positions |
 //! | `list.eval(pl.element().cum_sum())` | [`x.cumsum(1)`](Tensor::cumsum), [`reversed`](crate::opt::reversed), [`exclusive`](crate::opt::exclusive) | |
 //! | `list.diff()`, `list.shift(1)` | [`x.diff(1)`](Tensor::diff), [`x.shift(1, fill, 1)`](Tensor::shift) | `diff` has one element less instead of a null; `shift` takes its fill value |
 //! | `list.unique()` | [`x.unique(1)`](Tensor::unique) | ascending; counts: [`unique_with_counts`](Tensor::unique_with_counts) |
-//! | `list.set_union(y)`, … | [`set_union`](Tensor::set_union), [`set_intersection`](Tensor::set_intersection), [`set_difference`](Tensor::set_difference) | ascending, of numbers; no symmetric difference |
+//! | `list.set_union(y)`, … | [`set_union`](Tensor::set_union), [`set_intersection`](Tensor::set_intersection), [`set_difference`](Tensor::set_difference) | ascending; no symmetric difference |
 //! | `search_sorted` | [`x.searchsorted(&v)`](Tensor::searchsorted) | in each row; [`right_of`](crate::opt::right_of) |
 //! | `rle()` | [`run_lengths`](Tensor::run_lengths) | within rows; values, then lengths |
 //! | `list.eval(pl.element().rank())` | `x.argsort(1)?.argsort(1)` | from 0, without ties |
@@ -187,6 +188,8 @@
 //! | `str.len_bytes()`, `str.len_chars()` | [`string_length`](Tensor::string_length), [`string_length_chars`](Tensor::string_length_chars) | i32 |
 //! | `str.slice(p, n)`, `str.head(n)` | [`substr_chars`](Tensor::substr_chars), in bytes [`substr`](Tensor::substr) | a start outside of a string is an error |
 //! | `str.to_uppercase()` | [`string_upper_utf8`](Tensor::string_upper_utf8), a host step; [`string_upper`](Tensor::string_upper) of ASCII | |
+//! | `str.strip_prefix(p)`, `str.strip_suffix(p)` | [`strip_prefix`](Tensor::strip_prefix), [`strip_suffix`](Tensor::strip_suffix) | |
+//! | `str.split(",").list.get(n)` | [`x.nth_field(",", n)`](Tensor::nth_field), [`nth_field_or`](Tensor::nth_field_or) | makes no other piece |
 //! | `str.strip_chars()` | [`string_strip`](Tensor::string_strip) | ASCII white space only |
 //! | `str.contains("a+")` | [`x.regex_full_match("(?s).*a+.*")`](Tensor::regex_full_match) | matches whole strings; a host step |
 //! | `str.replace_all(p, "${1}")`, `str.replace` | [`x.regex_replace(p, r"\1")`](Tensor::regex_replace), [`regex_replace_first`](Tensor::regex_replace_first) | groups are `\1`; a host step |

@@ -283,7 +283,7 @@
 //! |---|---|---|
 //! | `tf.map_fn(f, x)` | [`x.map_rows(f)`](Tensor::map_rows) | see above; [`Tensor::map_rows_of`] of several tensors |
 //! | `tf.vectorized_map`, `tf.numpy_function`, custom ops | functions of tensors; [`ElementFunction`](crate::ElementFunction) | see above; [`map_elements`](Tensor::map_elements) |
-//! | `tf.sets.intersection`, … | [`set_intersection`](Tensor::set_intersection), [`set_union`](Tensor::set_union), [`set_difference`](Tensor::set_difference) | rows of ragged tensors; numbers only |
+//! | `tf.sets.intersection`, … | [`set_intersection`](Tensor::set_intersection), [`set_union`](Tensor::set_union), [`set_difference`](Tensor::set_difference) | rows of ragged tensors of any dtype |
 //! | `tf.random.shuffle(x)` | [`x.shuffle(Seed(seed), 0)`](Tensor::shuffle) | any axis, so that each row can be shuffled by itself |
 //! | `tf.raw_ops.RaggedFillEmptyRows` | [`fill_empty_rows`](Tensor::fill_empty_rows) | |
 //! | none | [`combinations`](Tensor::combinations), [`sliding_windows`](Tensor::sliding_windows), [`split_where`](Tensor::split_where), [`group_by_key`](Tensor::group_by_key), [`shift`](Tensor::shift), … | see [Awkward](super::awkward) and [Polars](super::polars) |

@@ -57,7 +57,7 @@ fn lengths(mut lod: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
 impl LodTensor {
     /// The offsets of each level, outermost first: the start of each sequence, and the end of the last.
     ///
-    /// The lists are on the host. Reads the levels with one wait, unless the host has them. Paddle: `LodTensor.lod`.
+    /// The lists are on the host. Reads the levels with one wait, unless the host has them. Paddle: `LoDTensor.lod`.
     ///
     /// # Errors
     /// What the operations that give the levels report at a read; no host memory for the offsets; a lost device.
@@ -110,7 +110,7 @@ impl LodTensor {
     /// The lengths of the sequences of each level, outermost first.
     ///
     /// The lists are on the host. Reads the levels with one wait, unless the host has them. [`LodTensor::lengths`] stay
-    /// on the device. Paddle: `LodTensor.recursive_sequence_lengths`.
+    /// on the device. Paddle: `LoDTensor.recursive_sequence_lengths`.
     ///
     /// # Errors
     /// What the operations that give the levels report at a read; no host memory for the lengths; a lost device.

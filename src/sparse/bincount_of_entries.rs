@@ -60,7 +60,7 @@ impl SparseTensor {
     /// ```
     /// use ragged::{Device, SparseTensor};
     /// let x = SparseTensor::from_entries(&[[0, 3], [0, 1], [2, 0]], [1, 1, 2], [3, 4], &Device::cpu())?;
-    /// let w = x.map_values(|_| Ok(ragged::RaggedTensor::from_nested([0.5f32, 1.0, 4.0], &Device::cpu())?.into_erased()))?;
+    /// let w = SparseTensor::from_entries(&[[0, 3], [0, 1], [2, 0]], [0.5f32, 1.0, 4.0], [3, 4], &Device::cpu())?;
     /// assert_eq!(x.bincount_weighted(&w, .., ..)?.to_nested()?.to_string(), "[0.0, 1.5, 4.0]");
     /// # Ok::<(), ragged::Error>(())
     /// ```

@@ -64,7 +64,8 @@ impl<T: Number> RaggedTensor<T> {
     /// The sums of [`bincount_weighted`](Self::bincount_weighted) along axis 0 or 1 of the integers that occur, as a
     /// sparse tensor sorted by row and value.
     ///
-    /// Shapes, order of the sums, errors and cost are those of [`Tensor::bincount_sparse_weighted`].
+    /// The result has the shape of [`bincount_sparse`](Self::bincount_sparse), and the dtype of the weights; integers wrap.
+    /// The sums have the order of [`bincount_weighted`](Self::bincount_weighted).
     ///
     /// # Errors
     /// An axis that is out of range or above 1, or several axes; a negative number of bins, or

@@ -103,7 +103,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_sum` with `output_is_sparse`.
     #[track_caller]
     pub fn reduce_sum_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_sparse("sparse.reduce_sum", &axes.into(), Aggregate::Sum)
+        self.reduce_sparse("sparse.reduce_sum_sparse", &axes.into(), Aggregate::Sum)
     }
 
     /// The largest values over the axes, as a sparse tensor with an entry wherever there are values.
@@ -128,7 +128,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_max` with `output_is_sparse`.
     #[track_caller]
     pub fn reduce_max_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_sparse("sparse.reduce_max", &axes.into(), Aggregate::Max)
+        self.reduce_sparse("sparse.reduce_max_sparse", &axes.into(), Aggregate::Max)
     }
 
     #[track_caller]

@@ -10,10 +10,10 @@ impl StructuredTensor {
     /// Number of records of the outermost dimension, as a number of the host; see [`Tensor::len`](crate::Tensor::len).
     ///
     /// # Errors
-    /// A single record; as [`Tensor::len`](crate::Tensor::len).
+    /// A single record. A failed check of what the number depends on.
     ///
     /// # Cost
-    /// As [`Tensor::len`](crate::Tensor::len): none where the host knows the number.
+    /// None where the host knows the number; otherwise one wait and a read of 4 bytes.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};

@@ -151,30 +151,34 @@ fn size(x: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn bounding_shape(x: &Tensor) -> Result<Tensor> {
-    x.bounding_shape_of(..)
+    bounding_sizes("bounding_shape", x, Axes::All)
 }
 
 #[track_caller]
 fn bounding_shape_of(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
-    const OP: &str = "bounding_shape";
-    let axes = match axes.into() {
+    bounding_sizes("bounding_shape_of", x, axes.into())
+}
+
+#[track_caller]
+fn bounding_sizes(op: &'static str, x: &Tensor, axes: Axes) -> Result<Tensor> {
+    let axes = match axes {
         Axes::All => (0..x.rank() as i64).collect(),
         Axes::List(axes) => axes,
     };
-    let sizes = x.bounding_exprs(OP)?;
+    let sizes = x.bounding_exprs(op)?;
     let mut e = Expr::u32(0);
     for (place, &axis) in axes.iter().enumerate() {
-        let size = sizes[x.axis(OP, axis)?].clone();
+        let size = sizes[x.axis(op, axis)?].clone();
         e = Expr::index().eq(Expr::u32(place as u32)).select(size, e);
     }
-    positions(x.backend(), OP, Extent::known_u64(OP, axes.len() as u64)?, e)
+    positions(x.backend(), op, Extent::known_u64(op, axes.len() as u64)?, e)
 }
 
 #[track_caller]
 fn bounding_size(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let axis = axis.saturating_i64();
-    const OP: &str = "bounding_shape";
-    let axis = x.axis("bounding_size", axis)?;
+    const OP: &str = "bounding_size";
+    let axis = x.axis(OP, axis)?;
     x.scalar(OP, x.bounding_exprs(OP)?.swap_remove(axis))
 }
 

@@ -200,7 +200,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// The ragged tensor of a sparse matrix, whose rows are left-aligned.
+    /// The ragged tensor of a sparse tensor whose rows are filled from the front.
     fn from_sparse(sparse: &SparseTensor) -> T;
     tensorflow "tf.RaggedTensor.from_sparse";
     gradient later;

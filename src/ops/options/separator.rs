@@ -59,6 +59,11 @@ impl From<&[u8]> for Separator {
         Self::new(Separators::String(separator.to_vec()))
     }
 }
+impl From<&String> for Separator {
+    fn from(separator: &String) -> Self {
+        separator.as_str().into()
+    }
+}
 impl<const N: usize> From<&[u8; N]> for Separator {
     fn from(separator: &[u8; N]) -> Self {
         separator.as_slice().into()

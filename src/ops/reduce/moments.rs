@@ -21,9 +21,9 @@ operations! {
 
     /// The mean of the values over the axes.
     ///
-    /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64, or
-    /// f32 if they are cast first: `x.cast::<f32>()?.reduce_mean(1)`, which many GPUs without f64 need. Sums of integers
-    /// are exact. Floats are summed in their dtype, f16 and bf16 in f32, and the mean is rounded once: it
+    /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64, of an
+    /// exact sum. Where a GPU has no f64, cast first: `x.cast::<f32>()?.reduce_mean(1)` gives f32, of a sum that rounds
+    /// in f32. Floats are summed in their dtype, f16 and bf16 in f32, and the mean is rounded once: it
     /// is infinite or NaN where a partial sum overflows, as of two values of 3e38, although the mean is in range. Scale
     /// such values down first. Several axes give the sum over all of them divided by the count over all of them. Shapes
     /// and order as for all [reductions](crate::arguments::Axes).

@@ -58,7 +58,7 @@ operations! {
     alias "embedding_bag", "EmbeddingBag";
     tensorflow "tf.nn.embedding_lookup_sparse";
     gradient later;
-    row none "gather and reduce_mean give the same";
+    row none "embedding_lookup and a reduction of the row do the same";
 
     /// Combines the table rows that each row of ids selects into one embedding, and skips negative ids.
     ///
@@ -101,7 +101,7 @@ operations! {
     alias "embedding_bag", "EmbeddingBag";
     tensorflow "tf.nn.safe_embedding_lookup_sparse";
     gradient later;
-    row none "gather and reduce_mean give the same";
+    row none "boolean_mask, embedding_lookup and a reduction of the row do the same";
 }
 
 #[track_caller]

@@ -36,7 +36,7 @@ operations! {
     /// other numbers of rows, at the read where only the device knows them.
     ///
     /// # Cost
-    /// A copy of the shards. Keep the table for several look-ups: a look-up in the shards of a call copies them again.
+    /// A copy of the shards. Several look-ups should share one table.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, opt::ShardStrategy};
