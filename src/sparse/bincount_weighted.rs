@@ -7,6 +7,7 @@ use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::scalar::Scalar;
 use crate::ops::{Bins, IntoAxes};
 use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor};
@@ -117,9 +118,9 @@ pub(super) fn sums_by_bin(
     shape.push(number);
     let indices = indices_of(values.backend(), op, &values.count()?, &above, conditions)?;
     let all = SparseTensor::of_parts(indices.clone(), weights.clone(), shape, Order::Any).subject_to(conditions);
-    if bins.most.is_none() {
-        return all.coalesced(op);
+    // A number that the dtype of the bins does not hold is above all of them.
+    match (bins.most, Scalar::U64(number).converted(bin.dtype())) {
+        (Some(_), Some(number)) => all.kept_where(op, &indices, bin.lt(Expr::number(number)))?.coalesced(op),
+        _ => all.coalesced(op),
     }
-    let inside = bin.clone().lt(Expr::number(number).cast(bin.dtype()));
-    all.kept_where(op, &indices, inside)?.coalesced(op)
 }

@@ -100,6 +100,7 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("stack_dynamic_partitions", |s| no(s.x.stack_dynamic_partitions(&s.ints, -1))),
     ("safe_embedding_lookup_sparse", |s| no(s.x.safe_embedding_lookup_sparse(&s.ints, ragged::opt::Combiner::Sum))),
     ("sparse_segment_sum", |s| no(s.t.sparse_segment_sum(&s.words, &s.words))),
+    ("sparse_segment_sum of pairs", |s| no(s.t.sparse_segment_sum(&s.ints, &s.words))),
     ("sparse_segment_mean", |s| no(s.t.sparse_segment_mean(&s.words, &s.words))),
     ("sparse_segment_sqrt_n", |s| no(s.t.sparse_segment_sqrt_n(&s.words, &s.words))),
     ("row_splits_to_segment_ids", |s| no(s.words.row_splits_to_segment_ids())),

@@ -180,3 +180,22 @@ fn misuse() -> Result<()> {
     assert!(message(outside.bincount_sparse(.., 3).and_then(|y| entries(&y))).contains("dense shape"));
     Ok(())
 }
+
+/// A limit that the dtype of the bins does not hold leaves no value out; 2^32 as f32 is no bin.
+#[test]
+fn limits_beyond_32_bits() -> Result<()> {
+    for (name, device) in each_device() {
+        let x = SparseTensor::from_entries(&[[0, 0], [0, 1]], [1i32, 5], [1, 2], device)?;
+        let weights = SparseTensor::from_entries(&[[0, 0], [0, 1]], [2i32, 3], [1, 2], device)?;
+        for most in [1i64 << 32, (1 << 32) + 4, 1 << 40] {
+            let counts = x.bincount_sparse(0, ..=most)?;
+            assert_eq!(counts.values().to_string(), "tensor([1, 1], shape=(2,), dtype=i32)", "{name}: {most}");
+            let sums = x.bincount_sparse_weighted(&weights, 0, ..=most)?;
+            assert_eq!(sums.values().to_string(), "tensor([2, 3], shape=(2,), dtype=i32)", "{name}: {most}");
+        }
+        let large = RaggedTensor::from_nested([4294967296.0f32], device)?;
+        let read = large.bincount_sparse(.., ..).and_then(|x| x.values().to_nested());
+        assert!(read.expect_err("no bin").to_string().contains("whole numbers"), "{name}");
+    }
+    Ok(())
+}

@@ -299,10 +299,13 @@ impl Size {
 
     /// The backend on which a program is traced, if the size contains one of its inputs' sizes.
     pub(crate) fn traced_on(&self) -> Option<&BackendRef> {
-        match self.kind() {
-            Some(SizeKind::Traced(backend)) => Some(backend),
-            Some(SizeKind::Op(_, a, b)) => if a.contains().traced { a } else { b }.traced_on(),
-            _ => None,
+        let mut size = self;
+        loop {
+            match size.kind() {
+                Some(SizeKind::Traced(backend)) => return Some(backend),
+                Some(SizeKind::Op(_, a, b)) => size = if a.contains().traced { a } else { b },
+                _ => return None,
+            }
         }
     }
 

@@ -36,7 +36,8 @@ pub(super) fn bin(op: &'static str, x: &Tensor) -> Result<Expr> {
         }
         float => {
             let bin = value.clone().cast(DType::U32);
-            let whole = bin.clone().cast(float).eq(value);
+            // Larger values saturate, and the largest bin rounds to 2^32.
+            let whole = bin.clone().cast(float).eq(value).and(bin.clone().lt(Expr::u32(u32::MAX)));
             bin.checked(Check::new(op, "values must be whole numbers from 0 to 2^32 - 2"), whole)
         }
     })

@@ -1,7 +1,7 @@
 //! Aggregates of gathered rows by ascending segment ids.
 
 use super::Aggregate;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops::operations;
 use crate::ops::options::SegmentIds;
 use crate::ops::reduce::Averaged;
@@ -58,7 +58,12 @@ macro_rules! gathered {
                 segment_ids: impl Into<SegmentIds<'a>>,
             ) -> Result<Tensor> {
                 let SegmentIds { ids, num_segments } = segment_ids.into();
-                let rows = x.gather(indices.as_ref()).map_err(|e| e.of(stringify!($name)))?;
+                let indices = indices.as_ref();
+                if indices.rank() != 1 {
+                    let what = format!("indices must be a vector, but have the shape {}", indices.shape_text());
+                    return Err(Error::argument(stringify!($name), what));
+                }
+                let rows = x.gather(indices).map_err(|e| e.of(stringify!($name)))?;
                 rows.sorted_segments(stringify!($name), ids, num_segments, Aggregate::$what)
             }
         )*
