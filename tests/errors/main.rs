@@ -122,9 +122,8 @@ fn misuses() -> Vec<(&'static str, Misuse)> {
 }
 
 /// Functions that are a form of another one, or an argument of it, whose name is in their errors.
-const FORMS: [(&str, &str); 10] = [
+const FORMS: [(&str, &str); 9] = [
     ("bins", "bincount"),
-    ("bounding_shape_of", "bounding_shape"),
     ("call", "map_elements"),
     ("from_tensor_with_lengths", "from_tensor"),
     ("from_tensor_with_nested_lengths", "from_tensor"),
