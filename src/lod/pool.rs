@@ -38,8 +38,8 @@ impl LodTensor {
     /// waits.
     ///
     /// # Errors
-    /// A tensor without levels; a `pad_value` that is not one value of the dtype; strings and bools, except for the
-    /// first and the last row; integers for [`Pool::Sqrt`].
+    /// A tensor without levels; a `pad_value` that is not one value of the dtype; strings and bools in sums and
+    /// means; integers for [`Pool::Sqrt`].
     ///
     /// ```
     /// use ragged::opt::Pool;

@@ -99,7 +99,7 @@ const MISTAKES: &[Mistake] = &[
     ("sequence_pool is not defined for i32: Pool::Sqrt needs floats, cast first", |s| {
         s.ints.sequence_pool(Pool::Sqrt, 0)
     }),
-    ("sequence_pool is not defined for str", |s| s.words.sequence_pool(Pool::Max, "")),
+    ("sequence_pool is not defined for str", |s| s.words.sequence_pool(Pool::Sum, "")),
     ("sequence_pool: 0.5 is not a value of i32", |s| s.ints.sequence_pool(Pool::Sum, 0.5)),
     ("pad_value must be one number or string, not a tensor", |s| s.x.sequence_pool(Pool::Sum, &s.data)),
     ("sequence_enumerate", |s| s.words.sequence_enumerate(2, 0)),
@@ -116,7 +116,7 @@ const MISTAKES: &[Mistake] = &[
     ("length must not be negative, but length[0] is -2", |s| s.x.sequence_slice([0, 0, 0], [-2, 0, 1])),
     ("row 2 has 2 elements, but its slice is 1..3", |s| s.x.sequence_slice([0, 0, 1], [1, 0, 2])),
     ("there are 3 rows, but 2 offset", |s| s.x.sequence_slice([0, 0], [1, 0, 1])),
-    ("sequence_slice is not defined for f32: offset must be i32", |s| s.x.sequence_slice(&s.data, [1, 0, 1])),
+    ("sequence_slice is not defined for f32: offset must be integers", |s| s.x.sequence_slice(&s.data, [1, 0, 1])),
     ("offset must lie within the rows (first at position 2)", |s| {
         s.x.sequence_slice(&s.longs(&[0, 0, -1])?, &s.longs(&[1, 0, 1])?)
     }),
@@ -154,7 +154,7 @@ const MISTAKES: &[Mistake] = &[
         s.dense.sequence_scatter(&index, &s.x)
     }),
     ("sequence_scatter: dtypes f32 and i32 differ", |s| s.dense.sequence_scatter(&s.ints, &s.ints)),
-    ("sequence_scatter is not defined for f32: indices are", |s| s.dense.sequence_scatter(&s.x, &s.x)),
+    ("sequence_scatter is not defined for f32: indices must be integers", |s| s.dense.sequence_scatter(&s.x, &s.x)),
     ("there are 1 rows, but 3 rows of indices", |s| {
         LodTensor::from(s.dense.tensor().slice(ragged::s![..1])?).sequence_scatter(&s.ints, &s.x)
     }),
