@@ -18,6 +18,7 @@ pub(crate) mod row_integers;
 pub(crate) mod row_scan;
 pub(crate) mod rows;
 pub(crate) mod runs;
+pub(crate) mod scaling;
 pub(crate) mod sort_key;
 pub(crate) mod span;
 pub(crate) mod string_rank;

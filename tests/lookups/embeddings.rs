@@ -115,15 +115,34 @@ fn tables_in_shards() -> Result<()> {
     Ok(())
 }
 
+/// Norms whose squares are no floats.
+#[test]
+fn norms_of_large_and_small_embeddings() -> Result<()> {
+    for (name, device) in each_device() {
+        let ids = tensor::<i32>([0, 1, 2], device)?;
+        let x = tensor::<f32>([[3e30f32, 4e30], [0.0, 1e-30], [0.0, 0.0]], device)?;
+        for (limit, want) in [
+            (1.0, [[0.6f32, 0.8], [0.0, 1e-30], [0.0, 0.0]]),
+            (1e-32, [[0.6e-32, 0.8e-32], [0.0, 1e-32], [0.0, 0.0]]),
+            (1e38, [[3e30, 4e30], [0.0, 1e-30], [0.0, 0.0]]),
+        ] {
+            let got: Vec<f32> = list(x.embedding_lookup(max_norm(&ids, limit))?.flat_values()?.reshape([-1]))?;
+            let near = |(a, b): (&f32, &f32)| (a - b).abs() <= b.abs() * 1e-6;
+            assert!(got.iter().zip(want.as_flattened()).all(near), "{name}: {limit}: {got:?}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn misuse() -> Result<()> {
     let device = Device::cpu();
     let x = tensor::<f32>(table(4), &device)?;
     let ids = tensor::<i32>(vec![vec![1], vec![2]], &device)?;
     let message = |r: Result<Tensor>| r.expect_err("an error").to_string();
-    for norm in [0.0, -1.0, f64::NAN] {
+    for norm in [0.0, -1.0, f64::NAN, 1e-60] {
         let got = message(x.embedding_lookup(max_norm(&ids, norm)));
-        assert!(got.contains("max_norm must be above 0, but is"), "{got}");
+        assert!(got.contains("max_norm must be above 0, but "), "{got}");
     }
     let got = message(x.cast(DType::I32)?.embedding_lookup(max_norm(&ids, 1.0)));
     assert!(got.contains("max_norm needs a table of floats"), "{got}");

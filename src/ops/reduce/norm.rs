@@ -3,14 +3,14 @@
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
+use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::recorder::Recorder;
-use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::Averaged;
 use crate::ops::IntoReduceAxes;
 use crate::ops::operations;
 use crate::ops::reduce::{Reduction, mean_dtype};
+use crate::record::scaling::Scaling;
 use crate::tensor::Tensor;
 
 operations! {
@@ -52,17 +52,11 @@ fn reduce_euclidean_norm(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Te
     let wide = if float.size() < 4 { DType::F32 } else { float };
     let x = Expr::load(rec.numbers(input)?, Expr::index()).cast(wide);
 
-    let (bits, digits, exponents) = if wide == DType::F32 { (DType::U32, 23, 254) } else { (DType::U64, 52, 2046) };
-    let word = |n: i64| Expr::scalar(Scalar::from_i64(bits, n));
-    let magnitude = x.clone().unary(UnaryOp::Abs).bitcast(bits);
-    let greatest = r.fold(ReduceOp::Max, magnitude)?.binary(BinaryOp::Shr, word(digits));
-    // The biased exponent, clamped so that the reciprocal of the power of 2 is a normal number too.
-    let exponent = greatest.max(word(1)).min(word(exponents - 1));
+    let scaling = Scaling::of(wide);
+    let exponent = scaling.exponent(r.fold(ReduceOp::Max, scaling.magnitude(x.clone()))?);
     let exponent = Expr::load(&r.stored(exponent), Expr::index());
-    let power = |exponent: Expr| exponent.binary(BinaryOp::Shl, word(digits)).bitcast(wide);
-
-    let scaled = x.mul(power(word(exponents).sub(exponent.at(&r.target()))));
+    let scaled = scaling.down(x, exponent.at(&r.target()));
     let sum = r.fold(ReduceOp::Sum, scaled.clone().mul(scaled))?;
-    let norm = sum.unary(UnaryOp::Math(MathFn::Sqrt)).mul(power(exponent));
+    let norm = scaling.up(sum.unary(UnaryOp::Math(MathFn::Sqrt)), exponent);
     r.tensor(norm.cast(float))
 }

@@ -11,6 +11,7 @@ use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::operations;
 use crate::ops::options::LookupIds;
+use crate::record::scaling::Scaling;
 use crate::tensor::Tensor;
 
 operations! {
@@ -33,7 +34,7 @@ operations! {
     /// negative or not below the number of rows of the table.
     ///
     /// # Cost
-    /// One map, which fuses into its consumers; `max_norm` adds a reduction of the embeddings that are looked up. No
+    /// One map, which fuses into its consumers; `max_norm` adds two reductions of the embeddings that are looked up. No
     /// wait.
     ///
     /// ```
@@ -69,8 +70,7 @@ fn embedding_lookup<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>) -> Result<Ten
     }
     let value = Expr::load(found.numbers(OP)?, Expr::index()).cast(limit.sums_in());
     let norms = limit.norms(OP, x, &ids.count()?, value.clone())?;
-    let norm = Expr::load(&norms, Expr::index().div(Expr::u32(width)));
-    let value = limit.applied(value, norm).cast(x.dtype());
+    let value = limit.applied(value, &norms, &Expr::index().div(Expr::u32(width))).cast(x.dtype());
     found.with_value_node(Node::map(x.backend(), OP, found.count()?, value, &[]))
 }
 
@@ -91,7 +91,11 @@ impl MaxNorm {
         if limit.is_nan() || limit <= 0.0 {
             return Err(Error::argument(op, format!("max_norm must be above 0, but is {limit}")));
         }
-        let limit = Scalar::from_f64(table.dtype().accumulator(), limit);
+        let dtype = table.dtype().accumulator();
+        if dtype == DType::F32 && limit as f32 == 0.0 {
+            return Err(Error::argument(op, format!("max_norm must be above 0, but {limit} is 0 as f32")));
+        }
+        let limit = Scalar::from_f64(dtype, limit);
         Ok(Some(Self { limit: Expr::number(limit) }))
     }
 
@@ -102,20 +106,34 @@ impl MaxNorm {
 
     /// The norms of `rows` embeddings of the table, whose numbers are `value`.
     #[track_caller]
-    pub(super) fn norms(&self, op: &'static str, table: &Tensor, rows: &Extent, value: Expr) -> Result<Node> {
-        let width = table.width();
-        let (shape, all) = ((Rows::Uniform(width.into()), rows.clone()), rows.times(op, width.into())?);
-        let squares = value.clone().mul(value);
-        let sums = Node::reduce(table.backend(), op, ReduceOp::Sum, shape, all, 1, squares)?;
-        let norm = Expr::load(&sums, Expr::index()).unary(UnaryOp::Math(MathFn::Sqrt));
-        Ok(Node::map(table.backend(), op, rows.clone(), norm, &[]))
+    pub(super) fn norms(&self, op: &'static str, table: &Tensor, rows: &Extent, value: Expr) -> Result<Norms> {
+        let (backend, scaling) = (table.backend(), Scaling::of(self.sums_in()));
+        let (width, all) = (table.width(), rows.times(op, table.width().into())?);
+        let fold = |by: ReduceOp, value: Expr| {
+            let shape = (Rows::Uniform(width.into()), rows.clone());
+            Ok::<_, Error>(Expr::load(&Node::reduce(backend, op, by, shape, all.clone(), 1, value)?, Expr::index()))
+        };
+        let exponent = scaling.exponent(fold(ReduceOp::Max, scaling.magnitude(value.clone()))?);
+        let exponent = Node::map(backend, op, rows.clone(), exponent, &[]);
+        let row = Expr::index().div(Expr::u32(width));
+        let scaled = scaling.down(value, Expr::load(&exponent, row));
+        let norm = fold(ReduceOp::Sum, scaled.clone().mul(scaled))?.unary(UnaryOp::Math(MathFn::Sqrt));
+        Ok(Norms { exponent, norm: Node::map(backend, op, rows.clone(), norm, &[]) })
     }
 
-    /// A number of an embedding of that norm, with the norm limited.
-    pub(super) fn applied(&self, value: Expr, norm: Expr) -> Expr {
-        let scaled = value.clone().mul(self.limit.clone()).quotient(norm.clone());
-        norm.le(self.limit.clone()).select(value, scaled)
+    /// A number of embedding `at`, with the norm limited.
+    pub(super) fn applied(&self, value: Expr, norms: &Norms, at: &Expr) -> Expr {
+        let scaling = Scaling::of(self.sums_in());
+        let [exponent, norm] = [&norms.exponent, &norms.norm].map(|node| Expr::load(node, at.clone()));
+        let limited = scaling.down(value.clone(), exponent.clone()).mul(self.limit.clone()).quotient(norm.clone());
+        scaling.up(norm, exponent).le(self.limit.clone()).select(value, limited)
     }
+}
+
+/// Norms of embeddings, scaled by powers of 2.
+pub(super) struct Norms {
+    exponent: Node,
+    norm: Node,
 }
 
 impl Tensor {

@@ -43,7 +43,7 @@ operations! {
     ///
     /// # Cost
     /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction, and
-    /// `max_norm` a reduction of the embeddings that the ids select. No wait.
+    /// `max_norm` two reductions of the embeddings that the ids select. No wait.
     ///
     /// ```
     /// use ragged::opt::Combiner;
@@ -83,7 +83,7 @@ operations! {
     ///
     /// # Cost
     /// A row reduction that reads the table directly, and a map over its result. Weights add one row reduction, and
-    /// `max_norm` a reduction of the embeddings that the ids select. No wait.
+    /// `max_norm` two reductions of the embeddings that the ids select. No wait.
     ///
     /// ```
     /// use ragged::opt::{Combiner, or_default, weighted};
@@ -225,7 +225,7 @@ impl Tensor {
         if let Some(limit) = limit.as_ref().filter(|_| width > 0) {
             let counted = counts(element.clone()).select(embedding.clone(), zero.clone());
             let norms = limit.norms(op, self, nvals, if safe { counted } else { embedding.clone() })?;
-            embedding = limit.applied(embedding, Expr::load(&norms, element.clone()));
+            embedding = limit.applied(embedding, &norms, &element);
         }
         if let Some(weight) = weight_at(element.clone()) {
             embedding = embedding.mul(weight);
@@ -264,8 +264,8 @@ impl Tensor {
                 match limit.as_ref().filter(|_| width > 0) {
                     None => numbers(number),
                     Some(limit) => {
-                        let norm = limit.norms(op, self, &Extent::known(1), numbers(Expr::index()))?;
-                        limit.applied(numbers(number), Expr::load(&norm, Expr::u32(0)))
+                        let norms = limit.norms(op, self, &Extent::known(1), numbers(Expr::index()))?;
+                        limit.applied(numbers(number), &norms, &Expr::u32(0))
                     }
                 }
             }
