@@ -43,6 +43,10 @@ pub(crate) trait ArrayHandle {
     fn dtype(&self) -> DType;
     /// Whether reading the array may fail because of a condition.
     fn is_fallible(&self) -> bool;
+    /// Whether derivatives are taken of the array, or of one that it is computed from. Plans take none.
+    fn is_differentiable(&self) -> bool {
+        false
+    }
     /// Upper bound of the depth of a walk through unevaluated arrays from here. Walks of plans need no bound.
     fn depth(&self) -> u32 {
         0

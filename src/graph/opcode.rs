@@ -81,6 +81,8 @@ pub(crate) enum BinaryOp {
     Pow,
     /// The angle of the point (b, a).
     Atan2,
+    /// `a * b` of floats; +0 if `b` is 0, whatever `a` is. Its derivatives are those of the product, also where `b` is 0.
+    MulNoNan,
 }
 
 impl BinaryOp {

@@ -29,6 +29,9 @@ impl ArrayHandle for Node {
     fn is_fallible(&self) -> bool {
         self.is_fallible()
     }
+    fn is_differentiable(&self) -> bool {
+        self.is_differentiable()
+    }
     fn depth(&self) -> u32 {
         self.depth()
     }

@@ -179,7 +179,10 @@ impl<'a> Lines<'a> {
         let best = self.rec.top_k(self.rows.clone(), key, k, self.longest);
         let (at, last) = (Expr::index(), Expr::u32(k - 1));
         let line = self.line_of(at.clone());
-        let entry = at.sub(self.rows.rows.start(line.clone())).min(last).add(line.mul(Expr::u32(k)));
+        let offset = at.sub(self.rows.rows.start(line.clone()));
+        let first = line.mul(Expr::u32(k));
+        // A choice rather than a minimum, so that gradients see the entries that are read once.
+        let entry = last.clone().lt(offset.clone()).select(first.clone().add(last), first.add(offset));
         Some(best.map(|best| Expr::load(&best, entry)))
     }
 

@@ -9,7 +9,7 @@ use crate::graph::node::{Node, Product, Rows};
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
-use crate::record::product_tiles::Cut;
+use crate::record::product_tiles::Tiles;
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
@@ -305,28 +305,8 @@ impl Pairs {
             return Ok(rec.map(extent.clone(), nothing, &conditions));
         }
         let ([rows, _], [_, columns]) = (self.left.totals(), self.right.totals());
-        let [results, all_rows, all_columns, matrices] =
-            [extent.size(), &rows, &columns, batches.size()].map(|size| u64::from(size.capacity()));
-        let cut = Cut::new(results, all_rows, all_columns, matrices);
         let [m, _, n] = &self.sizes;
-        let known = |e: &Expr| e.as_size().filter(|size| !size.contains_count());
-        let (tiles, tile_capacity) = match (known(m), known(n)) {
-            (Some(m), Some(n)) => {
-                let side = |size: &Size| size.add(cut.tile - 1).div(cut.tile);
-                let each = side(&m).mul(side(&n));
-                if let (Some(each), Some(batches)) = (each.as_known(), batches.as_known()) {
-                    rec.known(u64::from(each) * u64::from(batches))?;
-                }
-                let all = each.mul(batches.size());
-                (Rows::Uniform(each), all)
-            }
-            _ => {
-                let most = cut.most(extent.size(), [&rows, &columns], batches.size());
-                let each = cut.side(m).mul(cut.side(n));
-                let p = rec.rows_of_lengths(batches, each, &most)?;
-                (p.rows().clone(), most)
-            }
-        };
+        let Tiles { tiles, tile_capacity, tile } = Tiles::new(rec, batches, [m, n], extent.size(), [&rows, &columns])?;
         let ([m, k, n], [left_start, right_start]) = (self.sizes.clone(), self.starts.clone());
         let [m, k, n, left_start, right_start, start] =
             tabled(rec, batches, [m, k, n, left_start, right_start, start])?;
@@ -340,7 +320,7 @@ impl Pairs {
             transposed: [self.left.transposed, self.right.transposed],
             tiles,
             tile_capacity,
-            tile: cut.tile,
+            tile,
         };
         let sums = rec.product(extent.clone(), product, &self.asserts);
         Ok(rec.map(extent.clone(), Expr::load(&sums, Expr::index()).cast(dtype), &[]))
@@ -349,7 +329,7 @@ impl Pairs {
 
 /// Replaces the fields that read arrays by loads from one common table: a kernel that cannot bind all their arrays
 /// binds the table.
-fn tabled<const N: usize>(rec: Recorder<'_>, batches: &Extent, fields: [Expr; N]) -> Result<[Expr; N]> {
+pub(crate) fn tabled<const N: usize>(rec: Recorder<'_>, batches: &Extent, fields: [Expr; N]) -> Result<[Expr; N]> {
     let read: Vec<Expr> = fields.iter().filter(|f| f.reads()).cloned().collect();
     if read.len() < 2 {
         return Ok(fields);

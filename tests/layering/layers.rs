@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::source::{code, files, read, src};
 
 /// The layers, lowest first. Modules of one layer do not import each other.
-const LAYERS: [&[&str]; 18] = [
+const LAYERS: [&[&str]; 19] = [
     &["dtype", "trace"],
     &["error", "numerics", "stats", "tuning"],
     &["environment", "integer"],
@@ -19,6 +19,7 @@ const LAYERS: [&[&str]; 18] = [
     &["tensor"],
     &["operation", "record"],
     &["ops"],
+    &["gradient"],
     &["program"],
     &["sparse", "structured"],
     &["lod"],

@@ -54,6 +54,7 @@ fn float<T: Number + ArrayElement>(
         BinaryOp::Eq => map2(a, b, |x: T, y: T| u8::from(x == y), out),
         BinaryOp::Ne => map2(a, b, |x: T, y: T| u8::from(x != y), out),
         BinaryOp::Atan2 => map2(a, b, atan2, out),
+        BinaryOp::MulNoNan => map2(a, b, |x: T, y: T| if y == T::zeroed() { T::zeroed() } else { x.mul(y) }, out),
         _ if number::<T>(op, a, b, out) => {}
         other => unreachable!("bug: {other:?} recorded on floats"),
     }

@@ -1,7 +1,7 @@
 //! Rows, and places in rows.
 
 use super::digit::{Counter, Digit, Grain, OwnRows, Radix};
-use super::form::{Sum, Term, own_row};
+use super::form::{Form, Sum, Term, own_row};
 use super::{Access, Digits, Inner, RowsRef, Step, grain_of, value_of};
 use crate::graph::Expr;
 use crate::graph::expr::ExprKind;
@@ -131,4 +131,18 @@ fn is_length<R: Handles>(radix: &Radix<R>, of: &RowsRef<R>, row: &Expr<R>) -> bo
     let RowsRef::Splits(splits) = of else { return false };
     let end = Expr::load(splits, row.clone().add(Expr::u32(1)));
     radix.times == 1 && radix.size == Some(end.sub(Expr::load(splits, row.clone())))
+}
+
+impl<R: Handles> RowsRef<R> {
+    /// Whether `row` is the number of the own row, where these are the own rows of elements of `width` numbers.
+    pub(crate) fn is_own_row(&self, row: &Expr<R>, width: u32) -> bool {
+        match self {
+            Self::Splits(splits) => row.own_row() == Some((splits, width)),
+            Self::Uniform(length) => {
+                let Form::Sum(sum) = row.form() else { return false };
+                let digit = sum.as_digit().filter(|d| d.of == Counter::Position && d.modulus.is_none());
+                digit.is_some_and(|d| Radix::known(width.into()).product(length).as_ref() == Some(&d.divisor))
+            }
+        }
+    }
 }

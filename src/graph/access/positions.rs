@@ -16,7 +16,12 @@ impl Expr {
     /// in the program. Where a map has conditions, the access holds if they do.
     #[cfg_attr(not(test), expect(dead_code, reason = "only tests ask for the access in the program so far"))]
     pub(crate) fn access_in_program(&self) -> Access {
-        ordered(expanded(self, &mut DigestMap::default()).access())
+        ordered(self.in_program().access())
+    }
+
+    /// The expression with the positions of unevaluated maps in place of loads from these.
+    pub(crate) fn in_program(&self) -> Self {
+        expanded(self, &mut DigestMap::default())
     }
 }
 

@@ -64,6 +64,16 @@ impl<R: Handles> Expr<R> {
         stays.select(bits, next).bitcast(DType::F32)
     }
 
+    /// The number that the expression is a rounding to odd of: see [`Self::round_to_odd_f32`].
+    pub(crate) fn as_rounded_to_odd(&self) -> Option<&Self> {
+        let ExprKind::Bitcast(bits) = self.kind() else { return None };
+        let ExprKind::Select(_, near, _) = bits.kind() else { return None };
+        let ExprKind::Bitcast(near) = near.kind() else { return None };
+        let ExprKind::Cast(number) = near.kind() else { return None };
+        let is_rounded = number.dtype() == DType::F64 && number.clone().round_to_odd_f32(DType::F16) == *self;
+        is_rounded.then_some(number)
+    }
+
     /// The bits as another dtype of the same width.
     pub(crate) fn bitcast(self, dtype: DType) -> Self {
         use DType::{BF16, F16, I8, I16, U16};

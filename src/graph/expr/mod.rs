@@ -38,6 +38,8 @@ pub(super) struct ExprData<R: Handles> {
     conditions: bool,
     /// Whether the expression contains a condition, or reads an array that depends on one.
     fallible: bool,
+    /// Whether the expression reads an array that derivatives are taken of, or one computed from it.
+    differentiable: bool,
     /// Number of operations in the tree, counted with repetition and saturating: an upper bound of the evaluation cost.
     cost: u32,
     /// Depth, at recording, of the deepest array that the expression reads.
@@ -115,6 +117,7 @@ impl<R: Handles> Expr<R> {
                 K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.is_fallible(),
                 _ => matches!(kind, K::Checked(..)),
             },
+            differentiable: matches!(&kind, K::Load(n, _) if n.is_differentiable()),
             cost: own_cost(&kind),
             depth: match &kind {
                 K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.depth(),
@@ -131,6 +134,7 @@ impl<R: Handles> Expr<R> {
             reads |= e.reads();
             conditions |= e.has_conditions();
             fallible |= e.is_fallible();
+            out.differentiable |= e.is_differentiable();
             cost = cost.saturating_add(e.cost());
             depth = depth.max(e.depth());
             height = height.max(e.height() + 1);
@@ -178,6 +182,10 @@ impl<R: Handles> Expr<R> {
     /// Whether evaluation may fail: by a condition of the expression or of an array that it reads.
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
+    }
+    /// Whether the expression reads an array that derivatives are taken of, or one computed from it.
+    pub(crate) fn is_differentiable(&self) -> bool {
+        self.0.differentiable
     }
     /// Depth of the deepest array that the expression reads: see [`Node::depth`]. Arrays may have been evaluated since.
     pub(in crate::graph) fn depth(&self) -> u32 {

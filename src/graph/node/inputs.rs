@@ -106,6 +106,7 @@ impl Node {
             lengths,
             vector_padded,
             fallible,
+            differentiable: false,
             stored,
         })
     }

@@ -2,7 +2,8 @@
 //!
 //! A node has a dtype, an [`Extent`] and a [`Recipe`]. Nodes are hash-consed: recording the same array twice gives the
 //! same node, so that equal partitions are identical and common subexpressions are computed once. An evaluated node
-//! keeps its result and drops its recipe, which releases the recipe's inputs.
+//! keeps its result and drops its recipe, which releases the recipe's inputs. Only nodes that derivatives are taken of, and
+//! those computed from them, keep their recipes as long as they live.
 
 mod inputs;
 mod record;
@@ -43,6 +44,8 @@ pub(super) struct NodeData {
     vector_padded: bool,
     /// Whether the node or one of its direct or indirect inputs has a condition, so that reading it may fail.
     fallible: bool,
+    /// Whether derivatives are taken of the node, or of one that it is computed from: it keeps its recipe.
+    differentiable: bool,
     stored: OnceLock<Stored>,
 }
 
@@ -139,6 +142,10 @@ impl Node {
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
     }
+    /// Whether derivatives are taken of the node, or of one that it is computed from.
+    pub(crate) fn is_differentiable(&self) -> bool {
+        self.0.differentiable
+    }
     /// Bytes of storage at the capacity.
     pub(crate) fn bytes(&self) -> u64 {
         u64::from(self.extent().capacity()) * self.dtype().size() as u64
@@ -154,7 +161,11 @@ impl Node {
         }
         self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-    /// Sets the result on the first call, and drops the recipe.
+    /// The recipe, evaluated or not, of a node that [keeps](Self::is_differentiable) it.
+    pub(crate) fn kept_recipe(&self) -> Option<Arc<Recipe>> {
+        self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+    /// Sets the result on the first call, and drops the recipe unless derivatives need it.
     pub(crate) fn set_stored(&self, stored: Stored) {
         debug_assert!(
             !stored.status.is_empty() || self.extent().host_value().is_none_or(|live| live <= stored.len),
@@ -164,6 +175,9 @@ impl Node {
             self.op()
         );
         let _ = self.0.stored.set(stored);
+        if self.0.differentiable {
+            return;
+        }
         let dropped = self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(dropped);
     }

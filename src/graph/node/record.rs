@@ -1,10 +1,12 @@
 //! Recording of nodes with recipes.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::{NodeData, Recipe, intern};
 use crate::dtype::DType;
 use crate::graph::digest::{Digest, DigestSet};
+use crate::graph::primitive::Map;
 use crate::graph::row_lengths::KnownLengths;
 use crate::graph::{BackendRef, Expr, Extent, Node};
 
@@ -28,14 +30,16 @@ impl Node {
         // Created and dropped outside of the table's lock, since dropping the last reference to a node locks the table.
         let live_counts: Vec<Expr> = recipe.live_counts().chain(extent.live()).collect();
         intern(digest, || {
-            let (mut depth, mut fallible) = (0, recipe.check().is_some());
+            let (mut depth, mut fallible, mut differentiable) = (0, recipe.check().is_some(), false);
             for e in recipe.exprs().into_iter().chain(&live_counts) {
                 depth = depth.max(e.depth());
                 fallible |= e.is_fallible();
+                differentiable |= e.is_differentiable();
             }
             for n in recipe.array().into_iter().chain(&asserts) {
                 depth = depth.max(n.depth());
                 fallible |= n.is_fallible();
+                differentiable |= n.is_differentiable();
             }
             NodeData {
                 digest,
@@ -49,8 +53,31 @@ impl Node {
                 lengths: KnownLengths::NONE,
                 vector_padded: true,
                 fallible,
+                differentiable,
                 stored: OnceLock::new(),
             }
+        })
+    }
+
+    /// The same values as a node that equals no other, and that derivatives are taken of.
+    pub(crate) fn leaf(&self) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let digest = Digest::of("leaf", NEXT.fetch_add(1, Ordering::Relaxed));
+        let value = Expr::load(self, Expr::index());
+        intern(digest, || NodeData {
+            digest,
+            dtype: self.dtype(),
+            extent: self.extent().clone(),
+            backend: self.backend().clone(),
+            op: "leaf",
+            depth: value.depth() + 1,
+            lengths: KnownLengths::NONE,
+            vector_padded: true,
+            fallible: self.is_fallible(),
+            differentiable: true,
+            recipe: Mutex::new(Some(Arc::new(Recipe::Map(Map { value, whole: false })))),
+            asserts: Box::default(),
+            stored: OnceLock::new(),
         })
     }
 }

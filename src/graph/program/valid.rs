@@ -386,6 +386,6 @@ fn is_defined(op: BinaryOp, dtype: DType) -> bool {
         B::And | B::Or | B::Xor => is_computed && !dtype.is_float(),
         B::Shl | B::Shr => is_number && dtype.is_integer(),
         B::Eq | B::Ne => is_computed,
-        B::Atan2 => is_computed && dtype.is_float(),
+        B::Atan2 | B::MulNoNan => is_computed && dtype.is_float(),
     }
 }

@@ -196,7 +196,7 @@ binary_ops! {
     realdiv "tf.realdiv" later f32 [1.0, -3.0] [2.0, 2.0] => [0.5, -1.5], |_, a, b| a.quotient(b);
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
     multiply_no_nan "tf.math.multiply_no_nan" later f32 [f32::NAN, 3.0] [0.0, 2.0] => [0.0, 6.0],
-        |_, a, b| unless_zero(b.clone(), a.mul(b));
+        |_, a, b| a.binary(BinaryOp::MulNoNan, b);
     /// The angle of the point (`other`, `self`): the first operand is the y coordinate.
     atan2 "tf.math.atan2" ["pl.arctan2"] later f32 [0.0, 0.0] [1.0, 2.0] => [0.0, 0.0],
         |_, a, b| a.binary(BinaryOp::Atan2, b);

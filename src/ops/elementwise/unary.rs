@@ -80,14 +80,14 @@ unary_ops! {
     /// Rectified linear unit: the value where it is positive, else 0; NaN for NaN.
     relu [alias "rectify"; tensorflow "tf.nn.relu";] later,
         f32 [-3.0, 2.0] => [0.0, 2.0], |x| {
-        let zero = number(x.dtype(), 0.0);
-        x.max(zero)
+        // The gradient at 0 is that of the first operand.
+        number(x.dtype(), 0.0).max(x)
     };
     /// The value clamped to 0 and 6; NaN for NaN.
     relu6 [tensorflow "tf.nn.relu6";] later,
         f32 [-3.0, 7.0] => [0.0, 6.0], |x| {
         let (zero, six) = (number(x.dtype(), 0.0), number(x.dtype(), 6.0));
-        x.max(zero).min(six)
+        six.min(zero.max(x))
     };
 }
 

@@ -37,6 +37,7 @@ families! {
     cumsum
     gather
     getitem
+    grad
     hash
     lod
     mask

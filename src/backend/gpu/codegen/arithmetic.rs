@@ -143,6 +143,10 @@ fn floats(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType, a: &str, b: &st
         BinaryOp::Rem => call(m, MathFn::Rem),
         BinaryOp::Pow => call(m, MathFn::Pow),
         BinaryOp::Atan2 => call(m, MathFn::Atan2),
+        BinaryOp::MulNoNan => {
+            let product = floats(m, BinaryOp::Mul, dtype, a, b);
+            format!("select({product}, {ty}(0), {b} == {ty}(0))")
+        }
         BinaryOp::Min | BinaryOp::Max => {
             let name = extremum(m, op, dtype);
             format!("{name}({a}, {b})")
@@ -276,6 +280,6 @@ fn integers(m: &mut ModuleBuilder<'_>, op: BinaryOp, dtype: DType, a: &str, b: &
             ));
             format!("{name}({a}, {b})")
         }
-        BinaryOp::Atan2 => format!("{ty}(0)"),
+        BinaryOp::Atan2 | BinaryOp::MulNoNan => format!("{ty}(0)"),
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn binary(op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
         BinaryOp::Shr => format!("shr_{of}({a}, {b})"),
         BinaryOp::Pow => format!("pow_{of}({a}, {b})"),
         // Not recorded on integers.
-        BinaryOp::Atan2 => a.into(),
+        BinaryOp::Atan2 | BinaryOp::MulNoNan => a.into(),
     }
 }
 

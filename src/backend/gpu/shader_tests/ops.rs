@@ -21,7 +21,7 @@ pub(super) const HASHES: [HashOp; 3] = [
     HashOp::Murmur { seed: 0xdeca_fbad_dead_beef },
 ];
 
-const BINARY: [BinaryOp; 20] = [
+const BINARY: [BinaryOp; 21] = [
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
@@ -42,6 +42,7 @@ const BINARY: [BinaryOp; 20] = [
     BinaryOp::Le,
     BinaryOp::Pow,
     BinaryOp::Atan2,
+    BinaryOp::MulNoNan,
 ];
 
 /// Whether the operation supports the dtype. Without a wildcard, so that a new operation is not forgotten.
@@ -53,7 +54,7 @@ fn takes(op: BinaryOp, dtype: DType) -> bool {
         B::And | B::Or | B::Xor => !dtype.is_float(),
         B::Shl | B::Shr => dtype.is_integer(),
         B::Eq | B::Ne | B::Lt | B::Le => true,
-        B::Atan2 => dtype.is_float(),
+        B::Atan2 | B::MulNoNan => dtype.is_float(),
     }
 }
 

@@ -1,0 +1,266 @@
+//! The adjoint of an access: from the elements that each position reads, to the sum of the positions that read each
+//! element.
+//!
+//! Where the position that reads an element follows from the element by arithmetic, the adjoint is a map, or a sum of
+//! consecutive positions; where it follows from a permutation that the program computes, a look-up. Any other access is
+//! summed by key, which sorts the positions once.
+
+use super::scalar::zero;
+use super::{inverse, strided};
+use crate::error::Result;
+use crate::graph::access::{Access, Inner};
+use crate::graph::digest::DigestMap;
+use crate::graph::expr::{Expr, ExprKind};
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, Recipe, RowDomain, Rows};
+use crate::graph::opcode::ReduceOp;
+use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
+use crate::graph::walk::for_each_expr;
+use crate::record::by_key::{ByKey, one_row, reduce_rows};
+
+/// What the positions below `count` give to the elements that they read: the cotangent `ct`, an expression in the
+/// position.
+#[derive(Clone)]
+pub(super) struct Given<'a> {
+    pub(super) rec: Recorder<'a>,
+    pub(super) ct: Expr,
+    pub(super) count: Extent,
+}
+
+/// The cotangents of the elements of an array of that extent, as expressions in the element, which add up. Each position
+/// reads element `index`, an expression in the position.
+pub(super) fn adjoint(given: Given<'_>, index: &Expr, to: &Extent) -> Result<Vec<Expr>> {
+    let mut out = Vec::new();
+    of_index(given, &index.in_program(), to, &mut out)?;
+    Ok(out)
+}
+
+fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) -> Result<()> {
+    let access = index.access();
+    if let Access::Gathered { .. } = &access
+        && let Some((splits, element)) = one_per_row(index)
+    {
+        let nrows = Extent::of(splits.extent().size().sub(1));
+        let rows = Rows::Splits(splits);
+        let on = RowDomain { rows, nrows: nrows.clone(), nvals: given.count.clone(), inner: 1 };
+        let ct = given.sum(on, given.ct.clone())?;
+        return of_index(Given { ct, count: nrows, ..given }, &element.in_program(), to, out);
+    }
+    if let Access::Choice(condition, _) = &access {
+        let [taken, other] = [true, false].map(|holds| chosen(index, condition, holds));
+        if taken != *index && other != *index {
+            let none = zero(given.ct.dtype());
+            let ct = condition.clone().select(given.ct.clone(), none.clone());
+            of_index(Given { ct, ..given.clone() }, &taken, to, out)?;
+            let ct = condition.clone().select(none, given.ct.clone());
+            return of_index(Given { ct, ..given }, &other, to, out);
+        }
+    }
+    let structured = match &access {
+        Access::Run { start, step: 1 } if start.as_u32() == Some(0) => Some(own(&given, to)),
+        Access::Run { start, step } => strided::run(&given, start, *step, to)?,
+        Access::Strided { base, digits } => strided::adjoint(&given, base, digits, to)?,
+        Access::Fixed(element) => Some(fixed(&given, element)?),
+        Access::Row { rows, inner } => rows_read(&given, rows, inner, to)?,
+        Access::Place { own, of, row, base, step, inner } => {
+            let place = inverse::Place { own, of, row, base, step: *step, inner };
+            inverse::adjoint(&given, &place, to)?
+        }
+        Access::Gathered { element, inner, .. } => gathered(&given, element, inner, to)?,
+        Access::Choice(..) => None,
+    };
+    out.push(match structured {
+        Some(ct) => ct,
+        None => given.by_key(index.clone(), to, 1)?,
+    });
+    Ok(())
+}
+
+/// The splits of the own rows and the index as an expression in the own row, if all positions of a row read one element.
+fn one_per_row(index: &Expr) -> Option<(Node, Expr)> {
+    let mut rows = None;
+    for_each_expr(index, &mut |e| {
+        if let Some((splits, 1)) = e.own_row() {
+            rows.get_or_insert_with(|| splits.clone());
+        }
+    });
+    let splits = rows?;
+    let of_row = inverse::of_own_row(index, &splits, 1)?;
+    Some((splits, of_row))
+}
+
+/// The index where the condition holds, or where it does not.
+fn chosen(index: &Expr, condition: &Expr, holds: bool) -> Expr {
+    fn go(e: &Expr, condition: &Expr, holds: bool, memo: &mut DigestMap<Expr>) -> Expr {
+        if let Some(known) = memo.get(&e.digest()) {
+            return known.clone();
+        }
+        let out = match e.kind() {
+            ExprKind::Select(c, a, b) if c == condition => go(if holds { a } else { b }, condition, holds, memo),
+            _ => {
+                let operands: Vec<Expr> = e.operands().map(|o| go(o, condition, holds, memo)).collect();
+                e.with_operands(operands.into_iter())
+            }
+        };
+        memo.insert(e.digest(), out.clone());
+        out
+    }
+    go(index, condition, holds, &mut DigestMap::default())
+}
+
+/// Each position reads the element at the same position.
+fn own(given: &Given<'_>, to: &Extent) -> Expr {
+    if given.count.is_same(to) {
+        return given.ct.clone();
+    }
+    given.only_where(Expr::index().lt(given.count.expr()), given.ct.clone())
+}
+
+/// All positions read one element.
+fn fixed(given: &Given<'_>, element: &Expr) -> Result<Expr> {
+    let total = given.sum(one_row(given.rec, &given.count)?, given.ct.clone())?;
+    Ok(given.only_where(Expr::index().eq(element.clone()), total.at(&Expr::u32(0))))
+}
+
+/// Each position reads the row that it is in.
+fn rows_read(given: &Given<'_>, splits: &Node, inner: &Inner, to: &Extent) -> Result<Option<Expr>> {
+    let Some(nvals) = given.elements(inner.own) else { return Ok(None) };
+    let nrows = Extent::of(splits.extent().size().sub(1));
+    let on = RowDomain { rows: Rows::Splits(splits.clone()), nrows: nrows.clone(), nvals, inner: inner.own };
+    let sums = given.sum(on, given.ct.clone())?;
+    let all = given.rec.times(&nrows, inner.width)?;
+    let of = given.numbers(sums, &nrows, inner, to)?;
+    Ok(Some(if all.is_same(to) { of } else { given.only_where(Expr::index().lt(all.expr()), of) }))
+}
+
+/// Each position reads an element that is data.
+fn gathered(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Result<Option<Expr>> {
+    let Some(count) = given.elements(inner.own) else { return Ok(None) };
+    let elements = to.part(inner.width.max(1));
+    let of = match by_positions(given, element, inner.own, &elements)? {
+        Some(of) => of,
+        None => Given { count, ..given.clone() }.by_key(element.clone(), &elements, inner.own)?,
+    };
+    Ok(Some(given.numbers(of, &elements, inner, to)?))
+}
+
+/// The cotangents of elements, of `own` numbers each, whose positions a primitive computed: those of a sort, a
+/// selection or a compaction. First those of the entries of the array of positions, then those of the elements at these.
+fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) -> Result<Option<Expr>> {
+    let ExprKind::Load(positions, entry) = element.kind() else { return Ok(None) };
+    let Some(recipe) = positions.kept_recipe() else { return Ok(None) };
+    let is_one = match &*recipe {
+        Recipe::Sort(_) | Recipe::RowSort(_) => positions.extent().is_same(elements),
+        Recipe::Compact(compact) => compact.inner == 1 && compact.value.is_index(),
+        Recipe::TopK(_) => true,
+        _ => false,
+    };
+    if !is_one {
+        return Ok(None);
+    }
+    let (rec, width, at) = (given.rec, Expr::u32(own), Expr::index());
+    let entries = rec.times(positions.extent(), own)?;
+    let number = at.clone().rem(width.clone());
+    let entry = entry.at(&at.clone().div(width.clone())).mul(width.clone()).add(number.clone());
+    let of_entries = adjoint(given.clone(), &entry, &entries)?.into_iter().reduce(Expr::add);
+    let Some(of_entries) = of_entries else { return Ok(None) };
+    let of_entries = rec.map(entries, of_entries, &[]);
+    let own_element = at.div(width.clone());
+    let of_entry = |entry: Expr| Expr::load(&of_entries, entry.mul(width.clone()).add(number.clone()));
+    Ok(Some(match &*recipe {
+        Recipe::Compact(compact) => {
+            let bitmap = RankBitmap::of(compact.bitmap.clone(), compact.count.clone());
+            let (rank, next) = (bitmap.rank(&own_element), bitmap.rank(&own_element.clone().add(Expr::u32(1))));
+            let is_kept = own_element.lt(compact.count.expr()).and(rank.clone().ne(next));
+            given.only_where(is_kept, of_entry(rank))
+        }
+        // Each row has `k` entries, of which those beyond its length have the cotangent 0.
+        Recipe::TopK(top) => {
+            let first = top.on.rows.row_of(own_element.clone()).mul(Expr::u32(top.k));
+            let of_selected = |k: u32| {
+                let entry = first.clone().add(Expr::u32(k));
+                let is_selected = Expr::load(positions, entry.clone()).eq(own_element.clone());
+                given.only_where(is_selected, of_entry(entry))
+            };
+            let all = (0..top.k).map(of_selected).reduce(Expr::add);
+            all.unwrap_or_else(|| zero(given.ct.dtype()))
+        }
+        _ => {
+            let place = Expr::load(positions, Expr::index());
+            let entry = rec.unique_scatter(positions.extent().clone(), place, Expr::index(), elements.clone());
+            of_entry(Expr::load(&entry, own_element))
+        }
+    }))
+}
+
+impl Given<'_> {
+    /// The value where the condition holds, else 0.
+    pub(super) fn only_where(&self, condition: Expr, value: Expr) -> Expr {
+        condition.select(value, zero(self.ct.dtype()))
+    }
+
+    /// Number of elements of `width` numbers each.
+    pub(super) fn elements(&self, width: u32) -> Option<Extent> {
+        match width {
+            0 => None,
+            1 => Some(self.count.clone()),
+            width => Some(self.count.part(width)),
+        }
+    }
+
+    /// What `reduce` makes of the cotangents in the dtype in which they are added, in their own dtype, at the position.
+    fn widened(&self, reduce: impl FnOnce(Expr) -> Result<Node>) -> Result<Expr> {
+        let dtype = self.ct.dtype();
+        let sums = reduce(self.ct.clone().cast(dtype.accumulator()))?;
+        Ok(Expr::load(&sums, Expr::index()).cast(dtype))
+    }
+
+    /// The sum of each row of `value`, an expression in the number of the rows.
+    pub(super) fn sum(&self, on: RowDomain, value: Expr) -> Result<Expr> {
+        let rec = self.rec;
+        Given { ct: value, ..self.clone() }.widened(|value| reduce_rows(rec, ReduceOp::Sum, on, value))
+    }
+
+    /// The sums of the elements of each key, of `inner` numbers each.
+    fn by_key(&self, key: Expr, keys: &Extent, inner: u32) -> Result<Expr> {
+        let (rec, count) = (self.rec, &self.count);
+        let by_key = ByKey::new(rec, count, key, keys)?.in_tiles(rec, count);
+        self.widened(|value| by_key.reduce(rec, ReduceOp::Sum, inner, &value))
+    }
+
+    /// The cotangents of the numbers of elements, of which each has `inner.width`, from `of` the own numbers of each of
+    /// the `elements`.
+    pub(super) fn numbers(&self, of: Expr, elements: &Extent, inner: &Inner, to: &Extent) -> Result<Expr> {
+        if is_whole(inner) {
+            return Ok(of);
+        }
+        let count = self.rec.times(elements, inner.own)?;
+        let ct = Expr::load(&self.rec.map(count.clone(), of, &[]), Expr::index());
+        let element = Expr::index().div(Expr::u32(inner.own.max(1))).mul(Expr::u32(inner.width));
+        let number = |(times, divisor, modulus): (u32, u32, u32)| {
+            Expr::index().div(Expr::u32(divisor)).rem(Expr::u32(modulus)).mul(Expr::u32(times))
+        };
+        let index = known_digits(inner).into_iter().map(number).fold(element, Expr::add);
+        let all = adjoint(Given { ct, count, ..self.clone() }, &index, to)?;
+        Ok(all.into_iter().reduce(Expr::add).unwrap_or_else(|| zero(self.ct.dtype())))
+    }
+}
+
+/// Whether the own numbers of an element are all numbers of the element that is read.
+fn is_whole(inner: &Inner) -> bool {
+    let digits = known_digits(inner);
+    inner.own == inner.width && (digits == [(1, 1, inner.own)] || inner.own == 1)
+}
+
+/// Factor, divisor and modulus of the digits of the number within an own element.
+fn known_digits(inner: &Inner) -> Vec<(u32, u32, u32)> {
+    let digit = |(times, digit): &(i64, crate::graph::access::Digit)| {
+        let modulus = digit.modulus.as_ref().and_then(|modulus| modulus.as_known());
+        let known = digit.divisor.as_known().zip(modulus);
+        let (divisor, modulus) = known.unwrap_or_else(|| unreachable!("bug: a number within an element of any size"));
+        // Both are at most the numbers of an element; negative factors wrap like all arithmetic of positions.
+        (*times as u32, divisor as u32, modulus as u32)
+    };
+    inner.digits.iter().map(digit).collect()
+}

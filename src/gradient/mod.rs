@@ -1,0 +1,24 @@
+//! Gradients: derivatives of a number by the tensors that it is computed from.
+//!
+//! Reverse mode, by primitive: [`reverse`] walks the recording from the results to the inputs, and records the
+//! cotangent of each array with ordinary nodes. Forward and backward pass are therefore one program, which is fused,
+//! planned and run like any other, with equal bits on all backends; and a gradient is differentiated like any other value.
+//!
+//! The matches over primitives ([`primitive`]), expressions ([`expr`], [`scalar`]) and accesses ([`access`]) are
+//! exhaustive: a primitive without a rule does not compile.
+//!
+//! Inputs are fresh leaves ([`Node::leaf`](crate::graph::node::Node::leaf)). What is computed from one keeps its recipe
+//! when it is read, so that values that were read are differentiated as if they were not.
+
+mod access;
+mod expr;
+mod inverse;
+mod primitive;
+mod product;
+mod reverse;
+mod scalar;
+mod scan;
+mod strided;
+mod value_and_grad;
+
+pub use value_and_grad::{grad, value_and_grad};

@@ -1,0 +1,86 @@
+//! The cotangents of the values of row scans.
+
+use super::primitive::numbers;
+use super::reverse::Cotangents;
+use super::scalar::{number, times, zero};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::{Node, RowDomain};
+use crate::graph::opcode::ReduceOp;
+use crate::graph::primitive;
+use crate::graph::recorder::Recorder;
+use crate::record::by_key::ByKey;
+use crate::record::row_scan::{RowPlace, RowScan};
+
+/// Adds the cotangents of the values of a scan whose cotangent is `ct`.
+pub(super) fn pull(
+    all: &mut Cotangents<'_>,
+    rec: Recorder<'_>,
+    scan: &primitive::RowScan,
+    node: &Node,
+    ct: &Node,
+) -> Result<()> {
+    let primitive::RowScan { op, on, value } = scan;
+    let (count, _) = numbers(rec, on)?;
+    let rows = Rows { rec, on };
+    let own = Expr::load(ct, Expr::index());
+    let of_value = match op {
+        ReduceOp::Sum => rows.sums_from_the_end(own)?,
+        ReduceOp::Prod => rows.of_products(value, Expr::load(node, Expr::index()), &own)?,
+        ReduceOp::Min | ReduceOp::Max => rows.of_extremes(node, &own, &count)?,
+    };
+    all.pull(value, of_value, &count)
+}
+
+/// The number at the position, among the numbers of the rows.
+pub(super) fn place(on: &RowDomain) -> RowPlace {
+    let width = Expr::u32(on.inner.max(1));
+    let at = Expr::index().div(width.clone());
+    RowPlace { row: on.rows.row_of(at.clone()), at, number: Expr::index().rem(width) }
+}
+
+/// The rows of a scan.
+struct Rows<'a> {
+    rec: Recorder<'a>,
+    on: &'a RowDomain,
+}
+
+impl Rows<'_> {
+    fn scan(&self, scan: RowScan, value: Expr) -> Result<Expr> {
+        scan.record(self.rec, self.on.clone(), value, &place(self.on))
+    }
+
+    fn sums_from_the_end(&self, value: Expr) -> Result<Expr> {
+        self.scan(RowScan { op: ReduceOp::Sum, exclusive: false, reverse: true }, value)
+    }
+
+    /// Each product contains the values up to it. Up to the first 0 of a row, what a value contributes is the sum of
+    /// `ct * y` from it on, divided by the value; for the first 0, the products without it count; later values
+    /// contribute 0, as their products contain the first 0.
+    fn of_products(&self, x: &Expr, y: Expr, ct: &Expr) -> Result<Expr> {
+        let none = || zero(x.dtype());
+        let is_zero = x.clone().eq(none());
+        let zeros = RowScan { op: ReduceOp::Sum, exclusive: true, reverse: false };
+        let before = self.scan(zeros, is_zero.clone().cast(DType::U32))?;
+        let is_first = is_zero.clone().and(before.eq(Expr::u32(0)));
+        let products = RowScan { op: ReduceOp::Prod, exclusive: false, reverse: false };
+        let without = self.scan(products, is_first.clone().select(number(x.dtype(), 1.0), x.clone()))?;
+        let of_first = self.sums_from_the_end(times(without, ct))?;
+        let of_others = self.sums_from_the_end(times(y, ct))?.quotient(x.clone());
+        Ok(is_first.select(of_first, is_zero.select(none(), of_others)))
+    }
+
+    /// Each result is the value that was the last new extreme.
+    fn of_extremes(&self, y: &Node, ct: &Expr, count: &Extent) -> Result<Expr> {
+        let at = place(self.on);
+        let is_first = at.at.eq(self.on.rows.start(at.row));
+        let before = Expr::load(y, Expr::index().sub(Expr::u32(self.on.inner)));
+        let is_new = is_first.or(before.eq(Expr::load(y, Expr::index())).not());
+        let latest = RowScan { op: ReduceOp::Max, exclusive: false, reverse: false };
+        let latest = self.scan(latest, is_new.select(Expr::index(), Expr::u32(0)))?;
+        let keys = ByKey::new(self.rec, count, latest, count)?;
+        Ok(Expr::load(&keys.reduce(self.rec, ReduceOp::Sum, 1, ct)?, Expr::index()))
+    }
+}

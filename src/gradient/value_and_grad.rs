@@ -1,0 +1,106 @@
+//! Gradients of functions.
+
+use super::reverse::cotangents;
+use super::scalar::{number, zero};
+use crate::error::{Error, Result, caller};
+use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
+use crate::tensor::{Tensor, TensorSet};
+
+/// The value of a function of tensors, and its gradient: the derivative of the value by each element of each tensor.
+///
+/// `f` is called once, with tensors of the values of `at`; it returns one number, of shape `[]`. Each gradient has the
+/// shape, the row partitions and the dtype of its tensor; a tensor that the value does not depend on has a gradient of
+/// zeros. Integers, comparisons and positions have no derivative, so that nothing flows through them.
+///
+/// The gradient is recorded like any other value: nothing is computed before a read, both passes are one program, and
+/// the gradient of a gradient is a gradient. What `f` reads is differentiated as if it were not read; what `f` captures
+/// is a constant. At ties, minima and maxima of rows share the cotangent equally, and those of two operands give it to
+/// the first one. A cotangent of 0 contributes 0 even where the derivative is infinite or NaN, so that
+/// `where(x > 0, log(x), 0)` has a finite gradient at 0.
+///
+/// # Errors
+/// A tensor of `at` that does not hold floats; a result that is not one float; the errors of `f`; an operation without
+/// a gradient.
+///
+/// # Cost
+/// No wait. A gather, or a sum into segments of data, has one sort in its gradient; slices, paddings, broadcasts and
+/// reductions of rows have none.
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, value_and_grad};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![], vec![3.0]], &Device::cpu())?;
+/// let (value, gradients) = value_and_grad(|x| x[0].square()?.reduce_sum(..), [&x])?;
+/// assert_eq!(value.to_string(), "tensor(14.0, shape=(), dtype=f32)");
+/// assert_eq!(gradients[0].to_string(), "<ragged.RaggedTensor [[2.0, 4.0], [], [6.0]]>");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `jax.value_and_grad`; `tf.GradientTape`.
+#[track_caller]
+pub fn value_and_grad<V: AsRef<Tensor>>(
+    f: impl FnOnce(&[Tensor]) -> Result<V>,
+    at: impl TensorSet,
+) -> Result<(V, Vec<Tensor>)> {
+    of_function("value_and_grad", f, &at.tensors())
+}
+
+/// The gradient of a function of tensors: [`value_and_grad`] without the value.
+///
+/// # Errors
+/// As [`value_and_grad`].
+///
+/// ```
+/// use ragged::{Device, RaggedTensor, grad};
+/// let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![], vec![3.0]], &Device::cpu())?;
+/// let of_sum = grad(|x| x[0].reduce_mean(1)?.slice(ragged::s![2])?.square(), [&x])?;
+/// assert_eq!(of_sum[0].to_string(), "<ragged.RaggedTensor [[0.0, 0.0], [], [6.0]]>");
+/// # Ok::<(), ragged::Error>(())
+/// ```
+///
+/// Source: `jax.grad`.
+#[track_caller]
+pub fn grad<V: AsRef<Tensor>>(f: impl FnOnce(&[Tensor]) -> Result<V>, at: impl TensorSet) -> Result<Vec<Tensor>> {
+    Ok(of_function("grad", f, &at.tensors())?.1)
+}
+
+#[track_caller]
+fn of_function<V: AsRef<Tensor>>(
+    op: &'static str,
+    f: impl FnOnce(&[Tensor]) -> Result<V>,
+    at: &[&Tensor],
+) -> Result<(V, Vec<Tensor>)> {
+    let location = caller();
+    let (mut leaves, mut inputs) = (Vec::new(), Vec::new());
+    for (k, x) in at.iter().enumerate() {
+        if !x.dtype().is_float() {
+            let hint = format!("input {k} does not hold floats, which alone have derivatives");
+            return Err(Error::Unsupported { op, dtype: x.dtype(), hint, location });
+        }
+        let leaf = x.numbers(op)?.leaf();
+        inputs.push(x.with_value_node(leaf.clone())?);
+        leaves.push(leaf);
+    }
+    let value = f(&inputs)?;
+    let y = value.as_ref();
+    if y.rank() != 0 || !y.dtype().is_float() {
+        let what = format!(
+            "the function returns a {} of shape {}, not one float; reduce it, for example by `reduce_sum(..)`",
+            y.dtype(),
+            y.shape_text()
+        );
+        return Err(Error::Argument { op, what, location });
+    }
+    let rec = Recorder { backend: y.backend(), op, location };
+    let result: Node = y.numbers(op)?.clone();
+    let one = number(y.dtype(), 1.0);
+    let mut gradients = Vec::with_capacity(at.len());
+    for (x, gradient) in at.iter().zip(cotangents(rec, vec![(result, one)], &leaves)?) {
+        let gradient = match gradient {
+            Some(gradient) => gradient,
+            None => rec.map(x.count()?, zero(x.dtype()), &[]),
+        };
+        gradients.push(x.with_value_node(gradient)?);
+    }
+    Ok((value, gradients))
+}
