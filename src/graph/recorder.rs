@@ -201,7 +201,12 @@ impl Recorder<'_> {
 
     /// The positions that are kept, of which there are `extent`; see [`Node::compact`].
     pub(crate) fn kept(self, bitmap: &RankBitmap, extent: Extent) -> Node {
-        Node::compact(self.backend, self.op, bitmap, (Expr::index(), 1), extent)
+        self.compact(bitmap, (Expr::index(), 1), extent)
+    }
+
+    /// See [`Node::compact`].
+    pub(crate) fn compact(self, bitmap: &RankBitmap, (value, inner): (Expr, u32), extent: Extent) -> Node {
+        Node::compact(self.backend, self.op, bitmap, (value, inner), extent)
     }
 
     /// See [`Node::histogram`].

@@ -46,9 +46,9 @@ impl<'a> RowIntegers<'a> {
         let (0, Some(count), 1) = (tensor.ragged_rank(), tensor.outer(), tensor.width()) else {
             return Err(misfit(format!("{name} must be a vector of one integer per row")));
         };
-        let check = Arc::new(rec.check(format!("{name} must have one integer per row")));
+        let check = rec.check(format!("{name} must have one integer per row"));
         let differ = |(n, m)| misfit(format!("there are {n} rows, but {m} {name}"));
-        let condition = rec.at(rows.nrows_extent().agrees(count).condition(rec.backend, check, differ))?;
+        let condition = rows.nrows_extent().agrees(count).condition(rec, check, differ)?;
         Ok(Self { host, node, condition, rows })
     }
 

@@ -38,12 +38,7 @@ impl Encoding {
     ///
     /// # Errors
     /// The first entry that violates the encoding; more than 2^32 - 2 rows or values; no memory for the splits.
-        pub(crate) fn splits(
-        self,
-        rec: Recorder<'_>,
-        given: &[i64],
-        nvals: Option<u64>,
-    ) -> Result<CountedSplits> {
+    pub(crate) fn splits(self, rec: Recorder<'_>, given: &[i64], nvals: Option<u64>) -> Result<CountedSplits> {
         let total = self.validate(rec, given, nvals)?;
         self.trusted_splits(rec, given, nvals.unwrap_or(total))
     }
@@ -53,7 +48,7 @@ impl Encoding {
     ///
     /// # Errors
     /// The first entry that violates the encoding; more than 2^32 - 2 rows or values.
-        pub(crate) fn validate(self, rec: Recorder<'_>, given: &[i64], nvals: Option<u64>) -> Result<u64> {
+    pub(crate) fn validate(self, rec: Recorder<'_>, given: &[i64], nvals: Option<u64>) -> Result<u64> {
         let name = self.name();
         let broken = |what: String| Err(rec.partition(format!("{name} {what}")));
         if self == Self::Splits {
@@ -109,12 +104,7 @@ impl Encoding {
     ///
     /// # Errors
     /// No memory for the splits.
-        pub(crate) fn trusted_splits(
-        self,
-        rec: Recorder<'_>,
-        given: &[i64],
-        nvals: u64,
-    ) -> Result<CountedSplits> {
+    pub(crate) fn trusted_splits(self, rec: Recorder<'_>, given: &[i64], nvals: u64) -> Result<CountedSplits> {
         let last = nvals.min(u64::from(u32::MAX) - 1) as i64;
         let rows = if self == Self::Splits { given.len().saturating_sub(1) } else { given.len() };
         let (mut splits, counted) = rec.at(counted_vec(rec.backend, rec.op, rows + 1))?;
@@ -139,11 +129,7 @@ impl Encoding {
 /// # Errors
 /// The first id that is negative, below the one before it, or not below `nrows`; more rows than a tensor can have; no memory
 /// for the splits.
-pub(crate) fn splits_of_rowids(
-    rec: Recorder<'_>,
-    ids: &[i64],
-    nrows: Option<i64>,
-) -> Result<CountedSplits> {
+pub(crate) fn splits_of_rowids(rec: Recorder<'_>, ids: &[i64], nrows: Option<i64>) -> Result<CountedSplits> {
     let nrows = match nrows {
         Some(n) if n < 0 => return Err(rec.partition(format!("nrows must not be negative, but is {n}"))),
         Some(n) => n,
@@ -169,11 +155,7 @@ pub(crate) fn splits_of_rowids(
 ///
 /// # Errors
 /// More rows than a tensor can have; values without rows; no memory for the splits.
-pub(crate) fn trusted_splits_of_rowids(
-    rec: Recorder<'_>,
-    ids: &[i64],
-    nrows: Option<i64>,
-) -> Result<CountedSplits> {
+pub(crate) fn trusted_splits_of_rowids(rec: Recorder<'_>, ids: &[i64], nrows: Option<i64>) -> Result<CountedSplits> {
     let nrows = nrows.unwrap_or_else(|| ids.last().map_or(0, |&last| last.saturating_add(1))).max(0) as u64;
     let rows = rec.known(nrows)?.capacity() as usize;
     rec.known(nrows + 1)?;

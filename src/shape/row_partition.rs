@@ -357,9 +357,10 @@ impl RowPartition {
         }
         if let Some(r) = splits.windows(2).position(|w| w[1].into() < w[0].into()) {
             let (a, b): (i64, i64) = (splits[r].into(), splits[r + 1].into());
-            return Err(rec.partition(
-                format!("row_splits must not decrease, but row_splits[{}] = {b} is below row_splits[{r}] = {a}", r + 1),
-            ));
+            return Err(rec.partition(format!(
+                "row_splits must not decrease, but row_splits[{}] = {b} is below row_splits[{r}] = {a}",
+                r + 1
+            )));
         }
         if let Some(nvals) = nvals
             && last as u64 != nvals

@@ -6,6 +6,7 @@ use crate::element::FloatElement;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::Seed;
 use crate::record::elementwise::{Takes, number, parameter, rounded_once};
@@ -109,9 +110,10 @@ mod tests {
     #[test]
     fn words_are_those_of_the_published_vectors() {
         let device = Device::cpu();
+        let rec = Recorder::new(device.backend(), "test");
         let words = |key, counter: [u32; 2]| {
             let nodes = threefry(key, counter.map(|c| Expr::index().add(Expr::u32(c))))
-                .map(|w| Node::map(device.backend(), "test", Extent::known(1), w, &[]));
+                .map(|w| rec.map(Extent::known(1), w, &[]));
             let read = device.backend().read(&nodes).expect("read");
             [0, 1].map(|k| bytemuck::pod_read_unaligned::<u32>(&read[k]))
         };
