@@ -13,12 +13,12 @@ use rayon::prelude::*;
 
 use crate::backend::host_memory::{GrowingBytes, counted_vec};
 use crate::error::{Error, Result, caller, here};
-use crate::graph::backend::{BackendRef, CountedMemory, Part};
+use crate::graph::backend::{CountedMemory, Part};
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::{made_once, read_now};
+use crate::graph::recording::made_once;
 use crate::tensor::{Assembly, HostTensor, HostValues, Tensor, Values};
 
 /// Strings per task.

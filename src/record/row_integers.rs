@@ -1,7 +1,5 @@
 //! One integer for each row, as an argument: from the host or a device.
 
-use std::sync::Arc;
-
 use crate::device::Device;
 use crate::error::Result;
 use crate::graph::expr::Expr;

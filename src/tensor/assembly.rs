@@ -5,7 +5,7 @@ use super::host_vec::{decode, room};
 use crate::backend::host_memory::counted_allocations;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{BackendRef, CountedMemory, ReadBytes};
+use crate::graph::backend::{CountedMemory, ReadBytes};
 use crate::graph::recorder::Recorder;
 
 /// Bytes of a string in a result, besides its content: its `Vec`, and the allocator's header and rounding.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Tensor;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;

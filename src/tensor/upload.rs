@@ -2,7 +2,6 @@
 
 use super::Values;
 use crate::backend::host_memory::counted_vec;
-use crate::backend::upload::uploaded;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;

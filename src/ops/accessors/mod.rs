@@ -9,7 +9,6 @@ use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;

@@ -8,7 +8,6 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::read_now;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::IntoAxes;

@@ -2,13 +2,11 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{BackendRef, Part};
+use crate::graph::backend::Part;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::{read_now, read_u32_if};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::gather::in_range;

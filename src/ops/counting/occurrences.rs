@@ -5,7 +5,6 @@ use super::bincount::Counted;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::options::Bins;

@@ -5,7 +5,6 @@ use std::borrow::Borrow;
 use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::elementwise::Takes;

@@ -6,7 +6,6 @@ use crate::dtype::DType;
 use crate::element::{Element, Number};
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;

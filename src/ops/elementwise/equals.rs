@@ -1,9 +1,8 @@
 //! Equality of whole tensors, as a truth value of the host.
 
 use crate::error::Result;
-use crate::graph::backend::{BackendRef, Part};
+use crate::graph::backend::Part;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::read_now;
 use crate::shape::{LayoutComparison, RaggedShape};
 use crate::tensor::{Tensor, methods_of_both};
 

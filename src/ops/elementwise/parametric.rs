@@ -10,7 +10,7 @@ use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::operations;
 use crate::record::elementwise::{Site, Takes, math, number, parameter, rounded_once};
-use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor};
 
 operations! {
     /// Element-wise operations with parameters, constants and checks.

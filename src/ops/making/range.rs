@@ -6,7 +6,6 @@ use crate::element::Number;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
@@ -15,7 +14,7 @@ use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::record::elementwise::{Site, math};
 use crate::record::operand::Operand;
-use crate::shape::{Place, RaggedShape, RowPartition, UniformRows, broadcast};
+use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{Fill, Tensor, Values};
 
 operations! {

@@ -6,7 +6,6 @@ use crate::element::FloatElement;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
-use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::Seed;
 use crate::record::elementwise::{Takes, number, parameter, rounded_once};

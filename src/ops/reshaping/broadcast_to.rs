@@ -7,7 +7,7 @@ use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::reshaping::reshape::NewShape;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Broadcasting.

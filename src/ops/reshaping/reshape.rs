@@ -13,7 +13,7 @@ use crate::graph::node::Node;
 use crate::graph::size::{RecordedSize, Size};
 use crate::ops::operations;
 use crate::shape::{Dims, RaggedShape, RowPartition};
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Reshaping.

@@ -2,16 +2,14 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result, here};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor};
 
 operations! {
     /// Repetition along dimensions.

@@ -10,7 +10,7 @@ use crate::graph::size::{RecordedSize, Size};
 use crate::ops::operations;
 use crate::ops::options::{PaddedShape, Padding};
 use crate::shape::width_of;
-use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor};
 
 operations! {
     /// Conversion to dense tensors.

@@ -9,7 +9,7 @@ use crate::graph::size::Size;
 use crate::ops::IntoAxes;
 use crate::ops::operations;
 use crate::record::axes::Axes;
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Permutation of uniform dimensions.

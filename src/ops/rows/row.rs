@@ -12,7 +12,6 @@ use crate::dtype::DType;
 use crate::element::Number;
 use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::options::{ReduceAxes, ScanAxis, SortAxis};

@@ -3,11 +3,9 @@
 use crate::dtype::DType;
 use crate::element::IntegerElement;
 use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::read_u32;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::operations;

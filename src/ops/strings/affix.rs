@@ -5,7 +5,6 @@ use crate::element::Str;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::upper_bound;
-use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
@@ -14,7 +13,7 @@ use crate::ops::{IntoOperand, IntoOperandOf, operations};
 use crate::record::by_key::reduce_rows;
 use crate::record::elementwise::Together;
 use crate::record::operand::Operand;
-use crate::shape::{Place, RowPartition};
+use crate::shape::Place;
 use crate::tensor::{BytesBound, Fill, Tensor};
 
 operations! {

@@ -1,19 +1,16 @@
 //! Text from numbers.
 
 use super::number_format::{NumberFormat, Pad};
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Number;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::operations;
 use crate::record::host_step::host_numbers;
-use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, HostValues, Pick, Tensor, Values};
 
 operations! {

@@ -3,7 +3,6 @@
 use crate::element::Str;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::host_step::host_strings;

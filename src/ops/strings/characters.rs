@@ -1,6 +1,5 @@
 //! UTF-8 characters of byte strings.
 
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;

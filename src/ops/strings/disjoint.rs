@@ -17,9 +17,7 @@
 
 use super::borders::borders;
 use super::needle::Candidates;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 

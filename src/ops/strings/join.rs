@@ -7,12 +7,12 @@ use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Rows;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::operations;
 use crate::ops::reshaping::concat::{append_values, number_of_operands};
-use crate::shape::{RowPartition, same_layout};
+use crate::shape::same_layout;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 operations! {

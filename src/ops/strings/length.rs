@@ -5,7 +5,6 @@ use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::tensor::Tensor;

@@ -14,10 +14,8 @@
 use std::ops::Range;
 
 use super::borders::period;
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, RowDomain, Rows};

@@ -1,11 +1,9 @@
 //! N-grams of byte strings.
 
 use super::slices::slices;
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result, here};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};

@@ -11,13 +11,11 @@ use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::upper_bound;
-use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::{Separator, Separators};
 use crate::record::host_step::host_strings;
-use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {

@@ -1,9 +1,7 @@
 //! Concatenation of the strings of each row.
 
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};

@@ -3,7 +3,6 @@
 use super::disjoint::{Overlap, is_disjoint};
 use super::needle::Candidates;
 use crate::error::{Error, Result};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;

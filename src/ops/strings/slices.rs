@@ -1,13 +1,11 @@
 //! Strings that are ranges of one byte array.
 
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
-use crate::shape::RowPartition;
 use crate::tensor::Values;
 
 /// `count` strings, of which string `Index` is `length` bytes of `bytes` from `first` on; at most `capacity` bytes in

@@ -4,7 +4,6 @@ use super::separators::{Edges, Occurrences, limit_of};
 use super::slices::slices;
 use crate::element::Str;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;

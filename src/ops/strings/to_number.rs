@@ -2,12 +2,11 @@
 
 use std::str::FromStr;
 
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Str};
 use crate::error::{Error, Result, caller, quoted};
 use crate::graph::expr::{CheckedStrings, Expr};
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Rows;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;

@@ -1,15 +1,12 @@
 //! Base64 text of strings, in the alphabet for URLs and file names (RFC 4648, section 5).
 
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::Result;
-use crate::graph::expr::{Check, Expr};
-use crate::graph::node::Node;
+use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
-use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {

@@ -5,7 +5,7 @@ use super::options::{InvalidText, TextEncoding};
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::Result;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;

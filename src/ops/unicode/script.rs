@@ -1,12 +1,10 @@
 //! Scripts of code points.
 
 use super::script_runs::SCRIPT_RUNS;
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::IntegerElement;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::indexing::gather::in_range;
 use crate::ops::operations;

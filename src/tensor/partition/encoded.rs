@@ -3,10 +3,9 @@
 use super::device_ints::DeviceInts;
 use super::{Making, Trust};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
-use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::integers::{Integers, Source};

@@ -3,8 +3,7 @@
 use super::{Making, Trust, encoded, from_rowids, uniform};
 use crate::device::Device;
 use crate::error::Result;
-use crate::graph::extent::Extent;
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::integers::Integers;
 use crate::tensor::nrows::{RowIds, UniformRows};

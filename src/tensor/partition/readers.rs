@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Rows;
 use crate::graph::recorder::Recorder;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};

@@ -4,7 +4,6 @@
 use super::join::{Join, Source};
 use crate::error::Result;
 use crate::graph::append::total;
-use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;

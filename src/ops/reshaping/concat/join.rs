@@ -5,9 +5,8 @@
 //! sources.
 
 use super::pieces::{Joined, Pieces};
-use crate::error::{Error, Result, caller};
-use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;

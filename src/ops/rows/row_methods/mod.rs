@@ -21,7 +21,6 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::{Row, RowOperand};
 use crate::record::axis_rows::AxisRows;

@@ -8,7 +8,7 @@ use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::{Index, IntoOperand, Row, RowOperand, SliceItems};
-use crate::shape::{RaggedShape, RowPartition, same_layout};
+use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::Tensor;
 
 impl Row {

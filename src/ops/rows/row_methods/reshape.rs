@@ -1,8 +1,7 @@
 //! Reshape of each row.
 
 use crate::error::{Error, Result, caller};
-use crate::graph::expr::{Check, Expr};
-use crate::graph::node::Node;
+use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::ops::reshaping::reshape::Sizes;

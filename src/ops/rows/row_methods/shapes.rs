@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Rows;
 use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::{IntoAxes, Row};
@@ -11,7 +11,7 @@ use crate::record::axes::Axes;
 use crate::record::by_key::ByKey;
 use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
-use crate::tensor::{Tensor, Values};
+use crate::tensor::Values;
 
 impl Row {
     /// Inserts a dimension of size 1 as dimension `axis` of the row: 0 to the rank, or negative.
