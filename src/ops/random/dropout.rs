@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::Device;
     use crate::graph::extent::Extent;
-    use crate::graph::node::Node;
+    use crate::graph::recorder::Recorder;
 
     #[test]
     fn words_are_those_of_the_published_vectors() {
