@@ -12,12 +12,13 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::backend::host_memory::{GrowingBytes, counted_vec};
-use crate::error::{Error, Result, caller, here};
-use crate::graph::backend::{BackendRef, CountedMemory, Part};
+use crate::error::Result;
+use crate::graph::backend::{CountedMemory, Part};
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
-use crate::graph::recording::{made_once, read_now};
+use crate::graph::recorder::Recorder;
+use crate::graph::recording::made_once;
 use crate::tensor::{Assembly, HostTensor, HostValues, Tensor, Values};
 
 /// Strings per task.
@@ -50,14 +51,13 @@ impl HostStrings {
 /// Host memory of the results of a host step. The device counts it before it is written, until the step is dropped:
 /// after the upload.
 pub(crate) struct StepMemory<'a> {
-    op: &'static str,
-    backend: &'a BackendRef,
+    rec: Recorder<'a>,
     counted: Mutex<Vec<CountedMemory>>,
 }
 
 impl<'a> StepMemory<'a> {
-    fn new(op: &'static str, backend: &'a BackendRef) -> Self {
-        Self { op, backend, counted: Mutex::default() }
+    fn new(rec: Recorder<'a>) -> Self {
+        Self { rec, counted: Mutex::default() }
     }
 
     fn hold(&self, counted: impl IntoIterator<Item = CountedMemory>) {
@@ -65,7 +65,7 @@ impl<'a> StepMemory<'a> {
     }
 
     fn vec<T>(&self, n: usize) -> Result<Vec<T>> {
-        let (out, counted) = counted_vec(self.backend, self.op, n)?;
+        let (out, counted) = counted_vec(self.rec.backend, self.rec.op, n)?;
         self.hold([counted]);
         Ok(out)
     }
@@ -114,8 +114,8 @@ impl<'a> StepMemory<'a> {
     ) -> Result<HostFlat> {
         let total = AtomicU64::new(0);
         let task = |range: Range<usize>| {
-            let (mut lengths, counted) = counted_vec::<u32>(self.backend, self.op, range.len())?;
-            let mut bytes = GrowingBytes::new(self.op, self.backend, &total);
+            let (mut lengths, counted) = counted_vec::<u32>(self.rec.backend, self.rec.op, range.len())?;
+            let mut bytes = GrowingBytes::new(self.rec.op, self.rec.backend, &total);
             for i in range {
                 let before = bytes.len();
                 f(i, &mut bytes)?;
@@ -135,7 +135,7 @@ impl<'a> StepMemory<'a> {
     #[track_caller]
     fn joined(&self, count: usize, mut parts: Vec<(Vec<u32>, GrowingBytes<'_>, CountedMemory)>) -> Result<HostStrings> {
         let total: usize = parts.iter().map(|(_, bytes, _)| bytes.len()).sum();
-        Extent::known_u64(self.op, total as u64)?;
+        Extent::known_u64(self.rec.op, total as u64)?;
         let mut splits = self.vec(count + 1)?;
         let mut end = 0;
         splits.push(end);
@@ -162,7 +162,7 @@ impl<'a> StepMemory<'a> {
     #[track_caller]
     fn flat(&self, strings: &[Vec<u8>]) -> Result<HostStrings> {
         let total: usize = strings.iter().map(Vec::len).sum();
-        Extent::known_u64(self.op, total as u64)?;
+        Extent::known_u64(self.rec.op, total as u64)?;
         let (mut splits, mut bytes) = (self.vec(strings.len() + 1)?, self.vec(total)?);
         splits.push(0);
         for string in strings {
@@ -174,8 +174,7 @@ impl<'a> StepMemory<'a> {
 }
 
 /// Refuses a host step that the device's options do not allow.
-#[track_caller]
-fn allow(op: &'static str, x: &Tensor) -> Result<()> {
+fn allow(rec: Recorder<'_>, x: &Tensor) -> Result<()> {
     if x.backend().allows_host_steps() {
         return Ok(());
     }
@@ -184,7 +183,7 @@ fn allow(op: &'static str, x: &Tensor) -> Result<()> {
          DeviceOptions::host_steps(true), or copy the tensor to Device::cpu() first",
         x.backend().name()
     );
-    Err(Error::argument(op, what))
+    Err(rec.argument(what))
 }
 
 /// Computes the strings or numbers of the result from the strings of `x`. `arguments` are the other arguments of the
@@ -192,86 +191,81 @@ fn allow(op: &'static str, x: &Tensor) -> Result<()> {
 ///
 /// # Errors
 /// `x` does not hold strings; the device does not allow host steps; those of the read, of `step` and of the upload.
-#[track_caller]
 pub(crate) fn host_strings(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&StepMemory<'_>, &HostStrings) -> Result<HostFlat>,
 ) -> Result<Tensor> {
-    x.strings(op)?;
-    run(op, x, arguments, |memory, flat| match flat {
+    rec.strings(x)?;
+    run(rec, x, arguments, |memory, flat| match flat {
         HostFlat::Strings(strings) => step(memory, strings),
         HostFlat::Numbers(_) => unreachable!("bug: numbers of a tensor of strings"),
     })
 }
 
 /// Computes the strings or numbers of the result from the numbers of `x`, as [`host_strings`].
-#[track_caller]
 pub(crate) fn host_numbers(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&StepMemory<'_>, &HostValues) -> Result<HostFlat>,
 ) -> Result<Tensor> {
-    x.numbers(op)?;
-    run(op, x, arguments, |memory, flat| match flat {
+    rec.numbers(x)?;
+    run(rec, x, arguments, |memory, flat| match flat {
         HostFlat::Numbers(numbers) => step(memory, numbers),
         HostFlat::Strings(_) => unreachable!("bug: strings of a tensor of numbers"),
     })
 }
 
 /// Computes one string, which `step` appends to its second argument, from the whole tensor.
-#[track_caller]
 pub(crate) fn host_string(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&HostTensor, &mut GrowingBytes<'_>) -> Result<()>,
 ) -> Result<Tensor> {
-    allow(op, x)?;
-    let key = Digest::of(op, (x.identity(), arguments));
+    allow(rec, x)?;
+    let key = Digest::of(rec.op, (x.identity(), arguments));
     let made = made_once(key, || {
-        let mut assembly = Assembly::new(op, x.backend());
-        let read = read_whole(op, x, &mut assembly)?;
+        let mut assembly = Assembly::new(rec);
+        let read = read_whole(rec, x, &mut assembly)?;
         x.backend().count_host_step();
         let total = AtomicU64::new(0);
-        let mut text = GrowingBytes::new(op, x.backend(), &total);
+        let mut text = GrowingBytes::new(rec.op, x.backend(), &total);
         step(&read, &mut text)?;
         let (bytes, _counted) = text.into_parts();
         HostTensor::dense(&[], HostValues::Str(vec![bytes])).to_device(&x.device())
     });
-    made.map_err(here())
+    rec.at(made)
 }
 
 /// Reads the tensor: one wait.
-#[track_caller]
-fn read_whole(op: &'static str, x: &Tensor, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
+fn read_whole(rec: Recorder<'_>, x: &Tensor, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
     let parts = x.parts_to_read();
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
-    let mut read = read_now(x.backend(), op, parts.into_iter().flatten().collect())?.into_iter();
+    let mut read = rec.read_parts(parts.into_iter().flatten().collect())?.into_iter();
     let mut arrays = asked.into_iter().map(|asked| if asked { read.next() } else { None });
-    x.of_bytes(&mut arrays, assembly).map_err(here())
+    rec.at(x.of_bytes(&mut arrays, assembly))
 }
 
-#[track_caller]
 fn run(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&StepMemory<'_>, &HostFlat) -> Result<HostFlat>,
 ) -> Result<Tensor> {
-    allow(op, x)?;
-    if x.count()?.as_known().is_none() {
-        return run_whole(op, x, arguments, step);
+    allow(rec, x)?;
+    if rec.count(x)?.as_known().is_none() {
+        return run_whole(rec, x, arguments, step);
     }
-    let (backend, device, call) = (x.backend(), x.device(), caller());
-    let nodes = x.values_ref().nodes(backend)?;
-    let key = Digest::of(op, (nodes.iter().map(|n| n.digest()).collect::<Vec<_>>(), arguments));
+    let (backend, device) = (x.backend(), x.device());
+    let nodes = rec.at(x.values_ref().nodes(backend))?;
+    let key = Digest::of(rec.op, (nodes.iter().map(|n| n.digest()).collect::<Vec<_>>(), arguments));
     let made = made_once(key, || {
-        let mut read = read_now(backend, op, nodes.iter().cloned().map(Part::whole).collect())?.into_iter();
+        let mut read = rec.read_parts(nodes.iter().cloned().map(Part::whole).collect())?.into_iter();
         let mut next = || read.next().unwrap_or_default();
-        let mut assembly = Assembly::new(op, backend);
+        let mut assembly = Assembly::new(rec);
         let flat = match x.values_ref() {
             Values::Numbers(n) => HostFlat::Numbers(assembly.numbers(n.dtype(), &next())?),
             Values::Strings { .. } => {
@@ -279,27 +273,26 @@ fn run(
             }
         };
         backend.count_host_step();
-        let memory = StepMemory::new(op, backend);
+        let memory = StepMemory::new(rec);
         match step(&memory, &flat)? {
-            HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(op, &device, splits, &bytes),
-            HostFlat::Numbers(numbers) => numbers.upload(op, &device),
+            HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(rec.op, &device, splits, &bytes),
+            HostFlat::Numbers(numbers) => numbers.upload(rec.op, &device),
         }
     });
-    x.holding(made.map_err(|e| e.at(call))?)
+    rec.at(x.holding(rec.at(made)?))
 }
 
 /// As [`run`], for a tensor with sizes that only the device knows: uploads the layout too.
-#[track_caller]
 fn run_whole(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&StepMemory<'_>, &HostFlat) -> Result<HostFlat>,
 ) -> Result<Tensor> {
-    let key = Digest::of(op, (x.identity(), arguments));
+    let key = Digest::of(rec.op, (x.identity(), arguments));
     let made = made_once(key, || {
-        let (mut read, memory) = (Assembly::new(op, x.backend()), StepMemory::new(op, x.backend()));
-        let mut whole = read_whole(op, x, &mut read)?;
+        let (mut read, memory) = (Assembly::new(rec), StepMemory::new(rec));
+        let mut whole = read_whole(rec, x, &mut read)?;
         x.backend().count_host_step();
         let flat = match std::mem::replace(&mut whole.values, HostValues::Bool(Vec::new())) {
             HostValues::Str(strings) => HostFlat::Strings(memory.flat(&strings)?),
@@ -311,7 +304,7 @@ fn run_whole(
         };
         whole.to_device(&x.device())
     });
-    made.map_err(here())
+    rec.at(made)
 }
 
 impl Tensor {

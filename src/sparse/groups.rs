@@ -9,7 +9,7 @@ use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
-use crate::ops::{Aggregate, kept_positions};
+use crate::ops::Aggregate;
 use crate::record::by_key::reduce_rows;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
@@ -35,15 +35,16 @@ impl Groups {
         keys: &Keys,
         entries: Expr,
     ) -> Result<Self> {
+        let rec = Recorder::new(backend, op);
         let at = Expr::index();
         let before = at.clone().max(Expr::u32(1)).sub(Expr::u32(1));
         let differ = keys.differ(&entries.at(&before), &entries);
         let begins = at.clone().eq(Expr::u32(0)).or(differ);
-        let marks = RankBitmap::new(backend, op, count, begins);
+        let marks = RankBitmap::new(rec, count, begins);
         let found = marks.total();
-        let first = kept_positions(backend, op, &marks, &found);
+        let first = rec.kept(&marks, found.clone());
         let start = at.clone().lt(found.expr()).select(Expr::load(&first, at), count.expr());
-        let members = RowPartition::from_starts(backend, op, &found, &start, count.size(), &[])?;
+        let members = RowPartition::from_starts(rec, &found, &start, count.size(), &[])?;
         let members = members.with_nvals(count.clone());
         Ok(Self { backend: backend.clone(), entries, members, first })
     }

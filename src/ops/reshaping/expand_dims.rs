@@ -8,7 +8,6 @@ use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::record::runs::single_row;
-use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {
@@ -47,6 +46,7 @@ operations! {
 
 #[track_caller]
 fn expand_dims(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), OP);
     let axis = axis.saturating_i64();
     const OP: &str = "expand_dims";
     let axis = new_axis(OP, x, axis)?;
@@ -54,34 +54,32 @@ fn expand_dims(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
         Some(rows) if axis == 0 && x.ragged_rank() == 0 => {
             let size = match rows.as_known() {
                 Some(_) => rows.size().clone(),
-                None => Size::given(rows.on_host(x.backend(), OP)?),
+                None => Size::given(rec.on_host(rows)?),
             };
             let inner = [&[size], x.inner().sizes()].concat();
-            Tensor::new(x.backend(), Vec::new(), Some(Extent::known(1)), inner, x.values_ref().clone())
+            rec.tensor(Vec::new(), Some(Extent::known(1)), inner, x.values_ref().clone())
         }
-        _ => x.with_new_axis(OP, axis),
+        _ => x.with_new_axis(rec, axis),
     }
 }
 
 impl Tensor {
     /// Inserts a dimension of size 1 before dimension `axis`; an outermost one is a row partition.
-    #[track_caller]
-    pub(crate) fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
-        let backend = self.backend();
+    pub(crate) fn with_new_axis(&self, rec: Recorder<'_>, axis: usize) -> Result<Self> {
         let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
         let Some(outer) = self.outer() else {
-            return Self::new(backend, parts, Some(Extent::known(1)), inner, self.values_ref().clone());
+            return rec.tensor(parts, Some(Extent::known(1)), inner, self.values_ref().clone());
         };
         if axis == 0 {
-            return self.under(single_row(Recorder::new(backend, op), self.nrows_extent())?);
+            return rec.at(self.under(single_row(rec, self.nrows_extent())?));
         }
         if axis > parts.len() {
             inner.insert(axis - 1 - parts.len(), Size::Const(1));
         } else {
             let rows = parts[axis - 1].nrows_extent().clone();
-            parts.insert(axis - 1, RowPartition::uniform(1, rows)?);
+            parts.insert(axis - 1, rec.uniform_rows(1, rows)?);
         }
-        Self::new(backend, parts, Some(outer.clone()), inner, self.values_ref().clone())
+        rec.tensor(parts, Some(outer.clone()), inner, self.values_ref().clone())
     }
 }
 

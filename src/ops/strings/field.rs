@@ -4,9 +4,10 @@ use super::separators::{Edges, Occurrences, limit_of};
 use super::slices::slices;
 use crate::dtype::DType;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::options::Separator;
@@ -78,11 +79,12 @@ operations! {
 #[track_caller]
 fn nth_field(x: &Tensor, separator: impl Into<Separator>, index: impl Integer) -> Result<Tensor> {
     const OP: &str = "nth_field";
+    let rec = Recorder::new(x.backend(), OP);
     let index = index.saturating_i64();
     let field = Field::new(OP, x, &separator.into(), index)?;
     let check = Check::of_index(OP, format!("a string has no field {index}"));
     let asserts = [Node::assert(x.backend(), x.count()?, field.present.clone(), check)];
-    x.holding(field.values(OP, x, &asserts)?)
+    x.holding(field.values(rec, x, &asserts)?)
 }
 
 #[track_caller]
@@ -93,19 +95,21 @@ fn nth_field_or<'a>(
     default: impl IntoOperand<'a>,
 ) -> Result<Tensor> {
     const OP: &str = "nth_field_or";
+    let rec = Recorder::new(x.backend(), OP);
     let Operand::Value(default) = default.into().of_dtype(OP, DType::Str)? else {
-        return Err(Error::argument(OP, "the default must be a string, not a tensor"));
+        return Err(rec.argument("the default must be a string, not a tensor"));
     };
     let field = Field::new(OP, x, &separator.into(), index.saturating_i64())?;
-    let values = field.values(OP, x, &[])?;
+    let values = field.values(rec, x, &[])?;
     let width = if let Fill::String(s) = &default { s.len() as u64 } else { 0 };
     if width == 0 {
         return x.holding(values);
     }
     let (backend, count) = (x.backend(), x.count()?);
+    let rec = Recorder::new(backend, OP);
     let bytes = values.bytes_capacity().saturating_add(width.saturating_mul(count.capacity().into()));
     let pick = Pick::either(field.present, Pick::From(&values, Expr::index()), Pick::Fill(default));
-    x.holding(Values::rearranged(backend, OP, &count, &pick, BytesBound::at_most(bytes), &[])?)
+    x.holding(rec.rearranged(&count, &pick, BytesBound::at_most(bytes), &[])?)
 }
 
 /// A piece of each string, as expressions in the string.
@@ -123,12 +127,13 @@ impl Field {
     fn new(op: &'static str, x: &Tensor, separator: &Separator, index: i64) -> Result<Self> {
         let (strings, bytes) = x.strings(op)?;
         let (backend, count) = (x.backend(), x.count()?);
+        let rec = Recorder::new(backend, op);
         let limit = limit_of(op, separator)?.map(Expr::u32);
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (start, row_end) = (strings.start(at.clone()), strings.start(at.clone().add(one.clone())));
-        let stored = |e: Expr| Expr::load(&Node::map(backend, op, count.clone(), e, &[]), at.clone());
+        let stored = |e: Expr| Expr::load(&rec.map(count.clone(), e, &[]), at.clone());
         if separator.nonempty {
-            let Edges { starts, ends } = Edges::new(backend, op, (strings, bytes), &separator.by)?;
+            let Edges { starts, ends } = Edges::new(rec, (strings, bytes), &separator.by)?;
             let before = stored(starts.rank(&start));
             let whole = stored(starts.rank(&row_end).sub(before.clone()));
             let pieces = match &limit {
@@ -137,21 +142,21 @@ impl Field {
             };
             let (k, present) = place(index, &pieces);
             let piece = before.add(k.clone());
-            let first = starts.select(backend, op)(&piece);
-            let end = ends.select(backend, op)(&piece).add(one);
+            let first = starts.select(rec)(&piece);
+            let end = ends.select(rec)(&piece).add(one);
             let (first, end) = match limit {
                 None => (first, end),
                 Some(n) => (k.clone().lt(whole).select(first, row_end.clone()), k.lt(n).select(end, row_end)),
             };
             return Ok(Self { present, first, end });
         }
-        let found = Occurrences::new(backend, op, (strings, bytes), &separator.by)?;
+        let found = Occurrences::new(rec, (strings, bytes), &separator.by)?;
         let before = stored(found.before(&start));
         let splits = found.before(&row_end).sub(before.clone());
         let splits = limit.into_iter().fold(splits, Expr::min);
         let pieces = stored(splits.add(one.clone()));
         let (k, present) = place(index, &pieces);
-        let position = found.select(backend, op);
+        let position = found.select(rec);
         // The separators before and after the piece.
         let after = before.add(k.clone());
         let first = match index {
@@ -169,15 +174,14 @@ impl Field {
     }
 
     /// The pieces; an empty string where one is absent.
-    #[track_caller]
-    fn values(&self, op: &'static str, x: &Tensor, asserts: &[Node]) -> Result<Values> {
-        let (_, bytes) = x.strings(op)?;
-        let (backend, count) = (x.backend(), x.count()?);
+    fn values(&self, rec: Recorder<'_>, x: &Tensor, asserts: &[Node]) -> Result<Values> {
+        let (_, bytes) = rec.strings(x)?;
+        let count = rec.at(x.count())?;
         let or_zero = |e: &Expr| self.present.clone().select(e.clone(), Expr::u32(0));
-        let stored = |e: Expr| Expr::load(&Node::map(backend, op, count.clone(), e, asserts), Expr::index());
+        let stored = |e: Expr| Expr::load(&rec.map(count.clone(), e, asserts), Expr::index());
         let first = stored(or_zero(&self.first));
         let length = or_zero(&self.end.clone().sub(first.clone()));
-        slices(backend, op, &count, bytes, (first, length), x.values_ref().bytes_size())
+        slices(rec, &count, bytes, (first, length), x.values_ref().bytes_size())
     }
 }
 

@@ -5,6 +5,7 @@ use super::encoder::Encoded;
 use super::options::{Encoding, TextEncoding};
 use crate::element::Str;
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::tensor::{Tensor, Values};
 
@@ -40,9 +41,9 @@ operations! {
 
 #[track_caller]
 fn unicode_transcode(x: &Tensor, from: impl Into<TextEncoding>, to: Encoding) -> Result<Tensor> {
-    const OP: &str = "unicode_transcode";
-    let characters = Characters::new(OP, x, from.into())?;
-    let encoded = Encoded::new(x.backend(), OP, &characters.codes, characters.count(), to)?;
-    let strings = encoded.strings(x.backend(), OP, &characters.strings)?;
+    let rec = Recorder::new(x.backend(), "unicode_transcode");
+    let characters = Characters::new(rec, x, from.into())?;
+    let encoded = Encoded::new(rec, &characters.codes, characters.count(), to)?;
+    let strings = encoded.strings(rec, &characters.strings)?;
     x.holding(Values::Strings { strings, bytes: encoded.bytes })
 }

@@ -21,7 +21,6 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::{Row, RowOperand};
 use crate::record::axis_rows::AxisRows;
@@ -55,9 +54,10 @@ impl Row {
     /// A tensor that is the same for all rows, as the tensor of all rows.
     #[track_caller]
     fn repeated(&self, op: &'static str, same: &Tensor) -> Result<Tensor> {
+        let rec = Recorder::new(same.backend(), op);
         Device::check_same(op, self.all.backend(), same.backend())?;
         let known = same.ragged_rank() == 0 && same.nrows_extent().as_known().is_some();
-        let one = if known && same.rank() > 0 { same.expand_dims(0)? } else { same.with_new_axis(op, 0)? };
+        let one = if known && same.rank() > 0 { same.expand_dims(0)? } else { same.with_new_axis(rec, 0)? };
         one.take_rows(Recorder::new(self.all.backend(), op), self.all.nrows_extent(), Expr::u32(0), Repeats::Maybe, &[])
     }
 
@@ -86,6 +86,7 @@ fn value_rows(op: &'static str, all: &Tensor) -> Result<RowPartition> {
 /// The row of axis 0 that each value is in, as a tensor of the layout of `all`.
 #[track_caller]
 fn row_numbers(op: &'static str, all: &Tensor, dtype: DType) -> Result<Tensor> {
+    let rec = Recorder::new(all.backend(), op);
     let row = value_rows(op, all)?.row_of(Expr::index()).cast(dtype);
-    all.with_value_node(Node::map(all.backend(), op, all.count()?, row, &[]))
+    all.with_value_node(rec.map(all.count()?, row, &[]))
 }
