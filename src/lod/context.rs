@@ -8,6 +8,7 @@ use crate::ops::IntoOperand;
 use crate::ops::{Context, Operand};
 use crate::tensor::{Fill, Tensor};
 
+/// Windows around elements.
 impl LodTensor {
     /// Convolution over each sequence of the last level: the context of a row, as one vector, times the filter. Paddle:
     /// `sequence_conv`, without bias and activation.

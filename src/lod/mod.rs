@@ -107,6 +107,7 @@ impl AsRef<LodTensor> for LodTensor {
     }
 }
 
+/// Parts and sizes.
 impl LodTensor {
     /// The same tensor, with its levels as row partitions. No pass, no wait.
     pub fn tensor(&self) -> &Tensor {

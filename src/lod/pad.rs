@@ -12,6 +12,7 @@ use crate::ops::{MaxLength, PaddedShape, Padding};
 use crate::shape::RowPartition;
 use crate::tensor::{Integers, RaggedTensor, Tensor};
 
+/// Padding and masks.
 impl LodTensor {
     /// Pads the sequences of the last level to one length, `[n, maxlen, ..]` under the levels above, and returns their
     /// lengths too. Paddle: `sequence_pad`.

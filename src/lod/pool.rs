@@ -27,6 +27,7 @@ pub enum Pool {
     Last,
 }
 
+/// Pooling of sequences.
 impl LodTensor {
     /// One row for each sequence of the last level; `pad_value` for an empty one. Paddle: `sequence_pool`.
     ///

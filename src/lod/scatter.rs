@@ -4,6 +4,7 @@ use super::LodTensor;
 use crate::error::{Error, Result, caller};
 use crate::tensor::Tensor;
 
+/// Addition at indices.
 impl LodTensor {
     /// Adds the updates of sequence `i` to row `i` of this tensor, at the indices of sequence `i`. An index may occur
     /// several times. Paddle: `sequence_scatter`.

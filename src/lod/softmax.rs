@@ -4,6 +4,7 @@ use super::{LodTensor, named};
 use crate::error::Result;
 use crate::ops::keep;
 
+/// Softmax.
 impl LodTensor {
     /// Softmax over each sequence of the last level: the exponential of each value, divided by the sum of the
     /// exponentials of its sequence. Paddle: `sequence_softmax`.

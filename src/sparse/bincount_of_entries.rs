@@ -12,6 +12,7 @@ use crate::graph::scalar::Scalar;
 use crate::ops::{Axes, Bins, IntoAxes};
 use crate::tensor::{Tensor, Values};
 
+/// Counts of values.
 impl SparseTensor {
     /// The number of entries with each of the values from 0 on, dense.
     ///

@@ -12,6 +12,7 @@ use crate::ops::{Bins, IntoAxes};
 use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor};
 
+/// Sparse counts of integers, weighted.
 impl Tensor {
     /// The sums of [`Tensor::bincount_weighted`] along axis 0 or 1 of the integers that occur, as a sparse tensor sorted
     /// by row and value.
@@ -61,6 +62,7 @@ impl Tensor {
     }
 }
 
+/// Sparse counts of integers, weighted.
 impl<T: Number> RaggedTensor<T> {
     /// The sums of [`bincount_weighted`](Self::bincount_weighted) along axis 0 or 1 of the integers that occur, as a
     /// sparse tensor sorted by row and value.

@@ -28,6 +28,7 @@ struct Lookup {
     conditions: Vec<Node>,
 }
 
+/// Conversion from and to dense tensors.
 impl SparseTensor {
     /// The dense tensor with the values at their coordinates and `default` elsewhere.
     ///
@@ -51,9 +52,14 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.to_dense`.
     #[track_caller]
     pub fn to_dense(&self, default: impl Into<Fill>) -> Result<Tensor> {
-        const OP: &str = "to_dense";
-        let default = default.into().of_dtype(OP, self.dtype())?;
-        let Lookup { dims, found, entry, conditions } = self.lookup(OP)?;
+        self.dense("to_dense", default.into())
+    }
+
+    /// As [`to_dense`](Self::to_dense).
+    #[track_caller]
+    fn dense(&self, op: &'static str, default: Fill) -> Result<Tensor> {
+        let default = default.of_dtype(op, self.dtype())?;
+        let Lookup { dims, found, entry, conditions } = self.lookup(op)?;
         let fill = match &default {
             Fill::String(s) => s.len() as u64 * u64::from(dims.total().capacity()),
             Fill::Number(_) => 0,
@@ -61,7 +67,7 @@ impl SparseTensor {
         let values = self.values.values_ref();
         let bound = BytesBound::at_most(values.bytes_capacity() + fill);
         let pick = Pick::either(found, Pick::From(values, entry), Pick::Fill(default));
-        let values = Values::rearranged(self.backend(), OP, dims.total(), &pick, bound, &conditions)?;
+        let values = Values::rearranged(self.backend(), op, dims.total(), &pick, bound, &conditions)?;
         dims.tensor(self.backend(), values)
     }
 
@@ -155,7 +161,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.from_dense`.
     #[track_caller]
     pub fn from_dense(dense: &impl AsRef<Tensor>) -> Result<Self> {
-        const OP: &str = "from_dense";
+        const OP: &str = "SparseTensor::from_dense";
         let dense = dense.as_ref();
         if dense.rank() == 0 || dense.ragged_rank() > 0 {
             let what = format!("needs a dense tensor of rank 1 or more, but its shape is {}", dense.shape_text());
@@ -191,6 +197,7 @@ impl SparseTensor {
     }
 }
 
+/// Dense tensors from coordinates.
 impl Tensor {
     /// The dense tensor of shape `output_shape` with `values` at the coordinates in this tensor, and `default`
     /// elsewhere.
@@ -260,6 +267,6 @@ impl Tensor {
             }
             Operand::Tensor(t) => t.clone(),
         };
-        SparseTensor::new(&indices, &values, &shape)?.to_dense(default)
+        SparseTensor::assembled(OP, &indices, &values, &shape)?.dense(OP, default.into())
     }
 }

@@ -1,7 +1,8 @@
 //! The identity matrix.
 
 use super::coordinates::indices_of;
-use super::{Order, SparseTensor, dense_size};
+use super::create::dense_size;
+use super::{Order, SparseTensor};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -12,6 +13,7 @@ use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 use crate::tensor::{Tensor, Values};
 
+/// Identity matrices.
 impl SparseTensor {
     /// The matrix of `rows` by `columns` with ones on the diagonal, of any numeric dtype.
     ///
@@ -31,7 +33,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.eye`.
     #[track_caller]
     pub fn eye(rows: impl Integer, columns: impl Integer, dtype: DType, device: &Device) -> Result<Self> {
-        const OP: &str = "eye";
+        const OP: &str = "SparseTensor::eye";
         if !dtype.is_float() && !dtype.is_integer() {
             return Err(Error::unsupported(OP, dtype, "it needs a numeric dtype"));
         }

@@ -27,6 +27,7 @@ pub struct HostSparseTensor {
     pub dense_shape: Vec<u64>,
 }
 
+/// Entries, and their upload.
 impl HostSparseTensor {
     /// The coordinates of each entry, in the order of the values.
     ///
@@ -64,7 +65,7 @@ impl HostSparseTensor {
         }
         let indices = HostTensor::dense(&[n, rank], HostValues::I64(self.indices.clone())).to_device(device)?;
         let values = HostTensor::dense(&[n], self.values.clone()).to_device(device)?;
-        SparseTensor::new(&indices, &values, &self.dense_shape).map_err(|e| e.of(OP))
+        SparseTensor::assembled(OP, &indices, &values, &self.dense_shape)
     }
 
     /// The host form of the coordinates and the values, which were read.
@@ -78,6 +79,7 @@ impl HostSparseTensor {
     }
 }
 
+/// Reads, and copies on other devices.
 impl SparseTensor {
     /// Reads the coordinates and the values: evaluates pending work in one submission, and waits once, as
     /// [`to_host`](crate::to_host).
@@ -118,6 +120,29 @@ impl SparseTensor {
         let read = self.parts("to_host").map(to_host_async);
         let (dense_shape, here) = (self.dense_shape.clone(), here());
         async move { Ok(HostSparseTensor::of(dense_shape, read?.await.map_err(here)?)) }
+    }
+
+    /// Copies the tensor to another device, through host memory; on its own device, the tensor itself.
+    ///
+    /// # Errors
+    /// What the operations that give the tensor report at a read; more than the other device can hold; values of a
+    /// dtype that it does not have.
+    ///
+    /// # Cost
+    /// A read of coordinates and values, with one wait, and their upload.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 0], [1, 2]], [1, 2], [3, 4], &Device::cpu())?;
+    /// assert_eq!(x.to_device(&Device::cpu())?.to_string(), x.to_string());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn to_device(&self, device: &Device) -> Result<Self> {
+        if *device == self.device() {
+            return Ok(self.clone());
+        }
+        Ok(Self { order: self.order, ..self.to_host()?.to_device(device)? })
     }
 
     /// The coordinates and the values, on the conditions of the tensor.

@@ -11,6 +11,7 @@ use crate::graph::node::Node;
 use crate::ops::in_range;
 use crate::tensor::{Tensor, Values, counts_below};
 
+/// Selection of entries.
 impl SparseTensor {
     /// The entries at which `mask`, a bool vector with one element per entry, is true.
     ///

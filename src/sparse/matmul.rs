@@ -13,6 +13,7 @@ use crate::ops::Factor;
 use crate::record::by_key::reduce_rows;
 use crate::tensor::{Tensor, Values};
 
+/// Matrix products.
 impl SparseTensor {
     /// The product of this sparse matrix `[m, k]` and a dense matrix `[k, n]`, or the transposed view
     /// ([`Tensor::t`]) of `[n, k]`: a dense matrix `[m, n]`.
@@ -43,7 +44,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.sparse_dense_matmul`.
     #[track_caller]
     pub fn matmul<'a>(&self, dense: impl Into<Factor<'a>>) -> Result<Tensor> {
-        const OP: &str = "sparse.matmul";
+        const OP: &str = "matmul";
         let Factor { tensor: dense, transposed } = dense.into();
         self.check_rank(OP, 2)?;
         self.check_numbers(OP)?;

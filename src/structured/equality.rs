@@ -6,6 +6,7 @@ use crate::ops::Comparison;
 
 const OP: &str = "equals";
 
+/// Comparison.
 impl StructuredTensor {
     /// Whether both are equal as wholes: in the shape of the records, in the names of the fields, and in the dtype, the
     /// layout and all values of each field, as [`Tensor::equals`](crate::Tensor::equals): a NaN equals nothing. The order
@@ -36,6 +37,7 @@ impl StructuredTensor {
     }
 }
 
+/// Comparison.
 impl FieldValue {
     /// Whether both are equal tensors ([`Tensor::equals`](crate::Tensor::equals)) or equal records
     /// ([`StructuredTensor::equals`]).

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldPath(Vec<Arc<str>>);
 
+/// Names.
 impl FieldPath {
     /// The names.
     pub fn names(&self) -> &[Arc<str>] {
@@ -60,6 +61,7 @@ impl From<&Self> for FieldPath {
     }
 }
 
+/// Fields by name and path.
 impl StructuredTensor {
     /// The value of a field, by its name or by the path to it. Records of shape `[d1, .., dn]` give a value of shape
     /// `[d1, .., dn, ..]`, nested fields one of all dimensions on the way. An empty path gives the records themselves.

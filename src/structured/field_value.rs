@@ -18,6 +18,7 @@ pub enum FieldValue {
     Records(StructuredTensor),
 }
 
+/// Tensor or records, and their parts.
 impl FieldValue {
     /// The tensor.
     ///

@@ -55,6 +55,7 @@ fn collect<N: Into<Arc<str>>, V: Into<FieldValue>>(
     Ok(fields)
 }
 
+/// Construction.
 impl StructuredTensor {
     /// Records of the given shape with these fields, by name. The first dimensions of every field are those of the
     /// shape.
@@ -87,7 +88,7 @@ impl StructuredTensor {
         fields: impl IntoIterator<Item = (N, V)>,
         shape: impl Into<RecordShape>,
     ) -> Result<Self> {
-        const OP: &str = "from_fields";
+        const OP: &str = "StructuredTensor::from_fields";
         let fields = collect(OP, fields)?;
         match shape.into() {
             RecordShape::Ragged(shape) => {
@@ -122,7 +123,7 @@ impl StructuredTensor {
         fields: impl IntoIterator<Item = (N, V)>,
         rank: impl Integer,
     ) -> Result<Self> {
-        const OP: &str = "from_fields_and_rank";
+        const OP: &str = "StructuredTensor::from_fields_and_rank";
         let rank = non_negative(OP, "rank", rank)?;
         let fields = collect(OP, fields)?;
         let shape = common_shape(OP, &fields, usize::try_from(rank).unwrap_or(usize::MAX))?;

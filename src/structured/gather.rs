@@ -5,6 +5,7 @@ use crate::error::{Error, Result, here};
 use crate::ops::GatherIndices;
 use crate::ops::IntoGatherIndices;
 
+/// Records by index.
 impl StructuredTensor {
     /// The records at `indices` along the outermost dimension, or the one of [`along`](crate::opt::along)`(&indices,
     /// axis)`; with [`batched`](crate::opt::batched)`(&indices, dims)` batch by batch. Costs a [`Tensor::gather`] of

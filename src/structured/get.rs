@@ -6,6 +6,7 @@ use crate::ops::Index;
 
 const OP: &str = "get";
 
+/// Slicing along any dimension, down to fields.
 impl StructuredTensor {
     /// The part that the keys select: items of a slice, one per dimension, and names of fields in between.
     ///

@@ -15,6 +15,7 @@ pub enum Key {
     Field(Arc<str>),
 }
 
+/// Steps and lists.
 impl Key {
     /// The same key with a step, if it is a slice; other keys stay unchanged.
     #[must_use]

@@ -6,6 +6,7 @@ use super::StructuredTensor;
 use crate::error::{Error, Result, here};
 use crate::tensor::Tensor;
 
+/// Number of records.
 impl StructuredTensor {
     /// Number of records of the outermost dimension, as a number of the host; see [`Tensor::len`](crate::Tensor::len).
     ///

@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::tensor::Tensor;
 
+/// Records of one value.
 impl StructuredTensor {
     /// A tensor of zeros (false, empty strings) with one element per record, as [`Tensor::zeros`]. TensorFlow:
     /// `tf.zeros_like`, which gives f32.

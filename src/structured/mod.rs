@@ -76,6 +76,7 @@ pub struct StructuredTensor {
     fields: Fields,
 }
 
+/// Parts, sizes and evaluation.
 impl StructuredTensor {
     /// Number of dimensions of the records; 0 for a single record.
     pub fn rank(&self) -> usize {

@@ -7,6 +7,7 @@ use crate::error::{Error, Result, here};
 
 const OP: &str = "promote";
 
+/// Promotion of nested fields.
 impl StructuredTensor {
     /// The records with a copy of the field at `path` one level higher, as field `name` of the records that hold those
     /// of the field. Dimensions that only the inner records have merge into the next one: the `tokens` of every doc of a

@@ -6,6 +6,7 @@ use crate::graph::expr::Check;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 
+/// Dimensions of the records.
 impl StructuredTensor {
     /// Merges dimensions `outer_axis` to `inner_axis` of the records into one. Negative axes count from the back of the
     /// dimensions of the records.

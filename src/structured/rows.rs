@@ -4,6 +4,7 @@ use super::StructuredTensor;
 use crate::error::{Error, Result, here};
 use crate::tensor::{Integers, Tensor};
 
+/// Slices of individual rows.
 impl StructuredTensor {
     /// Record `index` of the outermost dimension, or row of records, where the index is itself a scalar tensor. A negative
     /// index counts from the end. [`get`](Self::get) takes indices of the host.

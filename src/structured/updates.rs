@@ -26,6 +26,7 @@ pub struct Update<'a> {
     action: Action<'a>,
 }
 
+/// Kinds of updates.
 impl<'a> Update<'a> {
     /// Sets a field, which may be new.
     pub fn set(path: impl Into<FieldPath>, value: impl Into<FieldValue>) -> Self {
@@ -57,6 +58,7 @@ impl fmt::Debug for Update<'_> {
     }
 }
 
+/// Updates of fields.
 impl StructuredTensor {
     /// The records with updated fields: set, computed from the old value, or removed. Fields without an update are
     /// kept. The shape of the records stays; the shapes of nested records may change.

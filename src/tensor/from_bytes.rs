@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::element::Str;
 use crate::error::Result;
 
+/// Byte strings of a buffer.
 impl RaggedTensor<Str> {
     /// Builds a tensor of byte strings from nested lists of bytes, given or borrowed: the innermost lists are the strings.
     ///

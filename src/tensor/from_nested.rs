@@ -225,6 +225,7 @@ impl<T: Element, N: FromNested<T>> FromNested<T> for Vec<N> {
     }
 }
 
+/// Nested values.
 impl<T: Element> RaggedTensor<T> {
     /// Builds a tensor from nested lists, given or borrowed. The typed counterpart of `tf.ragged.constant`. See also
     /// [`ragged!`](crate::ragged).

@@ -6,6 +6,7 @@ use super::{HostValues, RaggedTensor};
 use crate::element::Str;
 use crate::error::{Error, Result, here, quoted};
 
+/// Reads of text.
 impl RaggedTensor<Str> {
     /// Reads the flat strings, row-major, as UTF-8 text. Waits once for pending work.
     ///

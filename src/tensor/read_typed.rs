@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
 
+/// Reads, and copies on other devices.
 impl<T: Element> RaggedTensor<T> {
     /// Copies the tensor to another device, through host memory; none of it is copied on the same device.
     ///

@@ -57,6 +57,7 @@ impl<T: Element> From<RaggedTensor<T>> for Tensor {
     }
 }
 
+/// Tensors without an element type.
 impl<T: Element> RaggedTensor<T> {
     /// The dynamically typed tensor.
     ///

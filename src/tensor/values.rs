@@ -38,6 +38,7 @@ pub enum Fill {
     String(Arc<[u8]>),
 }
 
+/// Dtype.
 impl Fill {
     /// The dtype of the value.
     ///

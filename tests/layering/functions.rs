@@ -120,7 +120,7 @@ fn of_file(file: &Path) -> Vec<Function> {
 }
 
 /// The type of an `impl`, from the text after that word: `<T: Element> RaggedTensor<T> {` gives `RaggedTensor`.
-fn owner_of(rest: &str) -> String {
+pub fn owner_of(rest: &str) -> String {
     let mut depth = 0;
     let end = rest.find(|c: char| {
         depth += i32::from(c == '<') - i32::from(c == '>');

@@ -154,6 +154,7 @@ binary_ops! {
         |_, a, b| a.add(b);
 }
 
+/// Concatenation of byte strings.
 impl RaggedTensor<Str> {
     /// Concatenates each string with the other operand's; shapes broadcast as in [`Tensor::add`].
     ///

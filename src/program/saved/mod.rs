@@ -85,6 +85,7 @@ compile_error!("files of the feature `saved` are read and written on little-endi
 const LOAD: &str = "SavedModel::load";
 const SAVE: &str = "SavedModel::save";
 
+/// Contents, files and bytes.
 impl SavedModel {
     /// A model of nothing.
     pub fn new() -> Self {
@@ -281,6 +282,7 @@ pub struct LoadOptions {
     functions: Vec<Function>,
 }
 
+/// Options, and loading.
 impl LoadOptions {
     /// Loads the programs and tensors of the file alone.
     pub fn new() -> Self {

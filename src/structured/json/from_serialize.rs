@@ -10,8 +10,7 @@ use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::structured::{FieldValue, StructuredTensor};
 
-const OP: &str = "from_serialize";
-
+/// JSON and serde: construction.
 impl FieldValue {
     /// A tensor of numbers, truth values or strings, or records: from a `serde_json::Value`, or from any value that
     /// implements `serde::Serialize`.
@@ -41,7 +40,7 @@ impl FieldValue {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
-        Self::of_column(Column::default(), value, device)
+        Self::of_column("FieldValue::from_serialize", Column::default(), value, device)
     }
 
     /// As [`from_serialize`](Self::from_serialize), with the types of a schema in place of the inferred ones: the same
@@ -72,26 +71,33 @@ impl FieldValue {
         schema: &JsonType,
         device: &Device,
     ) -> Result<Self> {
+        const OP: &str = "FieldValue::from_serialize_with_schema";
         let column = schema.column().map_err(|what| Error::argument(OP, what)).map_err(here())?;
-        Self::of_column(column, value, device)
+        Self::of_column(OP, column, value, device)
     }
 
     /// The value of a column without values, which gets this one.
     #[track_caller]
-    fn of_column(mut column: Column, value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
+    fn of_column(
+        op: &'static str,
+        mut column: Column,
+        value: &(impl Serialize + ?Sized),
+        device: &Device,
+    ) -> Result<Self> {
         let location = caller();
         let written = value.serialize(Writer { column: &mut column, depth: 0 });
         written.map_err(|Unfit { trail, what }| Error::Record {
-            op: OP,
+            op,
             line: None,
             path: trail.to_string(),
             what,
             location,
         })?;
-        column.into_field(Dims::default(), device, Dtypes::Narrow).map_err(|e| e.of(OP).at(location))
+        column.into_field(Dims::default(), device, Dtypes::Narrow).map_err(|e| e.of(op).at(location))
     }
 }
 
+/// JSON and serde: construction.
 impl StructuredTensor {
     /// Records from a `serde_json::Value`, or from any value that implements `serde::Serialize`: a map or a struct, or
     /// lists of them to any depth. See [`FieldValue::from_serialize`], which also takes lists of values.
@@ -120,7 +126,8 @@ impl StructuredTensor {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
-        FieldValue::from_serialize(value, device)?.of_records()
+        const OP: &str = "StructuredTensor::from_serialize";
+        FieldValue::from_serialize(value, device).map_err(|e| e.of(OP))?.of_records(OP)
     }
 
     /// As [`from_serialize`](Self::from_serialize), with the types of a schema in place of the inferred ones: see
@@ -155,19 +162,20 @@ impl StructuredTensor {
         schema: &JsonType,
         device: &Device,
     ) -> Result<Self> {
-        FieldValue::from_serialize_with_schema(value, schema, device)?.of_records()
+        const OP: &str = "StructuredTensor::from_serialize_with_schema";
+        FieldValue::from_serialize_with_schema(value, schema, device).map_err(|e| e.of(OP))?.of_records(OP)
     }
 }
 
 impl FieldValue {
     /// The records of a value that was serialized.
     #[track_caller]
-    fn of_records(self) -> Result<StructuredTensor> {
+    fn of_records(self, op: &'static str) -> Result<StructuredTensor> {
         match self {
             Self::Records(records) => Ok(records),
             Self::Tensor(t) => {
                 let what = format!("the value holds no records, but is a tensor of shape {}", t.shape_text());
-                Err(Error::argument(OP, what)).map_err(here())
+                Err(Error::argument(op, what))
             }
         }
     }

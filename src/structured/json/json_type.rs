@@ -30,6 +30,7 @@ pub enum JsonType {
     Record(Vec<(Arc<str>, JsonType)>),
 }
 
+/// Construction.
 impl JsonType {
     /// Lists of a type.
     pub fn list(of: impl Into<Self>) -> Self {

@@ -58,6 +58,7 @@ pub struct JsonLines<R> {
     misfits: Vec<Misfit>,
 }
 
+/// Files.
 impl JsonLines<File> {
     /// Reads a file.
     ///
@@ -67,7 +68,7 @@ impl JsonLines<File> {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let opened = File::open(path).map_err(|e| io_error(&format!("{} cannot be opened: {e}", path.display())));
-        Ok(Self::new(opened.map_err(here())?))
+        Ok(Self::new(opened.map_err(|e| e.of("JsonLines::open")).map_err(here())?))
     }
 }
 
@@ -76,6 +77,7 @@ fn io_error(what: &str) -> Error {
     Error::Io { op: OP, what: what.into(), location: caller() }
 }
 
+/// Options, and reading.
 impl<R: Read> JsonLines<R> {
     /// Reads from a reader, which needs no buffer of its own.
     pub fn new(reader: R) -> Self {
@@ -174,11 +176,17 @@ impl<R: Read> JsonLines<R> {
     #[track_caller]
     pub fn read(&mut self, device: &Device) -> Result<StructuredTensor> {
         let call = caller();
-        let mut column = self.column().map_err(here())?;
+        self.read_all(device).map_err(|e| e.of("read").at(call))
+    }
+
+    /// As [`read`](Self::read).
+    #[track_caller]
+    fn read_all(&mut self, device: &Device) -> Result<StructuredTensor> {
+        let mut column = self.column()?;
         let mut growth = Growth::new(OP, device.backend());
-        while self.next_batch(&mut column, &mut growth).map_err(|e| e.at(call))? {}
+        while self.next_batch(&mut column, &mut growth)? {}
         self.schema = JsonType::of(&column);
-        records(column, device).map_err(|e| e.at(call))
+        records(column, device)
     }
 
     /// Reads the lines in batches: each is a list of the records of one batch of text.
@@ -340,7 +348,7 @@ impl<R: Read> Iterator for Batches<'_, R> {
         if self.is_done {
             return None;
         }
-        let batch = self.batch().map_err(|e| e.at(self.call)).transpose();
+        let batch = self.batch().map_err(|e| e.of("batches").at(self.call)).transpose();
         self.is_done = !matches!(batch, Some(Ok(_)));
         batch
     }

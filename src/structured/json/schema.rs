@@ -3,6 +3,7 @@
 use super::json_type::JsonType;
 use crate::structured::{FieldValue, StructuredTensor};
 
+/// JSON and serde: schema.
 impl StructuredTensor {
     /// The type of the records, with the dtype of each field: a schema for
     /// [`from_serialize_with_schema`](Self::from_serialize_with_schema), and for
@@ -28,6 +29,7 @@ impl StructuredTensor {
     }
 }
 
+/// JSON and serde: schema.
 impl FieldValue {
     /// The type of the value, as [`StructuredTensor::schema`].
     ///

@@ -22,6 +22,7 @@ enum HostField {
     },
 }
 
+/// JSON and serde: reads.
 impl FieldValue {
     /// Reads the value as JSON: lists of the elements, records as objects. One wait.
     ///
@@ -62,6 +63,7 @@ impl FieldValue {
     }
 }
 
+/// JSON and serde: reads.
 impl StructuredTensor {
     /// Reads the records as JSON: an object per record, in lists for the dimensions. One wait.
     ///

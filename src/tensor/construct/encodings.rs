@@ -15,6 +15,7 @@ macro_rules! factories {
         $encoding:ident, $name:ident, $unchecked:ident $(, $nested:ident, $nested_unchecked:ident)?;
         $what:literal, $tf:literal, $errors:literal, $good:literal, $bad:literal;
     )*) => {$(
+        /// Construction from row encodings.
         impl Tensor {
             #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
             ///
@@ -63,6 +64,7 @@ macro_rules! factories {
             }
         }
 
+        /// Construction from row encodings.
         impl<T: Element> RaggedTensor<T> {
             #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
             ///
@@ -116,6 +118,7 @@ macro_rules! factories {
         }
 
         $(
+            /// Construction from row encodings.
             impl Tensor {
                 #[doc = concat!("The ragged tensor of `flat_values` under several levels, outermost first. \
                                  `tf.RaggedTensor.", stringify!($nested), "`.")]
@@ -173,6 +176,7 @@ macro_rules! factories {
                 }
             }
 
+            /// Construction from row encodings.
             impl<T: Element> RaggedTensor<T> {
                 #[doc = concat!("The ragged tensor of `flat_values` under several levels, outermost first. \
                                  `tf.RaggedTensor.", stringify!($nested), "`.")]

@@ -7,6 +7,7 @@ use crate::tensor::nrows::RowIds;
 use crate::tensor::partition::{Making, Trust};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
+/// Construction from row encodings: value rowids.
 impl Tensor {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`. TensorFlow:
     /// `tf.RaggedTensor.from_value_rowids`.
@@ -117,6 +118,7 @@ impl Tensor {
     }
 }
 
+/// Construction from row encodings: value rowids.
 impl<T: Element> RaggedTensor<T> {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`; the values are on the host or a
     /// tensor.

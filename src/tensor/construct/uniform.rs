@@ -7,6 +7,7 @@ use crate::tensor::nrows::UniformRows;
 use crate::tensor::partition::{Making, Trust};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
+/// Construction from row encodings: rows of one length.
 impl Tensor {
     /// The ragged tensor of `values` whose rows all have one length. TensorFlow:
     /// `tf.RaggedTensor.from_uniform_row_length`.
@@ -54,6 +55,7 @@ impl Tensor {
     }
 }
 
+/// Construction from row encodings: rows of one length.
 impl<T: Element> RaggedTensor<T> {
     /// The ragged tensor of `values` whose rows all have one length; the values are on the host or a tensor.
     /// TensorFlow: `tf.RaggedTensor.from_uniform_row_length`.

@@ -45,6 +45,7 @@ pub struct HostRows<T: Element> {
     values: Vec<T::Host>,
 }
 
+/// Rows and values.
 impl<T: Element> HostRows<T> {
     fn of(host: HostTensor) -> Self {
         let uniform = host.uniform_row_lengths;
@@ -161,6 +162,7 @@ pub struct HostRow<'a, T: Element> {
     at: usize,
 }
 
+/// Elements and values.
 impl<'a, T: Element> HostRow<'a, T> {
     /// All values of the row, in row-major order.
     ///
@@ -234,6 +236,7 @@ impl<T: Element> fmt::Debug for HostRow<'_, T> {
     }
 }
 
+/// Reads as rows.
 impl<T: Element> RaggedTensor<T> {
     /// Reads the tensor as rows of the outermost dimension, to iterate over: once for all rows, where
     /// [`RaggedTensor::row_to_vec`] reads once per row.

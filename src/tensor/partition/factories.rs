@@ -12,6 +12,7 @@ use crate::tensor::nrows::{RowIds, UniformRows};
 /// Defines the public factories, from their documentation and encoding.
 macro_rules! factories {
     ($($(#[$doc:meta])* $name:ident = $encoding:ident;)*) => {
+        /// Construction.
         impl RowPartition {
             $(
                 $(#[$doc])*
@@ -72,6 +73,7 @@ factories! {
     from_row_limits = Limits;
 }
 
+/// Construction.
 impl RowPartition {
     /// The partition of `nvals` values whose row `r` starts at value `row_starts[r]`. TensorFlow:
     /// `RowPartition.from_row_starts`.

@@ -59,6 +59,7 @@ impl RowPartition {
 /// Defines the public readers of the encodings.
 macro_rules! readers {
     ($($(#[$doc:meta])* $name:ident = $on:ident, $example:literal;)*) => {
+        /// Encodings.
         impl RowPartition {
             $(
                 $(#[$doc])*

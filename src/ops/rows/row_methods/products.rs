@@ -43,6 +43,7 @@ impl<'a, X: AsRef<Tensor>> From<Transposed<'a, X>> for RowFactor<'a> {
     }
 }
 
+/// Matrix products.
 impl Row {
     /// The matrix product with a row of the same call, or with a tensor that is the same for all rows.
     ///
@@ -105,6 +106,7 @@ impl Row {
     }
 }
 
+/// Matrix products.
 impl RowFactor<'_> {
     /// The product of a transposed row, as [`Row::matmul`].
     ///

@@ -45,6 +45,7 @@ impl SearchValues for &Row {
     }
 }
 
+/// Binary search.
 impl Row {
     /// The position in this sorted row at which each value would keep it sorted: the number of elements below the value,
     /// or, for [`right_of`](crate::opt::right_of)`(&values)`, not above it.
