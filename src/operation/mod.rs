@@ -1,8 +1,10 @@
 //! What is known of an operation: [`Operation`], which its declaration makes.
 
 mod argument;
+mod owner;
 
 pub use argument::{Argument, ArgumentKind};
+pub use owner::{Owner, Owners};
 
 /// An operation, as it is declared: what it is called here and elsewhere, what it takes, and where it is offered.
 ///
@@ -38,8 +40,8 @@ pub struct Operation {
     pub host_step: Option<&'static str>,
     /// Whether the operation has a gradient.
     pub gradient: Gradient,
-    /// Whether [`Row`](crate::Row) has the operation.
-    pub on_rows: OnRows,
+    /// The types that have the operation.
+    pub owners: Owners,
     /// The feature that has the operation; `None` if all builds have it.
     pub feature: Option<&'static str>,
 }
@@ -66,14 +68,4 @@ pub enum Gradient {
     Later,
     /// It has none, for this reason.
     None(&'static str),
-}
-
-/// Whether the operation is offered on one [`Row`](crate::Row).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OnRows {
-    /// It is, with axes counted in the row.
-    Yes,
-    /// It is not, for this reason.
-    No(&'static str),
 }

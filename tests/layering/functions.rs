@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use ragged::Operation;
-use ragged::operation::OnRows;
 
 use crate::source::{files, read, src};
 
@@ -53,11 +52,9 @@ fn declared() -> impl Iterator<Item = Function> {
         ["(", "<"].iter().all(|after| !by_hand.contains(&format!("    fn {}{after}", operation.name)))
     };
     ragged::operations().filter(is_made).flat_map(|operation| {
-        let owners = ["Tensor", "RaggedTensor", "Row"];
-        let is_offered = move |owner: &&str| *owner != "Row" || operation.on_rows == OnRows::Yes;
-        owners.into_iter().filter(is_offered).map(|owner| Function {
+        operation.owners.iter().map(|owner| Function {
             place: format!("operation of the family {:?}", operation.family),
-            owner: owner.to_owned(),
+            owner: owner.name().to_owned(),
             name: operation.name.to_owned(),
             // The macro adds the attribute. Methods by hand have documentation of their own.
             doc: format!("{}\n#[track_caller]", operation.doc),

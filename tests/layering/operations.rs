@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use ragged::operation::{Gradient, OnRows};
+use ragged::operation::{Gradient, Owner};
 use ragged::{Operation, operations};
 
 use crate::functions::{Function, functions};
@@ -20,17 +20,19 @@ fn is_operation(f: &Function) -> bool {
 
 #[test]
 fn every_operation_is_declared_once() {
-    let mut names = BTreeSet::new();
+    let mut methods = BTreeSet::new();
     for operation in operations() {
-        assert!(names.insert(operation.name), "two declarations of {}", operation.name);
+        for owner in operation.owners.iter().map(Owner::name) {
+            assert!(methods.insert((owner, operation.name)), "two declarations of {owner}::{}", operation.name);
+        }
     }
     let all = functions("ops").into_iter().chain(functions("tensor"));
     let missing: Vec<String> = all
-        .filter(|f| is_operation(f) && !names.contains(f.name.as_str()))
-        .map(|f| format!("{} ({})", f.name, f.place))
+        .filter(|f| is_operation(f) && !methods.contains(&(f.owner.as_str(), f.name.as_str())))
+        .map(|f| format!("{}::{} ({})", f.owner, f.name, f.place))
         .collect();
     assert!(missing.is_empty(), "declare with operations!:\n{}", missing.join("\n"));
-    assert!(names.len() > 290, "only {} operations", names.len());
+    assert!(methods.len() > 700, "only {} methods", methods.len());
 }
 
 #[test]
@@ -90,10 +92,7 @@ fn documentation_agrees_with_the_declaration() {
             Gradient::None(reason) => Some(reason),
             _ => None,
         });
-        let reasons = reasons.chain(match operation.on_rows {
-            OnRows::No(reason) => Some(reason),
-            _ => None,
-        });
+        let reasons = reasons.chain(Owner::ALL.into_iter().filter_map(|owner| operation.owners.reason_without(owner)));
         for reason in reasons {
             // The table continues a sentence with it.
             if reason.is_empty() || reason.ends_with('.') {
@@ -141,18 +140,15 @@ fn row(operation: &Operation) -> String {
         (None, Some(when)) => format!("device; may wait {when}"),
         (None, None) => "device".to_owned(),
     };
-    let rows = if operation.on_rows == OnRows::Yes { "yes" } else { "–" };
+    let rows = if operation.owners.contains(Owner::Row) { "yes" } else { "–" };
     let gradient = match operation.gradient {
         Gradient::None(reason) => format!("none: {reason}"),
         _ => "later".to_owned(),
     };
-    let of = if TYPED.contains(&operation.name) { "RaggedTensor" } else { "Tensor" };
+    let of = operation.owners.iter().next().expect("a type that has the operation").name();
     let names = [operation.tensorflow, operation.awkward, operation.polars].map(name).join(" | ");
     format!("| [`{0}`]({of}::{0}) | {names} | {device} | {rows} | {gradient} |\n", operation.name)
 }
-
-/// Operations that [`ragged::Tensor`] does not have, since they need an element type.
-const TYPED: [&str; 4] = ["from_nested", "dense", "from_ndarray", "scalar_mul"];
 
 fn table() -> String {
     let mut out = String::new();

@@ -14,7 +14,7 @@ operations! {
     polars "pl.Series";
     gradient none "it takes no tensor";
     tensor hand;
-    typed hand;
+    typed none "the value determines the dtype";
     row none "it makes a tensor";
 
     /// The ragged tensor of nested vectors, slices and arrays.
@@ -23,7 +23,7 @@ operations! {
     awkward "ak.Array";
     polars "pl.Series";
     gradient none "it takes no tensor";
-    tensor hand;
+    tensor none "the element type is that of the rows";
     typed hand;
     row none "it makes a tensor";
 
@@ -33,7 +33,7 @@ operations! {
     awkward "ak.from_numpy";
     polars "pl.Series";
     gradient none "it takes no tensor";
-    tensor hand;
+    tensor none "the element type is that of the values";
     typed hand;
     row none "it makes a tensor";
 
@@ -44,7 +44,7 @@ operations! {
     polars "pl.from_numpy";
     gradient none "it takes no tensor";
     feature "ndarray";
-    tensor hand;
+    tensor none "the element type is that of the array";
     typed hand;
     row none "it makes a tensor";
 
@@ -125,7 +125,7 @@ operations! {
     fn from_row_partitions(flat_values: &impl AsRef<Tensor>, partitions: &[RowPartition]) -> T;
     gradient later;
     tensor hand;
-    typed hand;
+    typed none "`try_from` converts the result";
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` in rows between consecutive splits, without checks of the splits.
@@ -205,7 +205,7 @@ operations! {
     tensorflow "tf.RaggedTensor.from_sparse";
     gradient later;
     tensor hand;
-    typed hand;
+    typed none "`try_from` converts the result";
     row none "it makes a tensor";
 
     /// The dense tensor of a buffer of the program's own wgpu device.
@@ -260,7 +260,7 @@ operations! {
     tensorflow "tf.math.scalar_mul";
     polars "Expr.mul";
     gradient later;
-    tensor hand;
+    tensor none "`multiply` does the same";
     typed hand;
     row none "`multiply` does the same";
 
@@ -278,7 +278,7 @@ operations! {
     tensorflow "tf.ragged.map_flat_values";
     gradient later;
     tensor hand;
-    typed hand;
+    typed none "the tensors may have several element types";
     row none "flat values span rows";
 
     /// A function of elements that is written in WGSL and in Rust, of each element.
@@ -304,7 +304,7 @@ operations! {
     tensorflow "tf.map_fn";
     gradient later;
     tensor hand;
-    typed hand;
+    typed none "the tensors may have several element types";
     row none "rows of rows are not supported";
 }
 
@@ -344,7 +344,7 @@ operations! {
     tensorflow "tf.ragged.cross";
     gradient none "strings";
     tensor hand;
-    typed hand;
+    typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
 
     /// The crosses of the features of each row, as hash buckets.
@@ -352,6 +352,6 @@ operations! {
     tensorflow "tf.ragged.cross_hashed";
     gradient none "integers";
     tensor hand;
-    typed hand;
+    typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
 }

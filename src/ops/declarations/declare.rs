@@ -27,6 +27,9 @@
 //! The result is the element type of a tensor; several of them in parentheses or, for a list of tensors, one in brackets;
 //! `Tensor` is a tensor whose dtype the call determines. A path is written in parentheses: `(T::Mean)`.
 //!
+//! Beside `on RaggedTensor<…>`, `on SparseTensor` (or another [`Owner`](crate::operation::Owner)) declares operations of
+//! that type, whose methods are written by hand; these have no lines `tensor`, `typed` and `row`.
+//!
 //! Lines after the header, in this order, each optional but for `gradient`:
 //!
 //! | line | meaning |
@@ -38,14 +41,14 @@
 //! | `gradient later;` or `gradient none "integers";` | gradient, or why there is none |
 //! | `feature "regex";` | the feature that has the operation |
 //! | `tensor hand;` `typed hand;` `row hand;` | the method of that type is written by hand |
-//! | `row none "the number of rows changes";` | why a row does not have it |
+//! | `tensor none "…";` `typed none "…";` `row none "the number of rows changes";` | why that type does not have it |
 //! | `row vector;` | it is computed along the innermost axis, so that a row that is a scalar is an error |
 
 /// Declares operations: see the [module](self).
 macro_rules! operations {
     (
         $(#[doc = $topic:literal])+
-        const $list:ident: family $family:literal on RaggedTensor<$elem:ty> $(where $elem_param:ident: $elem_bound:path)?;
+        const $list:ident: family $family:literal on $owner:ident $(<$elem:ty>)? $(where $elem_param:ident: $elem_bound:path)?;
         $(
             $(#[doc = $doc:expr])+
             fn $name:ident $(<$lt:lifetime>)? (
@@ -60,39 +63,45 @@ macro_rules! operations {
             $(host $host:literal;)?
             gradient $gradient:ident $($no_gradient:literal)?;
             $(feature $feature:literal;)?
-            $(tensor $tensor:ident;)?
-            $(typed $typed:ident;)?
+            $(tensor $tensor:ident $($no_tensor:literal)?;)?
+            $(typed $typed:ident $($no_typed:literal)?;)?
             $(row $row:ident $($no_row:literal)?;)?
         )+
     ) => {
-        $(#[doc = $topic])+
-        impl $crate::tensor::Tensor {$(
-            $crate::ops::operations! {
-                @tensor [$($tensor)?] [$($doc),+] [$($($alias)+)?] [$($tensorflow)?] [$($awkward)?] [$($polars)?] [$($feature)?]
-                $name [$($lt)?] [$($this)?] [$(($arg, $arg_type, [$($class)?]))*] $result
-            }
-        )+}
+        $crate::ops::operations! { @block $owner
+            $(#[doc = $topic])+
+            impl $crate::tensor::Tensor {$(
+                $crate::ops::operations! {
+                    @tensor [$($tensor)?] [$($doc),+] [$($($alias)+)?] [$($tensorflow)?] [$($awkward)?] [$($polars)?] [$($feature)?]
+                    $name [$($lt)?] [$($this)?] [$(($arg, $arg_type, [$($class)?]))*] $result
+                }
+            )+}
+        }
 
-        $(#[doc = $topic])+
-        impl $(<$elem_param: $elem_bound>)? $crate::tensor::RaggedTensor<$elem> {$(
-            $crate::ops::operations! {
-                @typed [$($typed)?] [$($doc),+] [$($($alias)+)?] [$($tensorflow)?] [$($awkward)?] [$($polars)?] [$($feature)?]
-                $name [$($lt)?] [$($this)?] [$(($arg, $arg_type, [$($class)?]))*] $result [$($param: $bound)?]
-            }
-        )+}
+        $crate::ops::operations! { @block $owner
+            $(#[doc = $topic])+
+            impl $(<$elem_param: $elem_bound>)? $crate::tensor::RaggedTensor<$($elem)?> {$(
+                $crate::ops::operations! {
+                    @typed [$($typed)?] [$($doc),+] [$($($alias)+)?] [$($tensorflow)?] [$($awkward)?] [$($polars)?] [$($feature)?]
+                    $name [$($lt)?] [$($this)?] [$(($arg, $arg_type, [$($class)?]))*] $result [$($param: $bound)?]
+                }
+            )+}
+        }
 
-        $(#[doc = $topic])+
-        impl $crate::ops::Row {$(
-            $crate::ops::operations! {
-                @row [$($row)?] [$($doc),+] [$($($alias)+)?] [$($tensorflow)?] [$($awkward)?] [$($polars)?] [$($feature)?]
-                $name [$($lt)?] [$(($arg, $arg_type, [$($class)?]))*] $result
-            }
-        )+}
+        $crate::ops::operations! { @block $owner
+            $(#[doc = $topic])+
+            impl $crate::ops::Row {$(
+                $crate::ops::operations! {
+                    @row [$($row)?] [$($doc),+] [$($($alias)+)?] [$($tensorflow)?] [$($awkward)?] [$($polars)?] [$($feature)?]
+                    $name [$($lt)?] [$(($arg, $arg_type, [$($class)?]))*] $result
+                }
+            )+}
+        }
 
         /// The operations of this declaration.
         pub(crate) const $list: &[$crate::operation::Operation] = {
             #[allow(dead_code, reason = "each operation of a family may have a bound of its own")]
-            const OF_FAMILY: &str = $crate::ops::operations!(@elements_of_family [$($elem_bound)?] $elem);
+            const OF_FAMILY: &str = $crate::ops::operations!(@elements_of_family [$($elem_bound)?] $($elem)?);
             &[$(
             $(#[cfg(feature = $feature)])?
             $crate::operation::Operation {
@@ -116,15 +125,23 @@ macro_rules! operations {
                 waits: $crate::ops::operations!(@option $($waits)?),
                 host_step: $crate::ops::operations!(@option $($host)?),
                 gradient: $crate::ops::operations!(@gradient $gradient $($no_gradient)?),
-                on_rows: $crate::ops::operations!(@on_rows $($row $($no_row)?)?),
+                owners: $crate::ops::operations! {
+                    @owners $owner
+                    [$($tensor $($no_tensor)?)?] [$($typed $($no_typed)?)?] [$($row $($no_row)?)?]
+                },
                 feature: $crate::ops::operations!(@option $($feature)?),
             }
         ),+]
         };
     };
 
+    // The methods of the three types of tensors. Methods of other types are written by hand.
+    (@block RaggedTensor $($block:tt)*) => { $($block)* };
+    (@block $owner:ident $($block:tt)*) => {};
+
     // The method of a tensor.
     (@tensor [hand] $($rest:tt)*) => {};
+    (@tensor [none] $($rest:tt)*) => {};
     (
         @tensor [] [$($doc:expr),+] [$($alias:literal)*] [$($tensorflow:expr)?] [$($awkward:literal)?]
         [$($polars:literal)?] [$($feature:literal)?]
@@ -148,6 +165,7 @@ macro_rules! operations {
 
     // The method of a typed tensor.
     (@typed [hand] $($rest:tt)*) => {};
+    (@typed [none] $($rest:tt)*) => {};
     (
         @typed [] [$($doc:expr),+] [$($alias:literal)*] [$($tensorflow:expr)?] [$($awkward:literal)?]
         [$($polars:literal)?] [$($feature:literal)?]
@@ -275,13 +293,23 @@ macro_rules! operations {
     (@elements [$bound:path] $of_family:ident) => { stringify!($bound) };
     (@elements [] $of_family:ident) => { $of_family };
     (@elements_of_family [$bound:path] $elem:ty) => { stringify!($bound) };
+    (@elements_of_family []) => { "Element" };
     (@elements_of_family [] $elem:ty) => { stringify!($elem) };
     (@gradient later) => { $crate::operation::Gradient::Later };
     (@gradient none $why:literal) => { $crate::operation::Gradient::None($why) };
-    (@on_rows) => { $crate::operation::OnRows::Yes };
-    (@on_rows hand) => { $crate::operation::OnRows::Yes };
-    (@on_rows vector) => { $crate::operation::OnRows::Yes };
-    (@on_rows none $why:literal) => { $crate::operation::OnRows::No($why) };
+    (@owners RaggedTensor $tensor:tt $typed:tt $row:tt) => {{
+        let owners = $crate::operation::Owners::NONE;
+        let owners = $crate::ops::operations!(@owner owners Tensor $tensor);
+        let owners = $crate::ops::operations!(@owner owners RaggedTensor $typed);
+        $crate::ops::operations!(@owner owners Row $row)
+    }};
+    (@owners $owner:ident [] [] []) => {
+        $crate::operation::Owners::NONE.with($crate::operation::Owner::$owner)
+    };
+    (@owner $owners:ident $owner:ident [none $why:literal]) => {
+        $owners.without($crate::operation::Owner::$owner, $why)
+    };
+    (@owner $owners:ident $owner:ident [$($by:ident)?]) => { $owners.with($crate::operation::Owner::$owner) };
 }
 
 pub(crate) use operations;
