@@ -6,10 +6,11 @@ use crate::tensor::Tensor;
 
 /// Concatenation.
 impl LodTensor {
-    /// Joins the sequences of the last level: sequence `i` of the result consists of sequence `i` of each tensor, in the
-    /// order of the tensors. Paddle: `sequence_concat`.
+    /// Joins the sequences of the last level: sequence `i` of the result consists of sequence `i` of each tensor, in
+    /// the order of the tensors. Paddle: `sequence_concat`.
     ///
-    /// The levels above the last must be equal. Any dtype. Costs as [`Tensor::concat`] along a ragged axis. Never waits.
+    /// The levels above the last must be equal. Any dtype. Costs as [`Tensor::concat`] along a ragged axis. Never
+    /// waits.
     ///
     /// # Errors
     /// An empty list; a tensor without levels; different numbers of levels or sequences, dtypes, devices or inner

@@ -11,9 +11,9 @@ impl LodTensor {
     /// The tensor of the rows of `data` with these levels, outermost first: for each level the lengths of its
     /// sequences. Paddle: `create_lod_tensor(data, recursive_seq_lens)`.
     ///
-    /// The lengths of a level add up to the number of sequences of the next level, those of the last level to the number
-    /// of rows. Without levels the result is the data. A level is a list on the host or a vector on the device. Lists
-    /// are checked here; what only the device sees is checked there, without a wait.
+    /// The lengths of a level add up to the number of sequences of the next level, those of the last level to the
+    /// number of rows. Without levels the result is the data. A level is a list on the host or a vector on the device.
+    /// Lists are checked here; what only the device sees is checked there, without a wait.
     ///
     /// # Errors
     /// A scalar as data; lengths that are negative or that do not add up; a list without lengths, as in Paddle (a

@@ -27,12 +27,17 @@ pub(super) fn dense_size(op: &'static str, size: impl Integer) -> Result<u64> {
 impl SparseTensor {
     /// Assembles a sparse tensor from `indices`, integers of shape `[n, rank]`, and `values` of shape `[n]`.
     ///
-    /// Indices of any integer dtype become i64; those that are i64 are neither computed nor copied.
+    /// Entry `i` has the coordinates `indices[i]` and the value `values[i]`. Entries may have any order, and several
+    /// may have equal coordinates; without entries all elements are absent. The dtype is that of the values, and is
+    /// any. Indices of any integer dtype become i64; those that are i64 are neither computed nor copied.
     ///
     /// # Errors
     /// Other shapes or dtypes; parts on different devices; a size that is negative, or 2^63 - 1 or more. At the read of
     /// what an operation gives: coordinates that are negative or beyond the dense shape; as many values as the device
     /// finds, but another number of indices.
+    ///
+    /// # Cost
+    /// A check of the coordinates, which runs with the first operation that reads them. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, SparseTensor};
@@ -100,9 +105,15 @@ impl SparseTensor {
 
     /// Uploads a sparse tensor: coordinates and a value for each entry, in any order.
     ///
+    /// Several entries may have equal coordinates; without entries all elements are absent. The dtype is that of the
+    /// values, and is any.
+    ///
     /// # Errors
-    /// Different numbers of coordinates and values; a size of 2^63 - 1 or more; coordinates that are negative or beyond the
-    /// dense shape; more than the device can hold.
+    /// Different numbers of coordinates and values; a size of 2^63 - 1 or more; coordinates that are negative or beyond
+    /// the dense shape; more than the device can hold; a dtype that it lacks.
+    ///
+    /// # Cost
+    /// A pass over the coordinates on the host, and the upload of both. No wait.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};

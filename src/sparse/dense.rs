@@ -73,14 +73,15 @@ impl SparseTensor {
 
     /// The sum of this tensor and a dense one of the same shape and dtype; dense.
     ///
-    /// Elements without an entry are those of `dense`, bit for bit. Integers wrap.
+    /// Elements without an entry are those of `dense`, bit for bit. Integers wrap; NaN propagates.
     ///
     /// # Errors
-    /// Another shape, at the read where only the device knows the number of rows; another dtype or device; bools or byte
-    /// strings; further as [`to_dense`](Self::to_dense).
+    /// Another shape, at the read where only the device knows the number of rows; another dtype or device; bools or
+    /// byte strings; a dense shape of 2^32 - 1 elements or more. At the read: coordinates outside of the dense shape,
+    /// repeated, or not in row-major order.
     ///
     /// # Cost
-    /// That of [`to_dense`](Self::to_dense). No wait.
+    /// One map over the values, and one over the result, each of whose elements searches for its entry. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, SparseTensor};
@@ -207,11 +208,12 @@ impl Tensor {
     /// The result has its dtype.
     ///
     /// # Errors
-    /// Coordinates that are no integers, or of another shape; a `default` of another dtype; further as
-    /// [`SparseTensor::to_dense`].
+    /// Coordinates that are no integers, or of another shape; values of another number or on another device; a
+    /// `default` of another dtype; a negative size; a shape of 2^32 - 1 elements or more. At the read: coordinates
+    /// outside of the shape, repeated, or not in row-major order.
     ///
     /// # Cost
-    /// That of [`SparseTensor::to_dense`].
+    /// One map over the values, and one over the result, each of whose elements searches for its value. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -15,7 +15,9 @@ use crate::tensor::{Tensor, Values};
 
 /// Identity matrices.
 impl SparseTensor {
-    /// The matrix of `rows` by `columns` with ones on the diagonal, of any numeric dtype.
+    /// The matrix of `rows` by `columns` with ones on the diagonal.
+    ///
+    /// Its entries, one for each row or column of the shorter side, are in row-major order. Any numeric dtype.
     ///
     /// # Errors
     /// A size that is negative, or 2^63 - 1 or more; bools or byte strings; a diagonal of 2^32 - 1 entries or more.

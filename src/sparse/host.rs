@@ -29,7 +29,9 @@ pub struct HostSparseTensor {
 
 /// Entries, and their upload.
 impl HostSparseTensor {
-    /// The coordinates of each entry, in the order of the values.
+    /// The coordinates of each entry, in the order of the values: a slice with an index per dimension.
+    ///
+    /// An entry whose coordinates are missing in `indices` has an empty slice. Copies nothing.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -45,9 +47,11 @@ impl HostSparseTensor {
 
     /// Uploads the tensor to a device.
     ///
+    /// Entries may have any order, and several may have equal coordinates. The dtype is that of the values.
+    ///
     /// # Errors
-    /// Other than one coordinate per dimension of each entry; a size of 2^63 - 1 or more; more than the device can hold; a
-    /// dtype that it lacks. At the read of what an operation gives: coordinates outside of the dense shape.
+    /// Other than one coordinate per dimension of each entry; a size of 2^63 - 1 or more; more than the device can
+    /// hold; a dtype that it lacks. At the read of what an operation gives: coordinates outside of the dense shape.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -81,7 +85,9 @@ impl HostSparseTensor {
 
 /// Reads, and copies on other devices.
 impl SparseTensor {
-    /// Reads the coordinates and the values: evaluates pending work in one submission, and waits once, as
+    /// Reads the coordinates and the values into host memory.
+    ///
+    /// Entries keep their order. Evaluates pending work in one submission, and waits once, as
     /// [`to_host`](crate::to_host).
     ///
     /// # Errors
@@ -101,13 +107,14 @@ impl SparseTensor {
         Ok(HostSparseTensor::of(self.dense_shape.clone(), read))
     }
 
-    /// Reads the coordinates and the values without blocking; see [`SparseTensor::to_host`].
+    /// Reads the coordinates and the values into host memory without blocking: [`SparseTensor::to_host`] as a future.
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
     /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`SparseTensor::to_host`].
+    /// Coordinates outside of the dense shape, and other device-side checks that the entries depend on: the first that
+    /// fails; a lost device; more memory than is available.
     ///
     /// ```
     /// use ragged::{Device, HostValues, SparseTensor};

@@ -22,8 +22,8 @@ impl SparseTensor {
     /// At the read: coordinates outside of the dense shape.
     ///
     /// # Cost
-    /// A rank bitmap over the entries, and a compaction of coordinates and values. No wait: the number of entries of the
-    /// result is known on the device only.
+    /// A rank bitmap over the entries, and a compaction of coordinates and values. No wait: the number of entries of
+    /// the result is known on the device only.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, SparseTensor};

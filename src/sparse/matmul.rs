@@ -20,8 +20,9 @@ impl SparseTensor {
     ///
     /// Same dtype; integers wrap. Entries with equal coordinates add up. Each row of the result is the sum of the
     /// scaled rows of `dense` in the order of the entries, in the canonical order of row reductions, without fused
-    /// multiply-add: the same bits on every backend. Absent elements do not count, so that a NaN in `dense`
-    /// affects only rows with an entry for its row; rows without entries give 0. [`transpose`](Self::transpose) gives the transposed sparse matrix.
+    /// multiply-add: the same bits on every backend. Absent elements do not count, so that a NaN in `dense` affects
+    /// only rows with an entry for its row; rows without entries give 0. [`transpose`](Self::transpose) gives the
+    /// transposed sparse matrix.
     ///
     /// # Errors
     /// A rank other than 2; matrices that do not fit; a ragged matrix; different dtypes or devices; bools or byte

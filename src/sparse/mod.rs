@@ -95,6 +95,9 @@ enum Order {
 impl SparseTensor {
     /// The coordinates of the values: i64, `[n, rank]`.
     ///
+    /// Row `i` has the coordinates of entry `i`, in the order of the entries. No pass, no wait. Reads of this part
+    /// check nothing; those of [`SparseTensor::to_host`] check the coordinates.
+    ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
     /// let sparse = RaggedTensor::from_nested([vec![5, 6], vec![7]], &Device::cpu())?.to_sparse()?;
@@ -104,7 +107,9 @@ impl SparseTensor {
     pub fn indices(&self) -> &Tensor {
         &self.indices
     }
-    /// The values: `[n]`.
+    /// The values of the entries: `[n]`, of the dtype of the tensor.
+    ///
+    /// In the order of the entries. No pass, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -115,7 +120,9 @@ impl SparseTensor {
     pub fn values(&self) -> &Tensor {
         &self.values
     }
-    /// The shape of the equivalent dense tensor.
+    /// The shape of the equivalent dense tensor: a size for each dimension.
+    ///
+    /// Known on the host: no pass, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -126,7 +133,9 @@ impl SparseTensor {
     pub fn dense_shape(&self) -> &[u64] {
         &self.dense_shape
     }
-    /// Number of dimensions.
+    /// Number of dimensions: coordinates per entry.
+    ///
+    /// Known on the host: no pass, no wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -137,7 +146,9 @@ impl SparseTensor {
     pub fn rank(&self) -> usize {
         self.dense_shape.len()
     }
-    /// The element type.
+    /// The element type: that of the values.
+    ///
+    /// Known on the host: no pass, no wait.
     ///
     /// ```
     /// use ragged::{DType, Device, RaggedTensor};

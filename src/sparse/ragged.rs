@@ -71,12 +71,13 @@ impl Tensor {
 
     /// The ragged tensor of the values of a sparse tensor, each row filled from its start.
     ///
-    /// The same as [`SparseTensor::to_ragged`], under TensorFlow's name. The dimensions are those of the sparse tensor, all
-    /// but the first ragged; a vector gives its values, dense. The dtype stays, and is any. A row without entries is empty.
+    /// The same as [`SparseTensor::to_ragged`], under TensorFlow's name. The dimensions are those of the sparse tensor,
+    /// all but the first ragged; a vector gives its values, dense. The dtype stays, and is any. A row without entries
+    /// is empty.
     ///
     /// # Errors
-    /// A scalar; 2^32 - 1 rows or more. At the read: coordinates outside of the dense shape or not in row-major order; rows
-    /// whose columns, the coordinates of the last dimension, are not 0, 1, 2, …
+    /// A scalar; 2^32 - 1 rows or more. At the read: coordinates outside of the dense shape or not in row-major order;
+    /// rows whose columns, the coordinates of the last dimension, are not 0, 1, 2, …
     ///
     /// # Cost
     /// One search per row of each dimension but the last, and the checks. No wait.
@@ -107,15 +108,15 @@ const MOST_ROWS: u32 = u32::MAX - 3;
 impl SparseTensor {
     /// The ragged tensor of the values, each row filled from its start.
     ///
-    /// A matrix gives as many rows as the dense shape, empty ones included. Dimensions between the first and the last are
-    /// ragged too: a row has as many elements as its last entry needs. So [`to_sparse`](Tensor::to_sparse) of a ragged
-    /// tensor gives it back, but for empty rows at the ends of rows. A vector gives its values, dense. Values keep their
-    /// order. The dtype stays, and is any.
+    /// A matrix gives as many rows as the dense shape, empty ones included. Dimensions between the first and the last
+    /// are ragged too: a row has as many elements as its last entry needs. So [`to_sparse`](Tensor::to_sparse) of a
+    /// ragged tensor gives it back, but for empty rows at the ends of rows. A vector gives its values, dense. Values
+    /// keep their order. The dtype stays, and is any.
     ///
     /// # Errors
-    /// A scalar; 2^32 - 1 rows or more. At the read: coordinates outside of the dense shape or not in row-major order; rows
-    /// whose columns, the coordinates of the last dimension, are not 0, 1, 2, … ([`values_by_row`](Self::values_by_row)
-    /// takes any columns).
+    /// A scalar; 2^32 - 1 rows or more. At the read: coordinates outside of the dense shape or not in row-major order;
+    /// rows whose columns, the coordinates of the last dimension, are not 0, 1, 2, …
+    /// ([`values_by_row`](Self::values_by_row) takes any columns).
     ///
     /// # Cost
     /// One search per row of each dimension but the last, and the checks. No wait.
@@ -217,8 +218,8 @@ impl SparseTensor {
         self.entries_by_row(op, &row, &rows, &conditions)
     }
 
-    /// The partition of the entries into `rows` rows, where `row` is that of the entry `Index`. It is valid for rows that
-    /// do not ascend too, which fail a condition at the read.
+    /// The partition of the entries into `rows` rows, where `row` is that of the entry `Index`. It is valid for rows
+    /// that do not ascend too, which fail a condition at the read.
     #[track_caller]
     fn entries_by_row(&self, op: &'static str, row: &Expr, rows: &Extent, conditions: &[Node]) -> Result<RowPartition> {
         let (backend, count) = (self.backend(), self.count());

@@ -13,8 +13,8 @@ impl SparseTensor {
     /// The part of the tensor that begins at `start` and has `size` elements along each dimension, or fewer where the
     /// dense shape ends.
     ///
-    /// Coordinates are relative to `start`. Entries keep their order. A `start` beyond the dense shape gives a dimension
-    /// of size 0.
+    /// Coordinates are relative to `start`. Entries keep their order. A `start` beyond the dense shape gives a
+    /// dimension of size 0.
     ///
     /// # Errors
     /// A negative number; another number of dimensions. At the read: coordinates outside of the dense shape.

@@ -8,8 +8,8 @@ use crate::graph::backend::{BackendRef, Part, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
 
-/// The value of a size: known to the host, or read from the device, with a wait. A size that was read is known from then
-/// on.
+/// The value of a size: known to the host, or read from the device, with a wait. A size that was read is known from
+/// then on.
 pub(super) async fn read_size(size: &Extent, backend: &BackendRef, wait: Wait) -> Result<u32> {
     match size.count(backend) {
         Count::Known(n) => Ok(n),

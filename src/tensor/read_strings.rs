@@ -10,8 +10,8 @@ use crate::error::{Error, Result, here, quoted};
 impl RaggedTensor<Str> {
     /// Reads the flat strings, row-major, as UTF-8 text. Waits once for pending work.
     ///
-    /// [`to_vec`](Self::to_vec) gives the bytes, [`to_strings_lossy`](Self::to_strings_lossy) replaces invalid ones, and
-    /// [`to_nested_vec`](Self::to_nested_vec) reads rows: `x.to_nested_vec::<Vec<Vec<String>>>()`.
+    /// [`to_vec`](Self::to_vec) gives the bytes, [`to_strings_lossy`](Self::to_strings_lossy) replaces invalid ones,
+    /// and [`to_nested_vec`](Self::to_nested_vec) reads rows: `x.to_nested_vec::<Vec<Vec<String>>>()`.
     ///
     /// # Errors
     /// A string that is not valid UTF-8, with its position; the first failed device-side check; a lost device; more

@@ -31,7 +31,10 @@ impl StructuredTensor {
 
 /// JSON and serde: schema.
 impl FieldValue {
-    /// The type of the value, as [`StructuredTensor::schema`].
+    /// The type of the value, with its dtype or with those of its fields.
+    ///
+    /// Each dimension is a list, uniform or ragged. A schema for
+    /// [`from_serialize_with_schema`](Self::from_serialize_with_schema). Reads nothing.
     ///
     /// ```
     /// use ragged::{Device, FieldValue, RaggedTensor};

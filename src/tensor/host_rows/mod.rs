@@ -243,7 +243,8 @@ impl<T: Element> RaggedTensor<T> {
     ///
     /// `for row in x.rows()?` gives vectors, and `for row in &x.rows()?` slices, without a copy. A row of a tensor of
     /// higher rank has the values of all its lists; see [`HostRows::outer_iter`]. Waits like
-    /// [`Tensor::to_host`](crate::Tensor::to_host), and holds one copy, as it does. TensorFlow: iteration over a tensor.
+    /// [`Tensor::to_host`](crate::Tensor::to_host), and holds one copy, as it does. TensorFlow: iteration over a
+    /// tensor.
     ///
     /// # Errors
     /// A scalar; the first failed device-side check; a lost device; more memory than is available, or than the device's
