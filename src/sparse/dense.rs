@@ -225,7 +225,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow 1: `tf.sparse_to_dense`.
+    /// TensorFlow: `tf.compat.v1.sparse_to_dense`.
     #[track_caller]
     pub fn sparse_to_dense<'a, I: Integer>(
         &self,

@@ -78,7 +78,7 @@ pub const OTHERS: &[(&str, Misuse)] = &[
         let square = ElementFunction::new("square_", "fn square_(x: f32) -> f32 { return x * x; }", |x: f32| x * x)?;
         no(s.words.map_elements(&square))
     }),
-    ("ElementFunction", |_| no(ElementFunction::new("f", "fn f(x: f32) -> f32 { return y; }", |x: f32| x))),
+    ("ElementFunction::new", |_| no(ElementFunction::new("f", "fn f(x: f32) -> f32 { return y; }", |x: f32| x))),
     ("check of an ElementFunction", |s| {
         let other = ElementFunction::new("other_", "fn other_(x: f32) -> f32 { return x; }", |x: f32| x + 1.0)?;
         no(other.check(&s.device))

@@ -14,6 +14,7 @@ mod growth;
 mod layers;
 mod manifests;
 mod operations;
+mod other_types;
 mod paths;
 mod plan_definitions;
 mod sizes;

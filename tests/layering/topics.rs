@@ -8,7 +8,7 @@ use crate::source::{files, read, src};
 /// The names that the crate exports: those of `pub use` in the files of the root.
 fn exported() -> BTreeSet<String> {
     let mut out = BTreeSet::new();
-    for file in ["lib.rs", "arguments.rs", "opt.rs", "operation/mod.rs"] {
+    for file in ["lib.rs", "arguments.rs", "iter.rs", "opt.rs", "operation/mod.rs"] {
         for declaration in read(&src().join(file)).split(';') {
             let Some((_, path)) = declaration.split_once("pub use ") else { continue };
             out.extend(path.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned));

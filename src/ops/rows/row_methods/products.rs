@@ -13,7 +13,8 @@ const OP: &str = "matmul";
 /// Options that are known at run time only:
 ///
 /// ```
-/// use ragged::arguments::{RowFactor, RowOperand};
+/// use ragged::arguments::RowOperand;
+/// use ragged::opt::RowFactor;
 /// assert!(RowFactor::from(RowOperand::from(3.0)).transposed(true).transposed);
 /// ```
 #[derive(Debug, Clone)]

@@ -8,7 +8,8 @@ use crate::setters::setters;
 /// side.
 ///
 /// ```
-/// use ragged::arguments::{RowOperand, RowSought};
+/// use ragged::arguments::RowOperand;
+/// use ragged::opt::RowSought;
 /// assert!(!RowSought::from(RowOperand::from(3.0)).right);
 /// assert!(RowSought::from(RowOperand::from(3.0)).right(true).right);
 /// ```
