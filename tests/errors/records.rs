@@ -21,12 +21,21 @@ pub const SHAPES: &[(&str, Misuse)] = &[
     ("from_row_partitions", |s| no(Tensor::from_row_partitions(&s.dense, s.x.partitions()))),
     ("RaggedShape::from_lengths", |s| no(RaggedShape::from_lengths(&[Lengths::from(-1)], &s.device))),
     ("from_lengths of rows", |s| no(RaggedShape::from_lengths(&[2.into(), [2, -1].into()], &s.device))),
-    ("is_uniform", |s| no(s.x.ragged_shape().is_uniform(7))),
-    ("with_ragged_rank", |s| no(s.x.ragged_shape().with_ragged_rank(0))),
-    ("slice of a shape", |s| no(s.x.ragged_shape().slice(1..))),
-    ("broadcast", |s| no(s.x.ragged_shape().broadcast(s.other_rows.ragged_shape()))),
-    ("equals", |s| no(s.x.ragged_shape().equals(s.x.to_device(&Device::cpu_unfused())?.ragged_shape()))),
-    ("offsets_in_rows", |s| no(s.x.partitions()[0].offsets_in_rows(&Device::cpu_unfused()))),
+    ("RaggedShape::is_uniform", |s| no(s.x.ragged_shape().is_uniform(7))),
+    ("RaggedShape::with_ragged_rank", |s| no(s.x.ragged_shape().with_ragged_rank(0))),
+    ("RaggedShape::slice", |s| no(s.x.ragged_shape().slice(1..))),
+    ("RaggedShape::broadcast", |s| no(s.x.ragged_shape().broadcast(s.other_rows.ragged_shape()))),
+    ("RaggedShape::equals", |s| no(s.x.ragged_shape().equals(s.x.to_device(&Device::cpu_unfused())?.ragged_shape()))),
+    ("RowPartition::offsets_in_rows", |s| no(s.x.partitions()[0].offsets_in_rows(&Device::cpu_unfused()))),
+    ("RaggedShape::size", |s| no(s.x.ragged_shape().size(1))),
+    ("RowPartition::row_splits", |s| no(s.x.partitions()[0].row_splits(&Device::cpu_unfused()))),
+    ("RowPartition::row_lengths", |s| no(s.x.partitions()[0].row_lengths(&Device::cpu_unfused()))),
+    ("RowPartition::row_starts", |s| no(s.x.partitions()[0].row_starts(&Device::cpu_unfused()))),
+    ("RowPartition::row_limits", |s| no(s.x.partitions()[0].row_limits(&Device::cpu_unfused()))),
+    ("RowPartition::value_rowids", |s| no(s.x.partitions()[0].value_rowids(&Device::cpu_unfused()))),
+    ("RowPartition::equals", |s| {
+        no(s.x.partitions()[0].equals(&s.x.to_device(&Device::cpu_unfused())?.partitions()[0]))
+    }),
     ("broadcast_like", |s| no(s.x.broadcast_like(&s.other_rows))),
     ("RowPartition::from_row_starts", |s| no(RowPartition::from_row_starts([1, 0], 2, &s.device))),
     ("RowPartition::from_row_limits", |s| no(RowPartition::from_row_limits([1, 0], &s.device))),
@@ -204,7 +213,7 @@ pub const RECORDS: &[(&str, Misuse)] = &[
     ("is_empty of records", |s| no(s.records.get(keys![0])?.records()?.is_empty())),
     ("len_async of records", |s| no(block_on(s.records.get(keys![0])?.records()?.len_async()))),
     ("JsonLines::open", |_| no(JsonLines::open("no such file"))),
-    ("read", |s| no(JsonLines::new(&b"[1"[..]).read(&s.device))),
+    ("JsonLines::read", |s| no(JsonLines::new(&b"[1"[..]).read(&s.device))),
 ];
 
 pub const LOD: &[(&str, Misuse)] = &[
@@ -227,6 +236,34 @@ pub const LOD: &[(&str, Misuse)] = &[
     ("sequence_softmax", |s| no(s.lod.sequence_softmax())),
 ];
 
+pub const PROGRAMS: &[(&str, Misuse)] = &[
+    ("Program::trace", |s| {
+        let spec = TensorSpec::of(&s.x).ragged_rank(2);
+        no(Program::trace(&[spec], |x| Ok([x[0].clone()])).map(|_| s.t.clone()))
+    }),
+    ("trace of a read", |s| {
+        no(Program::trace(&[TensorSpec::of(&s.x)], |x| x[0].to_host().map(|_| [x[0].clone()])).map(|_| s.t.clone()))
+    }),
+    ("Program::run of another input", |s| {
+        no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run(&s.ints))
+    }),
+    ("Program::run_on", |s| no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run_on(&s.device))),
+    ("Program::explain", |s| {
+        let program = Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?;
+        no(program.explain([&s.t, &s.t]))
+    }),
+    ("RowPartition::splits_buffer", |s| no(s.x.partitions()[0].splits_buffer(&s.device))),
+    ("SavedModel::save", |s| no(SavedModel::new().with_tensor("x", &s.x).save("/nowhere/x.safetensors"))),
+    ("SavedModel::to_bytes of a failed check", |s| no(SavedModel::new().with_tensor("x", &s.failing()?).to_bytes())),
+    ("SavedModel::load", |_| no(SavedModel::load("/nowhere/x.safetensors"))),
+    ("SavedModel::from_bytes", |_| no(SavedModel::from_bytes(b"nothing".to_vec()))),
+    ("LoadOptions::load", |_| no(LoadOptions::new().load("/nowhere/x.safetensors"))),
+    ("LoadOptions::from_bytes", |_| no(LoadOptions::new().from_bytes(b"nothing".to_vec()))),
+    ("SavedModel::program", |_| no(SavedModel::new().program("x"))),
+    ("SavedModel::tensor", |s| no(SavedModel::new().tensor("x", &s.device))),
+];
+
+/// Reads, whose errors name the operation of which a check failed.
 pub const READS: &[(&str, Misuse)] = &[
     ("eval", |s| read(s.failing())),
     ("check", |s| s.failing()?.check()),
@@ -257,28 +294,6 @@ pub const READS: &[(&str, Misuse)] = &[
     ("to_vecs", |s| no(to_vecs((&s.x, &RaggedTensor::<i32>::try_from(s.failing()?)?)))),
     ("explain", |s| no(ragged::explain([&s.t, &s.t.to_device(&Device::cpu_unfused())?]))),
     ("explain_timed", |s| no(ragged::explain_timed([&s.t, &s.t.to_device(&Device::cpu_unfused())?]))),
-    ("Program::trace", |s| {
-        let spec = TensorSpec::of(&s.x).ragged_rank(2);
-        no(Program::trace(&[spec], |x| Ok([x[0].clone()])).map(|_| s.t.clone()))
-    }),
-    ("trace of a read", |s| {
-        no(Program::trace(&[TensorSpec::of(&s.x)], |x| x[0].to_host().map(|_| [x[0].clone()])).map(|_| s.t.clone()))
-    }),
-    ("run", |s| no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run(&s.ints))),
-    ("run_on", |s| no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run_on(&s.device))),
-    ("explain of a program", |s| {
-        let program = Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?;
-        no(program.explain([&s.t, &s.t]))
-    }),
-    ("save", |s| no(SavedModel::new().with_tensor("x", &s.x).save("/nowhere/x.safetensors"))),
-    ("to_bytes", |s| no(SavedModel::new().with_tensor("x", &s.failing()?).to_bytes())),
-    ("SavedModel::load", |_| no(SavedModel::load("/nowhere/x.safetensors"))),
-    ("SavedModel::from_bytes", |_| no(SavedModel::from_bytes(b"nothing".to_vec()))),
-    ("load", |_| no(LoadOptions::new().load("/nowhere/x.safetensors"))),
-    ("from_bytes", |_| no(LoadOptions::new().from_bytes(b"nothing".to_vec()))),
-    ("program", |_| no(SavedModel::new().program("x"))),
-    ("tensor", |s| no(SavedModel::new().tensor("x", &s.device))),
     ("record_async", |s| no(block_on(record_async(|| s.x.to_tensor("x"))))),
     ("values_buffer", |s| no(s.t.values_buffer())),
-    ("splits_buffer", |s| no(s.x.partitions()[0].splits_buffer(&s.device))),
 ];

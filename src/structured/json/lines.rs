@@ -130,7 +130,7 @@ impl<R: Read> JsonLines<R> {
     #[track_caller]
     pub fn read(&mut self, device: &Device) -> Result<StructuredTensor> {
         let call = caller();
-        self.read_all(device).map_err(|e| e.of("read").at(call))
+        self.read_all(device).map_err(|e| e.of("JsonLines::read").at(call))
     }
 
     /// As [`read`](Self::read).
@@ -302,7 +302,7 @@ impl<R: Read> Iterator for Batches<'_, R> {
         if self.is_done {
             return None;
         }
-        let batch = self.batch().map_err(|e| e.of("batches").at(self.call)).transpose();
+        let batch = self.batch().map_err(|e| e.of("JsonLines::batches").at(self.call)).transpose();
         self.is_done = !matches!(batch, Some(Ok(_)));
         batch
     }

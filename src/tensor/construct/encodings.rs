@@ -59,7 +59,7 @@ macro_rules! factories {
             #[track_caller]
             pub fn $unchecked<'a>(values: &impl AsRef<Self>, given: impl Into<Integers<'a>>) -> Result<Self> {
                 let values = values.as_ref();
-                let m = Making::new(values.backend(), stringify!($name), Trust::Vouched);
+                let m = Making::new(values.backend(), stringify!($unchecked), Trust::Vouched);
                 values.divided(m, Encoding::$encoding, given.into())
             }
         }
@@ -169,7 +169,7 @@ macro_rules! factories {
                 ) -> Result<Self> {
                     let levels: Vec<Integers<'a>> = levels.into_iter().map(Into::into).collect();
                     let flat_values = flat_values.as_ref();
-                    let m = Making::new(flat_values.backend(), stringify!($nested), Trust::Vouched);
+                    let m = Making::new(flat_values.backend(), stringify!($nested_unchecked), Trust::Vouched);
                     flat_values.divided_deeply(levels.into_iter(), |values, given| {
                         values.divided(m, Encoding::$encoding, given)
                     })

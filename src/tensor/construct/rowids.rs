@@ -56,7 +56,7 @@ impl Tensor {
         value_rowids: impl Into<RowIds<'a>>,
     ) -> Result<Self> {
         let (values, rows) = (values.as_ref(), value_rowids.into());
-        let m = Making::new(values.backend(), "from_value_rowids", Trust::Vouched);
+        let m = Making::new(values.backend(), "from_value_rowids_unchecked", Trust::Vouched);
         values.divided_by_rowids(m, rows.ids, rows.nrows)
     }
 
@@ -81,7 +81,7 @@ impl Tensor {
         flat_values: &impl AsRef<Self>,
         nested_value_rowids: impl IntoIterator<Item = L>,
     ) -> Result<Self> {
-        flat_values.as_ref().nested_rowids(nested_value_rowids, Trust::Check)
+        flat_values.as_ref().nested_rowids(nested_value_rowids, ("from_nested_value_rowids", Trust::Check))
     }
 
     /// [`Tensor::from_nested_value_rowids`] without its checks, for a caller who guarantees valid ids. Invalid ids give
@@ -102,18 +102,17 @@ impl Tensor {
         flat_values: &impl AsRef<Self>,
         nested_value_rowids: impl IntoIterator<Item = L>,
     ) -> Result<Self> {
-        flat_values.as_ref().nested_rowids(nested_value_rowids, Trust::Vouched)
+        flat_values.as_ref().nested_rowids(nested_value_rowids, ("from_nested_value_rowids_unchecked", Trust::Vouched))
     }
 
     #[track_caller]
     fn nested_rowids<'a, L: Into<RowIds<'a>>>(
         &self,
         levels: impl IntoIterator<Item = L>,
-        trust: Trust,
+        (op, trust): (&'static str, Trust),
     ) -> Result<Self> {
-        const OP: &str = "from_nested_value_rowids";
         let levels: Vec<RowIds<'a>> = levels.into_iter().map(Into::into).collect();
-        let m = Making::new(self.backend(), OP, trust);
+        let m = Making::new(self.backend(), op, trust);
         self.divided_deeply(levels.into_iter(), |values, rows| values.divided_by_rowids(m, rows.ids, rows.nrows))
     }
 }

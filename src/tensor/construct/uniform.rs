@@ -50,7 +50,7 @@ impl Tensor {
     #[track_caller]
     pub fn from_uniform_row_length_unchecked(values: &impl AsRef<Self>, rows: impl Into<UniformRows>) -> Result<Self> {
         let (values, rows) = (values.as_ref(), rows.into());
-        let m = Making::new(values.backend(), "from_uniform_row_length", Trust::Vouched);
+        let m = Making::new(values.backend(), "from_uniform_row_length_unchecked", Trust::Vouched);
         values.divided_evenly(m, rows.length, rows.nrows)
     }
 }

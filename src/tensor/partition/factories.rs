@@ -18,7 +18,7 @@ macro_rules! factories {
                 $(#[$doc])*
                 #[track_caller]
                 pub fn $name<'a>(given: impl Into<Integers<'a>>, device: &Device) -> Result<Self> {
-                    let m = Making::new(device.backend(), stringify!($name), Trust::Check);
+                    let m = Making::new(device.backend(), concat!("RowPartition::", stringify!($name)), Trust::Check);
                     encoded(m, Encoding::$encoding, given.into(), None)
                 }
             )*
@@ -89,7 +89,7 @@ impl RowPartition {
     /// ```
     #[track_caller]
     pub fn from_row_starts<'a>(starts: impl Into<Integers<'a>>, nvals: impl Integer, device: &Device) -> Result<Self> {
-        let m = Making::new(device.backend(), "from_row_starts", Trust::Check);
+        let m = Making::new(device.backend(), "RowPartition::from_row_starts", Trust::Check);
         let nvals = non_negative(m.op, "nvals", nvals)?;
         encoded(m, Encoding::Starts, starts.into(), Some(&Extent::known_u64(m.op, nvals)?))
     }
@@ -111,7 +111,7 @@ impl RowPartition {
     #[track_caller]
     pub fn from_value_rowids<'a>(ids: impl Into<RowIds<'a>>, device: &Device) -> Result<Self> {
         let RowIds { ids, nrows } = ids.into();
-        let m = Making::new(device.backend(), "from_value_rowids", Trust::Check);
+        let m = Making::new(device.backend(), "RowPartition::from_value_rowids", Trust::Check);
         from_rowids(m, ids, nrows, None)
     }
 
@@ -131,7 +131,7 @@ impl RowPartition {
     #[track_caller]
     pub fn from_uniform_row_length(rows: impl Into<UniformRows>, nvals: impl Integer, device: &Device) -> Result<Self> {
         let UniformRows { length, nrows } = rows.into();
-        let m = Making::new(device.backend(), "from_uniform_row_length", Trust::Check);
+        let m = Making::new(device.backend(), "RowPartition::from_uniform_row_length", Trust::Check);
         let nvals = non_negative(m.op, "nvals", nvals)?;
         Ok(uniform(m, length, nrows, &Extent::known_u64(m.op, nvals)?)?.0)
     }

@@ -79,7 +79,7 @@ macro_rules! readers {
                 /// ```
                 #[track_caller]
                 pub fn $name(&self, device: &Device) -> Result<Tensor> {
-                    self.$on(self.backend_for(stringify!($name), device)?)
+                    self.$on(self.backend_for(concat!("RowPartition::", stringify!($name)), device)?)
                 }
             )*
         }
