@@ -219,7 +219,7 @@ impl RowPartition {
     pub fn splits_buffer(&self, device: &Device) -> Result<DeviceBuffer> {
         let backend = device.backend();
         self.check_device(backend)?;
-        DeviceBuffer::of("splits_buffer", backend, &self.splits_node(backend)?)
+        DeviceBuffer::of("RowPartition::splits_buffer", backend, &self.splits_node(backend)?)
     }
 }
 
