@@ -33,7 +33,7 @@ operations! {
     /// assert_eq!(x.encode_base64(Base64::Padded)?.to_string(), "tensor([b'U28=', b''], shape=(2,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn encode_base64(&self, end: Base64) -> Str;
+    fn encode_base64(&self, end: Base64 = Base64::Unpadded) -> Str;
     alias "base64", "b64encode";
     tensorflow "tf.io.encode_base64";
     gradient none "strings";
