@@ -18,6 +18,8 @@ pub struct Function {
     pub name: String,
     /// Documentation and attributes, without slashes.
     pub doc: String,
+    /// Names of its arguments but for `self`. One that begins with `$` is an argument of the macro that makes it.
+    pub arguments: Vec<String>,
     /// The type after `->`; empty if there is none.
     pub result: String,
 }
@@ -36,13 +38,18 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// The public functions of the files in a folder of `src`, or of one file.
 pub fn functions(inside: &str) -> Vec<Function> {
-    let path = src().join(inside);
-    let files = if path.is_dir() { files(&path) } else { vec![path] };
-    let mut out: Vec<Function> = files.iter().flat_map(|file| of_file(file)).collect();
+    let mut out = written(inside);
     if inside == "ops" {
         out.extend(declared());
     }
     out
+}
+
+/// The same, without the methods that declarations of operations make.
+pub fn written(inside: &str) -> Vec<Function> {
+    let path = src().join(inside);
+    let files = if path.is_dir() { files(&path) } else { vec![path] };
+    files.iter().flat_map(|file| of_file(file)).collect()
 }
 
 /// The methods that declarations of operations make.
@@ -58,6 +65,7 @@ fn declared() -> impl Iterator<Item = Function> {
             name: operation.name.to_owned(),
             // The macro adds the attribute. Methods by hand have documentation of their own.
             doc: format!("{}\n#[track_caller]", operation.doc),
+            arguments: operation.arguments.iter().map(|argument| argument.name.to_owned()).collect(),
             result: "Result<Tensor>".to_owned(),
         })
     })
@@ -110,6 +118,7 @@ fn of_file(file: &Path) -> Vec<Function> {
             owner: owner.clone(),
             doc: format!("{}{}", entry.doc, doc.replace(name, &entry.name)),
             name: entry.name,
+            arguments: names_of_arguments(signature),
             result: signature.rsplit_once("->").map(|(_, result)| result.to_owned()).unwrap_or_default(),
         }));
     }
@@ -125,6 +134,32 @@ fn owner_of(rest: &str) -> String {
     });
     let of = &rest[end.unwrap_or(0)..];
     words(of.rsplit(" for ").next().unwrap_or_default()).next().unwrap_or_default().to_owned()
+}
+
+/// The names before the colons of the arguments of a signature.
+fn names_of_arguments(signature: &str) -> Vec<String> {
+    let (mut depth, mut angles, mut names, mut name) = (0, 0, Vec::new(), String::new());
+    let mut before = ' ';
+    for c in signature.replace("::", " ").chars() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            '<' => angles += 1,
+            '>' if before != '-' => angles -= 1,
+            ':' if depth == 1 && angles == 0 => names.push(name.clone()),
+            _ => {}
+        }
+        match c {
+            '$' | '_' => name.push(c),
+            _ if c.is_alphanumeric() => name.push(c),
+            _ => name.clear(),
+        }
+        if c == ')' && depth == 0 && angles == 0 {
+            break;
+        }
+        before = c;
+    }
+    names
 }
 
 /// Documentation and attributes directly above a line. An attribute may take several lines.
@@ -156,12 +191,24 @@ fn arguments(text: &str, name: &str) -> Vec<Entry> {
         for (at, start) in text.match_indices(&format!("\n{name}!{open}")) {
             for (doc, code) in entries(&text[at + start.len()..]) {
                 let head = code.split('"').next().unwrap_or_default();
-                let names = words(head).filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
-                out.extend(names.map(|name| Entry { name: name.to_owned(), doc: doc.clone() }));
+                let names = words(&outside_of_brackets(head)).map(str::to_owned).collect::<Vec<_>>();
+                let names = names.into_iter().filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+                out.extend(names.map(|name| Entry { name, doc: doc.clone() }));
             }
         }
     }
     out
+}
+
+/// The text without what is in parentheses and brackets: names of arguments, facts.
+fn outside_of_brackets(text: &str) -> String {
+    let mut depth = 0;
+    text.chars()
+        .filter(|c| {
+            depth += i32::from("([".contains(*c)) - i32::from(")]".contains(*c));
+            depth == 0
+        })
+        .collect()
 }
 
 /// The entries of an invocation up to its closing bracket: documentation and code. Semicolons outside of brackets and
@@ -211,6 +258,17 @@ fn functions_and_macros_are_found() {
     }
     assert!(found("Row", "sort") && found("", "along") && !found("Tensor", "along"));
     assert!(functions("tensor").iter().any(|f| f.name == "from_nested_row_splits_unchecked"));
+}
+
+#[test]
+fn arguments_are_found() {
+    let names = |signature| names_of_arguments(signature).join(" ");
+    assert_eq!(
+        names("pub fn f<'a, L: Into<X>>(&self, a: &[u8], b: impl FnOnce(&Row) -> Result<Row>) -> Result<Self>"),
+        "a b"
+    );
+    assert_eq!(names("pub fn f(x: a::B<C>, $given: impl Into<D>) -> E"), "x $given");
+    assert_eq!(names("pub fn f(&self) -> E"), "");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! anything.
 
 mod cycles;
+mod declarations;
 mod errors;
 mod examples;
 mod functions;
