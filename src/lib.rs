@@ -234,7 +234,9 @@ pub use backend::cpu::options::CpuOptions;
 pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;
-pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Str};
+pub use element::{
+    Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Str, Summable,
+};
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedInput, ExplainedKernel};
 pub use graph::fusion_barrier::FusionBarrier;

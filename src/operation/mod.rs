@@ -1,10 +1,18 @@
 //! What is known of an operation: [`Operation`], which its declaration makes.
 
 mod argument;
+mod argument_kind;
+mod argument_types;
+pub(crate) mod elements;
 mod owner;
+mod results;
 
-pub use argument::{Argument, ArgumentKind};
+pub use argument::Argument;
+pub use argument_kind::ArgumentKind;
 pub use owner::{Owner, Owners};
+pub use results::{ResultDType, ResultTensor, Results};
+
+use crate::dtype::DType;
 
 /// An operation, as it is declared: what it is called here and elsewhere, what it takes, and where it is offered.
 ///
@@ -29,11 +37,11 @@ pub struct Operation {
     /// Whether the operation is a method of the tensor: `x.reduce_sum(1)`. The others are functions of the type:
     /// `Tensor::concat(&[&x, &y], 0)`.
     pub is_method: bool,
-    /// The element types of [`RaggedTensor`](crate::RaggedTensor) that have the operation: a type, or a trait.
-    pub elements: &'static str,
-    /// The dtype of the result, or of each of several results. `T` is that of the tensor, `Tensor` one that the call
-    /// determines.
-    pub result: &'static str,
+    /// The dtypes of the tensors that have the operation. A call on another one is an
+    /// [`Unsupported`](crate::Error::Unsupported) error.
+    pub elements: &'static [DType],
+    /// What the results are.
+    pub results: Results,
     /// When recording waits for a size that only the device knows; `None` if it never waits.
     pub waits: Option<&'static str>,
     /// Which part is computed on the host because no kernel computes it; `None` if there is none.

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod declared;
 mod elementwise;
 mod inputs;
 mod numbers;

@@ -7,6 +7,7 @@
 //! anything.
 
 mod cycles;
+mod declarations;
 mod errors;
 mod examples;
 mod functions;
@@ -14,7 +15,6 @@ mod growth;
 mod layers;
 mod manifests;
 mod operations;
-mod other_types;
 mod paths;
 mod plan_definitions;
 mod sizes;

@@ -7,14 +7,14 @@ operations! {
     /// Sparse tensors from indices.
     const SPARSELY: family "Counts" on RaggedTensor<T> where T: Number;
 
-    /// The sums of `Tensor::bincount_weighted` along axis 0 or 1 of the integers that occur, as a sparse tensor sorted
+    /// The sums of `bincount_weighted` along axis 0 or 1 of the integers that occur, as a sparse tensor sorted
     /// by row and value.
     fn bincount_sparse_weighted(
         &self,
         weights: &impl AsRef<Tensor>,
         axis: impl IntoAxes as axes,
         bins: impl Into<Bins>,
-    ) -> Tensor;
+    ) -> (Sparse {weights});
     tensorflow "tf.sparse.bincount(…, weights=…)";
     waits "for the largest value, unless the number of bins is given";
     gradient later;
@@ -34,7 +34,7 @@ operations! {
         output_shape: &[impl Integer],
         values: impl IntoOperand<'a>,
         default: impl Into<Fill>,
-    ) -> Tensor;
+    ) -> {values};
     tensorflow "tf.compat.v1.sparse_to_dense";
     gradient later;
     tensor hand;

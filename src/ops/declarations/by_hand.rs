@@ -8,7 +8,7 @@ operations! {
     const MAKING: family "Construction" on RaggedTensor<T> where T: Element;
 
     /// The tensor of a nested value whose dtype is known at run time.
-    fn constant(value: &Nested, options: &ConstantOptions, device: &Device) -> Tensor;
+    fn constant(value: &Nested, options: &ConstantOptions = &ConstantOptions::default(), device: &Device) -> {value};
     tensorflow "tf.ragged.constant";
     awkward "ak.from_iter";
     polars "pl.Series";
@@ -209,7 +209,7 @@ operations! {
     row none "it makes a tensor";
 
     /// The dense tensor of a buffer of the program's own wgpu device.
-    fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> Tensor;
+    fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> {dtype};
     gradient none "it takes no tensor";
     feature "gpu";
     tensor hand;
@@ -222,7 +222,7 @@ operations! {
     const MOVING: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
 
     /// The sparse tensor of the elements, with their coordinates.
-    fn to_sparse(&self) -> Tensor;
+    fn to_sparse(&self) -> (Sparse<T>);
     tensorflow "tf.RaggedTensor.to_sparse";
     waits "for the longest rows, where only the device knows them";
     gradient later;
@@ -265,7 +265,7 @@ operations! {
     row none "`multiply` does the same";
 
     /// A function of the flat values, under the same partitions.
-    fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> Tensor;
+    fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> {function};
     tensorflow "tf.ragged.map_flat_values";
     awkward "ak.transform";
     gradient later;
@@ -274,7 +274,7 @@ operations! {
     row none "flat values span rows";
 
     /// A function of the flat values of several tensors with the same partitions.
-    fn map_flat_values_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Tensor]) -> Result<Tensor>) -> Tensor;
+    fn map_flat_values_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Tensor]) -> Result<Tensor>) -> {function};
     tensorflow "tf.ragged.map_flat_values";
     gradient later;
     tensor hand;
@@ -282,7 +282,7 @@ operations! {
     row none "flat values span rows";
 
     /// A function of elements that is written in WGSL and in Rust, of each element.
-    fn map_elements(&self, function: &ElementFunction<fn(A) -> R>) -> Tensor;
+    fn map_elements(&self, function: &ElementFunction<fn(A) -> R>) -> {function};
     tensorflow "tf.vectorized_map";
     polars "Expr.map_elements";
     gradient none "the derivative of the function is unknown";
@@ -291,7 +291,7 @@ operations! {
     row hand;
 
     /// A function of one row, of all rows at once.
-    fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> Tensor;
+    fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> {function};
     tensorflow "tf.map_fn";
     polars "list.eval";
     gradient later;
@@ -300,7 +300,7 @@ operations! {
     row hand;
 
     /// A function of one row of several tensors, of all rows at once.
-    fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> Tensor;
+    fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> {function};
     tensorflow "tf.map_fn";
     gradient later;
     tensor hand;
@@ -326,7 +326,7 @@ operations! {
     const COUNTING: family "Counts" on RaggedTensor<T> where T: Element;
 
     /// How often each number occurs, as a sparse tensor.
-    fn bincount_sparse(&self, axis: impl IntoAxes as axes, bins: impl Into<Bins>) -> Tensor;
+    fn bincount_sparse(&self, axis: impl IntoAxes as axes = .., bins: impl Into<Bins> = ..) -> (Sparse<i32>);
     tensorflow "tf.sparse.bincount";
     waits "for the number of bins, unless it is given";
     gradient none "integers";
@@ -340,7 +340,7 @@ operations! {
     const CROSSING: family "Hashes and crosses" on RaggedTensor<T> where T: Element;
 
     /// The crosses of the features of each row, as strings.
-    fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> Tensor;
+    fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> Str;
     tensorflow "tf.ragged.cross";
     gradient none "strings";
     tensor hand;
@@ -348,7 +348,7 @@ operations! {
     row none "crosses are made of whole rows already";
 
     /// The crosses of the features of each row, as hash buckets.
-    fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> Tensor;
+    fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> i64;
     tensorflow "tf.ragged.cross_hashed";
     gradient none "integers";
     tensor hand;

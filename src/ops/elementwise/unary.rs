@@ -15,7 +15,8 @@ fn unary(x: &Tensor, op: &'static str, takes: Takes, value: fn(Expr) -> Expr) ->
     x.map_numbers(op, value)
 }
 
-/// Declares operations without arguments, each with its names elsewhere, its gradient, an example and its value.
+/// Declares operations without arguments, each with its names elsewhere, its gradient, an example and its value. It
+/// needs no page about shapes, errors and cost, and no function: those are the same for all.
 macro_rules! unary_ops {
     ($list:ident: $takes:ident, $dtypes:literal, $bound:ident => $result:tt; $(
         $(#[doc = $doc:literal])+

@@ -92,7 +92,7 @@ operations! {
     /// assert_eq!(x.count_nonzero(1)?.to_vec()?, [2, 0, 0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes) -> i64 where T: Number;
+    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> i64 where T: Number;
     alias "nnz";
     tensorflow "tf.math.count_nonzero";
     awkward "ak.count_nonzero";

@@ -43,7 +43,7 @@ operations! {
     /// assert_eq!(x.reduce_min(0)?.to_vec()?, [2, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_min(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_min(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "min", "amin", "minimum";
     tensorflow "tf.math.reduce_min";
     awkward "ak.min";
@@ -72,7 +72,7 @@ operations! {
     /// assert_eq!(x.reduce_max(0)?.to_vec()?, [3, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_max(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_max(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "max", "amax", "maximum";
     tensorflow "tf.math.reduce_max";
     awkward "ak.max";

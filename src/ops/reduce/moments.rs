@@ -42,7 +42,7 @@ operations! {
     /// assert_eq!(x.reduce_mean(..)?.to_vec()?, [2.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_mean(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn reduce_mean(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     alias "mean", "average";
     tensorflow "tf.math.reduce_mean";
     awkward "ak.mean";
@@ -74,7 +74,7 @@ operations! {
     /// assert_eq!(x.reduce_variance(1)?.to_string(), "tensor([1.0, nan, 0.0], shape=(3,), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_variance(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn reduce_variance(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     alias "var", "variance";
     tensorflow "tf.math.reduce_variance";
     awkward "ak.var";
@@ -106,7 +106,7 @@ operations! {
     /// assert_eq!(x.reduce_std(1)?.to_string(), "tensor([2.0, nan, 0.0], shape=(3,), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_std(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn reduce_std(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     alias "std", "stddev", "standard deviation";
     tensorflow "tf.math.reduce_std";
     awkward "ak.std";

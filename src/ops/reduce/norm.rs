@@ -36,7 +36,7 @@ operations! {
     /// assert_eq!(x.reduce_euclidean_norm(1)?.to_vec()?, [5e30, 0.0, 2.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_euclidean_norm(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn reduce_euclidean_norm(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     alias "norm", "l2_norm";
     tensorflow "tf.math.reduce_euclidean_norm";
     waits "with `keep` of axis 0, for the longest row";

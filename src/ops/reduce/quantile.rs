@@ -44,7 +44,7 @@ operations! {
     /// assert_eq!(bounds.to_string(), "tensor([[1.0, 4.0], [8.0, 8.0]], shape=(2, 2), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn quantile(&self, q: impl Into<Quantiles>, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     alias "percentile";
     tensorflow "tfp.stats.percentile(…, interpolation='linear')";
     polars "Expr.quantile(…, interpolation='linear')";
@@ -70,7 +70,7 @@ operations! {
     /// assert_eq!(x.median(1)?.to_vec()?, [2.0, 5.5]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn median(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn median(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     tensorflow "tfp.stats.percentile(…, 50.0, interpolation='linear')";
     polars "list.median";
     waits "with `keep` of axis 0, for the longest row";

@@ -99,7 +99,7 @@ operations! {
     /// assert_eq!(x.reduce_logsumexp(1)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_logsumexp(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_logsumexp(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "logsumexp", "logaddexp";
     tensorflow "tf.math.reduce_logsumexp";
     waits "with `keep` of axis 0, for the longest row";

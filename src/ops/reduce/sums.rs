@@ -36,7 +36,7 @@ operations! {
     /// assert_eq!(x.reduce_sum(..)?.to_vec()?, [6]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_sum(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_sum(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "sum";
     tensorflow "tf.math.reduce_sum";
     awkward "ak.sum";
@@ -61,7 +61,7 @@ operations! {
     /// assert_eq!(x.reduce_prod(-1)?.to_vec()?, [12, 1, 2]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_prod(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_prod(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "prod", "product";
     tensorflow "tf.math.reduce_prod";
     awkward "ak.prod";

@@ -33,7 +33,7 @@ operations! {
     /// assert_eq!(x.reduce_all(1)?.to_vec()?, [false, true, true]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_all(&self, axis: impl IntoReduceAxes as reduce_axes) -> bool;
+    fn reduce_all(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> bool;
     alias "all";
     tensorflow "tf.math.reduce_all";
     awkward "ak.all";
@@ -58,7 +58,7 @@ operations! {
     /// assert_eq!(x.reduce_any(1)?.to_vec()?, [true, false, true]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_any(&self, axis: impl IntoReduceAxes as reduce_axes) -> bool;
+    fn reduce_any(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> bool;
     alias "any";
     tensorflow "tf.math.reduce_any";
     awkward "ak.any";

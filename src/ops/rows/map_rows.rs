@@ -129,6 +129,10 @@ impl Row {
     /// assert_eq!(sums.to_string(), "<ragged.RaggedTensor [[3, 3], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// TensorFlow: `tf.map_fn`.
+    ///
+    /// Polars: `list.eval`.
     #[track_caller]
     pub fn map_rows<R: RowResults>(&self, function: impl FnOnce(&Self) -> Result<R>) -> Result<R> {
         if self.rank() == 0 {

@@ -48,7 +48,7 @@ operations! {
     /// assert_eq!(x.reduce_join([1, 0], "")?.to_vec()?, [b"abcd"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_join(&self, axes: impl IntoReduceAxes as reduce_axes, separator: &str = "") -> Str;
+    fn reduce_join(&self, axes: impl IntoReduceAxes as reduce_axes = .., separator: &str = "") -> Str;
     alias "join", "string_agg";
     tensorflow "tf.strings.reduce_join";
     awkward "ak.str.join";

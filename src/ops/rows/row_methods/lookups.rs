@@ -24,6 +24,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.gather`.
+    ///
+    /// Awkward: `ak.Array.__getitem__`.
+    ///
+    /// Polars: `Expr.gather`.
     #[track_caller]
     pub fn gather(&self, indices: &Self) -> Result<Self> {
         const OP: &str = "gather";

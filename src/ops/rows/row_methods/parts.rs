@@ -26,7 +26,11 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow: `x[1:]`.
+    /// TensorFlow: `tf.RaggedTensor.__getitem__`.
+    ///
+    /// Awkward: `ak.Array.__getitem__`.
+    ///
+    /// Polars: `list.slice`.
     #[track_caller]
     pub fn slice(&self, index: impl SliceItems) -> Result<Self> {
         let mut items = vec![Index::ALL];
@@ -68,6 +72,10 @@ impl Row {
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[2, 3], [], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// Awkward: `ak.Array.__getitem__`.
+    ///
+    /// Polars: `list.get`.
     #[track_caller]
     pub fn nth(&self, index: impl Integer) -> Result<Self> {
         let all = self.of_rows("nth")?;
@@ -86,6 +94,10 @@ impl Row {
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[2, -1], [], [-1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// Awkward: `ak.firsts`.
+    ///
+    /// Polars: `list.get(…, null_on_oob=True)`.
     #[track_caller]
     pub fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperand<'a>) -> Result<Self> {
         let all = self.of_rows("nth_or")?;
@@ -112,6 +124,8 @@ impl Row {
     /// assert_eq!(middle.to_string(), "<ragged.RaggedTensor [[2, 3], [], [5]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// Polars: `list.slice`.
     #[track_caller]
     pub fn slice_rows<'a>(
         &self,
@@ -156,6 +170,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.ragged.boolean_mask`.
+    ///
+    /// Awkward: `ak.Array.__getitem__`.
+    ///
+    /// Polars: `list.filter`.
     #[track_caller]
     pub fn boolean_mask(&self, mask: &Self) -> Result<Self> {
         const OP: &str = "boolean_mask";
@@ -179,6 +197,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.where(condition)`.
+    ///
+    /// Awkward: `ak.where(condition)`.
+    ///
+    /// Polars: `Expr.arg_true`.
     #[track_caller]
     pub fn where_indices(&self) -> Result<Self> {
         const OP: &str = "where_indices";
@@ -208,7 +230,9 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow: `tf.range`.
+    /// TensorFlow: `tf.ragged.range`.
+    ///
+    /// Polars: `pl.int_ranges`.
     #[track_caller]
     pub fn range(&self) -> Result<Self> {
         self.with(self.all.range()?)

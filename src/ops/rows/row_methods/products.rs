@@ -70,6 +70,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.matmul`.
+    ///
+    /// Polars: `Expr.dot`.
     #[track_caller]
     pub fn matmul<'a>(&self, other: impl Into<RowFactor<'a>>) -> Result<Self> {
         self.product(false, &other.into())

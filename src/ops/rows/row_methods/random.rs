@@ -62,6 +62,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.random.shuffle`.
+    ///
+    /// Polars: `Expr.shuffle`.
     #[track_caller]
     pub fn shuffle(&self, seed: Seed, axis: impl Integer) -> Result<Self> {
         const OP: &str = "shuffle";
@@ -81,6 +83,8 @@ impl Row {
     /// assert_eq!(y.to_vec()?, [2, 0, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// Polars: `list.sample`.
     #[track_caller]
     pub fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer) -> Result<Self> {
         const OP: &str = "sample";

@@ -33,6 +33,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.reshape`.
+    ///
+    /// Polars: `Expr.reshape`.
     #[track_caller]
     pub fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
         let NewShape::Sizes(sizes) = shape.into() else {

@@ -71,6 +71,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.searchsorted`.
+    ///
+    /// Polars: `Expr.search_sorted`.
     #[track_caller]
     pub fn searchsorted<'a>(&self, values: impl Into<RowSought<'a>>) -> Result<Self> {
         const OP: &str = "searchsorted";

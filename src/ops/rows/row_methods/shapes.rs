@@ -31,6 +31,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.expand_dims`.
+    ///
+    /// Polars: `Expr.implode`.
     #[track_caller]
     pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
         const OP: &str = "expand_dims";

@@ -47,6 +47,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.strings.substr(…, unit='UTF8_CHAR')`.
+    ///
+    /// Awkward: `ak.str.slice`.
+    ///
+    /// Polars: `str.slice`.
     #[track_caller]
     pub fn substr_chars<'a>(&self, pos: impl Into<RowOperand<'a>>, len: impl Into<RowOperand<'a>>) -> Result<Self> {
         const OP: &str = "substr_chars";

@@ -1,0 +1,95 @@
+//! The declarations of operations against their behaviour: the dtypes that are accepted, and the dtypes of the results.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ragged::operation::{ResultDType, Results};
+use ragged::{DType, Device, Error, RaggedTensor, Result, Tensor};
+
+use crate::laws;
+use crate::table::Law;
+
+const DTYPES: [DType; 14] = [
+    DType::Bool,
+    DType::U8,
+    DType::I8,
+    DType::U16,
+    DType::I16,
+    DType::I32,
+    DType::U32,
+    DType::I64,
+    DType::U64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+    DType::Str,
+];
+
+/// Two vectors of ones, a scalar and a table: arguments of a dtype that any operation on vectors takes.
+fn arguments(dtype: DType, device: &Device) -> Result<[Tensor; 4]> {
+    let words = RaggedTensor::from_nested(["1", "1", "1"], device)?.into_erased();
+    let ones = RaggedTensor::from_nested([1, 1, 1], device)?.into_erased();
+    let x = if dtype == DType::Str { words } else { ones.cast(dtype)? };
+    let one = RaggedTensor::from_nested([1i64], device)?.into_erased().reduce_sum(0)?;
+    let table = RaggedTensor::from_nested([[1.0f32, 2.0], [3.0, 4.0]], device)?.into_erased();
+    Ok([x.clone(), x, one, table])
+}
+
+/// Entries of one call: the dtype that the operation is called with is that of the arguments.
+fn is_one_call(law: &Law) -> bool {
+    law.text.matches('?').count() == 0 && law.text.contains(&format!(".{}(", law.name))
+}
+
+/// What the entry gives for arguments of a dtype; `None` if the dtype is refused.
+fn outcome(law: &Law, dtype: DType, device: &Device) -> Option<Vec<DType>> {
+    let [x, y, k, t] = arguments(dtype, device).expect("arguments");
+    match (law.tensor)(&x, &y, &k, &t) {
+        Ok(results) => Some(results.iter().map(Tensor::dtype).collect()),
+        Err(Error::Unsupported { .. } | Error::DType { .. }) => None,
+        // Another error of this call is not one of the dtype.
+        Err(_) => Some(Vec::new()),
+    }
+}
+
+/// The dtypes of results that the declaration tells; `None` for one that an argument determines.
+fn declared(results: Results, dtype: DType, count: usize) -> Vec<Option<DType>> {
+    let of = |result: ResultDType| result.of(dtype);
+    match results {
+        Results::List(result) => vec![of(result.dtype); count],
+        other => other.iter().map(|result| of(result.dtype)).collect(),
+    }
+}
+
+#[test]
+fn operations_take_and_give_the_declared_dtypes() {
+    let device = Device::cpu();
+    let operations: BTreeMap<&str, _> =
+        ragged::operations().filter(|o| o.is_method).map(|operation| (operation.name, operation)).collect();
+    let (mut faults, mut compared) = (BTreeSet::new(), BTreeSet::new());
+    for law in laws().iter().filter(|law| is_one_call(law)) {
+        let Some(operation) = operations.get(law.name) else { continue };
+        compared.insert(law.name);
+        for dtype in DTYPES {
+            let outcome = outcome(law, dtype, &device);
+            let is_declared = operation.elements.contains(&dtype);
+            if outcome.is_some() && !is_declared {
+                faults.insert(format!("{} takes {dtype}, which is not declared", law.name));
+            }
+            if outcome.is_none() && is_declared {
+                faults.insert(format!("{} refuses {dtype}, which is declared", law.name));
+            }
+            let results = outcome.filter(|_| is_declared).unwrap_or_default();
+            let want = declared(operation.results, dtype, results.len());
+            if !results.is_empty() {
+                let same = results.len() == want.len()
+                    && results.iter().zip(&want).all(|(got, want)| want.is_none_or(|want| want == *got));
+                if !same {
+                    faults.insert(format!("{} of {dtype} gives {results:?}, declared: {want:?}", law.name));
+                }
+            }
+        }
+    }
+    let faults: Vec<String> = faults.into_iter().collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(compared.len() > 150, "only {} operations: {compared:?}", compared.len());
+}
