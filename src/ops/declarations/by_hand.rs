@@ -358,11 +358,14 @@ operations! {
 
 operations! {
     /// Elements of a row.
-    const OF_ROWS: family "Indexing and gathering" on Row;
+    const OF_ROWS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
 
     /// Element `index` of the row along its outermost dimension.
     fn at(&self, index: impl Integer) -> T;
     gradient later;
+    tensor none "`slice` takes an index, and `row_at` one of the device";
+    typed none "`slice` takes an index, and `row_at` one of the device";
+    row hand;
 }
 
 operations! {
