@@ -10,7 +10,7 @@ mod results;
 pub use argument::Argument;
 pub use argument_kind::ArgumentKind;
 pub use owner::{Owner, Owners};
-pub use results::{ResultDType, ResultTensor, Results};
+pub use results::{ResultDType, ResultKind, ResultTensor, Results};
 
 use crate::dtype::DType;
 
