@@ -10,7 +10,7 @@ mod results;
 pub use argument::Argument;
 pub use argument_kind::ArgumentKind;
 pub use owner::{Owner, Owners};
-pub use results::{ResultDType, ResultTensor, Results};
+pub use results::{ResultDType, ResultKind, ResultTensor, Results};
 
 use crate::dtype::DType;
 
@@ -37,8 +37,8 @@ pub struct Operation {
     /// Whether the operation is a method of the tensor: `x.reduce_sum(1)`. The others are functions of the type:
     /// `Tensor::concat(&[&x, &y], 0)`.
     pub is_method: bool,
-    /// The dtypes of the tensors that have the operation. A call on another one is an
-    /// [`Unsupported`](crate::Error::Unsupported) error.
+    /// The dtypes of the element types that have the operation. A [`Tensor`](crate::Tensor) of another dtype is an
+    /// error, except where the operation's documentation says that it is converted.
     pub elements: &'static [DType],
     /// What the results are.
     pub results: Results,

@@ -37,10 +37,27 @@ impl Results {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResultTensor {
+    /// The type that it is.
+    pub kind: ResultKind,
     /// Its dtype.
     pub dtype: ResultDType,
-    /// Whether it is a [`SparseTensor`](crate::SparseTensor).
-    pub sparse: bool,
+}
+
+/// The type of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ResultKind {
+    /// A [`Tensor`](crate::Tensor), [`RaggedTensor`](crate::RaggedTensor) or [`Row`](crate::Row), as the type that has the
+    /// operation.
+    Tensor,
+    /// A [`SparseTensor`](crate::SparseTensor).
+    SparseTensor,
+    /// A [`StructuredTensor`](crate::StructuredTensor).
+    StructuredTensor,
+    /// A [`LodTensor`](crate::LodTensor).
+    LodTensor,
+    /// A [`FieldValue`](crate::FieldValue): a tensor or records.
+    FieldValue,
 }
 
 /// The dtype of a result.
@@ -54,6 +71,8 @@ pub enum ResultDType {
     /// The float type of means, roots and quotients of the elements: floats keep their dtype, integers of 8 and 16 bits
     /// give f32, wider ones f64.
     Float,
+    /// Those of the fields of records.
+    OfFields,
     /// That of the argument of this name: the dtype that it is, or the dtype of the tensor, the value or the result of
     /// the function that it is.
     OfArgument(&'static str),
@@ -61,8 +80,8 @@ pub enum ResultDType {
 
 /// Dtypes of results.
 impl ResultDType {
-    /// The dtype of the result for elements of a dtype; `None` where an argument determines it, and where elements of
-    /// the dtype have no float type.
+    /// The dtype of the result for elements of a dtype; `None` where an argument or the fields of records determine it,
+    /// and where elements of the dtype have no float type.
     ///
     /// ```
     /// use ragged::{DType, operations};
@@ -80,7 +99,7 @@ impl ResultDType {
                 DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Some(elements),
                 DType::Bool | DType::Str => None,
             },
-            Self::OfArgument(_) => None,
+            Self::OfFields | Self::OfArgument(_) => None,
         }
     }
 }
@@ -88,20 +107,24 @@ impl ResultDType {
 impl ResultTensor {
     /// A result whose dtype is that of an argument.
     pub(crate) const fn of_argument(name: &'static str) -> Self {
-        Self { dtype: ResultDType::OfArgument(name), sparse: false }
+        Self { kind: ResultKind::Tensor, dtype: ResultDType::OfArgument(name) }
     }
 
     /// A sparse result whose dtype is that of an argument.
     pub(crate) const fn sparse_of_argument(name: &'static str) -> Self {
-        Self { dtype: ResultDType::OfArgument(name), sparse: true }
+        Self { kind: ResultKind::SparseTensor, dtype: ResultDType::OfArgument(name) }
     }
 
     /// A result of the element type that a declaration names.
     pub(crate) const fn new(element: &'static str) -> Self {
-        match element.as_bytes() {
-            [b'S', b'p', b'a', b'r', b's', b'e', b'<', inner @ .., b'>'] => Self { dtype: named(inner), sparse: true },
-            all => Self { dtype: named(all), sparse: false },
-        }
+        let (kind, dtype) = match element.as_bytes() {
+            [b'S', b'p', b'a', b'r', b's', b'e', b'<', inner @ .., b'>'] => (ResultKind::SparseTensor, named(inner)),
+            [b'L', b'o', b'd', b'<', inner @ .., b'>'] => (ResultKind::LodTensor, named(inner)),
+            b"Records" => (ResultKind::StructuredTensor, ResultDType::OfFields),
+            b"FieldValue" => (ResultKind::FieldValue, ResultDType::OfFields),
+            all => (ResultKind::Tensor, named(all)),
+        };
+        Self { kind, dtype }
     }
 }
 

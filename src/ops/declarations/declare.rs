@@ -26,7 +26,8 @@
 //!
 //! The result is the element type of a tensor; several of them in parentheses or, for a list of tensors, one in brackets;
 //! `{dtype}` is the dtype that the argument `dtype` is or has. Types of several tokens are written in parentheses:
-//! `(T::Mean)`, and `(Sparse<T>)` or `(Sparse {dtype})` for a sparse tensor.
+//! `(T::Mean)`, and `(Sparse<T>)` or `(Sparse {dtype})`, `(Lod<T>)` for a sparse tensor and sequences; `Records` are a
+//! structured tensor.
 //!
 //! Beside `on RaggedTensor<…>`, `on SparseTensor` (or another [`Owner`](crate::operation::Owner)) declares operations of
 //! that type, whose methods are written by hand; these have no lines `tensor`, `typed` and `row`.

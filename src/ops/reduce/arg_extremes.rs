@@ -77,6 +77,9 @@ operations! {
 
     /// Number of nonzero values over the axes.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// Gives i64 in the shape of a [reduction](crate::arguments::Axes), and 0 where there are no values. NaN counts as
     /// nonzero, a zero of either sign does not, and a bool counts if it is true.
     ///

@@ -23,6 +23,9 @@ operations! {
 
     /// The minimum of the values over the axes.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the greatest finite value of the dtype; for
     /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical AND, true
     /// without values. Strings are ordered by their bytes; without any, the result is the empty string, which no string
@@ -52,6 +55,9 @@ operations! {
     gradient later;
 
     /// The maximum of the values over the axes.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the least finite value of the dtype; for
     /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical OR, false

@@ -21,6 +21,9 @@ operations! {
 
     /// The mean of the values over the axes.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64, of an
     /// exact sum. Where a GPU has no f64, cast first: `x.cast::<f32>()?.reduce_mean(1)` gives f32, of a sum that rounds
     /// in f32. Floats are summed in their dtype, f16 and bf16 in f32, and the mean is rounded once: it
@@ -51,6 +54,9 @@ operations! {
     gradient later;
 
     /// The population variance of the values over the axes.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// NaN where there are no values, or where one is not finite. Floats keep their dtype; f16 and bf16 are computed in
     /// f32 and rounded once. Integers of 8 and 16 bits give f32, wider ones f64. Infinite where the variance exceeds
@@ -83,6 +89,9 @@ operations! {
     gradient later;
 
     /// The population standard deviation of the values over the axes.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// The square root of [`reduce_variance`](Self::reduce_variance): NaN where there are no values, or where one is
     /// not finite. Floats keep their dtype; f16 and bf16 are computed in f32 and rounded once. Integers of 8 and 16

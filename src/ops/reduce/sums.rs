@@ -18,6 +18,9 @@ operations! {
 
     /// The sum of the values over the axes.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// 0 where there are no values. Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Awkward
     /// widens integers to 64 bits, Polars those of 8 and 16 bits. Shapes and order as for all
     /// [reductions](crate::arguments::Axes).
@@ -45,6 +48,9 @@ operations! {
     gradient later;
 
     /// The product of the values over the axes.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// 1 where there are no values. Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once.
     /// Shapes and order as for all [reductions](crate::arguments::Axes).

@@ -18,6 +18,9 @@ operations! {
 
     /// Whether all values over the axes are true: their logical AND.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// True where there are no values. The result is bool. Any number other than 0 is true, including NaN. Shapes as
     /// for all [reductions](crate::arguments::Axes).
     ///
@@ -42,6 +45,9 @@ operations! {
     gradient none "bools";
 
     /// Whether any value over the axes is true: their logical OR.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// False where there are no values. The result is bool. Any number other than 0 is true, including NaN. Shapes as
     /// for all [reductions](crate::arguments::Axes).

@@ -137,7 +137,11 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow: `tf.strings.reduce_join`. Awkward: `ak.str.join`. Polars: `list.join`.
+    /// TensorFlow: `tf.strings.reduce_join`.
+    ///
+    /// Awkward: `ak.str.join`.
+    ///
+    /// Polars: `list.join`.
     #[track_caller]
     pub fn reduce_join(&self, axes: impl IntoReduceAxes, separator: &str) -> Result<Self> {
         let ReduceAxes { axes, keep } = axes.into();
