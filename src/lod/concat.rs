@@ -4,11 +4,13 @@ use super::{LodTensor, named};
 use crate::error::{Error, Result, caller};
 use crate::tensor::Tensor;
 
+/// Concatenation.
 impl LodTensor {
-    /// Joins the sequences of the last level: sequence `i` of the result consists of sequence `i` of each tensor, in the
-    /// order of the tensors. Paddle: `sequence_concat`.
+    /// Joins the sequences of the last level: sequence `i` of the result consists of sequence `i` of each tensor, in
+    /// the order of the tensors. Paddle: `sequence_concat`.
     ///
-    /// The levels above the last must be equal. Any dtype. Costs as [`Tensor::concat`] along a ragged axis. Never waits.
+    /// The levels above the last must be equal. Any dtype. Costs as [`Tensor::concat`] along a ragged axis. Never
+    /// waits.
     ///
     /// # Errors
     /// An empty list; a tensor without levels; different numbers of levels or sequences, dtypes, devices or inner
@@ -25,7 +27,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_concat(all: &[impl AsRef<Self>]) -> Result<Self> {
-        const OP: &str = "sequence_concat";
+        const OP: &str = "LodTensor::sequence_concat";
         let all: Vec<&Tensor> = all.iter().map(|x| x.as_ref().tensor()).collect();
         let Some(first) = all.first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));

@@ -8,6 +8,7 @@ use crate::ops::IntoOperand;
 use crate::ops::{Context, Operand};
 use crate::tensor::{Fill, Tensor};
 
+/// Windows around elements.
 impl LodTensor {
     /// Convolution over each sequence of the last level: the context of a row, as one vector, times the filter. Paddle:
     /// `sequence_conv`, without bias and activation.
@@ -73,12 +74,12 @@ impl LodTensor {
     /// The window of `win_size` successive values that begins at each row, within its sequence of the last level;
     /// `pad_value` stands behind the end. Paddle: `sequence_enumerate`.
     ///
-    /// The rows are single values: `[n]` or `[n, 1]`. They become rows of `win_size` values; the levels stay. Any dtype.
-    /// One map, which fuses into its consumer. Never waits.
+    /// The rows are single values: `[n]` or `[n, 1]`. They become rows of `win_size` values; the levels stay. Any
+    /// dtype. One map, which fuses into its consumer. Never waits.
     ///
     /// # Errors
-    /// A tensor without levels; rows of several values; a `win_size` below 1; a `pad_value` that is not one value of the
-    /// dtype.
+    /// A tensor without levels; rows of several values; a `win_size` below 1; a `pad_value` that is not one value of
+    /// the dtype.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

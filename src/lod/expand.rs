@@ -10,6 +10,7 @@ use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
+/// Repetition of sequences.
 impl LodTensor {
     /// Repeats each outermost sequence of this tensor (each row, if it has no levels) as often as the sequence of `y`
     /// with the same index in level `ref_level` is long. Paddle: `sequence_expand`.

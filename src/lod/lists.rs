@@ -6,6 +6,7 @@ use crate::ops::Index;
 use crate::record::tensor_list::counted_tensors;
 use crate::tensor::{HostTensor, Tensor};
 
+/// Lists of sequences, and reads.
 impl LodTensor {
     /// The tensor whose outermost sequences are these tensors: a level of their numbers of rows, above the levels that
     /// they have.
@@ -63,7 +64,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn to_list(&self) -> Result<Vec<Tensor>> {
-        const OP: &str = "LodTensor::to_list";
+        const OP: &str = "to_list";
         self.last_level(OP)?;
         let count = self.tensor().nrows_extent().on_host(self.tensor().backend(), OP)?;
         let _counted = counted_tensors(OP, self.tensor(), count.into(), 0)?;

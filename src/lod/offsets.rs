@@ -14,8 +14,7 @@ use crate::tensor::{HostTensor, HostValues, RaggedTensor, to_host, to_host_async
 /// # Errors
 /// No memory for them.
 #[track_caller]
-fn known(x: &LodTensor) -> Result<Option<Vec<Vec<i64>>>> {
-    const OP: &str = "LodTensor::lod";
+fn known(op: &'static str, x: &LodTensor) -> Result<Option<Vec<Vec<i64>>>> {
     let (mut all, mut counts) = (Vec::new(), Vec::new());
     for level in x.tensor().partitions() {
         let len = match (level.host_splits(), level.uniform_length().and(level.nrows())) {
@@ -23,7 +22,7 @@ fn known(x: &LodTensor) -> Result<Option<Vec<Vec<i64>>>> {
             (None, Some(nrows)) => nrows + 1,
             (None, None) => return Ok(None),
         };
-        let (mut offsets, counted) = counted_vec(x.tensor().backend(), OP, len)?;
+        let (mut offsets, counted) = counted_vec(x.tensor().backend(), op, len)?;
         match (level.host_splits(), level.uniform_length()) {
             (Some(splits), _) => offsets.extend(splits.iter().map(|&at| i64::from(at))),
             (None, length) => offsets.extend((0..len as i64).map(|row| row * i64::from(length.unwrap_or(0)))),
@@ -54,6 +53,7 @@ fn lengths(mut lod: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
     lod
 }
 
+/// Levels: offsets and lengths of sequences.
 impl LodTensor {
     /// The offsets of each level, outermost first: the start of each sequence, and the end of the last.
     ///
@@ -70,7 +70,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn lod(&self) -> Result<Vec<Vec<i64>>> {
-        match known(self)? {
+        match known("lod", self)? {
             Some(known) => Ok(known),
             None => to_host(&self.tensor().nested_row_splits()?).map(of_reads),
         }
@@ -92,7 +92,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn lod_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
-        let (x, known, here) = (self.clone(), known(self), here());
+        let (x, known, here) = (self.clone(), known("lod", self), here());
         async move {
             match known? {
                 Some(known) => Ok(known),

@@ -12,14 +12,15 @@ use crate::ops::{MaxLength, PaddedShape, Padding};
 use crate::shape::RowPartition;
 use crate::tensor::{Integers, RaggedTensor, Tensor};
 
+/// Padding and masks.
 impl LodTensor {
     /// Pads the sequences of the last level to one length, `[n, maxlen, ..]` under the levels above, and returns their
     /// lengths too. Paddle: `sequence_pad`.
     ///
-    /// `maxlen` is a length, or `..` for that of the longest sequence, which costs a wait where only the device knows it
-    /// ([`record_async`](crate::record_async) awaits it). `pad_value` is a number or string, or a tensor of the shape of a
-    /// row, Paddle's time step, or that broadcasts to it; a tensor of shape `[1]` fits every row. Any dtype. One map over
-    /// the result.
+    /// `maxlen` is a length, or `..` for that of the longest sequence, which costs a wait where only the device knows
+    /// it ([`record_async`](crate::record_async) awaits it). `pad_value` is a number or string, or a tensor of the
+    /// shape of a row, Paddle's time step, or that broadcasts to it; a tensor of shape `[1]` fits every row. Any dtype.
+    /// One map over the result.
     ///
     /// # Errors
     /// A tensor without levels; a negative `maxlen`; one below the length of the longest sequence, at the read where
@@ -70,13 +71,13 @@ impl LodTensor {
     /// The inverse of [`LodTensor::sequence_pad`]: the first `length[i]` rows of padded sequence `i` become sequence
     /// `i` of a new last level. Paddle: `sequence_unpad`.
     ///
-    /// The data are `[n, maxlen, ..]`; as in Paddle, `[n, maxlen]` counts as `[n, maxlen, 1]`. Lengths are a list on the
-    /// host, or a vector or column on the device. Levels stay above the new one. Any dtype. A prefix sum over the
+    /// The data are `[n, maxlen, ..]`; as in Paddle, `[n, maxlen]` counts as `[n, maxlen, 1]`. Lengths are a list on
+    /// the host, or a vector or column on the device. Levels stay above the new one. Any dtype. A prefix sum over the
     /// lengths, and one map. Never waits.
     ///
     /// # Errors
-    /// Data of rank 0 or 1; not one length per padded sequence; a length that is negative or above `maxlen`, at the read
-    /// where only the device knows it.
+    /// Data of rank 0 or 1; not one length per padded sequence; a length that is negative or above `maxlen`, at the
+    /// read where only the device knows it.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -109,8 +110,8 @@ impl LodTensor {
     /// The mask of the rows of padded sequences: for each sequence of the last level `maxlen` bools, true for its rows,
     /// false for padding, under the levels above. [`Tensor::sequence_mask`] of [`LodTensor::lengths`].
     ///
-    /// `maxlen` is as in [`LodTensor::sequence_pad`], but may be below the length of the longest sequence, as in Paddle.
-    /// One map, which fuses into its consumer.
+    /// `maxlen` is as in [`LodTensor::sequence_pad`], but may be below the length of the longest sequence, as in
+    /// Paddle. One map, which fuses into its consumer.
     ///
     /// # Errors
     /// A tensor without levels; a negative `maxlen`.

@@ -27,11 +27,13 @@ pub enum Pool {
     Last,
 }
 
+/// Pooling of sequences.
 impl LodTensor {
     /// One row for each sequence of the last level; `pad_value` for an empty one. Paddle: `sequence_pool`.
     ///
     /// The result has the levels above the last. The dtype stays, except for the mean of integers, which is that of
-    /// [`Tensor::reduce_mean`]. Each column is pooled separately; NaN in a column gives NaN. The order of sums is that of
+    /// [`Tensor::reduce_mean`]. Each column is pooled separately; NaN in a column gives NaN. The order of sums is that
+    /// of
     /// [`Tensor::reduce_sum`]: the same bits on every device.
     ///
     /// One pass over the values, whose epilogue fills the empty sequences; a map for the first or last rows. Never

@@ -11,6 +11,7 @@ use crate::integer::{Integer, non_negative};
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
+/// Reshaping.
 impl LodTensor {
     /// The numbers of each sequence of the last level as rows of `new_dim`: a sequence of `n` rows of `d` numbers
     /// becomes one of `n * d / new_dim` rows. Paddle: `sequence_reshape`.

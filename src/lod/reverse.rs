@@ -3,6 +3,7 @@
 use super::LodTensor;
 use crate::error::Result;
 
+/// Reversal.
 impl LodTensor {
     /// Reverses the rows of each sequence of the last level. Paddle: `sequence_reverse`, of one level.
     ///

@@ -4,6 +4,7 @@ use super::LodTensor;
 use crate::error::{Error, Result, caller};
 use crate::tensor::Tensor;
 
+/// Addition at indices.
 impl LodTensor {
     /// Adds the updates of sequence `i` to row `i` of this tensor, at the indices of sequence `i`. An index may occur
     /// several times. Paddle: `sequence_scatter`.
@@ -13,8 +14,8 @@ impl LodTensor {
     /// [`Tensor::batch_scatter_add`]. Never waits.
     ///
     /// # Errors
-    /// `index` or `updates` without levels; other numbers of sequences or updates; updates of another size or dtype; bools
-    /// and strings; indices that are not integers. At the read: an index that is negative or not below the width.
+    /// `index` or `updates` without levels; other numbers of sequences or updates; updates of another size or dtype;
+    /// bools and strings; indices that are not integers. At the read: an index that is negative or not below the width.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};

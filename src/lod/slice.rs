@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::tensor::Integers;
 
+/// Slices of sequences.
 impl LodTensor {
     /// A part of each sequence of the last level: `length[i]` rows of sequence `i`, from row `offset[i]` on. Paddle:
     /// `sequence_slice`.

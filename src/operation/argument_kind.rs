@@ -20,8 +20,10 @@ pub enum ArgumentKind {
     Tensors,
     /// A sparse tensor.
     SparseTensor,
-    /// Several sparse tensors.
-    SparseTensors,
+    /// Another value of the type that has the operation.
+    OwnerType,
+    /// Several values of the type that has the operation.
+    OwnerTypes,
     /// A tensor or one value: a number or a string.
     Operand,
     /// A vector of integers: a tensor, or a list on the host.
@@ -52,6 +54,8 @@ pub enum ArgumentKind {
     RowPartitions,
     /// Indices and ranges, one per dimension.
     Slice,
+    /// Names of fields with their values.
+    Fields,
     /// One of the variants of an enum, whose name is in [`Argument::options`](super::Argument::options).
     Choice,
     /// Options alone: a struct, whose name is in [`Argument::options`](super::Argument::options).

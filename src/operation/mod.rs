@@ -54,6 +54,7 @@ pub struct Operation {
     pub feature: Option<&'static str>,
 }
 
+/// Documentation.
 impl Operation {
     /// What the operation computes, in a sentence or two: the first paragraph of [`doc`](Self::doc).
     ///

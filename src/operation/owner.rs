@@ -18,6 +18,7 @@ pub enum Owner {
     LodTensor,
 }
 
+/// Names.
 impl Owner {
     /// All owners.
     pub const ALL: [Self; 6] =
@@ -53,6 +54,7 @@ enum Offer {
     No(&'static str),
 }
 
+/// Which types have the operation.
 impl Owners {
     pub(crate) const NONE: Self = Self { offers: [Offer::Unsaid; Owner::ALL.len()] };
 

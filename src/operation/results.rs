@@ -14,6 +14,7 @@ pub enum Results {
     List(ResultTensor),
 }
 
+/// Each result.
 impl Results {
     /// What each result is: two entries for two results, one for any other number.
     ///
@@ -77,6 +78,7 @@ pub enum ResultDType {
     OfArgument(&'static str),
 }
 
+/// The dtype for a tensor.
 impl ResultDType {
     /// The dtype of the result for elements of a dtype; `None` where an argument or the fields of records determine it,
     /// and where elements of the dtype have no float type.
@@ -103,9 +105,15 @@ impl ResultDType {
 }
 
 impl ResultTensor {
-    /// A result whose dtype is that of an argument.
-    pub(crate) const fn of_argument(name: &'static str) -> Self {
-        Self { kind: ResultKind::Tensor, dtype: ResultDType::OfArgument(name) }
+    /// A result whose dtype is that of an argument, of the kind that a declaration names.
+    pub(crate) const fn of_argument(kind: &str, name: &'static str) -> Self {
+        let kind = match kind.as_bytes() {
+            b"" => ResultKind::Tensor,
+            b"Sparse" => ResultKind::SparseTensor,
+            b"Lod" => ResultKind::LodTensor,
+            _ => panic!("a kind of results that src/operation/results.rs does not know"),
+        };
+        Self { kind, dtype: ResultDType::OfArgument(name) }
     }
 
     /// A result of the element type that a declaration names.

@@ -34,6 +34,7 @@ pub struct RowPartition {
     lengths: Option<(u32, u32)>,
 }
 
+/// Sizes.
 impl RowPartition {
     /// Uploads splits that the caller has validated or guarantees, for the operation `op`.
     #[track_caller]

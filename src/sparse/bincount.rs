@@ -11,6 +11,7 @@ use crate::ops::IntoAxes;
 use crate::ops::{Bins, Occurrences};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
+/// Sparse counts of integers.
 impl Tensor {
     /// The nonzero counts of [`Tensor::bincount`] along axis 0 or 1, as a sparse tensor sorted by row and value.
     ///
@@ -58,6 +59,7 @@ impl Tensor {
     }
 }
 
+/// Sparse counts of integers.
 impl<T: Number> RaggedTensor<T> {
     /// The nonzero counts of [`bincount`](Self::bincount) along axis 0 or 1, as a sparse tensor sorted by row and
     /// value.

@@ -12,12 +12,13 @@ use crate::graph::scalar::Scalar;
 use crate::ops::{Axes, Bins, IntoAxes};
 use crate::tensor::{Tensor, Values};
 
+/// Counts of values.
 impl SparseTensor {
     /// The number of entries with each of the values from 0 on, dense.
     ///
     /// Values are counted along `axis` and all axes below it: `axis` 0 or `..` gives a vector of counts, a deeper one a
-    /// vector for each element of the dimensions above, `[rows, bins]` for axis 1 of a matrix. Elements without an entry
-    /// are not counted, not as 0 either. The counts are i32; [`Bins`] says how many there are, and
+    /// vector for each element of the dimensions above, `[rows, bins]` for axis 1 of a matrix. Elements without an
+    /// entry are not counted, not as 0 either. The counts are i32; [`Bins`] says how many there are, and
     /// [`binary`](crate::opt::binary)`(bins)` gives 1 where a value occurs. Entries may have any order.
     ///
     /// # Errors
@@ -46,13 +47,17 @@ impl SparseTensor {
 
     /// The sum of the weights of the entries with each of the values from 0 on, dense.
     ///
-    /// As [`bincount`](Self::bincount); `weights` has an entry at the coordinates of each entry of this tensor, in the
-    /// same order. Its dtype is that of the result; integers wrap. The sums have the order of
-    /// [`Tensor::bincount_weighted`].
+    /// `weights` has an entry at the coordinates of each entry of this tensor, in the same order. Values are counted
+    /// along `axis` and all axes below it: `axis` 0 or `..` gives a vector of sums, a deeper one a vector for each
+    /// element of the dimensions above, `[rows, bins]` for axis 1 of a matrix. The dtype is that of the weights;
+    /// integers wrap, and NaN propagates. A value that does not occur has the sum 0; elements without an entry are not
+    /// counted. [`Bins`] says how many sums there are. Weights are added in the order of [`Tensor::bincount_weighted`].
     ///
     /// # Errors
-    /// Those of [`bincount`](Self::bincount); [`binary`](crate::opt::binary) bins; weights of another dense shape or number
-    /// of entries, on another device, of bools or byte strings. At the read: weights at other coordinates.
+    /// Values that are byte strings; an axis out of range, or several; a negative number of bins;
+    /// [`binary`](crate::opt::binary) bins; 2^32 - 1 sums or more; weights of another dense shape or number of entries,
+    /// on another device, of bools or byte strings. At the read: coordinates outside of the dense shape; weights at
+    /// other coordinates; negative values, floats that are not whole numbers.
     ///
     /// # Cost
     /// That of [`Tensor::bincount_weighted`], and below axis 0 that of [`reorder`](Self::reorder) and a search per row.
@@ -75,11 +80,12 @@ impl SparseTensor {
         self.of_shape_above(stay, rows.bincount_weighted(&weights, axis, bins)?)
     }
 
-    /// The nonzero counts of [`bincount`](Self::bincount) as a sparse tensor in row-major order.
+    /// The number of entries with each value that occurs, as a sparse tensor in row-major order.
     ///
-    /// Counts are i32. No bin takes memory: integers may be as large as 2^63 - 2, and the dimensions above the axis as
-    /// large as those of a sparse tensor. The result has at least one bin, also of no values, unless fewer are asked
-    /// for.
+    /// The nonzero counts of [`bincount`](Self::bincount), along `axis` and all axes below it: `[bins]` for axis 0 or
+    /// `..`, `[rows, bins]` for axis 1 of a matrix. Counts are i32. No bin takes memory: integers may be as large as
+    /// 2^63 - 2, and the dimensions above the axis as large as those of a sparse tensor. The result has at least one
+    /// bin, also of no values, unless fewer are asked for.
     ///
     /// # Errors
     /// Byte strings; an axis out of range, or several; a negative number of bins. At the read: coordinates outside of
@@ -109,19 +115,24 @@ impl SparseTensor {
         if bins.binary { counts.map_values(|n| n.ones_like()) } else { Ok(counts) }
     }
 
-    /// The sums of [`bincount_weighted`](Self::bincount_weighted) of the values that occur, as a sparse tensor in
-    /// row-major order.
+    /// The sum of the weights of each value that occurs, as a sparse tensor in row-major order.
     ///
-    /// As [`bincount_sparse`](Self::bincount_sparse); a sum of 0 stays. The weights of a value are added in the order of
-    /// the entries, in the canonical order of row reductions.
+    /// The sums of [`bincount_weighted`](Self::bincount_weighted), along `axis` and all axes below it: `[bins]` for
+    /// axis 0 or `..`, `[rows, bins]` for axis 1 of a matrix. The dtype is that of the weights; integers wrap, NaN
+    /// propagates, and a sum of 0 is an entry. The weights of a value are added in the order of the entries, in the
+    /// canonical order of row reductions. No bin takes memory: integers may be as large as 2^63 - 2, and the dimensions
+    /// above the axis as large as those of a sparse tensor. The result has at least one bin, also of no values, unless
+    /// fewer are asked for.
     ///
     /// # Errors
-    /// Those of [`bincount_sparse`](Self::bincount_sparse); [`binary`](crate::opt::binary) bins; weights of another dense
-    /// shape or number of entries, on another device, of bools or byte strings. At the read: weights at other
-    /// coordinates.
+    /// Values that are byte strings; an axis out of range, or several; a negative number of bins;
+    /// [`binary`](crate::opt::binary) bins; weights of another dense shape or number of entries, on another device, of
+    /// bools or byte strings. At the read: coordinates outside of the dense shape; weights at other coordinates;
+    /// negative values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
     ///
     /// # Cost
-    /// That of [`bincount_sparse`](Self::bincount_sparse).
+    /// A sort of the entries by coordinates and value, a reduction, and a pass over the values with a wait where the
+    /// number of bins depends on the largest value.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};

@@ -12,9 +12,10 @@ use crate::ops::{Bins, IntoAxes};
 use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor};
 
+/// Sparse counts of integers, weighted.
 impl Tensor {
-    /// The sums of [`Tensor::bincount_weighted`] along axis 0 or 1 of the integers that occur, as a sparse tensor sorted
-    /// by row and value.
+    /// The sums of [`Tensor::bincount_weighted`] along axis 0 or 1 of the integers that occur, as a sparse tensor
+    /// sorted by row and value.
     ///
     /// The weights have the layout of this tensor, and their dtype is that of the result; integers wrap. A sum of 0
     /// stays. No bin takes memory: integers may be as large as 2^63 - 2. The result has at least one bin, also of no
@@ -23,8 +24,8 @@ impl Tensor {
     ///
     /// # Errors
     /// Byte strings as values; an axis that is out of range or above 1, or several axes; a negative number of bins, or
-    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device, of bools or byte strings. At the
-    /// read: negative values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
+    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device, of bools or byte strings.
+    /// At the read: negative values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
     ///
     /// # Cost
     /// A sort of the values by row and value, a reduction of the weights, and the wait of
@@ -61,17 +62,18 @@ impl Tensor {
     }
 }
 
+/// Sparse counts of integers, weighted.
 impl<T: Number> RaggedTensor<T> {
     /// The sums of [`bincount_weighted`](Self::bincount_weighted) along axis 0 or 1 of the integers that occur, as a
     /// sparse tensor sorted by row and value.
     ///
-    /// The result has the shape of [`bincount_sparse`](Self::bincount_sparse), and the dtype of the weights; integers wrap.
-    /// The sums have the order of [`bincount_weighted`](Self::bincount_weighted).
+    /// The result has the shape of [`bincount_sparse`](Self::bincount_sparse), and the dtype of the weights; integers
+    /// wrap. The sums have the order of [`bincount_weighted`](Self::bincount_weighted).
     ///
     /// # Errors
     /// An axis that is out of range or above 1, or several axes; a negative number of bins, or
-    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device. At the read: negative values,
-    /// floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
+    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device. At the read: negative
+    /// values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

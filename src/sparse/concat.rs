@@ -55,6 +55,7 @@ pub fn expanding(axis: impl Into<ConcatAxis>) -> ConcatAxis {
     ConcatAxis { expand: true, ..axis.into() }
 }
 
+/// Concatenation.
 impl SparseTensor {
     /// Concatenates sparse tensors along `axis`.
     ///
@@ -80,7 +81,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.concat`.
     #[track_caller]
     pub fn concat(all: &[&Self], axis: impl Into<ConcatAxis>) -> Result<Self> {
-        const OP: &str = "sparse.concat";
+        const OP: &str = "SparseTensor::concat";
         let ConcatAxis { axis, expand } = axis.into();
         let Some(first) = all.first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));

@@ -1,7 +1,7 @@
 //! Feature crosses of sparse matrices.
 
 use super::SparseTensor;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops::{CrossInput, HashBuckets};
 use crate::tensor::Tensor;
 
@@ -13,6 +13,7 @@ impl From<&SparseTensor> for CrossInput {
     }
 }
 
+/// Crosses.
 impl SparseTensor {
     /// The crosses of the inputs as strings, as a sparse matrix `[n, longest row]` with the crosses of each row from
     /// its start.
@@ -42,7 +43,8 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.cross`.
     #[track_caller]
     pub fn cross(inputs: impl IntoIterator<Item = impl Into<CrossInput>>) -> Result<Self> {
-        Tensor::cross(inputs)?.to_sparse()
+        let named = |error: Error| error.of("SparseTensor::cross");
+        Tensor::cross(inputs).map_err(named)?.to_sparse().map_err(named)
     }
 
     /// The hashes of the crosses of the inputs, as a sparse matrix `[n, longest row]` with those of each row from its
@@ -77,6 +79,7 @@ impl SparseTensor {
         inputs: impl IntoIterator<Item = impl Into<CrossInput>>,
         buckets: impl Into<HashBuckets>,
     ) -> Result<Self> {
-        Tensor::cross_hashed(inputs, buckets)?.to_sparse()
+        let named = |error: Error| error.of("SparseTensor::cross_hashed");
+        Tensor::cross_hashed(inputs, buckets).map_err(named)?.to_sparse().map_err(named)
     }
 }

@@ -28,6 +28,7 @@ struct Lookup {
     conditions: Vec<Node>,
 }
 
+/// Conversion from and to dense tensors.
 impl SparseTensor {
     /// The dense tensor with the values at their coordinates and `default` elsewhere.
     ///
@@ -51,9 +52,14 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.to_dense`.
     #[track_caller]
     pub fn to_dense(&self, default: impl Into<Fill>) -> Result<Tensor> {
-        const OP: &str = "to_dense";
-        let default = default.into().of_dtype(OP, self.dtype())?;
-        let Lookup { dims, found, entry, conditions } = self.lookup(OP)?;
+        self.dense("to_dense", default.into())
+    }
+
+    /// As [`to_dense`](Self::to_dense).
+    #[track_caller]
+    fn dense(&self, op: &'static str, default: Fill) -> Result<Tensor> {
+        let default = default.of_dtype(op, self.dtype())?;
+        let Lookup { dims, found, entry, conditions } = self.lookup(op)?;
         let fill = match &default {
             Fill::String(s) => s.len() as u64 * u64::from(dims.total().capacity()),
             Fill::Number(_) => 0,
@@ -61,20 +67,21 @@ impl SparseTensor {
         let values = self.values.values_ref();
         let bound = BytesBound::at_most(values.bytes_capacity() + fill);
         let pick = Pick::either(found, Pick::From(values, entry), Pick::Fill(default));
-        let values = Values::rearranged(self.backend(), OP, dims.total(), &pick, bound, &conditions)?;
+        let values = Values::rearranged(self.backend(), op, dims.total(), &pick, bound, &conditions)?;
         dims.tensor(self.backend(), values)
     }
 
     /// The sum of this tensor and a dense one of the same shape and dtype; dense.
     ///
-    /// Elements without an entry are those of `dense`, bit for bit. Integers wrap.
+    /// Elements without an entry are those of `dense`, bit for bit. Integers wrap; NaN propagates.
     ///
     /// # Errors
-    /// Another shape, at the read where only the device knows the number of rows; another dtype or device; bools or byte
-    /// strings; further as [`to_dense`](Self::to_dense).
+    /// Another shape, at the read where only the device knows the number of rows; another dtype or device; bools or
+    /// byte strings; a dense shape of 2^32 - 1 elements or more. At the read: coordinates outside of the dense shape,
+    /// repeated, or not in row-major order.
     ///
     /// # Cost
-    /// That of [`to_dense`](Self::to_dense). No wait.
+    /// One map over the values, and one over the result, each of whose elements searches for its entry. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, SparseTensor};
@@ -155,7 +162,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.from_dense`.
     #[track_caller]
     pub fn from_dense(dense: &impl AsRef<Tensor>) -> Result<Self> {
-        const OP: &str = "from_dense";
+        const OP: &str = "SparseTensor::from_dense";
         let dense = dense.as_ref();
         if dense.rank() == 0 || dense.ragged_rank() > 0 {
             let what = format!("needs a dense tensor of rank 1 or more, but its shape is {}", dense.shape_text());
@@ -191,6 +198,7 @@ impl SparseTensor {
     }
 }
 
+/// Dense tensors from coordinates.
 impl Tensor {
     /// The dense tensor of shape `output_shape` with `values` at the coordinates in this tensor, and `default`
     /// elsewhere.
@@ -200,11 +208,12 @@ impl Tensor {
     /// The result has its dtype.
     ///
     /// # Errors
-    /// Coordinates that are no integers, or of another shape; a `default` of another dtype; further as
-    /// [`SparseTensor::to_dense`].
+    /// Coordinates that are no integers, or of another shape; values of another number or on another device; a
+    /// `default` of another dtype; a negative size; a shape of 2^32 - 1 elements or more. At the read: coordinates
+    /// outside of the shape, repeated, or not in row-major order.
     ///
     /// # Cost
-    /// That of [`SparseTensor::to_dense`].
+    /// One map over the values, and one over the result, each of whose elements searches for its value. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -216,7 +225,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow 1: `tf.sparse_to_dense`.
+    /// TensorFlow: `tf.compat.v1.sparse_to_dense`.
     #[track_caller]
     pub fn sparse_to_dense<'a, I: Integer>(
         &self,
@@ -260,6 +269,6 @@ impl Tensor {
             }
             Operand::Tensor(t) => t.clone(),
         };
-        SparseTensor::new(&indices, &values, &shape)?.to_dense(default)
+        SparseTensor::assembled(OP, &indices, &values, &shape)?.dense(OP, default.into())
     }
 }

@@ -1,7 +1,8 @@
 //! The identity matrix.
 
 use super::coordinates::indices_of;
-use super::{Order, SparseTensor, dense_size};
+use super::create::dense_size;
+use super::{Order, SparseTensor};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -12,8 +13,11 @@ use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 use crate::tensor::{Tensor, Values};
 
+/// Identity matrices.
 impl SparseTensor {
-    /// The matrix of `rows` by `columns` with ones on the diagonal, of any numeric dtype.
+    /// The matrix of `rows` by `columns` with ones on the diagonal.
+    ///
+    /// Its entries, one for each row or column of the shorter side, are in row-major order. Any numeric dtype.
     ///
     /// # Errors
     /// A size that is negative, or 2^63 - 1 or more; bools or byte strings; a diagonal of 2^32 - 1 entries or more.
@@ -31,7 +35,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.eye`.
     #[track_caller]
     pub fn eye(rows: impl Integer, columns: impl Integer, dtype: DType, device: &Device) -> Result<Self> {
-        const OP: &str = "eye";
+        const OP: &str = "SparseTensor::eye";
         if !dtype.is_float() && !dtype.is_integer() {
             return Err(Error::unsupported(OP, dtype, "it needs a numeric dtype"));
         }

@@ -13,6 +13,7 @@ use crate::record::by_key::ByKey;
 use crate::shape::{Repeats, RowPartition};
 use crate::tensor::Tensor;
 
+/// Entries for empty rows.
 impl SparseTensor {
     /// Gives each empty row, an index of the first dimension without entries, an entry with the value `default` at its
     /// start. Also returns an indicator of the rows that were empty, a bool vector.

@@ -27,8 +27,11 @@ pub struct HostSparseTensor {
     pub dense_shape: Vec<u64>,
 }
 
+/// Entries, and their upload.
 impl HostSparseTensor {
-    /// The coordinates of each entry, in the order of the values.
+    /// The coordinates of each entry, in the order of the values: a slice with an index per dimension.
+    ///
+    /// An entry whose coordinates are missing in `indices` has an empty slice. Copies nothing.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -44,9 +47,11 @@ impl HostSparseTensor {
 
     /// Uploads the tensor to a device.
     ///
+    /// Entries may have any order, and several may have equal coordinates. The dtype is that of the values.
+    ///
     /// # Errors
-    /// Other than one coordinate per dimension of each entry; a size of 2^63 - 1 or more; more than the device can hold; a
-    /// dtype that it lacks. At the read of what an operation gives: coordinates outside of the dense shape.
+    /// Other than one coordinate per dimension of each entry; a size of 2^63 - 1 or more; more than the device can
+    /// hold; a dtype that it lacks. At the read of what an operation gives: coordinates outside of the dense shape.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};
@@ -64,7 +69,7 @@ impl HostSparseTensor {
         }
         let indices = HostTensor::dense(&[n, rank], HostValues::I64(self.indices.clone())).to_device(device)?;
         let values = HostTensor::dense(&[n], self.values.clone()).to_device(device)?;
-        SparseTensor::new(&indices, &values, &self.dense_shape).map_err(|e| e.of(OP))
+        SparseTensor::assembled(OP, &indices, &values, &self.dense_shape)
     }
 
     /// The host form of the coordinates and the values, which were read.
@@ -78,8 +83,11 @@ impl HostSparseTensor {
     }
 }
 
+/// Reads, and copies on other devices.
 impl SparseTensor {
-    /// Reads the coordinates and the values: evaluates pending work in one submission, and waits once, as
+    /// Reads the coordinates and the values into host memory.
+    ///
+    /// Entries keep their order. Evaluates pending work in one submission, and waits once, as
     /// [`to_host`](crate::to_host).
     ///
     /// # Errors
@@ -99,13 +107,14 @@ impl SparseTensor {
         Ok(HostSparseTensor::of(self.dense_shape.clone(), read))
     }
 
-    /// Reads the coordinates and the values without blocking; see [`SparseTensor::to_host`].
+    /// Reads the coordinates and the values into host memory without blocking: [`SparseTensor::to_host`] as a future.
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
     /// [`Tensor::to_host_async`].
     ///
     /// # Errors
-    /// As [`SparseTensor::to_host`].
+    /// Coordinates outside of the dense shape, and other device-side checks that the entries depend on: the first that
+    /// fails; a lost device; more memory than is available.
     ///
     /// ```
     /// use ragged::{Device, HostValues, SparseTensor};
@@ -118,6 +127,29 @@ impl SparseTensor {
         let read = self.parts("to_host").map(to_host_async);
         let (dense_shape, here) = (self.dense_shape.clone(), here());
         async move { Ok(HostSparseTensor::of(dense_shape, read?.await.map_err(here)?)) }
+    }
+
+    /// Copies the tensor to another device, through host memory; on its own device, the tensor itself.
+    ///
+    /// # Errors
+    /// What the operations that give the tensor report at a read; more than the other device can hold; values of a
+    /// dtype that it does not have.
+    ///
+    /// # Cost
+    /// A read of coordinates and values, with one wait, and their upload.
+    ///
+    /// ```
+    /// use ragged::{Device, SparseTensor};
+    /// let x = SparseTensor::from_entries(&[[0, 0], [1, 2]], [1, 2], [3, 4], &Device::cpu())?;
+    /// assert_eq!(x.to_device(&Device::cpu())?.to_string(), x.to_string());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn to_device(&self, device: &Device) -> Result<Self> {
+        if *device == self.device() {
+            return Ok(self.clone());
+        }
+        Ok(Self { order: self.order, ..self.to_host()?.to_device(device)? })
     }
 
     /// The coordinates and the values, on the conditions of the tensor.

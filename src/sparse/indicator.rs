@@ -10,6 +10,7 @@ use crate::graph::node::Node;
 use crate::integer::{Integer, non_negative};
 use crate::tensor::{Tensor, Values};
 
+/// Indicators.
 impl SparseTensor {
     /// The dense bool tensor that is true at each value: `[.., k]` becomes `[.., vocabulary]`, where an entry with the
     /// value `v` makes element `v` of its row true.

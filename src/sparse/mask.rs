@@ -11,6 +11,7 @@ use crate::graph::node::Node;
 use crate::ops::in_range;
 use crate::tensor::{Tensor, Values, counts_below};
 
+/// Selection of entries.
 impl SparseTensor {
     /// The entries at which `mask`, a bool vector with one element per entry, is true.
     ///
@@ -21,8 +22,8 @@ impl SparseTensor {
     /// At the read: coordinates outside of the dense shape.
     ///
     /// # Cost
-    /// A rank bitmap over the entries, and a compaction of coordinates and values. No wait: the number of entries of the
-    /// result is known on the device only.
+    /// A rank bitmap over the entries, and a compaction of coordinates and values. No wait: the number of entries of
+    /// the result is known on the device only.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, SparseTensor};

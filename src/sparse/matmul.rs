@@ -13,14 +13,16 @@ use crate::ops::Factor;
 use crate::record::by_key::reduce_rows;
 use crate::tensor::{Tensor, Values};
 
+/// Matrix products.
 impl SparseTensor {
     /// The product of this sparse matrix `[m, k]` and a dense matrix `[k, n]`, or the transposed view
     /// ([`Tensor::t`]) of `[n, k]`: a dense matrix `[m, n]`.
     ///
     /// Same dtype; integers wrap. Entries with equal coordinates add up. Each row of the result is the sum of the
     /// scaled rows of `dense` in the order of the entries, in the canonical order of row reductions, without fused
-    /// multiply-add: the same bits on every backend. Absent elements do not count, so that a NaN in `dense`
-    /// affects only rows with an entry for its row; rows without entries give 0. [`transpose`](Self::transpose) gives the transposed sparse matrix.
+    /// multiply-add: the same bits on every backend. Absent elements do not count, so that a NaN in `dense` affects
+    /// only rows with an entry for its row; rows without entries give 0. [`transpose`](Self::transpose) gives the
+    /// transposed sparse matrix.
     ///
     /// # Errors
     /// A rank other than 2; matrices that do not fit; a ragged matrix; different dtypes or devices; bools or byte
@@ -43,7 +45,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.sparse_dense_matmul`.
     #[track_caller]
     pub fn matmul<'a>(&self, dense: impl Into<Factor<'a>>) -> Result<Tensor> {
-        const OP: &str = "sparse.matmul";
+        const OP: &str = "matmul";
         let Factor { tensor: dense, transposed } = dense.into();
         self.check_rank(OP, 2)?;
         self.check_numbers(OP)?;

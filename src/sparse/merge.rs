@@ -11,6 +11,7 @@ use crate::graph::scalar::Scalar;
 use crate::ops::Aggregate;
 use crate::tensor::Tensor;
 
+/// Element-wise sums and extremes of two tensors.
 impl SparseTensor {
     /// The sum of two sparse tensors of one dense shape and dtype. Entries come out in row-major order, with distinct
     /// coordinates.
@@ -39,7 +40,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.add` of two sparse tensors.
     #[track_caller]
     pub fn add(&self, other: &Self) -> Result<Self> {
-        const OP: &str = "sparse.add";
+        const OP: &str = "add";
         self.check_alike(OP, other)?;
         self.check_numbers(OP)?;
         self.with_entries_of(OP, other)?.coalesced(OP)
@@ -71,7 +72,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.maximum`.
     #[track_caller]
     pub fn maximum(&self, other: &Self) -> Result<Self> {
-        self.extreme("sparse.maximum", other, Aggregate::Max, Expr::max)
+        self.extreme("maximum", other, Aggregate::Max, Expr::max)
     }
 
     /// The smaller value of two sparse tensors of one dense shape and dtype at each element that has an entry in
@@ -99,7 +100,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.minimum`.
     #[track_caller]
     pub fn minimum(&self, other: &Self) -> Result<Self> {
-        self.extreme("sparse.minimum", other, Aggregate::Min, Expr::min)
+        self.extreme("minimum", other, Aggregate::Min, Expr::min)
     }
 
     #[track_caller]

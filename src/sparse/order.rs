@@ -12,6 +12,7 @@ use crate::graph::recorder::Recorder;
 use crate::ops::Aggregate;
 use crate::shape::Repeats;
 
+/// Order of the entries.
 impl SparseTensor {
     /// The same entries in row-major order. Entries with equal coordinates keep their order.
     ///

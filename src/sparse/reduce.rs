@@ -24,6 +24,7 @@ struct Reduced {
     dense_shape: Vec<u64>,
 }
 
+/// Reductions.
 impl SparseTensor {
     /// The sums of the values over the axes, as a dense tensor; 0 where there are no entries.
     ///
@@ -50,7 +51,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_sum`.
     #[track_caller]
     pub fn reduce_sum(&self, axes: impl IntoReduceAxes) -> Result<Tensor> {
-        self.reduce("sparse.reduce_sum", &axes.into(), Aggregate::Sum)
+        self.reduce("reduce_sum", &axes.into(), Aggregate::Sum)
     }
 
     /// The largest values over the axes, as a dense tensor; 0 where there are no entries.
@@ -75,7 +76,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_max`.
     #[track_caller]
     pub fn reduce_max(&self, axes: impl IntoReduceAxes) -> Result<Tensor> {
-        self.reduce("sparse.reduce_max", &axes.into(), Aggregate::Max)
+        self.reduce("reduce_max", &axes.into(), Aggregate::Max)
     }
 
     /// The sums of the values over the axes, as a sparse tensor with an entry wherever there are values.
@@ -103,7 +104,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_sum` with `output_is_sparse`.
     #[track_caller]
     pub fn reduce_sum_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_sparse("sparse.reduce_sum_sparse", &axes.into(), Aggregate::Sum)
+        self.reduce_sparse("reduce_sum_sparse", &axes.into(), Aggregate::Sum)
     }
 
     /// The largest values over the axes, as a sparse tensor with an entry wherever there are values.
@@ -128,7 +129,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_max` with `output_is_sparse`.
     #[track_caller]
     pub fn reduce_max_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_sparse("sparse.reduce_max_sparse", &axes.into(), Aggregate::Max)
+        self.reduce_sparse("reduce_max_sparse", &axes.into(), Aggregate::Max)
     }
 
     #[track_caller]

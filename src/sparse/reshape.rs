@@ -1,7 +1,8 @@
 //! Other shapes of the same entries.
 
+use super::SparseTensor;
 use super::coordinates::{Coordinates, indices_of};
-use super::{SparseTensor, dense_size};
+use super::create::dense_size;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::Part;
@@ -16,6 +17,7 @@ use crate::integer::Integer;
 use crate::record::by_key::one_row;
 use crate::record::by_key::reduce_rows;
 
+/// Reshaping.
 impl SparseTensor {
     /// The same elements, in the same row-major order, under another dense shape. One size may be -1: it follows from
     /// the others.
@@ -41,7 +43,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reshape`.
     #[track_caller]
     pub fn reshape<I: Integer>(&self, dense_shape: &[I]) -> Result<Self> {
-        const OP: &str = "sparse.reshape";
+        const OP: &str = "reshape";
         let sizes: Vec<i64> = dense_shape.iter().map(|d| d.saturating_i64()).collect();
         let elements = elements(OP, &self.dense_shape)?;
         let new = fitted(OP, elements, &sizes)?;
@@ -93,7 +95,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.expand_dims`.
     #[track_caller]
     pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
-        const OP: &str = "sparse.expand_dims";
+        const OP: &str = "expand_dims";
         let (axis, rank) = (axis.saturating_i64(), self.rank() as i64 + 1);
         if axis < -rank || axis >= rank {
             return Err(Error::Axis { op: OP, axis, rank: rank as usize, location: caller() });

@@ -8,12 +8,13 @@ use crate::graph::expr::Expr;
 use crate::integer::{Integer, non_negative};
 use crate::record::tensor_list::counted_tensors;
 
+/// Slices and splits.
 impl SparseTensor {
     /// The part of the tensor that begins at `start` and has `size` elements along each dimension, or fewer where the
     /// dense shape ends.
     ///
-    /// Coordinates are relative to `start`. Entries keep their order. A `start` beyond the dense shape gives a dimension
-    /// of size 0.
+    /// Coordinates are relative to `start`. Entries keep their order. A `start` beyond the dense shape gives a
+    /// dimension of size 0.
     ///
     /// # Errors
     /// A negative number; another number of dimensions. At the read: coordinates outside of the dense shape.
@@ -34,7 +35,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.slice`.
     #[track_caller]
     pub fn slice<I: Integer, J: Integer>(&self, start: &[I], size: &[J]) -> Result<Self> {
-        const OP: &str = "sparse.slice";
+        const OP: &str = "slice";
         let rank = self.rank();
         if start.len() != rank || size.len() != rank {
             let what =
@@ -95,7 +96,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.split`.
     #[track_caller]
     pub fn split(&self, parts: impl Integer, axis: impl Integer) -> Result<Vec<Self>> {
-        const OP: &str = "sparse.split";
+        const OP: &str = "split";
         let axis = self.axis(OP, axis)?;
         let whole = self.dense_shape[axis];
         let parts = match u64::try_from(parts.saturating_i64()) {

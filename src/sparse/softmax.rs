@@ -7,6 +7,7 @@ use super::{Order, SparseTensor};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 
+/// Softmax.
 impl SparseTensor {
     /// Softmax along the innermost dimension over the entries of each row; absent elements stay absent.
     ///
@@ -31,7 +32,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.softmax`.
     #[track_caller]
     pub fn softmax(&self) -> Result<Self> {
-        const OP: &str = "sparse.softmax";
+        const OP: &str = "softmax";
         let Some(last) = self.rank().checked_sub(1) else {
             return Err(Error::argument(OP, "a scalar has no rows"));
         };

@@ -6,6 +6,7 @@ use crate::error::{Error, Result, here};
 use crate::ops::Axes;
 use crate::ops::IntoAxes;
 
+/// Permutation of dimensions.
 impl SparseTensor {
     /// The tensor with its dimensions in another order: dimension `k` of the result is dimension `axes[k]` of this
     /// tensor. `..` reverses them. Entries come out in row-major order.
@@ -28,7 +29,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.transpose`.
     #[track_caller]
     pub fn transpose(&self, axes: impl IntoAxes) -> Result<Self> {
-        const OP: &str = "sparse.transpose";
+        const OP: &str = "transpose";
         let rank = self.rank();
         let moved: Vec<usize> = match axes.into() {
             Axes::All => (0..rank).rev().collect(),

@@ -47,6 +47,7 @@ pub struct DeviceBuffer {
     extent: Extent,
 }
 
+/// Buffer, place and sizes.
 impl DeviceBuffer {
     #[track_caller]
     fn of(op: &'static str, backend: &BackendRef, node: &Node) -> Result<Self> {
@@ -100,6 +101,7 @@ fn gpu<'a>(op: &'static str, backend: &'a BackendRef) -> Result<&'a GpuBackend> 
     gpu.ok_or_else(|| Error::argument(op, "the CPU backend has no wgpu buffers; use a GPU device")).map_err(here())
 }
 
+/// Buffers shared with wgpu.
 impl Tensor {
     /// Wraps the first values of a wgpu buffer as a dense tensor of the given shape, row-major, without a copy. To make
     /// it ragged, pass the tensor to a factory such as [`Tensor::from_row_splits`]. Row splits come from the host or
@@ -170,6 +172,7 @@ impl Tensor {
     }
 }
 
+/// Buffers shared with wgpu.
 impl<T: Element + Number> RaggedTensor<T> {
     /// A dense tensor whose values are those of a buffer of the program's own wgpu device, without a copy.
     ///
@@ -197,6 +200,7 @@ impl<T: Element + Number> RaggedTensor<T> {
     }
 }
 
+/// Buffers shared with wgpu.
 impl RowPartition {
     /// The wgpu buffer that holds the row splits, `nrows + 1` entries of u32. Computes them if they are pending or if
     /// the rows are uniform. See [`DeviceBuffer`] for the rules of use, and [`Tensor::values_buffer`] for an example.
@@ -215,11 +219,14 @@ impl RowPartition {
     pub fn splits_buffer(&self, device: &Device) -> Result<DeviceBuffer> {
         let backend = device.backend();
         self.check_device(backend)?;
-        DeviceBuffer::of("splits_buffer", backend, &self.splits_node(backend)?)
+        DeviceBuffer::of("RowPartition::splits_buffer", backend, &self.splits_node(backend)?)
     }
 }
 
 methods_of_both! {
+    /// Buffers shared with wgpu.
+    impl;
+
     /// The wgpu buffer that holds the flat values, row-major. Submits pending work, without a wait or a copy. See
     /// [`DeviceBuffer`] for the rules of use.
     ///

@@ -135,6 +135,9 @@ impl Tensor {
 }
 
 methods_of_both! {
+    /// Reads of some rows.
+    impl;
+
     /// Reads one row of the outermost dimension (negative: from the end) and nothing else. The result equals that of
     /// [`Tensor::slice`] for one integer, on the host.
     ///
@@ -179,6 +182,9 @@ methods_of_both! {
 }
 
 futures_of_both! {
+    /// Reads of some rows.
+    impl;
+
     /// Reads one row of the outermost dimension (negative: from the end) and nothing else, without blocking.
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
@@ -229,6 +235,7 @@ futures_of_both! {
     }
 }
 
+/// Reads of one row.
 impl<T: Element> RaggedTensor<T> {
     /// Reads the flat values of one row of the outermost dimension, and nothing else; see [`Tensor::row_to_host`].
     ///

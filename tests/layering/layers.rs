@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 18] = [
     &["program"],
     &["sparse", "structured"],
     &["lod"],
-    &["arguments", "opt"],
+    &["arguments", "iter", "opt"],
     &["prelude"],
     &["guide"],
 ];

@@ -10,12 +10,13 @@ use ragged::{Operation, operations};
 use crate::functions::{Function, functions};
 use crate::source::{files, read, src};
 
-/// Whether a method of [`ragged::Tensor`] is an operation: its result is a tensor, or several.
+/// Whether a function of a tensor, or of a type that is made of tensors, is an operation: its result is one of these, or
+/// several.
 fn is_operation(f: &Function) -> bool {
     let mut words = f.result_words();
-    f.owner == "Tensor"
-        && words.any(|word| word == "Result")
-        && words.any(|word| ["Self", "Tensor", "RaggedTensor", "SparseTensor"].contains(&word))
+    let is_tensor =
+        |word: &str| ["Self", "FieldValue"].contains(&word) || Owner::ALL.iter().any(|owner| owner.name() == word);
+    Owner::ALL.iter().any(|owner| owner.name() == f.owner) && words.any(|word| word == "Result") && words.any(is_tensor)
 }
 
 #[test]
@@ -26,7 +27,7 @@ fn every_operation_is_declared_once() {
             assert!(methods.insert((owner, operation.name)), "two declarations of {owner}::{}", operation.name);
         }
     }
-    let all = functions("ops").into_iter().chain(functions("tensor"));
+    let all = ["ops", "tensor", "sparse", "structured", "lod"].into_iter().flat_map(functions);
     let missing: Vec<String> = all
         .filter(|f| is_operation(f) && !methods.contains(&(f.owner.as_str(), f.name.as_str())))
         .map(|f| format!("{}::{} ({})", f.owner, f.name, f.place))
@@ -115,7 +116,7 @@ fn families() -> Vec<&'static str> {
     out
 }
 
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 17] = [
     "Construction",
     "Parts, sizes and copies",
     "Indexing and gathering",
@@ -130,6 +131,9 @@ const ORDER: [&str; 14] = [
     "Counts",
     "Strings",
     "Hashes and crosses",
+    "Sparse tensors",
+    "Records",
+    "Sequences",
 ];
 
 /// The row of an operation.

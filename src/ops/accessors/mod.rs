@@ -305,6 +305,7 @@ fn with_flat_values(x: &Tensor, flat_values: &impl AsRef<Tensor>) -> Result<Tens
     }
 }
 
+/// Parts of a tensor.
 impl Tensor {
     /// The outermost partition.
     ///

@@ -223,6 +223,7 @@ impl Counted {
     }
 }
 
+/// Counts of integers.
 impl<T: Number> RaggedTensor<T> {
     /// The sum of the weights of the occurrences of each of the integers from 0 on.
     ///

@@ -1,6 +1,6 @@
 //! Declarations of operations whose methods are written by hand, with their documentation.
 
-use crate::element::Element;
+use crate::element::{Element, Str};
 use crate::ops::operations;
 
 operations! {
@@ -201,7 +201,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// The ragged tensor of a sparse tensor whose values fill each row of the last dimension from its start.
+    /// The ragged tensor of the values of a sparse tensor, each row filled from its start.
     fn from_sparse(sparse: &SparseTensor) -> T;
     tensorflow "tf.RaggedTensor.from_sparse";
     gradient later;
@@ -356,4 +356,28 @@ operations! {
     tensor hand;
     typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
+}
+
+operations! {
+    /// Elements of a row.
+    const OF_ROWS: family "Indexing and gathering" on Row;
+
+    /// Element `index` of the row along its outermost dimension.
+    fn at(&self, index: impl Integer) -> T;
+    gradient later;
+}
+
+operations! {
+    /// Byte strings of a buffer.
+    const STRINGS: family "Construction" on RaggedTensor<Str>;
+
+    /// Builds a tensor of byte strings from nested lists of bytes, given or borrowed: the innermost lists are the
+    /// strings.
+    fn from_bytes(strings: impl IntoNested<u8>, device: &Device) -> Str;
+    awkward "ak.from_iter";
+    polars "pl.Series";
+    gradient none "it takes no tensor";
+    tensor none "the strings determine the dtype";
+    typed hand;
+    row none "it makes a tensor";
 }

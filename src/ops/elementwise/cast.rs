@@ -178,6 +178,7 @@ impl Tensor {
     }
 }
 
+/// Conversions of the element type.
 impl<T: Element> RaggedTensor<T> {
     /// Converts the elements to the type `U` by value.
     ///

@@ -65,6 +65,9 @@ impl Comparison {
 }
 
 methods_of_both! {
+    /// Comparison.
+    impl;
+
     /// Whether both tensors are equal as wholes: in dtype, layout and all values. [`Tensor::equal`] compares element by
     /// element.
     ///

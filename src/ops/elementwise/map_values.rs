@@ -8,6 +8,7 @@ use crate::graph::size::RecordedSize;
 use crate::shape::{Dims, RaggedShape, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
 
+/// Functions of your own.
 impl Tensor {
     /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this
     /// tensor.
@@ -107,6 +108,7 @@ impl Tensor {
 
 const OP: &str = "map_flat_values";
 
+/// Functions of your own.
 impl<T: Element> RaggedTensor<T> {
     /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this
     /// tensor.

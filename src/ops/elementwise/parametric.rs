@@ -252,6 +252,7 @@ impl Tensor {
     }
 }
 
+/// Element-wise operations with parameters.
 impl<T: Arithmetic> RaggedTensor<T> {
     /// Each value clamped to the bounds: `low` for values below `low`, `high` for values above `high`.
     ///

@@ -176,6 +176,7 @@ impl RaggedShape {
     }
 }
 
+/// Tensors of one value.
 impl<T: Element> RaggedTensor<T> {
     /// A tensor of zeros (false, empty strings) of the given shape.
     ///
@@ -201,6 +202,7 @@ impl<T: Element> RaggedTensor<T> {
     }
 }
 
+/// Tensors of one value.
 impl<T: Number> RaggedTensor<T> {
     /// A tensor of ones (true) of the given shape.
     ///

@@ -108,6 +108,7 @@ fn is_place(index: Expr, place: Expr) -> Expr {
     }
 }
 
+/// One-hot encoding.
 impl<T: Element> RaggedTensor<T> {
     /// One-hot encoding: for each integer `i`, a vector of `depth` elements that is `on` at index `i` and `off`
     /// elsewhere.

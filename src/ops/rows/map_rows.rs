@@ -12,6 +12,7 @@ use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "map_rows";
 
+/// Functions of your own, of one row.
 impl Tensor {
     /// Applies `function` to each row and stacks the results.
     ///
@@ -110,6 +111,7 @@ impl Tensor {
     }
 }
 
+/// Functions of your own, of one row.
 impl Row {
     /// Applies `function` to each row of this row and stacks the results: [`Tensor::map_rows`] one level further in.
     ///
@@ -142,6 +144,7 @@ impl Row {
     }
 }
 
+/// Functions of your own, of one row.
 impl<T: Element> RaggedTensor<T> {
     /// Applies `function` to each row and stacks the results, which are of type `U`.
     ///

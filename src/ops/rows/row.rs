@@ -98,6 +98,7 @@ impl<'a> RowOperand<'a> {
     }
 }
 
+/// Rank, dtype and shape.
 impl Row {
     pub(crate) fn new(all: Tensor, call: &Arc<()>) -> Self {
         Self { all, call: call.clone() }

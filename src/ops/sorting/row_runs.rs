@@ -232,6 +232,7 @@ pub(super) fn along_innermost_of<'a>(
     Ok((along, asserts))
 }
 
+/// Groups by key.
 impl<T: Element> RaggedTensor<T> {
     /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
     ///

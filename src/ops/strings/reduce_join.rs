@@ -115,6 +115,7 @@ fn joined(x: &Tensor, ReduceAxes { axes, keep }: ReduceAxes, separator: &str, in
     levels.holding(rec, values)
 }
 
+/// Concatenation of strings along axes.
 impl Row {
     /// Concatenates the strings of each row along its axes, with `separator` in between.
     ///

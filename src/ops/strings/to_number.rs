@@ -185,6 +185,7 @@ impl Tensor {
     }
 }
 
+/// Numbers from text.
 impl RaggedTensor<Str> {
     /// The number of type `T` that each string denotes.
     ///

@@ -140,6 +140,7 @@ pub(crate) fn same_layout(
     Ok(walk.asserts)
 }
 
+/// Broadcasting.
 impl RaggedShape {
     /// The shape that tensors of both shapes broadcast to. TensorFlow: `tf.broadcast_dynamic_shape`.
     ///

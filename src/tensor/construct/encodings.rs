@@ -16,6 +16,7 @@ macro_rules! factories {
         $(, $nested:ident, $nested_unchecked:ident ($levels:ident))?;
         $what:literal, $tf:literal, $errors:literal, $good:literal, $bad:literal;
     )*) => {$(
+        /// Construction from row encodings.
         impl Tensor {
             #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
             ///
@@ -59,11 +60,12 @@ macro_rules! factories {
             #[track_caller]
             pub fn $unchecked<'a>(values: &impl AsRef<Self>, $given: impl Into<Integers<'a>>) -> Result<Self> {
                 let values = values.as_ref();
-                let m = Making::new(values.backend(), stringify!($name), Trust::Vouched);
+                let m = Making::new(values.backend(), stringify!($unchecked), Trust::Vouched);
                 values.divided(m, Encoding::$encoding, $given.into())
             }
         }
 
+        /// Construction from row encodings.
         impl<T: Element> RaggedTensor<T> {
             #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
             ///
@@ -117,6 +119,7 @@ macro_rules! factories {
         }
 
         $(
+            /// Construction from row encodings.
             impl Tensor {
                 #[doc = concat!("The ragged tensor of `flat_values` under several levels, outermost first. \
                                  `tf.RaggedTensor.", stringify!($nested), "`.")]
@@ -167,13 +170,14 @@ macro_rules! factories {
                 ) -> Result<Self> {
                     let levels: Vec<Integers<'a>> = $levels.into_iter().map(Into::into).collect();
                     let flat_values = flat_values.as_ref();
-                    let m = Making::new(flat_values.backend(), stringify!($nested), Trust::Vouched);
+                    let m = Making::new(flat_values.backend(), stringify!($nested_unchecked), Trust::Vouched);
                     flat_values.divided_deeply(levels.into_iter(), |values, given| {
                         values.divided(m, Encoding::$encoding, given)
                     })
                 }
             }
 
+            /// Construction from row encodings.
             impl<T: Element> RaggedTensor<T> {
                 #[doc = concat!("The ragged tensor of `flat_values` under several levels, outermost first. \
                                  `tf.RaggedTensor.", stringify!($nested), "`.")]

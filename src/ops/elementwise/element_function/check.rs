@@ -20,6 +20,7 @@ const RANDOM: usize = 1 << 16;
 const SPECIAL: f64 = 65536.0;
 const SEED: [u32; 2] = [0x656c_656d, 0x656e_7473];
 
+/// Check of both definitions.
 impl<S: ElementSignature> ElementFunction<S> {
     /// Compares the WGSL function, run on a GPU, with the Rust function.
     ///

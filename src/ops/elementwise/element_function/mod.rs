@@ -112,6 +112,7 @@ pub struct ElementFunction<S> {
     signature: PhantomData<S>,
 }
 
+/// Construction and name.
 impl<S: ElementSignature> ElementFunction<S> {
     /// Defines a function by two texts: `wgsl`, which declares a function called `name`, and a Rust function or
     /// closure.
@@ -199,6 +200,7 @@ fn record(function: &Function, operands: &[Operand<'_>]) -> Result<Tensor> {
 
 macro_rules! calls {
     ($($($name:ident: $t:ident),+;)*) => {$(
+        /// Calls.
         impl<$($t: WgslElement,)+ R: WgslElement> ElementFunction<fn($($t),+) -> R> {
             /// The function of the operands: tensors, typed or not, and numbers, of which at least one is a tensor.
             ///
@@ -225,6 +227,7 @@ calls! {
     a: A, b: B, c: C, d: D;
 }
 
+/// Functions of your own.
 impl Tensor {
     /// Applies a function of the user to every element; the shape stays. [`ElementFunction::call`] takes further
     /// operands.
@@ -252,6 +255,7 @@ impl Tensor {
     }
 }
 
+/// Functions of your own.
 impl<T: WgslElement> RaggedTensor<T> {
     /// Applies a function of the user to every element; the shape stays.
     ///

@@ -6,6 +6,7 @@ use crate::ops::{Bins, HistogramRange, IntoAxes, IntoOperand, MaxLength, Operand
 use crate::record::axes::Axes;
 use crate::tensor::Tensor;
 
+/// Sizes and counts.
 impl Row {
     /// Number of elements of the row, as an i64 scalar.
     ///

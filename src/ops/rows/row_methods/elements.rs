@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::scalar::Scalar;
 use crate::ops::{Depth, ElementFunction, Row, RowOperand, WgslElement};
 
+/// Conversions and selection of elements.
 impl Row {
     /// Converts the elements to another dtype, as [`Tensor::cast`](crate::Tensor::cast) does.
     ///

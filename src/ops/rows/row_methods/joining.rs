@@ -23,6 +23,7 @@ fn of_one_call<'a, R: Borrow<Row>>(op: &'static str, rows: &'a [R]) -> Result<(&
     Ok((first, all))
 }
 
+/// Joining of several rows.
 impl Row {
     /// Concatenates rows of one call along `axis`, which counts in the rows.
     ///

@@ -10,6 +10,7 @@ use crate::ops::{Index, IntoOperand, Row, RowOperand, SliceItems};
 use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::Tensor;
 
+/// Parts of a row.
 impl Row {
     /// A part of the row by indices and ranges of its dimensions, as [`Tensor::slice`].
     ///

@@ -10,6 +10,7 @@ use crate::tensor::Tensor;
 
 use super::value_rows;
 
+/// Dropout, random order and random samples.
 impl Row {
     /// Sets each value to 0 with probability `rate`, and multiplies it by `1 / (1 - rate)` otherwise, which keeps the
     /// expected value.

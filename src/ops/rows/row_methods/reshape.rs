@@ -12,6 +12,7 @@ use super::value_rows;
 
 const OP: &str = "reshape";
 
+/// Reshaping.
 impl Row {
     /// The same elements, in the same order, under another shape of the row, which is a list of sizes.
     ///

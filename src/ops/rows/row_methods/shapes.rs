@@ -13,6 +13,7 @@ use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
+/// Dimensions.
 impl Row {
     /// Inserts a dimension of size 1 as dimension `axis` of the row: 0 to the rank, or negative.
     ///

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::ops::{Operand, Row, RowOperand};
 use crate::tensor::Tensor;
 
+/// Substrings.
 impl Row {
     /// Bytes `pos` to `pos + len` of each string of the row. A negative `pos` counts from the end of the string.
     ///
