@@ -83,7 +83,10 @@ impl LodTensor {
         Tensor::from_nested_row_splits(data, levels).map(Self::from).map_err(named(op))
     }
 
-    /// The same data with other levels, as offsets: [`LodTensor::from_lod`] of [`LodTensor::data`].
+    /// The same data with other levels, as offsets: `from_lod` of the data.
+    ///
+    /// Each level is a list on the host or a vector on the device: the start of each sequence, and the end of the last.
+    /// The dtype and the rows stay; [`LodTensor::from_lod`] says what is checked. No pass, no wait.
     ///
     /// # Errors
     /// Offsets that do not start at 0, decrease, or do not end at the number of sequences or rows below; a list of

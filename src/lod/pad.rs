@@ -68,7 +68,7 @@ impl LodTensor {
         Ok((padded, rows.row_lengths(1)?.try_into()?))
     }
 
-    /// The inverse of [`LodTensor::sequence_pad`]: the first `length[i]` rows of padded sequence `i` become sequence
+    /// The inverse of `sequence_pad`: the first `length[i]` rows of padded sequence `i` become sequence
     /// `i` of a new last level. Paddle: `sequence_unpad`.
     ///
     /// The data are `[n, maxlen, ..]`; as in Paddle, `[n, maxlen]` counts as `[n, maxlen, 1]`. Lengths are a list on

@@ -20,10 +20,8 @@ pub enum ArgumentKind {
     Tensors,
     /// A sparse tensor.
     SparseTensor,
-    /// Another value of the type that has the operation.
-    OwnerType,
-    /// Several values of the type that has the operation.
-    OwnerTypes,
+    /// Several sparse tensors.
+    SparseTensors,
     /// A tensor or one value: a number or a string.
     Operand,
     /// A vector of integers: a tensor, or a list on the host.
@@ -50,12 +48,20 @@ pub enum ArgumentKind {
     DType,
     /// Sizes of dimensions, or row partitions.
     Shape,
+    /// A row partition.
+    RowPartition,
     /// Row partitions, outermost first.
     RowPartitions,
+    /// Fields of records, with their names.
+    Fields,
+    /// The names on the way to a field of records.
+    FieldPath,
+    /// Updates of fields of records.
+    Updates,
+    /// The types of records.
+    Schema,
     /// Indices and ranges, one per dimension.
     Slice,
-    /// Names of fields with their values.
-    Fields,
     /// One of the variants of an enum, whose name is in [`Argument::options`](super::Argument::options).
     Choice,
     /// Options alone: a struct, whose name is in [`Argument::options`](super::Argument::options).

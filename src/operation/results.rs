@@ -78,7 +78,7 @@ pub enum ResultDType {
     OfArgument(&'static str),
 }
 
-/// The dtype for a tensor.
+/// Dtypes of results.
 impl ResultDType {
     /// The dtype of the result for elements of a dtype; `None` where an argument or the fields of records determine it,
     /// and where elements of the dtype have no float type.
@@ -105,15 +105,14 @@ impl ResultDType {
 }
 
 impl ResultTensor {
-    /// A result whose dtype is that of an argument, of the kind that a declaration names.
-    pub(crate) const fn of_argument(kind: &str, name: &'static str) -> Self {
-        let kind = match kind.as_bytes() {
-            b"" => ResultKind::Tensor,
-            b"Sparse" => ResultKind::SparseTensor,
-            b"Lod" => ResultKind::LodTensor,
-            _ => panic!("a kind of results that src/operation/results.rs does not know"),
-        };
-        Self { kind, dtype: ResultDType::OfArgument(name) }
+    /// A result whose dtype is that of an argument.
+    pub(crate) const fn of_argument(name: &'static str) -> Self {
+        Self { kind: ResultKind::Tensor, dtype: ResultDType::OfArgument(name) }
+    }
+
+    /// A sparse result whose dtype is that of an argument.
+    pub(crate) const fn sparse_of_argument(name: &'static str) -> Self {
+        Self { kind: ResultKind::SparseTensor, dtype: ResultDType::OfArgument(name) }
     }
 
     /// A result of the element type that a declaration names.

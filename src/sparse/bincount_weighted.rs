@@ -14,7 +14,7 @@ use crate::tensor::{RaggedTensor, Tensor};
 
 /// Sparse counts of integers, weighted.
 impl Tensor {
-    /// The sums of [`Tensor::bincount_weighted`] along axis 0 or 1 of the integers that occur, as a sparse tensor
+    /// The sums of `bincount_weighted` along axis 0 or 1 of the integers that occur, as a sparse tensor
     /// sorted by row and value.
     ///
     /// The weights have the layout of this tensor, and their dtype is that of the result; integers wrap. A sum of 0
@@ -64,7 +64,7 @@ impl Tensor {
 
 /// Sparse counts of integers, weighted.
 impl<T: Number> RaggedTensor<T> {
-    /// The sums of [`bincount_weighted`](Self::bincount_weighted) along axis 0 or 1 of the integers that occur, as a
+    /// The sums of `bincount_weighted` along axis 0 or 1 of the integers that occur, as a
     /// sparse tensor sorted by row and value.
     ///
     /// The result has the shape of [`bincount_sparse`](Self::bincount_sparse), and the dtype of the weights; integers

@@ -16,7 +16,7 @@ use crate::tensor::{Tensor, Values};
 /// Matrix products.
 impl SparseTensor {
     /// The product of this sparse matrix `[m, k]` and a dense matrix `[k, n]`, or the transposed view
-    /// ([`Tensor::t`]) of `[n, k]`: a dense matrix `[m, n]`.
+    /// (`Tensor::t`) of `[n, k]`: a dense matrix `[m, n]`.
     ///
     /// Same dtype; integers wrap. Entries with equal coordinates add up. Each row of the result is the sum of the
     /// scaled rows of `dense` in the order of the entries, in the canonical order of row reductions, without fused

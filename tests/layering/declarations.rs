@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ragged::Operation;
 use ragged::operation::Owner;
 
-use crate::functions::{Function, first_sentence, written};
+use crate::functions::{Function, written};
 use crate::source::{files, read, src};
 
 /// Types whose methods declarations make, unless a line of the declaration says otherwise.
@@ -57,7 +57,7 @@ fn types_have_the_operations_that_are_declared_for_them() {
     for operation in ragged::operations() {
         for owner in Owner::ALL {
             let is_written = functions.contains_key(&key(owner, operation));
-            let of_tensors = [Owner::Tensor, Owner::RaggedTensor].iter().any(|owner| operation.owners.contains(*owner));
+            let of_tensors = MADE.iter().any(|made| operation.owners.contains(*made));
             // Names of operations in macros are `$name`: their methods are made.
             let is_by_hand =
                 !of_tensors || headers.get(operation.name).is_some_and(|header| header.contains(by_hand(owner)));
@@ -87,20 +87,26 @@ fn arguments_have_the_names_of_the_methods() {
         let Some(function) = functions.get(&key(owner, operation)) else { continue };
         let declared: Vec<&str> = operation.arguments.iter().map(|argument| argument.name).collect();
         // A macro makes several methods, and names their arguments.
-        let written = function.parameter_names();
-        if written.iter().any(|name| name.starts_with('$')) {
+        if function.arguments.iter().any(|name| name.starts_with('$')) {
             continue;
         }
         compared += 1;
-        if written != declared {
+        if function.arguments != declared {
             faults.push(format!(
-                "{}::{} ({}): declared {declared:?}, written {written:?}",
-                function.owner, function.name, function.place
+                "{}::{} ({}): declared {declared:?}, written {:?}",
+                function.owner, function.name, function.place, function.arguments
             ));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(compared > 20, "only {compared} methods are written by hand");
+}
+
+/// The first sentence of the documentation.
+fn first_sentence(doc: &str) -> String {
+    let lines = doc.lines().map(str::trim).take_while(|line| !line.is_empty());
+    let paragraph = lines.collect::<Vec<_>>().join(" ");
+    paragraph.split(". ").next().unwrap_or_default().trim_end_matches('.').to_owned()
 }
 
 #[test]
@@ -115,7 +121,7 @@ fn summaries_are_those_of_the_methods() {
             continue;
         }
         compared.insert(operation.name);
-        let (declared, written) = (first_sentence(operation.doc), function.first_sentence());
+        let (declared, written) = (first_sentence(operation.doc), first_sentence(&function.doc));
         if declared != written {
             faults.push(format!("{} ({}): {declared:?}, but {written:?}", operation.name, function.place));
         }
@@ -128,8 +134,9 @@ fn summaries_are_those_of_the_methods() {
 fn pages_of_rows_have_the_names_elsewhere() {
     let functions = by_type_and_name();
     let (mut faults, mut compared) = (Vec::new(), 0);
-    for operation in ragged::operations().filter(|operation| operation.owners.contains(Owner::Row)) {
-        let Some(function) = functions.get(&key(Owner::Row, operation)) else { continue };
+    for operation in ragged::operations() {
+        let of_rows = operation.owners.contains(Owner::Row);
+        let Some(function) = functions.get(&key(Owner::Row, operation)).filter(|_| of_rows) else { continue };
         let names =
             [("TensorFlow", operation.tensorflow), ("Awkward", operation.awkward), ("Polars", operation.polars)];
         for (library, name) in names {

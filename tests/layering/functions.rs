@@ -19,10 +19,12 @@ pub struct Function {
     pub name: String,
     /// Documentation and attributes, without slashes.
     pub doc: String,
+    /// Names of its arguments but for `self`. One that begins with `$` is an argument of the macro that makes it.
+    pub arguments: Vec<String>,
     /// The type after `->`; empty if there is none.
     pub result: String,
-    /// The parameters as written, between the parentheses; empty where a macro makes the function of a declaration.
-    pub parameters: String,
+    /// Whether it is called on a value.
+    pub is_method: bool,
 }
 
 impl Function {
@@ -30,55 +32,6 @@ impl Function {
     pub fn result_words(&self) -> impl Iterator<Item = &str> {
         words(&self.result)
     }
-
-    /// Whether it is called on a value.
-    pub fn is_method(&self) -> bool {
-        words(&self.parameters).next() == Some("self")
-            || self.parameters.starts_with("mut self")
-            || self.parameters.starts_with("&mut self")
-    }
-
-    /// The names of the parameters but `self`.
-    pub fn parameter_names(&self) -> Vec<String> {
-        let (mut depth, mut names, mut start) = (0, Vec::new(), 0);
-        for (at, c) in self.parameters.char_indices().chain([(self.parameters.len(), ',')]) {
-            match c {
-                '(' | '[' | '<' => depth += 1,
-                ')' | ']' => depth -= 1,
-                '>' if !self.parameters[..at].ends_with('-') => depth -= 1,
-                ',' if depth == 0 => {
-                    let name = self.parameters[start..at].split_once(':').map(|(name, _)| name.trim().to_owned());
-                    names.extend(name);
-                    start = at + 1;
-                }
-                _ => {}
-            }
-        }
-        names
-    }
-
-    /// The first sentence of the documentation, with the texts of links.
-    pub fn first_sentence(&self) -> String {
-        let lines = self.doc.lines().take_while(|line| !line.is_empty() && !line.starts_with("#["));
-        first_sentence(&lines.collect::<Vec<_>>().join(" "))
-    }
-}
-
-/// The first sentence of documentation, with the texts of links in place of the links.
-pub fn first_sentence(doc: &str) -> String {
-    let text = doc.split_whitespace().collect::<Vec<_>>().join(" ");
-    let end = text.match_indices(". ").map(|(at, _)| at).find(|&at| !text[..at].ends_with('.'));
-    let sentence = end.map_or(text.as_str(), |end| &text[..=end]);
-    let (mut out, mut rest) = (String::new(), sentence);
-    while let Some((before, link)) = rest.split_once("[`") {
-        let Some((name, after)) = link.split_once("`]") else { break };
-        out += &format!("{before}`{name}`");
-        rest = match after.strip_prefix('(').and_then(|target| target.split_once(')')) {
-            Some((_, after)) => after,
-            None => after,
-        };
-    }
-    out + rest
 }
 
 /// Identifiers of a text.
@@ -118,8 +71,9 @@ fn declared() -> impl Iterator<Item = Function> {
             name: operation.name.to_owned(),
             // The macro adds the attribute. Methods by hand have documentation of their own.
             doc: format!("{}\n#[track_caller]", operation.doc),
+            arguments: operation.arguments.iter().map(|argument| argument.name.to_owned()).collect(),
             result: "Result<Tensor>".to_owned(),
-            parameters: String::new(),
+            is_method: operation.is_method,
         })
     })
 }
@@ -171,38 +125,19 @@ fn of_file(file: &Path) -> Vec<Function> {
             owner: owner.clone(),
             doc: format!("{}{}", entry.doc, doc.replace(name, &entry.name)),
             name: entry.name,
+            arguments: names_of_arguments(signature),
             result: signature.rsplit_once("->").map(|(_, result)| result.to_owned()).unwrap_or_default(),
-            parameters: parameters_of(signature),
+            is_method: is_method(signature),
         }));
     }
     out
 }
 
-/// What is between the parentheses of a signature.
-fn parameters_of(signature: &str) -> String {
-    let (mut generics, mut depth, mut start) = (0, 0, None);
-    let mut before = ' ';
-    for (at, c) in signature.char_indices() {
-        match c {
-            '<' if start.is_none() => generics += 1,
-            '>' if start.is_none() && before != '-' => generics -= 1,
-            '(' => {
-                depth += 1;
-                if generics == 0 && start.is_none() {
-                    (start, depth) = (Some(at + 1), 1);
-                }
-            }
-            ')' => {
-                depth -= 1;
-                if let (Some(start), 0) = (start, depth) {
-                    return signature[start..at].trim().to_owned();
-                }
-            }
-            _ => {}
-        }
-        before = c;
-    }
-    String::new()
+/// Whether the first parameter of a signature is `self`.
+fn is_method(signature: &str) -> bool {
+    let signature = signature.replace([' ', '\n'], "");
+    let begins = |first: &&str| [",", ")"].iter().any(|end| signature.contains(&format!("({first}{end}")));
+    ["&self", "self", "mutself", "&mutself", "&'aself"].iter().any(|first| begins(&first))
 }
 
 /// The type of an `impl`, from the text after that word: `<T: Element> RaggedTensor<T> {` gives `RaggedTensor`.
@@ -214,6 +149,32 @@ pub fn owner_of(rest: &str) -> String {
     });
     let of = &rest[end.unwrap_or(0)..];
     words(of.rsplit(" for ").next().unwrap_or_default()).next().unwrap_or_default().to_owned()
+}
+
+/// The names before the colons of the arguments of a signature.
+fn names_of_arguments(signature: &str) -> Vec<String> {
+    let (mut depth, mut angles, mut names, mut name) = (0, 0, Vec::new(), String::new());
+    let mut before = ' ';
+    for c in signature.replace("::", " ").chars() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            '<' => angles += 1,
+            '>' if before != '-' => angles -= 1,
+            ':' if depth == 1 && angles == 0 => names.push(name.clone()),
+            _ => {}
+        }
+        match c {
+            '$' | '_' => name.push(c),
+            _ if c.is_alphanumeric() => name.push(c),
+            _ => name.clear(),
+        }
+        if c == ')' && depth == 0 && angles == 0 {
+            break;
+        }
+        before = c;
+    }
+    names
 }
 
 /// Documentation and attributes directly above a line. An attribute may take several lines.
@@ -315,27 +276,22 @@ fn functions_and_macros_are_found() {
 }
 
 #[test]
+fn arguments_are_found() {
+    let names = |signature| names_of_arguments(signature).join(" ");
+    assert_eq!(
+        names("pub fn f<'a, L: Into<X>>(&self, a: &[u8], b: impl FnOnce(&Row) -> Result<Row>) -> Result<Self>"),
+        "a b"
+    );
+    assert_eq!(names("pub fn f(x: a::B<C>, $given: impl Into<D>) -> E"), "x $given");
+    assert_eq!(names("pub fn f(&self) -> E"), "");
+    assert!(is_method("pub fn f<T>(    &self, a: A) -> E") && !is_method("pub fn f(selfish: A) -> E"));
+}
+
+#[test]
 fn documentation_is_found() {
     let text = "///! not\n\n/// One.\n#[doc = concat!(\n    \"two\"\n)]\n/// Three.\n#[track_caller]\npub fn f()";
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(doc_above(&lines, 8), "One.\n#[doc = concat!(\n\"two\"\n)]\nThree.\n#[track_caller]");
     assert_eq!(owner_of("<T: Into<U>> RaggedTensor<T> {"), "RaggedTensor");
     assert_eq!(owner_of(" Tensor {"), "Tensor");
-    assert_eq!(first_sentence("One of [`A::b`](x) and [`C`], `[.., k]`.\nTwo."), "One of `A::b` and `C`, `[.., k]`.");
-}
-
-#[test]
-fn parameters_are_found() {
-    let f = |signature: &str| Function {
-        place: String::new(),
-        owner: String::new(),
-        name: String::new(),
-        doc: String::new(),
-        result: String::new(),
-        parameters: parameters_of(signature),
-    };
-    let method = f("pub fn f<T: Fn(A) -> B>(&self,    a: &[(X, Y)], b: impl Fn(A) -> B, ) -> Result<C>");
-    assert_eq!((method.is_method(), method.parameter_names()), (true, vec!["a".to_owned(), "b".to_owned()]));
-    let function = f("pub fn g(selfish: u8)");
-    assert_eq!((function.is_method(), function.parameter_names()), (false, vec!["selfish".to_owned()]));
 }

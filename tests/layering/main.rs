@@ -15,7 +15,6 @@ mod growth;
 mod layers;
 mod manifests;
 mod operations;
-mod other_types;
 mod paths;
 mod plan_definitions;
 mod sizes;

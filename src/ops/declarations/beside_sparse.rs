@@ -7,7 +7,7 @@ operations! {
     /// Sparse tensors from indices.
     const SPARSELY: family "Counts" on RaggedTensor<T> where T: Number;
 
-    /// The sums of `Tensor::bincount_weighted` along axis 0 or 1 of the integers that occur, as a sparse tensor sorted
+    /// The sums of `bincount_weighted` along axis 0 or 1 of the integers that occur, as a sparse tensor sorted
     /// by row and value.
     fn bincount_sparse_weighted(
         &self,

@@ -201,7 +201,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// The ragged tensor of the values of a sparse tensor, each row filled from its start.
+    /// The ragged tensor of a sparse tensor whose values fill each row of the last dimension from its start.
     fn from_sparse(sparse: &SparseTensor) -> T;
     tensorflow "tf.RaggedTensor.from_sparse";
     gradient later;
@@ -360,11 +360,14 @@ operations! {
 
 operations! {
     /// Elements of a row.
-    const OF_ROWS: family "Indexing and gathering" on Row;
+    const OF_ROWS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
 
     /// Element `index` of the row along its outermost dimension.
     fn at(&self, index: impl Integer) -> T;
     gradient later;
+    tensor none "`slice` takes an index, and `row_at` one of the device";
+    typed none "`slice` takes an index, and `row_at` one of the device";
+    row hand;
 }
 
 operations! {

@@ -11,13 +11,13 @@ operations! {
     /// sequences.
     fn from_lengths<'a>(
         data: &impl AsRef<Tensor>,
-        recursive_sequence_lengths: impl IntoIterator<Item = impl Into<Integers<'a>>>,
+        recursive_sequence_lengths: impl IntoIterator<Item = Integers<'a>>,
     ) -> (Lod<T>);
     gradient later;
 
     /// The tensor of the rows of `data` with these levels, outermost first: for each level the offsets of its
     /// sequences.
-    fn from_lod<'a>(data: &impl AsRef<Tensor>, lod: impl IntoIterator<Item = impl Into<Integers<'a>>>) -> (Lod<T>);
+    fn from_lod<'a>(data: &impl AsRef<Tensor>, lod: impl IntoIterator<Item = Integers<'a>>) -> (Lod<T>);
     gradient later;
 
     /// The tensor of nested lists: one level per list around the rows.
@@ -29,8 +29,8 @@ operations! {
     fn from_list(sequences: &[impl AsRef<Tensor>]) -> (Lod<T>);
     gradient later;
 
-    /// The same data with other levels, as offsets: `LodTensor::from_lod` of `LodTensor::data`.
-    fn with_lod<'a>(&self, lod: impl IntoIterator<Item = impl Into<Integers<'a>>>) -> (Lod<T>);
+    /// The same data with other levels, as offsets: `from_lod` of the data.
+    fn with_lod<'a>(&self, lod: impl IntoIterator<Item = Integers<'a>>) -> (Lod<T>);
     gradient later;
 
     /// The rows of all sequences, one after the other, as a dense tensor.
@@ -80,7 +80,7 @@ operations! {
     waits "for the longest sequence, where `maxlen` is `..` and only the device knows it";
     gradient later;
 
-    /// The inverse of `LodTensor::sequence_pad`: the first `length[i]` rows of padded sequence `i` become sequence `i`
+    /// The inverse of `sequence_pad`: the first `length[i]` rows of padded sequence `i` become sequence `i`
     /// of a new last level.
     fn sequence_unpad<'a>(&self, length: impl Into<Integers<'a>>) -> (Lod<T>);
     gradient later;
@@ -92,7 +92,7 @@ operations! {
     gradient none "bools";
 
     /// One row for each sequence of the last level; `pad_value` for an empty one.
-    fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> (Lod {pool});
+    fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> (Lod<T>);
     gradient later;
 
     /// The first row of each sequence of the last level; zeros for an empty one.

@@ -117,7 +117,7 @@ operations! {
     gradient later;
 
     /// Concatenates sparse tensors along `axis`.
-    fn concat(all: &[&Self], axis: impl Into<ConcatAxis>) -> (Sparse<T>);
+    fn concat(all: &[&SparseTensor], axis: impl Into<ConcatAxis>) -> (Sparse<T>);
     tensorflow "tf.sparse.concat";
     gradient later;
 
@@ -222,14 +222,14 @@ operations! {
 
     /// The crosses of the inputs as strings, as a sparse matrix `[n, longest row]` with the crosses of each row from
     /// its start.
-    fn cross(inputs: impl IntoIterator<Item = impl Into<CrossInput>>) -> (Sparse<Str>);
+    fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> (Sparse<Str>);
     tensorflow "tf.sparse.cross";
     waits "for the longest row";
     gradient none "strings";
 
     /// The hashes of the crosses of the inputs, as a sparse matrix `[n, longest row]` with those of each row from its
     /// start.
-    fn cross_hashed(inputs: impl IntoIterator<Item = impl Into<CrossInput>>, buckets: impl Into<HashBuckets>) -> (Sparse<i64>);
+    fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> (Sparse<i64>);
     tensorflow "tf.sparse.cross_hashed";
     waits "for the longest row";
     gradient none "integers";
