@@ -8,6 +8,7 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::Check;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::integer::{Integer, non_negative};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
@@ -92,7 +93,7 @@ impl SparseTensor {
         }
         let check = Check::new(op, "there must be as many values as indices");
         let same = indices.nrows_extent().agrees(&values.nrows_extent());
-        let same = same.condition(indices.backend(), check, |_| misfit())?;
+        let same = same.condition(Recorder::new(indices.backend(), op), check, |_| misfit())?;
         let size = |&d: &I| dense_size(op, d);
         let dense_shape = dense_shape.iter().map(size).collect::<Result<_>>().map_err(here())?;
         let mut x = Self::of_parts(indices.clone(), values.clone(), dense_shape, Order::Any);

@@ -4,6 +4,7 @@ use super::SparseTensor;
 use crate::device::Device;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
+use crate::graph::recorder::Recorder;
 use crate::tensor::Tensor;
 
 /// Functions of the values.
@@ -38,7 +39,8 @@ impl SparseTensor {
         }
         let check = Check::new(OP, "the function gives another number of values");
         let differ = |_| misfit("the function gives another number of values");
-        let asserts = self.count().agrees(&values.nrows_extent()).condition(self.backend(), check, differ)?;
+        let asserts =
+            self.count().agrees(&values.nrows_extent()).condition(Recorder::new(self.backend(), OP), check, differ)?;
         Ok(Self { values: values.on_condition(OP, asserts.as_slice())?, ..self.clone() })
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::options::{ReduceAxes, ScanAxis, SortAxis};
 use crate::ops::{Axes, Index, Operand};
@@ -274,8 +274,9 @@ impl Row {
     #[track_caller]
     pub(crate) fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
         let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
-        let node = Node::map(backend, "constant", rows.clone(), Expr::number(value), &[]);
-        self.with(Tensor::new(backend, Vec::new(), Some(rows), [], Values::Numbers(node))?)
+        let rec = Recorder::new(backend, "constant");
+        let node = rec.map(rows.clone(), Expr::number(value), &[]);
+        self.with(rec.tensor(Vec::new(), Some(rows), [], Values::Numbers(node))?)
     }
 }
 
