@@ -201,7 +201,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// The ragged tensor of a sparse tensor whose values fill each row of the last dimension from its start.
+    /// The ragged tensor of the values of a sparse tensor, each row filled from its start.
     fn from_sparse(sparse: &SparseTensor) -> T;
     tensorflow "tf.RaggedTensor.from_sparse";
     gradient later;
