@@ -64,7 +64,7 @@ impl<S: ElementSignature> ElementFunction<S> {
             tensors.push(HostTensor::dense(&[n], of_words(dtype, words)).to_device(device)?);
         }
         let operands: Vec<Operand<'_>> = tensors.iter().map(Operand::from).collect();
-        let on_device = words_of(record(f, &operands)?.to_host()?.values);
+        let on_device = words_of(record(OP, f, &operands)?.to_host()?.values);
         let in_rust = in_rust(f, &columns, n)?;
         let is_equal = |k: &usize| equal(f.result(), on_device[*k], in_rust[*k], flushes);
         match (0..n).find(|k| !is_equal(k)) {

@@ -29,7 +29,7 @@ use crate::graph::expr::Expr;
 use crate::graph::function::{Function, FunctionData, FunctionDef};
 use crate::ops::IntoOperandOf;
 use crate::record::elementwise::map_of_any_dtypes;
-use crate::record::operand::Operand;
+use crate::record::operand::{Operand, OperandOf};
 use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "map_elements";
@@ -194,8 +194,14 @@ fn identity<S: 'static, F: 'static>(name: &str, wgsl: &str) -> Digest {
 
 /// Records the function of the operands, whose dtypes are those of its parameters.
 #[track_caller]
-fn record(function: &Function, operands: &[Operand<'_>]) -> Result<Tensor> {
-    map_of_any_dtypes(OP, operands, |numbers| Expr::call(function, numbers.into()))
+fn record(op: &'static str, function: &Function, operands: &[Operand<'_>]) -> Result<Tensor> {
+    map_of_any_dtypes(op, operands, |numbers| Expr::call(function, numbers.into()))
+}
+
+/// The function of each element of a tensor.
+#[track_caller]
+fn of_elements<'a, T: WgslElement>(function: &Function, x: impl Into<OperandOf<'a, T>>) -> Result<Tensor> {
+    record(OP, function, &[x.into().erased(OP)?])
 }
 
 macro_rules! calls {
@@ -215,7 +221,8 @@ macro_rules! calls {
             /// One map over the result, fused with its producers and consumers. Nothing is read back.
             #[track_caller]
             pub fn call<'a>(&self, $($name: impl IntoOperandOf<'a, $t>),+) -> Result<RaggedTensor<R>> {
-                record(&self.function, &[$($name.into().erased(OP)?),+])?.try_into()
+                const OP: &str = "ElementFunction::call";
+                record(OP, &self.function, &[$($name.into().erased(OP)?),+])?.try_into()
             }
         }
     )*};
@@ -251,7 +258,7 @@ impl Tensor {
     /// TensorFlow: `tf.vectorized_map`, or a custom op. Polars: `Expr.map_elements`.
     #[track_caller]
     pub fn map_elements<A: WgslElement, R: WgslElement>(&self, function: &ElementFunction<fn(A) -> R>) -> Result<Self> {
-        function.call(self).map(RaggedTensor::into_erased)
+        of_elements::<A>(&function.function, self)
     }
 }
 
@@ -279,7 +286,7 @@ impl<T: WgslElement> RaggedTensor<T> {
     /// Polars: `Expr.map_elements`.
     #[track_caller]
     pub fn map_elements<R: WgslElement>(&self, function: &ElementFunction<fn(T) -> R>) -> Result<RaggedTensor<R>> {
-        function.call(self)
+        of_elements::<T>(&function.function, self)?.try_into()
     }
 }
 
