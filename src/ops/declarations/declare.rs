@@ -215,7 +215,7 @@ macro_rules! operations {
         $name:ident [$lt:lifetime] [($arg:ident, $arg_type:ty, [broadcast])] $result:tt
     ) => {
         $crate::ops::operations! { @page [not(doctest)]
-            ["Of each row and its own row of the other operand, which broadcast with each other."]
+            ["Of each row and its own row of the other operand, which broadcast. The example is one of tensors."]
             ["; axes count in the tensor of all rows."] $page {
             pub fn $name<$lt>(&self, $arg: impl Into<$crate::ops::RowOperand<$lt>>) -> $crate::error::Result<Self> {
                 self.meet(stringify!($name), &$arg.into(), |a, b| a.$name(b))
@@ -227,7 +227,7 @@ macro_rules! operations {
         $name:ident [$($lt:lifetime)?] [$(($arg:ident, $arg_type:ty, [$($class:ident)?]))*] $result:tt
     ) => {
         $crate::ops::operations! { @page [not(doctest)]
-            ["Of each row by itself; axes count in the row."] ["; axes count in the tensor of all rows."] $page {
+            ["Of each row by itself: axes count in the row. The example is one of tensors."] ["; axes count in the tensor of all rows."] $page {
             pub fn $name $(<$lt>)? (
                 &self
                 $(, $arg: $crate::ops::operations!(@row_argument [$($class)?] $arg_type))*
