@@ -6,20 +6,17 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result, caller, here};
-use crate::graph::expr::Check;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
 /// A size of a dense shape, below 2^63 - 1.
 ///
 /// # Errors
 /// A negative or a larger size.
-#[track_caller]
-pub(super) fn dense_size(op: &'static str, size: impl Integer) -> Result<u64> {
-    match non_negative(op, "a size of the dense shape", size)? {
-        n if n >= i64::MAX as u64 => Err(Error::argument(op, "a size of the dense shape must be below 2^63 - 1")),
+pub(super) fn dense_size(rec: Recorder<'_>, size: impl Integer) -> Result<u64> {
+    match rec.non_negative("a size of the dense shape", size)? {
+        n if n >= i64::MAX as u64 => Err(rec.argument("a size of the dense shape must be below 2^63 - 1")),
         n => Ok(n),
     }
 }
@@ -57,20 +54,21 @@ impl SparseTensor {
         values: &impl AsRef<Tensor>,
         dense_shape: &[I],
     ) -> Result<Self> {
-        Self::assembled("SparseTensor::new", indices.as_ref(), values.as_ref(), dense_shape)
+        let (indices, values) = (indices.as_ref(), values.as_ref());
+        Self::assembled(Recorder::new(indices.backend(), "SparseTensor::new"), indices, values, dense_shape)
     }
 
     /// As [`new`](Self::new).
     #[track_caller]
     pub(super) fn assembled<I: Integer>(
-        op: &'static str,
+        rec: Recorder<'_>,
         indices: &Tensor,
         values: &Tensor,
         dense_shape: &[I],
     ) -> Result<Self> {
-        Device::check_same(op, indices.backend(), values.backend())?;
+        Device::check_same(rec.op, indices.backend(), values.backend())?;
         if !indices.dtype().is_integer() {
-            return Err(Error::unsupported(op, indices.dtype(), "indices must be integers"));
+            return Err(rec.unsupported(indices.dtype(), "indices must be integers"));
         }
         // An index beyond i64 becomes negative, which is out of range as well.
         let indices = &indices.cast(DType::I64)?;
@@ -82,7 +80,7 @@ impl SparseTensor {
             && indices.shape()[1] == Some(rank);
         let location = caller();
         let misfit = || Error::Shape {
-            op,
+            op: rec.op,
             lhs: indices.shape_text(),
             rhs: values.shape_text(),
             what: format!("indices must be [n, {rank}] and values [n] for {rank} dimensions"),
@@ -91,16 +89,16 @@ impl SparseTensor {
         if !fits {
             return Err(misfit());
         }
-        let check = Check::new(op, "there must be as many values as indices");
+        let check = rec.check("there must be as many values as indices");
         let same = indices.nrows_extent().agrees(&values.nrows_extent());
-        let same = same.condition(Recorder::new(indices.backend(), op), check, |_| misfit())?;
-        let size = |&d: &I| dense_size(op, d);
+        let same = same.condition(rec, check, |_| misfit())?;
+        let size = |&d: &I| dense_size(rec, d);
         let dense_shape = dense_shape.iter().map(size).collect::<Result<_>>().map_err(here())?;
         let mut x = Self::of_parts(indices.clone(), values.clone(), dense_shape, Order::Any);
-        let check = Check::new(op, "indices must be at least 0 and below the dense shape");
-        let inside = Coordinates::new(op, &x)?.are_inside(&x.dense_shape);
+        let check = rec.check("indices must be at least 0 and below the dense shape");
+        let inside = Coordinates::new(rec, &x)?.are_inside(&x.dense_shape);
         x.conditions.extend(same);
-        x.conditions.push(Node::assert(x.backend(), x.count(), inside, check));
+        x.conditions.push(rec.assert(x.count(), inside, check));
         Ok(x)
     }
 
@@ -132,18 +130,19 @@ impl SparseTensor {
         dense_shape: [u64; RANK],
         device: &Device,
     ) -> Result<Self> {
-        const OP: &str = "SparseTensor::from_entries";
+        let rec = Recorder::new(device.backend(), "SparseTensor::from_entries");
         let outside = |&(_, &index): &(usize, &[i64; RANK])| {
             (0..RANK).any(|d| u64::try_from(index[d]).map_or(true, |c| c >= dense_shape[d]))
         };
         if let Some((at, index)) = coordinates.iter().enumerate().find(outside) {
             let what =
                 format!("the coordinates {index:?} of entry {at} are outside of the dense shape {dense_shape:?}");
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
         let flat: Vec<i64> = coordinates.concat();
-        let indices = RaggedTensor::<i64>::dense(&flat, &[coordinates.len(), RANK], device).map_err(|e| e.of(OP))?;
-        let values = values.into_values(device).map_err(|e| e.of(OP)).map_err(here())?;
-        Self::assembled(OP, indices.erased(), values.erased(), &dense_shape)
+        let indices =
+            RaggedTensor::<i64>::dense(&flat, &[coordinates.len(), RANK], device).map_err(|e| e.of(rec.op))?;
+        let values = values.into_values(device).map_err(|e| e.of(rec.op)).map_err(here())?;
+        Self::assembled(rec, indices.erased(), values.erased(), &dense_shape)
     }
 }

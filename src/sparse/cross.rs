@@ -2,6 +2,7 @@
 
 use super::SparseTensor;
 use crate::error::{Error, Result};
+use crate::graph::recorder::Recorder;
 use crate::ops::{CrossInput, HashBuckets};
 use crate::tensor::Tensor;
 
@@ -9,7 +10,7 @@ use crate::tensor::Tensor;
 impl From<&SparseTensor> for CrossInput {
     #[track_caller]
     fn from(x: &SparseTensor) -> Self {
-        Self::of(x.values_in_rows("cross"))
+        Self::of(x.values_in_rows(Recorder::new(x.backend(), "cross")))
     }
 }
 

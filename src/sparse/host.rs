@@ -4,7 +4,8 @@ use std::future::Future;
 
 use super::SparseTensor;
 use crate::device::Device;
-use crate::error::{Error, Result, here};
+use crate::error::{Result, here};
+use crate::graph::recorder::Recorder;
 use crate::tensor::{HostTensor, HostValues, Tensor, to_host, to_host_async};
 
 /// A sparse tensor in host memory: value `i` is at the coordinates `indices[rank * i..][..rank]`.
@@ -61,15 +62,15 @@ impl HostSparseTensor {
     /// ```
     #[track_caller]
     pub fn to_device(&self, device: &Device) -> Result<SparseTensor> {
-        const OP: &str = "to_device";
+        let rec = Recorder::new(device.backend(), "to_device");
         let (n, rank, given) = (self.values.len(), self.dense_shape.len(), self.indices.len());
         if n.checked_mul(rank) != Some(given) {
             let what = format!("{n} values of {rank} dimensions need {rank} coordinates each, but there are {given}");
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
         let indices = HostTensor::dense(&[n, rank], HostValues::I64(self.indices.clone())).to_device(device)?;
         let values = HostTensor::dense(&[n], self.values.clone()).to_device(device)?;
-        SparseTensor::assembled(OP, &indices, &values, &self.dense_shape)
+        SparseTensor::assembled(rec, &indices, &values, &self.dense_shape)
     }
 
     /// The host form of the coordinates and the values, which were read.
@@ -103,7 +104,7 @@ impl SparseTensor {
     /// ```
     #[track_caller]
     pub fn to_host(&self) -> Result<HostSparseTensor> {
-        let read = to_host(self.parts("to_host")?)?;
+        let read = to_host(self.parts(Recorder::new(self.backend(), "to_host"))?)?;
         Ok(HostSparseTensor::of(self.dense_shape.clone(), read))
     }
 
@@ -124,7 +125,7 @@ impl SparseTensor {
     /// ```
     #[track_caller]
     pub fn to_host_async(&self) -> impl Future<Output = Result<HostSparseTensor>> + Send + use<> {
-        let read = self.parts("to_host").map(to_host_async);
+        let read = self.parts(Recorder::new(self.backend(), "to_host")).map(to_host_async);
         let (dense_shape, here) = (self.dense_shape.clone(), here());
         async move { Ok(HostSparseTensor::of(dense_shape, read?.await.map_err(here)?)) }
     }
@@ -154,7 +155,7 @@ impl SparseTensor {
 
     /// The coordinates and the values, on the conditions of the tensor.
     #[track_caller]
-    fn parts(&self, op: &'static str) -> Result<[Tensor; 2]> {
-        Ok([self.indices.clone(), self.values.on_condition(op, &self.conditions)?])
+    fn parts(&self, rec: Recorder<'_>) -> Result<[Tensor; 2]> {
+        Ok([self.indices.clone(), self.values.on_condition(rec.op, &self.conditions)?])
     }
 }

@@ -3,7 +3,6 @@
 use super::SparseTensor;
 use crate::device::Device;
 use crate::error::{Error, Result, caller};
-use crate::graph::expr::Check;
 use crate::graph::recorder::Recorder;
 use crate::tensor::Tensor;
 
@@ -26,21 +25,20 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.map_values`, of one tensor.
     #[track_caller]
     pub fn map_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Self> {
-        const OP: &str = "map_values";
+        let rec = Recorder::new(self.backend(), "map_values");
         let values = function(&self.values)?;
-        Device::check_same(OP, self.backend(), values.backend())?;
+        Device::check_same(rec.op, self.backend(), values.backend())?;
         let location = caller();
         let misfit = |what: &str| {
             let (lhs, rhs) = (self.values.shape_text(), values.shape_text());
-            Error::Shape { op: OP, lhs, rhs, what: what.into(), location }
+            Error::Shape { op: rec.op, lhs, rhs, what: what.into(), location }
         };
         if values.rank() != 1 || values.ragged_rank() > 0 {
             return Err(misfit("the function must give a vector"));
         }
-        let check = Check::new(OP, "the function gives another number of values");
+        let check = rec.check("the function gives another number of values");
         let differ = |_| misfit("the function gives another number of values");
-        let asserts =
-            self.count().agrees(&values.nrows_extent()).condition(Recorder::new(self.backend(), OP), check, differ)?;
-        Ok(Self { values: values.on_condition(OP, asserts.as_slice())?, ..self.clone() })
+        let asserts = self.count().agrees(&values.nrows_extent()).condition(rec, check, differ)?;
+        Ok(Self { values: values.on_condition(rec.op, asserts.as_slice())?, ..self.clone() })
     }
 }

@@ -6,7 +6,6 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::ops::Factor;
@@ -45,46 +44,44 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.sparse_dense_matmul`.
     #[track_caller]
     pub fn matmul<'a>(&self, dense: impl Into<Factor<'a>>) -> Result<Tensor> {
-        const OP: &str = "matmul";
+        let rec = Recorder::new(self.backend(), "matmul");
         let Factor { tensor: dense, transposed } = dense.into();
-        self.check_rank(OP, 2)?;
-        self.check_numbers(OP)?;
-        Device::check_same(OP, self.backend(), dense.backend())?;
+        self.check_rank(rec, 2)?;
+        self.check_numbers(rec)?;
+        Device::check_same(rec.op, self.backend(), dense.backend())?;
         if self.dtype() != dense.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: dense.dtype(), location: caller() });
+            return Err(Error::DTypes { op: rec.op, lhs: self.dtype(), rhs: dense.dtype(), location: caller() });
         }
         let location = caller();
         let misfit = |what: String| {
             let (lhs, rhs) = (format!("{:?}", self.dense_shape), dense.shape_text());
-            Error::Shape { op: OP, lhs, rhs, what, location }
+            Error::Shape { op: rec.op, lhs, rhs, what, location }
         };
         let (0, &[inner]) = (dense.ragged_rank(), &dense.inner()[..]) else {
             return Err(misfit("the right operand must be a dense matrix".into()));
         };
         let outer = dense.nrows_extent();
         let (terms, columns) = if transposed {
-            (u64::from(inner), outer.on_host(self.backend(), OP)?)
+            (u64::from(inner), rec.on_host(&outer)?)
         } else {
-            (u64::from(outer.on_host(self.backend(), OP)?), inner)
+            (u64::from(rec.on_host(&outer)?), inner)
         };
         if terms != self.dense_shape[1] {
             let what = format!("{} columns on the left, but {terms} rows on the right", self.dense_shape[1]);
             return Err(misfit(what));
         }
-        let backend = self.backend();
-        let rec = Recorder::new(backend, OP);
-        let rows = self.row_partition(OP)?;
+        let rows = self.row_partition(rec)?;
         let (nrows, dtype) = (rows.nrows_extent().clone(), self.dtype());
         let by = Expr::u32(columns.max(1));
         let (entry, number) = (Expr::index().div(by.clone()), Expr::index().rem(by.clone()));
-        let term = Coordinates::new(OP, self)?.of(1).at(&entry).cast(DType::U32);
+        let term = Coordinates::new(rec, self)?.of(1).at(&entry).cast(DType::U32);
         let at = if transposed { number.mul(Expr::u32(inner)).add(term) } else { term.mul(by).add(number) };
         let sums_in = dtype.accumulator();
-        let scale = Expr::load(self.values.numbers(OP)?, entry).cast(sums_in);
-        let product = Expr::load(dense.numbers(OP)?, at).cast(sums_in).mul(scale);
+        let scale = Expr::load(rec.numbers(&self.values)?, entry).cast(sums_in);
+        let product = Expr::load(rec.numbers(dense)?, at).cast(sums_in).mul(scale);
         let sums = reduce_rows(rec, ReduceOp::Sum, rows.domain(columns), product)?;
         let value = Expr::load(&sums, Expr::index()).cast(dtype);
-        let values = Node::map(backend, OP, nrows.times(OP, columns.into())?, value, &self.conditions);
-        Tensor::new(backend, Vec::new(), Some(nrows), vec![columns], Values::Numbers(values))
+        let values = rec.map(rec.times(&nrows, columns.into())?, value, &self.conditions);
+        rec.tensor(Vec::new(), Some(nrows), vec![columns], Values::Numbers(values))
     }
 }

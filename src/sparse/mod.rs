@@ -50,6 +50,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::tensor::Tensor;
 
@@ -197,25 +198,25 @@ impl SparseTensor {
     /// # Errors
     /// `axis < -rank` or `axis >= rank`.
     #[track_caller]
-    fn axis(&self, op: &'static str, axis: impl Integer) -> Result<usize> {
+    fn axis(&self, rec: Recorder<'_>, axis: impl Integer) -> Result<usize> {
         let (axis, rank) = (axis.saturating_i64(), self.rank());
         if axis < -(rank as i64) || axis >= rank as i64 {
-            return Err(Error::Axis { op, axis, rank, location: caller() });
+            return Err(Error::Axis { op: rec.op, axis, rank, location: caller() });
         }
         Ok(axis.rem_euclid(rank as i64) as usize)
     }
 
     /// Fails unless both tensors have one dense shape, one dtype and one device.
     #[track_caller]
-    fn check_alike(&self, op: &'static str, other: &Self) -> Result<()> {
-        Device::check_same(op, self.backend(), other.backend())?;
+    fn check_alike(&self, rec: Recorder<'_>, other: &Self) -> Result<()> {
+        Device::check_same(rec.op, self.backend(), other.backend())?;
         if self.dtype() != other.dtype() {
-            return Err(Error::DTypes { op, lhs: self.dtype(), rhs: other.dtype(), location: caller() });
+            return Err(Error::DTypes { op: rec.op, lhs: self.dtype(), rhs: other.dtype(), location: caller() });
         }
         if self.dense_shape != other.dense_shape {
             let (lhs, rhs) = (format!("{:?}", self.dense_shape), format!("{:?}", other.dense_shape));
             return Err(Error::Shape {
-                op,
+                op: rec.op,
                 lhs,
                 rhs,
                 what: "the dense shapes must be equal".into(),

@@ -3,8 +3,8 @@
 use super::coordinates::{Coordinates, indices_of};
 use super::{Order, SparseTensor};
 use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
@@ -38,14 +38,14 @@ impl Tensor {
     /// TensorFlow: `tf.RaggedTensor.to_sparse`.
     #[track_caller]
     pub fn to_sparse(&self) -> Result<SparseTensor> {
-        const OP: &str = "to_sparse";
+        let rec = Recorder::new(self.backend(), "to_sparse");
         if self.rank() == 0 {
-            return Err(Error::argument(OP, "a scalar has no coordinates"));
+            return Err(rec.argument("a scalar has no coordinates"));
         }
         let backend = self.backend();
-        let nrows = self.nrows_extent().on_host(backend, OP)?;
+        let nrows = rec.on_host(&self.nrows_extent())?;
         let mut dense_shape = vec![u64::from(nrows)];
-        dense_shape.extend(self.longest_rows(OP)?.into_iter().map(u64::from));
+        dense_shape.extend(self.longest_rows(rec.op)?.into_iter().map(u64::from));
         dense_shape.extend(self.inner().iter().map(|&d| u64::from(d)));
 
         let (count, elements) = (self.count()?, self.outer().cloned().unwrap_or_else(|| Extent::known(1)));
@@ -58,14 +58,14 @@ impl Tensor {
         let element = Expr::index().div(Expr::u32(self.width().max(1)));
         let mut above = Expr::index();
         for p in self.partitions().iter().rev() {
-            let offset = Node::map(backend, OP, elements.clone(), p.offset_of(above.clone()), &[]);
-            let row = Node::map(backend, OP, elements.clone(), p.row_of(above), &[]);
+            let offset = rec.map(elements.clone(), p.offset_of(above.clone()), &[]);
+            let row = rec.map(elements.clone(), p.row_of(above), &[]);
             coordinates.push(Expr::load(&offset, element.clone()));
             above = Expr::load(&row, Expr::index());
         }
         coordinates.push(above.at(&element));
         coordinates.reverse();
-        let indices = indices_of(backend, OP, &count, &coordinates, &[])?;
+        let indices = indices_of(rec, &count, &coordinates, &[])?;
         let values = Self::new(backend, Vec::new(), Some(count), [], self.values_ref().clone())?;
         Ok(SparseTensor::of_parts(indices, values, dense_shape, Order::Distinct))
     }
@@ -93,7 +93,7 @@ impl Tensor {
     /// TensorFlow: `tf.RaggedTensor.from_sparse`.
     #[track_caller]
     pub fn from_sparse(sparse: &SparseTensor) -> Result<Self> {
-        sparse.ragged("from_sparse")
+        sparse.ragged(Recorder::new(sparse.backend(), "from_sparse"))
     }
 }
 
@@ -132,17 +132,17 @@ impl SparseTensor {
     /// TensorFlow: `tf.RaggedTensor.from_sparse`.
     #[track_caller]
     pub fn to_ragged(&self) -> Result<Tensor> {
-        self.ragged("to_ragged")
+        self.ragged(Recorder::new(self.backend(), "to_ragged"))
     }
 
     /// As [`to_ragged`](Self::to_ragged).
     #[track_caller]
-    fn ragged(&self, op: &'static str) -> Result<Tensor> {
-        let (rank, backend) = (self.rank(), self.backend());
+    fn ragged(&self, rec: Recorder<'_>) -> Result<Tensor> {
+        let rank = self.rank();
         let Some(last) = rank.checked_sub(1) else {
-            return Err(Error::argument(op, "a scalar has no rows"));
+            return Err(rec.argument("a scalar has no rows"));
         };
-        let coordinates = Coordinates::new(op, self)?;
+        let coordinates = Coordinates::new(rec, self)?;
         let (at, before) = (Expr::index(), Expr::index().max(Expr::u32(1)).sub(Expr::u32(1)));
         // Rows out of order begin at a column below that of the entry before, or repeat one: each entry's column is 0,
         // or continues the row of the entry before.
@@ -152,20 +152,20 @@ impl SparseTensor {
         });
         let column = coordinates.of(last);
         let expected = continues.select(column.at(&before).add(Expr::scalar(1i64)), Expr::scalar(0i64));
-        let check = Check::new(op, format!("columns (dimension {last}) must be 0, 1, 2, ... in each row"));
-        let filled = Node::assert(backend, self.count(), column.eq(expected), check);
+        let check = rec.check(format!("columns (dimension {last}) must be 0, 1, 2, ... in each row"));
+        let filled = rec.assert(self.count(), column.eq(expected), check);
         if last == 0 {
-            let sized = self.values.on_condition(op, &[&self.conditions[..], &[filled]].concat())?;
+            let sized = self.values.on_condition(rec.op, &[&self.conditions[..], &[filled]].concat())?;
             return Ok(sized);
         }
         let above: Vec<usize> = (0..last).collect();
-        let conditions = [&self.conditions[..], &self.require(op, Order::Sorted, &above)?, &[filled]].concat();
-        let mut rows = Extent::known_u64(op, self.dense_shape[0])?;
+        let conditions = [&self.conditions[..], &self.require(rec, Order::Sorted, &above)?, &[filled]].concat();
+        let mut rows = rec.known(self.dense_shape[0])?;
         let mut row = narrow(coordinates.of(0), self.dense_shape[0]);
         let mut partitions = Vec::with_capacity(last);
         for d in 1..last {
             // The rows of dimension `d` up to that of the last entry, which entries in order hold.
-            let entries = self.entries_by_row(op, &row, &rows, &conditions)?;
+            let entries = self.entries_by_row(rec, &row, &rows, &conditions)?;
             let next = entries.start(Expr::index().add(Expr::u32(1)));
             let final_entry = next.max(Expr::u32(1)).sub(Expr::u32(1));
             let inside = narrow(coordinates.of(d), self.dense_shape[d]);
@@ -174,13 +174,13 @@ impl SparseTensor {
             // An entry outside of an empty dimension fails its check, but has a row.
             let size = self.dense_shape[d].max(1);
             let capacity = upper_bound(u64::from(rows.capacity()).saturating_mul(size));
-            let level = RowPartition::from_lengths(Recorder::new(backend, op), &rows, length, capacity)?;
-            let below = Node::map(backend, op, self.count(), level.within(row, inside), &[]);
+            let level = RowPartition::from_lengths(rec, &rows, length, capacity)?;
+            let below = rec.map(self.count(), level.within(row, inside), &[]);
             row = Expr::load(&below, Expr::index());
             rows = level.nvals_extent().clone();
             partitions.push(level);
         }
-        let rows = self.entries_by_row(op, &row, &rows, &conditions)?;
+        let rows = self.entries_by_row(rec, &row, &rows, &conditions)?;
         partitions.into_iter().rev().try_fold(self.values.under(rows)?, |below, level| below.under(level))
     }
 
@@ -200,39 +200,44 @@ impl SparseTensor {
     /// ```
     #[track_caller]
     pub fn values_by_row(&self) -> Result<Tensor> {
-        self.values_in_rows("values_by_row")
+        self.values_in_rows(Recorder::new(self.backend(), "values_by_row"))
     }
 
     /// As [`values_by_row`](Self::values_by_row).
     #[track_caller]
-    pub(super) fn values_in_rows(&self, op: &'static str) -> Result<Tensor> {
-        self.values.under(self.row_partition(op)?)
+    pub(super) fn values_in_rows(&self, rec: Recorder<'_>) -> Result<Tensor> {
+        self.values.under(self.row_partition(rec)?)
     }
 
     /// The partition of the values of a sparse matrix into rows, which must ascend.
     #[track_caller]
-    pub(super) fn row_partition(&self, op: &'static str) -> Result<RowPartition> {
-        self.check_rank(op, 2)?;
-        let rows = Extent::known_u64(op, self.dense_shape[0])?;
-        let conditions = [&self.conditions[..], &self.require(op, Order::Sorted, &[0])?[..]].concat();
-        let row = clamped_to(Coordinates::new(op, self)?.of(0), Expr::u32(MOST_ROWS));
-        self.entries_by_row(op, &row, &rows, &conditions)
+    pub(super) fn row_partition(&self, rec: Recorder<'_>) -> Result<RowPartition> {
+        self.check_rank(rec, 2)?;
+        let rows = rec.known(self.dense_shape[0])?;
+        let conditions = [&self.conditions[..], &self.require(rec, Order::Sorted, &[0])?[..]].concat();
+        let row = clamped_to(Coordinates::new(rec, self)?.of(0), Expr::u32(MOST_ROWS));
+        self.entries_by_row(rec, &row, &rows, &conditions)
     }
 
     /// The partition of the entries into `rows` rows, where `row` is that of the entry `Index`. It is valid for rows
     /// that do not ascend too, which fail a condition at the read.
     #[track_caller]
-    fn entries_by_row(&self, op: &'static str, row: &Expr, rows: &Extent, conditions: &[Node]) -> Result<RowPartition> {
-        let (backend, count) = (self.backend(), self.count());
-        let rec = Recorder::new(backend, op);
+    fn entries_by_row(
+        &self,
+        rec: Recorder<'_>,
+        row: &Expr,
+        rows: &Extent,
+        conditions: &[Node],
+    ) -> Result<RowPartition> {
+        let count = self.count();
         let below = counts_below(rec, &count, |at| row.at(&at))?;
-        let entries = rows.plus(op, &Extent::known(1))?;
-        let found = Node::map(backend, op, entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
+        let entries = rec.plus(&rows, &Extent::known(1))?;
+        let found = rec.map(entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
         let (a, b) = (Expr::load(&found, Expr::index()), Expr::load(&found, Expr::index().add(Expr::u32(1))));
         let length = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
-        let sums = Node::scan(backend, op, rows.clone(), length)?;
+        let sums = rec.scan(rows.clone(), length)?;
         let splits = Expr::load(&sums, Expr::index()).min(count.expr());
-        let splits = Node::map(backend, op, entries, splits, conditions);
+        let splits = rec.map(entries, splits, conditions);
         Ok(RowPartition::from_splits_node(splits, rows.clone(), count.size()).with_nvals(count))
     }
 }
