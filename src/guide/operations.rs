@@ -14,7 +14,7 @@
 //!     uploads the result. A GPU refuses host steps unless
 //!     [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps) allows them, and
 //!     [`Stats`](crate::Stats) counts them.
-//! - *on a row*: [`Row`](crate::Row), in [`map_rows`](Tensor::map_rows), has the operation.
+//! - *on a row*: [`Row`], in [`map_rows`](Tensor::map_rows), has the operation.
 //! - *gradient*: gradients are not implemented. *later* marks operations that will have one, *none* those without a
 //!   useful derivative.
 //!

@@ -146,14 +146,14 @@ macro_rules! operations {
 
     // A method with its page: documentation under a condition, names elsewhere, waits and host steps.
     (
-        @page [$when:meta] [$($lead:literal)?]
+        @page [$when:meta] [$($lead:literal)?] [$axes:literal]
         [[$($doc:expr),+] [$($alias:literal)*] [$($tensorflow:expr)?] [$($awkward:literal)?] [$($polars:literal)?]
          [$($waits:literal)?] [$($host:literal)?] [$($feature:literal)?]]
         { $($method:tt)+ }
     ) => {
         $(#[doc = $lead])?
         $(#[cfg_attr($when, doc = $doc)])+
-        $(#[doc = concat!("\nRecording may wait ", $waits, ".")])?
+        $(#[doc = concat!("\nRecording may wait ", $waits, $axes)])?
         $(#[doc = concat!("\nHost step on a GPU: ", $host, ".")])?
         $(#[doc = concat!("\nTensorFlow: `", $tensorflow, "`.")])?
         $(#[doc = concat!("\nAwkward: `", $awkward, "`.")])?
@@ -173,7 +173,7 @@ macro_rules! operations {
         @tensor $when:tt $page:tt
         $name:ident [$($lt:lifetime)?] [$($this:ident)?] [$(($arg:ident, $arg_type:ty, [$($class:ident)?]))*] $result:tt
     ) => {
-        $crate::ops::operations! { @page $when [] $page {
+        $crate::ops::operations! { @page $when [] ["."] $page {
             pub fn $name $(<$lt>)? (
                 $(&$this,)?
                 $($arg: $crate::ops::operations!(@tensor_argument [$($class)?] $arg_type)),*
@@ -191,7 +191,7 @@ macro_rules! operations {
         $name:ident [$($lt:lifetime)?] [$($this:ident)?] [$(($arg:ident, $arg_type:ty, [$($class:ident)?]))*] $result:tt
         [$($param:ident: $bound:path)?]
     ) => {
-        $crate::ops::operations! { @page [all()] [] $page {
+        $crate::ops::operations! { @page [all()] [] ["."] $page {
             pub fn $name $(<$lt>)? (
                 $(&$this,)?
                 $($arg: $crate::ops::operations!(@typed_argument [$($class)?] $arg_type)),*
@@ -215,7 +215,8 @@ macro_rules! operations {
         $name:ident [$lt:lifetime] [($arg:ident, $arg_type:ty, [broadcast])] $result:tt
     ) => {
         $crate::ops::operations! { @page [not(doctest)]
-            ["Of each row and its own row of the other operand, which broadcast with each other."] $page {
+            ["Of each row and its own row of the other operand, which broadcast. The example is one of tensors."]
+            ["; axes count in the tensor of all rows."] $page {
             pub fn $name<$lt>(&self, $arg: impl Into<$crate::ops::RowOperand<$lt>>) -> $crate::error::Result<Self> {
                 self.meet(stringify!($name), &$arg.into(), |a, b| a.$name(b))
             }
@@ -225,7 +226,8 @@ macro_rules! operations {
         @row [$($vector:ident)?] $page:tt
         $name:ident [$($lt:lifetime)?] [$(($arg:ident, $arg_type:ty, [$($class:ident)?]))*] $result:tt
     ) => {
-        $crate::ops::operations! { @page [not(doctest)] ["Of each row by itself; axes count in the row."] $page {
+        $crate::ops::operations! { @page [not(doctest)]
+            ["Of each row by itself: axes count in the row. The example is one of tensors."] ["; axes count in the tensor of all rows."] $page {
             pub fn $name $(<$lt>)? (
                 &self
                 $(, $arg: $crate::ops::operations!(@row_argument [$($class)?] $arg_type))*
