@@ -231,7 +231,7 @@ impl SparseTensor {
     ) -> Result<RowPartition> {
         let count = self.count();
         let below = counts_below(rec, &count, |at| row.at(&at))?;
-        let entries = rec.plus(&rows, &Extent::known(1))?;
+        let entries = rec.plus(rows, &Extent::known(1))?;
         let found = rec.map(entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
         let (a, b) = (Expr::load(&found, Expr::index()), Expr::load(&found, Expr::index().add(Expr::u32(1))));
         let length = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
