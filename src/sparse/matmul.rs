@@ -81,7 +81,7 @@ impl SparseTensor {
         let product = Expr::load(rec.numbers(dense)?, at).cast(sums_in).mul(scale);
         let sums = reduce_rows(rec, ReduceOp::Sum, rows.domain(columns), product)?;
         let value = Expr::load(&sums, Expr::index()).cast(dtype);
-        let values = rec.map(rec.times(&nrows, columns.into())?, value, &self.conditions);
+        let values = rec.map(rec.times(&nrows, columns)?, value, &self.conditions);
         rec.tensor(Vec::new(), Some(nrows), vec![columns], Values::Numbers(values))
     }
 }
