@@ -2,6 +2,7 @@
 
 use super::{LodTensor, named};
 use crate::error::{Error, Result, here, on_behalf};
+use crate::graph::recorder::Recorder;
 use crate::ops::Index;
 use crate::record::tensor_list::counted_tensors;
 use crate::tensor::{HostTensor, Tensor};
@@ -66,7 +67,7 @@ impl LodTensor {
         const OP: &str = "LodTensor::to_list";
         self.last_level(OP)?;
         let count = self.tensor().nrows_extent().on_host(self.tensor().backend(), OP)?;
-        let _counted = counted_tensors(OP, self.tensor(), count.into(), 0)?;
+        let _counted = counted_tensors(Recorder::new(self.tensor().backend(), OP), self.tensor(), count.into(), 0)?;
         on_behalf(|| (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect())
     }
 

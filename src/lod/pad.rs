@@ -130,7 +130,9 @@ impl LodTensor {
         const OP: &str = "sequence_mask";
         let rows = self.sequences(OP)?;
         let maxlen = match maxlen.into() {
-            MaxLength(None) => MaxLength::from(rows.longest_rows(OP)?.first().copied().unwrap_or(0)),
+            MaxLength(None) => {
+                MaxLength::from(rows.longest_rows(Recorder::new(rows.backend(), OP))?.first().copied().unwrap_or(0))
+            }
             given => given,
         };
         self.for_each_sequence(rows.row_lengths(1)?.sequence_mask(maxlen)?)

@@ -2,6 +2,7 @@
 
 use super::LodTensor;
 use crate::error::{Error, Result, caller};
+use crate::graph::recorder::Recorder;
 use crate::tensor::Tensor;
 
 impl LodTensor {
@@ -44,7 +45,7 @@ impl LodTensor {
                 location: caller(),
             });
         }
-        let added: Tensor = data.scatter_added(OP, &at, &new)?;
+        let added: Tensor = data.scatter_added(Recorder::new(data.backend(), OP), &at, &new)?;
         Self::under(self.tensor().partitions(), added)
     }
 }

@@ -7,6 +7,7 @@ use crate::element::Number;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoAxes;
 use crate::ops::{Bins, Occurrences};
 use crate::tensor::{RaggedTensor, Tensor, Values};
@@ -40,7 +41,8 @@ impl Tensor {
     pub fn bincount_sparse(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<SparseTensor> {
         const OP: &str = "bincount_sparse";
         let backend = self.backend();
-        let Occurrences { values, counts, bins, by_row } = self.occurrences(OP, &axis.into(), bins.into())?;
+        let Occurrences { values, counts, bins, by_row } =
+            self.occurrences(Recorder::new(self.backend(), OP), &axis.into(), bins.into())?;
         let found = values.count()?;
         let value = Expr::load(values.numbers(OP)?, Expr::index());
         let (coordinates, dense_shape) = match values.partitions() {

@@ -54,7 +54,7 @@ impl Tensor {
         let weights = weights.as_ref();
         Device::check_same(OP, self.backend(), weights.backend())?;
         let conditions = same_layout(rec, self.ragged_shape(), weights.ragged_shape())?;
-        let (above, shape) = match self.counted_rows(OP, &axis.into())? {
+        let (above, shape) = match self.counted_rows(rec, &axis.into())? {
             None => (Vec::new(), Vec::new()),
             Some((row, rows)) => (vec![row], vec![rows.on_host(self.backend(), OP)?.into()]),
         };
@@ -115,7 +115,7 @@ pub(super) fn sums_by_bin(
     bins: Bins,
     conditions: &[Node],
 ) -> Result<SparseTensor> {
-    let (bin, number) = values.sparse_bins(op, bins)?;
+    let (bin, number) = values.sparse_bins(Recorder::new(values.backend(), op), bins)?;
     above.push(bin.clone());
     shape.push(number);
     let indices = indices_of(values.backend(), op, &values.count()?, &above, conditions)?;

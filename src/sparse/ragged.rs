@@ -44,7 +44,7 @@ impl Tensor {
         let backend = self.backend();
         let nrows = self.nrows_extent().on_host(backend, OP)?;
         let mut dense_shape = vec![u64::from(nrows)];
-        dense_shape.extend(self.longest_rows(OP)?.into_iter().map(u64::from));
+        dense_shape.extend(self.longest_rows(Recorder::new(self.backend(), OP))?.into_iter().map(u64::from));
         dense_shape.extend(self.inner().iter().map(|&d| u64::from(d)));
 
         let (count, elements) = (self.count()?, self.outer().cloned().unwrap_or_else(|| Extent::known(1)));

@@ -5,6 +5,7 @@ use super::coordinates::{Coordinates, indices_of};
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
+use crate::graph::recorder::Recorder;
 use crate::integer::{Integer, non_negative};
 use crate::record::tensor_list::counted_tensors;
 
@@ -107,7 +108,7 @@ impl SparseTensor {
             }
         };
         // Coordinates, and the positions and the number of the entries of a part.
-        let _counted = counted_tensors(OP, &self.values, parts, 3)?;
+        let _counted = counted_tensors(Recorder::new(self.values.backend(), OP), &self.values, parts, 3)?;
         let (least, longer) = (whole / parts, whole % parts);
         let (mut start, mut size) = (vec![0; self.rank()], self.dense_shape.clone());
         let part = |k: u64| {

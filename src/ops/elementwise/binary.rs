@@ -5,6 +5,7 @@ use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Str};
 use crate::error::{Result, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::recorder::Recorder;
 use crate::math::MathFn;
 use crate::ops::elementwise::division::{self, by_nonzero};
 use crate::ops::elementwise::string_pairs;
@@ -18,7 +19,7 @@ use crate::tensor::{RaggedTensor, Tensor};
 /// Builds the result expression for two numbers.
 type Pair = fn(&Site, Expr, Expr) -> Expr;
 /// Computes the result for two string operands.
-type Strings = fn(&'static str, Operand<'_>, Operand<'_>) -> Result<Tensor>;
+type Strings = fn(Recorder<'_>, Operand<'_>, Operand<'_>) -> Result<Tensor>;
 
 #[track_caller]
 fn binary(
@@ -28,14 +29,15 @@ fn binary(
     strings: Option<Strings>,
     pair: Pair,
 ) -> Result<Tensor> {
-    let site = Site::new(op);
     let [a, b] = operands;
+    let rec = Operand::recorder(op, [&a, &b])?;
+    let site = Site::of(rec);
     let [a, b] = Operand::of_one_dtype(op, a, b)?;
     if let (DType::Str, Some(strings)) = (a.dtype(), strings) {
-        return on_behalf(|| strings(op, a, b));
+        return strings(rec, a, b);
     }
     takes.check(op, a.dtype())?;
-    map_together(op, &[a, b], |mut numbers| {
+    map_together(rec, &[a, b], |mut numbers| {
         let b = numbers.remove(1);
         pair(&site, numbers.remove(0), b)
     })

@@ -29,7 +29,7 @@ impl Side {
         together: &Together<'_>,
         k: usize,
     ) -> Result<Self> {
-        let rec = Recorder::new(together.backend, op);
+        let rec = Recorder::new(together.rec.backend, op);
         let values = match operand {
             Operand::Tensor(t) => t.values_ref().clone(),
             Operand::Value(fill) => {
@@ -42,10 +42,10 @@ impl Side {
     }
 
     #[track_caller]
-    pub(in crate::ops) fn parts(&self, op: &'static str) -> Result<(&RowPartition, &Node)> {
+    pub(in crate::ops) fn parts(&self, rec: Recorder<'_>) -> Result<(&RowPartition, &Node)> {
         match &self.values {
             Values::Strings { strings, bytes } => Ok((strings, bytes)),
-            Values::Numbers(n) => Err(crate::Error::unsupported(op, n.dtype(), "it needs byte strings")),
+            Values::Numbers(n) => Err(crate::Error::unsupported(rec.op, n.dtype(), "it needs byte strings")),
         }
     }
 
@@ -68,13 +68,12 @@ impl Side {
 
 /// Concatenates each string of `a` with that of `b`. One prefix sum and one map.
 #[track_caller]
-pub(crate) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+pub(crate) fn join(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     let operands = [a, b];
-    let together = Together::new(op, &operands)?;
-    let (a, b) = (Side::new(op, &operands[0], &together, 0)?, Side::new(op, &operands[1], &together, 1)?);
-    let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(op)?, b.parts(op)?);
-    let (backend, count) = (together.backend, &together.count);
-    let rec = Recorder::new(backend, op);
+    let together = Together::new(rec, &operands)?;
+    let (a, b) = (Side::new(rec.op, &operands[0], &together, 0)?, Side::new(rec.op, &operands[1], &together, 1)?);
+    let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(rec)?, b.parts(rec)?);
+    let (backend, count) = (together.rec.backend, &together.count);
     let mut length = a_strings.length(a.place.expr()).add(b_strings.length(b.place.expr()));
     if !together.asserts.is_empty() {
         // The lengths carry the conditions, since everything else depends on them.
@@ -97,27 +96,26 @@ pub(crate) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<T
 
 /// Whether the strings are equal. One reduction over the bytes of `a`.
 #[track_caller]
-pub(crate) fn equal(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
-    compare(op, [a, b], |equal| equal)
+pub(crate) fn equal(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    compare(rec, [a, b], |equal| equal)
 }
 
 /// Whether the strings differ. One reduction over the bytes of `a`.
 #[track_caller]
-pub(crate) fn not_equal(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
-    compare(op, [a, b], Expr::not)
+pub(crate) fn not_equal(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    compare(rec, [a, b], Expr::not)
 }
 
 #[track_caller]
-fn compare(op: &'static str, operands: [Operand<'_>; 2], answer: fn(Expr) -> Expr) -> Result<Tensor> {
-    let together = Together::new(op, &operands)?;
-    let (backend, count) = (together.backend, &together.count);
-    let rec = Recorder::new(backend, op);
-    let (mut a, b) = (Side::new(op, &operands[0], &together, 0)?, Side::new(op, &operands[1], &together, 1)?);
+fn compare(rec: Recorder<'_>, operands: [Operand<'_>; 2], answer: fn(Expr) -> Expr) -> Result<Tensor> {
+    let together = Together::new(rec, &operands)?;
+    let (backend, count) = (together.rec.backend, &together.count);
+    let (mut a, b) = (Side::new(rec.op, &operands[0], &together, 0)?, Side::new(rec.op, &operands[1], &together, 1)?);
     if a.place != Place::Same {
         let pick = Pick::From(&a.values, a.place.expr());
         a.values = rec.rearranged(count, &pick, a.bound(count), &[])?;
     }
-    let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(op)?, b.parts(op)?);
+    let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(rec)?, b.parts(rec)?);
     let (row, offset) = (a_strings.row_of(Expr::index()), a_strings.offset_of(Expr::index()));
     let in_b = b.place.expr().at(&row);
     let of_b = Expr::load(b_bytes, b_strings.within(in_b.clone(), offset.clone()));

@@ -92,7 +92,8 @@ operations! {
 
 #[track_caller]
 fn nth(x: &Tensor, index: impl Integer) -> Result<Tensor> {
-    x.nth_named("nth", index.saturating_i64())
+    let rec = Recorder::new(x.backend(), "nth");
+    x.nth_named(rec, index.saturating_i64())
 }
 
 #[track_caller]
@@ -129,7 +130,7 @@ fn nth_or_skip(x: &Tensor, index: impl Integer) -> Result<Tensor> {
     let count = rows.nrows_extent();
     let present = rec.map(count.clone(), present, &[]);
     let present = rec.tensor(Vec::new(), Some(count), [], Values::Numbers(present))?;
-    rows.boolean_mask(&present)?.nth_named(OP, index)
+    rows.boolean_mask(&present)?.nth_named(rec, index)
 }
 
 /// Element `index` of each row, counted from the end if negative.
@@ -164,11 +165,11 @@ impl Nth {
 
 impl Tensor {
     #[track_caller]
-    pub(crate) fn nth_named(&self, op: &'static str, index: i64) -> Result<Self> {
-        let Nth { rows, from, present } = Nth::new(op, self, index)?;
-        let check = Check::of_index(op, format!("a row has no element {index}"));
+    pub(crate) fn nth_named(&self, rec: Recorder<'_>, index: i64) -> Result<Self> {
+        let Nth { rows, from, present } = Nth::new(rec.op, self, index)?;
+        let check = Check::of_index(rec.op, format!("a row has no element {index}"));
         let count = rows.nrows_extent();
         let asserts = [Node::assert(self.backend(), count.clone(), present, check)];
-        rows.values()?.take_rows(Recorder::new(self.backend(), op), count, from, Repeats::Never, &asserts)
+        rows.values()?.take_rows(Recorder::new(self.backend(), rec.op), count, from, Repeats::Never, &asserts)
     }
 }

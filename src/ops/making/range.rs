@@ -93,8 +93,9 @@ operations! {
 
 #[track_caller]
 fn range(x: &Tensor) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), "range");
     let number = |v| Operand::from(Scalar::from_i64(x.dtype(), v));
-    Tensor::ranges_of("range", [number(0), x.into(), number(1)])
+    Tensor::ranges_of(rec, [number(0), x.into(), number(1)])
 }
 
 #[track_caller]
@@ -103,27 +104,27 @@ fn ranges<'a>(
     limits: impl IntoOperand<'a>,
     deltas: impl IntoOperand<'a>,
 ) -> Result<Tensor> {
-    Tensor::ranges_of("ranges", [starts.into(), limits.into(), deltas.into()])
+    let operands = [starts.into(), limits.into(), deltas.into()];
+    Tensor::ranges_of(Operand::recorder("ranges", &operands)?, operands)
 }
 
 impl Tensor {
     /// [`Tensor::ranges`] of starts, limits and deltas, for the operation `op`.
     #[track_caller]
-    fn ranges_of<'a>(op: &'static str, operands: [Operand<'a>; 3]) -> Result<Self> {
-        let site = Site::new(op);
+    fn ranges_of<'a>(rec: Recorder<'_>, operands: [Operand<'a>; 3]) -> Result<Self> {
+        let site = Site::of(rec);
         let tensors: Vec<&Self> = operands.iter().filter_map(Operand::tensor).collect();
-        let Some(first) = tensors.first() else { return Err(Error::argument(op, "it needs a tensor")) };
-        let common = tensors.iter().try_fold(first.dtype(), |dtype, t| common(op, dtype, t.dtype()));
+        let Some(first) = tensors.first() else { return Err(rec.argument("it needs a tensor")) };
+        let common = tensors.iter().try_fold(first.dtype(), |dtype, t| common(rec.op, dtype, t.dtype()));
         let dtype = common.map_err(here())?;
         let in_dtype = |o: &Operand<'a>| match o {
-            Operand::Value(value) => Ok(Operand::Value(value.clone().of_dtype(op, dtype)?)),
+            Operand::Value(value) => Ok(Operand::Value(value.clone().of_dtype(rec.op, dtype)?)),
             tensor => Ok(tensor.clone()),
         };
         let operands = operands.iter().map(in_dtype).collect::<Result<Vec<_>>>().map_err(here())?;
         let backend = first.backend();
-        let rec = Recorder::new(backend, op);
         for t in &tensors {
-            Device::check_same(op, backend, t.backend())?;
+            Device::check_same(rec.op, backend, t.backend())?;
             if t.rank() > 1 {
                 let what = format!("starts, limits and deltas must be scalars or vectors, not {}", t.shape_text());
                 return Err(rec.argument(what));

@@ -76,25 +76,26 @@ operations! {
 #[track_caller]
 fn broadcast_to<'a>(x: &Tensor, shape: impl Into<NewShape<'a>>) -> Result<Tensor> {
     const OP: &str = "broadcast_to";
+    let rec = Recorder::new(x.backend(), OP);
     let shape = shape.into().whole(OP, &x.device())?;
-    x.repeated_to(OP, &shape)
+    x.repeated_to(rec, &shape)
 }
 
 #[track_caller]
 fn broadcast_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.repeated_to("broadcast_like", other.as_ref().ragged_shape())
+    let rec = Recorder::new(x.backend(), "broadcast_like");
+    x.repeated_to(rec, other.as_ref().ragged_shape())
 }
 
 impl Tensor {
     #[track_caller]
-    pub(crate) fn repeated_to(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
+    pub(crate) fn repeated_to(&self, rec: Recorder<'_>, shape: &RaggedShape) -> Result<Self> {
         let backend = self.backend();
-        let rec = Recorder::new(backend, op);
-        Device::check_same(op, backend, &shape.backend)?;
+        Device::check_same(rec.op, backend, &shape.backend)?;
         let location = caller();
         let is_larger = || {
             let what = "the first one is larger".into();
-            Error::Shape { op, lhs: self.shape_text(), rhs: shape.text(), what, location }
+            Error::Shape { op: rec.op, lhs: self.shape_text(), rhs: shape.text(), what, location }
         };
         // Checked first, so that nothing is computed for shapes that cannot match.
         if self.rank() > shape.rank() {
@@ -110,7 +111,7 @@ impl Tensor {
         };
         let pick = Pick::From(self.values_ref(), shared.places[0].expr());
         let conditions = [shared.asserts, shape.conditions.clone()].concat();
-        let values = rec.rearranged(&shape.count(op)?, &pick, bound, &conditions)?;
+        let values = rec.rearranged(&shape.count(rec.op)?, &pick, bound, &conditions)?;
         Self::new(backend, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
     }
 }

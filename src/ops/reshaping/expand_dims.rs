@@ -60,16 +60,15 @@ fn expand_dims(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
             let inner = [&[size], x.inner().sizes()].concat();
             rec.tensor(Vec::new(), Some(Extent::known(1)), inner, x.values_ref().clone())
         }
-        _ => x.with_new_axis(OP, axis),
+        _ => x.with_new_axis(rec, axis),
     }
 }
 
 impl Tensor {
     /// Inserts a dimension of size 1 before dimension `axis`; an outermost one is a row partition.
     #[track_caller]
-    pub(crate) fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
+    pub(crate) fn with_new_axis(&self, rec: Recorder<'_>, axis: usize) -> Result<Self> {
         let backend = self.backend();
-        let rec = Recorder::new(backend, op);
         let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
         let Some(outer) = self.outer() else {
             return Self::new(backend, parts, Some(Extent::known(1)), inner, self.values_ref().clone());
@@ -81,7 +80,7 @@ impl Tensor {
             inner.insert(axis - 1 - parts.len(), Size::Const(1));
         } else {
             let rows = parts[axis - 1].nrows_extent().clone();
-            parts.insert(axis - 1, RowPartition::uniform(1, rows)?);
+            parts.insert(axis - 1, rec.uniform_rows(1, rows)?);
         }
         Self::new(backend, parts, Some(outer.clone()), inner, self.values_ref().clone())
     }

@@ -79,18 +79,20 @@ operations! {
 #[track_caller]
 fn reshape<'a>(x: &Tensor, shape: impl Into<NewShape<'a>>) -> Result<Tensor> {
     const OP: &str = "reshape";
+    let rec = Recorder::new(x.backend(), OP);
     match shape.into() {
-        NewShape::Sizes(sizes) if sizes.contains(&-1) => x.fitted(OP, &sizes),
+        NewShape::Sizes(sizes) if sizes.contains(&-1) => x.fitted(rec, &sizes),
         shape => {
             let shape = shape.whole(OP, &x.device())?;
-            x.reshaped(OP, &shape)
+            x.reshaped(rec, &shape)
         }
     }
 }
 
 #[track_caller]
 fn reshape_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.reshaped("reshape_like", other.as_ref().ragged_shape())
+    let rec = Recorder::new(x.backend(), "reshape_like");
+    x.reshaped(rec, other.as_ref().ragged_shape())
 }
 
 /// Requested shape of a result: a [`RaggedShape`], or the sizes of a dense shape.
@@ -192,31 +194,36 @@ impl Sizes {
 
 impl Tensor {
     #[track_caller]
-    fn reshaped(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
-        Device::check_same(op, self.backend(), &shape.backend)?;
+    fn reshaped(&self, rec: Recorder<'_>, shape: &RaggedShape) -> Result<Self> {
+        Device::check_same(rec.op, self.backend(), &shape.backend)?;
         let mut asserts = shape.conditions.clone();
-        let (own, new) = (self.count()?, shape.count(op)?);
+        let (own, new) = (self.count()?, shape.count(rec.op)?);
         match (own.as_known(), new.as_known()) {
             _ if own == new => {}
             (Some(a), Some(b)) if a != b => {
                 let what = format!("there are {a} values, but {b} fit into the new shape");
-                return Err(Error::Shape { op, lhs: self.shape_text(), rhs: shape.text(), what, location: caller() });
+                return Err(Error::Shape {
+                    op: rec.op,
+                    lhs: self.shape_text(),
+                    rhs: shape.text(),
+                    what,
+                    location: caller(),
+                });
             }
             (Some(_), Some(_)) => {}
             _ => {
-                let check = Check::new(op, format!("the values do not fit into the new shape {}", shape.text()));
-                asserts.push(Node::assert(self.backend(), Extent::known(1), own.expr().eq(new.expr()), check));
+                let check = rec.check(format!("the values do not fit into the new shape {}", shape.text()));
+                asserts.push(rec.assert(Extent::known(1), own.expr().eq(new.expr()), check));
             }
         }
-        self.laid_out(op, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), &asserts)
+        self.laid_out(rec.op, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), &asserts)
     }
 
     /// Reshapes to a dense shape, one of whose sizes follows from the others.
     #[track_caller]
-    fn fitted(&self, op: &'static str, sizes: &[i64]) -> Result<Self> {
+    fn fitted(&self, rec: Recorder<'_>, sizes: &[i64]) -> Result<Self> {
         let backend = self.backend();
-        let rec = Recorder::new(backend, op);
-        let Sizes { mut dims, open, by } = Sizes::new(op, sizes)?;
+        let Sizes { mut dims, open, by } = Sizes::new(rec.op, sizes)?;
         let Some(open) = open else { unreachable!("bug: a reshape without a size that follows from the others") };
         let mut count = self.count()?;
         let mut asserts = Vec::new();
@@ -232,7 +239,7 @@ impl Tensor {
         if let Some(n) = count.as_known().filter(|n| n % by != 0) {
             let (lhs, rhs) = (self.shape_text(), format!("{sizes:?}"));
             return Err(Error::Shape {
-                op,
+                op: rec.op,
                 lhs,
                 rhs,
                 what: format!("{n} values are no multiple of {by}"),
@@ -244,7 +251,7 @@ impl Tensor {
             dims[open] = Size::given(fit.capacity());
             fit = Extent::given(dims[0].capacity());
         }
-        self.laid_out(op, Vec::new(), Some(fit), dims.split_off(1), &asserts)
+        self.laid_out(rec.op, Vec::new(), Some(fit), dims.split_off(1), &asserts)
     }
 
     /// The same numbers in the same order under another layout of equally many numbers, subject to the conditions

@@ -44,6 +44,7 @@ operations! {
 
 #[track_caller]
 fn repeat(x: &Tensor, repeats: impl Integer, axis: impl Integer) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), OP);
     let axis = axis.saturating_i64();
     let repeats = repeats.saturating_i64();
     const OP: &str = "repeat";
@@ -52,7 +53,7 @@ fn repeat(x: &Tensor, repeats: impl Integer, axis: impl Integer) -> Result<Tenso
         return Err(Error::argument(OP, format!("repeats is {repeats}, but must not be negative")));
     };
     let multiples: Vec<u64> = (0..x.rank()).map(|d| if d == axis { times } else { 1 }).collect();
-    x.grown(OP, &multiples, Order::Each)
+    x.grown(rec, &multiples, Order::Each)
 }
 
 /// Order of the repeated elements of a dimension.
@@ -91,6 +92,7 @@ impl Tensor {
     #[track_caller]
     pub fn tile<I: Integer>(&self, multiples: &[I]) -> Result<Self> {
         const OP: &str = "tile";
+        let rec = Recorder::new(self.backend(), OP);
         let multiples: Vec<i64> = multiples.iter().map(|m| m.saturating_i64()).collect();
         if multiples.len() != self.rank() {
             let what =
@@ -103,31 +105,30 @@ impl Tensor {
                 .map_err(here())
         };
         let multiples: Vec<u64> = multiples.iter().enumerate().map(multiple).collect::<Result<_>>().map_err(here())?;
-        self.grown(OP, &multiples, Order::Copies)
+        self.grown(rec, &multiples, Order::Copies)
     }
 
     /// Repeats every dimension by its multiple, in the given order.
     #[track_caller]
-    fn grown(&self, op: &'static str, multiples: &[u64], order: Order) -> Result<Self> {
+    fn grown(&self, rec: Recorder<'_>, multiples: &[u64], order: Order) -> Result<Self> {
         if multiples.iter().all(|&m| m == 1) {
             return Ok(self.clone());
         }
         let (backend, ragged) = (self.backend(), self.ragged_rank());
-        let rec = Recorder::new(backend, op);
-        let mut level = Level::outermost(op, &self.nrows_extent(), multiples[0], order)?;
+        let mut level = Level::outermost(rec.op, &self.nrows_extent(), multiples[0], order)?;
         let mut partitions = Vec::with_capacity(ragged);
         for (p, &m) in self.partitions().iter().zip(&multiples[1..]) {
             let (grown, below) = level.below(rec, p, m, order)?;
             partitions.push(grown);
             level = below;
         }
-        let (inner, number) = self.grown_inside(op, &multiples[1 + ragged..], order)?;
+        let (inner, number) = self.grown_inside(rec, &multiples[1 + ragged..], order)?;
         let width = inner.iter().product::<u32>();
         let element = level.from.at(&Expr::index().div(Expr::u32(width.max(1))));
         let pick = Pick::From(self.values_ref(), self.flat(element, number));
         let all = multiples.iter().fold(1u64, |n, &m| n.saturating_mul(m));
         let bound = BytesBound::at_most(self.values_ref().bytes_capacity().saturating_mul(all));
-        let numbers = level.count.times(op, u64::from(width))?;
+        let numbers = level.count.times(rec.op, u64::from(width))?;
         let values = rec.rearranged(&numbers, &pick, bound, &[])?;
         Self::new(backend, partitions, Some(level.count), inner, values)
     }
@@ -135,11 +136,11 @@ impl Tensor {
     /// The inner dimensions of the result; and the source's number within its element for each number of the result, an
     /// expression in its flat position.
     #[track_caller]
-    fn grown_inside(&self, op: &'static str, multiples: &[u64], order: Order) -> Result<(Vec<u32>, Expr)> {
-        let dim = |(&d, &m): (&u32, &u64)| Ok(Extent::known_u64(op, u64::from(d).saturating_mul(m))?.capacity());
+    fn grown_inside(&self, rec: Recorder<'_>, multiples: &[u64], order: Order) -> Result<(Vec<u32>, Expr)> {
+        let dim = |(&d, &m): (&u32, &u64)| Ok(rec.known(u64::from(d).saturating_mul(m))?.capacity());
         let inner: Vec<u32> = self.inner().iter().zip(multiples).map(dim).collect::<Result<_>>().map_err(here())?;
         // Checks the width of an element, even without elements, since the width enters the arithmetic.
-        Extent::known_u64(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
+        rec.known(inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         if multiples.iter().all(|&m| m == 1) {
             return Ok((inner, Expr::index().rem(Expr::u32(self.width().max(1)))));
         }

@@ -134,11 +134,12 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
 #[track_caller]
 fn unzip(x: &Tensor) -> Result<Vec<Tensor>> {
     const OP: &str = "unzip";
+    let rec = Recorder::new(x.backend(), OP);
     let Some(&Some(width)) = x.ragged_shape().known_sizes().last() else {
         let what = format!("the innermost dimension of {} must be uniform; convert it with to_tensor", x.shape_text());
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     };
-    let _counted = counted_tensors(OP, x, width as u64, 0)?;
+    let _counted = counted_tensors(rec, x, width as u64, 0)?;
     let column = |column| x.slice([Index::Ellipsis, Index::At(column)]);
     on_behalf(|| (0..width as i64).map(column).collect())
 }

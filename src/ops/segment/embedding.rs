@@ -71,7 +71,7 @@ fn embedding_lookup<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>) -> Result<Ten
         return Ok(found);
     }
     let value = Expr::load(rec.numbers(&found)?, Expr::index()).cast(limit.sums_in());
-    let norms = limit.norms(OP, x, &ids.count()?, value.clone())?;
+    let norms = limit.norms(rec, x, &ids.count()?, value.clone())?;
     let value = limit.applied(value, &norms, &Expr::index().div(Expr::u32(width))).cast(x.dtype());
     found.with_value_node(rec.map(found.count()?, value, &[]))
 }
@@ -108,9 +108,8 @@ impl MaxNorm {
 
     /// The norms of `rows` embeddings of the table, whose numbers are `value`.
     #[track_caller]
-    pub(super) fn norms(&self, op: &'static str, table: &Tensor, rows: &Extent, value: Expr) -> Result<Norms> {
+    pub(super) fn norms(&self, rec: Recorder<'_>, table: &Tensor, rows: &Extent, value: Expr) -> Result<Norms> {
         let (backend, scaling) = (table.backend(), Scaling::of(self.sums_in()));
-        let rec = Recorder::new(backend, op);
         let (width, all) = (table.width(), rec.times(&rows, table.width())?);
         let fold = |by: ReduceOp, value: Expr| {
             let shape = (Rows::Uniform(width.into()), rows.clone());

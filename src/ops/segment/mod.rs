@@ -83,8 +83,7 @@ impl Aggregate {
 
 /// The leading dimensions of the data: `ragged_rank` partitions and `inner` inner dimensions.
 #[track_caller]
-fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> Result<RaggedShape> {
-    let rec = Recorder::new(data.backend(), op);
+fn prefix(rec: Recorder<'_>, data: &Tensor, ragged_rank: usize, inner: usize) -> Result<RaggedShape> {
     let partitions = data.partitions()[..ragged_rank].to_vec();
     let outer = match (partitions.last(), data.partitions().first()) {
         (Some(p), _) => Some(p.nvals_extent().clone()),
@@ -97,12 +96,11 @@ fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> 
 /// Checks that the shape of the ids is a prefix of the data's shape. Returns the conditions that only the device can
 /// check.
 #[track_caller]
-fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
-    let rec = Recorder::new(data.backend(), op);
+fn same_prefix(rec: Recorder<'_>, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
     let location = caller();
     let misfit = |what: &str| {
         Err(Error::Shape {
-            op,
+            op: rec.op,
             lhs: data.shape_text(),
             rhs: ids.shape_text(),
             what: format!("the ids {what}"),
@@ -111,7 +109,7 @@ fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node
     };
     if data.backend().id() != ids.backend().id() {
         return Err(Error::Devices {
-            op,
+            op: rec.op,
             lhs: data.backend().name().into(),
             rhs: ids.backend().name().into(),
             location: caller(),
@@ -130,7 +128,7 @@ fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node
     if ids.rank() == 0 {
         return if data.rank() == 0 { Ok(Vec::new()) } else { misfit("have no dimension to go by") };
     }
-    same_layout(rec, &prefix(op, data, ids.ragged_rank(), inner)?, ids.ragged_shape())
+    same_layout(rec, &prefix(rec, data, ids.ragged_rank(), inner)?, ids.ragged_shape())
 }
 
 /// Grouping of the data by segment, with the shape of the result.
@@ -154,8 +152,8 @@ impl Segments {
         let rec = Recorder::new(backend, op);
         let width = data.inner()[ids.inner().len().min(data.inner().len())..].iter().product();
         let num = number_of_keys(rec, num_segments as u64, width)?;
-        let mut asserts = same_prefix(op, data, ids)?;
-        let id = id_of(op, ids)?;
+        let mut asserts = same_prefix(rec, data, ids)?;
+        let id = id_of(rec, ids)?;
         let inside = in_range(&id, num.expr(), num.capacity());
         let (ok, what) = if data.ragged_rank() > ids.ragged_rank() {
             (inside.clone(), "segment ids must be at least 0 and below num_segments")
@@ -207,8 +205,8 @@ impl Segments {
 
 /// The id at `Index`.
 #[track_caller]
-fn id_of(op: &'static str, ids: &Tensor) -> Result<Expr> {
-    Ok(Expr::load(&ids.index_node(op, "segment ids")?, Expr::index()))
+fn id_of(rec: Recorder<'_>, ids: &Tensor) -> Result<Expr> {
+    Ok(Expr::load(&rec.index_node(ids, "segment ids")?, Expr::index()))
 }
 
 fn is_negative(id: &Expr) -> Expr {
@@ -217,8 +215,8 @@ fn is_negative(id: &Expr) -> Expr {
 
 impl Tensor {
     #[track_caller]
-    fn unsorted_segments(&self, op: &'static str, ids: &Self, num_segments: i64, what: Aggregate) -> Result<Self> {
-        Segments::new(op, self, ids, num_segments)?.aggregate(op, self, what)
+    fn unsorted_segments(&self, rec: Recorder<'_>, ids: &Self, num_segments: i64, what: Aggregate) -> Result<Self> {
+        Segments::new(rec.op, self, ids, num_segments)?.aggregate(rec.op, self, what)
     }
 
     /// Aggregates dense data by ascending ids. Without `num_segments`, the last id is that of the last segment.
@@ -239,8 +237,8 @@ impl Tensor {
         if self.ragged_rank() > 0 {
             return Err(rec.argument("data must be dense; unsorted_segment_* take ragged data"));
         }
-        let mut asserts = same_prefix(op, self, ids)?;
-        let id = id_of(op, ids)?;
+        let mut asserts = same_prefix(rec, self, ids)?;
+        let id = id_of(rec, ids)?;
         let first = Expr::index().eq(Expr::u32(0));
         let before = id.at(&Expr::index().sub(Expr::u32(1)));
         // Ascending ids are negative only if the first one is.

@@ -5,6 +5,7 @@ use crate::backend::host_memory::GrowingBytes;
 use crate::element::Element;
 use crate::element::Str;
 use crate::error::{Error, Result};
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::host_step::host_string;
 use crate::tensor::{HostTensor, HostValues, Tensor};
@@ -47,10 +48,11 @@ operations! {
 #[track_caller]
 fn string_format(x: &Tensor, template: &str) -> Result<Tensor> {
     const OP: &str = "string_format";
+    let rec = Recorder::new(x.backend(), OP);
     let Some((before, after)) = template.split_once("{}").filter(|(_, after)| !after.contains("{}")) else {
-        return Err(Error::argument(OP, format!("the template {template:?} must contain {{}} once")));
+        return Err(rec.argument(format!("the template {template:?} must contain {{}} once")));
     };
-    host_string(OP, x, &template, |host, out| {
+    host_string(rec, x, &template, |host, out| {
         out.push(before.as_bytes())?;
         element(out, host, 0, 0)?;
         out.push(after.as_bytes())

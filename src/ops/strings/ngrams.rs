@@ -55,7 +55,7 @@ fn string_ngrams(x: &Tensor, widths: impl Into<Ngrams>, separator: &str) -> Resu
     let windows = Windows::new(OP, &ngrams)?;
     let backend = x.backend();
     let rec = Recorder::new(backend, OP);
-    let rows = x.innermost_rows(OP)?;
+    let rows = x.innermost_rows(rec)?;
     let grams = match rows.rows() {
         Rows::Uniform(len) => RowPartition::uniform(windows.count_of(len), rows.nrows_extent().clone())?,
         Rows::Splits(_) => {
@@ -88,11 +88,10 @@ const MOST: u32 = 1 << 16;
 impl Tensor {
     /// The rows of the innermost dimension; one row of a tensor of rank 1.
     #[track_caller]
-    fn innermost_rows(&self, op: &'static str) -> Result<RowPartition> {
-        let rec = Recorder::new(self.backend(), op);
+    fn innermost_rows(&self, rec: Recorder<'_>) -> Result<RowPartition> {
         let deep = self.inner_to_partitions(self.inner().len());
         let Some(outer) = self.outer() else {
-            return Err(Error::argument(op, "a scalar has no rows; give it a dimension first (expand_dims)"));
+            return Err(rec.argument("a scalar has no rows; give it a dimension first (expand_dims)"));
         };
         if let Some(last) = deep?.partitions().last() {
             return Ok(last.clone());

@@ -46,7 +46,7 @@ fn string_strip(x: &Tensor) -> Result<Tensor> {
     const OP: &str = "string_strip";
     let rec = Recorder::new(x.backend(), OP);
     let (_, bytes) = rec.strings(x)?;
-    let (first, end) = x.stripped(OP)?;
+    let (first, end) = x.stripped(rec)?;
     let length = end.sub(first.clone());
     let size = x.values_ref().bytes_size();
     let values = slices(rec, &x.count()?, bytes, (first, length), size)?;
@@ -57,10 +57,9 @@ impl Tensor {
     /// First position and end of each string without white space around it, as expressions in the string. They are
     /// equal for a string without other bytes.
     #[track_caller]
-    pub(super) fn stripped(&self, op: &'static str) -> Result<(Expr, Expr)> {
-        let (strings, bytes) = self.strings(op)?;
+    pub(super) fn stripped(&self, rec: Recorder<'_>) -> Result<(Expr, Expr)> {
+        let (strings, bytes) = rec.strings(self)?;
         let (backend, at, one) = (self.backend(), Expr::index(), Expr::u32(1));
-        let rec = Recorder::new(backend, op);
         let is_space = |at: Expr| is_any_of(&Expr::load(bytes, at), &WHITE_SPACE);
         let stays = RankBitmap::new(rec, strings.nvals_extent(), is_space(at.clone()).not());
         let position = stays.select(rec);

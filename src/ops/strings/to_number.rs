@@ -55,12 +55,13 @@ operations! {
 #[track_caller]
 fn string_to_number(x: &Tensor, dtype: DType) -> Result<Tensor> {
     const OP: &str = "string_to_number";
-    x.strings(OP)?;
+    let rec = Recorder::new(x.backend(), OP);
+    rec.strings(x)?;
     match dtype {
         DType::F32 => x.floats(OP, dtype, HostValues::F32),
         DType::F64 => x.floats(OP, dtype, HostValues::F64),
-        dtype if dtype.is_integer() => x.integers(OP, dtype),
-        other => Err(Error::unsupported(OP, other, "use f32 or an integer type, and cast the result")),
+        dtype if dtype.is_integer() => x.integers(rec, dtype),
+        other => Err(rec.unsupported(other, "use f32 or an integer type, and cast the result")),
     }
 }
 
@@ -98,6 +99,7 @@ impl Tensor {
         dtype: DType,
         wrap: fn(Vec<T>) -> HostValues,
     ) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), op);
         let location = caller();
         let parsed = |at: usize, s: &[u8]| {
             parse(s).ok_or_else(|| {
@@ -105,17 +107,16 @@ impl Tensor {
                 Error::Check { op, what, at: at as u64, location }
             })
         };
-        host_strings(op, self, &dtype, |memory, strings| Ok(HostFlat::Numbers(wrap(memory.numbers(strings, parsed)?))))
+        host_strings(rec, self, &dtype, |memory, strings| Ok(HostFlat::Numbers(wrap(memory.numbers(strings, parsed)?))))
     }
 
     #[track_caller]
-    fn integers(&self, op: &'static str, dtype: DType) -> Result<Self> {
-        let site = Site::new(op);
-        let (strings, bytes) = self.strings(op)?;
+    fn integers(&self, rec: Recorder<'_>, dtype: DType) -> Result<Self> {
+        let site = Site::of(rec);
+        let (strings, bytes) = rec.strings(self)?;
         let (backend, count) = (self.backend(), self.count()?);
-        let rec = Recorder::new(backend, op);
         let (at, one) = (Expr::index(), Expr::u32(1));
-        let (first, end) = self.stripped(op)?;
+        let (first, end) = self.stripped(rec)?;
         let stored = |value: Expr| Expr::load(&rec.map(count.clone(), value, &[]), at.clone());
         let sign = Expr::load(bytes, first.clone());
         let is = |b: u8| sign.clone().eq(Expr::scalar(b));

@@ -75,14 +75,16 @@ operations! {
 #[track_caller]
 fn unicode_decode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
     const OP: &str = "unicode_decode";
-    Characters::new(OP, x, encoding.into())?.code_points(OP, x)
+    let rec = Recorder::new(x.backend(), OP);
+    Characters::new(OP, x, encoding.into())?.code_points(rec, x)
 }
 
 #[track_caller]
 fn unicode_decode_with_offsets(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<(Tensor, Tensor)> {
     const OP: &str = "unicode_decode_with_offsets";
+    let rec = Recorder::new(x.backend(), OP);
     let characters = Characters::new(OP, x, encoding.into())?;
-    Ok((characters.code_points(OP, x)?, characters.offsets(OP, x)?))
+    Ok((characters.code_points(rec, x)?, characters.offsets(rec, x)?))
 }
 
 /// The characters of strings.
@@ -142,8 +144,7 @@ impl Characters {
 
     /// The offset of each character in the bytes of its string; i64.
     #[track_caller]
-    pub(super) fn offsets(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
-        let rec = Recorder::new(x.backend(), op);
+    pub(super) fn offsets(&self, rec: Recorder<'_>, x: &Tensor) -> Result<Tensor> {
         let (strings, _) = rec.strings(x)?;
         let offset = strings.offset_of(Expr::index()).cast(DType::I64);
         let offsets = rec.compact(&self.marks, (offset, 1), self.count().clone());
@@ -152,8 +153,7 @@ impl Characters {
 
     /// The code points; i32.
     #[track_caller]
-    pub(super) fn code_points(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
-        let rec = Recorder::new(x.backend(), op);
+    pub(super) fn code_points(&self, rec: Recorder<'_>, x: &Tensor) -> Result<Tensor> {
         let code = Expr::load(&self.codes, Expr::index()).cast(DType::I32);
         self.tensor(x, Values::Numbers(rec.map(self.count().clone(), code, &[])))
     }

@@ -27,6 +27,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::function::{Function, FunctionData, FunctionDef};
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoOperandOf;
 use crate::record::elementwise::map_of_any_dtypes;
 use crate::record::operand::Operand;
@@ -194,7 +195,7 @@ fn identity<S: 'static, F: 'static>(name: &str, wgsl: &str) -> Digest {
 /// Records the function of the operands, whose dtypes are those of its parameters.
 #[track_caller]
 fn record(function: &Function, operands: &[Operand<'_>]) -> Result<Tensor> {
-    map_of_any_dtypes(OP, operands, |numbers| Expr::call(function, numbers.into()))
+    map_of_any_dtypes(Operand::recorder(OP, operands)?, operands, |numbers| Expr::call(function, numbers.into()))
 }
 
 macro_rules! calls {
