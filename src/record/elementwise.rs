@@ -194,9 +194,8 @@ fn map_all(together: Together<'_>, operands: &[Operand<'_>], value: impl FnOnce(
 
 impl Tensor {
     /// Applies `value` to every number; the layout stays.
-    #[track_caller]
     pub(crate) fn map_numbers(&self, rec: Recorder<'_>, value: impl FnOnce(Expr) -> Expr) -> Result<Self> {
         let number = Expr::load(rec.numbers(self)?, Expr::index());
-        self.with_value_node(rec.map(self.count()?, value(number), &[]))
+        rec.at(self.with_value_node(rec.map(rec.at(self.count())?, value(number), &[])))
     }
 }

@@ -174,7 +174,6 @@ impl<'a> StepMemory<'a> {
 }
 
 /// Refuses a host step that the device's options do not allow.
-#[track_caller]
 fn allow(rec: Recorder<'_>, x: &Tensor) -> Result<()> {
     if x.backend().allows_host_steps() {
         return Ok(());
@@ -192,7 +191,6 @@ fn allow(rec: Recorder<'_>, x: &Tensor) -> Result<()> {
 ///
 /// # Errors
 /// `x` does not hold strings; the device does not allow host steps; those of the read, of `step` and of the upload.
-#[track_caller]
 pub(crate) fn host_strings(
     rec: Recorder<'_>,
     x: &Tensor,
@@ -207,7 +205,6 @@ pub(crate) fn host_strings(
 }
 
 /// Computes the strings or numbers of the result from the numbers of `x`, as [`host_strings`].
-#[track_caller]
 pub(crate) fn host_numbers(
     rec: Recorder<'_>,
     x: &Tensor,
@@ -222,7 +219,6 @@ pub(crate) fn host_numbers(
 }
 
 /// Computes one string, which `step` appends to its second argument, from the whole tensor.
-#[track_caller]
 pub(crate) fn host_string(
     rec: Recorder<'_>,
     x: &Tensor,
@@ -241,20 +237,18 @@ pub(crate) fn host_string(
         let (bytes, _counted) = text.into_parts();
         HostTensor::dense(&[], HostValues::Str(vec![bytes])).to_device(&x.device())
     });
-    made.map_err(here())
+    rec.at(made)
 }
 
 /// Reads the tensor: one wait.
-#[track_caller]
 fn read_whole(rec: Recorder<'_>, x: &Tensor, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
     let parts = x.parts_to_read();
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
     let mut read = rec.read_parts(parts.into_iter().flatten().collect())?.into_iter();
     let mut arrays = asked.into_iter().map(|asked| if asked { read.next() } else { None });
-    x.of_bytes(&mut arrays, assembly).map_err(here())
+    rec.at(x.of_bytes(&mut arrays, assembly))
 }
 
-#[track_caller]
 fn run(
     rec: Recorder<'_>,
     x: &Tensor,
@@ -262,11 +256,11 @@ fn run(
     step: impl FnOnce(&StepMemory<'_>, &HostFlat) -> Result<HostFlat>,
 ) -> Result<Tensor> {
     allow(rec, x)?;
-    if x.count()?.as_known().is_none() {
+    if rec.count(x)?.as_known().is_none() {
         return run_whole(rec, x, arguments, step);
     }
-    let (backend, device, call) = (x.backend(), x.device(), caller());
-    let nodes = x.values_ref().nodes(backend)?;
+    let (backend, device) = (x.backend(), x.device());
+    let nodes = rec.at(x.values_ref().nodes(backend))?;
     let key = Digest::of(rec.op, (nodes.iter().map(|n| n.digest()).collect::<Vec<_>>(), arguments));
     let made = made_once(key, || {
         let mut read = rec.read_parts(nodes.iter().cloned().map(Part::whole).collect())?.into_iter();
@@ -285,11 +279,10 @@ fn run(
             HostFlat::Numbers(numbers) => numbers.upload(rec.op, &device),
         }
     });
-    x.holding(made.map_err(|e| e.at(call))?)
+    rec.at(x.holding(rec.at(made)?))
 }
 
 /// As [`run`], for a tensor with sizes that only the device knows: uploads the layout too.
-#[track_caller]
 fn run_whole(
     rec: Recorder<'_>,
     x: &Tensor,
@@ -298,8 +291,7 @@ fn run_whole(
 ) -> Result<Tensor> {
     let key = Digest::of(rec.op, (x.identity(), arguments));
     let made = made_once(key, || {
-        let (mut read, memory) =
-            (Assembly::new(rec), StepMemory::new(rec));
+        let (mut read, memory) = (Assembly::new(rec), StepMemory::new(rec));
         let mut whole = read_whole(rec, x, &mut read)?;
         x.backend().count_host_step();
         let flat = match std::mem::replace(&mut whole.values, HostValues::Bool(Vec::new())) {
@@ -312,7 +304,7 @@ fn run_whole(
         };
         whole.to_device(&x.device())
     });
-    made.map_err(here())
+    rec.at(made)
 }
 
 impl Tensor {

@@ -17,7 +17,6 @@ const ARRAY_BYTES: u64 = 1 << 10;
 ///
 /// # Errors
 /// More than [`MOST_TENSORS`]; no memory for them.
-#[track_caller]
 pub(crate) fn counted_tensors(rec: Recorder<'_>, x: &Tensor, n: u64, further: u64) -> Result<CountedMemory> {
     if n > MOST_TENSORS {
         return Err(Error::Limit {
@@ -26,10 +25,10 @@ pub(crate) fn counted_tensors(rec: Recorder<'_>, x: &Tensor, n: u64, further: u6
             unit: "tensors",
             limit: MOST_TENSORS,
             whose: "a list of tensors".into(),
-            location: caller(),
+            location: rec.location,
         });
     }
     let of_strings = u64::from(matches!(x.values_ref(), Values::Strings { .. }));
     let arrays = 1 + x.partitions().len() as u64 + of_strings + further;
-    counted_allocations(x.backend(), rec.op, n * arrays * ARRAY_BYTES)
+    rec.at(counted_allocations(x.backend(), rec.op, n * arrays * ARRAY_BYTES))
 }

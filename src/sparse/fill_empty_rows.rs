@@ -61,7 +61,6 @@ impl SparseTensor {
         };
         let rows = RowPartition::from_splits_node(splits, nrows, count.size()).with_nvals(members.clone());
         let order = Expr::load(keys.order(), Expr::index());
-        let rec = rec;
         let by_row =
             |t: &Tensor| t.take_rows(rec, members.clone(), order.clone(), Repeats::Never, &[])?.under(rows.clone());
         let (values, empty) = by_row(&self.values)?.fill_empty_rows(default)?;

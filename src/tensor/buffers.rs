@@ -47,7 +47,6 @@ pub struct DeviceBuffer {
 }
 
 impl DeviceBuffer {
-    #[track_caller]
     fn of(rec: Recorder<'_>, node: &Node) -> Result<Self> {
         let array = gpu(rec)?.array(node)?;
         Ok(Self { array, dtype: node.dtype(), extent: node.extent().clone() })
@@ -93,10 +92,9 @@ impl DeviceBuffer {
 }
 
 /// The GPU backend of a device.
-#[track_caller]
 fn gpu<'a>(rec: Recorder<'a>) -> Result<&'a GpuBackend> {
     let gpu = rec.backend.as_any().downcast_ref();
-    gpu.ok_or_else(|| rec.argument("the CPU backend has no wgpu buffers; use a GPU device")).map_err(here())
+    gpu.ok_or_else(|| rec.argument("the CPU backend has no wgpu buffers; use a GPU device"))
 }
 
 impl Tensor {

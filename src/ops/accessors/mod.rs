@@ -318,9 +318,8 @@ impl Tensor {
     ///
     /// # Errors
     /// A dense tensor has none.
-    #[track_caller]
     fn outermost(&self, rec: Recorder<'_>) -> Result<&RowPartition> {
-        self.partitions().first().ok_or_else(|| rec.argument("a dense tensor has no row partition")).map_err(here())
+        self.partitions().first().ok_or_else(|| rec.argument("a dense tensor has no row partition"))
     }
 
     /// Row length of the outermost dimension, if its partition is uniform. `tf.RaggedTensor.uniform_row_length`.

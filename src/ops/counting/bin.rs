@@ -20,7 +20,6 @@ use crate::tensor::Tensor;
 ///
 /// # Errors
 /// Byte strings. At the read: negative numbers; floats that are not whole numbers.
-#[track_caller]
 pub(super) fn bin(rec: Recorder<'_>, x: &Tensor) -> Result<Expr> {
     let value = Expr::load(rec.numbers(x)?, Expr::index());
     let value = value.clone().cast(value.dtype().accumulator());
@@ -47,7 +46,6 @@ pub(super) fn bin(rec: Recorder<'_>, x: &Tensor) -> Result<Expr> {
 ///
 /// # Errors
 /// As [`bin`]. At the read: 2^63 - 1 or more, which no dense shape holds.
-#[track_caller]
 pub(super) fn sparse_bin(rec: Recorder<'_>, x: &Tensor) -> Result<Expr> {
     if !matches!(x.dtype(), DType::I64 | DType::U64) {
         return bin(rec, x);
@@ -59,7 +57,6 @@ pub(super) fn sparse_bin(rec: Recorder<'_>, x: &Tensor) -> Result<Expr> {
 }
 
 /// Reads a u64 from the device. Costs one wait.
-#[track_caller]
 pub(crate) fn read_u64(rec: Recorder<'_>, number: Expr) -> Result<u64> {
     let number = rec.map(Extent::known(1), number, &[]);
     let read = rec.read_parts(vec![Part::whole(number)])?;

@@ -55,14 +55,12 @@ impl Tensor {
 
     /// The row that each value is counted in along axis 0 or 1, and the number of rows; `None` if all are counted
     /// together.
-    #[track_caller]
     pub(crate) fn counted_rows(&self, rec: Recorder<'_>, axis: &Axes) -> Result<Option<(Expr, Extent)>> {
         let counted = Counted::of_rows(rec, self, axis)?;
         Ok(counted.outer.map(|_| (counted.group, counted.groups)))
     }
 
     /// The bin of each value, for counts that need no counter per bin, and the number of bins.
-    #[track_caller]
     pub(crate) fn sparse_bins(&self, rec: Recorder<'_>, bins: Bins) -> Result<(Expr, u64)> {
         let bin = sparse_bin(rec, self)?;
         let number = bins.reach(rec, self, &bin)?;

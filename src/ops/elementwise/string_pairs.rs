@@ -22,30 +22,22 @@ pub(in crate::ops) struct Side {
 }
 
 impl Side {
-    #[track_caller]
-    pub(in crate::ops) fn new(
-        op: &'static str,
-        operand: &Operand<'_>,
-        together: &Together<'_>,
-        k: usize,
-    ) -> Result<Self> {
-        let rec = Recorder::new(together.rec.backend, op);
+    pub(in crate::ops) fn new(operand: &Operand<'_>, together: &Together<'_>, k: usize) -> Result<Self> {
         let values = match operand {
             Operand::Tensor(t) => t.values_ref().clone(),
             Operand::Value(fill) => {
                 let pick = Pick::Fill(fill.clone());
                 let bound = BytesBound::at_most(0);
-                rec.rearranged(&Extent::known(1), &pick, bound, &[])?
+                together.rec.rearranged(&Extent::known(1), &pick, bound, &[])?
             }
         };
         Ok(Self { values, place: together.places[k].clone() })
     }
 
-    #[track_caller]
     pub(in crate::ops) fn parts(&self, rec: Recorder<'_>) -> Result<(&RowPartition, &Node)> {
         match &self.values {
             Values::Strings { strings, bytes } => Ok((strings, bytes)),
-            Values::Numbers(n) => Err(crate::Error::unsupported(rec.op, n.dtype(), "it needs byte strings")),
+            Values::Numbers(n) => Err(rec.unsupported(n.dtype(), "it needs byte strings")),
         }
     }
 
@@ -67,13 +59,12 @@ impl Side {
 }
 
 /// Concatenates each string of `a` with that of `b`. One prefix sum and one map.
-#[track_caller]
 pub(crate) fn join(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     let operands = [a, b];
     let together = Together::new(rec, &operands)?;
-    let (a, b) = (Side::new(rec.op, &operands[0], &together, 0)?, Side::new(rec.op, &operands[1], &together, 1)?);
+    let (a, b) = (Side::new(&operands[0], &together, 0)?, Side::new(&operands[1], &together, 1)?);
     let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(rec)?, b.parts(rec)?);
-    let (backend, count) = (together.rec.backend, &together.count);
+    let count = &together.count;
     let mut length = a_strings.length(a.place.expr()).add(b_strings.length(b.place.expr()));
     if !together.asserts.is_empty() {
         // The lengths carry the conditions, since everything else depends on them.
@@ -95,22 +86,19 @@ pub(crate) fn join(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<
 }
 
 /// Whether the strings are equal. One reduction over the bytes of `a`.
-#[track_caller]
 pub(crate) fn equal(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     compare(rec, [a, b], |equal| equal)
 }
 
 /// Whether the strings differ. One reduction over the bytes of `a`.
-#[track_caller]
 pub(crate) fn not_equal(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     compare(rec, [a, b], Expr::not)
 }
 
-#[track_caller]
 fn compare(rec: Recorder<'_>, operands: [Operand<'_>; 2], answer: fn(Expr) -> Expr) -> Result<Tensor> {
     let together = Together::new(rec, &operands)?;
-    let (backend, count) = (together.rec.backend, &together.count);
-    let (mut a, b) = (Side::new(rec.op, &operands[0], &together, 0)?, Side::new(rec.op, &operands[1], &together, 1)?);
+    let count = &together.count;
+    let (mut a, b) = (Side::new(&operands[0], &together, 0)?, Side::new(&operands[1], &together, 1)?);
     if a.place != Place::Same {
         let pick = Pick::From(&a.values, a.place.expr());
         a.values = rec.rearranged(count, &pick, a.bound(count), &[])?;

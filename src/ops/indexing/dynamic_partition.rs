@@ -125,7 +125,6 @@ impl Groups {
     fn new(op: &'static str, data: &Tensor, partitions: &Tensor, num: u64) -> Result<Self> {
         let backend = data.backend();
         let rec = Recorder::new(backend, op);
-        let rec = rec;
         Device::check_same(op, backend, partitions.backend())?;
         if !partitions.dtype().is_integer() {
             return Err(rec.unsupported(partitions.dtype(), "partitions must be integers"));

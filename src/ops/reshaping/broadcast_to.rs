@@ -88,15 +88,9 @@ fn broadcast_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
 }
 
 impl Tensor {
-    #[track_caller]
     pub(crate) fn repeated_to(&self, rec: Recorder<'_>, shape: &RaggedShape) -> Result<Self> {
-        let backend = self.backend();
-        Device::check_same(rec.op, backend, &shape.backend)?;
-        let location = caller();
-        let is_larger = || {
-            let what = "the first one is larger".into();
-            Error::Shape { op: rec.op, lhs: self.shape_text(), rhs: shape.text(), what, location }
-        };
+        rec.at(Device::check_same(rec.op, rec.backend, &shape.backend))?;
+        let is_larger = || rec.shape(self.shape_text(), shape.text(), "the first one is larger".into());
         // Checked first, so that nothing is computed for shapes that cannot match.
         if self.rank() > shape.rank() {
             return Err(is_larger());
@@ -111,7 +105,7 @@ impl Tensor {
         };
         let pick = Pick::From(self.values_ref(), shared.places[0].expr());
         let conditions = [shared.asserts, shape.conditions.clone()].concat();
-        let values = rec.rearranged(&shape.count(rec.op)?, &pick, bound, &conditions)?;
-        Self::new(backend, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
+        let values = rec.rearranged(&rec.at(shape.count(rec.op))?, &pick, bound, &conditions)?;
+        rec.tensor(shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
     }
 }

@@ -193,22 +193,15 @@ impl Sizes {
 }
 
 impl Tensor {
-    #[track_caller]
     fn reshaped(&self, rec: Recorder<'_>, shape: &RaggedShape) -> Result<Self> {
-        Device::check_same(rec.op, self.backend(), &shape.backend)?;
+        rec.at(Device::check_same(rec.op, rec.backend, &shape.backend))?;
         let mut asserts = shape.conditions.clone();
-        let (own, new) = (self.count()?, shape.count(rec.op)?);
+        let (own, new) = (rec.count(self)?, rec.at(shape.count(rec.op))?);
         match (own.as_known(), new.as_known()) {
             _ if own == new => {}
             (Some(a), Some(b)) if a != b => {
                 let what = format!("there are {a} values, but {b} fit into the new shape");
-                return Err(Error::Shape {
-                    op: rec.op,
-                    lhs: self.shape_text(),
-                    rhs: shape.text(),
-                    what,
-                    location: caller(),
-                });
+                return Err(rec.shape(self.shape_text(), shape.text(), what));
             }
             (Some(_), Some(_)) => {}
             _ => {
@@ -216,16 +209,14 @@ impl Tensor {
                 asserts.push(rec.assert(Extent::known(1), own.expr().eq(new.expr()), check));
             }
         }
-        self.laid_out(rec.op, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), &asserts)
+        self.laid_out(rec, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), &asserts)
     }
 
     /// Reshapes to a dense shape, one of whose sizes follows from the others.
-    #[track_caller]
     fn fitted(&self, rec: Recorder<'_>, sizes: &[i64]) -> Result<Self> {
-        let backend = self.backend();
-        let Sizes { mut dims, open, by } = Sizes::new(rec.op, sizes)?;
+        let Sizes { mut dims, open, by } = rec.at(Sizes::new(rec.op, sizes))?;
         let Some(open) = open else { unreachable!("bug: a reshape without a size that follows from the others") };
-        let mut count = self.count()?;
+        let mut count = rec.count(self)?;
         let mut asserts = Vec::new();
         if count.as_known().is_none() {
             let ok = count.expr().rem(Expr::u32(by)).eq(Expr::u32(0));
@@ -238,42 +229,34 @@ impl Tensor {
         }
         if let Some(n) = count.as_known().filter(|n| n % by != 0) {
             let (lhs, rhs) = (self.shape_text(), format!("{sizes:?}"));
-            return Err(Error::Shape {
-                op: rec.op,
-                lhs,
-                rhs,
-                what: format!("{n} values are no multiple of {by}"),
-                location: caller(),
-            });
+            return Err(rec.shape(lhs, rhs, format!("{n} values are no multiple of {by}")));
         }
         let mut fit = count.part(by);
         if open > 0 {
             dims[open] = Size::given(fit.capacity());
             fit = Extent::given(dims[0].capacity());
         }
-        self.laid_out(rec.op, Vec::new(), Some(fit), dims.split_off(1), &asserts)
+        self.laid_out(rec, Vec::new(), Some(fit), dims.split_off(1), &asserts)
     }
 
     /// The same numbers in the same order under another layout of equally many numbers, subject to the conditions
     /// `asserts`.
-    #[track_caller]
     pub(crate) fn laid_out(
         &self,
-        op: &'static str,
+        rec: Recorder<'_>,
         partitions: Vec<RowPartition>,
         outer: Option<Extent>,
         inner: impl Into<Dims>,
         asserts: &[Node],
     ) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
         let shape = RaggedShape::of_parts(rec, partitions, outer, inner, Vec::new())?;
         let values = if asserts.is_empty() {
             self.values_ref().clone()
         } else {
             let pick = Pick::From(self.values_ref(), Expr::index());
             let bound = BytesBound::AtMost(self.values_ref().bytes_size());
-            rec.rearranged(&shape.count(op)?, &pick, bound, asserts)?
+            rec.rearranged(&rec.at(shape.count(rec.op))?, &pick, bound, asserts)?
         };
-        Self::new(self.backend(), shape.partitions, shape.outer, shape.inner, values)
+        rec.tensor(shape.partitions, shape.outer, shape.inner, values)
     }
 }

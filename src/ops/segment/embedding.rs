@@ -107,14 +107,13 @@ impl MaxNorm {
     }
 
     /// The norms of `rows` embeddings of the table, whose numbers are `value`.
-    #[track_caller]
     pub(super) fn norms(&self, rec: Recorder<'_>, table: &Tensor, rows: &Extent, value: Expr) -> Result<Norms> {
-        let (backend, scaling) = (table.backend(), Scaling::of(self.sums_in()));
+        let scaling = Scaling::of(self.sums_in());
         let (width, all) = (table.width(), rec.times(&rows, table.width())?);
         let fold = |by: ReduceOp, value: Expr| {
             let shape = (Rows::Uniform(width.into()), rows.clone());
             Ok::<_, Error>(Expr::load(
-                &Node::reduce(rec.backend, rec.op, by, shape, all.clone(), 1, value)?,
+                &rec.at(Node::reduce(rec.backend, rec.op, by, shape, all.clone(), 1, value))?,
                 Expr::index(),
             ))
         };

@@ -152,10 +152,9 @@ impl Tensor {
     ///
     /// # Errors
     /// The table has no such row. Where only the device knows the number of its rows, [`Self::combined`] checks it.
-    #[track_caller]
     fn default_row(&self, rec: Recorder<'_>, default_id: Option<i64>) -> Result<Option<u32>> {
         let size = u64::from(self.nrows_extent().as_known().unwrap_or(u32::MAX));
-        let location = caller();
+        let location = rec.location;
         let narrow = |index: i64| match u32::try_from(index) {
             Ok(id) if u64::from(id) < size => Ok(id),
             _ => Err(Error::Index { op: rec.op, index, size, at: None, location }),

@@ -82,7 +82,6 @@ impl Aggregate {
 }
 
 /// The leading dimensions of the data: `ragged_rank` partitions and `inner` inner dimensions.
-#[track_caller]
 fn prefix(rec: Recorder<'_>, data: &Tensor, ragged_rank: usize, inner: usize) -> Result<RaggedShape> {
     let partitions = data.partitions()[..ragged_rank].to_vec();
     let outer = match (partitions.last(), data.partitions().first()) {
@@ -95,9 +94,8 @@ fn prefix(rec: Recorder<'_>, data: &Tensor, ragged_rank: usize, inner: usize) ->
 
 /// Checks that the shape of the ids is a prefix of the data's shape. Returns the conditions that only the device can
 /// check.
-#[track_caller]
 fn same_prefix(rec: Recorder<'_>, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
-    let location = caller();
+    let location = rec.location;
     let misfit = |what: &str| {
         Err(Error::Shape {
             op: rec.op,
@@ -112,7 +110,7 @@ fn same_prefix(rec: Recorder<'_>, data: &Tensor, ids: &Tensor) -> Result<Vec<Nod
             op: rec.op,
             lhs: data.backend().name().into(),
             rhs: ids.backend().name().into(),
-            location: caller(),
+            location: rec.location,
         });
     }
     if ids.rank() > data.rank() || ids.ragged_rank() > data.ragged_rank() {
@@ -204,7 +202,6 @@ impl Segments {
 }
 
 /// The id at `Index`.
-#[track_caller]
 fn id_of(rec: Recorder<'_>, ids: &Tensor) -> Result<Expr> {
     Ok(Expr::load(&rec.index_node(ids, "segment ids")?, Expr::index()))
 }

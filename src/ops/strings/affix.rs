@@ -107,12 +107,11 @@ enum End {
 }
 
 /// The strings of the first operand without those of the second at this end.
-#[track_caller]
 fn without(rec: Recorder<'_>, operands: [Operand<'_>; 2], end: End) -> Result<Tensor> {
     let together = Together::new(rec, &operands)?;
-    let (x, affix) = (Side::new(rec.op, &operands[0], &together, 0)?, Side::new(rec.op, &operands[1], &together, 1)?);
+    let (x, affix) = (Side::new(&operands[0], &together, 0)?, Side::new(&operands[1], &together, 1)?);
     let ((strings, bytes), (affixes, affix_bytes)) = (x.parts(rec)?, affix.parts(rec)?);
-    let (backend, count, at) = (together.rec.backend, &together.count, Expr::index());
+    let (count, at) = (&together.count, Expr::index());
     let most = match x.place {
         Place::Same => strings.nvals_extent().size().clone(),
         _ => unbounded(),

@@ -113,9 +113,8 @@ fn as_string_with(x: &Tensor, format: &NumberFormat) -> Result<Tensor> {
 
 impl Tensor {
     /// Integers in decimal.
-    #[track_caller]
     fn decimal(&self, rec: Recorder<'_>, format: &NumberFormat) -> Result<Self> {
-        let (backend, count, dtype) = (self.backend(), self.count()?, self.dtype());
+        let (count, dtype) = (rec.at(self.count())?, self.dtype());
         let (at, one, zero) = (Expr::index(), Expr::u32(1), Expr::u32(0));
         let value = Expr::load(rec.numbers(self)?, at.clone());
         // The magnitude, in an unsigned type; that of the least integer wraps to itself.
@@ -176,6 +175,6 @@ impl Tensor {
         let digit = digit.cast(DType::U32).add(Expr::u32('0' as u32)).cast(DType::U8);
         let byte = inside.select(digit, other);
         let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
-        self.holding(Values::Strings { strings, bytes })
+        rec.at(self.holding(Values::Strings { strings, bytes }))
     }
 }

@@ -139,7 +139,6 @@ const LONG: usize = 64 << 10;
 
 impl Tensor {
     /// Flips the case of the bytes in `letters`.
-    #[track_caller]
     fn flipped(&self, rec: Recorder<'_>, letters: std::ops::RangeInclusive<u8>) -> Result<Self> {
         let (strings, bytes) = rec.strings(self)?;
         let byte = Expr::load(bytes, Expr::index());
@@ -148,10 +147,9 @@ impl Tensor {
         let flip = is_letter.select(Expr::scalar(CASE_BIT), Expr::scalar(0u8));
         let byte = byte.binary(crate::graph::opcode::BinaryOp::Xor, flip);
         let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
-        self.holding(Values::Strings { strings: strings.clone(), bytes })
+        rec.at(self.holding(Values::Strings { strings: strings.clone(), bytes }))
     }
 
-    #[track_caller]
     fn recased(&self, rec: Recorder<'_>, convert: fn(&str) -> String) -> Result<Self> {
         host_strings(rec, self, &(), |memory, strings| {
             memory.map(strings, |s, out| {

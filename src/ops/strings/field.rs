@@ -174,10 +174,9 @@ impl Field {
     }
 
     /// The pieces; an empty string where one is absent.
-    #[track_caller]
     fn values(&self, rec: Recorder<'_>, x: &Tensor, asserts: &[Node]) -> Result<Values> {
         let (_, bytes) = rec.strings(x)?;
-        let (backend, count) = (x.backend(), x.count()?);
+        let count = rec.at(x.count())?;
         let or_zero = |e: &Expr| self.present.clone().select(e.clone(), Expr::u32(0));
         let stored = |e: Expr| Expr::load(&rec.map(count.clone(), e, asserts), Expr::index());
         let first = stored(or_zero(&self.first));

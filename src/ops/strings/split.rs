@@ -75,7 +75,6 @@ fn string_split(x: &Tensor, separator: impl Into<Separator>) -> Result<Tensor> {
 }
 
 /// The pieces between separators, empty ones included: the partition of the strings into pieces, and the pieces.
-#[track_caller]
 fn all_pieces(
     rec: Recorder<'_>,
     (strings, bytes): (&RowPartition, &Node),

@@ -202,14 +202,13 @@ struct Layout {
 }
 
 /// An integer argument for each result.
-#[track_caller]
 fn integer_per_string(rec: Recorder<'_>, name: &str, argument: Operand<'_>, place: &Place) -> Result<PerString> {
     let dtype = argument.dtype();
     if !dtype.is_integer() {
         return Err(rec.unsupported(dtype, format!("{name} must be an integer")));
     }
     match argument {
-        Operand::Value(fill) => match fill.of_dtype(rec.op, DType::I64)? {
+        Operand::Value(fill) => match rec.at(fill.of_dtype(rec.op, DType::I64))? {
             Fill::Number(crate::Scalar::I64(v)) => Ok(PerString::All(v)),
             other => Err(rec.unsupported(other.dtype(), format!("{name} must be an integer"))),
         },

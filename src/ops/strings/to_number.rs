@@ -110,11 +110,10 @@ impl Tensor {
         host_strings(rec, self, &dtype, |memory, strings| Ok(HostFlat::Numbers(wrap(memory.numbers(strings, parsed)?))))
     }
 
-    #[track_caller]
     fn integers(&self, rec: Recorder<'_>, dtype: DType) -> Result<Self> {
         let site = Site::of(rec);
         let (strings, bytes) = rec.strings(self)?;
-        let (backend, count) = (self.backend(), self.count()?);
+        let count = rec.at(self.count())?;
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (first, end) = self.stripped(rec)?;
         let stored = |value: Expr| Expr::load(&rec.map(count.clone(), value, &[]), at.clone());
@@ -141,12 +140,11 @@ impl Tensor {
             digit.clone().eq(zero).or(digit.clone().lt(Expr::u32(10)).and(power.clone().lt(Expr::u32(DIGITS - 1))));
         let large = power.eq(Expr::u32(DIGITS - 1)).and(digit.eq(one)).select(Expr::u32(LARGE), Expr::u32(MISFIT));
         let kind = inside.select(fits.select(Expr::u32(PLAIN), large), Expr::u32(PLAIN));
-        let rec = rec;
         let reduce = |by: ReduceOp, value: Expr| {
             let node = reduce_rows(rec, by, strings.domain(1), value)?;
             Ok::<_, Error>(Expr::load(&node, at.clone()))
         };
-        let (value, kind) = (reduce(ReduceOp::Sum, value)?, reduce(ReduceOp::Max, kind)?);
+        let (value, kind) = (rec.at(reduce(ReduceOp::Sum, value))?, rec.at(reduce(ReduceOp::Max, kind))?);
         let bits = 8 * dtype.size() as u32;
         let (lowest, highest) = if dtype.is_signed() {
             (1u64 << (bits - 1), (1u64 << (bits - 1)) - 1)
@@ -182,7 +180,7 @@ impl Tensor {
             },
         };
         let value = site.checked_strings(&no_number(dtype), ok, value, Some(shown));
-        self.with_value_node(rec.map(count, value, &[]))
+        rec.at(self.with_value_node(rec.map(count, value, &[])))
     }
 }
 

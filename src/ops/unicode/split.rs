@@ -71,7 +71,7 @@ fn unicode_split(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor
     const OP: &str = "unicode_split";
     let rec = Recorder::new(x.backend(), OP);
     let format = encoding.into();
-    Characters::new(OP, x, format)?.texts(rec, x, format)
+    Characters::new(rec, x, format)?.texts(rec, x, format)
 }
 
 #[track_caller]
@@ -79,15 +79,14 @@ fn unicode_split_with_offsets(x: &Tensor, encoding: impl Into<TextEncoding>) -> 
     const OP: &str = "unicode_split_with_offsets";
     let rec = Recorder::new(x.backend(), OP);
     let format = encoding.into();
-    let characters = Characters::new(OP, x, format)?;
+    let characters = Characters::new(rec, x, format)?;
     Ok((characters.texts(rec, x, format)?, characters.offsets(rec, x)?))
 }
 
 impl Characters {
     /// The characters as strings in the encoding of the text.
-    #[track_caller]
     fn texts(&self, rec: Recorder<'_>, x: &Tensor, format: TextEncoding) -> Result<Tensor> {
         let Encoded { characters, bytes } = Encoded::new(rec, &self.codes, self.count(), format.encoding)?;
-        self.tensor(x, Values::Strings { strings: characters, bytes })
+        self.tensor(rec, x, Values::Strings { strings: characters, bytes })
     }
 }
