@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, CheckedStrings, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::backend::host_memory::{GrowingBytes, counted_vec};
-use crate::error::{Error, Result, caller, here};
+use crate::error::Result;
 use crate::graph::backend::{CountedMemory, Part};
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;

@@ -1,7 +1,7 @@
 //! Limits of operations whose result is a list of tensors.
 
 use crate::backend::host_memory::counted_allocations;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result};
 use crate::graph::backend::CountedMemory;
 use crate::graph::recorder::Recorder;
 use crate::tensor::{Tensor, Values};

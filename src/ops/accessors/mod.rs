@@ -6,7 +6,7 @@ mod typed;
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, here};
+use crate::error::{Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::recorder::Recorder;

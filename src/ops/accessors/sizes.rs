@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result, here};
+use crate::error::Result;
 use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;

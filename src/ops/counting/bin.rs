@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::Part;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;

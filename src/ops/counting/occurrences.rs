@@ -2,7 +2,7 @@
 
 use super::bin::sparse_bin;
 use super::bincount::Counted;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::recorder::Recorder;

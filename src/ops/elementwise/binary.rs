@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Str};
-use crate::error::{Result, on_behalf};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::recorder::Recorder;

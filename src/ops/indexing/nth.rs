@@ -1,9 +1,8 @@
 //! One element of each row, by its position in the row.
 
 use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
-use crate::graph::node::Node;
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;

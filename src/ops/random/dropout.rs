@@ -3,7 +3,7 @@
 //! 32-bit words.
 
 use crate::element::FloatElement;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::recorder::Recorder;

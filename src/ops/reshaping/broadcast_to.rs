@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, caller};
+use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::reshaping::reshape::NewShape;

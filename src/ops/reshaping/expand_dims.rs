@@ -8,7 +8,6 @@ use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::record::runs::single_row;
-use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {

@@ -105,7 +105,7 @@ fn one_level(backend: &BackendRef, levels: &[RowPartition], width: &Size) -> Res
     if let ([only], Some(1)) = (levels, width.as_const()) {
         return Ok(only.clone());
     }
-    let nvals = rec.times_size(&last.nvals_extent(), width)?;
+    let nvals = rec.times_size(last.nvals_extent(), width)?;
     let start = levels.iter().fold(Expr::index(), |at, p| p.start(at)).mul(Expr::size(width));
     let lengths = levels.iter().try_fold((width.capacity(), width.capacity()), |(least, most), p| {
         let (a, b) = p.known_lengths()?;

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, caller, here};
-use crate::graph::expr::{Check, Expr};
+use crate::error::{Error, Result, here};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::size::{RecordedSize, Size};

@@ -2,8 +2,7 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;

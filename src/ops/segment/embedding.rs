@@ -109,7 +109,7 @@ impl MaxNorm {
     /// The norms of `rows` embeddings of the table, whose numbers are `value`.
     pub(super) fn norms(&self, rec: Recorder<'_>, table: &Tensor, rows: &Extent, value: Expr) -> Result<Norms> {
         let scaling = Scaling::of(self.sums_in());
-        let (width, all) = (table.width(), rec.times(&rows, table.width())?);
+        let (width, all) = (table.width(), rec.times(rows, table.width())?);
         let fold = |by: ReduceOp, value: Expr| {
             let shape = (Rows::Uniform(width.into()), rows.clone());
             Ok::<_, Error>(Expr::load(

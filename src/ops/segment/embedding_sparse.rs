@@ -4,7 +4,7 @@ use super::embedding::MaxNorm;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::FloatElement;
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;

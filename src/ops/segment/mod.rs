@@ -8,7 +8,7 @@ pub(super) mod operations;
 pub(super) mod segment_ids;
 
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;

@@ -4,7 +4,7 @@ use super::separators::{Edges, Occurrences, limit_of};
 use super::slices::slices;
 use crate::dtype::DType;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;

@@ -4,7 +4,7 @@ use super::number_format::NumberFormat;
 use crate::backend::host_memory::GrowingBytes;
 use crate::element::Element;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::host_step::host_string;

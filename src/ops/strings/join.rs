@@ -118,7 +118,7 @@ impl Tensor {
         let [first_len, second_len] = [a, b].map(|strings| strings.length_of_existing(at.clone()));
         let length = first_len.add(Expr::size(&between)).add(second_len);
         let length = Expr::load(&rec.map(extent.clone(), length, &asserts), at.clone());
-        let bytes = rec.plus(&rec.plus(&a.nvals_extent(), b.nvals_extent())?, &rec.times_size(&extent, &between)?)?;
+        let bytes = rec.plus(&rec.plus(a.nvals_extent(), b.nvals_extent())?, &rec.times_size(&extent, &between)?)?;
         let mut strings = rec.rows_of_lengths(&extent, length, bytes.size())?;
         // Otherwise the prefix sum of the result gives the total, and the totals of the operands need not be computed.
         if bytes.as_known().is_some() {

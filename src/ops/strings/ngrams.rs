@@ -271,7 +271,7 @@ fn ended(
     }
     let at = Expr::index();
     let width = Expr::u32(separator.len() as u32);
-    let total = rec.plus(&strings.nvals_extent(), &rec.at(count.times(rec.op, separator.len() as u64))?)?;
+    let total = rec.plus(strings.nvals_extent(), &rec.at(count.times(rec.op, separator.len() as u64))?)?;
     let start = strings.start(at.clone()).add(at.clone().mul(width));
     let ended = rec.rows_of_starts(count, &start, total.size(), &[])?.with_nvals(total);
     let (string, offset) = (ended.row_of(at.clone()), ended.offset_of(at));

@@ -85,7 +85,7 @@ fn all_pieces(
     let (at, one) = (Expr::index(), Expr::u32(1));
     let (nbytes, nrows) = (strings.nvals_extent(), strings.nrows_extent());
     let before = |row: Expr| found.before(&strings.start(row));
-    let capacity = rec.plus(&nbytes, nrows)?.size().clone();
+    let capacity = rec.plus(nbytes, nrows)?.size().clone();
     let partition = match limit {
         // Before a row: the separators, and one piece per row.
         None => rec.rows_of_starts(nrows, &before(at.clone()).add(at.clone()), &capacity, &[])?,

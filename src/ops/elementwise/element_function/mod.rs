@@ -27,7 +27,6 @@ use crate::error::{Error, Result, caller};
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::function::{Function, FunctionData, FunctionDef};
-use crate::graph::recorder::Recorder;
 use crate::ops::IntoOperandOf;
 use crate::record::elementwise::map_of_any_dtypes;
 use crate::record::operand::Operand;

@@ -13,7 +13,7 @@ use std::borrow::Borrow;
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, caller, here, on_behalf};
+use crate::error::{Error, Result, on_behalf};
 use crate::ops::operations;
 use crate::tensor::{RaggedTensor, Tensor};
 pub(crate) use append::{append_values, number_of_operands};
