@@ -16,7 +16,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::backend::{Part, ReadBytes};
-use super::expr::Check;
+use super::expr::{Check, CheckedStrings};
 use super::node::{Product, RowDomain};
 use super::opcode::ReduceOp;
 use super::rank_bitmap::RankBitmap;
@@ -86,6 +86,19 @@ impl Recorder<'_> {
     /// As [`Self::check`], of a condition that compares an index of the user with a size.
     pub(crate) fn check_of_index(self, what: impl Into<String>) -> Check {
         Check { is_of_index: true, ..self.check(what) }
+    }
+}
+
+/// Checked expressions.
+impl Recorder<'_> {
+    /// `value` with a device-side check that `ok` holds.
+    pub(crate) fn checked(self, what: &str, ok: Expr, value: Expr) -> Expr {
+        value.checked(Arc::new(self.check(what)), ok)
+    }
+
+    /// As [`Self::checked`], of a condition about strings.
+    pub(crate) fn checked_strings(self, what: &str, ok: Expr, value: Expr, strings: Option<CheckedStrings>) -> Expr {
+        value.checked(Arc::new(Check { strings, ..self.check(what) }), ok)
     }
 }
 

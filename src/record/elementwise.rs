@@ -1,12 +1,9 @@
 //! Maps over the elements of one or several tensors, shared by the unary and the binary operations.
 
-use std::panic::Location;
-use std::sync::Arc;
-
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
-use crate::graph::expr::{Check, CheckedStrings, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
@@ -16,36 +13,6 @@ use crate::math::MathFn;
 use crate::record::operand::Operand;
 use crate::shape::{Dims, Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{Fill, Tensor, Values};
-
-/// An operation and the location of the user's call.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Site {
-    pub(crate) op: &'static str,
-    location: &'static Location<'static>,
-}
-
-impl Site {
-    #[track_caller]
-    pub(crate) fn new(op: &'static str) -> Self {
-        Self { op, location: caller() }
-    }
-
-    /// The site of the recorder's call.
-    pub(crate) fn of(rec: Recorder<'_>) -> Self {
-        Self { op: rec.op, location: rec.location }
-    }
-
-    /// `value` with a device-side check that `ok` holds.
-    pub(crate) fn checked(&self, what: &str, ok: Expr, value: Expr) -> Expr {
-        self.checked_strings(what, ok, value, None)
-    }
-
-    /// As [`Self::checked`], of a condition about strings.
-    pub(crate) fn checked_strings(&self, what: &str, ok: Expr, value: Expr, strings: Option<CheckedStrings>) -> Expr {
-        let check = Check { strings, ..Check::at(self.op, what.into(), self.location) };
-        value.checked(Arc::new(check), ok)
-    }
-}
 
 /// The dtypes that an operation is defined for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::operations;
-use crate::record::elementwise::{Site, Takes, math, number, parameter, rounded_once};
+use crate::record::elementwise::{Takes, math, number, parameter, rounded_once};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor};
 
 operations! {
@@ -206,10 +206,9 @@ fn clip_by_value(tensor: &Tensor, low: impl Into<Scalar>, high: impl Into<Scalar
 #[track_caller]
 fn check_numerics(tensor: &Tensor, message: &str) -> Result<Tensor> {
     let rec = Recorder::new(tensor.backend(), "check_numerics");
-    let site = Site::of(rec);
     Takes::Floats.check(rec.op, tensor.dtype())?;
     let what = format!("{message}: NaN or infinity");
-    tensor.map_numbers(rec, |x| site.checked(&what, x.clone().unary(UnaryOp::IsFinite), x))
+    tensor.map_numbers(rec, |x| rec.checked(&what, x.clone().unary(UnaryOp::IsFinite), x))
 }
 
 #[track_caller]

@@ -12,7 +12,6 @@ use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::IntoOperand;
 use crate::ops::operations;
-use crate::record::elementwise::Site;
 use crate::record::operand::Operand;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast, same_layout};
 use crate::tensor::{Fill, Tensor};
@@ -105,7 +104,7 @@ impl Tensor {
     #[track_caller]
     fn substrings(&self, rec: Recorder<'_>, pos: Operand<'_>, len: Operand<'_>, by_char: bool) -> Result<Self> {
         let (strings, bytes) = rec.strings(self)?;
-        let (backend, site) = (self.backend(), Site::of(rec));
+        let backend = self.backend();
         let layout = self.layout_beside(rec, [&pos, &len])?;
         let (at, row, count) = (Expr::index(), layout.places[0].expr(), layout.count.clone());
         let asserts = &layout.asserts;
@@ -128,7 +127,7 @@ impl Tensor {
             // From the front, within the string. A wrapped sum is not within it.
             let from = pos.in_front(&total);
             let inside = pos.is_within(&total);
-            let from = site.checked("a position is outside of its string", inside, from);
+            let from = rec.checked("a position is outside of its string", inside, from);
             Expr::load(&rec.map(count.clone(), from, &[]), at.clone())
         };
         // A string has at most as many characters as bytes.

@@ -11,7 +11,6 @@ use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::by_key::reduce_rows;
-use crate::record::elementwise::Site;
 use crate::record::host_step::{HostFlat, host_strings};
 use crate::tensor::{HostValues, RaggedTensor, Tensor};
 
@@ -111,7 +110,6 @@ impl Tensor {
     }
 
     fn integers(&self, rec: Recorder<'_>, dtype: DType) -> Result<Self> {
-        let site = Site::of(rec);
         let (strings, bytes) = rec.strings(self)?;
         let count = rec.at(self.count())?;
         let (at, one) = (Expr::index(), Expr::u32(1));
@@ -179,7 +177,7 @@ impl Tensor {
                 _ => is_number::<i64>,
             },
         };
-        let value = site.checked_strings(&no_number(dtype), ok, value, Some(shown));
+        let value = rec.checked_strings(&no_number(dtype), ok, value, Some(shown));
         rec.at(self.with_value_node(rec.map(count, value, &[])))
     }
 }
