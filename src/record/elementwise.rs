@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;

@@ -236,8 +236,7 @@ methods_of_both! {
     /// ```
     #[track_caller]
     pub fn values_buffer(&self) -> Result<DeviceBuffer> {
-        const OP: &str = "values_buffer";
-        let rec = Recorder::new(self.backend(), OP);
+        let rec = Recorder::new(self.backend(), "values_buffer");
         DeviceBuffer::of(rec, rec.numbers(self)?)
     }
 }

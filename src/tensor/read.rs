@@ -106,9 +106,8 @@ pub(super) fn known_bytes<'a>(rec: Recorder<'a>, parts: &[Option<Part>]) -> Resu
 
 impl Tensor {
     async fn read(&self, wait: Wait) -> Result<HostTensor> {
-        const OP: &str = "a read";
         let backend = self.backend();
-        let rec = Recorder::new(backend, OP);
+        let rec = Recorder::new(backend, "a read");
         let parts = self.parts_to_read();
         let known = known_bytes(rec, &parts)?;
         let mut read = read_parts(backend, parts, wait).await?;

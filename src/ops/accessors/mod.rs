@@ -304,8 +304,7 @@ fn with_values(x: &Tensor, values: &impl AsRef<Tensor>) -> Result<Tensor> {
 
 #[track_caller]
 fn with_flat_values(x: &Tensor, flat_values: &impl AsRef<Tensor>) -> Result<Tensor> {
-    const OP: &str = "with_flat_values";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "with_flat_values");
     let flat_values = flat_values.as_ref();
     match x.partitions().last() {
         Some(p) => x.replaced(rec, x.partitions(), p.nvals_extent(), flat_values),

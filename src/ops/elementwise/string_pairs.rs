@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
-use crate::graph::node::Node;
+use crate::graph::node::{Node, RowDomain};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
@@ -109,8 +109,8 @@ fn compare(rec: Recorder<'_>, operands: [Operand<'_>; 2], answer: fn(Expr) -> Ex
     let of_b = Expr::load(b_bytes, b_strings.within(in_b.clone(), offset.clone()));
     let differs = Expr::load(a_bytes, Expr::index()).binary(BinaryOp::Ne, of_b);
     let differs = offset.lt(b_strings.length(in_b)).select(differs, Expr::scalar(false)).cast(crate::DType::U32);
-    let rows = (a_strings.rows().clone(), count.clone());
-    let any = Node::reduce(rec.backend, rec.op, ReduceOp::Max, rows, a_strings.nvals_extent().clone(), 1, differs)?;
+    let on = RowDomain { nrows: count.clone(), ..a_strings.domain(1) };
+    let any = rec.reduce(ReduceOp::Max, on, differs)?;
     let same_length = a_strings.length(Expr::index()).eq(b_strings.length(b.place.expr()));
     let equal = same_length.and(Expr::load(&any, Expr::index()).eq(Expr::u32(0)));
     let node = rec.map(count.clone(), answer(equal), &together.asserts);

@@ -122,8 +122,7 @@ fn nth_or<'a>(x: &Tensor, index: impl Integer, default: impl IntoOperand<'a>) ->
 
 #[track_caller]
 fn nth_or_skip(x: &Tensor, index: impl Integer) -> Result<Tensor> {
-    const OP: &str = "nth_or_skip";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "nth_or_skip");
     let index = index.saturating_i64();
     let Nth { rows, present, .. } = Nth::new(rec, x, index)?;
     let count = rows.nrows_extent();

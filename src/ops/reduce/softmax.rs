@@ -134,9 +134,8 @@ operations! {
 
 #[track_caller]
 fn softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(tensor.backend(), OP);
+    let rec = Recorder::new(tensor.backend(), "softmax");
     let axis = axis.saturating_i64();
-    const OP: &str = "softmax";
     let (x, r) = tensor.along(rec, axis)?;
     let (shifted, sum) = shifted(x, &r)?;
     let sum = r.stored(sum);
@@ -145,9 +144,8 @@ fn softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
 
 #[track_caller]
 fn log_softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let rec = Recorder::new(tensor.backend(), OP);
+    let rec = Recorder::new(tensor.backend(), "log_softmax");
     let axis = axis.saturating_i64();
-    const OP: &str = "log_softmax";
     let (x, r) = tensor.along(rec, axis)?;
     let (shifted, sum) = shifted(x, &r)?;
     let log = r.stored(math(MathFn::Log, sum));
@@ -177,9 +175,8 @@ fn reduce_logsumexp(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor>
 
 #[track_caller]
 fn l2_normalize(tensor: &Tensor, axis: impl Integer, epsilon: f64) -> Result<Tensor> {
-    let rec = Recorder::new(tensor.backend(), OP);
+    let rec = Recorder::new(tensor.backend(), "l2_normalize");
     let axis = axis.saturating_i64();
-    const OP: &str = "l2_normalize";
     let (x, r) = tensor.along(rec, axis)?;
     let float = x.dtype();
     let n = |v: f64| number(float, v);

@@ -134,8 +134,7 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
 
 #[track_caller]
 fn unzip(x: &Tensor) -> Result<Vec<Tensor>> {
-    const OP: &str = "unzip";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "unzip");
     let Some(&Some(width)) = x.ragged_shape().known_sizes().last() else {
         let what = format!("the innermost dimension of {} must be uniform; convert it with to_tensor", x.shape_text());
         return Err(rec.argument(what));

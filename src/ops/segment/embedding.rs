@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
@@ -111,11 +111,9 @@ impl MaxNorm {
         let scaling = Scaling::of(self.sums_in());
         let (width, all) = (table.width(), rec.times(rows, table.width())?);
         let fold = |by: ReduceOp, value: Expr| {
-            let shape = (Rows::Uniform(width.into()), rows.clone());
-            Ok::<_, Error>(Expr::load(
-                &rec.at(Node::reduce(rec.backend, rec.op, by, shape, all.clone(), 1, value))?,
-                Expr::index(),
-            ))
+            let (rows, nrows) = (Rows::Uniform(width.into()), rows.clone());
+            let on = RowDomain { rows, nrows, nvals: all.clone(), inner: 1 };
+            Ok::<_, Error>(Expr::load(&rec.reduce(by, on, value)?, Expr::index()))
         };
         let exponent = scaling.exponent(fold(ReduceOp::Max, scaling.magnitude(value.clone()))?);
         let exponent = rec.map(rows.clone(), exponent, &[]);

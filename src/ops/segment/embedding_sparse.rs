@@ -7,7 +7,6 @@ use crate::element::FloatElement;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
@@ -232,8 +231,7 @@ impl Tensor {
         let sum = |width: u32, value: Expr, counting: Expr| {
             let none = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
             let value = if safe { counting.select(value, none) } else { value };
-            let layout = (rows.rows().clone(), nrows.clone());
-            Node::reduce(rec.backend, rec.op, ReduceOp::Sum, layout, nvals.clone(), width, value)
+            rec.reduce(ReduceOp::Sum, rows.domain(width), value)
         };
         let length = if safe {
             let number = sum(1, Expr::u32(1), counts(Expr::index()))?;

@@ -85,8 +85,7 @@ fn as_string(x: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn as_string_with(x: &Tensor, format: &NumberFormat) -> Result<Tensor> {
-    const OP: &str = "as_string";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "as_string");
     match x.dtype() {
         DType::Str => Ok(x.clone()),
         DType::Bool => {

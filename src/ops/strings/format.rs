@@ -47,8 +47,7 @@ operations! {
 
 #[track_caller]
 fn string_format(x: &Tensor, template: &str) -> Result<Tensor> {
-    const OP: &str = "string_format";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "string_format");
     let Some((before, after)) = template.split_once("{}").filter(|(_, after)| !after.contains("{}")) else {
         return Err(rec.argument(format!("the template {template:?} must contain {{}} once")));
     };

@@ -43,8 +43,7 @@ operations! {
 
 #[track_caller]
 fn string_strip(x: &Tensor) -> Result<Tensor> {
-    const OP: &str = "string_strip";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "string_strip");
     let (_, bytes) = rec.strings(x)?;
     let (first, end) = x.stripped(rec)?;
     let length = end.sub(first.clone());

@@ -74,15 +74,13 @@ operations! {
 
 #[track_caller]
 fn unicode_decode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
-    const OP: &str = "unicode_decode";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "unicode_decode");
     Characters::new(rec, x, encoding.into())?.code_points(rec, x)
 }
 
 #[track_caller]
 fn unicode_decode_with_offsets(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<(Tensor, Tensor)> {
-    const OP: &str = "unicode_decode_with_offsets";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "unicode_decode_with_offsets");
     let characters = Characters::new(rec, x, encoding.into())?;
     Ok((characters.code_points(rec, x)?, characters.offsets(rec, x)?))
 }
