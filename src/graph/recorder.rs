@@ -19,7 +19,6 @@ use super::backend::{Part, ReadBytes};
 use super::expr::{Check, CheckedStrings};
 use super::node::{Product, RowDomain};
 use super::opcode::ReduceOp;
-use super::rank_bitmap::RankBitmap;
 use super::recording::{read_now, read_u32, read_u32_if};
 use super::reducer::Reducer;
 use super::{BackendRef, Expr, Extent, Node, Size};
@@ -210,16 +209,6 @@ impl Recorder<'_> {
     /// See [`Node::unique_scatter`].
     pub(crate) fn unique_scatter(self, count: Extent, at: Expr, value: Expr, extent: Extent) -> Node {
         Node::unique_scatter(self.backend, self.op, count, (at, value), extent)
-    }
-
-    /// The positions that are kept, of which there are `extent`; see [`Node::compact`].
-    pub(crate) fn kept(self, bitmap: &RankBitmap, extent: Extent) -> Node {
-        self.compact(bitmap, (Expr::index(), 1), extent)
-    }
-
-    /// See [`Node::compact`].
-    pub(crate) fn compact(self, bitmap: &RankBitmap, (value, inner): (Expr, u32), extent: Extent) -> Node {
-        Node::compact(self.backend, self.op, bitmap, (value, inner), extent)
     }
 
     /// See [`Node::histogram`].

@@ -2,9 +2,7 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
