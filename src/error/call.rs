@@ -1,8 +1,8 @@
 //! The line of the user's call.
 //!
-//! Every function that can fail, or that records a check for the device, has `#[track_caller]`. Closures lose their
-//! caller's location: a closure that can fail is followed by [`here`], and one that records operations runs in
-//! [`on_behalf`].
+//! A function that can fail, or that records a check for the device, takes a `graph::Recorder`, which has the line, or has
+//! `#[track_caller]`. Closures lose their caller's location: without a recorder, a closure that can fail is followed by
+//! [`here`], and one that records operations runs in [`on_behalf`].
 
 use std::cell::Cell;
 use std::panic::Location;

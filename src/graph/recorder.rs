@@ -16,10 +16,9 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use super::backend::{Part, ReadBytes};
-use super::expr::Check;
+use super::expr::{Check, CheckedStrings};
 use super::node::{Product, RowDomain};
 use super::opcode::ReduceOp;
-use super::rank_bitmap::RankBitmap;
 use super::recording::{read_now, read_u32, read_u32_if};
 use super::reducer::Reducer;
 use super::{BackendRef, Expr, Extent, Node, Size};
@@ -86,6 +85,19 @@ impl Recorder<'_> {
     /// As [`Self::check`], of a condition that compares an index of the user with a size.
     pub(crate) fn check_of_index(self, what: impl Into<String>) -> Check {
         Check { is_of_index: true, ..self.check(what) }
+    }
+}
+
+/// Checked expressions.
+impl Recorder<'_> {
+    /// `value` with a device-side check that `ok` holds.
+    pub(crate) fn checked(self, what: &str, ok: Expr, value: Expr) -> Expr {
+        value.checked(Arc::new(self.check(what)), ok)
+    }
+
+    /// As [`Self::checked`], of a condition about strings.
+    pub(crate) fn checked_strings(self, what: &str, ok: Expr, value: Expr, strings: Option<CheckedStrings>) -> Expr {
+        value.checked(Arc::new(Check { strings, ..self.check(what) }), ok)
     }
 }
 
@@ -197,16 +209,6 @@ impl Recorder<'_> {
     /// See [`Node::unique_scatter`].
     pub(crate) fn unique_scatter(self, count: Extent, at: Expr, value: Expr, extent: Extent) -> Node {
         Node::unique_scatter(self.backend, self.op, count, (at, value), extent)
-    }
-
-    /// The positions that are kept, of which there are `extent`; see [`Node::compact`].
-    pub(crate) fn kept(self, bitmap: &RankBitmap, extent: Extent) -> Node {
-        self.compact(bitmap, (Expr::index(), 1), extent)
-    }
-
-    /// See [`Node::compact`].
-    pub(crate) fn compact(self, bitmap: &RankBitmap, (value, inner): (Expr, u32), extent: Extent) -> Node {
-        Node::compact(self.backend, self.op, bitmap, (value, inner), extent)
     }
 
     /// See [`Node::histogram`].

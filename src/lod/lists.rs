@@ -69,7 +69,7 @@ impl LodTensor {
         let rec = Recorder::new(self.tensor().backend(), OP);
         self.last_level(rec)?;
         let count = rec.on_host(&self.tensor().nrows_extent())?;
-        let _counted = counted_tensors(OP, self.tensor(), count.into(), 0)?;
+        let _counted = counted_tensors(rec, self.tensor(), count.into(), 0)?;
         on_behalf(|| (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect())
     }
 

@@ -125,7 +125,7 @@ impl LodTensor {
         let rec = Recorder::new(self.tensor().backend(), "sequence_mask");
         let rows = self.sequences(rec)?;
         let maxlen = match maxlen.into() {
-            MaxLength(None) => MaxLength::from(rows.longest_rows(rec.op)?.first().copied().unwrap_or(0)),
+            MaxLength(None) => MaxLength::from(rows.longest_rows(rec)?.first().copied().unwrap_or(0)),
             given => given,
         };
         self.for_each_sequence(rows.row_lengths(1)?.sequence_mask(maxlen)?)

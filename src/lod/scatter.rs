@@ -46,7 +46,7 @@ impl LodTensor {
                 location: caller(),
             });
         }
-        let added: Tensor = data.scatter_added(rec.op, &at, &new)?;
+        let added: Tensor = data.scatter_added(rec, &at, &new)?;
         Self::under(self.tensor().partitions(), added)
     }
 }

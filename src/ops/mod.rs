@@ -36,7 +36,6 @@ pub use elementwise::element_function::{ElementClosure, ElementFunction, Element
 pub(crate) use elementwise::equals::Comparison;
 pub(crate) use indexing::gather::in_range;
 pub use indexing::index::{Ellipsis, Index, NewAxis, SliceItems};
-pub(crate) use indexing::mask::kept_positions;
 pub(crate) use options::AsRows;
 pub use options::{
     Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, IntoAxes, IntoGatherIndices,

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::backend::host_memory::{GrowingBytes, counted_vec};
-use crate::error::{Error, Result, caller, here};
+use crate::error::Result;
 use crate::graph::backend::{CountedMemory, Part};
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
@@ -174,8 +174,7 @@ impl<'a> StepMemory<'a> {
 }
 
 /// Refuses a host step that the device's options do not allow.
-#[track_caller]
-fn allow(op: &'static str, x: &Tensor) -> Result<()> {
+fn allow(rec: Recorder<'_>, x: &Tensor) -> Result<()> {
     if x.backend().allows_host_steps() {
         return Ok(());
     }
@@ -184,7 +183,7 @@ fn allow(op: &'static str, x: &Tensor) -> Result<()> {
          DeviceOptions::host_steps(true), or copy the tensor to Device::cpu() first",
         x.backend().name()
     );
-    Err(Error::argument(op, what))
+    Err(rec.argument(what))
 }
 
 /// Computes the strings or numbers of the result from the strings of `x`. `arguments` are the other arguments of the
@@ -192,84 +191,77 @@ fn allow(op: &'static str, x: &Tensor) -> Result<()> {
 ///
 /// # Errors
 /// `x` does not hold strings; the device does not allow host steps; those of the read, of `step` and of the upload.
-#[track_caller]
 pub(crate) fn host_strings(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&StepMemory<'_>, &HostStrings) -> Result<HostFlat>,
 ) -> Result<Tensor> {
-    x.strings(op)?;
-    run(op, x, arguments, |memory, flat| match flat {
+    rec.strings(x)?;
+    run(rec, x, arguments, |memory, flat| match flat {
         HostFlat::Strings(strings) => step(memory, strings),
         HostFlat::Numbers(_) => unreachable!("bug: numbers of a tensor of strings"),
     })
 }
 
 /// Computes the strings or numbers of the result from the numbers of `x`, as [`host_strings`].
-#[track_caller]
 pub(crate) fn host_numbers(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&StepMemory<'_>, &HostValues) -> Result<HostFlat>,
 ) -> Result<Tensor> {
-    x.numbers(op)?;
-    run(op, x, arguments, |memory, flat| match flat {
+    rec.numbers(x)?;
+    run(rec, x, arguments, |memory, flat| match flat {
         HostFlat::Numbers(numbers) => step(memory, numbers),
         HostFlat::Strings(_) => unreachable!("bug: strings of a tensor of numbers"),
     })
 }
 
 /// Computes one string, which `step` appends to its second argument, from the whole tensor.
-#[track_caller]
 pub(crate) fn host_string(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&HostTensor, &mut GrowingBytes<'_>) -> Result<()>,
 ) -> Result<Tensor> {
-    allow(op, x)?;
-    let key = Digest::of(op, (x.identity(), arguments));
+    allow(rec, x)?;
+    let key = Digest::of(rec.op, (x.identity(), arguments));
     let made = made_once(key, || {
-        let mut assembly = Assembly::new(Recorder::new(x.backend(), op));
-        let read = read_whole(op, x, &mut assembly)?;
+        let mut assembly = Assembly::new(rec);
+        let read = read_whole(rec, x, &mut assembly)?;
         x.backend().count_host_step();
         let total = AtomicU64::new(0);
-        let mut text = GrowingBytes::new(op, x.backend(), &total);
+        let mut text = GrowingBytes::new(rec.op, x.backend(), &total);
         step(&read, &mut text)?;
         let (bytes, _counted) = text.into_parts();
         HostTensor::dense(&[], HostValues::Str(vec![bytes])).to_device(&x.device())
     });
-    made.map_err(here())
+    rec.at(made)
 }
 
 /// Reads the tensor: one wait.
-#[track_caller]
-fn read_whole(op: &'static str, x: &Tensor, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
-    let rec = Recorder::new(x.backend(), op);
+fn read_whole(rec: Recorder<'_>, x: &Tensor, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
     let parts = x.parts_to_read();
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
     let mut read = rec.read_parts(parts.into_iter().flatten().collect())?.into_iter();
     let mut arrays = asked.into_iter().map(|asked| if asked { read.next() } else { None });
-    x.of_bytes(&mut arrays, assembly).map_err(here())
+    rec.at(x.of_bytes(&mut arrays, assembly))
 }
 
-#[track_caller]
 fn run(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&StepMemory<'_>, &HostFlat) -> Result<HostFlat>,
 ) -> Result<Tensor> {
-    allow(op, x)?;
-    if x.count()?.as_known().is_none() {
-        return run_whole(op, x, arguments, step);
+    allow(rec, x)?;
+    if rec.count(x)?.as_known().is_none() {
+        return run_whole(rec, x, arguments, step);
     }
-    let (backend, device, call) = (x.backend(), x.device(), caller());
-    let rec = Recorder::new(backend, op);
-    let nodes = x.values_ref().nodes(backend)?;
-    let key = Digest::of(op, (nodes.iter().map(|n| n.digest()).collect::<Vec<_>>(), arguments));
+    let (backend, device) = (x.backend(), x.device());
+    let nodes = rec.at(x.values_ref().nodes(backend))?;
+    let key = Digest::of(rec.op, (nodes.iter().map(|n| n.digest()).collect::<Vec<_>>(), arguments));
     let made = made_once(key, || {
         let mut read = rec.read_parts(nodes.iter().cloned().map(Part::whole).collect())?.into_iter();
         let mut next = || read.next().unwrap_or_default();
@@ -283,26 +275,24 @@ fn run(
         backend.count_host_step();
         let memory = StepMemory::new(rec);
         match step(&memory, &flat)? {
-            HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(op, &device, splits, &bytes),
-            HostFlat::Numbers(numbers) => numbers.upload(op, &device),
+            HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(rec.op, &device, splits, &bytes),
+            HostFlat::Numbers(numbers) => numbers.upload(rec.op, &device),
         }
     });
-    x.holding(made.map_err(|e| e.at(call))?)
+    rec.at(x.holding(rec.at(made)?))
 }
 
 /// As [`run`], for a tensor with sizes that only the device knows: uploads the layout too.
-#[track_caller]
 fn run_whole(
-    op: &'static str,
+    rec: Recorder<'_>,
     x: &Tensor,
     arguments: &impl Hash,
     step: impl FnOnce(&StepMemory<'_>, &HostFlat) -> Result<HostFlat>,
 ) -> Result<Tensor> {
-    let key = Digest::of(op, (x.identity(), arguments));
+    let key = Digest::of(rec.op, (x.identity(), arguments));
     let made = made_once(key, || {
-        let (mut read, memory) =
-            (Assembly::new(Recorder::new(x.backend(), op)), StepMemory::new(Recorder::new(x.backend(), op)));
-        let mut whole = read_whole(op, x, &mut read)?;
+        let (mut read, memory) = (Assembly::new(rec), StepMemory::new(rec));
+        let mut whole = read_whole(rec, x, &mut read)?;
         x.backend().count_host_step();
         let flat = match std::mem::replace(&mut whole.values, HostValues::Bool(Vec::new())) {
             HostValues::Str(strings) => HostFlat::Strings(memory.flat(&strings)?),
@@ -314,7 +304,7 @@ fn run_whole(
         };
         whole.to_device(&x.device())
     });
-    made.map_err(here())
+    rec.at(made)
 }
 
 impl Tensor {

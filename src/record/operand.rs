@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use crate::dtype::DType;
 use crate::element::{Element, Number, Str};
 use crate::error::{Error, Result, caller};
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::tensor::{Fill, RaggedTensor, Tensor};
 
@@ -29,6 +30,21 @@ impl<'a> Operand<'a> {
         match self {
             Self::Tensor(t) => Some(t),
             Self::Value(_) => None,
+        }
+    }
+
+    /// The recorder of an operation of these operands, on the device of the first tensor.
+    ///
+    /// # Errors
+    /// None of them is a tensor.
+    #[track_caller]
+    pub(crate) fn recorder<'o>(op: &'static str, operands: impl IntoIterator<Item = &'o Self>) -> Result<Recorder<'a>>
+    where
+        'a: 'o,
+    {
+        match operands.into_iter().find_map(Self::tensor) {
+            Some(tensor) => Ok(Recorder::new(tensor.backend(), op)),
+            None => Err(Error::argument(op, "it needs a tensor")),
         }
     }
 

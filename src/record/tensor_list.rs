@@ -1,8 +1,9 @@
 //! Limits of operations whose result is a list of tensors.
 
 use crate::backend::host_memory::counted_allocations;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result};
 use crate::graph::backend::CountedMemory;
+use crate::graph::recorder::Recorder;
 use crate::tensor::{Tensor, Values};
 
 /// Greatest number of tensors in a list.
@@ -16,19 +17,18 @@ const ARRAY_BYTES: u64 = 1 << 10;
 ///
 /// # Errors
 /// More than [`MOST_TENSORS`]; no memory for them.
-#[track_caller]
-pub(crate) fn counted_tensors(op: &'static str, x: &Tensor, n: u64, further: u64) -> Result<CountedMemory> {
+pub(crate) fn counted_tensors(rec: Recorder<'_>, x: &Tensor, n: u64, further: u64) -> Result<CountedMemory> {
     if n > MOST_TENSORS {
         return Err(Error::Limit {
-            what: op.into(),
+            what: rec.op.into(),
             requested: n,
             unit: "tensors",
             limit: MOST_TENSORS,
             whose: "a list of tensors".into(),
-            location: caller(),
+            location: rec.location,
         });
     }
     let of_strings = u64::from(matches!(x.values_ref(), Values::Strings { .. }));
     let arrays = 1 + x.partitions().len() as u64 + of_strings + further;
-    counted_allocations(x.backend(), op, n * arrays * ARRAY_BYTES)
+    rec.at(counted_allocations(x.backend(), rec.op, n * arrays * ARRAY_BYTES))
 }

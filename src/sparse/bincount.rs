@@ -41,7 +41,7 @@ impl Tensor {
     pub fn bincount_sparse(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<SparseTensor> {
         let rec = Recorder::new(self.backend(), "bincount_sparse");
         let backend = self.backend();
-        let Occurrences { values, counts, bins, by_row } = self.occurrences(rec.op, &axis.into(), bins.into())?;
+        let Occurrences { values, counts, bins, by_row } = self.occurrences(rec, &axis.into(), bins.into())?;
         let found = values.count()?;
         let value = Expr::load(rec.numbers(&values)?, Expr::index());
         let (coordinates, dense_shape) = match values.partitions() {

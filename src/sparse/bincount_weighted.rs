@@ -54,7 +54,7 @@ impl Tensor {
         let weights = weights.as_ref();
         Device::check_same(rec.op, self.backend(), weights.backend())?;
         let conditions = same_layout(rec, self.ragged_shape(), weights.ragged_shape())?;
-        let (above, shape) = match self.counted_rows(rec.op, &axis.into())? {
+        let (above, shape) = match self.counted_rows(rec, &axis.into())? {
             None => (Vec::new(), Vec::new()),
             Some((row, rows)) => (vec![row], vec![rec.on_host(&rows)?.into()]),
         };
@@ -116,7 +116,7 @@ pub(super) fn sums_by_bin(
     bins: Bins,
     conditions: &[Node],
 ) -> Result<SparseTensor> {
-    let (bin, number) = values.sparse_bins(rec.op, bins)?;
+    let (bin, number) = values.sparse_bins(rec, bins)?;
     above.push(bin.clone());
     shape.push(number);
     let indices = indices_of(rec, &values.count()?, &above, conditions)?;

@@ -15,7 +15,7 @@ use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::IntoOperand;
-use crate::ops::{Operand, kept_positions};
+use crate::ops::Operand;
 use crate::shape::Repeats;
 use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
 
@@ -178,7 +178,7 @@ impl SparseTensor {
         };
         let marks = RankBitmap::new(rec, &count, stays);
         let found = marks.total();
-        let element = Expr::load(&kept_positions(rec, &marks, &found), Expr::index());
+        let element = Expr::load(&rec.kept(&marks, found.clone()), Expr::index());
         let mut rest = element.clone();
         let mut coordinates = Vec::with_capacity(dense.rank());
         for &dim in dense.inner().iter().rev() {

@@ -8,7 +8,7 @@ use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
-use crate::ops::{Aggregate, kept_positions};
+use crate::ops::Aggregate;
 use crate::record::by_key::reduce_rows;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
@@ -32,7 +32,7 @@ impl Groups {
         let begins = at.clone().eq(Expr::u32(0)).or(differ);
         let marks = RankBitmap::new(rec, count, begins);
         let found = marks.total();
-        let first = kept_positions(rec, &marks, &found);
+        let first = rec.kept(&marks, found.clone());
         let start = at.clone().lt(found.expr()).select(Expr::load(&first, at), count.expr());
         let members = RowPartition::from_starts(rec, &found, &start, count.size(), &[])?;
         let members = members.with_nvals(count.clone());

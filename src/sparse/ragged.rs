@@ -45,7 +45,7 @@ impl Tensor {
         let backend = self.backend();
         let nrows = rec.on_host(&self.nrows_extent())?;
         let mut dense_shape = vec![u64::from(nrows)];
-        dense_shape.extend(self.longest_rows(rec.op)?.into_iter().map(u64::from));
+        dense_shape.extend(self.longest_rows(rec)?.into_iter().map(u64::from));
         dense_shape.extend(self.inner().iter().map(|&d| u64::from(d)));
 
         let (count, elements) = (self.count()?, self.outer().cloned().unwrap_or_else(|| Extent::known(1)));

@@ -109,7 +109,7 @@ impl SparseTensor {
             }
         };
         // Coordinates, and the positions and the number of the entries of a part.
-        let _counted = counted_tensors(rec.op, &self.values, parts, 3)?;
+        let _counted = counted_tensors(rec, &self.values, parts, 3)?;
         let (least, longer) = (whole / parts, whole % parts);
         let (mut start, mut size) = (vec![0; self.rank()], self.dense_shape.clone());
         let part = |k: u64| {

@@ -48,7 +48,6 @@ pub struct DeviceBuffer {
 
 /// Buffer, place and sizes.
 impl DeviceBuffer {
-    #[track_caller]
     fn of(rec: Recorder<'_>, node: &Node) -> Result<Self> {
         let array = gpu(rec)?.array(node)?;
         Ok(Self { array, dtype: node.dtype(), extent: node.extent().clone() })
@@ -94,10 +93,9 @@ impl DeviceBuffer {
 }
 
 /// The GPU backend of a device.
-#[track_caller]
 fn gpu<'a>(rec: Recorder<'a>) -> Result<&'a GpuBackend> {
     let gpu = rec.backend.as_any().downcast_ref();
-    gpu.ok_or_else(|| rec.argument("the CPU backend has no wgpu buffers; use a GPU device")).map_err(here())
+    gpu.ok_or_else(|| rec.argument("the CPU backend has no wgpu buffers; use a GPU device"))
 }
 
 /// Buffers shared with wgpu.
@@ -245,8 +243,7 @@ methods_of_both! {
     /// ```
     #[track_caller]
     pub fn values_buffer(&self) -> Result<DeviceBuffer> {
-        const OP: &str = "values_buffer";
-        let rec = Recorder::new(self.backend(), OP);
+        let rec = Recorder::new(self.backend(), "values_buffer");
         DeviceBuffer::of(rec, rec.numbers(self)?)
     }
 }

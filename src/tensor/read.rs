@@ -87,30 +87,28 @@ pub(super) async fn read_parts(
 
 /// Counts the bytes of a result whose sizes the host knows, so that a result that is too large is an error before
 /// anything is computed.
-#[track_caller]
 pub(super) fn known_bytes<'a>(rec: Recorder<'a>, parts: &[Option<Part>]) -> Result<Assembly<'a>> {
     let bytes = |part: &Part| {
         let extent = part.node.extent();
         match (&part.elements, extent.host_value()) {
             (Elements::All, Some(_)) => {
                 let n = extent.size().unsaturated();
-                Extent::known_u64(part.node.op(), n)?;
+                rec.at(Extent::known_u64(part.node.op(), n))?;
                 Ok(n * part.node.dtype().size() as u64)
             }
             _ => Ok(0),
         }
     };
     let mut assembly = Assembly::new(rec);
-    assembly.reserve(parts.iter().flatten().map(bytes).sum::<Result<u64>>().map_err(here())?)?;
+    rec.at(assembly.reserve(parts.iter().flatten().map(bytes).sum::<Result<u64>>()?))?;
     Ok(assembly)
 }
 
 /// Copies on other devices.
 impl Tensor {
     async fn read(&self, wait: Wait) -> Result<HostTensor> {
-        const OP: &str = "a read";
         let backend = self.backend();
-        let rec = Recorder::new(backend, OP);
+        let rec = Recorder::new(backend, "a read");
         let parts = self.parts_to_read();
         let known = known_bytes(rec, &parts)?;
         let mut read = read_parts(backend, parts, wait).await?;

@@ -153,10 +153,9 @@ pub fn to_vecs<S: ReadTogether>(tensors: S) -> Result<S::Vecs> {
 }
 
 async fn read(tensors: Vec<Tensor>, wait: Wait) -> Result<Vec<HostTensor>> {
-    const OP: &str = "a read";
     let all: Vec<&Tensor> = tensors.iter().collect();
     let Some((backend, _)) = nodes_of("to_host", &all)? else { return Ok(Vec::new()) };
-    let rec = Recorder::new(&backend, OP);
+    let rec = Recorder::new(&backend, "a read");
     let mut parts = Vec::new();
     for t in &tensors {
         parts.extend(t.parts_to_read());

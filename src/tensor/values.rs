@@ -196,7 +196,6 @@ impl Values {
     /// New values of the given extent, each from the source that `pick` selects. All sources have the same dtype.
     ///
     /// Records one map for numbers. For strings, records the lengths, their prefix sum, and a map over the bytes.
-    #[track_caller]
     pub(crate) fn rearranged(
         rec: Recorder<'_>,
         extent: &Extent,

@@ -25,7 +25,7 @@ const OF_RECORDINGS: [&str; 6] = [
     "backend/cpu/mod.rs",
     "backend/gpu/backend.rs",
     "backend/gpu/read.rs",
-    "backend/gpu/record.rs",
+    "backend/gpu/commands.rs",
     "backend/upload.rs",
     "explain/mod.rs",
 ];

@@ -14,6 +14,7 @@ mod binding_windows;
 mod bounds;
 mod buffer_assignment;
 mod codegen;
+mod commands;
 mod compiled_plan;
 mod driver_limits;
 mod launch;
@@ -22,7 +23,6 @@ mod prepare;
 mod primitive;
 mod probe;
 mod read;
-mod record;
 pub(crate) mod runtime;
 
 pub(crate) use backend::GpuBackend;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::backend::GpuBackend;
-use super::record::StatusBlock;
+use super::commands::StatusBlock;
 use super::runtime::{Buffer, Pending, ReadRequest};
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::{Backend, Elements, Part, ReadBytes, Status, Wait};

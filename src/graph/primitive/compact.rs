@@ -3,6 +3,7 @@
 use super::rank_bitmap::RankBitmap;
 use super::{Evaluation, Facts, Positions, Recipe};
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::traffic::{StepRun, Traffic};
 use crate::graph::{BackendRef, Expr, Extent, Node};
@@ -56,5 +57,17 @@ impl Node {
         let dtype = value.dtype();
         let (bitmap, count) = (bitmap.node().clone(), bitmap.count().clone());
         Self::recorded(backend, name, dtype, extent, &[], Recipe::Compact(Compact { bitmap, value, count, inner }))
+    }
+}
+
+impl Recorder<'_> {
+    /// See [`Node::compact`].
+    pub(crate) fn compact(self, bitmap: &RankBitmap, (value, inner): (Expr, u32), extent: Extent) -> Node {
+        Node::compact(self.backend, self.op, bitmap, (value, inner), extent)
+    }
+
+    /// The positions that are kept, of which there are `extent`.
+    pub(crate) fn kept(self, bitmap: &RankBitmap, extent: Extent) -> Node {
+        self.compact(bitmap, (Expr::index(), 1), extent)
     }
 }

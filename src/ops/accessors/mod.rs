@@ -6,7 +6,7 @@ mod typed;
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, here};
+use crate::error::{Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::recorder::Recorder;
@@ -234,7 +234,8 @@ operations! {
 
 #[track_caller]
 fn values(x: &Tensor) -> Result<Tensor> {
-    x.outermost("values")?;
+    let rec = Recorder::new(x.backend(), "values");
+    x.outermost(rec)?;
     x.values_below()
 }
 
@@ -246,22 +247,26 @@ fn flat_values(x: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn row_splits(x: &Tensor) -> Result<Tensor> {
-    x.outermost("row_splits")?.row_splits_on(x.backend())
+    let rec = Recorder::new(x.backend(), "row_splits");
+    x.outermost(rec)?.row_splits_on(x.backend())
 }
 
 #[track_caller]
 fn row_starts(x: &Tensor) -> Result<Tensor> {
-    x.outermost("row_starts")?.row_starts_on(x.backend())
+    let rec = Recorder::new(x.backend(), "row_starts");
+    x.outermost(rec)?.row_starts_on(x.backend())
 }
 
 #[track_caller]
 fn row_limits(x: &Tensor) -> Result<Tensor> {
-    x.outermost("row_limits")?.row_limits_on(x.backend())
+    let rec = Recorder::new(x.backend(), "row_limits");
+    x.outermost(rec)?.row_limits_on(x.backend())
 }
 
 #[track_caller]
 fn value_rowids(x: &Tensor) -> Result<Tensor> {
-    x.outermost("value_rowids")?.value_rowids_on(x.backend())
+    let rec = Recorder::new(x.backend(), "value_rowids");
+    x.outermost(rec)?.value_rowids_on(x.backend())
 }
 
 #[track_caller]
@@ -269,7 +274,7 @@ fn row_lengths(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let rec = Recorder::new(x.backend(), OP);
     let axis = axis.saturating_i64();
     const OP: &str = "row_lengths";
-    x.outermost(OP)?;
+    x.outermost(rec)?;
     let axis = x.axis(OP, axis)?;
     if axis == 0 {
         return x.nrows();
@@ -292,16 +297,17 @@ fn row_lengths(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
 
 #[track_caller]
 fn with_values(x: &Tensor, values: &impl AsRef<Tensor>) -> Result<Tensor> {
-    let p = x.outermost("with_values")?;
-    x.replaced("with_values", std::slice::from_ref(p), p.nvals_extent(), values.as_ref())
+    let rec = Recorder::new(x.backend(), "with_values");
+    let p = x.outermost(rec)?;
+    x.replaced(rec, std::slice::from_ref(p), p.nvals_extent(), values.as_ref())
 }
 
 #[track_caller]
 fn with_flat_values(x: &Tensor, flat_values: &impl AsRef<Tensor>) -> Result<Tensor> {
-    const OP: &str = "with_flat_values";
+    let rec = Recorder::new(x.backend(), "with_flat_values");
     let flat_values = flat_values.as_ref();
     match x.partitions().last() {
-        Some(p) => x.replaced(OP, x.partitions(), p.nvals_extent(), flat_values),
+        Some(p) => x.replaced(rec, x.partitions(), p.nvals_extent(), flat_values),
         None => Ok(flat_values.clone()),
     }
 }
@@ -312,12 +318,8 @@ impl Tensor {
     ///
     /// # Errors
     /// A dense tensor has none.
-    #[track_caller]
-    fn outermost(&self, op: &'static str) -> Result<&RowPartition> {
-        self.partitions()
-            .first()
-            .ok_or_else(|| Error::argument(op, "a dense tensor has no row partition"))
-            .map_err(here())
+    fn outermost(&self, rec: Recorder<'_>) -> Result<&RowPartition> {
+        self.partitions().first().ok_or_else(|| rec.argument("a dense tensor has no row partition"))
     }
 
     /// Row length of the outermost dimension, if its partition is uniform. `tf.RaggedTensor.uniform_row_length`.
@@ -333,13 +335,13 @@ impl Tensor {
     }
 
     #[track_caller]
-    fn replaced(&self, op: &'static str, partitions: &[RowPartition], nvals: &Extent, values: &Self) -> Result<Self> {
-        Device::check_same(op, self.backend(), values.backend())?;
+    fn replaced(&self, rec: Recorder<'_>, partitions: &[RowPartition], nvals: &Extent, values: &Self) -> Result<Self> {
+        Device::check_same(rec.op, self.backend(), values.backend())?;
         if values.rank() == 0 {
-            return Err(Error::argument(op, "values must have rank 1 or more, but are a scalar"));
+            return Err(rec.argument("values must have rank 1 or more, but are a scalar"));
         }
-        let asserts = Making::new(self.backend(), op, Trust::Check).same_count(nvals, &values.nrows_extent())?;
-        let below = values.on_condition(op, &asserts)?;
+        let asserts = Making::new(self.backend(), rec.op, Trust::Check).same_count(nvals, &values.nrows_extent())?;
+        let below = values.on_condition(rec.op, &asserts)?;
         partitions.iter().rev().try_fold(below, |below, p| below.under(p.clone())).map_err(here())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result, here};
+use crate::error::Result;
 use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -137,35 +137,37 @@ operations! {
 
 #[track_caller]
 fn nrows(x: &Tensor) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), "nrows");
     if x.rank() == 0 {
-        return Err(Error::argument("nrows", "a scalar has no rows"));
+        return Err(rec.argument("a scalar has no rows"));
     }
-    x.scalar("nrows", x.nrows_extent().expr())
+    x.scalar(rec, x.nrows_extent().expr())
 }
 
 #[track_caller]
 fn size(x: &Tensor) -> Result<Tensor> {
-    x.scalar("size", x.count()?.expr())
+    let rec = Recorder::new(x.backend(), "size");
+    x.scalar(rec, x.count()?.expr())
 }
 
 #[track_caller]
 fn bounding_shape(x: &Tensor) -> Result<Tensor> {
-    bounding_sizes("bounding_shape", x, Axes::All)
+    let rec = Recorder::new(x.backend(), "bounding_shape");
+    bounding_sizes(rec, x, Axes::All)
 }
 
 #[track_caller]
 fn bounding_shape_of(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
-    bounding_sizes("bounding_shape_of", x, axes.into())
+    let rec = Recorder::new(x.backend(), "bounding_shape_of");
+    bounding_sizes(rec, x, axes.into())
 }
 
-#[track_caller]
-fn bounding_sizes(op: &'static str, x: &Tensor, axes: Axes) -> Result<Tensor> {
-    let rec = Recorder::new(x.backend(), op);
+fn bounding_sizes(rec: Recorder<'_>, x: &Tensor, axes: Axes) -> Result<Tensor> {
     let axes = match axes {
         Axes::All => (0..x.rank() as i64).collect(),
         Axes::List(axes) => axes,
     };
-    let sizes = x.bounding_exprs(op)?;
+    let sizes = x.bounding_exprs(rec)?;
     let mut e = Expr::u32(0);
     for (place, &axis) in axes.iter().enumerate() {
         let size = sizes[rec.axis(x, axis)?].clone();
@@ -176,21 +178,17 @@ fn bounding_sizes(op: &'static str, x: &Tensor, axes: Axes) -> Result<Tensor> {
 
 #[track_caller]
 fn bounding_size(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
-    let axis = axis.saturating_i64();
-    const OP: &str = "bounding_size";
-    let axis = x.axis(OP, axis)?;
-    x.scalar(OP, x.bounding_exprs(OP)?.swap_remove(axis))
+    let rec = Recorder::new(x.backend(), "bounding_size");
+    let axis = rec.axis(x, axis.saturating_i64())?;
+    x.scalar(rec, x.bounding_exprs(rec)?.swap_remove(axis))
 }
 
 impl Tensor {
     /// Length of the longest row of each partition; of a uniform partition its row length, also where it has no rows.
     /// Waits once, and only if the host does not know all of them.
-    #[track_caller]
-    pub(crate) fn longest_rows(&self, op: &'static str) -> Result<Vec<u32>> {
-        let backend = self.backend();
-        let rec = Recorder::new(backend, op);
+    pub(crate) fn longest_rows(&self, rec: Recorder<'_>) -> Result<Vec<u32>> {
         let size = |p: &RowPartition| p.uniform_length().map_or_else(|| longest(rec, p), |n| Ok(Extent::known(n)));
-        let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>().map_err(here())?;
+        let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>()?;
         let lives: Vec<Option<Expr>> = sizes.iter().map(Extent::live).collect();
         let read: Vec<Node> = lives.iter().flatten().map(|size| rec.map(Extent::known(1), size.clone(), &[])).collect();
         let mut read =
@@ -202,24 +200,21 @@ impl Tensor {
     }
 
     /// Size of each dimension of the smallest dense tensor that holds all values, as expressions.
-    #[track_caller]
-    fn bounding_exprs(&self, op: &'static str) -> Result<Vec<Expr>> {
+    fn bounding_exprs(&self, rec: Recorder<'_>) -> Result<Vec<Expr>> {
         if self.rank() == 0 {
             return Ok(Vec::new());
         }
         let mut sizes = vec![self.nrows_extent().expr()];
         for p in self.partitions() {
-            sizes.push(longest(Recorder::new(self.backend(), op), p)?.expr());
+            sizes.push(longest(rec, p)?.expr());
         }
         sizes.extend(self.inner().iter().map(|&d| Expr::u32(d)));
         Ok(sizes)
     }
 
     /// A count as an i64 scalar.
-    #[track_caller]
-    fn scalar(&self, op: &'static str, e: Expr) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
+    fn scalar(&self, rec: Recorder<'_>, e: Expr) -> Result<Self> {
         let node = rec.map(Extent::known(1), e.cast(DType::I64), &[]);
-        Self::new(self.backend(), Vec::new(), None, [], Values::Numbers(node))
+        rec.tensor(Vec::new(), None, [], Values::Numbers(node))
     }
 }

@@ -1,9 +1,11 @@
 //! The bin of an integer, and the number of bins.
 
+use std::sync::Arc;
+
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::backend::Part;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
@@ -18,11 +20,10 @@ use crate::tensor::Tensor;
 ///
 /// # Errors
 /// Byte strings. At the read: negative numbers; floats that are not whole numbers.
-#[track_caller]
-pub(super) fn bin(op: &'static str, x: &Tensor) -> Result<Expr> {
-    let value = Expr::load(x.numbers(op)?, Expr::index());
+pub(super) fn bin(rec: Recorder<'_>, x: &Tensor) -> Result<Expr> {
+    let value = Expr::load(rec.numbers(x)?, Expr::index());
     let value = value.clone().cast(value.dtype().accumulator());
-    let negative = Check::new(op, "values must not be negative");
+    let negative = Arc::new(rec.check("values must not be negative"));
     let zero = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
     Ok(match value.dtype() {
         DType::U32 => value,
@@ -36,7 +37,7 @@ pub(super) fn bin(op: &'static str, x: &Tensor) -> Result<Expr> {
             let bin = value.clone().cast(DType::U32);
             // Larger values saturate, and the largest bin rounds to 2^32.
             let whole = bin.clone().cast(float).eq(value).and(bin.clone().lt(Expr::u32(u32::MAX)));
-            bin.checked(Check::new(op, "values must be whole numbers from 0 to 2^32 - 2"), whole)
+            bin.checked(rec.check("values must be whole numbers from 0 to 2^32 - 2").into(), whole)
         }
     })
 }
@@ -45,19 +46,17 @@ pub(super) fn bin(op: &'static str, x: &Tensor) -> Result<Expr> {
 ///
 /// # Errors
 /// As [`bin`]. At the read: 2^63 - 1 or more, which no dense shape holds.
-#[track_caller]
-pub(super) fn sparse_bin(op: &'static str, x: &Tensor) -> Result<Expr> {
+pub(super) fn sparse_bin(rec: Recorder<'_>, x: &Tensor) -> Result<Expr> {
     if !matches!(x.dtype(), DType::I64 | DType::U64) {
-        return bin(op, x);
+        return bin(rec, x);
     }
-    let value = Expr::load(x.numbers(op)?, Expr::index()).bitcast(DType::U64);
+    let value = Expr::load(rec.numbers(x)?, Expr::index()).bitcast(DType::U64);
     let most = i64::MAX.unsigned_abs();
-    let check = Check::new(op, "values must not be negative, and below 2^63 - 1");
-    Ok(value.clone().checked(check, value.lt(Expr::scalar(most))))
+    let check = rec.check("values must not be negative, and below 2^63 - 1");
+    Ok(value.clone().checked(check.into(), value.lt(Expr::scalar(most))))
 }
 
 /// Reads a u64 from the device. Costs one wait.
-#[track_caller]
 pub(crate) fn read_u64(rec: Recorder<'_>, number: Expr) -> Result<u64> {
     let number = rec.map(Extent::known(1), number, &[]);
     let read = rec.read_parts(vec![Part::whole(number)])?;
@@ -67,23 +66,21 @@ pub(crate) fn read_u64(rec: Recorder<'_>, number: Expr) -> Result<u64> {
 impl Bins {
     /// The number of bins for values whose bin is `bin`. Waits for the largest value unless the number is given.
     #[track_caller]
-    pub(super) fn number(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u32> {
-        let rec = Recorder::new(x.backend(), op);
+    pub(super) fn number(&self, rec: Recorder<'_>, x: &Tensor, bin: &Expr) -> Result<u32> {
         let next = bin.clone().min(Expr::u32(u32::MAX - 1)).add(Expr::u32(1));
-        let mut number = self.between(op, x, self.least, |needed| Ok(rec.read_if(needed, &[])?.into()), next)?;
+        let mut number = self.between(rec.op, x, self.least, |needed| Ok(rec.read_if(needed, &[])?.into()), next)?;
         if number == u64::from(u32::MAX) {
             // The error shows the number that the largest value needs.
-            number = self.reach(op, x, &sparse_bin(op, x)?)?;
+            number = self.reach(rec, x, &sparse_bin(rec, x)?)?;
         }
-        Ok(Extent::known_u64(op, number)?.capacity())
+        Ok(rec.known(number)?.capacity())
     }
 
     /// As [`Self::number`], of a sparse result: any number, and at least one bin, as in TensorFlow.
     #[track_caller]
-    pub(super) fn reach(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u64> {
-        let rec = Recorder::new(x.backend(), op);
+    pub(super) fn reach(&self, rec: Recorder<'_>, x: &Tensor, bin: &Expr) -> Result<u64> {
         let next = bin.clone().cast(DType::U64).add(Expr::scalar(1u64));
-        self.between(op, x, self.least.max(1), |needed| Ok(read_u64(rec, needed)? as i64), next)
+        self.between(rec.op, x, self.least.max(1), |needed| Ok(read_u64(rec, needed)? as i64), next)
     }
 
     /// At least `least` bins, and as many as the largest number of `next` says, which `read` reads, up to the limit.

@@ -100,9 +100,10 @@ operations! {
 #[track_caller]
 fn bincount(x: &Tensor, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Tensor> {
     const OP: &str = "bincount";
+    let rec = Recorder::new(x.backend(), OP);
     let (counted, bins) = (Counted::new(OP, x, &axis.into())?, bins.into());
-    let bin = bin(OP, x)?;
-    let number = bins.number(OP, x, &bin)?;
+    let bin = bin(rec, x)?;
+    let number = bins.number(rec, x, &bin)?;
     counted.counts(x, &bin, number, bins.binary)
 }
 
@@ -127,8 +128,8 @@ fn bincount_weighted(
     let weight = Expr::load(rec.numbers(weights)?, Expr::index()).cast(dtype.accumulator());
     let asserts = same_layout(rec, x.ragged_shape(), weights.ragged_shape())?;
     let counted = Counted::new(OP, x, &axis.into())?;
-    let bin = bin(OP, x)?;
-    let number = bins.number(OP, x, &bin)?;
+    let bin = bin(rec, x)?;
+    let number = bins.number(rec, x, &bin)?;
     let counters = rec.times(&counted.groups, number)?;
     let keys = ByKey::new(rec, &counted.count, counted.key(&bin, number), &counters)?;
     let keys = keys.in_tiles(rec, &counted.count);

@@ -2,7 +2,7 @@
 
 use super::bin::sparse_bin;
 use super::bincount::Counted;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::recorder::Recorder;
@@ -17,13 +17,13 @@ impl Counted {
     /// # Errors
     /// A deeper axis.
     #[track_caller]
-    pub(super) fn of_rows(op: &'static str, x: &Tensor, axis: &Axes) -> Result<Self> {
-        let counted = Self::new(op, x, axis)?;
+    pub(super) fn of_rows(rec: Recorder<'_>, x: &Tensor, axis: &Axes) -> Result<Self> {
+        let counted = Self::new(rec.op, x, axis)?;
         if counted.partitions.is_empty() && counted.inner.is_empty() {
             return Ok(counted);
         }
         let what = "the axis must be 0, 1 or .. for a sparse result; merge the dimensions above it (merge_dims)";
-        Err(Error::argument(op, what))
+        Err(rec.argument(what))
     }
 }
 
@@ -31,12 +31,11 @@ impl Tensor {
     /// The values that occur along axis 0 or 1, and how often, in ascending order; see
     /// [`bincount_sparse`](Self::bincount_sparse).
     #[track_caller]
-    pub(crate) fn occurrences(&self, op: &'static str, axis: &Axes, bins: Bins) -> Result<Occurrences> {
+    pub(crate) fn occurrences(&self, rec: Recorder<'_>, axis: &Axes, bins: Bins) -> Result<Occurrences> {
         let backend = self.backend();
-        let rec = Recorder::new(backend, op);
-        let counted = Counted::of_rows(op, self, axis)?;
-        let bin = sparse_bin(op, self)?;
-        let number = bins.reach(op, self, &bin)?;
+        let counted = Counted::of_rows(rec, self, axis)?;
+        let bin = sparse_bin(rec, self)?;
+        let number = bins.reach(rec, self, &bin)?;
         let keys = Values::Numbers(rec.map(counted.count.clone(), bin, &[]));
         let by_row = counted.outer.is_some();
         let mut keys = match by_row {
@@ -56,17 +55,15 @@ impl Tensor {
 
     /// The row that each value is counted in along axis 0 or 1, and the number of rows; `None` if all are counted
     /// together.
-    #[track_caller]
-    pub(crate) fn counted_rows(&self, op: &'static str, axis: &Axes) -> Result<Option<(Expr, Extent)>> {
-        let counted = Counted::of_rows(op, self, axis)?;
+    pub(crate) fn counted_rows(&self, rec: Recorder<'_>, axis: &Axes) -> Result<Option<(Expr, Extent)>> {
+        let counted = Counted::of_rows(rec, self, axis)?;
         Ok(counted.outer.map(|_| (counted.group, counted.groups)))
     }
 
     /// The bin of each value, for counts that need no counter per bin, and the number of bins.
-    #[track_caller]
-    pub(crate) fn sparse_bins(&self, op: &'static str, bins: Bins) -> Result<(Expr, u64)> {
-        let bin = sparse_bin(op, self)?;
-        let number = bins.reach(op, self, &bin)?;
+    pub(crate) fn sparse_bins(&self, rec: Recorder<'_>, bins: Bins) -> Result<(Expr, u64)> {
+        let bin = sparse_bin(rec, self)?;
+        let number = bins.reach(rec, self, &bin)?;
         Ok((bin, number))
     }
 }

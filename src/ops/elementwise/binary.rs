@@ -2,23 +2,24 @@
 
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Summable};
-use crate::error::{Result, on_behalf};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
+use crate::graph::recorder::Recorder;
 use crate::math::MathFn;
 use crate::ops::elementwise::division::{self, by_nonzero};
 use crate::ops::elementwise::string_pairs;
 use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
-use crate::record::elementwise::{Site, Takes, map_together, math, number, rounded_once};
+use crate::record::elementwise::{Takes, map_together, math, number, rounded_once};
 use crate::record::next_after::next_after;
 use crate::record::operand::Operand;
 use crate::tensor::Tensor;
 
 /// Builds the result expression for two numbers.
-type Pair = fn(&Site, Expr, Expr) -> Expr;
+type Pair = fn(Recorder<'_>, Expr, Expr) -> Expr;
 /// Computes the result for two string operands.
-type Strings = fn(&'static str, Operand<'_>, Operand<'_>) -> Result<Tensor>;
+type Strings = fn(Recorder<'_>, Operand<'_>, Operand<'_>) -> Result<Tensor>;
 
 #[track_caller]
 fn binary(
@@ -28,16 +29,16 @@ fn binary(
     strings: Option<Strings>,
     pair: Pair,
 ) -> Result<Tensor> {
-    let site = Site::new(op);
     let [a, b] = operands;
+    let rec = Operand::recorder(op, [&a, &b])?;
     let [a, b] = Operand::of_one_dtype(op, a, b)?;
     if let (DType::Str, Some(strings)) = (a.dtype(), strings) {
-        return on_behalf(|| strings(op, a, b));
+        return strings(rec, a, b);
     }
     takes.check(op, a.dtype())?;
-    map_together(op, &[a, b], |mut numbers| {
+    map_together(rec, &[a, b], |mut numbers| {
         let b = numbers.remove(1);
-        pair(&site, numbers.remove(0), b)
+        pair(rec, numbers.remove(0), b)
     })
 }
 
@@ -132,7 +133,7 @@ binary_ops! {
     truncatediv [tensorflow "tf.truncatediv";] none "constant almost everywhere" i32 [7, -7] [2, 2] => [3, -3], division::truncatediv;
     /// The remainder with the dividend's sign; an integer divisor of 0 fails at the read.
     truncatemod [tensorflow "tf.truncatemod"; awkward "np.fmod";] later i32 [7, -7] [3, 3] => [1, -1],
-        |site, a, b| by_nonzero(site, b.clone(), a.remainder(b));
+        |rec, a, b| by_nonzero(rec, b.clone(), a.remainder(b));
     /// The elements to the power of the other operand; integers wrap, and a negative integer exponent fails at the
     /// read.
     pow [tensorflow "tf.math.pow"; awkward "np.power"; polars "Expr.pow";] later i32 [2, -3] [10, 3] => [1024, -27], power;
@@ -274,11 +275,11 @@ fn unless_zero(x: Expr, value: Expr) -> Expr {
     x.eq(zero.clone()).select(zero, value)
 }
 
-fn power(site: &Site, a: Expr, b: Expr) -> Expr {
+fn power(rec: Recorder<'_>, a: Expr, b: Expr) -> Expr {
     let power = a.binary(BinaryOp::Pow, b.clone());
     if b.dtype().is_float() || !b.dtype().is_signed() {
         return power;
     }
     let zero = number(b.dtype(), 0.0);
-    site.checked("an integer to a negative integer power", zero.le(b), power)
+    rec.checked("an integer to a negative integer power", zero.le(b), power)
 }

@@ -97,26 +97,29 @@ operations! {
 #[track_caller]
 fn cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     const OP: &str = "cast";
+    let rec = Recorder::new(tensor.backend(), OP);
     convertible(OP, tensor, dtype)?;
     if dtype == tensor.dtype() {
         return Ok(tensor.clone());
     }
-    tensor.map_numbers(OP, |x| x.cast(dtype))
+    tensor.map_numbers(rec, |x| x.cast(dtype))
 }
 
 #[track_caller]
 fn saturate_cast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     const OP: &str = "saturate_cast";
+    let rec = Recorder::new(tensor.backend(), OP);
     convertible(OP, tensor, dtype)?;
     if dtype == tensor.dtype() {
         return Ok(tensor.clone());
     }
-    tensor.map_numbers(OP, |x| within_range(x, dtype).cast(dtype))
+    tensor.map_numbers(rec, |x| within_range(x, dtype).cast(dtype))
 }
 
 #[track_caller]
 fn bitcast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     const OP: &str = "bitcast";
+    let rec = Recorder::new(tensor.backend(), OP);
     let from = tensor.dtype();
     if from == dtype {
         return Ok(tensor.clone());
@@ -124,23 +127,22 @@ fn bitcast(tensor: &Tensor, dtype: DType) -> Result<Tensor> {
     Takes::Numbers.check(OP, from)?;
     Takes::Numbers.check(OP, dtype)?;
     match (from.size(), dtype.size()) {
-        (a, b) if a == b => tensor.map_numbers(OP, |x| x.bitcast(dtype)),
-        (a, b) if a > b => tensor.split_bits(OP, dtype, (a / b) as u32),
-        (a, b) => tensor.joined_bits(OP, dtype, (b / a) as u32),
+        (a, b) if a == b => tensor.map_numbers(rec, |x| x.bitcast(dtype)),
+        (a, b) if a > b => tensor.split_bits(rec, dtype, (a / b) as u32),
+        (a, b) => tensor.joined_bits(rec, dtype, (b / a) as u32),
     }
 }
 
 impl Tensor {
     /// Splits each element into `n` elements of a narrower dtype, low bits first.
     #[track_caller]
-    fn split_bits(&self, op: &'static str, dtype: DType, n: u32) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
+    fn split_bits(&self, rec: Recorder<'_>, dtype: DType, n: u32) -> Result<Self> {
         let numbers = rec.numbers(self)?;
         let (from, to) = (unsigned(self.dtype()), unsigned(dtype));
         let bits = Expr::load(numbers, Expr::index().div(Expr::u32(n))).bitcast(from);
         let shift = Expr::index().rem(Expr::u32(n)).mul(Expr::u32(8 * dtype.size() as u32));
         let value = bits.binary(BinaryOp::Shr, shift.cast(from)).cast(to).bitcast(dtype);
-        let count = self.count()?.times(op, u64::from(n))?;
+        let count = self.count()?.times(rec.op, u64::from(n))?;
         let mut inner = self.inner().to_vec();
         let mut outer = self.outer().cloned();
         match outer {
@@ -153,8 +155,7 @@ impl Tensor {
 
     /// Joins each `n` elements of the innermost dimension into one of a wider dtype, low bits first.
     #[track_caller]
-    fn joined_bits(&self, op: &'static str, dtype: DType, n: u32) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
+    fn joined_bits(&self, rec: Recorder<'_>, dtype: DType, n: u32) -> Result<Self> {
         let (inner, outer) = match (self.inner().split_last(), self.outer()) {
             (Some((&last, inner)), outer) if last == n => (inner.to_vec(), outer.cloned()),
             (None, Some(outer)) if self.ragged_rank() == 0 && outer.as_known() == Some(n) => (Vec::new(), None),
@@ -173,8 +174,10 @@ impl Tensor {
             bits = bits.or(part.binary(BinaryOp::Shl, shift));
         }
         let width = inner.iter().map(|&d| u64::from(d)).product();
-        let count =
-            outer.as_ref().map_or(Ok(crate::graph::extent::Extent::known(1)), |o| o.times(op, width)).map_err(here())?;
+        let count = outer
+            .as_ref()
+            .map_or(Ok(crate::graph::extent::Extent::known(1)), |o| o.times(rec.op, width))
+            .map_err(here())?;
         let values = Values::Numbers(rec.map(count, bits.bitcast(dtype), &[]));
         Self::new(self.backend(), self.partitions().to_vec(), outer, inner, values)
     }

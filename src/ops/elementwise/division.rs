@@ -3,16 +3,17 @@
 use crate::dtype::DType;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::math::MathFn;
-use crate::record::elementwise::{Site, math, number, rounded_once};
+use crate::record::elementwise::{math, number, rounded_once};
 
 /// `value` with a device-side check that an integer divisor is not 0.
-pub(crate) fn by_nonzero(site: &Site, divisor: Expr, value: Expr) -> Expr {
+pub(crate) fn by_nonzero(rec: Recorder<'_>, divisor: Expr, value: Expr) -> Expr {
     if divisor.dtype().is_float() {
         return value;
     }
     let zero = number(divisor.dtype(), 0.0);
-    site.checked("integer division by zero", divisor.ne(zero), value)
+    rec.checked("integer division by zero", divisor.ne(zero), value)
 }
 
 /// Whether the remainder is nonzero and its sign differs from the divisor's: only there does rounding down differ from
@@ -23,24 +24,24 @@ fn crosses_zero(remainder: &Expr, divisor: &Expr) -> Expr {
     remainder.clone().ne(zero).and(signs)
 }
 
-pub(crate) fn floordiv(site: &Site, a: Expr, b: Expr) -> Expr {
+pub(crate) fn floordiv(rec: Recorder<'_>, a: Expr, b: Expr) -> Expr {
     let dtype = a.dtype();
     if dtype.is_float() {
         return rounded_once([a, b], |[a, b]| whole_quotient(a, b, MathFn::Floor));
     }
     let quotient = a.clone().quotient(b.clone());
     if !dtype.is_signed() {
-        return by_nonzero(site, b, quotient);
+        return by_nonzero(rec, b, quotient);
     }
     let below = crosses_zero(&a.remainder(b.clone()), &b);
     let one_less = quotient.clone().sub(number(dtype, 1.0));
-    by_nonzero(site, b, below.select(one_less, quotient))
+    by_nonzero(rec, b, below.select(one_less, quotient))
 }
 
-pub(crate) fn floormod(site: &Site, a: Expr, b: Expr) -> Expr {
+pub(crate) fn floormod(rec: Recorder<'_>, a: Expr, b: Expr) -> Expr {
     let remainder = a.remainder(b.clone());
     if !b.dtype().is_signed() {
-        return by_nonzero(site, b, remainder);
+        return by_nonzero(rec, b, remainder);
     }
     let moved = remainder.clone().add(b.clone());
     let value = crosses_zero(&remainder, &b).select(moved, remainder.clone());
@@ -50,7 +51,7 @@ pub(crate) fn floormod(site: &Site, a: Expr, b: Expr) -> Expr {
         let zero = b.lt(above.clone()).select(below, above.clone());
         return remainder.eq(above).select(zero, value);
     }
-    by_nonzero(site, b, value)
+    by_nonzero(rec, b, value)
 }
 
 /// The quotient of two floats of 4 or 8 bytes rounded to a whole number, down or towards zero (`to`), as if it was exact
@@ -86,9 +87,9 @@ fn whole_quotient(a: Expr, b: Expr, to: MathFn) -> Expr {
     }
 }
 
-pub(crate) fn truncatediv(site: &Site, a: Expr, b: Expr) -> Expr {
+pub(crate) fn truncatediv(rec: Recorder<'_>, a: Expr, b: Expr) -> Expr {
     if b.dtype().is_float() {
         return rounded_once([a, b], |[a, b]| whole_quotient(a, b, MathFn::Trunc));
     }
-    by_nonzero(site, b.clone(), a.quotient(b))
+    by_nonzero(rec, b.clone(), a.quotient(b))
 }

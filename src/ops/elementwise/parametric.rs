@@ -9,7 +9,7 @@ use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::operations;
-use crate::record::elementwise::{Site, Takes, math, number, parameter, rounded_once};
+use crate::record::elementwise::{Takes, math, number, parameter, rounded_once};
 use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor};
 
 operations! {
@@ -171,8 +171,9 @@ operations! {
 #[track_caller]
 fn leaky_relu(tensor: &Tensor, alpha: f64) -> Result<Tensor> {
     const OP: &str = "leaky_relu";
+    let rec = Recorder::new(tensor.backend(), OP);
     Takes::Numbers.check(OP, tensor.dtype())?;
-    tensor.map_numbers(OP, |x| {
+    tensor.map_numbers(rec, |x| {
         let x = if x.dtype().is_float() { x } else { x.cast(DType::F32) };
         rounded_once([x], |[x]| {
             let (zero, alpha) = (number(x.dtype(), 0.0), parameter(x.dtype(), alpha));
@@ -183,35 +184,39 @@ fn leaky_relu(tensor: &Tensor, alpha: f64) -> Result<Tensor> {
 
 #[track_caller]
 fn gelu(x: &Tensor) -> Result<Tensor> {
-    x.gelu_by("gelu", false)
+    let rec = Recorder::new(x.backend(), "gelu");
+    x.gelu_by(rec, false)
 }
 
 #[track_caller]
 fn gelu_tanh(x: &Tensor) -> Result<Tensor> {
-    x.gelu_by("gelu_tanh", true)
+    let rec = Recorder::new(x.backend(), "gelu_tanh");
+    x.gelu_by(rec, true)
 }
 
 #[track_caller]
 fn clip_by_value(tensor: &Tensor, low: impl Into<Scalar>, high: impl Into<Scalar>) -> Result<Tensor> {
     const OP: &str = "clip_by_value";
+    let rec = Recorder::new(tensor.backend(), OP);
     Takes::Numbers.check(OP, tensor.dtype())?;
     let (low, high) = (number_of(OP, low, tensor.dtype())?, number_of(OP, high, tensor.dtype())?);
-    tensor.map_numbers(OP, |x| x.max(Expr::number(low)).min(Expr::number(high)))
+    tensor.map_numbers(rec, |x| x.max(Expr::number(low)).min(Expr::number(high)))
 }
 
 #[track_caller]
 fn check_numerics(tensor: &Tensor, message: &str) -> Result<Tensor> {
-    let site = Site::new("check_numerics");
-    Takes::Floats.check(site.op, tensor.dtype())?;
+    let rec = Recorder::new(tensor.backend(), "check_numerics");
+    Takes::Floats.check(rec.op, tensor.dtype())?;
     let what = format!("{message}: NaN or infinity");
-    tensor.map_numbers(site.op, |x| site.checked(&what, x.clone().unary(UnaryOp::IsFinite), x))
+    tensor.map_numbers(rec, |x| rec.checked(&what, x.clone().unary(UnaryOp::IsFinite), x))
 }
 
 #[track_caller]
 fn ones_like(tensor: &Tensor) -> Result<Tensor> {
     const OP: &str = "ones_like";
+    let rec = Recorder::new(tensor.backend(), OP);
     Takes::NumbersAndBools.check(OP, tensor.dtype())?;
-    tensor.map_numbers(OP, |x| number(x.dtype(), 1.0))
+    tensor.map_numbers(rec, |x| number(x.dtype(), 1.0))
 }
 
 #[track_caller]
@@ -236,9 +241,9 @@ fn number_of(op: &'static str, value: impl Into<Scalar>, dtype: DType) -> Result
 
 impl Tensor {
     #[track_caller]
-    fn gelu_by(&self, op: &'static str, approximate: bool) -> Result<Self> {
-        Takes::Floats.check(op, self.dtype())?;
-        self.map_numbers(op, |x| {
+    fn gelu_by(&self, rec: Recorder<'_>, approximate: bool) -> Result<Self> {
+        Takes::Floats.check(rec.op, self.dtype())?;
+        self.map_numbers(rec, |x| {
             rounded_once([x], |[x]| {
                 let n = |v: f64| number(x.dtype(), v);
                 let bell = if approximate {

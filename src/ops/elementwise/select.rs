@@ -9,7 +9,6 @@ use crate::graph::extent::Extent;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
-use crate::ops::indexing::mask::kept_positions;
 use crate::ops::operations;
 use crate::ops::reshaping::concat::rows_of_both;
 use crate::ops::{IntoOperand, IntoOperandOf};
@@ -182,7 +181,7 @@ fn where_indices(x: &Tensor) -> Result<Tensor> {
     let marks = RankBitmap::new(rec, &count, keep);
     let stay = marks.total();
     let each = |at: Expr| Expr::load(&rec.map(stay.clone(), at, &[]), Expr::index());
-    let mut at = Expr::load(&kept_positions(rec, &marks, &stay), Expr::index());
+    let mut at = Expr::load(&rec.kept(&marks, stay.clone()), Expr::index());
     let deep = x.inner_to_partitions(x.inner().len())?;
     // From the innermost dimension outwards: the offset in the row, then the row itself.
     let mut coordinates = Vec::with_capacity(rank as usize);

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
-use crate::graph::node::Node;
+use crate::graph::node::{Node, RowDomain};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
@@ -22,30 +22,22 @@ pub(in crate::ops) struct Side {
 }
 
 impl Side {
-    #[track_caller]
-    pub(in crate::ops) fn new(
-        op: &'static str,
-        operand: &Operand<'_>,
-        together: &Together<'_>,
-        k: usize,
-    ) -> Result<Self> {
-        let rec = Recorder::new(together.backend, op);
+    pub(in crate::ops) fn new(operand: &Operand<'_>, together: &Together<'_>, k: usize) -> Result<Self> {
         let values = match operand {
             Operand::Tensor(t) => t.values_ref().clone(),
             Operand::Value(fill) => {
                 let pick = Pick::Fill(fill.clone());
                 let bound = BytesBound::at_most(0);
-                rec.rearranged(&Extent::known(1), &pick, bound, &[])?
+                together.rec.rearranged(&Extent::known(1), &pick, bound, &[])?
             }
         };
         Ok(Self { values, place: together.places[k].clone() })
     }
 
-    #[track_caller]
-    pub(in crate::ops) fn parts(&self, op: &'static str) -> Result<(&RowPartition, &Node)> {
+    pub(in crate::ops) fn parts(&self, rec: Recorder<'_>) -> Result<(&RowPartition, &Node)> {
         match &self.values {
             Values::Strings { strings, bytes } => Ok((strings, bytes)),
-            Values::Numbers(n) => Err(crate::Error::unsupported(op, n.dtype(), "it needs byte strings")),
+            Values::Numbers(n) => Err(rec.unsupported(n.dtype(), "it needs byte strings")),
         }
     }
 
@@ -67,14 +59,12 @@ impl Side {
 }
 
 /// Concatenates each string of `a` with that of `b`. One prefix sum and one map.
-#[track_caller]
-pub(crate) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+pub(crate) fn join(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
     let operands = [a, b];
-    let together = Together::new(op, &operands)?;
-    let (a, b) = (Side::new(op, &operands[0], &together, 0)?, Side::new(op, &operands[1], &together, 1)?);
-    let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(op)?, b.parts(op)?);
-    let (backend, count) = (together.backend, &together.count);
-    let rec = Recorder::new(backend, op);
+    let together = Together::new(rec, &operands)?;
+    let (a, b) = (Side::new(&operands[0], &together, 0)?, Side::new(&operands[1], &together, 1)?);
+    let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(rec)?, b.parts(rec)?);
+    let count = &together.count;
     let mut length = a_strings.length(a.place.expr()).add(b_strings.length(b.place.expr()));
     if !together.asserts.is_empty() {
         // The lengths carry the conditions, since everything else depends on them.
@@ -96,35 +86,31 @@ pub(crate) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<T
 }
 
 /// Whether the strings are equal. One reduction over the bytes of `a`.
-#[track_caller]
-pub(crate) fn equal(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
-    compare(op, [a, b], |equal| equal)
+pub(crate) fn equal(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    compare(rec, [a, b], |equal| equal)
 }
 
 /// Whether the strings differ. One reduction over the bytes of `a`.
-#[track_caller]
-pub(crate) fn not_equal(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
-    compare(op, [a, b], Expr::not)
+pub(crate) fn not_equal(rec: Recorder<'_>, a: Operand<'_>, b: Operand<'_>) -> Result<Tensor> {
+    compare(rec, [a, b], Expr::not)
 }
 
-#[track_caller]
-fn compare(op: &'static str, operands: [Operand<'_>; 2], answer: fn(Expr) -> Expr) -> Result<Tensor> {
-    let together = Together::new(op, &operands)?;
-    let (backend, count) = (together.backend, &together.count);
-    let rec = Recorder::new(backend, op);
-    let (mut a, b) = (Side::new(op, &operands[0], &together, 0)?, Side::new(op, &operands[1], &together, 1)?);
+fn compare(rec: Recorder<'_>, operands: [Operand<'_>; 2], answer: fn(Expr) -> Expr) -> Result<Tensor> {
+    let together = Together::new(rec, &operands)?;
+    let count = &together.count;
+    let (mut a, b) = (Side::new(&operands[0], &together, 0)?, Side::new(&operands[1], &together, 1)?);
     if a.place != Place::Same {
         let pick = Pick::From(&a.values, a.place.expr());
         a.values = rec.rearranged(count, &pick, a.bound(count), &[])?;
     }
-    let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(op)?, b.parts(op)?);
+    let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(rec)?, b.parts(rec)?);
     let (row, offset) = (a_strings.row_of(Expr::index()), a_strings.offset_of(Expr::index()));
     let in_b = b.place.expr().at(&row);
     let of_b = Expr::load(b_bytes, b_strings.within(in_b.clone(), offset.clone()));
     let differs = Expr::load(a_bytes, Expr::index()).binary(BinaryOp::Ne, of_b);
     let differs = offset.lt(b_strings.length(in_b)).select(differs, Expr::scalar(false)).cast(crate::DType::U32);
-    let rows = (a_strings.rows().clone(), count.clone());
-    let any = Node::reduce(rec.backend, rec.op, ReduceOp::Max, rows, a_strings.nvals_extent().clone(), 1, differs)?;
+    let on = RowDomain { nrows: count.clone(), ..a_strings.domain(1) };
+    let any = rec.reduce(ReduceOp::Max, on, differs)?;
     let same_length = a_strings.length(Expr::index()).eq(b_strings.length(b.place.expr()));
     let equal = same_length.and(Expr::load(&any, Expr::index()).eq(Expr::u32(0)));
     let node = rec.map(count.clone(), answer(equal), &together.asserts);

@@ -4,15 +4,15 @@ use crate::element::{Arithmetic, FloatElement, IntegerElement, SignedElement};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::math::MathFn;
 use crate::ops::operations;
 use crate::record::elementwise::{Takes, math, number, rounded_once};
 use crate::tensor::Tensor;
 
-#[track_caller]
-fn unary(x: &Tensor, op: &'static str, takes: Takes, value: fn(Expr) -> Expr) -> Result<Tensor> {
-    takes.check(op, x.dtype())?;
-    x.map_numbers(op, value)
+fn unary(rec: Recorder<'_>, x: &Tensor, takes: Takes, value: fn(Expr) -> Expr) -> Result<Tensor> {
+    rec.at(takes.check(rec.op, x.dtype()))?;
+    x.map_numbers(rec, value)
 }
 
 /// Declares operations without arguments, each with its names elsewhere, its gradient, an example and its value. It
@@ -54,7 +54,7 @@ macro_rules! unary_ops {
         $(
             #[track_caller]
             fn $name(x: &Tensor) -> Result<Tensor> {
-                unary(x, stringify!($name), Takes::$takes, $value)
+                unary(Recorder::new(x.backend(), stringify!($name)), x, Takes::$takes, $value)
             }
         )+
     };
@@ -288,7 +288,8 @@ operations! {
 
 #[track_caller]
 fn logical_not(x: &Tensor) -> Result<Tensor> {
-    unary(x, "logical_not", Takes::Bools, Expr::not)
+    let rec = Recorder::new(x.backend(), "logical_not");
+    unary(rec, x, Takes::Bools, Expr::not)
 }
 
 unary_ops! {

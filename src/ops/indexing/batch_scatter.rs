@@ -58,25 +58,25 @@ operations! {
 
 #[track_caller]
 fn batch_scatter_add(x: &Tensor, indices: &impl AsRef<Tensor>, updates: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.scatter_added("batch_scatter_add", indices.as_ref(), updates.as_ref())
+    let rec = Recorder::new(x.backend(), "batch_scatter_add");
+    x.scatter_added(rec, indices.as_ref(), updates.as_ref())
 }
 
 impl Tensor {
     /// [`Tensor::batch_scatter_add`] of an operation with another name.
     #[track_caller]
-    pub(crate) fn scatter_added(&self, op: &'static str, indices: &Self, updates: &Self) -> Result<Self> {
+    pub(crate) fn scatter_added(&self, rec: Recorder<'_>, indices: &Self, updates: &Self) -> Result<Self> {
         let backend = self.backend();
-        let rec = Recorder::new(backend, op);
-        Takes::Numbers.check(op, self.dtype())?;
+        Takes::Numbers.check(rec.op, self.dtype())?;
         rec.at(Device::check_same(rec.op, backend, indices.backend()))?;
         rec.at(Device::check_same(rec.op, backend, updates.backend()))?;
         if updates.dtype() != self.dtype() {
-            return Err(Error::DTypes { op, lhs: self.dtype(), rhs: updates.dtype(), location: caller() });
+            return Err(Error::DTypes { op: rec.op, lhs: self.dtype(), rhs: updates.dtype(), location: caller() });
         }
         let index_node = rec.index_node(indices, "indices")?;
         let location = caller();
         let misfit = |lhs: &Self, rhs: &Self, what: String| Error::Shape {
-            op,
+            op: rec.op,
             lhs: lhs.shape_text(),
             rhs: rhs.shape_text(),
             what,
@@ -101,24 +101,24 @@ impl Tensor {
             return Err(misfit(self, updates, format!("an update must have {width} numbers, as an element has")));
         }
         let mut asserts = Vec::new();
-        let check = Check::new(op, "the tensor and the indices have different numbers of rows");
+        let check = rec.check("the tensor and the indices have different numbers of rows");
         let rows = own.rows.nrows_extent().agrees(at.rows.nrows_extent());
         asserts.extend(rows.condition(rec, check, |(n, m)| {
             misfit(self, indices, format!("there are {n} rows, but {m} rows of indices"))
         })?);
-        let check = Check::new(op, "the indices and the updates have different numbers of rows");
+        let check = rec.check("the indices and the updates have different numbers of rows");
         let rows = at.rows.nrows_extent().agrees(new.rows.nrows_extent());
         asserts.extend(rows.condition(rec, check, |(n, m)| {
             misfit(indices, updates, format!("there are {n} rows of indices, but {m} rows of updates"))
         })?);
-        let check = Check::new(op, "rows of indices and of updates have different lengths");
+        let check = rec.check("rows of indices and of updates have different lengths");
         asserts.extend(at.rows.agrees(&new.rows).condition(rec, check, |d| misfit(indices, updates, d.to_string()))?);
         let index = Expr::load(&index_node, Expr::index());
         let row = at.rows.row_of(Expr::index());
         let length = own.rows.length(row.clone());
         let ok = in_range(&index, length, own.rows.nvals_extent().capacity());
         let (count, cells) = (at.rows.nvals_extent(), own.rows.nvals_extent());
-        asserts.push(Node::assert(backend, count.clone(), ok.clone(), Check::of_index(op, OUT_OF_RANGE)));
+        asserts.push(Node::assert(backend, count.clone(), ok.clone(), Check::of_index(rec.op, OUT_OF_RANGE)));
         // An update at an index out of range gets a key beyond all elements, which drops it.
         let key = ok.select(own.rows.within(row, index.cast(DType::U32)), Expr::u32(u32::MAX));
         let key = rec.map(count.clone(), key, &asserts);
@@ -127,7 +127,7 @@ impl Tensor {
         let update = Expr::load(rec.numbers(updates)?, Expr::index()).cast(wide);
         let sums = keys.reduce(rec, ReduceOp::Sum, width, &update)?;
         if sums.extent().capacity() == 0 {
-            return self.on_condition(op, &[asserts, conditional_arrays(&update, [])].concat());
+            return self.on_condition(rec.op, &[asserts, conditional_arrays(&update, [])].concat());
         }
         let updated = Expr::u32(0).lt(keys.count(Expr::index().div(Expr::u32(width))));
         let own = Expr::load(rec.numbers(self)?, Expr::index());

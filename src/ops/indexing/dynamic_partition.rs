@@ -102,8 +102,9 @@ fn stack_dynamic_partitions(
 #[track_caller]
 fn dynamic_partition(x: &Tensor, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> Result<Vec<Tensor>> {
     const OP: &str = "dynamic_partition";
-    let num_partitions = non_negative(OP, "num_partitions", num_partitions)?;
-    let _counted = counted_tensors(OP, x, num_partitions, 1)?;
+    let rec = Recorder::new(x.backend(), OP);
+    let num_partitions = rec.non_negative("num_partitions", num_partitions)?;
+    let _counted = counted_tensors(rec, x, num_partitions, 1)?;
     let Groups { sorted, rows } = Groups::new(OP, x, partitions.as_ref(), num_partitions)?;
     let rec = Recorder::new(x.backend(), OP);
     let part = |k| {
@@ -124,7 +125,6 @@ impl Groups {
     fn new(op: &'static str, data: &Tensor, partitions: &Tensor, num: u64) -> Result<Self> {
         let backend = data.backend();
         let rec = Recorder::new(backend, op);
-        let rec = rec;
         Device::check_same(op, backend, partitions.backend())?;
         if !partitions.dtype().is_integer() {
             return Err(rec.unsupported(partitions.dtype(), "partitions must be integers"));

@@ -61,7 +61,6 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
     let mask = mask.as_ref();
     let backend = x.backend();
     let rec = Recorder::new(backend, OP);
-    let rec = rec;
     Device::check_same(OP, backend, mask.backend())?;
     if mask.dtype() != DType::Bool {
         return Err(rec.unsupported(mask.dtype(), "the mask must be of bools; compare first"));
@@ -76,7 +75,7 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
     }
     let levels = rank - 1;
     let deep = x.inner_to_partitions(levels.saturating_sub(x.ragged_rank()))?;
-    let (above, count, asserts) = mask.covers(OP, &deep, levels)?;
+    let (above, count, asserts) = mask.covers(rec, &deep, levels)?;
     let flag = Expr::load(rec.numbers(mask)?, Expr::index());
     // The conditions are attached to the flags, on which everything below depends.
     let flags = rec.map(count.clone(), flag, &asserts);
@@ -100,19 +99,13 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
             rec.tensor(Vec::new(), Some(stay), below.inner().clone(), values)?
         }
         _ => {
-            let from = kept_positions(rec, &marks, &stay);
+            let from = rec.kept(&marks, stay.clone());
             below.take_rows(rec, stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
         }
     };
     parts.extend(taken.partitions().iter().cloned());
     let (outer, inner) = (taken.outer().cloned(), taken.inner().clone());
     rec.tensor(parts, outer, inner, taken.values_ref().clone())
-}
-
-/// The `stay` positions that remain, in ascending order.
-#[track_caller]
-pub(crate) fn kept_positions(rec: Recorder<'_>, marks: &RankBitmap, stay: &Extent) -> Node {
-    Recorder::new(rec.backend, rec.op).kept(marks, stay.clone())
 }
 
 impl Tensor {
@@ -124,15 +117,13 @@ impl Tensor {
 
     /// The first `levels` partitions of `x`, for each of whose elements this mask has a flag; the number of these
     /// elements; and the conditions that only the device can check.
-    #[track_caller]
     fn covers<'x>(
         &self,
-        op: &'static str,
+        rec: Recorder<'_>,
         x: &'x Self,
         levels: usize,
     ) -> Result<(&'x [RowPartition], Extent, Vec<Node>)> {
-        let rec = Recorder::new(x.backend(), op);
-        let mask = self.inner_to_partitions(self.inner().len())?;
+        let mask = rec.at(self.inner_to_partitions(self.inner().len()))?;
         let shape = |t: &Self| {
             let partitions = t.partitions()[..levels].to_vec();
             let outer = partitions.last().map_or_else(|| t.nrows_extent(), |p| p.nvals_extent().clone());
@@ -145,7 +136,6 @@ impl Tensor {
 }
 
 /// The partition after only the marked values stay: each row begins at the rank of its old start.
-#[track_caller]
 fn thinned(rec: Recorder<'_>, rows: &RowPartition, marks: &RankBitmap) -> Result<RowPartition> {
     let start = marks.rank(&rows.start(Expr::index()));
     let new = rec.rows_of_starts(rows.nrows_extent(), &start, marks.count().size(), &[])?;

@@ -1,9 +1,8 @@
 //! One element of each row, by its position in the row.
 
 use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
-use crate::graph::node::Node;
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
@@ -92,7 +91,8 @@ operations! {
 
 #[track_caller]
 fn nth(x: &Tensor, index: impl Integer) -> Result<Tensor> {
-    x.nth_named("nth", index.saturating_i64())
+    let rec = Recorder::new(x.backend(), "nth");
+    x.nth_named(rec, index.saturating_i64())
 }
 
 #[track_caller]
@@ -102,7 +102,7 @@ fn nth_or<'a>(x: &Tensor, index: impl Integer, default: impl IntoOperand<'a>) ->
     let Operand::Value(default) = default.into().of_dtype(OP, x.dtype())? else {
         return Err(rec.argument("the default must be a number or a string, not a tensor"));
     };
-    let Nth { rows, from, present } = Nth::new(OP, x, index.saturating_i64())?;
+    let Nth { rows, from, present } = Nth::new(rec, x, index.saturating_i64())?;
     let values = rows.values()?;
     if values.ragged_rank() > 0 {
         let what = format!("elements of a tensor of shape {} are ragged; nth_or_skip takes them", x.shape_text());
@@ -122,14 +122,13 @@ fn nth_or<'a>(x: &Tensor, index: impl Integer, default: impl IntoOperand<'a>) ->
 
 #[track_caller]
 fn nth_or_skip(x: &Tensor, index: impl Integer) -> Result<Tensor> {
-    const OP: &str = "nth_or_skip";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "nth_or_skip");
     let index = index.saturating_i64();
-    let Nth { rows, present, .. } = Nth::new(OP, x, index)?;
+    let Nth { rows, present, .. } = Nth::new(rec, x, index)?;
     let count = rows.nrows_extent();
     let present = rec.map(count.clone(), present, &[]);
     let present = rec.tensor(Vec::new(), Some(count), [], Values::Numbers(present))?;
-    rows.boolean_mask(&present)?.nth_named(OP, index)
+    rows.boolean_mask(&present)?.nth_named(rec, index)
 }
 
 /// Element `index` of each row, counted from the end if negative.
@@ -143,13 +142,12 @@ struct Nth {
 }
 
 impl Nth {
-    #[track_caller]
-    fn new(op: &'static str, x: &Tensor, index: i64) -> Result<Self> {
+    fn new(rec: Recorder<'_>, x: &Tensor, index: i64) -> Result<Self> {
         if x.rank() < 2 {
             let what = format!("it needs a tensor of rows, but the shape is {}", x.shape_text());
-            return Err(Error::argument(op, what));
+            return Err(rec.argument(what));
         }
-        let rows = if x.ragged_rank() == 0 { x.inner_to_partitions(1)? } else { x.clone() };
+        let rows = if x.ragged_rank() == 0 { rec.at(x.inner_to_partitions(1))? } else { x.clone() };
         let part = &rows.partitions()[0];
         let (row, length) = (Expr::index(), part.length(Expr::index()));
         let distance = Expr::u32(u32::try_from(index.unsigned_abs()).unwrap_or(u32::MAX));
@@ -163,12 +161,11 @@ impl Nth {
 }
 
 impl Tensor {
-    #[track_caller]
-    pub(crate) fn nth_named(&self, op: &'static str, index: i64) -> Result<Self> {
-        let Nth { rows, from, present } = Nth::new(op, self, index)?;
-        let check = Check::of_index(op, format!("a row has no element {index}"));
+    pub(crate) fn nth_named(&self, rec: Recorder<'_>, index: i64) -> Result<Self> {
+        let Nth { rows, from, present } = Nth::new(rec, self, index)?;
+        let check = rec.check_of_index(format!("a row has no element {index}"));
         let count = rows.nrows_extent();
-        let asserts = [Node::assert(self.backend(), count.clone(), present, check)];
-        rows.values()?.take_rows(Recorder::new(self.backend(), op), count, from, Repeats::Never, &asserts)
+        let asserts = [rec.assert(count.clone(), present, check)];
+        rec.at(rows.values())?.take_rows(rec, count, from, Repeats::Never, &asserts)
     }
 }

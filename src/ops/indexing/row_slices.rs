@@ -10,7 +10,6 @@ use crate::graph::size::RecordedSize;
 use crate::ops::indexing::gather::in_range;
 use crate::ops::operations;
 use crate::record::axis_rows::AxisRows;
-use crate::record::elementwise::Site;
 use crate::record::row_integers::RowIntegers;
 use crate::record::rows::Repeats;
 use crate::tensor::{Integers, Tensor};
@@ -63,7 +62,6 @@ impl Tensor {
         starts: Option<(&str, Integers<'_>)>,
         (length_name, lengths): (&str, Integers<'_>),
     ) -> Result<Self> {
-        let site = Site::of(rec);
         if self.rank() < 2 {
             let what = format!("it needs a tensor of rows, but the shape is {}", self.shape_text());
             return Err(rec.argument(what));
@@ -88,9 +86,9 @@ impl Tensor {
             None => (Expr::scalar(true), Expr::u32(0)),
         };
         let (lengths_ok, length) = clamped(lengths.of(row), own.sub(start.clone()));
-        let mut length = site.checked(&format!("{length_name} must lie within the rows"), lengths_ok, length);
+        let mut length = rec.checked(&format!("{length_name} must lie within the rows"), lengths_ok, length);
         if starts.is_some() {
-            length = site.checked(&format!("{start_name} must lie within the rows"), starts_ok, length);
+            length = rec.checked(&format!("{start_name} must lie within the rows"), starts_ok, length);
         }
         let counts: Vec<Node> = starts.iter().chain([&lengths]).filter_map(|given| given.condition.clone()).collect();
         if !counts.is_empty() {

@@ -12,7 +12,7 @@ use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
-use crate::record::elementwise::{Site, math};
+use crate::record::elementwise::math;
 use crate::record::operand::Operand;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{Fill, Tensor, Values};
@@ -93,8 +93,9 @@ operations! {
 
 #[track_caller]
 fn range(x: &Tensor) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), "range");
     let number = |v| Operand::from(Scalar::from_i64(x.dtype(), v));
-    Tensor::ranges_of("range", [number(0), x.into(), number(1)])
+    Tensor::ranges_of(rec, [number(0), x.into(), number(1)])
 }
 
 #[track_caller]
@@ -103,27 +104,26 @@ fn ranges<'a>(
     limits: impl IntoOperand<'a>,
     deltas: impl IntoOperand<'a>,
 ) -> Result<Tensor> {
-    Tensor::ranges_of("ranges", [starts.into(), limits.into(), deltas.into()])
+    let operands = [starts.into(), limits.into(), deltas.into()];
+    Tensor::ranges_of(Operand::recorder("ranges", &operands)?, operands)
 }
 
 impl Tensor {
     /// [`Tensor::ranges`] of starts, limits and deltas, for the operation `op`.
     #[track_caller]
-    fn ranges_of<'a>(op: &'static str, operands: [Operand<'a>; 3]) -> Result<Self> {
-        let site = Site::new(op);
+    fn ranges_of<'a>(rec: Recorder<'_>, operands: [Operand<'a>; 3]) -> Result<Self> {
         let tensors: Vec<&Self> = operands.iter().filter_map(Operand::tensor).collect();
-        let Some(first) = tensors.first() else { return Err(Error::argument(op, "it needs a tensor")) };
-        let common = tensors.iter().try_fold(first.dtype(), |dtype, t| common(op, dtype, t.dtype()));
+        let Some(first) = tensors.first() else { return Err(rec.argument("it needs a tensor")) };
+        let common = tensors.iter().try_fold(first.dtype(), |dtype, t| common(rec.op, dtype, t.dtype()));
         let dtype = common.map_err(here())?;
         let in_dtype = |o: &Operand<'a>| match o {
-            Operand::Value(value) => Ok(Operand::Value(value.clone().of_dtype(op, dtype)?)),
+            Operand::Value(value) => Ok(Operand::Value(value.clone().of_dtype(rec.op, dtype)?)),
             tensor => Ok(tensor.clone()),
         };
         let operands = operands.iter().map(in_dtype).collect::<Result<Vec<_>>>().map_err(here())?;
         let backend = first.backend();
-        let rec = Recorder::new(backend, op);
         for t in &tensors {
-            Device::check_same(op, backend, t.backend())?;
+            Device::check_same(rec.op, backend, t.backend())?;
             if t.rank() > 1 {
                 let what = format!("starts, limits and deltas must be scalars or vectors, not {}", t.shape_text());
                 return Err(rec.argument(what));
@@ -151,11 +151,11 @@ impl Tensor {
         let by_one = is(2, 1);
         let from_zero = is(0, 0) && (by_one || !dtype.is_float());
         let length = if by_one {
-            length(site, dtype, &start, &limit, None)
+            length(rec, dtype, &start, &limit, None)
         } else {
             let zero = Expr::scalar(Scalar::from_i64(dtype, 0));
-            let length = length(site, dtype, &start, &limit, Some(&delta));
-            site.checked("a delta is 0", delta.clone().ne(zero), length)
+            let length = length(rec, dtype, &start, &limit, Some(&delta));
+            rec.checked("a delta is 0", delta.clone().ne(zero), length)
         };
         let lengths = rec.map(rows.clone(), length, &shared.asserts);
         let length = Expr::load(&lengths, Expr::index());
@@ -209,7 +209,7 @@ fn overflows(start: &Expr, limit: &Expr) -> Expr {
 }
 
 /// Number of numbers in a row. The step is 1 if `delta` is `None`.
-fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: Option<&Expr>) -> Expr {
+fn length(rec: Recorder<'_>, dtype: DType, start: &Expr, limit: &Expr, delta: Option<&Expr>) -> Expr {
     const TOO_MANY: &str = "a row has 2^32 numbers or more, or a bound that is not finite";
     if dtype.is_float() {
         let way = limit.clone().sub(start.clone());
@@ -228,7 +228,7 @@ fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: Option<&E
         // The cast saturates below 0. NaN fails the comparison.
         let most = Expr::scalar(Scalar::from_f64(dtype, f64::from(u32::MAX)));
         let fits = steps.clone().lt(most);
-        return site.checked(TOO_MANY, fits, steps.cast(DType::U32));
+        return rec.checked(TOO_MANY, fits, steps.cast(DType::U32));
     }
     // Unsigned arithmetic, in which the differences do not overflow.
     let wide = if dtype == DType::I64 { DType::U64 } else { DType::U32 };
@@ -251,5 +251,5 @@ fn length(site: Site, dtype: DType, start: &Expr, limit: &Expr, delta: Option<&E
         return length;
     }
     let fits = length.clone().lt(number(i64::from(u32::MAX)));
-    site.checked(TOO_MANY, fits, length.cast(DType::U32))
+    rec.checked(TOO_MANY, fits, length.cast(DType::U32))
 }

@@ -3,9 +3,10 @@
 //! 32-bit words.
 
 use crate::element::FloatElement;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::Seed;
 use crate::record::elementwise::{Takes, number, parameter, rounded_once};
@@ -52,9 +53,10 @@ impl Tensor {
     /// Dropout by the random words of the counter, an expression in the value.
     #[track_caller]
     pub(crate) fn dropped(&self, op: &'static str, rate: f64, seed: Seed, counter: [Expr; 2]) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), op);
         Takes::Floats.check(op, self.dtype())?;
         if !(0.0..1.0).contains(&rate) {
-            return Err(Error::argument(op, format!("the rate must be at least 0 and less than 1, but is {rate}")));
+            return Err(rec.argument(format!("the rate must be at least 0 and less than 1, but is {rate}")));
         }
         if rate == 0.0 {
             return Ok(self.clone());
@@ -63,7 +65,7 @@ impl Tensor {
         // Integers on both sides: the comparison does not round.
         let threshold = (rate * f64::from(1u32 << 31) * 2.0).round().min(f64::from(u32::MAX)) as u32;
         let dropped = word.lt(Expr::number(threshold));
-        self.map_numbers(op, |x| {
+        self.map_numbers(rec, |x| {
             rounded_once([x], |[x]| {
                 let zero = number(x.dtype(), 0.0);
                 let scale = parameter(x.dtype(), 1.0 / (1.0 - rate));
@@ -104,7 +106,6 @@ mod tests {
     use super::*;
     use crate::Device;
     use crate::graph::extent::Extent;
-    use crate::graph::recorder::Recorder;
 
     #[test]
     fn words_are_those_of_the_published_vectors() {

@@ -137,22 +137,22 @@ operations! {
 
 #[track_caller]
 fn softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let rec = Recorder::new(tensor.backend(), "softmax");
     let axis = axis.saturating_i64();
-    const OP: &str = "softmax";
-    let (x, r) = tensor.along(OP, axis)?;
+    let (x, r) = tensor.along(rec, axis)?;
     let (shifted, sum) = shifted(x, &r)?;
     let sum = r.stored(sum);
-    tensor.normalized(OP, axis, math(MathFn::Exp, shifted).quotient(Expr::load(&sum, r.target())))
+    tensor.normalized(rec, axis, math(MathFn::Exp, shifted).quotient(Expr::load(&sum, r.target())))
 }
 
 #[track_caller]
 fn log_softmax(tensor: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let rec = Recorder::new(tensor.backend(), "log_softmax");
     let axis = axis.saturating_i64();
-    const OP: &str = "log_softmax";
-    let (x, r) = tensor.along(OP, axis)?;
+    let (x, r) = tensor.along(rec, axis)?;
     let (shifted, sum) = shifted(x, &r)?;
     let log = r.stored(math(MathFn::Log, sum));
-    tensor.normalized(OP, axis, shifted.sub(Expr::load(&log, r.target())))
+    tensor.normalized(rec, axis, shifted.sub(Expr::load(&log, r.target())))
 }
 
 #[track_caller]
@@ -178,9 +178,9 @@ fn reduce_logsumexp(input: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor>
 
 #[track_caller]
 fn l2_normalize(tensor: &Tensor, axis: impl Integer, epsilon: f64) -> Result<Tensor> {
+    let rec = Recorder::new(tensor.backend(), "l2_normalize");
     let axis = axis.saturating_i64();
-    const OP: &str = "l2_normalize";
-    let (x, r) = tensor.along(OP, axis)?;
+    let (x, r) = tensor.along(rec, axis)?;
     let float = x.dtype();
     let n = |v: f64| number(float, v);
     // The norm of the values times a power of 2, at least `least`.
@@ -203,7 +203,7 @@ fn l2_normalize(tensor: &Tensor, axis: impl Integer, epsilon: f64) -> Result<Ten
         let down = norm(by.down, None)?;
         (dividend, divisor) = (many.clone().select(x.clone().mul(n(by.down)), dividend), many.select(down, divisor));
     }
-    tensor.map_numbers(OP, |own| dividend.quotient(divisor).cast(own.dtype()))
+    tensor.map_numbers(rec, |own| dividend.quotient(divisor).cast(own.dtype()))
 }
 
 /// The maximum of each group of the floats `x`, and the sum of the exponentials of the differences from the maximum.
@@ -243,18 +243,17 @@ impl Magnitudes {
 impl Tensor {
     /// The floats in their accumulator dtype, and the reduction along one axis.
     #[track_caller]
-    fn along(&self, op: &'static str, axis: i64) -> Result<(Expr, Reduction<'_>)> {
-        Takes::Floats.check(op, self.dtype())?;
-        let x = Expr::load(self.numbers(op)?, Expr::index()).cast(self.dtype().accumulator());
-        Ok((x, Reduction::new(Recorder::new(self.backend(), op), self, &ReduceAxes::from(axis))?))
+    fn along(&self, rec: Recorder<'_>, axis: i64) -> Result<(Expr, Reduction<'_>)> {
+        Takes::Floats.check(rec.op, self.dtype())?;
+        let x = Expr::load(rec.numbers(self)?, Expr::index()).cast(self.dtype().accumulator());
+        Ok((x, Reduction::new(Recorder::new(self.backend(), rec.op), self, &ReduceAxes::from(axis))?))
     }
 
     /// The tensor of these numbers in this layout. As in TensorFlow, rows that are known to hold no values become one row
     /// along the outermost axis.
     #[track_caller]
-    fn normalized(&self, op: &'static str, axis: i64, value: Expr) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
-        let out = self.map_numbers(op, |x| value.cast(x.dtype()))?;
+    fn normalized(&self, rec: Recorder<'_>, axis: i64, value: Expr) -> Result<Self> {
+        let out = self.map_numbers(rec, |x| value.cast(x.dtype()))?;
         match out.partitions() {
             [first, below @ ..]
                 if rec.axis(self, axis)? == 0

@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, caller};
+use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::reshaping::reshape::NewShape;
@@ -76,26 +76,21 @@ operations! {
 #[track_caller]
 fn broadcast_to<'a>(x: &Tensor, shape: impl Into<NewShape<'a>>) -> Result<Tensor> {
     const OP: &str = "broadcast_to";
+    let rec = Recorder::new(x.backend(), OP);
     let shape = shape.into().whole(OP, &x.device())?;
-    x.repeated_to(OP, &shape)
+    x.repeated_to(rec, &shape)
 }
 
 #[track_caller]
 fn broadcast_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.repeated_to("broadcast_like", other.as_ref().ragged_shape())
+    let rec = Recorder::new(x.backend(), "broadcast_like");
+    x.repeated_to(rec, other.as_ref().ragged_shape())
 }
 
 impl Tensor {
-    #[track_caller]
-    pub(crate) fn repeated_to(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
-        let backend = self.backend();
-        let rec = Recorder::new(backend, op);
-        Device::check_same(op, backend, &shape.backend)?;
-        let location = caller();
-        let is_larger = || {
-            let what = "the first one is larger".into();
-            Error::Shape { op, lhs: self.shape_text(), rhs: shape.text(), what, location }
-        };
+    pub(crate) fn repeated_to(&self, rec: Recorder<'_>, shape: &RaggedShape) -> Result<Self> {
+        rec.at(Device::check_same(rec.op, rec.backend, &shape.backend))?;
+        let is_larger = || rec.shape(self.shape_text(), shape.text(), "the first one is larger".into());
         // Checked first, so that nothing is computed for shapes that cannot match.
         if self.rank() > shape.rank() {
             return Err(is_larger());
@@ -110,7 +105,7 @@ impl Tensor {
         };
         let pick = Pick::From(self.values_ref(), shared.places[0].expr());
         let conditions = [shared.asserts, shape.conditions.clone()].concat();
-        let values = rec.rearranged(&shape.count(op)?, &pick, bound, &conditions)?;
-        Self::new(backend, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
+        let values = rec.rearranged(&rec.at(shape.count(rec.op))?, &pick, bound, &conditions)?;
+        rec.tensor(shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
     }
 }

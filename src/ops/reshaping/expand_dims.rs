@@ -8,7 +8,6 @@ use crate::graph::size::Size;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::record::runs::single_row;
-use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {
@@ -60,30 +59,27 @@ fn expand_dims(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
             let inner = [&[size], x.inner().sizes()].concat();
             rec.tensor(Vec::new(), Some(Extent::known(1)), inner, x.values_ref().clone())
         }
-        _ => x.with_new_axis(OP, axis),
+        _ => x.with_new_axis(rec, axis),
     }
 }
 
 impl Tensor {
     /// Inserts a dimension of size 1 before dimension `axis`; an outermost one is a row partition.
-    #[track_caller]
-    pub(crate) fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
-        let backend = self.backend();
-        let rec = Recorder::new(backend, op);
+    pub(crate) fn with_new_axis(&self, rec: Recorder<'_>, axis: usize) -> Result<Self> {
         let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
         let Some(outer) = self.outer() else {
-            return Self::new(backend, parts, Some(Extent::known(1)), inner, self.values_ref().clone());
+            return rec.tensor(parts, Some(Extent::known(1)), inner, self.values_ref().clone());
         };
         if axis == 0 {
-            return self.under(single_row(rec, self.nrows_extent())?);
+            return rec.at(self.under(single_row(rec, self.nrows_extent())?));
         }
         if axis > parts.len() {
             inner.insert(axis - 1 - parts.len(), Size::Const(1));
         } else {
             let rows = parts[axis - 1].nrows_extent().clone();
-            parts.insert(axis - 1, RowPartition::uniform(1, rows)?);
+            parts.insert(axis - 1, rec.uniform_rows(1, rows)?);
         }
-        Self::new(backend, parts, Some(outer.clone()), inner, self.values_ref().clone())
+        rec.tensor(parts, Some(outer.clone()), inner, self.values_ref().clone())
     }
 }
 

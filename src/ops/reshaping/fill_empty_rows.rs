@@ -68,7 +68,7 @@ fn fill_empty_rows<'a>(x: &Tensor, default: impl IntoOperand<'a>) -> Result<(Ten
     };
     let (nrows, one) = (rows.nrows_extent(), Expr::u32(1));
     // At most one new element per row. The partition stays where no row is empty.
-    let most = rec.plus(&rows.nvals_extent(), nrows)?;
+    let most = rec.plus(rows.nvals_extent(), nrows)?;
     let length = rows.length(Expr::index()).max(one.clone());
     let lengths = rows.known_lengths().map(|(least, most)| (least.max(1), most.max(1)));
     let full = lengths.is_some_and(|_| rows.known_lengths().is_some_and(|(least, _)| least > 0));

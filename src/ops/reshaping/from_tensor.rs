@@ -6,7 +6,7 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
@@ -249,8 +249,8 @@ fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor>, padding: impl Into<R
     let differs = padding.differs(rec, dense, at)?;
     let end = Expr::index().rem(Expr::size(&per_row)).div(Expr::size(&numbers)).add(Expr::u32(1));
     let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
-    let shape = (Rows::Uniform(per_row), rows.rows.clone());
-    let kept = Node::reduce(rec.backend, rec.op, ReduceOp::Max, shape, dense.count()?, 1, value)?;
+    let (nrows, nvals) = (rows.rows.clone(), rec.count(dense)?);
+    let kept = rec.reduce(ReduceOp::Max, RowDomain { rows: Rows::Uniform(per_row), nrows, nvals, inner: 1 }, value)?;
     rows.cut(rec, dense, Expr::load(&kept, Expr::index()), &asserts)
 }
 
@@ -373,9 +373,7 @@ fn differs(rec: Recorder<'_>, t: &Tensor, other: &Values, at: Expr) -> Result<Ex
             let byte = Expr::load(pad_bytes, pads.within(pad, offset));
             let unequal = Expr::load(bytes, Expr::index()).ne(byte).cast(DType::U32);
             let value = inside.select(unequal, Expr::u32(1));
-            let rows = (strings.rows().clone(), strings.nrows_extent().clone());
-            let all = strings.nvals_extent().clone();
-            let unequal = Node::reduce(rec.backend, rec.op, ReduceOp::Max, rows, all, 1, value)?;
+            let unequal = rec.reduce(ReduceOp::Max, strings.domain(1), value)?;
             let lengths = strings.length(Expr::index()).ne(pads.length(at));
             Ok(lengths.or(Expr::load(&unequal, Expr::index()).ne(Expr::u32(0))))
         }

@@ -2,9 +2,7 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
@@ -61,51 +59,49 @@ impl Tensor {
     /// [`Tensor::merge_dims`] of resolved axes.
     #[track_caller]
     pub(crate) fn merged(&self, first: usize, last: usize) -> Result<Self> {
-        let (levels, backend) = (self.ragged_rank(), self.backend());
+        let (rec, levels) = (Recorder::new(self.backend(), OP), self.ragged_rank());
         let Some(outer) = self.outer().filter(|_| first < last) else { return Ok(self.clone()) };
         let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
         // Merged inner dimensions turn the numbers of an element into elements.
         let last_inner = last.saturating_sub(levels);
         if first > levels {
-            let merged = product(inner.drain(first - levels - 1..last_inner))?;
+            let merged = product(rec, inner.drain(first - levels - 1..last_inner))?;
             inner.insert(first - levels - 1, merged);
-            return Self::new(backend, parts, Some(outer.clone()), inner, self.values_ref().clone());
+            return rec.tensor(parts, Some(outer.clone()), inner, self.values_ref().clone());
         }
-        let width = product(inner.drain(..last_inner))?;
-        let outer = outer.times_size(OP, &width)?;
+        let width = product(rec, inner.drain(..last_inner))?;
+        let outer = rec.times_size(outer, &width)?;
         let gone = parts.drain(first.saturating_sub(1)..last.min(levels)).collect::<Vec<_>>();
         if first > 0 {
-            parts.insert(first - 1, one_level(backend, &gone, &width)?);
+            parts.insert(first - 1, one_level(rec, &gone, &width)?);
         }
         // Partitions that remain below keep their own number of values.
         let outer = parts.last().map_or(outer, |p| p.nvals_extent().clone());
-        Self::new(backend, parts, Some(outer), inner, self.values_ref().clone())
+        rec.tensor(parts, Some(outer), inner, self.values_ref().clone())
     }
 }
 
 /// The size of merged dimensions.
-#[track_caller]
-fn product(dims: impl Iterator<Item = Size>) -> Result<Size> {
+fn product(rec: Recorder<'_>, dims: impl Iterator<Item = Size>) -> Result<Size> {
     let size = dims.fold(Size::Const(1), |n, d| n.mul(&d));
-    Extent::known_u64(OP, size.capacity().into())?;
+    rec.known(size.capacity().into())?;
     Ok(size)
 }
 
 /// Composes partitions: the rows of the first over the elements (of `width` numbers each) of the last.
-#[track_caller]
-fn one_level(backend: &BackendRef, levels: &[RowPartition], width: &Size) -> Result<RowPartition> {
-    let rec = Recorder::new(backend, OP);
+fn one_level(rec: Recorder<'_>, levels: &[RowPartition], width: &Size) -> Result<RowPartition> {
     let (Some(first), Some(last)) = (levels.first(), levels.last()) else {
         unreachable!("bug: a level of no partitions")
     };
     let nrows = first.nrows_extent();
     if let Some(lengths) = levels.iter().map(|p| p.uniform_size().cloned()).collect::<Option<Vec<Size>>>() {
-        return RowPartition::uniform(product(std::iter::once(width.clone()).chain(lengths))?, nrows.clone());
+        let width = product(rec, std::iter::once(width.clone()).chain(lengths))?;
+        return rec.uniform_rows(width, nrows.clone());
     }
     if let ([only], Some(1)) = (levels, width.as_const()) {
         return Ok(only.clone());
     }
-    let nvals = rec.times_size(&last.nvals_extent(), width)?;
+    let nvals = rec.times_size(last.nvals_extent(), width)?;
     let start = levels.iter().fold(Expr::index(), |at, p| p.start(at)).mul(Expr::size(width));
     let lengths = levels.iter().try_fold((width.capacity(), width.capacity()), |(least, most), p| {
         let (a, b) = p.known_lengths()?;

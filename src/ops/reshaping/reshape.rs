@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, caller, here};
-use crate::graph::expr::{Check, Expr};
+use crate::error::{Error, Result, here};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::size::{RecordedSize, Size};
@@ -79,18 +79,20 @@ operations! {
 #[track_caller]
 fn reshape<'a>(x: &Tensor, shape: impl Into<NewShape<'a>>) -> Result<Tensor> {
     const OP: &str = "reshape";
+    let rec = Recorder::new(x.backend(), OP);
     match shape.into() {
-        NewShape::Sizes(sizes) if sizes.contains(&-1) => x.fitted(OP, &sizes),
+        NewShape::Sizes(sizes) if sizes.contains(&-1) => x.fitted(rec, &sizes),
         shape => {
             let shape = shape.whole(OP, &x.device())?;
-            x.reshaped(OP, &shape)
+            x.reshaped(rec, &shape)
         }
     }
 }
 
 #[track_caller]
 fn reshape_like(x: &Tensor, other: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.reshaped("reshape_like", other.as_ref().ragged_shape())
+    let rec = Recorder::new(x.backend(), "reshape_like");
+    x.reshaped(rec, other.as_ref().ragged_shape())
 }
 
 /// Requested shape of a result: a [`RaggedShape`], or the sizes of a dense shape.
@@ -191,34 +193,30 @@ impl Sizes {
 }
 
 impl Tensor {
-    #[track_caller]
-    fn reshaped(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
-        Device::check_same(op, self.backend(), &shape.backend)?;
+    fn reshaped(&self, rec: Recorder<'_>, shape: &RaggedShape) -> Result<Self> {
+        rec.at(Device::check_same(rec.op, rec.backend, &shape.backend))?;
         let mut asserts = shape.conditions.clone();
-        let (own, new) = (self.count()?, shape.count(op)?);
+        let (own, new) = (rec.count(self)?, rec.at(shape.count(rec.op))?);
         match (own.as_known(), new.as_known()) {
             _ if own == new => {}
             (Some(a), Some(b)) if a != b => {
                 let what = format!("there are {a} values, but {b} fit into the new shape");
-                return Err(Error::Shape { op, lhs: self.shape_text(), rhs: shape.text(), what, location: caller() });
+                return Err(rec.shape(self.shape_text(), shape.text(), what));
             }
             (Some(_), Some(_)) => {}
             _ => {
-                let check = Check::new(op, format!("the values do not fit into the new shape {}", shape.text()));
-                asserts.push(Node::assert(self.backend(), Extent::known(1), own.expr().eq(new.expr()), check));
+                let check = rec.check(format!("the values do not fit into the new shape {}", shape.text()));
+                asserts.push(rec.assert(Extent::known(1), own.expr().eq(new.expr()), check));
             }
         }
-        self.laid_out(op, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), &asserts)
+        self.laid_out(rec, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), &asserts)
     }
 
     /// Reshapes to a dense shape, one of whose sizes follows from the others.
-    #[track_caller]
-    fn fitted(&self, op: &'static str, sizes: &[i64]) -> Result<Self> {
-        let backend = self.backend();
-        let rec = Recorder::new(backend, op);
-        let Sizes { mut dims, open, by } = Sizes::new(op, sizes)?;
+    fn fitted(&self, rec: Recorder<'_>, sizes: &[i64]) -> Result<Self> {
+        let Sizes { mut dims, open, by } = rec.at(Sizes::new(rec.op, sizes))?;
         let Some(open) = open else { unreachable!("bug: a reshape without a size that follows from the others") };
-        let mut count = self.count()?;
+        let mut count = rec.count(self)?;
         let mut asserts = Vec::new();
         if count.as_known().is_none() {
             let ok = count.expr().rem(Expr::u32(by)).eq(Expr::u32(0));
@@ -231,42 +229,34 @@ impl Tensor {
         }
         if let Some(n) = count.as_known().filter(|n| n % by != 0) {
             let (lhs, rhs) = (self.shape_text(), format!("{sizes:?}"));
-            return Err(Error::Shape {
-                op,
-                lhs,
-                rhs,
-                what: format!("{n} values are no multiple of {by}"),
-                location: caller(),
-            });
+            return Err(rec.shape(lhs, rhs, format!("{n} values are no multiple of {by}")));
         }
         let mut fit = count.part(by);
         if open > 0 {
             dims[open] = Size::given(fit.capacity());
             fit = Extent::given(dims[0].capacity());
         }
-        self.laid_out(op, Vec::new(), Some(fit), dims.split_off(1), &asserts)
+        self.laid_out(rec, Vec::new(), Some(fit), dims.split_off(1), &asserts)
     }
 
     /// The same numbers in the same order under another layout of equally many numbers, subject to the conditions
     /// `asserts`.
-    #[track_caller]
     pub(crate) fn laid_out(
         &self,
-        op: &'static str,
+        rec: Recorder<'_>,
         partitions: Vec<RowPartition>,
         outer: Option<Extent>,
         inner: impl Into<Dims>,
         asserts: &[Node],
     ) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
         let shape = RaggedShape::of_parts(rec, partitions, outer, inner, Vec::new())?;
         let values = if asserts.is_empty() {
             self.values_ref().clone()
         } else {
             let pick = Pick::From(self.values_ref(), Expr::index());
             let bound = BytesBound::AtMost(self.values_ref().bytes_size());
-            rec.rearranged(&shape.count(op)?, &pick, bound, asserts)?
+            rec.rearranged(&rec.at(shape.count(rec.op))?, &pick, bound, asserts)?
         };
-        Self::new(self.backend(), shape.partitions, shape.outer, shape.inner, values)
+        rec.tensor(shape.partitions, shape.outer, shape.inner, values)
     }
 }

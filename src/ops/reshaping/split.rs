@@ -51,6 +51,7 @@ operations! {
 
 #[track_caller]
 fn split(x: &Tensor, parts: impl Into<Parts>, axis: impl Integer) -> Result<Vec<Tensor>> {
+    let rec = Recorder::new(x.backend(), OP);
     let axis = axis.saturating_i64();
     let parts = parts.into();
     let axis = x.axis(OP, axis)?;
@@ -65,7 +66,7 @@ fn split(x: &Tensor, parts: impl Into<Parts>, axis: impl Integer) -> Result<Vec<
         Parts::Equal(n) => u64::try_from(*n).unwrap_or(0),
         Parts::Sizes(sizes) => sizes.len() as u64,
     };
-    let _counted = counted_tensors(OP, x, number, 0)?;
+    let _counted = counted_tensors(rec, x, number, 0)?;
     let pieces = match &parts {
         Parts::Equal(n) => Pieces::equal(*n, &size)?,
         Parts::Sizes(sizes) if x.ragged_rank() > 0 && sizes.contains(&REST) => {

@@ -2,10 +2,10 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::IntoAxes;
 use crate::ops::operations;
@@ -45,12 +45,13 @@ operations! {
 
 #[track_caller]
 fn squeeze(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), "squeeze");
     let axes = match axes.into() {
         Axes::All => {
             let sizes = x.ragged_shape().known_sizes();
             (0..x.rank()).filter(|&d| sizes[d] == Some(1)).collect()
         }
-        axes => axes.resolve(OP, x)?,
+        axes => rec.axes(x, &axes)?,
     };
     let levels = x.ragged_rank();
     let (mut parts, mut inner) = (x.partitions().to_vec(), x.inner().sizes().to_vec());
@@ -60,11 +61,11 @@ fn squeeze(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
         if axis > levels {
             let size = inner.remove(axis - levels - 1).capacity();
             if size != 1 {
-                return Err(x.not_one(axis, format!("has size {size}")));
+                return Err(x.not_one(rec, axis, format!("has size {size}")));
             }
         } else if axis > 0 {
             let gone = parts.remove(axis - 1);
-            x.one_each(axis, &gone, &mut asserts)?;
+            x.one_each(rec, axis, &gone, &mut asserts)?;
             // The new size is the number of rows: equal to the number of values, which only the device may know.
             if parts.len() < axis {
                 outer = Some(gone.nrows_extent().clone());
@@ -72,8 +73,8 @@ fn squeeze(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
         } else {
             match x.nrows_extent().as_known() {
                 Some(1) => {}
-                Some(n) => return Err(x.not_one(0, format!("has size {n}"))),
-                None => asserts.push(one(x.backend(), &x.nrows_extent(), x.nrows_extent().expr(), 0)),
+                Some(n) => return Err(x.not_one(rec, 0, format!("has size {n}"))),
+                None => asserts.push(one(rec, &x.nrows_extent(), x.nrows_extent().expr(), 0)),
             }
             if !parts.is_empty() {
                 parts.remove(0);
@@ -85,37 +86,33 @@ fn squeeze(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
     if let Some(p) = parts.last() {
         outer = Some(p.nvals_extent().clone());
     }
-    x.laid_out(OP, parts, outer, inner, &asserts)
+    x.laid_out(rec, parts, outer, inner, &asserts)
 }
 
-const OP: &str = "squeeze";
-
 impl Tensor {
-    #[track_caller]
-    fn not_one(&self, axis: usize, what: String) -> Error {
-        Error::argument(OP, format!("dimension {axis} of a tensor of shape {} {what}, not 1", self.shape_text()))
+    fn not_one(&self, rec: Recorder<'_>, axis: usize, what: String) -> Error {
+        rec.argument(format!("dimension {axis} of a tensor of shape {} {what}, not 1", self.shape_text()))
     }
 
     /// Checks that every row of a partition has one element. Adds a condition where only the device can tell.
-    #[track_caller]
-    fn one_each(&self, axis: usize, p: &RowPartition, asserts: &mut Vec<Node>) -> Result<()> {
+    fn one_each(&self, rec: Recorder<'_>, axis: usize, p: &RowPartition, asserts: &mut Vec<Node>) -> Result<()> {
         if p.known_lengths() == Some((1, 1)) || (p.nrows_extent().as_known() == Some(0) && p.uniform_length().is_none())
         {
             return Ok(());
         }
         if let Some(len) = p.uniform_length() {
-            return Err(self.not_one(axis, format!("has size {len}")));
+            return Err(self.not_one(rec, axis, format!("has size {len}")));
         }
         match p.host_splits() {
             Some(splits) => match splits.windows(2).position(|w| w[1] - w[0] != 1) {
                 None => Ok(()),
                 Some(row) => {
                     let len = splits[row + 1] - splits[row];
-                    Err(self.not_one(axis, format!("has a row (the first is row {row}) of {len} elements")))
+                    Err(self.not_one(rec, axis, format!("has a row (the first is row {row}) of {len} elements")))
                 }
             },
             None => {
-                asserts.push(one(self.backend(), p.nrows_extent(), p.length(Expr::index()), axis));
+                asserts.push(one(rec, p.nrows_extent(), p.length(Expr::index()), axis));
                 Ok(())
             }
         }
@@ -123,9 +120,7 @@ impl Tensor {
 }
 
 /// The condition that `size` is 1 at all of `count` positions, or once if `size` is no expression in the position.
-#[track_caller]
-fn one(backend: &BackendRef, count: &Extent, size: Expr, axis: usize) -> Node {
+fn one(rec: Recorder<'_>, count: &Extent, size: Expr, axis: usize) -> Node {
     let count = if size.has_index() { count.clone() } else { Extent::known(1) };
-    let check = Check::new(OP, format!("dimension {axis} must have size 1"));
-    Node::assert(backend, count, size.eq(Expr::u32(1)), check)
+    rec.assert(count, size.eq(Expr::u32(1)), rec.check(format!("dimension {axis} must have size 1")))
 }

@@ -44,6 +44,7 @@ operations! {
 
 #[track_caller]
 fn repeat(x: &Tensor, repeats: impl Integer, axis: impl Integer) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), OP);
     let axis = axis.saturating_i64();
     let repeats = repeats.saturating_i64();
     const OP: &str = "repeat";
@@ -52,7 +53,7 @@ fn repeat(x: &Tensor, repeats: impl Integer, axis: impl Integer) -> Result<Tenso
         return Err(Error::argument(OP, format!("repeats is {repeats}, but must not be negative")));
     };
     let multiples: Vec<u64> = (0..x.rank()).map(|d| if d == axis { times } else { 1 }).collect();
-    x.grown(OP, &multiples, Order::Each)
+    x.grown(rec, &multiples, Order::Each)
 }
 
 /// Order of the repeated elements of a dimension.
@@ -92,6 +93,7 @@ impl Tensor {
     #[track_caller]
     pub fn tile<I: Integer>(&self, multiples: &[I]) -> Result<Self> {
         const OP: &str = "tile";
+        let rec = Recorder::new(self.backend(), OP);
         let multiples: Vec<i64> = multiples.iter().map(|m| m.saturating_i64()).collect();
         if multiples.len() != self.rank() {
             let what =
@@ -104,43 +106,40 @@ impl Tensor {
                 .map_err(here())
         };
         let multiples: Vec<u64> = multiples.iter().enumerate().map(multiple).collect::<Result<_>>().map_err(here())?;
-        self.grown(OP, &multiples, Order::Copies)
+        self.grown(rec, &multiples, Order::Copies)
     }
 
     /// Repeats every dimension by its multiple, in the given order.
-    #[track_caller]
-    fn grown(&self, op: &'static str, multiples: &[u64], order: Order) -> Result<Self> {
+    fn grown(&self, rec: Recorder<'_>, multiples: &[u64], order: Order) -> Result<Self> {
         if multiples.iter().all(|&m| m == 1) {
             return Ok(self.clone());
         }
-        let (backend, ragged) = (self.backend(), self.ragged_rank());
-        let rec = Recorder::new(backend, op);
-        let mut level = Level::outermost(op, &self.nrows_extent(), multiples[0], order)?;
+        let ragged = self.ragged_rank();
+        let mut level = Level::outermost(rec, &self.nrows_extent(), multiples[0], order)?;
         let mut partitions = Vec::with_capacity(ragged);
         for (p, &m) in self.partitions().iter().zip(&multiples[1..]) {
             let (grown, below) = level.below(rec, p, m, order)?;
             partitions.push(grown);
             level = below;
         }
-        let (inner, number) = self.grown_inside(op, &multiples[1 + ragged..], order)?;
+        let (inner, number) = self.grown_inside(rec, &multiples[1 + ragged..], order)?;
         let width = inner.iter().product::<u32>();
         let element = level.from.at(&Expr::index().div(Expr::u32(width.max(1))));
         let pick = Pick::From(self.values_ref(), self.flat(element, number));
         let all = multiples.iter().fold(1u64, |n, &m| n.saturating_mul(m));
         let bound = BytesBound::at_most(self.values_ref().bytes_capacity().saturating_mul(all));
-        let numbers = level.count.times(op, u64::from(width))?;
+        let numbers = rec.times(&level.count, width)?;
         let values = rec.rearranged(&numbers, &pick, bound, &[])?;
-        Self::new(backend, partitions, Some(level.count), inner, values)
+        rec.tensor(partitions, Some(level.count), inner, values)
     }
 
     /// The inner dimensions of the result; and the source's number within its element for each number of the result, an
     /// expression in its flat position.
-    #[track_caller]
-    fn grown_inside(&self, op: &'static str, multiples: &[u64], order: Order) -> Result<(Vec<u32>, Expr)> {
-        let dim = |(&d, &m): (&u32, &u64)| Ok(Extent::known_u64(op, u64::from(d).saturating_mul(m))?.capacity());
-        let inner: Vec<u32> = self.inner().iter().zip(multiples).map(dim).collect::<Result<_>>().map_err(here())?;
+    fn grown_inside(&self, rec: Recorder<'_>, multiples: &[u64], order: Order) -> Result<(Vec<u32>, Expr)> {
+        let dim = |(&d, &m): (&u32, &u64)| Ok(rec.known(u64::from(d).saturating_mul(m))?.capacity());
+        let inner: Vec<u32> = self.inner().iter().zip(multiples).map(dim).collect::<Result<_>>()?;
         // Checks the width of an element, even without elements, since the width enters the arithmetic.
-        Extent::known_u64(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
+        rec.known(inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         if multiples.iter().all(|&m| m == 1) {
             return Ok((inner, Expr::index().rem(Expr::u32(self.width().max(1)))));
         }
@@ -172,21 +171,19 @@ struct Level {
 }
 
 impl Level {
-    #[track_caller]
-    fn outermost(op: &'static str, rows: &Extent, m: u64, order: Order) -> Result<Self> {
+    fn outermost(rec: Recorder<'_>, rows: &Extent, m: u64, order: Order) -> Result<Self> {
         let from = match order {
             _ if m == 1 => Expr::index(),
             Order::Copies => Expr::index().rem(rows.expr()),
             Order::Each => Expr::index().div(factor(m)),
         };
-        Ok(Self { count: rows.times(op, m)?, from, times: m, whole: m == 1 || order == Order::Copies })
+        Ok(Self { count: rec.at(rows.times(rec.op, m))?, from, times: m, whole: m == 1 || order == Order::Copies })
     }
 
     /// The partition of these elements, with rows `m` times as long as those of `p`, and the level of its values.
-    #[track_caller]
     fn below(&self, rec: Recorder<'_>, p: &RowPartition, m: u64, order: Order) -> Result<(RowPartition, Self)> {
         let times = self.times.saturating_mul(m);
-        let nvals = p.nvals_extent().times(rec.op, times)?;
+        let nvals = rec.at(p.nvals_extent().times(rec.op, times))?;
         let grown = self.partition(rec, p, m, nvals.clone())?;
         if self.whole && m == 1 {
             let from = if times == 1 { Expr::index() } else { Expr::index().rem(p.nvals_extent().expr()) };
@@ -204,11 +201,10 @@ impl Level {
         Ok((grown, Self { count: nvals, from: Expr::load(&from, Expr::index()), times, whole: false }))
     }
 
-    #[track_caller]
     fn partition(&self, rec: Recorder<'_>, p: &RowPartition, m: u64, nvals: Extent) -> Result<RowPartition> {
         if let Some(len) = p.uniform_length() {
             let len = rec.known(u64::from(len).saturating_mul(m))?.capacity();
-            return RowPartition::uniform(len, self.count.clone());
+            return rec.uniform_rows(len, self.count.clone());
         }
         if self.whole && self.times == 1 && m == 1 {
             return Ok(p.clone());

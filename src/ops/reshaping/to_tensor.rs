@@ -80,7 +80,7 @@ fn to_tensor<'a>(x: &Tensor, padding: impl Into<PaddedShape<'a>>) -> Result<Tens
         None => count.clone(),
     };
     let given: Vec<Option<u64>> = (1..first_inner).map(asked).collect();
-    let longest = if given.iter().any(Option::is_none) { x.longest_rows(OP)? } else { Vec::new() };
+    let longest = if given.iter().any(Option::is_none) { x.longest_rows(rec)? } else { Vec::new() };
     let mut sizes = Vec::with_capacity(given.len());
     for (k, given) in given.iter().enumerate() {
         sizes.push(match given {

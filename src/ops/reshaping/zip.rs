@@ -82,9 +82,10 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
     let Some((first, others)) = all.split_first() else {
         return Err(Error::argument(OP, "there must be at least one tensor"));
     };
+    let rec = Recorder::new(first.backend(), OP);
     let shape = |x: &Tensor| {
         let (parts, outer) = (x.partitions().to_vec(), x.outer().cloned());
-        RaggedShape::of_parts(Recorder::new(x.backend(), OP), parts, outer, x.inner().to_vec(), Vec::new())
+        RaggedShape::of_parts(rec, parts, outer, x.inner().to_vec(), Vec::new())
     };
     let (own, mut asserts) = (shape(first)?, Vec::new());
     for other in others {
@@ -92,7 +93,7 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
         if first.dtype() != other.dtype() {
             return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
         }
-        asserts.extend(same_layout(Recorder::new(first.backend(), OP), &own, &shape(other)?)?);
+        asserts.extend(same_layout(rec, &own, &shape(other)?)?);
     }
     let Ok(width) = u32::try_from(all.len()) else {
         return Err(Error::argument(OP, "there are 2^32 tensors or more"));
@@ -109,16 +110,16 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
             pick = Pick::either(column.clone().eq(Expr::u32(k as u32)), own, pick);
         }
         let bound = BytesBound::at_most(all.iter().map(|x| x.values_ref().bytes_capacity()).sum());
-        Recorder::new(first.backend(), OP).rearranged(&count, &pick, bound, &asserts)?
+        rec.rearranged(&count, &pick, bound, &asserts)?
     } else {
         let each = first.count()?;
         let parts: Vec<(&Values, Extent)> = all.iter().map(|x| (x.values_ref(), each.clone())).collect();
-        let appended = append_values(Recorder::new(first.backend(), OP), &parts, &asserts)?;
+        let appended = append_values(rec, &parts, &asserts)?;
         let n = Expr::size(&number_of_operands(all.len()));
         let (element, column) = (Expr::index().div(n.clone()), Expr::index().rem(n));
         let pick = Pick::From(&appended, column.mul(each.expr()).add(element));
         let bound = BytesBound::AtMost(appended.bytes_size());
-        Recorder::new(first.backend(), OP).rearranged(&count, &pick, bound, &asserts)?
+        rec.rearranged(&count, &pick, bound, &asserts)?
     };
     let mut inner = first.inner().sizes().to_vec();
     let outer = match first.outer() {
@@ -133,12 +134,12 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
 
 #[track_caller]
 fn unzip(x: &Tensor) -> Result<Vec<Tensor>> {
-    const OP: &str = "unzip";
+    let rec = Recorder::new(x.backend(), "unzip");
     let Some(&Some(width)) = x.ragged_shape().known_sizes().last() else {
         let what = format!("the innermost dimension of {} must be uniform; convert it with to_tensor", x.shape_text());
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     };
-    let _counted = counted_tensors(OP, x, width as u64, 0)?;
+    let _counted = counted_tensors(rec, x, width as u64, 0)?;
     let column = |column| x.slice([Index::Ellipsis, Index::At(column)]);
     on_behalf(|| (0..width as i64).map(column).collect())
 }

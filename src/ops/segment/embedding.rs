@@ -5,7 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::{Node, RowDomain, Rows};
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
@@ -71,7 +71,7 @@ fn embedding_lookup<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>) -> Result<Ten
         return Ok(found);
     }
     let value = Expr::load(rec.numbers(&found)?, Expr::index()).cast(limit.sums_in());
-    let norms = limit.norms(OP, x, &ids.count()?, value.clone())?;
+    let norms = limit.norms(rec, x, &ids.count()?, value.clone())?;
     let value = limit.applied(value, &norms, &Expr::index().div(Expr::u32(width))).cast(x.dtype());
     found.with_value_node(rec.map(found.count()?, value, &[]))
 }
@@ -107,17 +107,13 @@ impl MaxNorm {
     }
 
     /// The norms of `rows` embeddings of the table, whose numbers are `value`.
-    #[track_caller]
-    pub(super) fn norms(&self, op: &'static str, table: &Tensor, rows: &Extent, value: Expr) -> Result<Norms> {
-        let (backend, scaling) = (table.backend(), Scaling::of(self.sums_in()));
-        let rec = Recorder::new(backend, op);
-        let (width, all) = (table.width(), rec.times(&rows, table.width())?);
+    pub(super) fn norms(&self, rec: Recorder<'_>, table: &Tensor, rows: &Extent, value: Expr) -> Result<Norms> {
+        let scaling = Scaling::of(self.sums_in());
+        let (width, all) = (table.width(), rec.times(rows, table.width())?);
         let fold = |by: ReduceOp, value: Expr| {
-            let shape = (Rows::Uniform(width.into()), rows.clone());
-            Ok::<_, Error>(Expr::load(
-                &Node::reduce(rec.backend, rec.op, by, shape, all.clone(), 1, value)?,
-                Expr::index(),
-            ))
+            let (rows, nrows) = (Rows::Uniform(width.into()), rows.clone());
+            let on = RowDomain { rows, nrows, nvals: all.clone(), inner: 1 };
+            Ok::<_, Error>(Expr::load(&rec.reduce(by, on, value)?, Expr::index()))
         };
         let exponent = scaling.exponent(fold(ReduceOp::Max, scaling.magnitude(value.clone()))?);
         let exponent = rec.map(rows.clone(), exponent, &[]);

@@ -4,10 +4,9 @@ use super::embedding::MaxNorm;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::FloatElement;
-use crate::error::{Error, Result, caller, here};
+use crate::error::{Error, Result, here};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
@@ -108,20 +107,22 @@ operations! {
 #[track_caller]
 fn embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Tensor> {
     const OP: &str = "embedding_lookup_sparse";
+    let rec = Recorder::new(x.backend(), OP);
     let ids = ids.into();
     if ids.default.is_some() {
         return Err(Error::argument(OP, "it takes no default id; safe_embedding_lookup_sparse does"));
     }
-    x.combined(OP, &ids, combiner, Missing::Error)
+    x.combined(rec, &ids, combiner, Missing::Error)
 }
 
 #[track_caller]
 fn safe_embedding_lookup_sparse<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>, combiner: Combiner) -> Result<Tensor> {
     const OP: &str = "safe_embedding_lookup_sparse";
+    let rec = Recorder::new(x.backend(), OP);
     let ids = ids.into();
     x.check_table(OP)?;
-    let missing = Missing::Default(x.default_row(OP, ids.default)?);
-    x.combined(OP, &ids, combiner, missing)
+    let missing = Missing::Default(x.default_row(rec, ids.default)?);
+    x.combined(rec, &ids, combiner, missing)
 }
 
 /// How the embeddings of a row are combined.
@@ -150,26 +151,24 @@ impl Tensor {
     ///
     /// # Errors
     /// The table has no such row. Where only the device knows the number of its rows, [`Self::combined`] checks it.
-    #[track_caller]
-    fn default_row(&self, op: &'static str, default_id: Option<i64>) -> Result<Option<u32>> {
+    fn default_row(&self, rec: Recorder<'_>, default_id: Option<i64>) -> Result<Option<u32>> {
         let size = u64::from(self.nrows_extent().as_known().unwrap_or(u32::MAX));
-        let location = caller();
+        let location = rec.location;
         let narrow = |index: i64| match u32::try_from(index) {
             Ok(id) if u64::from(id) < size => Ok(id),
-            _ => Err(Error::Index { op, index, size, at: None, location }),
+            _ => Err(Error::Index { op: rec.op, index, size, at: None, location }),
         };
         default_id.map(narrow).transpose()
     }
 
     /// Combines the table rows that each row of ids selects, by their weights, 1 if there are none.
     #[track_caller]
-    fn combined(&self, op: &'static str, given: &LookupIds<'_>, combiner: Combiner, missing: Missing) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
-        self.check_table(op)?;
-        let limit = MaxNorm::new(op, self, given.max_norm)?;
-        let ids = &given.ids.tensor(op)?;
-        let weights = given.weights.map(|weights| weights.tensor(op)).transpose().map_err(here())?;
-        Device::check_same(op, self.backend(), ids.backend())?;
+    fn combined(&self, rec: Recorder<'_>, given: &LookupIds<'_>, combiner: Combiner, missing: Missing) -> Result<Self> {
+        self.check_table(rec.op)?;
+        let limit = MaxNorm::new(rec.op, self, given.max_norm)?;
+        let ids = &given.ids.tensor(rec.op)?;
+        let weights = given.weights.map(|weights| weights.tensor(rec.op)).transpose().map_err(here())?;
+        Device::check_same(rec.op, self.backend(), ids.backend())?;
         let (table, dtype) = (rec.numbers(self)?, self.dtype());
         if !dtype.is_float() {
             return Err(rec.unsupported(dtype, "a table is of floats"));
@@ -182,7 +181,7 @@ impl Tensor {
         let (weights, mut asserts) = match &weights {
             None => (None, Vec::new()),
             Some(weights) => {
-                Device::check_same(op, self.backend(), weights.backend())?;
+                Device::check_same(rec.op, self.backend(), weights.backend())?;
                 if !weights.dtype().is_float() {
                     return Err(rec.unsupported(weights.dtype(), "weights are floats"));
                 }
@@ -218,11 +217,11 @@ impl Tensor {
         if safe {
             ok = ok.or(is_id(&id).not());
         }
-        let row = id.cast(DType::U32).checked(Check::of_index(op, OUT_OF_RANGE), ok);
+        let row = id.cast(DType::U32).checked(Check::of_index(rec.op, OUT_OF_RANGE), ok);
         let mut embedding = Expr::load(table, self.flat(row, number.clone())).cast(sums_in);
         if let Some(limit) = limit.as_ref().filter(|_| width > 0) {
             let counted = counts(element.clone()).select(embedding.clone(), zero.clone());
-            let norms = limit.norms(op, self, nvals, if safe { counted } else { embedding.clone() })?;
+            let norms = limit.norms(rec, self, nvals, if safe { counted } else { embedding.clone() })?;
             embedding = limit.applied(embedding, &norms, &element);
         }
         if let Some(weight) = weight_at(element.clone()) {
@@ -232,8 +231,7 @@ impl Tensor {
         let sum = |width: u32, value: Expr, counting: Expr| {
             let none = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
             let value = if safe { counting.select(value, none) } else { value };
-            let layout = (rows.rows().clone(), nrows.clone());
-            Node::reduce(rec.backend, rec.op, ReduceOp::Sum, layout, nvals.clone(), width, value)
+            rec.reduce(ReduceOp::Sum, rows.domain(width), value)
         };
         let length = if safe {
             let number = sum(1, Expr::u32(1), counts(Expr::index()))?;
@@ -262,7 +260,7 @@ impl Tensor {
                 match limit.as_ref().filter(|_| width > 0) {
                     None => numbers(number),
                     Some(limit) => {
-                        let norms = limit.norms(op, self, &Extent::known(1), numbers(Expr::index()))?;
+                        let norms = limit.norms(rec, self, &Extent::known(1), numbers(Expr::index()))?;
                         limit.applied(numbers(number), &norms, &Expr::u32(0))
                     }
                 }
@@ -270,7 +268,7 @@ impl Tensor {
             _ => zero.clone(),
         };
         let value = length.eq(Expr::u32(0)).select(instead, combined).cast(dtype);
-        let count: Extent = nrows.times(op, u64::from(width))?;
+        let count: Extent = nrows.times(rec.op, u64::from(width))?;
         let values = Values::Numbers(rec.map(count, value, &asserts));
         Self::new(backend, Vec::new(), Some(nrows.clone()), self.inner().to_vec(), values)
     }

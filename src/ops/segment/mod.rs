@@ -8,7 +8,7 @@ pub(super) mod operations;
 pub(super) mod segment_ids;
 
 use crate::dtype::DType;
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -82,9 +82,7 @@ impl Aggregate {
 }
 
 /// The leading dimensions of the data: `ragged_rank` partitions and `inner` inner dimensions.
-#[track_caller]
-fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> Result<RaggedShape> {
-    let rec = Recorder::new(data.backend(), op);
+fn prefix(rec: Recorder<'_>, data: &Tensor, ragged_rank: usize, inner: usize) -> Result<RaggedShape> {
     let partitions = data.partitions()[..ragged_rank].to_vec();
     let outer = match (partitions.last(), data.partitions().first()) {
         (Some(p), _) => Some(p.nvals_extent().clone()),
@@ -96,13 +94,11 @@ fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> 
 
 /// Checks that the shape of the ids is a prefix of the data's shape. Returns the conditions that only the device can
 /// check.
-#[track_caller]
-fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
-    let rec = Recorder::new(data.backend(), op);
-    let location = caller();
+fn same_prefix(rec: Recorder<'_>, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
+    let location = rec.location;
     let misfit = |what: &str| {
         Err(Error::Shape {
-            op,
+            op: rec.op,
             lhs: data.shape_text(),
             rhs: ids.shape_text(),
             what: format!("the ids {what}"),
@@ -111,10 +107,10 @@ fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node
     };
     if data.backend().id() != ids.backend().id() {
         return Err(Error::Devices {
-            op,
+            op: rec.op,
             lhs: data.backend().name().into(),
             rhs: ids.backend().name().into(),
-            location: caller(),
+            location: rec.location,
         });
     }
     if ids.rank() > data.rank() || ids.ragged_rank() > data.ragged_rank() {
@@ -130,7 +126,7 @@ fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node
     if ids.rank() == 0 {
         return if data.rank() == 0 { Ok(Vec::new()) } else { misfit("have no dimension to go by") };
     }
-    same_layout(rec, &prefix(op, data, ids.ragged_rank(), inner)?, ids.ragged_shape())
+    same_layout(rec, &prefix(rec, data, ids.ragged_rank(), inner)?, ids.ragged_shape())
 }
 
 /// Grouping of the data by segment, with the shape of the result.
@@ -154,8 +150,8 @@ impl Segments {
         let rec = Recorder::new(backend, op);
         let width = data.inner()[ids.inner().len().min(data.inner().len())..].iter().product();
         let num = number_of_keys(rec, num_segments as u64, width)?;
-        let mut asserts = same_prefix(op, data, ids)?;
-        let id = id_of(op, ids)?;
+        let mut asserts = same_prefix(rec, data, ids)?;
+        let id = id_of(rec, ids)?;
         let inside = in_range(&id, num.expr(), num.capacity());
         let (ok, what) = if data.ragged_rank() > ids.ragged_rank() {
             (inside.clone(), "segment ids must be at least 0 and below num_segments")
@@ -206,9 +202,8 @@ impl Segments {
 }
 
 /// The id at `Index`.
-#[track_caller]
-fn id_of(op: &'static str, ids: &Tensor) -> Result<Expr> {
-    Ok(Expr::load(&ids.index_node(op, "segment ids")?, Expr::index()))
+fn id_of(rec: Recorder<'_>, ids: &Tensor) -> Result<Expr> {
+    Ok(Expr::load(&rec.index_node(ids, "segment ids")?, Expr::index()))
 }
 
 fn is_negative(id: &Expr) -> Expr {
@@ -217,8 +212,8 @@ fn is_negative(id: &Expr) -> Expr {
 
 impl Tensor {
     #[track_caller]
-    fn unsorted_segments(&self, op: &'static str, ids: &Self, num_segments: i64, what: Aggregate) -> Result<Self> {
-        Segments::new(op, self, ids, num_segments)?.aggregate(op, self, what)
+    fn unsorted_segments(&self, rec: Recorder<'_>, ids: &Self, num_segments: i64, what: Aggregate) -> Result<Self> {
+        Segments::new(rec.op, self, ids, num_segments)?.aggregate(rec.op, self, what)
     }
 
     /// Aggregates dense data by ascending ids. Without `num_segments`, the last id is that of the last segment.
@@ -239,8 +234,8 @@ impl Tensor {
         if self.ragged_rank() > 0 {
             return Err(rec.argument("data must be dense; unsorted_segment_* take ragged data"));
         }
-        let mut asserts = same_prefix(op, self, ids)?;
-        let id = id_of(op, ids)?;
+        let mut asserts = same_prefix(rec, self, ids)?;
+        let id = id_of(rec, ids)?;
         let first = Expr::index().eq(Expr::u32(0));
         let before = id.at(&Expr::index().sub(Expr::u32(1)));
         // Ascending ids are negative only if the first one is.

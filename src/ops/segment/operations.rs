@@ -3,6 +3,7 @@
 use super::Aggregate;
 use crate::element::Number;
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::ops::reduce::Averaged;
@@ -62,7 +63,7 @@ macro_rules! unsorted {
             #[track_caller]
             fn $name(x: &Tensor, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer) -> Result<Tensor> {
                 let num_segments = num_segments.saturating_i64();
-                x.unsorted_segments(stringify!($name), segment_ids.as_ref(), num_segments, Aggregate::$what)
+                x.unsorted_segments(Recorder::new(x.backend(), stringify!($name)), segment_ids.as_ref(), num_segments, Aggregate::$what)
             }
         )*
     };

@@ -37,7 +37,7 @@ impl<'a> OrderKeys<'a> {
             return Ok([a.clone(), b.clone()]);
         }
         let vector = |x: &Tensor| rec.tensor(Vec::new(), Some(rec.count(x)?), [], x.values_ref().clone());
-        let all = rec.at(Tensor::concatenated(rec.op, &[&vector(a)?, &vector(b)?], 0))?;
+        let all = Tensor::concatenated(rec, &[&vector(a)?, &vector(b)?], 0)?;
         let all = OrderKeys::new(rec, &all)?;
         let keys = rec.numbers(&all.keys)?;
         let part = |x: &Tensor, start: Expr| {

@@ -189,9 +189,9 @@ impl Tensor {
             return Err(rec.argument("a scalar has no rows"));
         }
         // Before the operands change places.
-        rec.at(check_alike(rec.op, &[self, other]))?;
+        check_alike(rec, &[self, other])?;
         let both = if set_op == SetOp::Union { [self, other] } else { [other, self] };
-        let both = rec.at(Self::concatenated(rec.op, &both, -1))?;
+        let both = Self::concatenated(rec, &both, -1)?;
         let keys = OrderKeys::new(rec, &both)?;
         let both = keys.tensor();
         let (along, others) = (AxisRows::innermost(rec, both)?, AxisRows::innermost(rec, other)?);

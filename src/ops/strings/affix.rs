@@ -80,12 +80,14 @@ fn strip_suffix<'a>(x: &Tensor, suffix: impl IntoOperand<'a>) -> Result<Tensor> 
 impl Operand<'_> {
     #[track_caller]
     pub(crate) fn strip_prefix(&self, prefix: Operand<'_>) -> Result<Tensor> {
-        without("strip_prefix", [self.clone(), prefix], End::Front)
+        let rec = Operand::recorder("strip_prefix", [self, &prefix])?;
+        without(rec, [self.clone(), prefix], End::Front)
     }
 
     #[track_caller]
     pub(crate) fn strip_suffix(&self, suffix: Operand<'_>) -> Result<Tensor> {
-        without("strip_suffix", [self.clone(), suffix], End::Back)
+        let rec = Operand::recorder("strip_suffix", [self, &suffix])?;
+        without(rec, [self.clone(), suffix], End::Back)
     }
 }
 
@@ -105,13 +107,11 @@ enum End {
 }
 
 /// The strings of the first operand without those of the second at this end.
-#[track_caller]
-fn without(op: &'static str, operands: [Operand<'_>; 2], end: End) -> Result<Tensor> {
-    let together = Together::new(op, &operands)?;
-    let (x, affix) = (Side::new(op, &operands[0], &together, 0)?, Side::new(op, &operands[1], &together, 1)?);
-    let ((strings, bytes), (affixes, affix_bytes)) = (x.parts(op)?, affix.parts(op)?);
-    let (backend, count, at) = (together.backend, &together.count, Expr::index());
-    let rec = Recorder::new(backend, op);
+fn without(rec: Recorder<'_>, operands: [Operand<'_>; 2], end: End) -> Result<Tensor> {
+    let together = Together::new(rec, &operands)?;
+    let (x, affix) = (Side::new(&operands[0], &together, 0)?, Side::new(&operands[1], &together, 1)?);
+    let ((strings, bytes), (affixes, affix_bytes)) = (x.parts(rec)?, affix.parts(rec)?);
+    let (count, at) = (&together.count, Expr::index());
     let most = match x.place {
         Place::Same => strings.nvals_extent().size().clone(),
         _ => unbounded(),

@@ -85,8 +85,7 @@ fn as_string(x: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn as_string_with(x: &Tensor, format: &NumberFormat) -> Result<Tensor> {
-    const OP: &str = "as_string";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "as_string");
     match x.dtype() {
         DType::Str => Ok(x.clone()),
         DType::Bool => {
@@ -97,8 +96,8 @@ fn as_string_with(x: &Tensor, format: &NumberFormat) -> Result<Tensor> {
             let bound = BytesBound::AtMost(count.size().mul(5));
             x.holding(rec.rearranged(&count, &pick, bound, &[])?)
         }
-        dtype if dtype.is_integer() => x.decimal(OP, format),
-        _ => host_numbers(OP, x, format, |memory, numbers| {
+        dtype if dtype.is_integer() => x.decimal(rec, format),
+        _ => host_numbers(rec, x, format, |memory, numbers| {
             let wide: Box<dyn Fn(usize) -> f64 + Sync> = match numbers {
                 HostValues::F16(v) => Box::new(|i| v[i].to_f64()),
                 HostValues::BF16(v) => Box::new(|i| v[i].to_f64()),
@@ -113,10 +112,8 @@ fn as_string_with(x: &Tensor, format: &NumberFormat) -> Result<Tensor> {
 
 impl Tensor {
     /// Integers in decimal.
-    #[track_caller]
-    fn decimal(&self, op: &'static str, format: &NumberFormat) -> Result<Self> {
-        let (backend, count, dtype) = (self.backend(), self.count()?, self.dtype());
-        let rec = Recorder::new(backend, op);
+    fn decimal(&self, rec: Recorder<'_>, format: &NumberFormat) -> Result<Self> {
+        let (count, dtype) = (rec.at(self.count())?, self.dtype());
         let (at, one, zero) = (Expr::index(), Expr::u32(1), Expr::u32(0));
         let value = Expr::load(rec.numbers(self)?, at.clone());
         // The magnitude, in an unsigned type; that of the least integer wraps to itself.
@@ -177,6 +174,6 @@ impl Tensor {
         let digit = digit.cast(DType::U32).add(Expr::u32('0' as u32)).cast(DType::U8);
         let byte = inside.select(digit, other);
         let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
-        self.holding(Values::Strings { strings, bytes })
+        rec.at(self.holding(Values::Strings { strings, bytes }))
     }
 }

@@ -109,22 +109,26 @@ operations! {
 
 #[track_caller]
 fn string_upper(x: &Tensor) -> Result<Tensor> {
-    x.flipped("string_upper", b'a'..=b'z')
+    let rec = Recorder::new(x.backend(), "string_upper");
+    x.flipped(rec, b'a'..=b'z')
 }
 
 #[track_caller]
 fn string_lower(x: &Tensor) -> Result<Tensor> {
-    x.flipped("string_lower", b'A'..=b'Z')
+    let rec = Recorder::new(x.backend(), "string_lower");
+    x.flipped(rec, b'A'..=b'Z')
 }
 
 #[track_caller]
 fn string_upper_utf8(x: &Tensor) -> Result<Tensor> {
-    x.recased("string_upper_utf8", str::to_uppercase)
+    let rec = Recorder::new(x.backend(), "string_upper_utf8");
+    x.recased(rec, str::to_uppercase)
 }
 
 #[track_caller]
 fn string_lower_utf8(x: &Tensor) -> Result<Tensor> {
-    x.recased("string_lower_utf8", str::to_lowercase)
+    let rec = Recorder::new(x.backend(), "string_lower_utf8");
+    x.recased(rec, str::to_lowercase)
 }
 
 /// The bit that tells ASCII lower case from upper case.
@@ -135,9 +139,7 @@ const LONG: usize = 64 << 10;
 
 impl Tensor {
     /// Flips the case of the bytes in `letters`.
-    #[track_caller]
-    fn flipped(&self, op: &'static str, letters: std::ops::RangeInclusive<u8>) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
+    fn flipped(&self, rec: Recorder<'_>, letters: std::ops::RangeInclusive<u8>) -> Result<Self> {
         let (strings, bytes) = rec.strings(self)?;
         let byte = Expr::load(bytes, Expr::index());
         let [low, high] = [letters.start(), letters.end()].map(|&b| Expr::scalar(b));
@@ -145,12 +147,11 @@ impl Tensor {
         let flip = is_letter.select(Expr::scalar(CASE_BIT), Expr::scalar(0u8));
         let byte = byte.binary(crate::graph::opcode::BinaryOp::Xor, flip);
         let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
-        self.holding(Values::Strings { strings: strings.clone(), bytes })
+        rec.at(self.holding(Values::Strings { strings: strings.clone(), bytes }))
     }
 
-    #[track_caller]
-    fn recased(&self, op: &'static str, convert: fn(&str) -> String) -> Result<Self> {
-        host_strings(op, self, &(), |memory, strings| {
+    fn recased(&self, rec: Recorder<'_>, convert: fn(&str) -> String) -> Result<Self> {
+        host_strings(rec, self, &(), |memory, strings| {
             memory.map(strings, |s, out| {
                 // Replaced invalid bytes take three bytes each, and so does the converted text at most.
                 let _scratch = if s.len() > LONG { Some(out.scratch(6 * s.len() as u64)?) } else { None };

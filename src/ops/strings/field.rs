@@ -4,7 +4,7 @@ use super::separators::{Edges, Occurrences, limit_of};
 use super::slices::slices;
 use crate::dtype::DType;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
@@ -79,11 +79,12 @@ operations! {
 #[track_caller]
 fn nth_field(x: &Tensor, separator: impl Into<Separator>, index: impl Integer) -> Result<Tensor> {
     const OP: &str = "nth_field";
+    let rec = Recorder::new(x.backend(), OP);
     let index = index.saturating_i64();
     let field = Field::new(OP, x, &separator.into(), index)?;
     let check = Check::of_index(OP, format!("a string has no field {index}"));
     let asserts = [Node::assert(x.backend(), x.count()?, field.present.clone(), check)];
-    x.holding(field.values(OP, x, &asserts)?)
+    x.holding(field.values(rec, x, &asserts)?)
 }
 
 #[track_caller]
@@ -94,11 +95,12 @@ fn nth_field_or<'a>(
     default: impl IntoOperand<'a>,
 ) -> Result<Tensor> {
     const OP: &str = "nth_field_or";
+    let rec = Recorder::new(x.backend(), OP);
     let Operand::Value(default) = default.into().of_dtype(OP, DType::Str)? else {
-        return Err(Error::argument(OP, "the default must be a string, not a tensor"));
+        return Err(rec.argument("the default must be a string, not a tensor"));
     };
     let field = Field::new(OP, x, &separator.into(), index.saturating_i64())?;
-    let values = field.values(OP, x, &[])?;
+    let values = field.values(rec, x, &[])?;
     let width = if let Fill::String(s) = &default { s.len() as u64 } else { 0 };
     if width == 0 {
         return x.holding(values);
@@ -172,11 +174,9 @@ impl Field {
     }
 
     /// The pieces; an empty string where one is absent.
-    #[track_caller]
-    fn values(&self, op: &'static str, x: &Tensor, asserts: &[Node]) -> Result<Values> {
-        let (_, bytes) = x.strings(op)?;
-        let (backend, count) = (x.backend(), x.count()?);
-        let rec = Recorder::new(backend, op);
+    fn values(&self, rec: Recorder<'_>, x: &Tensor, asserts: &[Node]) -> Result<Values> {
+        let (_, bytes) = rec.strings(x)?;
+        let count = rec.at(x.count())?;
         let or_zero = |e: &Expr| self.present.clone().select(e.clone(), Expr::u32(0));
         let stored = |e: Expr| Expr::load(&rec.map(count.clone(), e, asserts), Expr::index());
         let first = stored(or_zero(&self.first));

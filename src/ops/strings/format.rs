@@ -4,7 +4,8 @@ use super::number_format::NumberFormat;
 use crate::backend::host_memory::GrowingBytes;
 use crate::element::Element;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::host_step::host_string;
 use crate::tensor::{HostTensor, HostValues, Tensor};
@@ -46,11 +47,11 @@ operations! {
 
 #[track_caller]
 fn string_format(x: &Tensor, template: &str) -> Result<Tensor> {
-    const OP: &str = "string_format";
+    let rec = Recorder::new(x.backend(), "string_format");
     let Some((before, after)) = template.split_once("{}").filter(|(_, after)| !after.contains("{}")) else {
-        return Err(Error::argument(OP, format!("the template {template:?} must contain {{}} once")));
+        return Err(rec.argument(format!("the template {template:?} must contain {{}} once")));
     };
-    host_string(OP, x, &template, |host, out| {
+    host_string(rec, x, &template, |host, out| {
         out.push(before.as_bytes())?;
         element(out, host, 0, 0)?;
         out.push(after.as_bytes())

@@ -56,29 +56,28 @@ fn string_join(tensors: &[impl AsRef<Tensor>], separator: &str) -> Result<Tensor
     let Some((first, rest)) = tensors.split_first() else {
         return Err(Error::argument(OP, "there must be at least one tensor"));
     };
-    first.strings(OP)?;
+    let rec = Recorder::new(first.backend(), OP);
+    rec.strings(first)?;
     match rest {
         [] => Ok((*first).clone()),
-        [other] => first.joined(OP, other, separator.as_bytes()),
-        _ => Tensor::joined_all(OP, tensors, separator.as_bytes()),
+        [other] => first.joined(rec, other, separator.as_bytes()),
+        _ => Tensor::joined_all(rec, tensors, separator.as_bytes()),
     }
 }
 
 impl Tensor {
     /// The strings of all tensors, with the separator between those of the same position: the strings of one tensor after
     /// another are appended, and joined as rows.
-    #[track_caller]
-    fn joined_all(op: &'static str, all: &[&Self], separator: &[u8]) -> Result<Self> {
+    fn joined_all(rec: Recorder<'_>, all: &[&Self], separator: &[u8]) -> Result<Self> {
         let layout = all.iter().find(|x| x.rank() > 0).unwrap_or(&all[0]);
-        let (backend, count) = (layout.backend(), layout.count()?);
-        let rec = Recorder::new(backend, op);
+        let (backend, count) = (layout.backend(), rec.at(layout.count())?);
         let mut asserts = Vec::new();
         let mut alike: Vec<Cow<'_, Self>> = Vec::with_capacity(all.len());
         for x in all {
-            crate::device::Device::check_same(op, backend, x.backend())?;
-            x.strings(op)?;
+            rec.at(crate::device::Device::check_same(rec.op, backend, x.backend()))?;
+            rec.strings(x)?;
             if x.rank() == 0 && layout.rank() > 0 {
-                alike.push(Cow::Owned(x.like_rows_of(op, layout)?));
+                alike.push(Cow::Owned(x.like_rows_of(rec, layout)?));
                 continue;
             }
             asserts.extend(same_layout(rec, layout.ragged_shape(), x.ragged_shape())?);
@@ -90,7 +89,7 @@ impl Tensor {
         };
         let n = number_of_operands(all.len());
         let (row, operand) = (Expr::index().div(Expr::size(&n)), Expr::index().rem(Expr::size(&n)));
-        let nplaces = count.times_size(op, &n)?;
+        let nplaces = rec.times_size(&count, &n)?;
         let rows = StringRows {
             rows: &Rows::Uniform(n),
             nrows: &count,
@@ -99,30 +98,27 @@ impl Tensor {
             skips_leading_empty: false,
             asserts: &asserts,
         };
-        layout.holding(rows.joined(rec, (&strings, &bytes), separator)?)
+        rec.at(layout.holding(rows.joined(rec, (&strings, &bytes), separator)?))
     }
 
     /// The strings of both tensors, concatenated with the separator in between.
-    #[track_caller]
-    fn joined(&self, op: &'static str, other: &Self, separator: &[u8]) -> Result<Self> {
-        crate::device::Device::check_same(op, self.backend(), other.backend())?;
-        let ((a, a_bytes), (b, b_bytes)) = (self.strings(op)?, other.strings(op)?);
+    fn joined(&self, rec: Recorder<'_>, other: &Self, separator: &[u8]) -> Result<Self> {
+        rec.at(crate::device::Device::check_same(rec.op, self.backend(), other.backend()))?;
+        let ((a, a_bytes), (b, b_bytes)) = (rec.strings(self)?, rec.strings(other)?);
         if self.rank() == 0 && other.rank() != 0 {
-            return self.like_rows_of(op, other)?.joined(op, other, separator);
+            return self.like_rows_of(rec, other)?.joined(rec, other, separator);
         }
         if other.rank() == 0 && self.rank() != 0 {
-            return self.joined(op, &other.like_rows_of(op, self)?, separator);
+            return self.joined(rec, &other.like_rows_of(rec, self)?, separator);
         }
-        let backend = self.backend();
-        let rec = Recorder::new(backend, op);
         let asserts = same_layout(rec, self.ragged_shape(), other.ragged_shape())?;
-        let extent = self.count()?;
+        let extent = rec.at(self.count())?;
         let (between, byte) = separator_bytes(rec, separator)?;
         let at = Expr::index();
         let [first_len, second_len] = [a, b].map(|strings| strings.length_of_existing(at.clone()));
         let length = first_len.add(Expr::size(&between)).add(second_len);
         let length = Expr::load(&rec.map(extent.clone(), length, &asserts), at.clone());
-        let bytes = rec.plus(&rec.plus(&a.nvals_extent(), b.nvals_extent())?, &rec.times_size(&extent, &between)?)?;
+        let bytes = rec.plus(&rec.plus(a.nvals_extent(), b.nvals_extent())?, &rec.times_size(&extent, &between)?)?;
         let mut strings = rec.rows_of_lengths(&extent, length, bytes.size())?;
         // Otherwise the prefix sum of the result gives the total, and the totals of the operands need not be computed.
         if bytes.as_known().is_some() {
@@ -138,18 +134,16 @@ impl Tensor {
         let byte = offset.clone().lt(first_len).select(from_a, offset.lt(second_at).select(middle, from_b));
         let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
         let values = Values::Strings { strings, bytes };
-        self.holding(values)
+        rec.at(self.holding(values))
     }
 
     /// Broadcasts this scalar to the shape of `layout`.
-    #[track_caller]
-    fn like_rows_of(&self, op: &'static str, layout: &Self) -> Result<Self> {
-        let rec = Recorder::new(self.backend(), op);
+    fn like_rows_of(&self, rec: Recorder<'_>, layout: &Self) -> Result<Self> {
         let pick = Pick::From(self.values_ref(), Expr::u32(0));
-        let count = layout.count()?;
+        let count = rec.at(layout.count())?;
         let bytes = self.values_ref().bytes_capacity() * u64::from(count.capacity());
         let values = rec.rearranged(&count, &pick, BytesBound::at_most(bytes), &[])?;
-        layout.holding(values)
+        rec.at(layout.holding(values))
     }
 }
 

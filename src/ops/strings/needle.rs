@@ -114,8 +114,7 @@ impl<'t> Candidates<'t> {
 
     /// Keeps the candidates at which `keep` holds. No two of these are less than `gap` apart.
     pub(super) fn narrow(&mut self, keep: Expr, gap: u32) {
-        let (backend, op, count) = (self.rec.backend, self.rec.op, self.count().clone());
-        let rec = Recorder::new(backend, op);
+        let (rec, count) = (self.rec, self.count().clone());
         let keep = match self.levels.is_empty() {
             true => keep,
             // Read again at the end.
@@ -131,14 +130,13 @@ impl<'t> Candidates<'t> {
     }
 
     /// Whether bytes `side` of the pattern equal those of the candidates, as an expression in the candidate.
-    #[track_caller]
     fn all_equal(&self, bytes: &Node, pattern: &Node, side: &Range<usize>) -> Result<Expr> {
         let width = side.len() as u32;
         let candidate = Expr::index().div(Expr::u32(width));
         let place = Expr::index().rem(Expr::u32(width)).add(Expr::u32(side.start as u32));
         let byte = Expr::load(bytes, self.position().at(&candidate).add(place.clone()));
         let equal = byte.eq(Expr::load(pattern, place)).cast(DType::U32);
-        let rec = Recorder::new(self.rec.backend, self.rec.op);
+        let rec = self.rec;
         let nrows = self.count().clone();
         let nvals = rec.times(&nrows, width)?;
         let rows = RowDomain { rows: Rows::Uniform(width.into()), nrows, nvals, inner: 1 };

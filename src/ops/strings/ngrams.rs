@@ -55,7 +55,7 @@ fn string_ngrams(x: &Tensor, widths: impl Into<Ngrams>, separator: &str) -> Resu
     let windows = Windows::new(OP, &ngrams)?;
     let backend = x.backend();
     let rec = Recorder::new(backend, OP);
-    let rows = x.innermost_rows(OP)?;
+    let rows = x.innermost_rows(rec)?;
     let grams = match rows.rows() {
         Rows::Uniform(len) => RowPartition::uniform(windows.count_of(len), rows.nrows_extent().clone())?,
         Rows::Splits(_) => {
@@ -88,11 +88,10 @@ const MOST: u32 = 1 << 16;
 impl Tensor {
     /// The rows of the innermost dimension; one row of a tensor of rank 1.
     #[track_caller]
-    fn innermost_rows(&self, op: &'static str) -> Result<RowPartition> {
-        let rec = Recorder::new(self.backend(), op);
+    fn innermost_rows(&self, rec: Recorder<'_>) -> Result<RowPartition> {
         let deep = self.inner_to_partitions(self.inner().len());
         let Some(outer) = self.outer() else {
-            return Err(Error::argument(op, "a scalar has no rows; give it a dimension first (expand_dims)"));
+            return Err(rec.argument("a scalar has no rows; give it a dimension first (expand_dims)"));
         };
         if let Some(last) = deep?.partitions().last() {
             return Ok(last.clone());
@@ -211,7 +210,6 @@ impl Windows {
     }
 
     /// The n-grams.
-    #[track_caller]
     fn joined(
         &self,
         rec: Recorder<'_>,
@@ -262,7 +260,6 @@ impl Windows {
 }
 
 /// `count` strings, each followed by the separator.
-#[track_caller]
 fn ended(
     rec: Recorder<'_>,
     (strings, bytes): (&RowPartition, &Node),
@@ -274,7 +271,7 @@ fn ended(
     }
     let at = Expr::index();
     let width = Expr::u32(separator.len() as u32);
-    let total = rec.plus(&strings.nvals_extent(), &count.times(rec.op, separator.len() as u64)?)?;
+    let total = rec.plus(strings.nvals_extent(), &rec.at(count.times(rec.op, separator.len() as u64))?)?;
     let start = strings.start(at.clone()).add(at.clone().mul(width));
     let ended = rec.rows_of_starts(count, &start, total.size(), &[])?.with_nvals(total);
     let (string, offset) = (ended.row_of(at.clone()), ended.offset_of(at));

@@ -4,6 +4,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::element::Str;
 use crate::error::{Error, Result, here};
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::host_step::{HostFlat, host_strings};
 use crate::tensor::{HostValues, Tensor};
@@ -108,21 +109,24 @@ operations! {
 #[track_caller]
 fn regex_full_match(x: &Tensor, pattern: &str) -> Result<Tensor> {
     const OP: &str = "regex_full_match";
+    let rec = Recorder::new(x.backend(), OP);
     compiled(OP, pattern, pattern)?;
     let whole = compiled(OP, pattern, &format!(r"\A(?:{pattern})\z"))?;
-    host_strings(OP, x, &pattern, |memory, strings| {
+    host_strings(rec, x, &pattern, |memory, strings| {
         Ok(HostFlat::Numbers(HostValues::Bool(memory.numbers(strings, |_, s| Ok(whole.is_match(s)))?)))
     })
 }
 
 #[track_caller]
 fn regex_replace(x: &Tensor, pattern: &str, rewrite: &str) -> Result<Tensor> {
-    x.matches_replaced("regex_replace", pattern, rewrite, usize::MAX)
+    let rec = Recorder::new(x.backend(), "regex_replace");
+    x.matches_replaced(rec, pattern, rewrite, usize::MAX)
 }
 
 #[track_caller]
 fn regex_replace_first(x: &Tensor, pattern: &str, rewrite: &str) -> Result<Tensor> {
-    x.matches_replaced("regex_replace_first", pattern, rewrite, 1)
+    let rec = Recorder::new(x.backend(), "regex_replace_first");
+    x.matches_replaced(rec, pattern, rewrite, 1)
 }
 
 /// Most bytes of a compiled expression.
@@ -147,7 +151,7 @@ enum Part {
 /// # Errors
 /// Another character after a backslash; a group that the pattern does not have.
 #[track_caller]
-fn parts(op: &'static str, rewrite: &str, groups: usize) -> Result<Vec<Part>> {
+fn parts(rec: Recorder<'_>, rewrite: &str, groups: usize) -> Result<Vec<Part>> {
     let (mut out, mut text) = (Vec::new(), Vec::new());
     let mut bytes = rewrite.bytes();
     while let Some(b) = bytes.next() {
@@ -157,7 +161,7 @@ fn parts(op: &'static str, rewrite: &str, groups: usize) -> Result<Vec<Part>> {
                 if group >= groups {
                     let what =
                         format!("the replacement {rewrite:?} names group {group}, but the pattern has {}", groups - 1);
-                    return Err(Error::argument(op, what));
+                    return Err(rec.argument(what));
                 }
                 out.push(Part::Text(std::mem::take(&mut text)));
                 out.push(Part::Group(group));
@@ -169,7 +173,7 @@ fn parts(op: &'static str, rewrite: &str, groups: usize) -> Result<Vec<Part>> {
             }
             (b'\\', _) => {
                 let what = format!("a backslash of the replacement {rewrite:?} needs a digit or a backslash after it");
-                return Err(Error::argument(op, what));
+                return Err(rec.argument(what));
             }
             _ => text.push(b),
         }
@@ -181,10 +185,10 @@ fn parts(op: &'static str, rewrite: &str, groups: usize) -> Result<Vec<Part>> {
 
 impl Tensor {
     #[track_caller]
-    fn matches_replaced(&self, op: &'static str, pattern: &str, rewrite: &str, most: usize) -> Result<Self> {
-        let regex = compiled(op, pattern, pattern)?;
-        let parts = parts(op, rewrite, regex.captures_len())?;
-        host_strings(op, self, &(pattern, rewrite), |memory, strings| {
+    fn matches_replaced(&self, rec: Recorder<'_>, pattern: &str, rewrite: &str, most: usize) -> Result<Self> {
+        let regex = compiled(rec.op, pattern, pattern)?;
+        let parts = parts(rec, rewrite, regex.captures_len())?;
+        host_strings(rec, self, &(pattern, rewrite), |memory, strings| {
             memory.map(strings, |s, out| {
                 let mut end = 0;
                 for found in regex.captures_iter(s).take(most) {

@@ -64,6 +64,7 @@ operations! {
 #[track_caller]
 fn regex_split(x: &Tensor, pattern: impl Into<Separator>) -> Result<Tensor> {
     const OP: &str = "regex_split";
+    let rec = Recorder::new(x.backend(), OP);
     let pattern = pattern.into();
     let (strings, bytes) = x.strings(OP)?;
     let limit = limit_of(OP, &pattern)?.map_or(usize::MAX, |n| n as usize);
@@ -75,7 +76,7 @@ fn regex_split(x: &Tensor, pattern: impl Into<Separator>) -> Result<Tensor> {
     };
     let regex = compiled(OP, text, text)?;
     // Of each string: the positions of the first byte of each piece and of the byte after the last one.
-    let found = host_strings(OP, x, &pattern, |memory, strings| {
+    let found = host_strings(rec, x, &pattern, |memory, strings| {
         memory.map(strings, |s, out| {
             pieces(&regex, s, pattern.nonempty, limit, |piece| {
                 let [start, end] = [piece.start, piece.end].map(|at| (at as u32).to_le_bytes());

@@ -28,7 +28,6 @@ pub(super) struct StringRows<'a> {
 
 /// The length of a separator and its bytes, an expression in the offset. Several bytes are an input of the program, and
 /// so is their number.
-#[track_caller]
 pub(super) fn separator_bytes(rec: Recorder<'_>, separator: &[u8]) -> Result<(Size, Expr)> {
     Ok(match separator {
         [] => (Size::Const(0), Expr::number(0u8)),
@@ -45,7 +44,6 @@ impl StringRows<'_> {
     ///
     /// A prefix sum over the strings, and one map over the bytes of the result. Where every place is its own string and
     /// the separator is empty, the bytes are shared instead.
-    #[track_caller]
     pub(super) fn joined(
         &self,
         rec: Recorder<'_>,

@@ -54,7 +54,6 @@ fn unsorted_segment_join(
     let segments = Segments::new(OP, x, segment_ids.as_ref(), num_segments.saturating_i64())?;
     let backend = x.backend();
     let rec = Recorder::new(backend, OP);
-    let rec = rec;
     let lines = Lines::of_keys(rec, &segments.keys, segments.inner.iter().product())?;
     let rows = StringRows {
         rows: lines.rows(),

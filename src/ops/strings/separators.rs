@@ -44,7 +44,6 @@ impl Occurrences {
     ///
     /// # Errors
     /// No separators; an empty separator, or one of 2^32 - 1 bytes or more.
-    #[track_caller]
     pub(super) fn new(rec: Recorder<'_>, (strings, bytes): (&RowPartition, &Node), by: &Separators) -> Result<Self> {
         let at = Expr::index();
         let count = strings.nvals_extent();
@@ -56,7 +55,7 @@ impl Occurrences {
                 Ok(Self { total: marks.total(), marks, chosen: None, width: 1 })
             }
             Separators::String(s) => {
-                let width = checked_width(rec.op, s)?;
+                let width = rec.at(checked_width(rec.op, s))?;
                 let mut found = Candidates::of(rec, (strings, bytes), s)?;
                 if let Some(overlap) = Overlap::of(s) {
                     found.narrow(is_disjoint(rec, &found, overlap), 1);

@@ -10,7 +10,6 @@ use crate::tensor::Values;
 
 /// `count` strings, of which string `Index` is `length` bytes of `bytes` from `first` on; at most `capacity` bytes in
 /// all. A map for each of both expressions, a prefix sum of the lengths, and a map over the bytes of the result.
-#[track_caller]
 pub(super) fn slices(
     rec: Recorder<'_>,
     count: &Extent,

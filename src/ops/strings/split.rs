@@ -75,7 +75,6 @@ fn string_split(x: &Tensor, separator: impl Into<Separator>) -> Result<Tensor> {
 }
 
 /// The pieces between separators, empty ones included: the partition of the strings into pieces, and the pieces.
-#[track_caller]
 fn all_pieces(
     rec: Recorder<'_>,
     (strings, bytes): (&RowPartition, &Node),
@@ -86,7 +85,7 @@ fn all_pieces(
     let (at, one) = (Expr::index(), Expr::u32(1));
     let (nbytes, nrows) = (strings.nvals_extent(), strings.nrows_extent());
     let before = |row: Expr| found.before(&strings.start(row));
-    let capacity = rec.plus(&nbytes, nrows)?.size().clone();
+    let capacity = rec.plus(nbytes, nrows)?.size().clone();
     let partition = match limit {
         // Before a row: the separators, and one piece per row.
         None => rec.rows_of_starts(nrows, &before(at.clone()).add(at.clone()), &capacity, &[])?,

@@ -43,10 +43,9 @@ operations! {
 
 #[track_caller]
 fn string_strip(x: &Tensor) -> Result<Tensor> {
-    const OP: &str = "string_strip";
-    let rec = Recorder::new(x.backend(), OP);
+    let rec = Recorder::new(x.backend(), "string_strip");
     let (_, bytes) = rec.strings(x)?;
-    let (first, end) = x.stripped(OP)?;
+    let (first, end) = x.stripped(rec)?;
     let length = end.sub(first.clone());
     let size = x.values_ref().bytes_size();
     let values = slices(rec, &x.count()?, bytes, (first, length), size)?;
@@ -56,11 +55,9 @@ fn string_strip(x: &Tensor) -> Result<Tensor> {
 impl Tensor {
     /// First position and end of each string without white space around it, as expressions in the string. They are
     /// equal for a string without other bytes.
-    #[track_caller]
-    pub(super) fn stripped(&self, op: &'static str) -> Result<(Expr, Expr)> {
-        let (strings, bytes) = self.strings(op)?;
-        let (backend, at, one) = (self.backend(), Expr::index(), Expr::u32(1));
-        let rec = Recorder::new(backend, op);
+    pub(super) fn stripped(&self, rec: Recorder<'_>) -> Result<(Expr, Expr)> {
+        let (strings, bytes) = rec.strings(self)?;
+        let (at, one) = (Expr::index(), Expr::u32(1));
         let is_space = |at: Expr| is_any_of(&Expr::load(bytes, at), &WHITE_SPACE);
         let stays = RankBitmap::new(rec, strings.nvals_extent(), is_space(at.clone()).not());
         let position = stays.select(rec);
@@ -72,7 +69,7 @@ impl Tensor {
             let found = before.clone().lt(until.clone()).select(found, end.clone());
             let is_space = start.clone().lt(end.clone()).select(is_space(byte), no_byte());
             let edge = is_space.select(found, otherwise);
-            Ok::<_, Error>(Expr::load(&rec.map(self.count()?, edge, &[]), at.clone()))
+            Ok::<_, Error>(Expr::load(&rec.map(rec.at(self.count())?, edge, &[]), at.clone()))
         };
         let last = until.clone().sub(one.clone());
         let first = edge(start.clone(), position(&before), start.clone())?;

@@ -5,14 +5,13 @@ use super::slices::slices;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::IntoOperand;
 use crate::ops::operations;
-use crate::record::elementwise::Site;
 use crate::record::operand::Operand;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast, same_layout};
 use crate::tensor::{Fill, Tensor};
@@ -91,25 +90,26 @@ operations! {
 
 #[track_caller]
 fn substr<'a>(x: &Tensor, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Tensor> {
-    x.substrings("substr", pos.into(), len.into(), false)
+    let rec = Recorder::new(x.backend(), "substr");
+    x.substrings(rec, pos.into(), len.into(), false)
 }
 
 #[track_caller]
 fn substr_chars<'a>(x: &Tensor, pos: impl IntoOperand<'a>, len: impl IntoOperand<'a>) -> Result<Tensor> {
-    x.substrings("substr_chars", pos.into(), len.into(), true)
+    let rec = Recorder::new(x.backend(), "substr_chars");
+    x.substrings(rec, pos.into(), len.into(), true)
 }
 
 impl Tensor {
     #[track_caller]
-    fn substrings(&self, op: &'static str, pos: Operand<'_>, len: Operand<'_>, by_char: bool) -> Result<Self> {
-        let (strings, bytes) = self.strings(op)?;
-        let (backend, site) = (self.backend(), Site::new(op));
-        let rec = Recorder::new(backend, op);
-        let layout = self.layout_beside(op, [&pos, &len])?;
+    fn substrings(&self, rec: Recorder<'_>, pos: Operand<'_>, len: Operand<'_>, by_char: bool) -> Result<Self> {
+        let (strings, bytes) = rec.strings(self)?;
+        let backend = self.backend();
+        let layout = self.layout_beside(rec, [&pos, &len])?;
         let (at, row, count) = (Expr::index(), layout.places[0].expr(), layout.count.clone());
         let asserts = &layout.asserts;
-        let pos = integer_per_string(op, "pos", pos, &layout.places[1])?;
-        let len = integer_per_string(op, "len", len, &layout.places[2])?;
+        let pos = integer_per_string(rec, "pos", pos, &layout.places[1])?;
+        let len = integer_per_string(rec, "len", len, &layout.places[2])?;
         let start = strings.start(row.clone());
         let size = strings.length(row.clone());
         let chars = by_char.then(|| Characters::new(rec, (strings, bytes)));
@@ -127,7 +127,7 @@ impl Tensor {
             // From the front, within the string. A wrapped sum is not within it.
             let from = pos.in_front(&total);
             let inside = pos.is_within(&total);
-            let from = site.checked("a position is outside of its string", inside, from);
+            let from = rec.checked("a position is outside of its string", inside, from);
             Expr::load(&rec.map(count.clone(), from, &[]), at.clone())
         };
         // A string has at most as many characters as bytes.
@@ -156,12 +156,11 @@ impl Tensor {
 
     /// The layout of the result beside these arguments.
     #[track_caller]
-    fn layout_beside(&self, op: &'static str, arguments: [&Operand<'_>; 2]) -> Result<Layout> {
+    fn layout_beside(&self, rec: Recorder<'_>, arguments: [&Operand<'_>; 2]) -> Result<Layout> {
         let backend = self.backend();
-        let rec = Recorder::new(backend, op);
         let tensors = || arguments.into_iter().filter_map(|argument| argument.tensor()).filter(|t| t.rank() > 0);
         for t in arguments.into_iter().filter_map(|argument| argument.tensor()) {
-            Device::check_same(op, backend, t.backend())?;
+            Device::check_same(rec.op, backend, t.backend())?;
         }
         let varies = |argument: &Operand<'_>| argument.tensor().is_some_and(|t| t.rank() > 0);
         if self.ragged_rank() > 0 || tensors().any(|t| t.ragged_rank() > 0) || tensors().next().is_none() {
@@ -175,7 +174,7 @@ impl Tensor {
         let layouts: Vec<&RaggedShape> = std::iter::once(self).chain(tensors()).map(Self::ragged_shape).collect();
         let shared = broadcast(rec, &layouts, UniformRows::Once)?;
         let width = shared.inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
-        let count = shared.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width))?;
+        let count = shared.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(rec.op, width))?;
         let mut places = shared.places.into_iter();
         let mut next = || places.next().unwrap_or(Place::First);
         let own = next();
@@ -202,18 +201,17 @@ struct Layout {
 }
 
 /// An integer argument for each result.
-#[track_caller]
-fn integer_per_string(op: &'static str, name: &str, argument: Operand<'_>, place: &Place) -> Result<PerString> {
+fn integer_per_string(rec: Recorder<'_>, name: &str, argument: Operand<'_>, place: &Place) -> Result<PerString> {
     let dtype = argument.dtype();
     if !dtype.is_integer() {
-        return Err(Error::unsupported(op, dtype, format!("{name} must be an integer")));
+        return Err(rec.unsupported(dtype, format!("{name} must be an integer")));
     }
     match argument {
-        Operand::Value(fill) => match fill.of_dtype(op, DType::I64)? {
+        Operand::Value(fill) => match rec.at(fill.of_dtype(rec.op, DType::I64))? {
             Fill::Number(crate::Scalar::I64(v)) => Ok(PerString::All(v)),
-            other => Err(Error::unsupported(op, other.dtype(), format!("{name} must be an integer"))),
+            other => Err(rec.unsupported(other.dtype(), format!("{name} must be an integer"))),
         },
-        Operand::Tensor(t) => Ok(PerString::Each(Expr::load(t.numbers(op)?, place.expr()).cast(DType::I64))),
+        Operand::Tensor(t) => Ok(PerString::Each(Expr::load(rec.numbers(t)?, place.expr()).cast(DType::I64))),
     }
 }
 

@@ -11,7 +11,6 @@ use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::by_key::reduce_rows;
-use crate::record::elementwise::Site;
 use crate::record::host_step::{HostFlat, host_strings};
 use crate::tensor::{HostValues, RaggedTensor, Tensor};
 
@@ -55,12 +54,13 @@ operations! {
 #[track_caller]
 fn string_to_number(x: &Tensor, dtype: DType) -> Result<Tensor> {
     const OP: &str = "string_to_number";
-    x.strings(OP)?;
+    let rec = Recorder::new(x.backend(), OP);
+    rec.strings(x)?;
     match dtype {
         DType::F32 => x.floats(OP, dtype, HostValues::F32),
         DType::F64 => x.floats(OP, dtype, HostValues::F64),
-        dtype if dtype.is_integer() => x.integers(OP, dtype),
-        other => Err(Error::unsupported(OP, other, "use f32 or an integer type, and cast the result")),
+        dtype if dtype.is_integer() => x.integers(rec, dtype),
+        other => Err(rec.unsupported(other, "use f32 or an integer type, and cast the result")),
     }
 }
 
@@ -98,6 +98,7 @@ impl Tensor {
         dtype: DType,
         wrap: fn(Vec<T>) -> HostValues,
     ) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), op);
         let location = caller();
         let parsed = |at: usize, s: &[u8]| {
             parse(s).ok_or_else(|| {
@@ -105,17 +106,14 @@ impl Tensor {
                 Error::Check { op, what, at: at as u64, location }
             })
         };
-        host_strings(op, self, &dtype, |memory, strings| Ok(HostFlat::Numbers(wrap(memory.numbers(strings, parsed)?))))
+        host_strings(rec, self, &dtype, |memory, strings| Ok(HostFlat::Numbers(wrap(memory.numbers(strings, parsed)?))))
     }
 
-    #[track_caller]
-    fn integers(&self, op: &'static str, dtype: DType) -> Result<Self> {
-        let site = Site::new(op);
-        let (strings, bytes) = self.strings(op)?;
-        let (backend, count) = (self.backend(), self.count()?);
-        let rec = Recorder::new(backend, op);
+    fn integers(&self, rec: Recorder<'_>, dtype: DType) -> Result<Self> {
+        let (strings, bytes) = rec.strings(self)?;
+        let count = rec.at(self.count())?;
         let (at, one) = (Expr::index(), Expr::u32(1));
-        let (first, end) = self.stripped(op)?;
+        let (first, end) = self.stripped(rec)?;
         let stored = |value: Expr| Expr::load(&rec.map(count.clone(), value, &[]), at.clone());
         let sign = Expr::load(bytes, first.clone());
         let is = |b: u8| sign.clone().eq(Expr::scalar(b));
@@ -140,12 +138,11 @@ impl Tensor {
             digit.clone().eq(zero).or(digit.clone().lt(Expr::u32(10)).and(power.clone().lt(Expr::u32(DIGITS - 1))));
         let large = power.eq(Expr::u32(DIGITS - 1)).and(digit.eq(one)).select(Expr::u32(LARGE), Expr::u32(MISFIT));
         let kind = inside.select(fits.select(Expr::u32(PLAIN), large), Expr::u32(PLAIN));
-        let rec = rec;
         let reduce = |by: ReduceOp, value: Expr| {
             let node = reduce_rows(rec, by, strings.domain(1), value)?;
             Ok::<_, Error>(Expr::load(&node, at.clone()))
         };
-        let (value, kind) = (reduce(ReduceOp::Sum, value)?, reduce(ReduceOp::Max, kind)?);
+        let (value, kind) = (rec.at(reduce(ReduceOp::Sum, value))?, rec.at(reduce(ReduceOp::Max, kind))?);
         let bits = 8 * dtype.size() as u32;
         let (lowest, highest) = if dtype.is_signed() {
             (1u64 << (bits - 1), (1u64 << (bits - 1)) - 1)
@@ -180,8 +177,8 @@ impl Tensor {
                 _ => is_number::<i64>,
             },
         };
-        let value = site.checked_strings(&no_number(dtype), ok, value, Some(shown));
-        self.with_value_node(rec.map(count, value, &[]))
+        let value = rec.checked_strings(&no_number(dtype), ok, value, Some(shown));
+        rec.at(self.with_value_node(rec.map(count, value, &[])))
     }
 }
 

@@ -74,15 +74,15 @@ operations! {
 
 #[track_caller]
 fn unicode_decode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
-    const OP: &str = "unicode_decode";
-    Characters::new(OP, x, encoding.into())?.code_points(OP, x)
+    let rec = Recorder::new(x.backend(), "unicode_decode");
+    Characters::new(rec, x, encoding.into())?.code_points(rec, x)
 }
 
 #[track_caller]
 fn unicode_decode_with_offsets(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<(Tensor, Tensor)> {
-    const OP: &str = "unicode_decode_with_offsets";
-    let characters = Characters::new(OP, x, encoding.into())?;
-    Ok((characters.code_points(OP, x)?, characters.offsets(OP, x)?))
+    let rec = Recorder::new(x.backend(), "unicode_decode_with_offsets");
+    let characters = Characters::new(rec, x, encoding.into())?;
+    Ok((characters.code_points(rec, x)?, characters.offsets(rec, x)?))
 }
 
 /// The characters of strings.
@@ -98,11 +98,9 @@ pub(super) struct Characters {
 impl Characters {
     /// # Errors
     /// The tensor holds numbers.
-    #[track_caller]
-    pub(super) fn new(op: &'static str, x: &Tensor, format: TextEncoding) -> Result<Self> {
-        let (strings, bytes) = x.strings(op)?;
-        let (backend, count) = (x.backend(), strings.nvals_extent());
-        let rec = Recorder::new(backend, op);
+    pub(super) fn new(rec: Recorder<'_>, x: &Tensor, format: TextEncoding) -> Result<Self> {
+        let (strings, bytes) = rec.strings(x)?;
+        let count = strings.nvals_extent();
         let Decoder { is_start, mut is_valid, code } = Decoder::new(format.encoding, strings, bytes);
         if format.replace_controls {
             is_valid = is_valid.and(Expr::u32(0x20).le(code.clone()));
@@ -129,32 +127,27 @@ impl Characters {
     }
 
     /// A value per character below the strings of `x`.
-    #[track_caller]
-    pub(super) fn tensor(&self, x: &Tensor, values: Values) -> Result<Tensor> {
+    pub(super) fn tensor(&self, rec: Recorder<'_>, x: &Tensor, values: Values) -> Result<Tensor> {
         let count = Some(self.count().clone());
         if x.rank() == 0 {
-            return Tensor::new(x.backend(), Vec::new(), count, [], values);
+            return rec.tensor(Vec::new(), count, [], values);
         }
-        let mut partitions = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
+        let mut partitions = rec.at(x.inner_to_partitions(x.inner().len()))?.partitions().to_vec();
         partitions.push(self.strings.clone());
-        Tensor::new(x.backend(), partitions, count, [], values)
+        rec.tensor(partitions, count, [], values)
     }
 
     /// The offset of each character in the bytes of its string; i64.
-    #[track_caller]
-    pub(super) fn offsets(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
-        let rec = Recorder::new(x.backend(), op);
+    pub(super) fn offsets(&self, rec: Recorder<'_>, x: &Tensor) -> Result<Tensor> {
         let (strings, _) = rec.strings(x)?;
         let offset = strings.offset_of(Expr::index()).cast(DType::I64);
         let offsets = rec.compact(&self.marks, (offset, 1), self.count().clone());
-        self.tensor(x, Values::Numbers(offsets))
+        self.tensor(rec, x, Values::Numbers(offsets))
     }
 
     /// The code points; i32.
-    #[track_caller]
-    pub(super) fn code_points(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
-        let rec = Recorder::new(x.backend(), op);
+    pub(super) fn code_points(&self, rec: Recorder<'_>, x: &Tensor) -> Result<Tensor> {
         let code = Expr::load(&self.codes, Expr::index()).cast(DType::I32);
-        self.tensor(x, Values::Numbers(rec.map(self.count().clone(), code, &[])))
+        self.tensor(rec, x, Values::Numbers(rec.map(self.count().clone(), code, &[])))
     }
 }

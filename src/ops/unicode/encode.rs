@@ -49,10 +49,9 @@ operations! {
 
 #[track_caller]
 fn unicode_encode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
-    const OP: &str = "unicode_encode";
     let TextEncoding { encoding, invalid, .. } = encoding.into();
     let (backend, dtype, count) = (x.backend(), x.dtype(), x.count()?);
-    let rec = Recorder::new(backend, OP);
+    let rec = Recorder::new(backend, "unicode_encode");
     if !dtype.is_integer() {
         return Err(rec.unsupported(dtype, "code points are integers"));
     }

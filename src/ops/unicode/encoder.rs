@@ -23,7 +23,6 @@ pub(super) struct Encoded {
 
 impl Encoded {
     /// Encodes `count` code points, of which `codes` has the valid ones, or [`NOTHING`].
-    #[track_caller]
     pub(super) fn new(rec: Recorder<'_>, codes: &Node, count: &Extent, encoding: Encoding) -> Result<Self> {
         let code = Expr::load(codes, Expr::index());
         let length = code.clone().eq(Expr::u32(NOTHING)).select(Expr::u32(0), length(&code, encoding));
@@ -37,7 +36,6 @@ impl Encoded {
     }
 
     /// The partition of the bytes into strings, of which `strings` is the partition of the characters.
-    #[track_caller]
     pub(super) fn strings(&self, rec: Recorder<'_>, strings: &RowPartition) -> Result<RowPartition> {
         let start = self.characters.start(strings.start(Expr::index()));
         let bytes = self.characters.nvals_extent().clone();

@@ -38,9 +38,8 @@ operations! {
 
 #[track_caller]
 fn unicode_script(x: &Tensor) -> Result<Tensor> {
-    const OP: &str = "unicode_script";
     let (backend, dtype) = (x.backend(), x.dtype());
-    let rec = Recorder::new(backend, OP);
+    let rec = Recorder::new(backend, "unicode_script");
     if !dtype.is_integer() {
         return Err(rec.unsupported(dtype, "code points are integers"));
     }

@@ -68,25 +68,23 @@ operations! {
 
 #[track_caller]
 fn unicode_split(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tensor> {
-    const OP: &str = "unicode_split";
+    let rec = Recorder::new(x.backend(), "unicode_split");
     let format = encoding.into();
-    Characters::new(OP, x, format)?.texts(OP, x, format)
+    Characters::new(rec, x, format)?.texts(rec, x, format)
 }
 
 #[track_caller]
 fn unicode_split_with_offsets(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<(Tensor, Tensor)> {
-    const OP: &str = "unicode_split_with_offsets";
+    let rec = Recorder::new(x.backend(), "unicode_split_with_offsets");
     let format = encoding.into();
-    let characters = Characters::new(OP, x, format)?;
-    Ok((characters.texts(OP, x, format)?, characters.offsets(OP, x)?))
+    let characters = Characters::new(rec, x, format)?;
+    Ok((characters.texts(rec, x, format)?, characters.offsets(rec, x)?))
 }
 
 impl Characters {
     /// The characters as strings in the encoding of the text.
-    #[track_caller]
-    fn texts(&self, op: &'static str, x: &Tensor, format: TextEncoding) -> Result<Tensor> {
-        let rec = Recorder::new(x.backend(), op);
+    fn texts(&self, rec: Recorder<'_>, x: &Tensor, format: TextEncoding) -> Result<Tensor> {
         let Encoded { characters, bytes } = Encoded::new(rec, &self.codes, self.count(), format.encoding)?;
-        self.tensor(x, Values::Strings { strings: characters, bytes })
+        self.tensor(rec, x, Values::Strings { strings: characters, bytes })
     }
 }

@@ -41,9 +41,8 @@ operations! {
 
 #[track_caller]
 fn unicode_transcode(x: &Tensor, from: impl Into<TextEncoding>, to: Encoding) -> Result<Tensor> {
-    const OP: &str = "unicode_transcode";
-    let rec = Recorder::new(x.backend(), OP);
-    let characters = Characters::new(OP, x, from.into())?;
+    let rec = Recorder::new(x.backend(), "unicode_transcode");
+    let characters = Characters::new(rec, x, from.into())?;
     let encoded = Encoded::new(rec, &characters.codes, characters.count(), to)?;
     let strings = encoded.strings(rec, &characters.strings)?;
     x.holding(Values::Strings { strings, bytes: encoded.bytes })

@@ -22,7 +22,7 @@ impl RowPartition {
     #[track_caller]
     pub(crate) fn row_splits_on(&self, backend: &BackendRef) -> Result<Tensor> {
         let rec = Recorder::new(backend, "row_splits");
-        let count = rec.plus(&self.nrows_extent(), &Extent::known(1))?;
+        let count = rec.plus(self.nrows_extent(), &Extent::known(1))?;
         positions(rec, count, self.start(Expr::index()))
     }
     #[track_caller]

@@ -195,7 +195,7 @@ fn identity<S: 'static, F: 'static>(name: &str, wgsl: &str) -> Digest {
 /// Records the function of the operands, whose dtypes are those of its parameters.
 #[track_caller]
 fn record(op: &'static str, function: &Function, operands: &[Operand<'_>]) -> Result<Tensor> {
-    map_of_any_dtypes(op, operands, |numbers| Expr::call(function, numbers.into()))
+    map_of_any_dtypes(Operand::recorder(op, operands)?, operands, |numbers| Expr::call(function, numbers.into()))
 }
 
 /// The function of each element of a tensor.

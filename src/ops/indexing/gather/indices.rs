@@ -82,15 +82,14 @@ pub(super) struct Indices<'a> {
 impl<'a> Indices<'a> {
     /// # Errors
     /// Indices that are no integers, or on another device.
-    #[track_caller]
     pub(super) fn new(rec: Recorder<'a>, indices: &Tensor) -> Result<Self> {
-        Device::check_same(rec.op, rec.backend, indices.backend())?;
+        rec.at(Device::check_same(rec.op, rec.backend, indices.backend()))?;
         let node = rec.index_node(indices, "indices")?;
-        let deep = indices.inner_to_partitions(indices.inner().len())?;
+        let deep = rec.at(indices.inner_to_partitions(indices.inner().len()))?;
         Ok(Self {
             rec,
             node,
-            count: indices.count()?,
+            count: rec.at(indices.count())?,
             nrows: indices.nrows_extent(),
             dims: deep.partitions().iter().enumerate().map(|(d, p)| (p.clone(), d < indices.ragged_rank())).collect(),
             rank: indices.rank(),

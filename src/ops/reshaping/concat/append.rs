@@ -19,7 +19,6 @@ pub(crate) fn number_of_operands(n: usize) -> Size {
 }
 
 /// The values of all tensors, one after another: of each, its flat values and their number.
-#[track_caller]
 pub(crate) fn append_values(rec: Recorder<'_>, all: &[(&Values, Extent)], asserts: &[Node]) -> Result<Values> {
     let numbers = |node: &Node| Expr::load(node, Expr::index());
     let Some((Values::Strings { .. }, _)) = all.first() else {
@@ -27,7 +26,7 @@ pub(crate) fn append_values(rec: Recorder<'_>, all: &[(&Values, Extent)], assert
             Values::Numbers(node) => Some((numbers(node), count.clone())),
             Values::Strings { .. } => None,
         });
-        return Ok(Values::Numbers(Node::append(rec.backend, rec.op, parts.collect(), asserts)?));
+        return Ok(Values::Numbers(rec.at(Node::append(rec.backend, rec.op, parts.collect(), asserts))?));
     };
     let (mut lengths, mut bytes) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
     for (values, count) in all {
@@ -36,12 +35,12 @@ pub(crate) fn append_values(rec: Recorder<'_>, all: &[(&Values, Extent)], assert
             bytes.push((numbers(of), strings.nvals_extent().clone()));
         }
     }
-    let count = total(rec.op, all.iter().map(|(_, count)| count))?;
-    let nbytes = total(rec.op, bytes.iter().map(|(_, count)| count))?;
-    let lengths = Node::append(rec.backend, rec.op, lengths, asserts)?;
+    let count = rec.at(total(rec.op, all.iter().map(|(_, count)| count)))?;
+    let nbytes = rec.at(total(rec.op, bytes.iter().map(|(_, count)| count)))?;
+    let lengths = rec.at(Node::append(rec.backend, rec.op, lengths, asserts))?;
     let length = Expr::load(&lengths, Expr::index());
     let strings = rec.rows_of_lengths(&count, length, nbytes.size())?.with_nvals(nbytes);
-    Ok(Values::Strings { strings, bytes: Node::append(rec.backend, rec.op, bytes, &[])? })
+    Ok(Values::Strings { strings, bytes: rec.at(Node::append(rec.backend, rec.op, bytes, &[]))? })
 }
 
 impl<'a> Join<'a> {

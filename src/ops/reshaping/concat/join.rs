@@ -41,7 +41,6 @@ pub(super) struct Join<'a> {
 
 impl<'a> Join<'a> {
     /// `None` if the operands or the sources exceed the maximum, which two operands never do.
-    #[track_caller]
     pub(super) fn new(rec: Recorder<'a>, all: &'a [Tensor]) -> Result<Option<Self>> {
         if all.len() > MOST_OPERANDS {
             return Ok(None);
@@ -49,7 +48,7 @@ impl<'a> Join<'a> {
         let mut sources: Vec<Source<'a>> = Vec::new();
         let mut operands = Vec::with_capacity(all.len());
         for tensor in all {
-            let levels = tensor.inner_to_partitions(tensor.inner().len())?.partitions().to_vec();
+            let levels = rec.at(tensor.inner_to_partitions(tensor.inner().len()))?.partitions().to_vec();
             let source = Source { tensor, levels };
             let known = sources.iter().position(|s| s.is_same(&source)).unwrap_or(sources.len());
             operands.push(known);

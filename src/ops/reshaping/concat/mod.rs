@@ -13,7 +13,7 @@ use std::borrow::Borrow;
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result, caller, here, on_behalf};
+use crate::error::{Error, Result, on_behalf};
 use crate::ops::operations;
 use crate::tensor::{RaggedTensor, Tensor};
 pub(crate) use append::{append_values, number_of_operands};
@@ -89,18 +89,18 @@ operations! {
 #[track_caller]
 fn concat(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Tensor> {
     let all: &[&Tensor] = &all.iter().map(AsRef::as_ref).collect::<Vec<_>>();
-    Tensor::concatenated("concat", all, axis.saturating_i64())
+    Tensor::concatenated(recorder_of("concat", all)?, all, axis.saturating_i64())
 }
 
 #[track_caller]
 fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Tensor> {
-    const OP: &str = "stack";
     let all: &[&Tensor] = &all.iter().map(AsRef::as_ref).collect::<Vec<_>>();
-    let first = check_alike(OP, all)?;
+    let rec = recorder_of("stack", all)?;
+    let first = check_alike(rec, all)?;
     let axis = axis.saturating_i64();
     let rank = first.rank();
     if axis < -(rank as i64) - 1 || axis > rank as i64 {
-        return Err(Error::Axis { op: OP, axis, rank: rank + 1, location: caller() });
+        return Err(Error::Axis { op: rec.op, axis, rank: rank + 1, location: rec.location });
     }
     let axis = axis.rem_euclid(rank as i64 + 1) as usize;
     let ragged = match (most_ragged(all), rank) {
@@ -112,9 +112,9 @@ fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Tensor> {
     };
     let deep = all.iter().map(|t| {
         let t = if rank == 0 { (*t).clone() } else { t.inner_to_partitions(ragged - t.ragged_rank())? };
-        t.with_new_axis(OP, axis)
+        t.with_new_axis(rec, axis)
     });
-    join_all(Recorder::new(first.backend(), OP), &on_behalf(|| deep.collect::<Result<Vec<_>>>())?, axis)
+    join_all(rec, &on_behalf(|| deep.collect::<Result<Vec<_>>>())?, axis)
 }
 
 /// Joins all tensors along `axis`. All must have that axis, one dtype and one number of row partitions.
@@ -128,21 +128,32 @@ fn join_all(rec: Recorder<'_>, all: &[Tensor], axis: usize) -> Result<Tensor> {
     Join::of_all(rec, all)?.along_appended(axis)
 }
 
-/// Fails unless the list has a tensor and all tensors have the rank, dtype and device of the first.
+/// The recorder of an operation of all tensors.
+///
+/// # Errors
+/// No tensors.
 #[track_caller]
-pub(crate) fn check_alike<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<&'a Tensor> {
+fn recorder_of<'a>(op: &'static str, all: &[&'a Tensor]) -> Result<Recorder<'a>> {
+    match all.first() {
+        Some(first) => Ok(Recorder::new(first.backend(), op)),
+        None => Err(Error::argument(op, "there must be at least one tensor")),
+    }
+}
+
+/// Fails unless the list has a tensor and all tensors have the rank, dtype and device of the first.
+pub(crate) fn check_alike<'a>(rec: Recorder<'_>, all: &[&'a Tensor]) -> Result<&'a Tensor> {
     let Some((first, others)) = all.split_first() else {
-        return Err(Error::argument(op, "there must be at least one tensor"));
+        return Err(rec.argument("there must be at least one tensor"));
     };
     for other in others {
-        Device::check_same(op, first.backend(), other.backend())?;
+        rec.at(Device::check_same(rec.op, first.backend(), other.backend()))?;
         if other.dtype() != first.dtype() {
-            return Err(Error::DTypes { op, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
+            return Err(Error::DTypes { op: rec.op, lhs: first.dtype(), rhs: other.dtype(), location: rec.location });
         }
         if other.rank() != first.rank() {
             let (lhs, rhs) = (first.shape_text(), other.shape_text());
             let what = format!("ranks {} and {} differ", first.rank(), other.rank());
-            return Err(Error::Shape { op, lhs, rhs, what, location: caller() });
+            return Err(Error::Shape { op: rec.op, lhs, rhs, what, location: rec.location });
         }
     }
     Ok(first)
@@ -162,7 +173,7 @@ fn most_ragged(all: &[&Tensor]) -> usize {
 /// Appends the rows of `y` to the rows of `x`.
 pub(crate) fn rows_of_both(rec: Recorder<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let all = [x, y];
-    rec.axis(rec.at(check_alike(rec.op, &all))?, 0)?;
+    rec.axis(check_alike(rec, &all)?, 0)?;
     let ragged = most_ragged(&all);
     let deep = |t: &Tensor| rec.at(t.inner_to_partitions(ragged - t.ragged_rank()));
     join_all(rec, &[deep(x)?, deep(y)?], 0)
@@ -170,17 +181,13 @@ pub(crate) fn rows_of_both(rec: Recorder<'_>, x: &Tensor, y: &Tensor) -> Result<
 
 impl Tensor {
     /// [`Tensor::concat`], as a part of another operation.
-    #[track_caller]
-    pub(crate) fn concatenated(op: &'static str, all: &[&Self], axis: i64) -> Result<Self> {
-        let first = check_alike(op, all)?;
-        let axis = first.axis(op, axis)?;
+    pub(crate) fn concatenated(rec: Recorder<'_>, all: &[&Self], axis: i64) -> Result<Self> {
+        let first = check_alike(rec, all)?;
+        let axis = rec.axis(first, axis)?;
         let ragged = common_ragged_rank(most_ragged(all), axis, first.rank() - 1);
-        let deep = all
-            .iter()
-            .map(|t| t.inner_to_partitions(ragged - t.ragged_rank()))
-            .collect::<Result<Vec<_>>>()
-            .map_err(here())?;
-        join_all(Recorder::new(first.backend(), op), &deep, axis)
+        let deep = all.iter().map(|t| t.inner_to_partitions(ragged - t.ragged_rank()));
+        let deep = rec.at(deep.collect::<Result<Vec<_>>>())?;
+        join_all(rec, &deep, axis)
     }
 }
 

@@ -54,9 +54,10 @@ impl Row {
     /// A tensor that is the same for all rows, as the tensor of all rows.
     #[track_caller]
     fn repeated(&self, op: &'static str, same: &Tensor) -> Result<Tensor> {
+        let rec = Recorder::new(same.backend(), op);
         Device::check_same(op, self.all.backend(), same.backend())?;
         let known = same.ragged_rank() == 0 && same.nrows_extent().as_known().is_some();
-        let one = if known && same.rank() > 0 { same.expand_dims(0)? } else { same.with_new_axis(op, 0)? };
+        let one = if known && same.rank() > 0 { same.expand_dims(0)? } else { same.with_new_axis(rec, 0)? };
         one.take_rows(Recorder::new(self.all.backend(), op), self.all.nrows_extent(), Expr::u32(0), Repeats::Maybe, &[])
     }
 

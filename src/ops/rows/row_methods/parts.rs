@@ -55,8 +55,9 @@ impl Row {
     #[track_caller]
     pub fn at(&self, index: impl Integer) -> Result<Self> {
         const OP: &str = "at";
+        let rec = Recorder::new(self.all().backend(), OP);
         self.axis(OP, 0)?;
-        self.with(self.all.nth_named(OP, index.saturating_i64())?)
+        self.with(self.all.nth_named(rec, index.saturating_i64())?)
     }
 
     /// Element `index` of each row of axis 1 of the row, counted from the end if negative. [`Row::at`] is that of axis 0.

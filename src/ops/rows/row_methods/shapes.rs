@@ -36,8 +36,9 @@ impl Row {
     #[track_caller]
     pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
         const OP: &str = "expand_dims";
+        let rec = Recorder::new(self.all().backend(), OP);
         let axis = self.new_axis(OP, axis.saturating_i64())?;
-        self.with(self.all.with_new_axis(OP, axis as usize)?)
+        self.with(self.all.with_new_axis(rec, axis as usize)?)
     }
 
     /// Removes dimensions of size 1 of the row; `..` stands for those whose size is 1 by type.
