@@ -2,6 +2,7 @@
 
 use super::{LodTensor, named};
 use crate::error::{Error, Result, here, on_behalf};
+use crate::graph::recorder::Recorder;
 use crate::ops::Index;
 use crate::record::tensor_list::counted_tensors;
 use crate::tensor::{HostTensor, Tensor};
@@ -65,8 +66,9 @@ impl LodTensor {
     #[track_caller]
     pub fn to_list(&self) -> Result<Vec<Tensor>> {
         const OP: &str = "to_list";
-        self.last_level(OP)?;
-        let count = self.tensor().nrows_extent().on_host(self.tensor().backend(), OP)?;
+        let rec = Recorder::new(self.tensor().backend(), OP);
+        self.last_level(rec)?;
+        let count = rec.on_host(&self.tensor().nrows_extent())?;
         let _counted = counted_tensors(OP, self.tensor(), count.into(), 0)?;
         on_behalf(|| (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect())
     }

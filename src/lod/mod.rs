@@ -32,6 +32,7 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -196,17 +197,14 @@ impl LodTensor {
     /// # Errors
     /// A tensor without levels.
     #[track_caller]
-    fn last_level(&self, op: &'static str) -> Result<&RowPartition> {
+    fn last_level(&self, rec: Recorder<'_>) -> Result<&RowPartition> {
         match self.tensor.partitions().last() {
             Some(level) => Ok(level),
-            None => Err(Error::argument(
-                op,
-                format!(
-                    "the tensor of shape {} has no LoD level, so that its rows form no sequences; give it levels with \
+            None => Err(rec.argument(format!(
+                "the tensor of shape {} has no LoD level, so that its rows form no sequences; give it levels with \
                      LodTensor::from_lengths",
-                    self.tensor.shape_text()
-                ),
-            )),
+                self.tensor.shape_text()
+            ))),
         }
     }
 
@@ -215,8 +213,8 @@ impl LodTensor {
     /// # Errors
     /// A tensor without levels.
     #[track_caller]
-    fn sequences(&self, op: &'static str) -> Result<Tensor> {
-        self.data()?.under(self.last_level(op)?.clone())
+    fn sequences(&self, rec: Recorder<'_>) -> Result<Tensor> {
+        self.data()?.under(self.last_level(rec)?.clone())
     }
 
     /// One row or sequence for each sequence of the last level, under the levels above.

@@ -4,7 +4,8 @@ use std::future::Future;
 
 use super::LodTensor;
 use crate::backend::host_memory::counted_vec;
-use crate::error::{Error, Result, here};
+use crate::error::{Result, here};
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{HostTensor, HostValues, RaggedTensor, to_host, to_host_async};
@@ -160,7 +161,9 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn lengths(&self, level: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.level("lengths", level.saturating_i64())?.row_lengths(&self.device())?.try_into()
+        self.level(Recorder::new(self.tensor().backend(), "lengths"), level.saturating_i64())?
+            .row_lengths(&self.device())?
+            .try_into()
     }
 
     /// The offsets of the sequences of a level, as a vector on the device; -1 is the last level.
@@ -178,7 +181,9 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn offsets(&self, level: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.level("offsets", level.saturating_i64())?.row_splits(&self.device())?.try_into()
+        self.level(Recorder::new(self.tensor().backend(), "offsets"), level.saturating_i64())?
+            .row_splits(&self.device())?
+            .try_into()
     }
 
     /// A level; negative ones count from the last.
@@ -186,7 +191,7 @@ impl LodTensor {
     /// # Errors
     /// A level that the tensor does not have.
     #[track_caller]
-    pub(super) fn level(&self, op: &'static str, level: i64) -> Result<&RowPartition> {
+    pub(super) fn level(&self, rec: Recorder<'_>, level: i64) -> Result<&RowPartition> {
         let levels = self.tensor().partitions();
         let at = if level < 0 { level + levels.len() as i64 } else { level };
         match usize::try_from(at).ok().and_then(|at| levels.get(at)) {
@@ -198,7 +203,7 @@ impl LodTensor {
                         format!("level {level} is out of range for {n} levels (allowed: {} to {})", -(n as i64), n - 1)
                     }
                 };
-                Err(Error::argument(op, what))
+                Err(rec.argument(what))
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{LodTensor, named};
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::ops::keep;
 
 /// Softmax.
@@ -31,8 +32,8 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_softmax(&self) -> Result<Self> {
-        const OP: &str = "sequence_softmax";
-        let exponentials = self.sequences(OP)?.exp().map_err(named(OP))?;
+        let rec = Recorder::new(self.tensor().backend(), "sequence_softmax");
+        let exponentials = self.sequences(rec)?.exp().map_err(named(rec.op))?;
         let shares = exponentials.truediv(&exponentials.reduce_sum(keep(1))?)?;
         self.for_each_sequence(shares)
     }

@@ -98,4 +98,10 @@ macro_rules! prefix {
 }
 
 prefix!(Neg, neg, Row::negative);
-prefix!(Not, not, |row: &Row| if row.dtype() == DType::Bool { row.logical_not() } else { row.bitwise_invert() });
+prefix!(Not, not, inverted);
+
+/// The negation of bools, or the complement of integers.
+#[track_caller]
+fn inverted(row: &Row) -> Result<Row> {
+    if row.dtype() == DType::Bool { row.logical_not() } else { row.bitwise_invert() }
+}
