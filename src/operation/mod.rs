@@ -38,7 +38,7 @@ pub struct Operation {
     /// `Tensor::concat(&[&x, &y], 0)`.
     pub is_method: bool,
     /// The dtypes of the element types that have the operation. A [`Tensor`](crate::Tensor) of another dtype is an
-    /// error, except where the operation's documentation says that it is converted.
+    /// error, except where the operation's documentation says what it gives.
     pub elements: &'static [DType],
     /// What the results are.
     pub results: Results,

@@ -1,7 +1,8 @@
 //! Declarations of operations whose methods are written by hand, with their documentation.
 
 use crate::element::{Element, Str};
-use crate::ops::operations;
+use crate::ops::{Bins, IntoAxes, operations};
+use crate::tensor::ConstantOptions;
 
 operations! {
     /// Tensors of values.

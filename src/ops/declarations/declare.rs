@@ -19,10 +19,11 @@
 //! fn reduce_sum(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> { … }
 //! ```
 //!
-//! An argument is a name, a Rust type, and after `as` its class, if a [`Row`](crate::Row) or a typed tensor takes it
-//! differently: `axis`, `axes`, `reduce_axes`, `scan_axis` and `sort_axis` count in the row; `row` is another tensor,
-//! which has as many rows; `same` is a tensor of the same element type; `broadcast` is an operand that a row meets row by row; `operand` is a tensor or a value, `impl IntoOperandOf<'a, T>` beside typed tensors. After `=`
-//! stands the value that is usual in languages with default arguments.
+//! An argument is a name, a Rust type, and after `as` its class, if a [`Row`](crate::Row) or a typed tensor takes
+//! it differently: `axis`, `axes`, `reduce_axes`, `scan_axis` and `sort_axis` count in the row; `row` is another
+//! tensor, which has as many rows; `same` is a tensor of the same element type; `broadcast` is an operand that a
+//! row meets row by row; `operand` is a tensor or a value, `impl IntoOperandOf<'a, T>` beside typed tensors. After
+//! `=` stands the value that is usual in languages with default arguments; it compiles as the argument.
 //!
 //! The result is the element type of a tensor; several of them in parentheses or, for a list of tensors, one in brackets;
 //! `{dtype}` is the dtype that the argument `dtype` is or has. Types of several tokens are written in parentheses:
@@ -103,6 +104,8 @@ macro_rules! operations {
             )+}
         }
 
+        $($crate::ops::operations! { @defaults [$($lt)?] $([$arg_type, $($default)?])* })+
+
         /// The operations of this declaration.
         pub(crate) const $list: &[$crate::operation::Operation] = {
             #[allow(dead_code, reason = "each operation of a family may have a bound of its own")]
@@ -138,6 +141,17 @@ macro_rules! operations {
             }
         ),+]
         };
+    };
+
+    // Each default compiles as the argument.
+    (@defaults $lt:tt) => {};
+    (@defaults $lt:tt [$type:ty,] $($others:tt)*) => { $crate::ops::operations! { @defaults $lt $($others)* } };
+    (@defaults [$($lt:lifetime)?] [$type:ty, $default:expr] $($others:tt)*) => {
+        const _: fn() = || {
+            fn take$(<$lt>)?(_: $type) {}
+            take($default)
+        };
+        $crate::ops::operations! { @defaults [$($lt)?] $($others)* }
     };
 
     // The methods of the three types of tensors. Methods of other types are written by hand.

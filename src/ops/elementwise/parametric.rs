@@ -141,7 +141,7 @@ operations! {
     /// assert_eq!(x.ones_like()?.to_string(), "<ragged.RaggedTensor [[1, 1], [], [1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn ones_like(&self) -> T;
+    fn ones_like(&self) -> T where T: Number;
     tensorflow "tf.ones_like";
     awkward "ak.ones_like";
     gradient none "constant";

@@ -94,7 +94,7 @@ unary_ops! {
 
 unary_ops! {
     OF_SIGNED: Numbers, "numbers", SignedElement => T;
-    /// Negation; integers wrap.
+    /// Negation; integers wrap, also those of a [`Tensor`](crate::Tensor) of unsigned ones.
     negative [alias "neg"; tensorflow "tf.math.negative"; awkward "np.negative"; polars "Expr.neg";] later,
         i32 [-3, 2] => [3, -2], |x| x.unary(UnaryOp::Neg);
 }

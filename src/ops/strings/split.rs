@@ -8,8 +8,8 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
-use crate::ops::operations;
 use crate::ops::options::{Separator, Separators};
+use crate::ops::{operations, white_space};
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
