@@ -33,7 +33,7 @@ fn blocks(text: &str) -> Vec<(usize, String, bool)> {
         let indent = &line[..line.len() - line.trim_start().len()];
         let end = format!("{indent}}}");
         let is_public = |line: &&str| ["pub fn ", "pub async fn ", "pub const fn "].iter().any(|f| line.contains(f));
-        let has_methods = lines[at..].iter().take_while(|line| !line.starts_with(&end)).any(|line| is_public(&line));
+        let has_methods = lines[at..].iter().take_while(|line| !line.starts_with(&end)).any(is_public);
         let above = lines[..at].iter().rev().map(|line| line.trim()).find(|line| !line.starts_with("#["));
         let headings = ["/// ", "$(#[doc = $topic])+", "$(#[$topic])+"];
         let has_topic = above.is_some_and(|line| headings.iter().any(|heading| line.starts_with(heading)));
