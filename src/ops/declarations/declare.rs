@@ -148,6 +148,7 @@ macro_rules! operations {
     (@defaults $lt:tt [$type:ty,] $($others:tt)*) => { $crate::ops::operations! { @defaults $lt $($others)* } };
     (@defaults [$($lt:lifetime)?] [$type:ty, $default:expr] $($others:tt)*) => {
         const _: fn() = || {
+            #[allow(clippy::extra_unused_lifetimes, reason = "other arguments of the operation have the lifetime")]
             fn take$(<$lt>)?(_: $type) {}
             take($default)
         };
