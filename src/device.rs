@@ -46,6 +46,7 @@ pub struct Device(BackendRef);
 /// Source of device ids; the first two are the CPU's.
 static NEXT_ID: AtomicU64 = AtomicU64::new(2);
 
+/// Choice of a device, its properties and its work.
 impl Device {
     /// The device named by the variable `RAGGED_DEVICE` if it is set, else the first real GPU, else the CPU backend. A
     /// software adapter is slower than the CPU backend, and is selected only by name. Without the feature `gpu` the CPU

@@ -43,6 +43,7 @@ pub enum DType {
     Str,
 }
 
+/// Names and properties.
 impl DType {
     /// The short name: `f32`, `i64`, `str`, ...
     pub const fn name(self) -> &'static str {

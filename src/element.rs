@@ -32,8 +32,13 @@ pub trait Element: sealed::Sealed + Send + Sync + 'static {
 )]
 pub trait Number: Element + Copy + bytemuck::NoUninit + Into<crate::graph::scalar::Scalar> {}
 
+/// An element type that sums of two elements are defined for: integers, floats, and strings, which are concatenated.
+pub trait Summable: Element {}
+
+impl Summable for Str {}
+
 /// An element type that sums and products are defined for: integers and floats.
-pub trait Arithmetic: Number {
+pub trait Arithmetic: Number + Summable {
     /// The type of true quotients: floats' own type, f32 for integers of 8 and 16 bits, f64 for wider ones.
     type Quotient: FloatElement;
 }
@@ -90,7 +95,12 @@ macro_rules! number {
 number!(bool, u8, i8, u16, i16, i32, u32, i64, u64, f16, bf16, f32, f64);
 
 macro_rules! arithmetic {
-    ($($t:ty => $quotient:ty),*) => {$(impl Arithmetic for $t { type Quotient = $quotient; })*};
+    ($($t:ty => $quotient:ty),*) => {$(
+        impl Summable for $t {}
+        impl Arithmetic for $t {
+            type Quotient = $quotient;
+        }
+    )*};
 }
 arithmetic!(
     u8 => f32, i8 => f32, u16 => f32, i16 => f32, i32 => f64, u32 => f64, i64 => f64, u64 => f64,

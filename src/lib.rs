@@ -92,8 +92,8 @@
 //! a size ([`Operation::waits`]) or has a step on the host ([`Operation::host_step`]), and a chain of 131,072 unevaluated
 //! arrays, which is evaluated when it is recorded: that bounds the memory of a recording. Sizes that depend on data, such as the number of
 //! words of a text, stay on the device. Recording is hash-consed: equal operations on equal operands are one array, which
-//! is computed once as long as a tensor of it lives. [`eval`] and [`to_host`] take several tensors and compute shared
-//! arrays once. [`Tensor::explain`] shows the kernels that a read would run and why they are separate, [`Device::stats`]
+//! is computed once as long as a tensor of it lives. The functions of the crate, such as [`eval`] and [`to_host`], take
+//! several tensors and compute shared arrays once. [`Tensor::explain`] shows the kernels that a read would run and why they are separate, [`Device::stats`]
 //! the work that was done.
 //!
 //! A plan is compiled once per program and cached. Sizes are parameters of a program: batches with other numbers and
@@ -150,30 +150,32 @@
 //! | `saved` | yes | `SavedModel`: programs and tensors in files | serde, serde_json, safetensors |
 //! | `regex` | yes | `regex_full_match`, `regex_replace`, `regex_replace_first`, `regex_split` | regex |
 //! | `ndarray` | yes | `from_ndarray`, `to_ndarray` | ndarray |
-//! | `tracing` | no | spans with the target `ragged` around planning, compiling, submitting, waiting, uploads, reads and steps of the CPU backend | tracing |
-//! | `wgpu-profiler` | no | `Tensor::eval_profiled`, the time of each kernel; implies `gpu` | wgpu-profiler |
+//! | `tracing` | no | debug spans with the target `ragged`: `plan`, `compile`, `upload`, `submit`, `wait`, `read`, and `cpu step` for each step of the CPU backend, with bytes, dispatches and operations | tracing |
+//! | `wgpu-profiler` | no | `Tensor::eval_profiled`: a scope of [wgpu-profiler](https://docs.rs/wgpu-profiler) for each kernel, with its time on the device; implies `gpu` | wgpu-profiler |
 //!
 //! With `default-features = false` the crate computes on the CPU and has every operation but those of the table. Results
 //! have the same bits with any features.
 //!
 //! # Glossary
 //!
+//! - *Row*: an element of the outermost dimension, or a list at any level below it.
+//! - *Ragged dimension*: one whose size differs from row to row; a *uniform* one has one size.
 //! - *Row partition*: the division of an array into consecutive rows, by row splits or by one uniform row length.
 //! - *Row splits*: the positions at which rows begin, and the end of the last row; Arrow calls them offsets.
+//! - *Row lengths*, *row starts*, *row limits*, *value rowids*: TensorFlow's other encodings of a row partition.
 //! - *Flat values*: the elements below all row partitions, in one array.
-//! - *Extent*: the number of elements of an array, known to the host or only to the device.
-//! - *Count*: a size that a kernel computes, such as the number of elements that a mask keeps.
-//! - *Recipe*: the primitive that computes an array (a map, a row reduction, a scan, a sort, …) with its expressions.
-//! - *Program*: the recorded arrays below a read, without their sizes and data: the key of the plan cache.
-//! - *Traced program*: a program with specifications in place of inputs, which is recorded once and run on many.
-//! - *Step*: a recipe after fusion, which runs as one kernel, or as a few that pass partial results.
-//! - *Condition*: a check on data that a kernel makes; a failed one is an error of every read that depends on it.
+//! - *Ragged rank*: the number of row partitions; 0 for a dense tensor.
+//! - *Inner dimensions*: the uniform dimensions of the flat values, below all row partitions.
+//! - *To record*: to check an operation's arguments and note what to compute, without computing it.
+//! - *Read*: a call that gives values to the host; it computes what they depend on.
+//! - *Wait*: the host stands by until the device has finished; pages say where one occurs besides reads.
+//! - *Host step*: a part of an operation that no kernel computes: the device's data is read, and the result uploaded.
+//! - *Device-side check*: a check on data that a kernel makes; a failed one is an error of every read that depends on it.
+//! - *Kernel*: one program of the device; operations fuse into few of them.
+//! - *Traced program*: a computation with specifications in place of inputs, which is recorded once and run on many.
+//! - *Plan*: the kernels of a computation in their order; compiled once and cached.
 //! - *Canonical order*: the order of a row's float sums and products, a function of the row's length and the inner width.
 //! - *Batch invariance*: a row's result is independent of the other rows.
-//! - *Capacity*: the upper bound of an extent that the device computes; the size of its buffer.
-//! - *Plan*: the steps of a program in their order, with the arrays that they share; compiled once and cached.
-//! - *Stage*: the steps of a plan up to a wait for counts, whose upper bounds would take too much memory.
-//! - *Window*: a range of an array that exceeds one binding, bound separately.
 //!
 //! # Environment
 //!
@@ -210,6 +212,7 @@ mod gradient;
 mod graph;
 pub mod guide;
 mod integer;
+pub mod iter;
 mod lod;
 mod math;
 mod numerics;
@@ -232,7 +235,9 @@ pub use backend::cpu::options::CpuOptions;
 pub use backend::gpu::runtime::DeviceOptions;
 pub use device::Device;
 pub use dtype::DType;
-pub use element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Str};
+pub use element::{
+    Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Str, Summable,
+};
 pub use error::{Error, Result};
 pub use explain::{Explain, ExplainedInput, ExplainedKernel};
 pub use gradient::{grad, value_and_grad};
@@ -254,14 +259,14 @@ pub use program::{Program, TensorSpec};
 pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::{HostSparseTensor, SparseTensor};
 pub use stats::Stats;
-#[cfg(feature = "json")]
-pub use structured::{Batches, JsonLines, JsonType, Misfit};
 pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, Update};
+#[cfg(feature = "json")]
+pub use structured::{JsonLines, JsonType, Misfit};
 #[cfg(feature = "gpu")]
 pub use tensor::DeviceBuffer;
 pub use tensor::{
-    HostRow, HostRowIter, HostRows, HostRowsIntoIter, HostRowsIter, HostTensor, HostValues, Nested, RaggedTensor,
-    Tensor, eval, explain, explain_timed, to_host, to_host_async, to_vecs,
+    HostRow, HostRows, HostTensor, HostValues, Nested, RaggedTensor, Tensor, eval, explain, explain_timed, to_host,
+    to_host_async, to_vecs,
 };
 pub use tuning::Tuning;
 

@@ -36,19 +36,19 @@
 //! | encoding of text | [`strict`], [`ignore_invalid`], [`replace_invalid`]`(Encoding::Utf8, '?')`, [`replace_controls`] |
 //! | hash buckets of a cross | [`keyed`]`(100, key)` |
 //!
-//! The types are what the functions return, and what an argument converts to. They hold options that are known at run
-//! time only, such as a [`ScanAxis`] whose direction a user chooses. [`Combiner`], [`Encoding`], [`Notation`] and others
-//! are choices that an argument names.
+//! The types of this module have options or are one. They are what the functions return, for options that are known at run
+//! time only, such as a [`ScanAxis`] whose direction a user chooses; options structs, such as [`NumberFormat`]; and choices
+//! that an argument names, such as [`Combiner`] and [`Encoding`]. What an argument converts to and has no options is in
+//! [`arguments`](crate::arguments).
 
 pub use crate::lod::Pool;
 pub use crate::ops::{
     Along, Base64, Batched, Bins, Combiner, Context, Depth, Encoding, Factor, GatherIndices, HashBuckets,
-    HistogramRange, InvalidText, LookupIds, LookupRows, MaxLength, Ngrams, Notation, NumberFormat, Pad, PaddedShape,
-    Padding, ReduceAxes, RowPadding, ScanAxis, SearchValues, SegmentIds, Separator, Separators, ShardStrategy,
-    SortAxis, SortBy, SortKeys, Sought, TextEncoding, Transposed, along, any_of, batched, binary, clamped, descending,
-    exclusive, ignore_invalid, keep, keep_short, keyed, max_norm, max_splits, nonempty, or_default, pad_width,
-    padded_with, replace_controls, replace_invalid, reversed, right_of, shaped, starting_at, strict, weighted,
-    white_space, with_ragged_rank,
+    HistogramRange, InvalidText, LookupIds, Ngrams, Notation, NumberFormat, Pad, PaddedShape, ReduceAxes, RowFactor,
+    RowPadding, RowSought, ScanAxis, SegmentIds, Separator, ShardStrategy, SortAxis, SortKeys, Sought, TextEncoding,
+    Transposed, along, any_of, batched, binary, clamped, descending, exclusive, ignore_invalid, keep, keep_short,
+    keyed, max_norm, max_splits, nonempty, or_default, pad_width, padded_with, replace_controls, replace_invalid,
+    reversed, right_of, shaped, starting_at, strict, weighted, white_space, with_ragged_rank,
 };
 pub use crate::sparse::{ConcatAxis, expanding};
-pub use crate::tensor::{ConstantOptions, Fill, RowIds, UniformRows, WithNrows, with_nrows};
+pub use crate::tensor::{ConstantOptions, RowIds, UniformRows, WithNrows, with_nrows};

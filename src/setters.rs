@@ -4,6 +4,7 @@
 /// `into` stands the type of a field that converts.
 macro_rules! setters {
     (impl[$($param:tt)*] $of:ty { $($field:ident: $first:tt $($type:ty)?;)+ }) => {
+        /// Options, each set by a method of its name.
         impl<$($param)*> $of {$(
             $crate::setters::setters!(@setter $field [$first $($type)?]);
         )+}

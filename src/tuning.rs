@@ -57,6 +57,7 @@ impl Default for Tuning {
 /// Declares one chaining setter per field, so that code outside the crate can set single parameters.
 macro_rules! setters {
     ($($field:ident: $of:ty,)*) => {
+        /// Parameters, each set by a method of its name.
         impl Tuning {
             $(
                 #[doc = concat!("Sets [`Self::", stringify!($field), "`](#structfield.", stringify!($field), ").")]

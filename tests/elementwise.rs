@@ -43,6 +43,9 @@ fn strings_join_and_compare() {
     let y = dense(of(&["", "ab", "abd", "xy"]));
     assert_eq!(read(x.add(&y)), of(&["", "abab", "abcabd", "xxy"]));
     assert_eq!(read(x.add("!")), of(&["!", "ab!", "abc!", "x!"]));
+    let typed = RaggedTensor::<ragged::Str>::try_from(x.clone()).unwrap();
+    assert_eq!(read((&typed + &y).map(RaggedTensor::into_erased)), read(typed.add(&y).map(RaggedTensor::into_erased)));
+    assert_eq!(typed.add("!").unwrap().to_vec().unwrap(), ["!", "ab!", "abc!", "x!"].map(|s| s.as_bytes().to_vec()));
     assert_eq!(read(Operand::from("-").add((&x).into())), of(&["-", "-ab", "-abc", "-x"]));
     assert_eq!(read(x.equal(&y)), HostValues::Bool(vec![true, true, false, false]));
     assert_eq!(read(x.not_equal("ab")), HostValues::Bool(vec![true, false, true, true]));

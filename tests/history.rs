@@ -6,8 +6,9 @@ mod common;
 use std::thread;
 
 use common::{devices, devices_and_unfused_cpu, gpu_with, groups};
+use ragged::arguments::Fill;
 use ragged::arguments::Operand;
-use ragged::opt::{Encoding, Fill, keep};
+use ragged::opt::{Encoding, keep};
 use ragged::{
     CpuOptions, DType, Device, DeviceOptions, HostTensor, HostValues, RaggedTensor, Result, SparseTensor, Str, Tensor,
     Tuning, s,

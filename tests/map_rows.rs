@@ -49,6 +49,35 @@ fn rows_of_rows() {
     }
 }
 
+#[test]
+fn operators_take_rows_tensors_and_numbers_on_either_side() {
+    for (name, device) in common::devices() {
+        let x = RaggedTensor::from_nested([vec![1.5f32, 2.0], vec![], vec![-4.0]], &device).expect("an upload");
+        let one = RaggedTensor::from_nested([4.0f32], &device).expect("an upload");
+        let given = |f: &dyn Fn(&ragged::Row) -> Result<ragged::Row>| {
+            let y: RaggedTensor<f32> = x.map_rows(|row| f(row)).expect("recorded");
+            assert_eq!(y.to_string().matches(']').count(), 4, "{name}: the rows stay");
+            y.to_vec().expect("a read")
+        };
+        assert_eq!(given(&|row| 2.0 * row), [3.0, 4.0, -8.0], "{name}");
+        assert_eq!(given(&|row| 2 - row.clone()), [0.5, 0.0, 6.0], "{name}");
+        assert_eq!(given(&|row| 3 / row), [2.0, 1.5, -0.75], "{name}");
+        assert_eq!(given(&|row| 5 % row), [0.5, 1.0, -3.0], "{name}");
+        assert_eq!(given(&|row| row - &one), [-2.5, -2.0, -8.0], "{name}");
+        assert_eq!(given(&|row| &one - row), [2.5, 2.0, 8.0], "{name}");
+        assert_eq!(given(&|row| row.clone() * one.erased()), [6.0, 8.0, -16.0], "{name}");
+        assert_eq!(given(&|row| one.erased() / row.clone()), [4.0 / 1.5, 2.0, -1.0], "{name}");
+        let bits = RaggedTensor::from_nested([vec![5i32, -8], vec![], vec![3]], &device).expect("an upload");
+        let shifted: Result<RaggedTensor<i32>> =
+            bits.map_rows(|row| ((row << 2)? >> 1)? | (1 << row.bitwise_and(3)?)?);
+        let shifted = shifted.expect("recorded");
+        assert_eq!(shifted.to_vec().expect("a read"), [10 | 2, -16 | 1, 6 | 8], "{name}");
+        let shift: Result<RaggedTensor<f32>> = x.map_rows(|row| row << 1);
+        let error = shift.expect_err("floats are not shifted").to_string();
+        assert!(error.starts_with("left_shift"), "{name}: {error}");
+    }
+}
+
 /// Integers as strings, to compare lists of lists of one type.
 fn as_text(t: &RaggedTensor<i32>) -> Tensor {
     let rows: Vec<Vec<Vec<u8>>> = naive::rows::<i32>(&t.to_host().expect("a read"))

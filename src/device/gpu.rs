@@ -70,6 +70,7 @@ fn of_environment() -> Result<DeviceOptions> {
     Ok(options)
 }
 
+/// GPU devices, and devices shared with wgpu.
 impl Device {
     /// The first GPU, or a software adapter if there is no GPU; opened once per process.
     ///

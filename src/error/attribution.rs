@@ -6,6 +6,7 @@ use super::Error;
 use super::call::is_internal;
 use super::place::At;
 
+/// Place of an error.
 impl Error {
     /// The same error, of a call at another line. The line of a condition on the device stays.
     pub(crate) fn at(mut self, call: &'static Location<'static>) -> Self {
@@ -47,6 +48,8 @@ impl Error {
             | Self::Unsupported { op, .. }
             | Self::Devices { op, .. }
             | Self::Traced { op, .. }
+            | Self::Record { op, .. }
+            | Self::Io { op, .. }
             | Self::WouldBlock { op } => *op = name,
             // Amounts in parentheses stay.
             Self::Limit { what, .. } => {

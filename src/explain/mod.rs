@@ -73,6 +73,7 @@ pub struct ExplainedKernel {
     pub time: Option<Duration>,
 }
 
+/// Cost.
 impl ExplainedKernel {
     /// Bytes read plus written, relative to the minimum; 1 where no byte has to be moved.
     ///
@@ -135,6 +136,7 @@ pub struct Explain {
     pub waits: u64,
 }
 
+/// Totals, and the detailed text.
 impl Explain {
     /// Dispatches of all kernels.
     pub fn dispatches(&self) -> u64 {

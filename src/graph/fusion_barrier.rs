@@ -68,6 +68,7 @@ impl fmt::Display for FusionBarrier {
     }
 }
 
+/// Remedies.
 impl FusionBarrier {
     /// How to avoid the barrier, or why not to: a phrase.
     ///

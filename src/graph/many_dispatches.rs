@@ -26,6 +26,7 @@ impl fmt::Display for ManyDispatches {
     }
 }
 
+/// Remedies.
 impl ManyDispatches {
     /// How to avoid the additional dispatches, or why they are unavoidable: a phrase.
     ///

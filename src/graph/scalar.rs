@@ -68,6 +68,7 @@ impl fmt::Display for Scalar {
     }
 }
 
+/// Dtype, bits and conversions.
 impl Scalar {
     /// The dtype of the value.
     pub const fn dtype(self) -> DType {

@@ -1,7 +1,8 @@
 //! Table of all operations.
 //!
 //! The operations are methods of [`Tensor`], whose dtype is known at run time; [`RaggedTensor`] has them for the
-//! element types that they take. [`operations`](crate::operations()) lists them for programs. The columns:
+//! element types that they take. The last three tables are of [`SparseTensor`], of [`StructuredTensor`] and of
+//! [`LodTensor`]. [`operations`](crate::operations()) lists all for programs. The columns:
 //!
 //! - *TensorFlow*, *Awkward*, *Polars*: the function with the same meaning; the pages of the operations list the
 //!   differences. `–` marks an operation that the library does not have for rows.
@@ -13,7 +14,7 @@
 //!     uploads the result. A GPU refuses host steps unless
 //!     [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps) allows them, and
 //!     [`Stats`](crate::Stats) counts them.
-//! - *on a row*: [`Row`](crate::Row), in [`map_rows`](Tensor::map_rows), has the operation.
+//! - *on a row*: [`Row`], in [`map_rows`](Tensor::map_rows), has the operation.
 //! - *gradient*: gradients are not implemented. *later* marks operations that will have one, *none* those without a
 //!   useful derivative.
 //!
@@ -40,4 +41,4 @@
 #![doc = include_str!("operations.md")]
 
 #[expect(unused_imports, reason = "links of the documentation")]
-use crate::{RaggedTensor, Tensor};
+use crate::{LodTensor, RaggedTensor, Row, SparseTensor, StructuredTensor, Tensor};

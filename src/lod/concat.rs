@@ -2,13 +2,16 @@
 
 use super::{LodTensor, named};
 use crate::error::{Error, Result, caller};
+use crate::graph::recorder::Recorder;
 use crate::tensor::Tensor;
 
+/// Concatenation.
 impl LodTensor {
-    /// Joins the sequences of the last level: sequence `i` of the result consists of sequence `i` of each tensor, in the
-    /// order of the tensors. Paddle: `sequence_concat`.
+    /// Joins the sequences of the last level: sequence `i` of the result consists of sequence `i` of each tensor, in
+    /// the order of the tensors. Paddle: `sequence_concat`.
     ///
-    /// The levels above the last must be equal. Any dtype. Costs as [`Tensor::concat`] along a ragged axis. Never waits.
+    /// The levels above the last must be equal. Any dtype. Costs as [`Tensor::concat`] along a ragged axis. Never
+    /// waits.
     ///
     /// # Errors
     /// An empty list; a tensor without levels; different numbers of levels or sequences, dtypes, devices or inner
@@ -25,12 +28,12 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_concat(all: &[impl AsRef<Self>]) -> Result<Self> {
-        const OP: &str = "sequence_concat";
+        const OP: &str = "LodTensor::sequence_concat";
         let all: Vec<&Tensor> = all.iter().map(|x| x.as_ref().tensor()).collect();
         let Some(first) = all.first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));
         };
-        Self::from(*first).last_level(OP)?;
+        Self::from(*first).last_level(Recorder::new(first.backend(), OP))?;
         if let Some(other) = all.iter().find(|x| x.ragged_rank() != first.ragged_rank()) {
             return Err(Error::Shape {
                 op: OP,

@@ -8,6 +8,7 @@ use crate::ops::IntoOperand;
 use crate::ops::{Context, Operand};
 use crate::tensor::{Fill, Tensor};
 
+/// Windows around elements.
 impl LodTensor {
     /// Convolution over each sequence of the last level: the context of a row, as one vector, times the filter. Paddle:
     /// `sequence_conv`, without bias and activation.
@@ -34,19 +35,16 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_conv(&self, filter: &impl AsRef<Tensor>, context: impl Into<Context>) -> Result<Self> {
-        const OP: &str = "sequence_conv";
+        let rec = Recorder::new(self.tensor().backend(), "sequence_conv");
         let (filter, context) = (filter.as_ref(), context.into());
-        let rows = self.sequences(OP)?;
+        let rows = self.sequences(rec)?;
         let rows = match rows.rank() {
             2 => rows.expand_dims(-1)?,
             3 => rows,
-            _ => return Err(rows_of_numbers(OP, &rows)),
+            _ => return Err(rows_of_numbers(rec, &rows)),
         };
         if context.size < 1 {
-            return Err(Error::argument(
-                OP,
-                format!("the size of the window must be at least 1, but is {}", context.size),
-            ));
+            return Err(rec.argument(format!("the size of the window must be at least 1, but is {}", context.size)));
         }
         let width = rows.inner().iter().map(|&d| i64::from(d)).sum::<i64>().saturating_mul(context.size);
         // The product checks the number of rows where the device computes it.
@@ -62,23 +60,23 @@ impl LodTensor {
                 rows.inner()[0]
             );
             let (lhs, rhs) = (rows.shape_text(), filter.shape_text());
-            return Err(Error::Shape { op: OP, lhs, rhs, what, location: caller() });
+            return Err(Error::Shape { op: rec.op, lhs, rhs, what, location: caller() });
         }
         let start = context.start.unwrap_or(-(context.size / 2));
         let context = Context { start: Some(start), ..context };
-        let contexts = rows.contexts(Recorder::new(rows.backend(), OP), context, Fill::zero(rows.dtype()), 1)?;
-        self.for_each_sequence(contexts.merge_dims(2, 3)?.matmul(filter).map_err(named(OP))?)
+        let contexts = rows.contexts(rec, context, Fill::zero(rows.dtype()), 1)?;
+        self.for_each_sequence(contexts.merge_dims(2, 3)?.matmul(filter).map_err(named(rec.op))?)
     }
 
     /// The window of `win_size` successive values that begins at each row, within its sequence of the last level;
     /// `pad_value` stands behind the end. Paddle: `sequence_enumerate`.
     ///
-    /// The rows are single values: `[n]` or `[n, 1]`. They become rows of `win_size` values; the levels stay. Any dtype.
-    /// One map, which fuses into its consumer. Never waits.
+    /// The rows are single values: `[n]` or `[n, 1]`. They become rows of `win_size` values; the levels stay. Any
+    /// dtype. One map, which fuses into its consumer. Never waits.
     ///
     /// # Errors
-    /// A tensor without levels; rows of several values; a `win_size` below 1; a `pad_value` that is not one value of the
-    /// dtype.
+    /// A tensor without levels; rows of several values; a `win_size` below 1; a `pad_value` that is not one value of
+    /// the dtype.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -89,18 +87,18 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_enumerate<'a>(&self, win_size: impl Integer, pad_value: impl IntoOperand<'a>) -> Result<Self> {
-        const OP: &str = "sequence_enumerate";
-        let rows = self.sequences(OP)?;
-        let Operand::Value(pad_value) = pad_value.into().of_dtype(OP, rows.dtype())? else {
-            return Err(Error::argument(OP, "pad_value must be one number or string, not a tensor"));
+        let rec = Recorder::new(self.tensor().backend(), "sequence_enumerate");
+        let rows = self.sequences(rec)?;
+        let Operand::Value(pad_value) = pad_value.into().of_dtype(rec.op, rows.dtype())? else {
+            return Err(rec.argument("pad_value must be one number or string, not a tensor"));
         };
         let size = Context { size: win_size.saturating_i64(), start: Some(0) };
         let windows = match (rows.rank(), rows.width()) {
-            (2, _) => rows.contexts(Recorder::new(rows.backend(), OP), size, pad_value, 1)?,
-            (3, 1) => rows.contexts(Recorder::new(rows.backend(), OP), size, pad_value, 1)?.merge_dims(2, 3)?,
+            (2, _) => rows.contexts(rec, size, pad_value, 1)?,
+            (3, 1) => rows.contexts(rec, size, pad_value, 1)?.merge_dims(2, 3)?,
             _ => {
                 let what = format!("the rows must be single values, but the sequences are {}", rows.shape_text());
-                return Err(Error::argument(OP, what));
+                return Err(rec.argument(what));
             }
         };
         self.for_each_sequence(windows)
@@ -109,7 +107,7 @@ impl LodTensor {
 
 /// The error for rows of rank 2 or more.
 #[track_caller]
-fn rows_of_numbers(op: &'static str, rows: &Tensor) -> Error {
+fn rows_of_numbers(rec: Recorder<'_>, rows: &Tensor) -> Error {
     let what = format!("the rows must be vectors, but the sequences are {}", rows.shape_text());
-    Error::argument(op, what)
+    rec.argument(what)
 }

@@ -6,13 +6,14 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::tensor::{Integers, IntoNested, RaggedTensor, Source, Tensor};
 
+/// Construction.
 impl LodTensor {
     /// The tensor of the rows of `data` with these levels, outermost first: for each level the lengths of its
     /// sequences. Paddle: `create_lod_tensor(data, recursive_seq_lens)`.
     ///
-    /// The lengths of a level add up to the number of sequences of the next level, those of the last level to the number
-    /// of rows. Without levels the result is the data. A level is a list on the host or a vector on the device. Lists
-    /// are checked here; what only the device sees is checked there, without a wait.
+    /// The lengths of a level add up to the number of sequences of the next level, those of the last level to the
+    /// number of rows. Without levels the result is the data. A level is a list on the host or a vector on the device.
+    /// Lists are checked here; what only the device sees is checked there, without a wait.
     ///
     /// # Errors
     /// A scalar as data; lengths that are negative or that do not add up; a list without lengths, as in Paddle (a
@@ -67,13 +68,25 @@ impl LodTensor {
         data: &impl AsRef<Tensor>,
         lod: impl IntoIterator<Item = L>,
     ) -> Result<Self> {
-        const OP: &str = "LodTensor::from_lod";
-        let levels: Vec<Integers<'a>> = lod.into_iter().map(Into::into).collect();
-        check(OP, &levels, data.as_ref(), of_offsets, of_lengths, "LodTensor::from_lengths takes lengths")?;
-        Tensor::from_nested_row_splits(data, levels).map(Self::from).map_err(named(OP))
+        Self::of_offsets("LodTensor::from_lod", data.as_ref(), lod)
     }
 
-    /// The same data with other levels, as offsets: [`LodTensor::from_lod`] of [`LodTensor::data`].
+    /// As [`from_lod`](Self::from_lod).
+    #[track_caller]
+    fn of_offsets<'a, L: Into<Integers<'a>>>(
+        op: &'static str,
+        data: &Tensor,
+        lod: impl IntoIterator<Item = L>,
+    ) -> Result<Self> {
+        let levels: Vec<Integers<'a>> = lod.into_iter().map(Into::into).collect();
+        check(op, &levels, data, of_offsets, of_lengths, "LodTensor::from_lengths takes lengths")?;
+        Tensor::from_nested_row_splits(data, levels).map(Self::from).map_err(named(op))
+    }
+
+    /// The same data with other levels, as offsets: `from_lod` of the data.
+    ///
+    /// Each level is a list on the host or a vector on the device: the start of each sequence, and the end of the last.
+    /// The dtype and the rows stay; [`LodTensor::from_lod`] says what is checked. No pass, no wait.
     ///
     /// # Errors
     /// Offsets that do not start at 0, decrease, or do not end at the number of sequences or rows below; a list of
@@ -87,7 +100,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn with_lod<'a, L: Into<Integers<'a>>>(&self, lod: impl IntoIterator<Item = L>) -> Result<Self> {
-        Self::from_lod(&self.data()?, lod)
+        Self::of_offsets("with_lod", &self.data()?, lod)
     }
 
     /// The tensor of nested lists: one level per list around the rows.
@@ -105,7 +118,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn from_nested<T: Element, N: IntoNested<T>>(rows: N, device: &Device) -> Result<Self> {
-        RaggedTensor::<T>::from_nested(rows, device).map(Self::from)
+        RaggedTensor::<T>::from_nested(rows, device).map(Self::from).map_err(named("LodTensor::from_nested"))
     }
 }
 

@@ -3,13 +3,14 @@
 use super::LodTensor;
 use crate::device::Device;
 use crate::error::{Error, Result, caller};
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
+/// Repetition of sequences.
 impl LodTensor {
     /// Repeats each outermost sequence of this tensor (each row, if it has no levels) as often as the sequence of `y`
     /// with the same index in level `ref_level` is long. Paddle: `sequence_expand`.
@@ -35,8 +36,8 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_expand(&self, y: &Self, ref_level: impl Integer) -> Result<Self> {
-        const OP: &str = "sequence_expand";
-        repeated(OP, self.tensor(), y.level(OP, ref_level.saturating_i64())?, y).map(Self::from)
+        let rec = Recorder::new(self.tensor().backend(), "sequence_expand");
+        repeated(rec, self.tensor(), y.level(rec, ref_level.saturating_i64())?, y).map(Self::from)
     }
 
     /// Repeats each row of this tensor, which has no levels, to a sequence as long as the sequence of `y` with the same
@@ -58,44 +59,35 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_expand_as(&self, y: &Self) -> Result<Self> {
-        const OP: &str = "sequence_expand_as";
-        let level = y.last_level(OP)?;
+        let rec = Recorder::new(self.tensor().backend(), "sequence_expand_as");
+        let level = y.last_level(rec)?;
         if self.lod_level() > 0 {
             let what = format!(
                 "it repeats rows, but the tensor has {} levels; sequence_expand repeats sequences, and data() are the \
                  rows without levels",
                 self.lod_level()
             );
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
-        Self::under(y.tensor().partitions(), repeated(OP, self.tensor(), level, y)?)
+        Self::under(y.tensor().partitions(), repeated(rec, self.tensor(), level, y)?)
     }
 }
 
 /// The rows of `x`, row `r` as often as row `r` of `level` (a level of `y`) is long.
 #[track_caller]
-fn repeated(op: &'static str, x: &Tensor, level: &RowPartition, y: &LodTensor) -> Result<Tensor> {
-    Device::check_same(op, x.backend(), y.tensor().backend())?;
+fn repeated(rec: Recorder<'_>, x: &Tensor, level: &RowPartition, y: &LodTensor) -> Result<Tensor> {
+    Device::check_same(rec.op, x.backend(), y.tensor().backend())?;
     if x.rank() == 0 {
-        return Err(Error::argument(op, "a scalar has no rows"));
+        return Err(rec.argument("a scalar has no rows"));
     }
     let location = caller();
-    let check = Check::new(op, "there must be as many sequences as the level of y has");
-    let asserts =
-        x.nrows_extent().agrees(level.nrows_extent()).condition(Recorder::new(x.backend(), op), check, |(n, m)| {
-            Error::Shape {
-                op,
-                lhs: x.shape_text(),
-                rhs: y.tensor().shape_text(),
-                what: format!("{n} sequences cannot be repeated by the lengths of {m}"),
-                location,
-            }
-        })?;
-    x.take_rows(
-        Recorder::new(x.backend(), op),
-        level.nvals_extent().clone(),
-        level.row_of(Expr::index()),
-        Repeats::Maybe,
-        asserts.as_slice(),
-    )
+    let check = rec.check("there must be as many sequences as the level of y has");
+    let asserts = x.nrows_extent().agrees(level.nrows_extent()).condition(rec, check, |(n, m)| Error::Shape {
+        op: rec.op,
+        lhs: x.shape_text(),
+        rhs: y.tensor().shape_text(),
+        what: format!("{n} sequences cannot be repeated by the lengths of {m}"),
+        location,
+    })?;
+    x.take_rows(rec, level.nvals_extent().clone(), level.row_of(Expr::index()), Repeats::Maybe, asserts.as_slice())
 }

@@ -7,6 +7,7 @@ use crate::ops::Index;
 use crate::record::tensor_list::counted_tensors;
 use crate::tensor::{HostTensor, Tensor};
 
+/// Lists of sequences, and reads.
 impl LodTensor {
     /// The tensor whose outermost sequences are these tensors: a level of their numbers of rows, above the levels that
     /// they have.
@@ -64,10 +65,11 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn to_list(&self) -> Result<Vec<Tensor>> {
-        const OP: &str = "LodTensor::to_list";
-        self.last_level(OP)?;
-        let count = self.tensor().nrows_extent().on_host(self.tensor().backend(), OP)?;
-        let _counted = counted_tensors(Recorder::new(self.tensor().backend(), OP), self.tensor(), count.into(), 0)?;
+        const OP: &str = "to_list";
+        let rec = Recorder::new(self.tensor().backend(), OP);
+        self.last_level(rec)?;
+        let count = rec.on_host(&self.tensor().nrows_extent())?;
+        let _counted = counted_tensors(rec, self.tensor(), count.into(), 0)?;
         on_behalf(|| (0..count).map(|at| self.tensor().slice([Index::At(at.into())])).collect())
     }
 

@@ -6,9 +6,9 @@
 //! data                         6 rows, one per word
 //! ```
 //!
-//! A LoD tensor is a [`Tensor`]: its levels are the row partitions, its data the flat values. Both
-//! forms convert into each other without any work. The sequence operations are compositions of operations of [`Tensor`],
-//! one file each, and apply to the sequences of the last level, for any number of levels.
+//! A LoD tensor is a [`Tensor`]: its levels are the row partitions, its data the flat values. Both forms convert into
+//! each other without any work. The sequence operations are compositions of operations of [`Tensor`], one file each,
+//! and apply to the sequences of the last level, for any number of levels.
 
 mod concat;
 mod context;
@@ -32,14 +32,16 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor};
 
 /// A tensor whose rows form sequences, which may form sequences in turn: Paddle's `LoDTensor`.
 ///
-/// Level 0 is the outermost; the sequences of the last level consist of rows of the data. A LoD tensor without levels is
-/// a dense tensor. It is immutable and cheap to clone. The conversions from and to a [`Tensor`] or [`RaggedTensor`] cost
-/// nothing, so that all operations of these types apply to LoD tensors: [`LodTensor::tensor`], [`LodTensor::from`].
+/// Level 0 is the outermost; the sequences of the last level consist of rows of the data. A LoD tensor without levels
+/// is a dense tensor. It is immutable and cheap to clone. The conversions from and to a [`Tensor`] or [`RaggedTensor`]
+/// cost nothing, so that all operations of these types apply to LoD tensors: [`LodTensor::tensor`],
+/// [`LodTensor::from`].
 ///
 /// ```
 /// use ragged::opt::Pool;
@@ -107,32 +109,85 @@ impl AsRef<LodTensor> for LodTensor {
     }
 }
 
+/// Parts and sizes.
 impl LodTensor {
-    /// The same tensor, with its levels as row partitions. No pass, no wait.
+    /// The same tensor, with its levels as row partitions.
+    ///
+    /// Its shape is `[n, (len), .., d, ..]`: a ragged dimension per level, then the dimensions of a row. The dtype is
+    /// that of the data. No pass, no wait, no copy.
+    ///
+    /// ```
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.tensor().to_string(), "<ragged.RaggedTensor [[1, 2], [], [3]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn tensor(&self) -> &Tensor {
         &self.tensor
     }
-    /// The same tensor, with its levels as row partitions. No pass, no wait.
+    /// The same tensor, with its levels as row partitions, without a clone.
+    ///
+    /// [`tensor`](Self::tensor) borrows it. No pass, no wait, no copy.
+    ///
+    /// ```
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.into_tensor().reduce_sum(1)?.to_string(), "tensor([3, 0, 3], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn into_tensor(self) -> Tensor {
         self.tensor
     }
-    /// The rows of all sequences, as a dense tensor. No pass, no wait.
+    /// The rows of all sequences, one after the other, as a dense tensor.
+    ///
+    /// Its shape is `[rows, d, ..]`, where `d, ..` are the dimensions of a row. The dtype stays. Empty sequences leave
+    /// no trace. No pass, no wait.
     ///
     /// # Errors
     /// None for a valid tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.data()?.to_string(), "tensor([1, 2, 3], shape=(3,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn data(&self) -> Result<Tensor> {
         self.tensor.flat_values()
     }
     /// Number of levels; 0 for a dense tensor.
+    ///
+    /// Known on the host: no pass, no wait. Paddle: `lod_level`.
+    ///
+    /// ```
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.lod_level(), 1);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn lod_level(&self) -> usize {
         self.tensor.ragged_rank()
     }
     /// The device that the tensor lives on.
+    ///
+    /// ```
+    /// use ragged::{Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert!(x.device().is_cpu());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn device(&self) -> Device {
         self.tensor.device()
     }
     /// The element type.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, LodTensor};
+    /// let x = LodTensor::from_nested([vec![1, 2], vec![], vec![3]], &Device::cpu())?;
+    /// assert_eq!(x.dtype(), DType::I32);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn dtype(&self) -> DType {
         self.tensor.dtype()
     }
@@ -142,17 +197,14 @@ impl LodTensor {
     /// # Errors
     /// A tensor without levels.
     #[track_caller]
-    fn last_level(&self, op: &'static str) -> Result<&RowPartition> {
+    fn last_level(&self, rec: Recorder<'_>) -> Result<&RowPartition> {
         match self.tensor.partitions().last() {
             Some(level) => Ok(level),
-            None => Err(Error::argument(
-                op,
-                format!(
-                    "the tensor of shape {} has no LoD level, so that its rows form no sequences; give it levels with \
+            None => Err(rec.argument(format!(
+                "the tensor of shape {} has no LoD level, so that its rows form no sequences; give it levels with \
                      LodTensor::from_lengths",
-                    self.tensor.shape_text()
-                ),
-            )),
+                self.tensor.shape_text()
+            ))),
         }
     }
 
@@ -161,8 +213,8 @@ impl LodTensor {
     /// # Errors
     /// A tensor without levels.
     #[track_caller]
-    fn sequences(&self, op: &'static str) -> Result<Tensor> {
-        self.data()?.under(self.last_level(op)?.clone())
+    fn sequences(&self, rec: Recorder<'_>) -> Result<Tensor> {
+        self.data()?.under(self.last_level(rec)?.clone())
     }
 
     /// One row or sequence for each sequence of the last level, under the levels above.

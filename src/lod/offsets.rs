@@ -4,7 +4,8 @@ use std::future::Future;
 
 use super::LodTensor;
 use crate::backend::host_memory::counted_vec;
-use crate::error::{Error, Result, here};
+use crate::error::{Result, here};
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::{HostTensor, HostValues, RaggedTensor, to_host, to_host_async};
@@ -14,8 +15,7 @@ use crate::tensor::{HostTensor, HostValues, RaggedTensor, to_host, to_host_async
 /// # Errors
 /// No memory for them.
 #[track_caller]
-fn known(x: &LodTensor) -> Result<Option<Vec<Vec<i64>>>> {
-    const OP: &str = "LodTensor::lod";
+fn known(op: &'static str, x: &LodTensor) -> Result<Option<Vec<Vec<i64>>>> {
     let (mut all, mut counts) = (Vec::new(), Vec::new());
     for level in x.tensor().partitions() {
         let len = match (level.host_splits(), level.uniform_length().and(level.nrows())) {
@@ -23,7 +23,7 @@ fn known(x: &LodTensor) -> Result<Option<Vec<Vec<i64>>>> {
             (None, Some(nrows)) => nrows + 1,
             (None, None) => return Ok(None),
         };
-        let (mut offsets, counted) = counted_vec(x.tensor().backend(), OP, len)?;
+        let (mut offsets, counted) = counted_vec(x.tensor().backend(), op, len)?;
         match (level.host_splits(), level.uniform_length()) {
             (Some(splits), _) => offsets.extend(splits.iter().map(|&at| i64::from(at))),
             (None, length) => offsets.extend((0..len as i64).map(|row| row * i64::from(length.unwrap_or(0)))),
@@ -54,6 +54,7 @@ fn lengths(mut lod: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
     lod
 }
 
+/// Levels: offsets and lengths of sequences.
 impl LodTensor {
     /// The offsets of each level, outermost first: the start of each sequence, and the end of the last.
     ///
@@ -70,7 +71,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn lod(&self) -> Result<Vec<Vec<i64>>> {
-        match known(self)? {
+        match known("lod", self)? {
             Some(known) => Ok(known),
             None => to_host(&self.tensor().nested_row_splits()?).map(of_reads),
         }
@@ -92,7 +93,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn lod_async(&self) -> impl Future<Output = Result<Vec<Vec<i64>>>> + Send + use<> {
-        let (x, known, here) = (self.clone(), known(self), here());
+        let (x, known, here) = (self.clone(), known("lod", self), here());
         async move {
             match known? {
                 Some(known) => Ok(known),
@@ -160,7 +161,9 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn lengths(&self, level: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.level("lengths", level.saturating_i64())?.row_lengths(&self.device())?.try_into()
+        self.level(Recorder::new(self.tensor().backend(), "lengths"), level.saturating_i64())?
+            .row_lengths(&self.device())?
+            .try_into()
     }
 
     /// The offsets of the sequences of a level, as a vector on the device; -1 is the last level.
@@ -178,7 +181,9 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn offsets(&self, level: impl Integer) -> Result<RaggedTensor<i64>> {
-        self.level("offsets", level.saturating_i64())?.row_splits(&self.device())?.try_into()
+        self.level(Recorder::new(self.tensor().backend(), "offsets"), level.saturating_i64())?
+            .row_splits(&self.device())?
+            .try_into()
     }
 
     /// A level; negative ones count from the last.
@@ -186,7 +191,7 @@ impl LodTensor {
     /// # Errors
     /// A level that the tensor does not have.
     #[track_caller]
-    pub(super) fn level(&self, op: &'static str, level: i64) -> Result<&RowPartition> {
+    pub(super) fn level(&self, rec: Recorder<'_>, level: i64) -> Result<&RowPartition> {
         let levels = self.tensor().partitions();
         let at = if level < 0 { level + levels.len() as i64 } else { level };
         match usize::try_from(at).ok().and_then(|at| levels.get(at)) {
@@ -198,7 +203,7 @@ impl LodTensor {
                         format!("level {level} is out of range for {n} levels (allowed: {} to {})", -(n as i64), n - 1)
                     }
                 };
-                Err(Error::argument(op, what))
+                Err(rec.argument(what))
             }
         }
     }

@@ -1,25 +1,24 @@
 //! Sequences of one length: padding, its inverse, and masks.
 
 use super::{LodTensor, named};
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
-use crate::graph::extent::Extent;
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
-use crate::integer::non_negative;
 use crate::ops::{MaxLength, PaddedShape, Padding};
 use crate::shape::RowPartition;
 use crate::tensor::{Integers, RaggedTensor, Tensor};
 
+/// Padding and masks.
 impl LodTensor {
     /// Pads the sequences of the last level to one length, `[n, maxlen, ..]` under the levels above, and returns their
     /// lengths too. Paddle: `sequence_pad`.
     ///
-    /// `maxlen` is a length, or `..` for that of the longest sequence, which costs a wait where only the device knows it
-    /// ([`record_async`](crate::record_async) awaits it). `pad_value` is a number or string, or a tensor of the shape of a
-    /// row, Paddle's time step, or that broadcasts to it; a tensor of shape `[1]` fits every row. Any dtype. One map over
-    /// the result.
+    /// `maxlen` is a length, or `..` for that of the longest sequence, which costs a wait where only the device knows
+    /// it ([`record_async`](crate::record_async) awaits it). `pad_value` is a number or string, or a tensor of the
+    /// shape of a row, Paddle's time step, or that broadcasts to it; a tensor of shape `[1]` fits every row. Any dtype.
+    /// One map over the result.
     ///
     /// # Errors
     /// A tensor without levels; a negative `maxlen`; one below the length of the longest sequence, at the read where
@@ -44,14 +43,14 @@ impl LodTensor {
         pad_value: impl Into<Padding<'a>>,
         maxlen: impl Into<MaxLength>,
     ) -> Result<(Self, RaggedTensor<i64>)> {
-        const OP: &str = "sequence_pad";
-        let rows = self.sequences(OP)?;
+        let rec = Recorder::new(self.tensor().backend(), "sequence_pad");
+        let rows = self.sequences(rec)?;
         let mut shape = vec![-1; rows.rank()];
         let mut asserts = Vec::new();
         if let MaxLength(Some(maxlen)) = maxlen.into() {
-            let most = Extent::known_u64(OP, non_negative(OP, "maxlen", maxlen)?)?.capacity();
+            let most = rec.known(rec.non_negative("maxlen", maxlen)?)?.capacity();
             shape[1] = most.into();
-            asserts.extend(longest_at_most(OP, self.last_level(OP)?, most, &rows)?);
+            asserts.extend(longest_at_most(rec, self.last_level(rec)?, most)?);
         }
         let mut padding = pad_value.into();
         // Paddle's scalar is a tensor of shape [1], and a row without dimensions counts as one number.
@@ -62,21 +61,21 @@ impl LodTensor {
             scalar = t.reshape([0i64; 0])?;
             padding = Padding::Tensor(&scalar);
         }
-        let padded = rows.to_tensor(PaddedShape { padding, shape: Some(shape) }).map_err(named(OP))?;
-        let padded = self.for_each_sequence(padded.on_condition(OP, &asserts)?)?;
+        let padded = rows.to_tensor(PaddedShape { padding, shape: Some(shape) }).map_err(named(rec.op))?;
+        let padded = self.for_each_sequence(padded.on_condition(rec.op, &asserts)?)?;
         Ok((padded, rows.row_lengths(1)?.try_into()?))
     }
 
-    /// The inverse of [`LodTensor::sequence_pad`]: the first `length[i]` rows of padded sequence `i` become sequence
+    /// The inverse of `sequence_pad`: the first `length[i]` rows of padded sequence `i` become sequence
     /// `i` of a new last level. Paddle: `sequence_unpad`.
     ///
-    /// The data are `[n, maxlen, ..]`; as in Paddle, `[n, maxlen]` counts as `[n, maxlen, 1]`. Lengths are a list on the
-    /// host, or a vector or column on the device. Levels stay above the new one. Any dtype. A prefix sum over the
+    /// The data are `[n, maxlen, ..]`; as in Paddle, `[n, maxlen]` counts as `[n, maxlen, 1]`. Lengths are a list on
+    /// the host, or a vector or column on the device. Levels stay above the new one. Any dtype. A prefix sum over the
     /// lengths, and one map. Never waits.
     ///
     /// # Errors
-    /// Data of rank 0 or 1; not one length per padded sequence; a length that is negative or above `maxlen`, at the read
-    /// where only the device knows it.
+    /// Data of rank 0 or 1; not one length per padded sequence; a length that is negative or above `maxlen`, at the
+    /// read where only the device knows it.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -88,29 +87,25 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_unpad<'a>(&self, length: impl Into<Integers<'a>>) -> Result<Self> {
-        const OP: &str = "sequence_unpad";
+        let rec = Recorder::new(self.tensor().backend(), "sequence_unpad");
         let data = self.data()?;
         let data = match data.rank() {
             0 | 1 => {
                 let what = format!("padded sequences are [n, maxlen, ..], but the shape is {}", data.shape_text());
-                return Err(Error::argument(OP, what));
+                return Err(rec.argument(what));
             }
             2 => data.expand_dims(-1)?,
             _ => data,
         };
-        let rows = Tensor::from_tensor(&data, 1)?.rows_cut(
-            Recorder::new(data.backend(), OP),
-            None,
-            ("length", length.into()),
-        )?;
+        let rows = Tensor::from_tensor(&data, 1)?.rows_cut(rec, None, ("length", length.into()))?;
         Self::under(self.tensor().partitions(), rows)
     }
 
     /// The mask of the rows of padded sequences: for each sequence of the last level `maxlen` bools, true for its rows,
     /// false for padding, under the levels above. [`Tensor::sequence_mask`] of [`LodTensor::lengths`].
     ///
-    /// `maxlen` is as in [`LodTensor::sequence_pad`], but may be below the length of the longest sequence, as in Paddle.
-    /// One map, which fuses into its consumer.
+    /// `maxlen` is as in [`LodTensor::sequence_pad`], but may be below the length of the longest sequence, as in
+    /// Paddle. One map, which fuses into its consumer.
     ///
     /// # Errors
     /// A tensor without levels; a negative `maxlen`.
@@ -127,12 +122,10 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_mask(&self, maxlen: impl Into<MaxLength>) -> Result<Self> {
-        const OP: &str = "sequence_mask";
-        let rows = self.sequences(OP)?;
+        let rec = Recorder::new(self.tensor().backend(), "sequence_mask");
+        let rows = self.sequences(rec)?;
         let maxlen = match maxlen.into() {
-            MaxLength(None) => {
-                MaxLength::from(rows.longest_rows(Recorder::new(rows.backend(), OP))?.first().copied().unwrap_or(0))
-            }
+            MaxLength(None) => MaxLength::from(rows.longest_rows(rec)?.first().copied().unwrap_or(0)),
             given => given,
         };
         self.for_each_sequence(rows.row_lengths(1)?.sequence_mask(maxlen)?)
@@ -144,7 +137,7 @@ impl LodTensor {
 /// # Errors
 /// The host knows a longer row.
 #[track_caller]
-fn longest_at_most(op: &'static str, level: &RowPartition, most: u32, x: &Tensor) -> Result<Option<Node>> {
+fn longest_at_most(rec: Recorder<'_>, level: &RowPartition, most: u32) -> Result<Option<Node>> {
     let longer = match (level.host_splits(), level.uniform_length()) {
         (Some(splits), _) => splits.windows(2).map(|pair| pair[1] - pair[0]).enumerate().find(|(_, n)| *n > most),
         (None, Some(length)) if level.nrows_extent().as_known() != Some(0) => {
@@ -157,12 +150,12 @@ fn longest_at_most(op: &'static str, level: &RowPartition, most: u32, x: &Tensor
             "maxlen {most} is below the {length} rows of sequence {sequence}; the longest sequence must fit, `..` takes \
              its length"
         );
-        return Err(Error::argument(op, what));
+        return Err(rec.argument(what));
     }
     if level.known_lengths().is_some_and(|(_, longest)| longest <= most) {
         return Ok(None);
     }
-    let check = Check::new(op, format!("maxlen {most} is below the length of a sequence"));
+    let check = rec.check(format!("maxlen {most} is below the length of a sequence"));
     let fits = level.length(Expr::index()).le(Expr::u32(most));
-    Ok(Some(Node::assert(x.backend(), level.nrows_extent().clone(), fits, check)))
+    Ok(Some(rec.assert(level.nrows_extent().clone(), fits, check)))
 }

@@ -2,7 +2,8 @@
 
 use super::{LodTensor, named};
 use crate::dtype::DType;
-use crate::error::{Error, Result, here, on_behalf};
+use crate::error::{Result, here, on_behalf};
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoOperand;
 use crate::ops::Operand;
 use crate::tensor::{Fill, Tensor};
@@ -27,11 +28,13 @@ pub enum Pool {
     Last,
 }
 
+/// Pooling of sequences.
 impl LodTensor {
     /// One row for each sequence of the last level; `pad_value` for an empty one. Paddle: `sequence_pool`.
     ///
     /// The result has the levels above the last. The dtype stays, except for the mean of integers, which is that of
-    /// [`Tensor::reduce_mean`]. Each column is pooled separately; NaN in a column gives NaN. The order of sums is that of
+    /// [`Tensor::reduce_mean`]. Each column is pooled separately; NaN in a column gives NaN. The order of sums is that
+    /// of
     /// [`Tensor::reduce_sum`]: the same bits on every device.
     ///
     /// One pass over the values, whose epilogue fills the empty sequences; a map for the first or last rows. Never
@@ -51,22 +54,22 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> Result<Self> {
-        const OP: &str = "sequence_pool";
-        let (rows, pad_value) = (self.sequences(OP)?, pad_value.into());
+        let rec = Recorder::new(self.tensor().backend(), "sequence_pool");
+        let (rows, pad_value) = (self.sequences(rec)?, pad_value.into());
         if pad_value.tensor().is_some() {
-            return Err(Error::argument(OP, "pad_value must be one number or string, not a tensor"));
+            return Err(rec.argument("pad_value must be one number or string, not a tensor"));
         }
         let pooled = match pool {
-            Pool::First => return self.for_each_sequence(rows.nth_or(0, pad_value).map_err(named(OP))?),
-            Pool::Last => return self.for_each_sequence(rows.nth_or(-1, pad_value).map_err(named(OP))?),
+            Pool::First => return self.for_each_sequence(rows.nth_or(0, pad_value).map_err(named(rec.op))?),
+            Pool::Last => return self.for_each_sequence(rows.nth_or(-1, pad_value).map_err(named(rec.op))?),
             Pool::Average => rows.reduce_mean(1),
             Pool::Sum => rows.reduce_sum(1),
             Pool::Max => rows.reduce_max(1),
             Pool::Min => rows.reduce_min(1),
-            Pool::Sqrt => on_behalf(|| root_of_lengths(OP, &rows).and_then(|root| rows.reduce_sum(1)?.truediv(&root))),
+            Pool::Sqrt => on_behalf(|| root_of_lengths(rec, &rows).and_then(|root| rows.reduce_sum(1)?.truediv(&root))),
         };
-        let pooled = pooled.map_err(named(OP)).map_err(here())?;
-        let filled = lengths_beside(&rows, &pooled)?.greater(0)?.select(&pooled, pad_value).map_err(named(OP))?;
+        let pooled = pooled.map_err(named(rec.op)).map_err(here())?;
+        let filled = lengths_beside(&rows, &pooled)?.greater(0)?.select(&pooled, pad_value).map_err(named(rec.op))?;
         self.for_each_sequence(filled)
     }
 
@@ -87,7 +90,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_first_step(&self) -> Result<Self> {
-        self.step("sequence_first_step", 0)
+        self.step(Recorder::new(self.tensor().backend(), "sequence_first_step"), 0)
     }
 
     /// The last row of each sequence of the last level; zeros for an empty one.
@@ -107,12 +110,12 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_last_step(&self) -> Result<Self> {
-        self.step("sequence_last_step", -1)
+        self.step(Recorder::new(self.tensor().backend(), "sequence_last_step"), -1)
     }
 
     #[track_caller]
-    fn step(&self, op: &'static str, index: i64) -> Result<Self> {
-        let rows = self.sequences(op)?;
+    fn step(&self, rec: Recorder<'_>, index: i64) -> Result<Self> {
+        let rows = self.sequences(rec)?;
         let zero = Fill::zero(rows.dtype());
         self.for_each_sequence(rows.nth_or(index, Operand::Value(zero))?)
     }
@@ -126,10 +129,10 @@ fn lengths_beside(rows: &Tensor, pooled: &Tensor) -> Result<Tensor> {
 
 /// The square roots of the lengths of the rows, in the dtype of these.
 #[track_caller]
-fn root_of_lengths(op: &'static str, rows: &Tensor) -> Result<Tensor> {
+fn root_of_lengths(rec: Recorder<'_>, rows: &Tensor) -> Result<Tensor> {
     let dtype = rows.dtype();
     if !dtype.is_float() {
-        return Err(Error::unsupported(op, dtype, "Pool::Sqrt needs floats, cast first"));
+        return Err(rec.unsupported(dtype, "Pool::Sqrt needs floats, cast first"));
     }
     // In f16, a length above 65504 would be infinite.
     let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };

@@ -2,16 +2,17 @@
 
 use super::LodTensor;
 use crate::backend::host_memory::counted_vec;
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
+/// Reshaping.
 impl LodTensor {
     /// The numbers of each sequence of the last level as rows of `new_dim`: a sequence of `n` rows of `d` numbers
     /// becomes one of `n * d / new_dim` rows. Paddle: `sequence_reshape`.
@@ -34,40 +35,39 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_reshape(&self, new_dim: impl Integer) -> Result<Self> {
-        const OP: &str = "sequence_reshape";
-        let (level, rows) = (self.last_level(OP)?, self.data()?);
-        let (old, new) = (rows.width(), Extent::known_u64(OP, non_negative(OP, "new_dim", new_dim)?)?.capacity());
+        let rec = Recorder::new(self.tensor().backend(), "sequence_reshape");
+        let (level, rows) = (self.last_level(rec)?, self.data()?);
+        let (old, new) = (rows.width(), rec.known(rec.non_negative("new_dim", new_dim)?)?.capacity());
         if new == 0 || old == 0 {
             let what = format!("rows of {old} numbers cannot become rows of {new}; both must be at least 1");
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
-        let numbers = self.rows().times(OP, old.into())?;
-        let asserts = multiples(OP, level, (old, new), &rows)?;
+        let numbers = rec.times(&self.rows(), old)?;
+        let asserts = multiples(rec, level, (old, new))?;
         let count = numbers.part(new);
-        let level = if old == new { level.clone() } else { rescaled(OP, level, (old, new), &count, &rows)? };
+        let level = if old == new { level.clone() } else { rescaled(rec, level, (old, new), &count, &rows)? };
         let rows = Tensor::new(rows.backend(), Vec::new(), Some(count), vec![new], rows.values_ref().clone())?;
-        self.for_each_sequence(rows.on_condition(OP, asserts.as_slice())?.under(level)?)
+        self.for_each_sequence(rows.on_condition(rec.op, asserts.as_slice())?.under(level)?)
     }
 }
 
 /// The level whose sequences have `old / new` times as many rows.
 #[track_caller]
 fn rescaled(
-    op: &'static str,
+    rec: Recorder<'_>,
     level: &RowPartition,
     (old, new): (u32, u32),
     rows: &Extent,
     x: &Tensor,
 ) -> Result<RowPartition> {
-    let rec = Recorder::new(x.backend(), op);
     if let Some(length) = level.uniform_length() {
         let length = u64::from(length) * u64::from(old) / u64::from(new);
-        let length = Extent::known_u64(op, length)?.capacity();
+        let length = rec.known(length)?.capacity();
         return Ok(RowPartition::uniform(length, level.nrows_extent().clone())?.with_nvals(rows.clone()));
     }
     if let Some(splits) = level.host_splits() {
         let at = |&at: &u32| (u64::from(at) * u64::from(old) / u64::from(new)) as u32;
-        let (mut scaled, _counted) = counted_vec(x.backend(), op, splits.len())?;
+        let (mut scaled, _counted) = counted_vec(x.backend(), rec.op, splits.len())?;
         scaled.extend(splits.iter().map(at));
         return RowPartition::from_host_splits(rec, scaled);
     }
@@ -81,7 +81,7 @@ fn rescaled(
 /// # Errors
 /// A sequence with another number of numbers, where the host knows the lengths.
 #[track_caller]
-fn multiples(op: &'static str, level: &RowPartition, (old, new): (u32, u32), x: &Tensor) -> Result<Option<Node>> {
+fn multiples(rec: Recorder<'_>, level: &RowPartition, (old, new): (u32, u32)) -> Result<Option<Node>> {
     if old % new == 0 {
         return Ok(None);
     }
@@ -94,17 +94,17 @@ fn multiples(op: &'static str, level: &RowPartition, (old, new): (u32, u32), x: 
         }
         (None, Some(_)) => return Ok(None),
         (None, None) => {
-            let check = Check::new(op, format!("a sequence has a number of numbers that is no multiple of {new}"));
+            let check = rec.check(format!("a sequence has a number of numbers that is no multiple of {new}"));
             let numbers = level.length(Expr::index()).mul(Expr::u32(old));
             let ok = numbers.rem(Expr::u32(new)).eq(Expr::u32(0));
-            return Ok(Some(Node::assert(x.backend(), level.nrows_extent().clone(), ok, check)));
+            return Ok(Some(rec.assert(level.nrows_extent().clone(), ok, check)));
         }
     };
     let numbers = splits.windows(2).map(|pair| u64::from(pair[1] - pair[0]) * u64::from(old));
     match numbers.enumerate().find(|(_, n)| n % u64::from(new) != 0) {
         Some((sequence, n)) => {
             let what = format!("sequence {sequence} has {n} numbers, which are no multiple of {new}");
-            Err(Error::argument(op, what))
+            Err(rec.argument(what))
         }
         None => Ok(None),
     }

@@ -2,7 +2,9 @@
 
 use super::LodTensor;
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 
+/// Reversal.
 impl LodTensor {
     /// Reverses the rows of each sequence of the last level. Paddle: `sequence_reverse`, of one level.
     ///
@@ -21,7 +23,7 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_reverse(&self) -> Result<Self> {
-        self.last_level("sequence_reverse")?;
+        self.last_level(Recorder::new(self.tensor().backend(), "sequence_reverse"))?;
         self.tensor().reverse(self.lod_level()).map(Self::from)
     }
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::recorder::Recorder;
 use crate::tensor::Tensor;
 
+/// Addition at indices.
 impl LodTensor {
     /// Adds the updates of sequence `i` to row `i` of this tensor, at the indices of sequence `i`. An index may occur
     /// several times. Paddle: `sequence_scatter`.
@@ -14,8 +15,8 @@ impl LodTensor {
     /// [`Tensor::batch_scatter_add`]. Never waits.
     ///
     /// # Errors
-    /// `index` or `updates` without levels; other numbers of sequences or updates; updates of another size or dtype; bools
-    /// and strings; indices that are not integers. At the read: an index that is negative or not below the width.
+    /// `index` or `updates` without levels; other numbers of sequences or updates; updates of another size or dtype;
+    /// bools and strings; indices that are not integers. At the read: an index that is negative or not below the width.
     ///
     /// ```
     /// use ragged::{Device, LodTensor};
@@ -29,23 +30,23 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_scatter(&self, index: &Self, updates: &Self) -> Result<Self> {
-        const OP: &str = "sequence_scatter";
+        let rec = Recorder::new(self.tensor().backend(), "sequence_scatter");
         let data = self.data()?;
-        let (at, new) = (index.sequences(OP)?, updates.sequences(OP)?);
+        let (at, new) = (index.sequences(rec)?, updates.sequences(rec)?);
         if data.inner().is_empty() {
             let what = format!("the rows need elements to add to, but the data are {}", data.shape_text());
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
         if index.lod_level() != updates.lod_level() {
             return Err(Error::Shape {
-                op: OP,
+                op: rec.op,
                 lhs: index.tensor().shape_text(),
                 rhs: updates.tensor().shape_text(),
                 what: format!("the index has {} LoD levels, the updates {}", index.lod_level(), updates.lod_level()),
                 location: caller(),
             });
         }
-        let added: Tensor = data.scatter_added(Recorder::new(data.backend(), OP), &at, &new)?;
+        let added: Tensor = data.scatter_added(rec, &at, &new)?;
         Self::under(self.tensor().partitions(), added)
     }
 }

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::tensor::Integers;
 
+/// Slices of sequences.
 impl LodTensor {
     /// A part of each sequence of the last level: `length[i]` rows of sequence `i`, from row `offset[i]` on. Paddle:
     /// `sequence_slice`.
@@ -27,10 +28,9 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_slice<'a>(&self, offset: impl Into<Integers<'a>>, length: impl Into<Integers<'a>>) -> Result<Self> {
-        const OP: &str = "sequence_slice";
+        let rec = Recorder::new(self.tensor().backend(), "sequence_slice");
         let (offset, length) = (("offset", offset.into()), ("length", length.into()));
-        let sequences = self.sequences(OP)?;
-        let rec = Recorder::new(sequences.backend(), OP);
+        let sequences = self.sequences(rec)?;
         self.for_each_sequence(sequences.rows_cut(rec, Some(offset), length)?)
     }
 }

@@ -2,8 +2,10 @@
 
 use super::{LodTensor, named};
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::ops::keep;
 
+/// Softmax.
 impl LodTensor {
     /// Softmax over each sequence of the last level: the exponential of each value, divided by the sum of the
     /// exponentials of its sequence. Paddle: `sequence_softmax`.
@@ -14,8 +16,8 @@ impl LodTensor {
     /// The definition is Paddle's, which does not subtract the maximum: from about 89 on, the exponentials of f32
     /// overflow (those of f16 from about 11 on), and a sequence with such a value gives NaN, as does one whose
     /// exponentials are all 0: all values below about -104 in f32. [`Tensor::softmax`](crate::Tensor::softmax) of
-    /// [`LodTensor::tensor`], along the axis [`LodTensor::lod_level`], has no such limit; its results differ in the last
-    /// bits.
+    /// [`LodTensor::tensor`], along the axis [`LodTensor::lod_level`], has no such limit; its results differ in the
+    /// last bits.
     ///
     /// A row reduction of the exponentials and a map. Never waits.
     ///
@@ -30,8 +32,8 @@ impl LodTensor {
     /// ```
     #[track_caller]
     pub fn sequence_softmax(&self) -> Result<Self> {
-        const OP: &str = "sequence_softmax";
-        let exponentials = self.sequences(OP)?.exp().map_err(named(OP))?;
+        let rec = Recorder::new(self.tensor().backend(), "sequence_softmax");
+        let exponentials = self.sequences(rec)?.exp().map_err(named(rec.op))?;
         let shares = exponentials.truediv(&exponentials.reduce_sum(keep(1))?)?;
         self.for_each_sequence(shares)
     }

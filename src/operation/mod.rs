@@ -1,8 +1,18 @@
 //! What is known of an operation: [`Operation`], which its declaration makes.
 
 mod argument;
+mod argument_kind;
+mod argument_types;
+pub(crate) mod elements;
+mod owner;
+mod results;
 
-pub use argument::{Argument, ArgumentKind};
+pub use argument::Argument;
+pub use argument_kind::ArgumentKind;
+pub use owner::{Owner, Owners};
+pub use results::{ResultDType, ResultKind, ResultTensor, Results};
+
+use crate::dtype::DType;
 
 /// An operation, as it is declared: what it is called here and elsewhere, what it takes, and where it is offered.
 ///
@@ -27,23 +37,24 @@ pub struct Operation {
     /// Whether the operation is a method of the tensor: `x.reduce_sum(1)`. The others are functions of the type:
     /// `Tensor::concat(&[&x, &y], 0)`.
     pub is_method: bool,
-    /// The element types of [`RaggedTensor`](crate::RaggedTensor) that have the operation: a type, or a trait.
-    pub elements: &'static str,
-    /// The dtype of the result, or of each of several results. `T` is that of the tensor, `Tensor` one that the call
-    /// determines.
-    pub result: &'static str,
+    /// The dtypes of the element types that have the operation. A [`Tensor`](crate::Tensor) of another dtype is an
+    /// error, except where the operation's documentation says what it gives.
+    pub elements: &'static [DType],
+    /// What the results are.
+    pub results: Results,
     /// When recording waits for a size that only the device knows; `None` if it never waits.
     pub waits: Option<&'static str>,
     /// Which part is computed on the host because no kernel computes it; `None` if there is none.
     pub host_step: Option<&'static str>,
     /// Whether the operation has a gradient.
     pub gradient: Gradient,
-    /// Whether [`Row`](crate::Row) has the operation.
-    pub on_rows: OnRows,
+    /// The types that have the operation.
+    pub owners: Owners,
     /// The feature that has the operation; `None` if all builds have it.
     pub feature: Option<&'static str>,
 }
 
+/// Documentation.
 impl Operation {
     /// What the operation computes, in a sentence or two: the first paragraph of [`doc`](Self::doc).
     ///
@@ -65,14 +76,4 @@ pub enum Gradient {
     Later,
     /// It has none, for this reason.
     None(&'static str),
-}
-
-/// Whether the operation is offered on one [`Row`](crate::Row).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OnRows {
-    /// It is, with axes counted in the row.
-    Yes,
-    /// It is not, for this reason.
-    No(&'static str),
 }

@@ -123,6 +123,7 @@ impl Captured {
     }
 }
 
+/// Tracing and running.
 impl Program {
     /// Records the program that `f` computes from inputs of these specifications. `f` is called once, with tensors that
     /// have no values; its result is a tensor, or several as a list or a tuple.

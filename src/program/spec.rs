@@ -34,6 +34,7 @@ pub struct TensorSpec {
     pub(super) ragged_rank: usize,
 }
 
+/// Specification of an input.
 impl TensorSpec {
     /// A dense tensor of this shape; `None` is a size that differs between runs. An empty shape is that of a scalar.
     ///

@@ -23,6 +23,7 @@ pub enum Operand<'a> {
     Value(Fill),
 }
 
+/// Dtype.
 impl<'a> Operand<'a> {
     /// The tensor, if it is one.
     pub(crate) fn tensor(&self) -> Option<&'a Tensor> {

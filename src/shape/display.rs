@@ -27,6 +27,7 @@ fn list<I: fmt::Display>(f: &mut fmt::Formatter<'_>, all: &[I], separator: &str)
     Ok(())
 }
 
+/// Text.
 impl RaggedShape {
     /// The sizes as text, in TensorFlow's notation: `[3, None, 2]`, with `None` for ragged dimensions and for sizes that
     /// only the device knows. Reads nothing; printing the shape reads the lengths of rows.

@@ -85,6 +85,7 @@ impl<'a> LayoutComparison<'a> {
     }
 }
 
+/// Comparison.
 impl RaggedShape {
     /// Whether both shapes describe the same layout: equal ranks, and rows of equal lengths in every dimension.
     /// Partitions and inner dimensions compare equal, and so do ragged and uniform dimensions with rows of the same
@@ -109,6 +110,7 @@ impl RaggedShape {
     }
 }
 
+/// Comparison.
 impl RowPartition {
     /// Whether all rows have one length by type; [`uniform_row_length`](Self::uniform_row_length) is that length. Rows of
     /// a ragged partition may happen to have equal lengths. TensorFlow: `RowPartition.is_uniform`.

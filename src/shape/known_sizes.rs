@@ -6,6 +6,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 
+/// Sizes that the host knows.
 impl RaggedShape {
     /// Number of rows of the outermost dimension, if the host knows it; none for a scalar. [`Tensor::len`] reads it.
     ///

@@ -46,6 +46,7 @@ impl<const N: usize> From<[i64; N]> for Lengths {
     }
 }
 
+/// Lengths of the dimensions.
 impl RaggedShape {
     /// The shape whose dimension `d` has rows of `lengths[d]`, outermost first. TensorFlow:
     /// `DynamicRaggedShape.from_lengths`.

@@ -48,6 +48,7 @@ pub struct RaggedShape {
     pub(crate) conditions: Vec<Node>,
 }
 
+/// Construction, parts and sizes.
 impl RaggedShape {
     /// The shape of a dense tensor: `tf.TensorShape`. An empty list of sizes is the shape of a scalar.
     ///

@@ -35,6 +35,7 @@ pub struct RowPartition {
     lengths: Option<(u32, u32)>,
 }
 
+/// Sizes.
 impl RowPartition {
     /// Uploads splits that the caller has validated or guarantees.
     pub(crate) fn from_host_splits(rec: Recorder<'_>, splits: Vec<u32>) -> Result<Self> {

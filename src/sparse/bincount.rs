@@ -6,12 +6,12 @@ use crate::dtype::DType;
 use crate::element::Number;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::IntoAxes;
 use crate::ops::{Bins, Occurrences};
 use crate::tensor::{RaggedTensor, Tensor, Values};
 
+/// Sparse counts of integers.
 impl Tensor {
     /// The nonzero counts of [`Tensor::bincount`] along axis 0 or 1, as a sparse tensor sorted by row and value.
     ///
@@ -39,27 +39,27 @@ impl Tensor {
     /// TensorFlow: `tf.sparse.bincount`.
     #[track_caller]
     pub fn bincount_sparse(&self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<SparseTensor> {
-        const OP: &str = "bincount_sparse";
+        let rec = Recorder::new(self.backend(), "bincount_sparse");
         let backend = self.backend();
-        let Occurrences { values, counts, bins, by_row } =
-            self.occurrences(Recorder::new(self.backend(), OP), &axis.into(), bins.into())?;
+        let Occurrences { values, counts, bins, by_row } = self.occurrences(rec, &axis.into(), bins.into())?;
         let found = values.count()?;
-        let value = Expr::load(values.numbers(OP)?, Expr::index());
+        let value = Expr::load(rec.numbers(&values)?, Expr::index());
         let (coordinates, dense_shape) = match values.partitions() {
             [rows] if by_row => {
-                let nrows = self.nrows_extent().on_host(backend, OP)?;
+                let nrows = rec.on_host(&self.nrows_extent())?;
                 (vec![rows.row_of(Expr::index()), value], vec![nrows.into(), bins])
             }
             _ => (vec![value], vec![bins]),
         };
-        let indices = indices_of(backend, OP, &found, &coordinates, &[])?;
-        let times = Expr::load(counts.numbers(OP)?, Expr::index()).cast(DType::I32);
-        let times = Values::Numbers(Node::map(backend, OP, found.clone(), times, &[]));
+        let indices = indices_of(rec, &found, &coordinates, &[])?;
+        let times = Expr::load(rec.numbers(&counts)?, Expr::index()).cast(DType::I32);
+        let times = Values::Numbers(rec.map(found.clone(), times, &[]));
         let times = Self::new(backend, Vec::new(), Some(found), [], times)?;
         Ok(SparseTensor::of_parts(indices, times, dense_shape, Order::Distinct))
     }
 }
 
+/// Sparse counts of integers.
 impl<T: Number> RaggedTensor<T> {
     /// The nonzero counts of [`bincount`](Self::bincount) along axis 0 or 1, as a sparse tensor sorted by row and
     /// value.

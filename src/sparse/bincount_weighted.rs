@@ -4,7 +4,7 @@ use super::coordinates::indices_of;
 use super::{Order, SparseTensor};
 use crate::device::Device;
 use crate::element::{Arithmetic, Number};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
@@ -13,9 +13,10 @@ use crate::ops::{Bins, IntoAxes};
 use crate::shape::same_layout;
 use crate::tensor::{RaggedTensor, Tensor};
 
+/// Sparse counts of integers, weighted.
 impl Tensor {
-    /// The sums of [`Tensor::bincount_weighted`] along axis 0 or 1 of the integers that occur, as a sparse tensor sorted
-    /// by row and value.
+    /// The sums of `bincount_weighted` along axis 0 or 1 of the integers that occur, as a sparse tensor
+    /// sorted by row and value.
     ///
     /// The weights have the layout of this tensor, and their dtype is that of the result; integers wrap. A sum of 0
     /// stays. No bin takes memory: integers may be as large as 2^63 - 2. The result has at least one bin, also of no
@@ -24,8 +25,8 @@ impl Tensor {
     ///
     /// # Errors
     /// Byte strings as values; an axis that is out of range or above 1, or several axes; a negative number of bins, or
-    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device, of bools or byte strings. At the
-    /// read: negative values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
+    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device, of bools or byte strings.
+    /// At the read: negative values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
     ///
     /// # Cost
     /// A sort of the values by row and value, a reduction of the weights, and the wait of
@@ -49,31 +50,31 @@ impl Tensor {
         axis: impl IntoAxes,
         bins: impl Into<Bins>,
     ) -> Result<SparseTensor> {
-        const OP: &str = "bincount_sparse_weighted";
-        let rec = Recorder::new(self.backend(), OP);
+        let rec = Recorder::new(self.backend(), "bincount_sparse_weighted");
         let weights = weights.as_ref();
-        Device::check_same(OP, self.backend(), weights.backend())?;
+        Device::check_same(rec.op, self.backend(), weights.backend())?;
         let conditions = same_layout(rec, self.ragged_shape(), weights.ragged_shape())?;
         let (above, shape) = match self.counted_rows(rec, &axis.into())? {
             None => (Vec::new(), Vec::new()),
-            Some((row, rows)) => (vec![row], vec![rows.on_host(self.backend(), OP)?.into()]),
+            Some((row, rows)) => (vec![row], vec![rec.on_host(&rows)?.into()]),
         };
         let flat = |x: &Self| Self::new(x.backend(), Vec::new(), Some(x.count()?), [], x.values_ref().clone());
-        sums_by_bin(OP, (&flat(self)?, &flat(weights)?), (above, shape), no_binary(OP, bins.into())?, &conditions)
+        sums_by_bin(rec, (&flat(self)?, &flat(weights)?), (above, shape), no_binary(rec, bins.into())?, &conditions)
     }
 }
 
+/// Sparse counts of integers, weighted.
 impl<T: Number> RaggedTensor<T> {
-    /// The sums of [`bincount_weighted`](Self::bincount_weighted) along axis 0 or 1 of the integers that occur, as a
+    /// The sums of `bincount_weighted` along axis 0 or 1 of the integers that occur, as a
     /// sparse tensor sorted by row and value.
     ///
-    /// The result has the shape of [`bincount_sparse`](Self::bincount_sparse), and the dtype of the weights; integers wrap.
-    /// The sums have the order of [`bincount_weighted`](Self::bincount_weighted).
+    /// The result has the shape of [`bincount_sparse`](Self::bincount_sparse), and the dtype of the weights; integers
+    /// wrap. The sums have the order of [`bincount_weighted`](Self::bincount_weighted).
     ///
     /// # Errors
     /// An axis that is out of range or above 1, or several axes; a negative number of bins, or
-    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device. At the read: negative values,
-    /// floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
+    /// [`binary`](crate::opt::binary) bins; weights of another layout or on another device. At the read: negative
+    /// values, floats that are not whole numbers; integers of 64 bits above 2^63 - 2.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -98,9 +99,9 @@ impl<T: Number> RaggedTensor<T> {
 
 /// Fails for bins that count each value once.
 #[track_caller]
-pub(super) fn no_binary(op: &'static str, bins: Bins) -> Result<Bins> {
+pub(super) fn no_binary(rec: Recorder<'_>, bins: Bins) -> Result<Bins> {
     if bins.binary {
-        return Err(Error::argument(op, "binary bins have no weights; count without weights, or drop binary"));
+        return Err(rec.argument("binary bins have no weights; count without weights, or drop binary"));
     }
     Ok(bins)
 }
@@ -109,20 +110,20 @@ pub(super) fn no_binary(op: &'static str, bins: Bins) -> Result<Bins> {
 /// is that of the dimensions above.
 #[track_caller]
 pub(super) fn sums_by_bin(
-    op: &'static str,
+    rec: Recorder<'_>,
     (values, weights): (&Tensor, &Tensor),
     (mut above, mut shape): (Vec<Expr>, Vec<u64>),
     bins: Bins,
     conditions: &[Node],
 ) -> Result<SparseTensor> {
-    let (bin, number) = values.sparse_bins(Recorder::new(values.backend(), op), bins)?;
+    let (bin, number) = values.sparse_bins(rec, bins)?;
     above.push(bin.clone());
     shape.push(number);
-    let indices = indices_of(values.backend(), op, &values.count()?, &above, conditions)?;
+    let indices = indices_of(rec, &values.count()?, &above, conditions)?;
     let all = SparseTensor::of_parts(indices.clone(), weights.clone(), shape, Order::Any).subject_to(conditions);
     // A number that the dtype of the bins does not hold is above all of them.
     match (bins.most, Scalar::U64(number).converted(bin.dtype())) {
-        (Some(_), Some(number)) => all.kept_where(op, &indices, bin.lt(Expr::number(number)))?.coalesced(op),
-        _ => all.coalesced(op),
+        (Some(_), Some(number)) => all.kept_where(rec, &indices, bin.lt(Expr::number(number)))?.coalesced(rec),
+        _ => all.coalesced(rec),
     }
 }

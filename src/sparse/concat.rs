@@ -5,6 +5,7 @@ use super::{Order, SparseTensor};
 use crate::device::Device;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::setters::setters;
 use crate::tensor::Tensor;
@@ -55,6 +56,7 @@ pub fn expanding(axis: impl Into<ConcatAxis>) -> ConcatAxis {
     ConcatAxis { expand: true, ..axis.into() }
 }
 
+/// Concatenation.
 impl SparseTensor {
     /// Concatenates sparse tensors along `axis`.
     ///
@@ -80,41 +82,42 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.concat`.
     #[track_caller]
     pub fn concat(all: &[&Self], axis: impl Into<ConcatAxis>) -> Result<Self> {
-        const OP: &str = "sparse.concat";
+        const OP: &str = "SparseTensor::concat";
         let ConcatAxis { axis, expand } = axis.into();
         let Some(first) = all.first() else {
             return Err(Error::argument(OP, "there must be at least one tensor"));
         };
-        let axis = first.axis(OP, axis)?;
+        let rec = Recorder::new(first.backend(), OP);
+        let axis = first.axis(rec, axis)?;
         let mut dense_shape = first.dense_shape.clone();
         dense_shape[axis] = 0;
         let (mut indices, mut values) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
         for x in all {
-            first.check_joins(OP, x, axis, expand)?;
-            indices.push(x.shifted(OP, axis, dense_shape[axis])?);
+            first.check_joins(rec, x, axis, expand)?;
+            indices.push(x.shifted(rec, axis, dense_shape[axis])?);
             values.push(&x.values);
             for (d, (own, &other)) in dense_shape.iter_mut().zip(&x.dense_shape).enumerate() {
                 *own = if d == axis { own.saturating_add(other) } else { (*own).max(other) };
             }
         }
         if dense_shape[axis] > i64::MAX as u64 {
-            return Err(Error::argument(OP, format!("dimension {axis} of the result exceeds 2^63 - 1")));
+            return Err(rec.argument(format!("dimension {axis} of the result exceeds 2^63 - 1")));
         }
         let (indices, values) = (Tensor::concat(&indices, 0)?, Tensor::concat(&values, 0)?);
         let least = all.iter().map(|x| x.order).min().unwrap_or(Order::Any);
         let order = if axis == 0 || all.len() == 1 { least } else { Order::Any };
         let joined = Self::of_parts(indices, values, dense_shape, order);
-        let sorted = all.iter().fold(joined, |joined, x| joined.subject_to(&x.conditions)).sorted(OP)?;
+        let sorted = all.iter().fold(joined, |joined, x| joined.subject_to(&x.conditions)).sorted(rec)?;
         // Distinct coordinates stay distinct.
         Ok(Self { order: least.max(Order::Sorted), ..sorted })
     }
 
     /// Fails unless `other` can be concatenated to this tensor.
     #[track_caller]
-    fn check_joins(&self, op: &'static str, other: &Self, axis: usize, expand: bool) -> Result<()> {
-        Device::check_same(op, self.backend(), other.backend())?;
+    fn check_joins(&self, rec: Recorder<'_>, other: &Self, axis: usize, expand: bool) -> Result<()> {
+        Device::check_same(rec.op, self.backend(), other.backend())?;
         if self.dtype() != other.dtype() {
-            return Err(Error::DTypes { op, lhs: self.dtype(), rhs: other.dtype(), location: caller() });
+            return Err(Error::DTypes { op: rec.op, lhs: self.dtype(), rhs: other.dtype(), location: caller() });
         }
         let (own, dims) = (&self.dense_shape, &other.dense_shape);
         let fits = own.len() == dims.len() && (expand || (0..own.len()).all(|d| d == axis || dims[d] == own[d]));
@@ -125,18 +128,18 @@ impl SparseTensor {
             true => format!("they may differ along axis {axis} only; expanding({axis}) takes the largest sizes"),
             false => "the ranks differ".into(),
         };
-        Err(Error::Shape { op, lhs: format!("{own:?}"), rhs: format!("{dims:?}"), what, location: caller() })
+        Err(Error::Shape { op: rec.op, lhs: format!("{own:?}"), rhs: format!("{dims:?}"), what, location: caller() })
     }
 
     /// The coordinates, shifted by `by` along dimension `axis`.
     #[track_caller]
-    fn shifted(&self, op: &'static str, axis: usize, by: u64) -> Result<Tensor> {
-        let coordinates = Coordinates::new(op, self)?;
+    fn shifted(&self, rec: Recorder<'_>, axis: usize, by: u64) -> Result<Tensor> {
+        let coordinates = Coordinates::new(rec, self)?;
         if by == 0 {
             return coordinates.tensor(self);
         }
         let mut all = coordinates.all();
         all[axis] = coordinates.of(axis).add(Expr::number(by as i64));
-        indices_of(self.backend(), op, &self.count(), &all, &[])
+        indices_of(rec, &self.count(), &all, &[])
     }
 }

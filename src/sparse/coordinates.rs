@@ -3,10 +3,10 @@
 use super::SparseTensor;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::tensor::{Tensor, Values};
 
 /// The coordinates of a sparse tensor's entries. What is computed from them is subject to the tensor's conditions.
@@ -16,10 +16,9 @@ pub(super) struct Coordinates {
 }
 
 impl Coordinates {
-    #[track_caller]
-    pub(super) fn new(op: &'static str, x: &SparseTensor) -> Result<Self> {
-        let value = Expr::load(x.indices.numbers(op)?, Expr::index());
-        let node = Node::map(x.backend(), op, x.indices.count()?, value, &x.conditions);
+    pub(super) fn new(rec: Recorder<'_>, x: &SparseTensor) -> Result<Self> {
+        let value = Expr::load(rec.numbers(&x.indices)?, Expr::index());
+        let node = rec.map(rec.count(&x.indices)?, value, &x.conditions);
         Ok(Self { node, rank: x.rank() as u32 })
     }
 
@@ -50,10 +49,8 @@ impl Coordinates {
 }
 
 /// The i64 tensor `[count, rank]` of these coordinates, each an expression in the entry.
-#[track_caller]
 pub(super) fn indices_of(
-    backend: &BackendRef,
-    op: &'static str,
+    rec: Recorder<'_>,
     count: &Extent,
     coordinates: &[Expr],
     conditions: &[Node],
@@ -72,6 +69,6 @@ pub(super) fn indices_of(
             dim.clone().eq(Expr::u32(d as u32)).select(at_entry(coordinate), below)
         });
     let chosen = chosen.cast(DType::I64);
-    let node = Node::map(backend, op, count.times(op, rank.into())?, chosen, conditions);
-    Tensor::new(backend, Vec::new(), Some(count.clone()), vec![rank], Values::Numbers(node))
+    let node = rec.map(rec.times(count, rank)?, chosen, conditions);
+    rec.tensor(Vec::new(), Some(count.clone()), vec![rank], Values::Numbers(node))
 }

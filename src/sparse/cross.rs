@@ -1,7 +1,8 @@
 //! Feature crosses of sparse matrices.
 
 use super::SparseTensor;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::graph::recorder::Recorder;
 use crate::ops::{CrossInput, HashBuckets};
 use crate::tensor::Tensor;
 
@@ -9,10 +10,11 @@ use crate::tensor::Tensor;
 impl From<&SparseTensor> for CrossInput {
     #[track_caller]
     fn from(x: &SparseTensor) -> Self {
-        Self::of(x.values_in_rows("cross"))
+        Self::of(x.values_in_rows(Recorder::new(x.backend(), "cross")))
     }
 }
 
+/// Crosses.
 impl SparseTensor {
     /// The crosses of the inputs as strings, as a sparse matrix `[n, longest row]` with the crosses of each row from
     /// its start.
@@ -42,7 +44,8 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.cross`.
     #[track_caller]
     pub fn cross(inputs: impl IntoIterator<Item = impl Into<CrossInput>>) -> Result<Self> {
-        Tensor::cross(inputs)?.to_sparse()
+        let named = |error: Error| error.of("SparseTensor::cross");
+        Tensor::cross(inputs).map_err(named)?.to_sparse().map_err(named)
     }
 
     /// The hashes of the crosses of the inputs, as a sparse matrix `[n, longest row]` with those of each row from its
@@ -77,6 +80,7 @@ impl SparseTensor {
         inputs: impl IntoIterator<Item = impl Into<CrossInput>>,
         buckets: impl Into<HashBuckets>,
     ) -> Result<Self> {
-        Tensor::cross_hashed(inputs, buckets)?.to_sparse()
+        let named = |error: Error| error.of("SparseTensor::cross_hashed");
+        Tensor::cross_hashed(inputs, buckets).map_err(named)?.to_sparse().map_err(named)
     }
 }

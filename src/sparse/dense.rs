@@ -13,7 +13,7 @@ use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use crate::ops::IntoOperand;
 use crate::ops::Operand;
 use crate::shape::Repeats;
@@ -28,6 +28,7 @@ struct Lookup {
     conditions: Vec<Node>,
 }
 
+/// Conversion from and to dense tensors.
 impl SparseTensor {
     /// The dense tensor with the values at their coordinates and `default` elsewhere.
     ///
@@ -51,10 +52,14 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.to_dense`.
     #[track_caller]
     pub fn to_dense(&self, default: impl Into<Fill>) -> Result<Tensor> {
-        const OP: &str = "to_dense";
-        let rec = Recorder::new(self.backend(), OP);
-        let default = default.into().of_dtype(OP, self.dtype())?;
-        let Lookup { dims, found, entry, conditions } = self.lookup(OP)?;
+        self.dense(Recorder::new(self.backend(), "to_dense"), default.into())
+    }
+
+    /// As [`to_dense`](Self::to_dense).
+    #[track_caller]
+    fn dense(&self, rec: Recorder<'_>, default: Fill) -> Result<Tensor> {
+        let default = default.of_dtype(rec.op, self.dtype())?;
+        let Lookup { dims, found, entry, conditions } = self.lookup(rec)?;
         let fill = match &default {
             Fill::String(s) => s.len() as u64 * u64::from(dims.total().capacity()),
             Fill::Number(_) => 0,
@@ -63,19 +68,20 @@ impl SparseTensor {
         let bound = BytesBound::at_most(values.bytes_capacity() + fill);
         let pick = Pick::either(found, Pick::From(values, entry), Pick::Fill(default));
         let values = Values::rearranged(rec, dims.total(), &pick, bound, &conditions)?;
-        dims.tensor(self.backend(), values)
+        dims.tensor(rec, values)
     }
 
     /// The sum of this tensor and a dense one of the same shape and dtype; dense.
     ///
-    /// Elements without an entry are those of `dense`, bit for bit. Integers wrap.
+    /// Elements without an entry are those of `dense`, bit for bit. Integers wrap; NaN propagates.
     ///
     /// # Errors
-    /// Another shape, at the read where only the device knows the number of rows; another dtype or device; bools or byte
-    /// strings; further as [`to_dense`](Self::to_dense).
+    /// Another shape, at the read where only the device knows the number of rows; another dtype or device; bools or
+    /// byte strings; a dense shape of 2^32 - 1 elements or more. At the read: coordinates outside of the dense shape,
+    /// repeated, or not in row-major order.
     ///
     /// # Cost
-    /// That of [`to_dense`](Self::to_dense). No wait.
+    /// One map over the values, and one over the result, each of whose elements searches for its entry. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, SparseTensor};
@@ -89,44 +95,43 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.add` of a sparse and a dense tensor.
     #[track_caller]
     pub fn add_dense(&self, dense: &impl AsRef<Tensor>) -> Result<Tensor> {
-        const OP: &str = "add_dense";
+        let rec = Recorder::new(self.backend(), "add_dense");
         let dense = dense.as_ref();
-        Device::check_same(OP, self.backend(), dense.backend())?;
+        Device::check_same(rec.op, self.backend(), dense.backend())?;
         if self.dtype() != dense.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: dense.dtype(), location: caller() });
+            return Err(Error::DTypes { op: rec.op, lhs: self.dtype(), rhs: dense.dtype(), location: caller() });
         }
         if self.dtype() == DType::Bool {
-            return Err(Error::unsupported(OP, DType::Bool, "cast both to numbers"));
+            return Err(rec.unsupported(DType::Bool, "cast both to numbers"));
         }
-        let (value, own) = (self.values.numbers(OP)?, Expr::load(dense.numbers(OP)?, Expr::index()));
+        let (value, own) = (rec.numbers(&self.values)?, Expr::load(rec.numbers(dense)?, Expr::index()));
         let sizes: Vec<Option<usize>> = self.dense_shape.iter().map(|&d| usize::try_from(d).ok()).collect();
-        let Some(own_conditions) = dense.ragged_shape().has_sizes(OP, &sizes) else {
+        let Some(own_conditions) = dense.ragged_shape().has_sizes(rec.op, &sizes) else {
             let what = "the dense tensor must have the dense shape".into();
             let lhs = format!("{:?}", self.dense_shape);
-            return Err(Error::Shape { op: OP, lhs, rhs: dense.shape_text(), what, location: caller() });
+            return Err(Error::Shape { op: rec.op, lhs, rhs: dense.shape_text(), what, location: caller() });
         };
-        let Lookup { dims, found, entry, mut conditions } = self.lookup(OP)?;
+        let Lookup { dims, found, entry, mut conditions } = self.lookup(rec)?;
         conditions.extend(own_conditions);
         let sum = found.select(own.clone().add(Expr::load(value, entry)), own);
-        let values = Values::Numbers(Node::map(self.backend(), OP, dims.total().clone(), sum, &conditions));
-        dims.tensor(self.backend(), values)
+        let values = Values::Numbers(rec.map(dims.total().clone(), sum, &conditions));
+        dims.tensor(rec, values)
     }
 
     /// Finds the entry of each element of the dense tensor.
     #[track_caller]
-    fn lookup(&self, op: &'static str) -> Result<Lookup> {
-        let backend = self.backend();
-        let dims = DenseDims::new(op, &self.dense_shape)?;
+    fn lookup(&self, rec: Recorder<'_>) -> Result<Lookup> {
+        let dims = DenseDims::new(rec, &self.dense_shape)?;
         let all: Vec<usize> = (0..self.rank()).collect();
-        let mut conditions = self.require(op, Order::Distinct, &all)?;
+        let mut conditions = self.require(rec, Order::Distinct, &all)?;
         conditions.extend(self.conditions.iter().cloned());
         let count = self.count();
-        let position = dims.position(&Coordinates::new(op, self)?, all);
-        let place = Node::map(backend, op, count.clone(), position, &[]);
+        let position = dims.position(&Coordinates::new(rec, self)?, all);
+        let place = rec.map(count.clone(), position, &[]);
         // The sorted array to search: the positions of the values, then the total as sentinel.
         let start = Expr::index().lt(count.expr());
         let start = start.select(Expr::load(&place, Expr::index()), dims.total().expr());
-        let places = Node::splits(backend, op, &count, &start, &conditions)?;
+        let places = rec.splits(&count, &start, &conditions)?;
         let entry = Expr::row_of(&places, Expr::index());
         let found = Expr::load(&places, entry.clone()).eq(Expr::index());
         Ok(Lookup { dims, found, entry, conditions })
@@ -156,14 +161,13 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.from_dense`.
     #[track_caller]
     pub fn from_dense(dense: &impl AsRef<Tensor>) -> Result<Self> {
-        const OP: &str = "from_dense";
         let dense = dense.as_ref();
+        let rec = Recorder::new(dense.backend(), "SparseTensor::from_dense");
         if dense.rank() == 0 || dense.ragged_rank() > 0 {
             let what = format!("needs a dense tensor of rank 1 or more, but its shape is {}", dense.shape_text());
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
-        let (backend, count) = (dense.backend(), dense.count()?);
-        let rec = Recorder::new(backend, OP);
+        let count = dense.count()?;
         let stays = match dense.values_ref() {
             Values::Numbers(n) => {
                 let value = Expr::load(n, Expr::index());
@@ -184,15 +188,16 @@ impl SparseTensor {
         }
         coordinates.push(rest);
         coordinates.reverse();
-        let indices = indices_of(backend, OP, &found, &coordinates, &[])?;
-        let flat = Tensor::new(backend, Vec::new(), Some(count), [], dense.values_ref().clone())?;
+        let indices = indices_of(rec, &found, &coordinates, &[])?;
+        let flat = rec.tensor(Vec::new(), Some(count), [], dense.values_ref().clone())?;
         let values = flat.take_rows(rec, found, element, Repeats::Never, &[])?;
-        let mut dense_shape = vec![u64::from(dense.nrows_extent().on_host(backend, OP)?)];
+        let mut dense_shape = vec![u64::from(rec.on_host(&dense.nrows_extent())?)];
         dense_shape.extend(dense.inner().iter().map(|&d| u64::from(d)));
         Ok(Self::of_parts(indices, values, dense_shape, Order::Distinct))
     }
 }
 
+/// Dense tensors from coordinates.
 impl Tensor {
     /// The dense tensor of shape `output_shape` with `values` at the coordinates in this tensor, and `default`
     /// elsewhere.
@@ -202,11 +207,12 @@ impl Tensor {
     /// The result has its dtype.
     ///
     /// # Errors
-    /// Coordinates that are no integers, or of another shape; a `default` of another dtype; further as
-    /// [`SparseTensor::to_dense`].
+    /// Coordinates that are no integers, or of another shape; values of another number or on another device; a
+    /// `default` of another dtype; a negative size; a shape of 2^32 - 1 elements or more. At the read: coordinates
+    /// outside of the shape, repeated, or not in row-major order.
     ///
     /// # Cost
-    /// That of [`SparseTensor::to_dense`].
+    /// One map over the values, and one over the result, each of whose elements searches for its value. No wait.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -218,7 +224,7 @@ impl Tensor {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow 1: `tf.sparse_to_dense`.
+    /// TensorFlow: `tf.compat.v1.sparse_to_dense`.
     #[track_caller]
     pub fn sparse_to_dense<'a, I: Integer>(
         &self,
@@ -226,13 +232,13 @@ impl Tensor {
         values: impl IntoOperand<'a>,
         default: impl Into<Fill>,
     ) -> Result<Self> {
-        const OP: &str = "sparse_to_dense";
+        let rec = Recorder::new(self.backend(), "sparse_to_dense");
         let values = values.into();
         if !self.dtype().is_integer() {
-            return Err(Error::unsupported(OP, self.dtype(), "indices must be integers"));
+            return Err(rec.unsupported(self.dtype(), "indices must be integers"));
         }
         let indices = self.cast(DType::I64)?;
-        let shape = output_shape.iter().map(|&d| non_negative(OP, "a size of the output shape", d));
+        let shape = output_shape.iter().map(|&d| rec.non_negative("a size of the output shape", d));
         let shape = shape.collect::<Result<Vec<_>>>().map_err(here())?;
         let (count, rank) = match (indices.ragged_rank(), indices.rank(), &indices.inner()[..]) {
             (0, 0, _) => (Extent::known(1), 1),
@@ -240,12 +246,11 @@ impl Tensor {
             (0, 2, &[rank]) => (indices.nrows_extent(), rank),
             _ => {
                 let what = format!("indices must have the shape [], [n] or [n, rank], not {}", indices.shape_text());
-                return Err(Error::argument(OP, what));
+                return Err(rec.argument(what));
             }
         };
         let backend = self.backend();
-        let rec = Recorder::new(backend, OP);
-        let numbers = Values::Numbers(indices.numbers(OP)?.clone());
+        let numbers = Values::Numbers(rec.numbers(&indices)?.clone());
         let indices = Self::new(backend, Vec::new(), Some(count.clone()), vec![rank], numbers)?;
         let one_for_all = |pick: &Pick<'_>, bytes: u64| {
             let bound = BytesBound::at_most(bytes.saturating_mul(count.capacity().into()));
@@ -258,11 +263,11 @@ impl Tensor {
                 one_for_all(&Pick::Fill(value), bytes)?
             }
             Operand::Tensor(t) if t.rank() == 0 => {
-                Device::check_same(OP, backend, t.backend())?;
+                Device::check_same(rec.op, backend, t.backend())?;
                 one_for_all(&Pick::From(t.values_ref(), Expr::u32(0)), t.values_ref().bytes_capacity())?
             }
             Operand::Tensor(t) => t.clone(),
         };
-        SparseTensor::new(&indices, &values, &shape)?.to_dense(default)
+        SparseTensor::assembled(rec, &indices, &values, &shape)?.dense(rec, default.into())
     }
 }

@@ -1,19 +1,22 @@
 //! The identity matrix.
 
 use super::coordinates::indices_of;
-use super::{Order, SparseTensor, dense_size};
+use super::create::dense_size;
+use super::{Order, SparseTensor};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
-use crate::tensor::{Tensor, Values};
+use crate::tensor::Values;
 
+/// Identity matrices.
 impl SparseTensor {
-    /// The matrix of `rows` by `columns` with ones on the diagonal, of any numeric dtype.
+    /// The matrix of `rows` by `columns` with ones on the diagonal.
+    ///
+    /// Its entries, one for each row or column of the shorter side, are in row-major order. Any numeric dtype.
     ///
     /// # Errors
     /// A size that is negative, or 2^63 - 1 or more; bools or byte strings; a diagonal of 2^32 - 1 entries or more.
@@ -31,16 +34,16 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.eye`.
     #[track_caller]
     pub fn eye(rows: impl Integer, columns: impl Integer, dtype: DType, device: &Device) -> Result<Self> {
-        const OP: &str = "eye";
+        let rec = Recorder::new(device.backend(), "SparseTensor::eye");
         if !dtype.is_float() && !dtype.is_integer() {
-            return Err(Error::unsupported(OP, dtype, "it needs a numeric dtype"));
+            return Err(rec.unsupported(dtype, "it needs a numeric dtype"));
         }
-        let (rows, columns) = (dense_size(OP, rows)?, dense_size(OP, columns)?);
-        let (backend, count) = (device.backend(), Extent::known_u64(OP, rows.min(columns))?);
-        let indices = indices_of(backend, OP, &count, &[Expr::index(), Expr::index()], &[])?;
+        let (rows, columns) = (dense_size(rec, rows)?, dense_size(rec, columns)?);
+        let count = rec.known(rows.min(columns))?;
+        let indices = indices_of(rec, &count, &[Expr::index(), Expr::index()], &[])?;
         let one = Expr::scalar(Scalar::from_i64(dtype, 1));
-        let values = Values::Numbers(Node::map(backend, OP, count.clone(), one, &[]));
-        let values = Tensor::new(backend, Vec::new(), Some(count), [], values)?;
+        let values = Values::Numbers(rec.map(count.clone(), one, &[]));
+        let values = rec.tensor(Vec::new(), Some(count), [], values)?;
         Ok(Self::of_parts(indices, values, vec![rows, columns], Order::Distinct))
     }
 }

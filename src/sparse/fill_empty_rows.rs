@@ -3,16 +3,17 @@
 use super::coordinates::{Coordinates, indices_of};
 use super::{Order, SparseTensor};
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, RowDomain, Rows};
+use crate::graph::node::{RowDomain, Rows};
 use crate::graph::recorder::Recorder;
 use crate::ops::IntoOperand;
 use crate::record::by_key::ByKey;
 use crate::shape::{Repeats, RowPartition};
 use crate::tensor::Tensor;
 
+/// Entries for empty rows.
 impl SparseTensor {
     /// Gives each empty row, an index of the first dimension without entries, an entry with the value `default` at its
     /// start. Also returns an indicator of the rows that were empty, a bool vector.
@@ -43,21 +44,20 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.fill_empty_rows`.
     #[track_caller]
     pub fn fill_empty_rows<'a>(&self, default: impl IntoOperand<'a>) -> Result<(Self, Tensor)> {
-        const OP: &str = "fill_empty_rows";
+        let rec = Recorder::new(self.backend(), "fill_empty_rows");
         let Some(&nrows) = self.dense_shape.first() else {
-            return Err(Error::argument(OP, "a scalar has no rows"));
+            return Err(rec.argument("a scalar has no rows"));
         };
-        let (backend, count) = (self.backend(), self.count());
-        let rec = Recorder::new(backend, OP);
-        let nrows = Extent::known_u64(OP, nrows)?;
-        let coordinates = Coordinates::new(OP, self)?;
+        let count = self.count();
+        let nrows = rec.known(nrows)?;
+        let coordinates = Coordinates::new(rec, self)?;
         let row = coordinates.of(0).cast(DType::U32);
         let keys = ByKey::new(rec, &count, row, &nrows)?;
         let RowDomain { rows, nvals: members, .. } = keys.rows(1);
         let splits = match rows {
             Rows::Splits(splits) => splits,
             // Without rows or entries.
-            uniform => Node::map(backend, OP, nrows.plus(OP, &Extent::known(1))?, uniform.start(Expr::index()), &[]),
+            uniform => rec.map(rec.plus(&nrows, &Extent::known(1))?, uniform.start(Expr::index()), &[]),
         };
         let rows = RowPartition::from_splits_node(splits, nrows, count.size()).with_nvals(members.clone());
         let order = Expr::load(keys.order(), Expr::index());
@@ -66,7 +66,7 @@ impl SparseTensor {
         let (values, empty) = by_row(&self.values)?.fill_empty_rows(default)?;
         let (all, _) = by_row(&coordinates.tensor(self)?)?.fill_empty_rows(0i64)?;
         let filled = &all.partitions()[0];
-        let (numbers, found) = (all.numbers(OP)?, filled.nvals_extent());
+        let (numbers, found) = (rec.numbers(&all)?, filled.nvals_extent());
         let rank = Expr::u32(self.rank() as u32);
         let below = (1..self.rank()).map(|d| {
             let at = Expr::index().mul(rank.clone()).add(Expr::u32(d as u32));
@@ -74,9 +74,9 @@ impl SparseTensor {
         });
         let row = filled.row_of(Expr::index()).cast(DType::I64);
         let all: Vec<Expr> = std::iter::once(row).chain(below).collect();
-        let indices = indices_of(backend, OP, found, &all, &self.conditions)?;
+        let indices = indices_of(rec, found, &all, &self.conditions)?;
         let order = if self.rank() == 1 { self.order.max(Order::Sorted) } else { self.order };
-        let empty = empty.on_condition(OP, &self.conditions)?;
+        let empty = empty.on_condition(rec.op, &self.conditions)?;
         let filled = Self::of_parts(indices, values.values()?, self.dense_shape.clone(), order);
         Ok((filled.subject_to(&self.conditions), empty))
     }

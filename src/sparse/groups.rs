@@ -2,7 +2,6 @@
 
 use super::keys::Keys;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -16,7 +15,6 @@ use crate::tensor::{Tensor, Values};
 
 /// Groups of entries with equal keys, in ascending order of the keys.
 pub(super) struct Groups {
-    backend: BackendRef,
     /// The entry at the place `Index` in order.
     entries: Expr,
     /// The partition of the places into groups.
@@ -27,15 +25,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// The groups of `count` entries, where the entry at each place in ascending order of the keys is `entries`.
-    #[track_caller]
-    pub(super) fn new(
-        backend: &BackendRef,
-        op: &'static str,
-        count: &Extent,
-        keys: &Keys,
-        entries: Expr,
-    ) -> Result<Self> {
-        let rec = Recorder::new(backend, op);
+    pub(super) fn new(rec: Recorder<'_>, count: &Extent, keys: &Keys, entries: Expr) -> Result<Self> {
         let at = Expr::index();
         let before = at.clone().max(Expr::u32(1)).sub(Expr::u32(1));
         let differ = keys.differ(&entries.at(&before), &entries);
@@ -46,7 +36,7 @@ impl Groups {
         let start = at.clone().lt(found.expr()).select(Expr::load(&first, at), count.expr());
         let members = RowPartition::from_starts(rec, &found, &start, count.size(), &[])?;
         let members = members.with_nvals(count.clone());
-        Ok(Self { backend: backend.clone(), entries, members, first })
+        Ok(Self { entries, members, first })
     }
 
     /// Number of groups.
@@ -65,10 +55,9 @@ impl Groups {
     }
 
     /// The aggregate of the values of each group, an expression in the group.
-    #[track_caller]
-    pub(super) fn aggregate(&self, op: &'static str, values: &Tensor, what: Aggregate) -> Result<Expr> {
-        let (members, rec) = (&self.members, Recorder::new(&self.backend, op));
-        let value = Expr::load(values.numbers(op)?, self.entries.clone());
+    pub(super) fn aggregate(&self, rec: Recorder<'_>, values: &Tensor, what: Aggregate) -> Result<Expr> {
+        let members = &self.members;
+        let value = Expr::load(rec.numbers(values)?, self.entries.clone());
         let reduce = |by, value: Expr| {
             let node = reduce_rows(rec, by, members.domain(1), value)?;
             Ok(Expr::load(&node, Expr::index()))
@@ -77,9 +66,8 @@ impl Groups {
     }
 
     /// The vector of a value per group, an expression in the group.
-    #[track_caller]
-    pub(super) fn tensor(&self, op: &'static str, value: Expr) -> Result<Tensor> {
-        let values = Values::Numbers(Node::map(&self.backend, op, self.count().clone(), value, &[]));
-        Tensor::new(&self.backend, Vec::new(), Some(self.count().clone()), [], values)
+    pub(super) fn tensor(&self, rec: Recorder<'_>, value: Expr) -> Result<Tensor> {
+        let values = Values::Numbers(rec.map(self.count().clone(), value, &[]));
+        rec.tensor(Vec::new(), Some(self.count().clone()), [], values)
     }
 }

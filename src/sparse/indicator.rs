@@ -4,12 +4,13 @@ use super::SparseTensor;
 use super::coordinates::Coordinates;
 use super::position::DenseDims;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
-use crate::graph::node::Node;
-use crate::integer::{Integer, non_negative};
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::recorder::Recorder;
+use crate::integer::Integer;
 use crate::tensor::{Tensor, Values};
 
+/// Indicators.
 impl SparseTensor {
     /// The dense bool tensor that is true at each value: `[.., k]` becomes `[.., vocabulary]`, where an entry with the
     /// value `v` makes element `v` of its row true.
@@ -37,30 +38,30 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.to_indicator`.
     #[track_caller]
     pub fn to_indicator(&self, vocabulary: impl Integer) -> Result<Tensor> {
-        const OP: &str = "to_indicator";
-        let vocabulary = non_negative(OP, "the size of the vocabulary", vocabulary)?;
+        let rec = Recorder::new(self.backend(), "to_indicator");
+        let vocabulary = rec.non_negative("the size of the vocabulary", vocabulary)?;
         let Some((_, above)) = self.dense_shape.split_last() else {
-            return Err(Error::argument(OP, "a scalar has no innermost dimension"));
+            return Err(rec.argument("a scalar has no innermost dimension"));
         };
         if self.dtype() == DType::Bool {
-            return Err(Error::unsupported(OP, DType::Bool, "cast the values to integers"));
+            return Err(rec.unsupported(DType::Bool, "cast the values to integers"));
         }
-        let (backend, count) = (self.backend(), self.count());
-        let dims = DenseDims::new(OP, &[above, &[vocabulary]].concat())?;
-        let own = Expr::load(self.values.numbers(OP)?, Expr::index());
+        let count = self.count();
+        let dims = DenseDims::new(rec, &[above, &[vocabulary]].concat())?;
+        let own = Expr::load(rec.numbers(&self.values)?, Expr::index());
         let is_number = if self.dtype().is_float() { own.clone().eq(own.clone()) } else { Expr::scalar(true) };
         let value = own.cast(DType::I64);
         let inside = value.clone().bitcast(DType::U64).lt(Expr::number(vocabulary)).and(is_number);
-        let check = Check::new(OP, "values must be at least 0 and below the size of the vocabulary");
+        let check = rec.check("values must be at least 0 and below the size of the vocabulary");
         let mut conditions = self.conditions.clone();
-        conditions.push(Node::assert(backend, count.clone(), inside, check));
-        let coordinates = Coordinates::new(OP, self)?;
+        conditions.push(rec.assert(count.clone(), inside, check));
+        let coordinates = Coordinates::new(rec, self)?;
         let all = (0..above.len()).map(|d| coordinates.of(d)).chain([value]);
         let position = dims.position_of(all.map(|c| c.cast(DType::U32)));
-        let position = Node::map(backend, OP, count.clone(), position, &conditions);
-        let times = Node::histogram(backend, OP, count, Expr::load(&position, Expr::index()), dims.total().clone());
+        let position = rec.map(count.clone(), position, &conditions);
+        let times = rec.histogram(count, Expr::load(&position, Expr::index()), dims.total().clone());
         let is_there = Expr::load(&times, Expr::index()).ne(Expr::u32(0));
-        let values = Values::Numbers(Node::map(backend, OP, dims.total().clone(), is_there, &[]));
-        dims.tensor(backend, values)
+        let values = Values::Numbers(rec.map(dims.total().clone(), is_there, &[]));
+        dims.tensor(rec, values)
     }
 }

@@ -2,11 +2,10 @@
 
 use super::coordinates::Coordinates;
 use crate::dtype::DType;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::recorder::Recorder;
 
 /// Keys of the entries over some dimensions, in row-major order of these.
 pub(super) struct Keys {
@@ -52,12 +51,12 @@ impl Keys {
     }
 
     /// The entry at the place `Index` in ascending order of the keys. Entries with equal keys keep their order.
-    pub(super) fn sorted(&self, backend: &BackendRef, op: &'static str, count: &Extent) -> Expr {
+    pub(super) fn sorted(&self, rec: Recorder<'_>, count: &Extent) -> Expr {
         // Stable sorts from the least significant word on.
         self.words.iter().rev().fold(Expr::index(), |order, (word, bits)| {
-            let sorted = Node::sort(backend, op, count.clone(), word.at(&order), *bits);
+            let sorted = rec.sort(count.clone(), word.at(&order), *bits);
             let composed = order.at(&Expr::load(&sorted, Expr::index()));
-            Expr::load(&Node::map(backend, op, count.clone(), composed, &[]), Expr::index())
+            Expr::load(&rec.map(count.clone(), composed, &[]), Expr::index())
         })
     }
 

@@ -7,11 +7,11 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::in_range;
 use crate::tensor::{Tensor, Values, counts_below};
 
+/// Selection of entries.
 impl SparseTensor {
     /// The entries at which `mask`, a bool vector with one element per entry, is true.
     ///
@@ -22,8 +22,8 @@ impl SparseTensor {
     /// At the read: coordinates outside of the dense shape.
     ///
     /// # Cost
-    /// A rank bitmap over the entries, and a compaction of coordinates and values. No wait: the number of entries of the
-    /// result is known on the device only.
+    /// A rank bitmap over the entries, and a compaction of coordinates and values. No wait: the number of entries of
+    /// the result is known on the device only.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, SparseTensor};
@@ -38,20 +38,20 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.retain`.
     #[track_caller]
     pub fn retain(&self, mask: &impl AsRef<Tensor>) -> Result<Self> {
-        const OP: &str = "retain";
+        let rec = Recorder::new(self.backend(), "retain");
         let mask = mask.as_ref();
-        Device::check_same(OP, self.backend(), mask.backend())?;
+        Device::check_same(rec.op, self.backend(), mask.backend())?;
         if mask.dtype() != DType::Bool {
-            return Err(Error::unsupported(OP, mask.dtype(), "the mask must be of bools; compare first"));
+            return Err(rec.unsupported(mask.dtype(), "the mask must be of bools; compare first"));
         }
         let known = (self.count().as_known(), mask.nrows_extent().as_known());
         let differ = matches!(known, (Some(a), Some(b)) if a != b);
         if mask.rank() != 1 || mask.ragged_rank() > 0 || differ {
             let (lhs, rhs) = (self.values.shape_text(), mask.shape_text());
             let what = "the mask must be a vector with one element per entry".into();
-            return Err(Error::Shape { op: OP, lhs, rhs, what, location: caller() });
+            return Err(Error::Shape { op: rec.op, lhs, rhs, what, location: caller() });
         }
-        self.kept(&Coordinates::new(OP, self)?.tensor(self)?, mask)
+        self.kept(&Coordinates::new(rec, self)?.tensor(self)?, mask)
     }
 
     /// The entries whose first coordinate is not among `rows`, a vector of integers in any order.
@@ -77,25 +77,21 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.mask`, whose slices are the rows here.
     #[track_caller]
     pub fn mask(&self, rows: &impl AsRef<Tensor>) -> Result<Self> {
-        const OP: &str = "mask";
+        let rec = Recorder::new(self.backend(), "mask");
         /// Key of the elements that are no rows.
         const NONE: u32 = u32::MAX - 2;
         let (rows, backend) = (rows.as_ref(), self.backend());
-        let rec = Recorder::new(backend, OP);
-        Device::check_same(OP, backend, rows.backend())?;
+        Device::check_same(rec.op, backend, rows.backend())?;
         let Some(&size) = self.dense_shape.first() else {
-            return Err(Error::argument(OP, "a scalar has no rows"));
+            return Err(rec.argument("a scalar has no rows"));
         };
         if rows.rank() != 1 || rows.ragged_rank() > 0 {
-            return Err(Error::argument(
-                OP,
-                format!("rows must be a vector, but their shape is {}", rows.shape_text()),
-            ));
+            return Err(rec.argument(format!("rows must be a vector, but their shape is {}", rows.shape_text())));
         }
-        let rows_node = rows.index_node(OP, "rows")?;
+        let rows_node = rows.index_node(rec.op, "rows")?;
         if size >= NONE.into() {
             return Err(Error::Limit {
-                what: OP.into(),
+                what: rec.op.into(),
                 requested: size,
                 unit: "rows",
                 limit: u64::from(NONE) - 1,
@@ -107,22 +103,22 @@ impl SparseTensor {
         let exists = in_range(&row, Expr::u32(size as u32), size as u32);
         let key = exists.select(row.cast(DType::U32), Expr::u32(NONE));
         let masked = rows.nrows_extent();
-        let order = Node::sort(backend, OP, masked.clone(), key.clone(), u32::BITS);
-        let sorted = Node::map(backend, OP, masked.clone(), key.at(&Expr::load(&order, Expr::index())), &[]);
+        let order = rec.sort(masked.clone(), key.clone(), u32::BITS);
+        let sorted = rec.map(masked.clone(), key.at(&Expr::load(&order, Expr::index())), &[]);
         let below = counts_below(rec, &masked, |at| Expr::load(&sorted, at))?;
         // A row is masked if more elements are below the next row than below itself.
-        let coordinates = Coordinates::new(OP, self)?;
+        let coordinates = Coordinates::new(rec, self)?;
         let row = coordinates.of(0).cast(DType::U32).min(Expr::u32(NONE - 1));
         let stays = Expr::row_of(&below, row.clone()).eq(Expr::row_of(&below, row.add(Expr::u32(1))));
-        self.kept_where(OP, &coordinates.tensor(self)?, stays)
+        self.kept_where(rec, &coordinates.tensor(self)?, stays)
     }
 
     /// The entries at which `stays` holds, an expression in the entry, with the coordinates `indices`.
     #[track_caller]
-    pub(super) fn kept_where(&self, op: &'static str, indices: &Tensor, stays: Expr) -> Result<Self> {
+    pub(super) fn kept_where(&self, rec: Recorder<'_>, indices: &Tensor, stays: Expr) -> Result<Self> {
         let count: Extent = self.count();
-        let flags = Values::Numbers(Node::map(self.backend(), op, count.clone(), stays, &[]));
-        let flags = Tensor::new(self.backend(), Vec::new(), Some(count), [], flags)?;
+        let flags = Values::Numbers(rec.map(count.clone(), stays, &[]));
+        let flags = rec.tensor(Vec::new(), Some(count), [], flags)?;
         self.kept(indices, &flags)
     }
 

@@ -6,21 +6,22 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::ops::Factor;
 use crate::record::by_key::reduce_rows;
 use crate::tensor::{Tensor, Values};
 
+/// Matrix products.
 impl SparseTensor {
     /// The product of this sparse matrix `[m, k]` and a dense matrix `[k, n]`, or the transposed view
-    /// ([`Tensor::t`]) of `[n, k]`: a dense matrix `[m, n]`.
+    /// (`Tensor::t`) of `[n, k]`: a dense matrix `[m, n]`.
     ///
     /// Same dtype; integers wrap. Entries with equal coordinates add up. Each row of the result is the sum of the
     /// scaled rows of `dense` in the order of the entries, in the canonical order of row reductions, without fused
-    /// multiply-add: the same bits on every backend. Absent elements do not count, so that a NaN in `dense`
-    /// affects only rows with an entry for its row; rows without entries give 0. [`transpose`](Self::transpose) gives the transposed sparse matrix.
+    /// multiply-add: the same bits on every backend. Absent elements do not count, so that a NaN in `dense` affects
+    /// only rows with an entry for its row; rows without entries give 0. [`transpose`](Self::transpose) gives the
+    /// transposed sparse matrix.
     ///
     /// # Errors
     /// A rank other than 2; matrices that do not fit; a ragged matrix; different dtypes or devices; bools or byte
@@ -43,46 +44,44 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.sparse_dense_matmul`.
     #[track_caller]
     pub fn matmul<'a>(&self, dense: impl Into<Factor<'a>>) -> Result<Tensor> {
-        const OP: &str = "sparse.matmul";
+        let rec = Recorder::new(self.backend(), "matmul");
         let Factor { tensor: dense, transposed } = dense.into();
-        self.check_rank(OP, 2)?;
-        self.check_numbers(OP)?;
-        Device::check_same(OP, self.backend(), dense.backend())?;
+        self.check_rank(rec, 2)?;
+        self.check_numbers(rec)?;
+        Device::check_same(rec.op, self.backend(), dense.backend())?;
         if self.dtype() != dense.dtype() {
-            return Err(Error::DTypes { op: OP, lhs: self.dtype(), rhs: dense.dtype(), location: caller() });
+            return Err(Error::DTypes { op: rec.op, lhs: self.dtype(), rhs: dense.dtype(), location: caller() });
         }
         let location = caller();
         let misfit = |what: String| {
             let (lhs, rhs) = (format!("{:?}", self.dense_shape), dense.shape_text());
-            Error::Shape { op: OP, lhs, rhs, what, location }
+            Error::Shape { op: rec.op, lhs, rhs, what, location }
         };
         let (0, &[inner]) = (dense.ragged_rank(), &dense.inner()[..]) else {
             return Err(misfit("the right operand must be a dense matrix".into()));
         };
         let outer = dense.nrows_extent();
         let (terms, columns) = if transposed {
-            (u64::from(inner), outer.on_host(self.backend(), OP)?)
+            (u64::from(inner), rec.on_host(&outer)?)
         } else {
-            (u64::from(outer.on_host(self.backend(), OP)?), inner)
+            (u64::from(rec.on_host(&outer)?), inner)
         };
         if terms != self.dense_shape[1] {
             let what = format!("{} columns on the left, but {terms} rows on the right", self.dense_shape[1]);
             return Err(misfit(what));
         }
-        let backend = self.backend();
-        let rec = Recorder::new(backend, OP);
-        let rows = self.row_partition(OP)?;
+        let rows = self.row_partition(rec)?;
         let (nrows, dtype) = (rows.nrows_extent().clone(), self.dtype());
         let by = Expr::u32(columns.max(1));
         let (entry, number) = (Expr::index().div(by.clone()), Expr::index().rem(by.clone()));
-        let term = Coordinates::new(OP, self)?.of(1).at(&entry).cast(DType::U32);
+        let term = Coordinates::new(rec, self)?.of(1).at(&entry).cast(DType::U32);
         let at = if transposed { number.mul(Expr::u32(inner)).add(term) } else { term.mul(by).add(number) };
         let sums_in = dtype.accumulator();
-        let scale = Expr::load(self.values.numbers(OP)?, entry).cast(sums_in);
-        let product = Expr::load(dense.numbers(OP)?, at).cast(sums_in).mul(scale);
+        let scale = Expr::load(rec.numbers(&self.values)?, entry).cast(sums_in);
+        let product = Expr::load(rec.numbers(dense)?, at).cast(sums_in).mul(scale);
         let sums = reduce_rows(rec, ReduceOp::Sum, rows.domain(columns), product)?;
         let value = Expr::load(&sums, Expr::index()).cast(dtype);
-        let values = Node::map(backend, OP, nrows.times(OP, columns.into())?, value, &self.conditions);
-        Tensor::new(backend, Vec::new(), Some(nrows), vec![columns], Values::Numbers(values))
+        let values = rec.map(rec.times(&nrows, columns)?, value, &self.conditions);
+        rec.tensor(Vec::new(), Some(nrows), vec![columns], Values::Numbers(values))
     }
 }

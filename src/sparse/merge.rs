@@ -4,13 +4,14 @@ use super::coordinates::{Coordinates, indices_of};
 use super::groups::Groups;
 use super::{Order, SparseTensor};
 use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
-use crate::graph::node::Node;
+use crate::error::Result;
+use crate::graph::expr::Expr;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::Aggregate;
 use crate::tensor::Tensor;
 
+/// Element-wise sums and extremes of two tensors.
 impl SparseTensor {
     /// The sum of two sparse tensors of one dense shape and dtype. Entries come out in row-major order, with distinct
     /// coordinates.
@@ -39,10 +40,10 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.add` of two sparse tensors.
     #[track_caller]
     pub fn add(&self, other: &Self) -> Result<Self> {
-        const OP: &str = "sparse.add";
-        self.check_alike(OP, other)?;
-        self.check_numbers(OP)?;
-        self.with_entries_of(OP, other)?.coalesced(OP)
+        let rec = Recorder::new(self.backend(), "add");
+        self.check_alike(rec, other)?;
+        self.check_numbers(rec)?;
+        self.with_entries_of(rec, other)?.coalesced(rec)
     }
 
     /// The larger value of two sparse tensors of one dense shape and dtype at each element that has an entry in either;
@@ -71,7 +72,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.maximum`.
     #[track_caller]
     pub fn maximum(&self, other: &Self) -> Result<Self> {
-        self.extreme("sparse.maximum", other, Aggregate::Max, Expr::max)
+        self.extreme(Recorder::new(self.backend(), "maximum"), other, Aggregate::Max, Expr::max)
     }
 
     /// The smaller value of two sparse tensors of one dense shape and dtype at each element that has an entry in
@@ -99,56 +100,56 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.minimum`.
     #[track_caller]
     pub fn minimum(&self, other: &Self) -> Result<Self> {
-        self.extreme("sparse.minimum", other, Aggregate::Min, Expr::min)
+        self.extreme(Recorder::new(self.backend(), "minimum"), other, Aggregate::Min, Expr::min)
     }
 
     #[track_caller]
     fn extreme(
         &self,
-        op: &'static str,
+        rec: Recorder<'_>,
         other: &Self,
         what: Aggregate,
         combine: impl Fn(Expr, Expr) -> Expr,
     ) -> Result<Self> {
-        self.check_alike(op, other)?;
-        self.check_numbers(op)?;
-        let both = self.with_entries_of(op, other)?;
-        let (backend, count) = (self.backend(), both.count());
-        let coordinates = Coordinates::new(op, &both)?;
+        self.check_alike(rec, other)?;
+        self.check_numbers(rec)?;
+        let both = self.with_entries_of(rec, other)?;
+        let count = both.count();
+        let coordinates = Coordinates::new(rec, &both)?;
         let keys = both.keys(&coordinates);
-        let entry = keys.sorted(backend, op, &count);
+        let entry = keys.sorted(rec, &count);
         // The sort is stable: repeated coordinates of one tensor follow each other.
         let before = entry.at(&Expr::index().max(Expr::u32(1)).sub(Expr::u32(1)));
         let is_own = |e: &Expr| e.clone().lt(self.count().expr());
         let distinct =
             Expr::index().eq(Expr::u32(0)).or(keys.differ(&before, &entry)).or(is_own(&before).ne(is_own(&entry)));
-        let check = Check::new(op, "the coordinates of each tensor must be distinct; coalesce adds up equal ones");
-        let distinct = Node::assert(backend, count.clone(), distinct, check);
-        let groups = Groups::new(backend, op, &count, &keys, entry)?;
-        let value = groups.aggregate(op, &both.values, what)?;
+        let check = rec.check("the coordinates of each tensor must be distinct; coalesce adds up equal ones");
+        let distinct = rec.assert(count.clone(), distinct, check);
+        let groups = Groups::new(rec, &count, &keys, entry)?;
+        let value = groups.aggregate(rec, &both.values, what)?;
         let zero = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
         let is_alone = groups.members().length(Expr::index()).eq(Expr::u32(1));
         let value = is_alone.select(combine(value.clone(), zero), value);
-        let values = groups.tensor(op, value)?.on_condition(op, std::slice::from_ref(&distinct))?;
+        let values = groups.tensor(rec, value)?.on_condition(rec.op, std::slice::from_ref(&distinct))?;
         let all: Vec<Expr> = coordinates.all().iter().map(|c| c.at(&groups.first())).collect();
-        let indices = indices_of(backend, op, groups.count(), &all, std::slice::from_ref(&distinct))?;
+        let indices = indices_of(rec, groups.count(), &all, std::slice::from_ref(&distinct))?;
         let merged = Self::of_parts(indices, values, self.dense_shape.clone(), Order::Distinct);
         Ok(merged.subject_to(&both.conditions).subject_to(&[distinct]))
     }
 
     /// Fails for bools and byte strings.
     #[track_caller]
-    pub(super) fn check_numbers(&self, op: &'static str) -> Result<()> {
+    pub(super) fn check_numbers(&self, rec: Recorder<'_>) -> Result<()> {
         match self.dtype() {
-            dtype @ (DType::Bool | DType::Str) => Err(Error::unsupported(op, dtype, "it needs numbers")),
+            dtype @ (DType::Bool | DType::Str) => Err(rec.unsupported(dtype, "it needs numbers")),
             _ => Ok(()),
         }
     }
 
     /// The entries of this tensor, then those of another.
     #[track_caller]
-    fn with_entries_of(&self, op: &'static str, other: &Self) -> Result<Self> {
-        let own = [Coordinates::new(op, self)?.tensor(self)?, Coordinates::new(op, other)?.tensor(other)?];
+    fn with_entries_of(&self, rec: Recorder<'_>, other: &Self) -> Result<Self> {
+        let own = [Coordinates::new(rec, self)?.tensor(self)?, Coordinates::new(rec, other)?.tensor(other)?];
         let (indices, values) = (Tensor::concat(&own, 0)?, Tensor::concat(&[&self.values, &other.values], 0)?);
         let both = Self::of_parts(indices, values, self.dense_shape.clone(), Order::Any);
         Ok(both.subject_to(&self.conditions).subject_to(&other.conditions))

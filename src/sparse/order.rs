@@ -4,14 +4,15 @@ use super::coordinates::{Coordinates, indices_of};
 use super::groups::Groups;
 use super::keys::Keys;
 use super::{Order, SparseTensor};
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::Aggregate;
 use crate::shape::Repeats;
 
+/// Order of the entries.
 impl SparseTensor {
     /// The same entries in row-major order. Entries with equal coordinates keep their order.
     ///
@@ -41,18 +42,18 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reorder`.
     #[track_caller]
     pub fn reorder(&self) -> Result<Self> {
-        self.sorted("reorder")
+        self.sorted(Recorder::new(self.backend(), "reorder"))
     }
 
     /// As [`reorder`](Self::reorder).
     #[track_caller]
-    pub(super) fn sorted(&self, op: &'static str) -> Result<Self> {
+    pub(super) fn sorted(&self, rec: Recorder<'_>) -> Result<Self> {
         if self.order >= Order::Sorted {
             return Ok(self.clone());
         }
-        let coordinates = Coordinates::new(op, self)?;
-        let order = self.keys(&coordinates).sorted(self.backend(), op, &self.count());
-        self.taken(op, &coordinates, &self.count(), &order, Order::Sorted)
+        let coordinates = Coordinates::new(rec, self)?;
+        let order = self.keys(&coordinates).sorted(rec, &self.count());
+        self.taken(rec, &coordinates, &self.count(), &order, Order::Sorted)
     }
 
     /// The entries in row-major order, where those with equal coordinates are added up.
@@ -79,26 +80,26 @@ impl SparseTensor {
     /// PyTorch: `coalesce`. SciPy: `sum_duplicates`.
     #[track_caller]
     pub fn coalesce(&self) -> Result<Self> {
-        self.coalesced("coalesce")
+        self.coalesced(Recorder::new(self.backend(), "coalesce"))
     }
 
     /// As [`coalesce`](Self::coalesce).
     #[track_caller]
-    pub(super) fn coalesced(&self, op: &'static str) -> Result<Self> {
+    pub(super) fn coalesced(&self, rec: Recorder<'_>) -> Result<Self> {
         if self.order == Order::Distinct {
             return Ok(self.clone());
         }
-        let coordinates = Coordinates::new(op, self)?;
+        let coordinates = Coordinates::new(rec, self)?;
         let keys = self.keys(&coordinates);
         let entries = match self.order {
-            Order::Any => keys.sorted(self.backend(), op, &self.count()),
+            Order::Any => keys.sorted(rec, &self.count()),
             _ => Expr::index(),
         };
-        let groups = Groups::new(self.backend(), op, &self.count(), &keys, entries)?;
-        let sums = groups.aggregate(op, &self.values, Aggregate::Sum)?;
+        let groups = Groups::new(rec, &self.count(), &keys, entries)?;
+        let sums = groups.aggregate(rec, &self.values, Aggregate::Sum)?;
         let all: Vec<Expr> = coordinates.all().iter().map(|c| c.at(&groups.first())).collect();
-        let indices = indices_of(self.backend(), op, groups.count(), &all, &[])?;
-        let values = groups.tensor(op, sums)?;
+        let indices = indices_of(rec, groups.count(), &all, &[])?;
+        let values = groups.tensor(rec, sums)?;
         let dense_shape = self.dense_shape.clone();
         Ok(Self::of_parts(indices, values, dense_shape, Order::Distinct).subject_to(&self.conditions))
     }
@@ -113,49 +114,36 @@ impl SparseTensor {
     #[track_caller]
     pub(super) fn taken(
         &self,
-        op: &'static str,
+        rec: Recorder<'_>,
         coordinates: &Coordinates,
         count: &Extent,
         from: &Expr,
         order: Order,
     ) -> Result<Self> {
-        let indices = coordinates.tensor(self)?.take_rows(
-            Recorder::new(self.backend(), op),
-            count.clone(),
-            from.clone(),
-            Repeats::Never,
-            &[],
-        )?;
-        let values = self.values.take_rows(
-            Recorder::new(self.backend(), op),
-            count.clone(),
-            from.clone(),
-            Repeats::Never,
-            &[],
-        )?;
+        let indices = coordinates.tensor(self)?.take_rows(rec, count.clone(), from.clone(), Repeats::Never, &[])?;
+        let values = self.values.take_rows(rec, count.clone(), from.clone(), Repeats::Never, &[])?;
         Ok(Self::of_parts(indices, values, self.dense_shape.clone(), order).subject_to(&self.conditions))
     }
 
     /// The conditions that the entries are in an order, where that is not known: [`Order::Sorted`] by the dimensions
     /// `dims`, or [`Order::Distinct`], by all dimensions.
     #[track_caller]
-    pub(super) fn require(&self, op: &'static str, order: Order, dims: &[usize]) -> Result<Vec<Node>> {
+    pub(super) fn require(&self, rec: Recorder<'_>, order: Order, dims: &[usize]) -> Result<Vec<Node>> {
         if self.order >= order {
             return Ok(Vec::new());
         }
-        let coordinates = Coordinates::new(op, self)?;
+        let coordinates = Coordinates::new(rec, self)?;
         let keys = Keys::new(&coordinates, &self.dense_shape, dims);
         let at = Expr::index();
         let (is_first, before) = (at.clone().eq(Expr::u32(0)), at.clone().max(Expr::u32(1)).sub(Expr::u32(1)));
-        let assert = |ok: Expr, check| Node::assert(self.backend(), self.count(), is_first.clone().or(ok), check);
+        let assert = |ok: Expr, check| rec.assert(self.count(), is_first.clone().or(ok), check);
         let mut asserts = Vec::new();
         if self.order < Order::Sorted {
-            let check = Check::new(op, "the entries must be in row-major order; reorder sorts them");
+            let check = rec.check("the entries must be in row-major order; reorder sorts them");
             asserts.push(assert(keys.ascend(&at, &before).not(), check));
         }
         if order == Order::Distinct {
-            let check =
-                Check::new(op, "the coordinates must be distinct; coalesce adds up the entries with equal ones");
+            let check = rec.check("the coordinates must be distinct; coalesce adds up the entries with equal ones");
             asserts.push(assert(keys.differ(&before, &at), check));
         }
         Ok(asserts)
@@ -163,11 +151,11 @@ impl SparseTensor {
 
     /// Fails for tensors of another rank.
     #[track_caller]
-    pub(super) fn check_rank(&self, op: &'static str, rank: usize) -> Result<()> {
+    pub(super) fn check_rank(&self, rec: Recorder<'_>, rank: usize) -> Result<()> {
         if self.rank() == rank {
             return Ok(());
         }
         let what = format!("needs a sparse tensor of rank {rank}, but its rank is {}", self.rank());
-        Err(Error::argument(op, what))
+        Err(rec.argument(what))
     }
 }

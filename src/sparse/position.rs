@@ -2,10 +2,10 @@
 
 use super::coordinates::Coordinates;
 use crate::dtype::DType;
-use crate::error::{Result, here};
-use crate::graph::backend::BackendRef;
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::tensor::{Tensor, Values};
 
@@ -18,12 +18,11 @@ pub(super) struct DenseDims {
 impl DenseDims {
     /// # Errors
     /// 2^32 - 1 elements or more, in all or along a dimension.
-    #[track_caller]
-    pub(super) fn new(op: &'static str, dims: &[u64]) -> Result<Self> {
-        let dims = dims.iter().map(|&d| Ok(Extent::known_u64(op, d)?.capacity()));
-        let dims = dims.collect::<Result<Vec<_>>>().map_err(here())?;
+    pub(super) fn new(rec: Recorder<'_>, dims: &[u64]) -> Result<Self> {
+        let dims = dims.iter().map(|&d| Ok(rec.known(d)?.capacity()));
+        let dims = dims.collect::<Result<Vec<_>>>()?;
         let total = if dims.contains(&0) { 0 } else { dims.iter().fold(1u64, |n, &d| n.saturating_mul(d.into())) };
-        let total = Extent::known_u64(op, total)?;
+        let total = rec.known(total)?;
         Ok(Self { dims, total })
     }
 
@@ -45,12 +44,11 @@ impl DenseDims {
     }
 
     /// The dense tensor of these dimensions.
-    #[track_caller]
-    pub(super) fn tensor(&self, backend: &BackendRef, values: Values) -> Result<Tensor> {
+    pub(super) fn tensor(&self, rec: Recorder<'_>, values: Values) -> Result<Tensor> {
         let (outer, inner) = match self.dims.split_first() {
             Some((&first, inner)) => (Some(Extent::known(first)), inner.to_vec()),
             None => (None, Vec::new()),
         };
-        Tensor::new(backend, Vec::new(), outer, inner, values)
+        rec.tensor(Vec::new(), outer, inner, values)
     }
 }

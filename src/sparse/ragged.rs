@@ -3,8 +3,8 @@
 use super::coordinates::{Coordinates, indices_of};
 use super::{Order, SparseTensor};
 use crate::element::Element;
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
@@ -12,6 +12,7 @@ use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, clamped_to, counts_below};
 
+/// Conversion from and to sparse tensors.
 impl Tensor {
     /// The sparse tensor of all values, including zeros, at their coordinates.
     ///
@@ -37,14 +38,14 @@ impl Tensor {
     /// TensorFlow: `tf.RaggedTensor.to_sparse`.
     #[track_caller]
     pub fn to_sparse(&self) -> Result<SparseTensor> {
-        const OP: &str = "to_sparse";
+        let rec = Recorder::new(self.backend(), "to_sparse");
         if self.rank() == 0 {
-            return Err(Error::argument(OP, "a scalar has no coordinates"));
+            return Err(rec.argument("a scalar has no coordinates"));
         }
         let backend = self.backend();
-        let nrows = self.nrows_extent().on_host(backend, OP)?;
+        let nrows = rec.on_host(&self.nrows_extent())?;
         let mut dense_shape = vec![u64::from(nrows)];
-        dense_shape.extend(self.longest_rows(Recorder::new(self.backend(), OP))?.into_iter().map(u64::from));
+        dense_shape.extend(self.longest_rows(rec)?.into_iter().map(u64::from));
         dense_shape.extend(self.inner().iter().map(|&d| u64::from(d)));
 
         let (count, elements) = (self.count()?, self.outer().cloned().unwrap_or_else(|| Extent::known(1)));
@@ -57,28 +58,27 @@ impl Tensor {
         let element = Expr::index().div(Expr::u32(self.width().max(1)));
         let mut above = Expr::index();
         for p in self.partitions().iter().rev() {
-            let offset = Node::map(backend, OP, elements.clone(), p.offset_of(above.clone()), &[]);
-            let row = Node::map(backend, OP, elements.clone(), p.row_of(above), &[]);
+            let offset = rec.map(elements.clone(), p.offset_of(above.clone()), &[]);
+            let row = rec.map(elements.clone(), p.row_of(above), &[]);
             coordinates.push(Expr::load(&offset, element.clone()));
             above = Expr::load(&row, Expr::index());
         }
         coordinates.push(above.at(&element));
         coordinates.reverse();
-        let indices = indices_of(backend, OP, &count, &coordinates, &[])?;
+        let indices = indices_of(rec, &count, &coordinates, &[])?;
         let values = Self::new(backend, Vec::new(), Some(count), [], self.values_ref().clone())?;
         Ok(SparseTensor::of_parts(indices, values, dense_shape, Order::Distinct))
     }
 
-    /// The ragged tensor of a sparse tensor whose values fill each row of the last dimension from its start.
+    /// The ragged tensor of the values of a sparse tensor, each row filled from its start.
     ///
-    /// A matrix gives as many rows as the dense shape, empty ones included. Dimensions between the first and the last
-    /// are ragged too: a row has as many as its last entry needs, so that [`to_sparse`](Tensor::to_sparse) of a ragged
-    /// tensor gives it back but for empty rows at the ends of rows. A vector gives its values. Values keep their order.
-    /// Any dtype.
+    /// The same as [`SparseTensor::to_ragged`], under TensorFlow's name. The dimensions are those of the sparse tensor,
+    /// all but the first ragged; a vector gives its values, dense. The dtype stays, and is any. A row without entries
+    /// is empty.
     ///
     /// # Errors
-    /// A scalar; at the read, coordinates that are not in row-major order within the dense shape, or whose last
-    /// dimension, the column, is not 0, 1, 2, ... in each row.
+    /// A scalar; 2^32 - 1 rows or more. At the read: coordinates outside of the dense shape or not in row-major order;
+    /// rows whose columns, the coordinates of the last dimension, are not 0, 1, 2, …
     ///
     /// # Cost
     /// One search per row of each dimension but the last, and the checks. No wait.
@@ -93,52 +93,7 @@ impl Tensor {
     /// TensorFlow: `tf.RaggedTensor.from_sparse`.
     #[track_caller]
     pub fn from_sparse(sparse: &SparseTensor) -> Result<Self> {
-        const OP: &str = "from_sparse";
-        let (rank, backend) = (sparse.rank(), sparse.backend());
-        let rec = Recorder::new(backend, OP);
-        let Some(last) = rank.checked_sub(1) else {
-            return Err(Error::argument(OP, "a scalar has no rows"));
-        };
-        let coordinates = Coordinates::new(OP, sparse)?;
-        let (at, before) = (Expr::index(), Expr::index().max(Expr::u32(1)).sub(Expr::u32(1)));
-        // Rows out of order begin at a column below that of the entry before, or repeat one: each entry's column is 0,
-        // or continues the row of the entry before.
-        let continues = (0..last).fold(at.eq(Expr::u32(0)).not(), |same, d| {
-            let coordinate = coordinates.of(d);
-            same.and(coordinate.at(&before).eq(coordinate))
-        });
-        let column = coordinates.of(last);
-        let expected = continues.select(column.at(&before).add(Expr::scalar(1i64)), Expr::scalar(0i64));
-        let check = Check::new(OP, format!("columns (dimension {last}) must be 0, 1, 2, ... in each row"));
-        let filled = Node::assert(backend, sparse.count(), column.eq(expected), check);
-        if last == 0 {
-            let sized = sparse.values.on_condition(OP, &[&sparse.conditions[..], &[filled]].concat())?;
-            return Ok(sized);
-        }
-        let above: Vec<usize> = (0..last).collect();
-        let conditions = [&sparse.conditions[..], &sparse.require(OP, Order::Sorted, &above)?, &[filled]].concat();
-        let mut rows = Extent::known_u64(OP, sparse.dense_shape[0])?;
-        let mut row = narrow(coordinates.of(0), sparse.dense_shape[0]);
-        let mut partitions = Vec::with_capacity(last);
-        for d in 1..last {
-            // The rows of dimension `d` up to that of the last entry, which entries in order hold.
-            let entries = sparse.entries_by_row(OP, &row, &rows, &conditions)?;
-            let next = entries.start(Expr::index().add(Expr::u32(1)));
-            let final_entry = next.max(Expr::u32(1)).sub(Expr::u32(1));
-            let inside = narrow(coordinates.of(d), sparse.dense_shape[d]);
-            let needed = inside.at(&final_entry).add(Expr::u32(1));
-            let length = entries.length(Expr::index()).eq(Expr::u32(0)).select(Expr::u32(0), needed);
-            // An entry outside of an empty dimension fails its check, but has a row.
-            let size = sparse.dense_shape[d].max(1);
-            let capacity = upper_bound(u64::from(rows.capacity()).saturating_mul(size));
-            let level = RowPartition::from_lengths(rec, &rows, length, capacity)?;
-            let below = Node::map(backend, OP, sparse.count(), level.within(row, inside), &[]);
-            row = Expr::load(&below, Expr::index());
-            rows = level.nvals_extent().clone();
-            partitions.push(level);
-        }
-        let rows = sparse.entries_by_row(OP, &row, &rows, &conditions)?;
-        partitions.into_iter().rev().try_fold(sparse.values.under(rows)?, |below, level| below.under(level))
+        sparse.ragged(Recorder::new(sparse.backend(), "from_sparse"))
     }
 }
 
@@ -150,17 +105,19 @@ fn narrow(coordinate: Expr, size: u64) -> Expr {
 /// Clamp for rows: below the sentinel of the search.
 const MOST_ROWS: u32 = u32::MAX - 3;
 
+/// Conversion to ragged tensors.
 impl SparseTensor {
-    /// The ragged tensor of a sparse tensor whose values fill each row of the last dimension from its start.
+    /// The ragged tensor of the values, each row filled from its start.
     ///
     /// A matrix gives as many rows as the dense shape, empty ones included. Dimensions between the first and the last
-    /// are ragged too: a row has as many as its last entry needs, so that [`to_sparse`](Tensor::to_sparse) of a ragged
-    /// tensor gives it back but for empty rows at the ends of rows. A vector gives its values. Values keep their order.
-    /// Any dtype.
+    /// are ragged too: a row has as many elements as its last entry needs. So [`to_sparse`](Tensor::to_sparse) of a
+    /// ragged tensor gives it back, but for empty rows at the ends of rows. A vector gives its values, dense. Values
+    /// keep their order. The dtype stays, and is any.
     ///
     /// # Errors
-    /// A scalar; at the read, coordinates that are not in row-major order within the dense shape, or whose last
-    /// dimension, the column, is not 0, 1, 2, ... in each row.
+    /// A scalar; 2^32 - 1 rows or more. At the read: coordinates outside of the dense shape or not in row-major order;
+    /// rows whose columns, the coordinates of the last dimension, are not 0, 1, 2, …
+    /// ([`values_by_row`](Self::values_by_row) takes any columns).
     ///
     /// # Cost
     /// One search per row of each dimension but the last, and the checks. No wait.
@@ -175,7 +132,56 @@ impl SparseTensor {
     /// TensorFlow: `tf.RaggedTensor.from_sparse`.
     #[track_caller]
     pub fn to_ragged(&self) -> Result<Tensor> {
-        Tensor::from_sparse(self)
+        self.ragged(Recorder::new(self.backend(), "to_ragged"))
+    }
+
+    /// As [`to_ragged`](Self::to_ragged).
+    #[track_caller]
+    fn ragged(&self, rec: Recorder<'_>) -> Result<Tensor> {
+        let rank = self.rank();
+        let Some(last) = rank.checked_sub(1) else {
+            return Err(rec.argument("a scalar has no rows"));
+        };
+        let coordinates = Coordinates::new(rec, self)?;
+        let (at, before) = (Expr::index(), Expr::index().max(Expr::u32(1)).sub(Expr::u32(1)));
+        // Rows out of order begin at a column below that of the entry before, or repeat one: each entry's column is 0,
+        // or continues the row of the entry before.
+        let continues = (0..last).fold(at.eq(Expr::u32(0)).not(), |same, d| {
+            let coordinate = coordinates.of(d);
+            same.and(coordinate.at(&before).eq(coordinate))
+        });
+        let column = coordinates.of(last);
+        let expected = continues.select(column.at(&before).add(Expr::scalar(1i64)), Expr::scalar(0i64));
+        let check = rec.check(format!("columns (dimension {last}) must be 0, 1, 2, ... in each row"));
+        let filled = rec.assert(self.count(), column.eq(expected), check);
+        if last == 0 {
+            let sized = self.values.on_condition(rec.op, &[&self.conditions[..], &[filled]].concat())?;
+            return Ok(sized);
+        }
+        let above: Vec<usize> = (0..last).collect();
+        let conditions = [&self.conditions[..], &self.require(rec, Order::Sorted, &above)?, &[filled]].concat();
+        let mut rows = rec.known(self.dense_shape[0])?;
+        let mut row = narrow(coordinates.of(0), self.dense_shape[0]);
+        let mut partitions = Vec::with_capacity(last);
+        for d in 1..last {
+            // The rows of dimension `d` up to that of the last entry, which entries in order hold.
+            let entries = self.entries_by_row(rec, &row, &rows, &conditions)?;
+            let next = entries.start(Expr::index().add(Expr::u32(1)));
+            let final_entry = next.max(Expr::u32(1)).sub(Expr::u32(1));
+            let inside = narrow(coordinates.of(d), self.dense_shape[d]);
+            let needed = inside.at(&final_entry).add(Expr::u32(1));
+            let length = entries.length(Expr::index()).eq(Expr::u32(0)).select(Expr::u32(0), needed);
+            // An entry outside of an empty dimension fails its check, but has a row.
+            let size = self.dense_shape[d].max(1);
+            let capacity = upper_bound(u64::from(rows.capacity()).saturating_mul(size));
+            let level = RowPartition::from_lengths(rec, &rows, length, capacity)?;
+            let below = rec.map(self.count(), level.within(row, inside), &[]);
+            row = Expr::load(&below, Expr::index());
+            rows = level.nvals_extent().clone();
+            partitions.push(level);
+        }
+        let rows = self.entries_by_row(rec, &row, &rows, &conditions)?;
+        partitions.into_iter().rev().try_fold(self.values.under(rows)?, |below, level| below.under(level))
     }
 
     /// The values of each row of a sparse matrix as a ragged tensor `[rows, (values)]`, without the columns.
@@ -194,43 +200,49 @@ impl SparseTensor {
     /// ```
     #[track_caller]
     pub fn values_by_row(&self) -> Result<Tensor> {
-        self.values_in_rows("values_by_row")
+        self.values_in_rows(Recorder::new(self.backend(), "values_by_row"))
     }
 
     /// As [`values_by_row`](Self::values_by_row).
     #[track_caller]
-    pub(super) fn values_in_rows(&self, op: &'static str) -> Result<Tensor> {
-        self.values.under(self.row_partition(op)?)
+    pub(super) fn values_in_rows(&self, rec: Recorder<'_>) -> Result<Tensor> {
+        self.values.under(self.row_partition(rec)?)
     }
 
     /// The partition of the values of a sparse matrix into rows, which must ascend.
     #[track_caller]
-    pub(super) fn row_partition(&self, op: &'static str) -> Result<RowPartition> {
-        self.check_rank(op, 2)?;
-        let rows = Extent::known_u64(op, self.dense_shape[0])?;
-        let conditions = [&self.conditions[..], &self.require(op, Order::Sorted, &[0])?[..]].concat();
-        let row = clamped_to(Coordinates::new(op, self)?.of(0), Expr::u32(MOST_ROWS));
-        self.entries_by_row(op, &row, &rows, &conditions)
+    pub(super) fn row_partition(&self, rec: Recorder<'_>) -> Result<RowPartition> {
+        self.check_rank(rec, 2)?;
+        let rows = rec.known(self.dense_shape[0])?;
+        let conditions = [&self.conditions[..], &self.require(rec, Order::Sorted, &[0])?[..]].concat();
+        let row = clamped_to(Coordinates::new(rec, self)?.of(0), Expr::u32(MOST_ROWS));
+        self.entries_by_row(rec, &row, &rows, &conditions)
     }
 
-    /// The partition of the entries into `rows` rows, where `row` is that of the entry `Index`. It is valid for rows that
-    /// do not ascend too, which fail a condition at the read.
+    /// The partition of the entries into `rows` rows, where `row` is that of the entry `Index`. It is valid for rows
+    /// that do not ascend too, which fail a condition at the read.
     #[track_caller]
-    fn entries_by_row(&self, op: &'static str, row: &Expr, rows: &Extent, conditions: &[Node]) -> Result<RowPartition> {
-        let (backend, count) = (self.backend(), self.count());
-        let rec = Recorder::new(backend, op);
+    fn entries_by_row(
+        &self,
+        rec: Recorder<'_>,
+        row: &Expr,
+        rows: &Extent,
+        conditions: &[Node],
+    ) -> Result<RowPartition> {
+        let count = self.count();
         let below = counts_below(rec, &count, |at| row.at(&at))?;
-        let entries = rows.plus(op, &Extent::known(1))?;
-        let found = Node::map(backend, op, entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
+        let entries = rec.plus(rows, &Extent::known(1))?;
+        let found = rec.map(entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
         let (a, b) = (Expr::load(&found, Expr::index()), Expr::load(&found, Expr::index().add(Expr::u32(1))));
         let length = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
-        let sums = Node::scan(backend, op, rows.clone(), length)?;
+        let sums = rec.scan(rows.clone(), length)?;
         let splits = Expr::load(&sums, Expr::index()).min(count.expr());
-        let splits = Node::map(backend, op, entries, splits, conditions);
+        let splits = rec.map(entries, splits, conditions);
         Ok(RowPartition::from_splits_node(splits, rows.clone(), count.size()).with_nvals(count))
     }
 }
 
+/// Conversion to sparse tensors.
 impl<T: Element> RaggedTensor<T> {
     /// The sparse tensor of all values, including zeros, at their coordinates.
     ///

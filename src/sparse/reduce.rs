@@ -5,9 +5,8 @@ use super::groups::Groups;
 use super::keys::Keys;
 use super::position::DenseDims;
 use super::{Order, SparseTensor};
-use crate::error::{Error, Result, here};
+use crate::error::{Result, here};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::IntoReduceAxes;
@@ -24,6 +23,7 @@ struct Reduced {
     dense_shape: Vec<u64>,
 }
 
+/// Reductions.
 impl SparseTensor {
     /// The sums of the values over the axes, as a dense tensor; 0 where there are no entries.
     ///
@@ -50,7 +50,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_sum`.
     #[track_caller]
     pub fn reduce_sum(&self, axes: impl IntoReduceAxes) -> Result<Tensor> {
-        self.reduce("sparse.reduce_sum", &axes.into(), Aggregate::Sum)
+        self.reduce(Recorder::new(self.backend(), "reduce_sum"), &axes.into(), Aggregate::Sum)
     }
 
     /// The largest values over the axes, as a dense tensor; 0 where there are no entries.
@@ -75,7 +75,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_max`.
     #[track_caller]
     pub fn reduce_max(&self, axes: impl IntoReduceAxes) -> Result<Tensor> {
-        self.reduce("sparse.reduce_max", &axes.into(), Aggregate::Max)
+        self.reduce(Recorder::new(self.backend(), "reduce_max"), &axes.into(), Aggregate::Max)
     }
 
     /// The sums of the values over the axes, as a sparse tensor with an entry wherever there are values.
@@ -103,7 +103,7 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_sum` with `output_is_sparse`.
     #[track_caller]
     pub fn reduce_sum_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_sparse("sparse.reduce_sum_sparse", &axes.into(), Aggregate::Sum)
+        self.reduce_sparse(Recorder::new(self.backend(), "reduce_sum_sparse"), &axes.into(), Aggregate::Sum)
     }
 
     /// The largest values over the axes, as a sparse tensor with an entry wherever there are values.
@@ -128,63 +128,62 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.reduce_max` with `output_is_sparse`.
     #[track_caller]
     pub fn reduce_max_sparse(&self, axes: impl IntoReduceAxes) -> Result<Self> {
-        self.reduce_sparse("sparse.reduce_max_sparse", &axes.into(), Aggregate::Max)
+        self.reduce_sparse(Recorder::new(self.backend(), "reduce_max_sparse"), &axes.into(), Aggregate::Max)
     }
 
     #[track_caller]
-    fn reduce(&self, op: &'static str, axes: &ReduceAxes, what: Aggregate) -> Result<Tensor> {
-        self.check_numbers(op)?;
-        let Reduced { stay, dense_shape, .. } = self.reduced(op, axes)?;
-        let (backend, count) = (self.backend(), self.count());
+    fn reduce(&self, rec: Recorder<'_>, axes: &ReduceAxes, what: Aggregate) -> Result<Tensor> {
+        self.check_numbers(rec)?;
+        let Reduced { stay, dense_shape, .. } = self.reduced(rec, axes)?;
+        let count = self.count();
         let left: Vec<u64> = stay.iter().map(|&d| self.dense_shape[d]).collect();
-        let (dims, places) = (DenseDims::new(op, &dense_shape)?, DenseDims::new(op, &left)?);
-        let place = places.position(&Coordinates::new(op, self)?, stay);
-        let place = Node::map(backend, op, count.clone(), place, &self.conditions);
-        let rec = Recorder::new(backend, op);
+        let (dims, places) = (DenseDims::new(rec, &dense_shape)?, DenseDims::new(rec, &left)?);
+        let place = places.position(&Coordinates::new(rec, self)?, stay);
+        let place = rec.map(count.clone(), place, &self.conditions);
         let keys = ByKey::new(rec, &count, Expr::load(&place, Expr::index()), places.total())?;
         let members = keys.count(Expr::index());
         let reduce = |by, value: Expr| Ok(Expr::load(&keys.reduce(rec, by, 1, &value)?, Expr::index()));
-        let value = Expr::load(self.values.numbers(op)?, Expr::index());
+        let value = Expr::load(rec.numbers(&self.values)?, Expr::index());
         let value = what.of(rec, value, count.capacity(), &members, reduce)?;
         let value = Aggregate::or_zero(value, members);
-        let values = Node::map(backend, op, dims.total().clone(), value, &self.conditions);
-        dims.tensor(backend, Values::Numbers(values))
+        let values = rec.map(dims.total().clone(), value, &self.conditions);
+        dims.tensor(rec, Values::Numbers(values))
     }
 
     #[track_caller]
-    fn reduce_sparse(&self, op: &'static str, axes: &ReduceAxes, what: Aggregate) -> Result<Self> {
-        self.check_numbers(op)?;
-        let Reduced { stay, result, dense_shape } = self.reduced(op, axes)?;
-        let (backend, count) = (self.backend(), self.count());
-        let coordinates = Coordinates::new(op, self)?;
+    fn reduce_sparse(&self, rec: Recorder<'_>, axes: &ReduceAxes, what: Aggregate) -> Result<Self> {
+        self.check_numbers(rec)?;
+        let Reduced { stay, result, dense_shape } = self.reduced(rec, axes)?;
+        let count = self.count();
+        let coordinates = Coordinates::new(rec, self)?;
         let keys = Keys::new(&coordinates, &self.dense_shape, &stay);
         // Leading dimensions of sorted entries are in order.
         let in_order = self.order >= Order::Sorted && stay.iter().copied().eq(0..stay.len());
-        let entries = if in_order { Expr::index() } else { keys.sorted(backend, op, &count) };
-        let groups = Groups::new(backend, op, &count, &keys, entries)?;
-        let value = groups.aggregate(op, &self.values, what)?;
+        let entries = if in_order { Expr::index() } else { keys.sorted(rec, &count) };
+        let groups = Groups::new(rec, &count, &keys, entries)?;
+        let value = groups.aggregate(rec, &self.values, what)?;
         let coordinate = |d: &Option<usize>| match d {
             Some(d) => coordinates.of(*d).at(&groups.first()),
             None => Expr::scalar(0i64),
         };
         let all: Vec<Expr> = result.iter().map(coordinate).collect();
-        let indices = indices_of(backend, op, groups.count(), &all, &self.conditions)?;
-        let values = groups.tensor(op, value)?.on_condition(op, &self.conditions)?;
+        let indices = indices_of(rec, groups.count(), &all, &self.conditions)?;
+        let values = groups.tensor(rec, value)?.on_condition(rec.op, &self.conditions)?;
         Ok(Self::of_parts(indices, values, dense_shape, Order::Distinct).subject_to(&self.conditions))
     }
 
     /// The dimensions that are reduced and those that stay.
     #[track_caller]
-    fn reduced(&self, op: &'static str, ReduceAxes { axes, keep }: &ReduceAxes) -> Result<Reduced> {
+    fn reduced(&self, rec: Recorder<'_>, ReduceAxes { axes, keep }: &ReduceAxes) -> Result<Reduced> {
         let mut named = match axes {
             Axes::All => (0..self.rank()).collect(),
             Axes::List(axes) => {
-                axes.iter().map(|&axis| self.axis(op, axis)).collect::<Result<Vec<_>>>().map_err(here())?
+                axes.iter().map(|&axis| self.axis(rec, axis)).collect::<Result<Vec<_>>>().map_err(here())?
             }
         };
         named.sort_unstable();
         if let Some(w) = named.windows(2).find(|w| w[0] == w[1]) {
-            return Err(Error::argument(op, format!("axis {} is named twice", w[0])));
+            return Err(rec.argument(format!("axis {} is named twice", w[0])));
         }
         let stay: Vec<usize> = (0..self.rank()).filter(|d| !named.contains(d)).collect();
         let result: Vec<Option<usize>> = (0..self.rank())

@@ -3,18 +3,19 @@
 use super::SparseTensor;
 use super::coordinates::{Coordinates, indices_of};
 use crate::dtype::DType;
-use crate::error::{Error, Result, here};
+use crate::error::{Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use crate::record::tensor_list::counted_tensors;
 
+/// Slices and splits.
 impl SparseTensor {
     /// The part of the tensor that begins at `start` and has `size` elements along each dimension, or fewer where the
     /// dense shape ends.
     ///
-    /// Coordinates are relative to `start`. Entries keep their order. A `start` beyond the dense shape gives a dimension
-    /// of size 0.
+    /// Coordinates are relative to `start`. Entries keep their order. A `start` beyond the dense shape gives a
+    /// dimension of size 0.
     ///
     /// # Errors
     /// A negative number; another number of dimensions. At the read: coordinates outside of the dense shape.
@@ -35,29 +36,29 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.slice`.
     #[track_caller]
     pub fn slice<I: Integer, J: Integer>(&self, start: &[I], size: &[J]) -> Result<Self> {
-        const OP: &str = "sparse.slice";
+        let rec = Recorder::new(self.backend(), "slice");
         let rank = self.rank();
         if start.len() != rank || size.len() != rank {
             let what =
                 format!("start and size have {} and {} dimensions, but the tensor has {rank}", start.len(), size.len());
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
-        let start = start.iter().map(|&n| non_negative(OP, "start", n));
+        let start = start.iter().map(|&n| rec.non_negative("start", n));
         let start = start.collect::<Result<Vec<_>>>().map_err(here())?;
-        let size = size.iter().map(|&n| non_negative(OP, "size", n));
+        let size = size.iter().map(|&n| rec.non_negative("size", n));
         let size = size.collect::<Result<Vec<_>>>().map_err(here())?;
-        self.part(OP, &start, &size)
+        self.part(rec, &start, &size)
     }
 
     /// As [`slice`](Self::slice).
     #[track_caller]
-    fn part(&self, op: &'static str, start: &[u64], size: &[u64]) -> Result<Self> {
+    fn part(&self, rec: Recorder<'_>, start: &[u64], size: &[u64]) -> Result<Self> {
         let dense_shape: Vec<u64> =
             (0..self.rank()).map(|d| size[d].min(self.dense_shape[d].saturating_sub(start[d]))).collect();
         if dense_shape == self.dense_shape {
             return Ok(self.clone());
         }
-        let coordinates = Coordinates::new(op, self)?;
+        let coordinates = Coordinates::new(rec, self)?;
         let mut all = coordinates.all();
         let mut stays = Expr::scalar(true);
         for d in 0..self.rank() {
@@ -68,8 +69,8 @@ impl SparseTensor {
             // Read as unsigned, a coordinate before the start is too large.
             stays = stays.and(all[d].clone().bitcast(DType::U64).lt(Expr::number(dense_shape[d])));
         }
-        let moved = indices_of(self.backend(), op, &self.count(), &all, &[])?;
-        Ok(Self { dense_shape, ..self.kept_where(op, &moved, stays)? })
+        let moved = indices_of(rec, &self.count(), &all, &[])?;
+        Ok(Self { dense_shape, ..self.kept_where(rec, &moved, stays)? })
     }
 
     /// Splits the tensor into `parts` along `axis`.
@@ -96,24 +97,24 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.split`.
     #[track_caller]
     pub fn split(&self, parts: impl Integer, axis: impl Integer) -> Result<Vec<Self>> {
-        const OP: &str = "sparse.split";
-        let axis = self.axis(OP, axis)?;
+        let rec = Recorder::new(self.backend(), "split");
+        let axis = self.axis(rec, axis)?;
         let whole = self.dense_shape[axis];
         let parts = match u64::try_from(parts.saturating_i64()) {
             Ok(parts) if (1..=whole).contains(&parts) => parts,
             _ => {
                 let given = parts.saturating_i64();
                 let what = format!("a dimension of size {whole} cannot be split into {given} parts");
-                return Err(Error::argument(OP, what));
+                return Err(rec.argument(what));
             }
         };
         // Coordinates, and the positions and the number of the entries of a part.
-        let _counted = counted_tensors(Recorder::new(self.values.backend(), OP), &self.values, parts, 3)?;
+        let _counted = counted_tensors(rec, &self.values, parts, 3)?;
         let (least, longer) = (whole / parts, whole % parts);
         let (mut start, mut size) = (vec![0; self.rank()], self.dense_shape.clone());
         let part = |k: u64| {
             size[axis] = least + u64::from(k < longer);
-            let part = self.part(OP, &start, &size);
+            let part = self.part(rec, &start, &size);
             start[axis] += size[axis];
             part
         };

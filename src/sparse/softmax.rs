@@ -4,9 +4,11 @@ use super::coordinates::Coordinates;
 use super::groups::Groups;
 use super::keys::Keys;
 use super::{Order, SparseTensor};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
+use crate::graph::recorder::Recorder;
 
+/// Softmax.
 impl SparseTensor {
     /// Softmax along the innermost dimension over the entries of each row; absent elements stay absent.
     ///
@@ -31,19 +33,19 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.softmax`.
     #[track_caller]
     pub fn softmax(&self) -> Result<Self> {
-        const OP: &str = "sparse.softmax";
+        let rec = Recorder::new(self.backend(), "softmax");
         let Some(last) = self.rank().checked_sub(1) else {
-            return Err(Error::argument(OP, "a scalar has no rows"));
+            return Err(rec.argument("a scalar has no rows"));
         };
         if !self.dtype().is_float() {
-            return Err(Error::unsupported(OP, self.dtype(), "cast the values to floats"));
+            return Err(rec.unsupported(self.dtype(), "cast the values to floats"));
         }
         let above: Vec<usize> = (0..last).collect();
-        let conditions = self.require(OP, Order::Sorted, &above)?;
-        let keys = Keys::new(&Coordinates::new(OP, self)?, &self.dense_shape, &above);
-        let rows = Groups::new(self.backend(), OP, &self.count(), &keys, Expr::index())?;
+        let conditions = self.require(rec, Order::Sorted, &above)?;
+        let keys = Keys::new(&Coordinates::new(rec, self)?, &self.dense_shape, &above);
+        let rows = Groups::new(rec, &self.count(), &keys, Expr::index())?;
         let values = self.values.under(rows.members().clone())?.softmax(1)?.values()?;
         let conditions = [&self.conditions[..], &conditions].concat();
-        Ok(Self { values: values.on_condition(OP, &conditions)?, ..self.clone() })
+        Ok(Self { values: values.on_condition(rec.op, &conditions)?, ..self.clone() })
     }
 }

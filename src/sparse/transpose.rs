@@ -2,10 +2,12 @@
 
 use super::coordinates::{Coordinates, indices_of};
 use super::{Order, SparseTensor};
-use crate::error::{Error, Result, here};
+use crate::error::{Result, here};
+use crate::graph::recorder::Recorder;
 use crate::ops::Axes;
 use crate::ops::IntoAxes;
 
+/// Permutation of dimensions.
 impl SparseTensor {
     /// The tensor with its dimensions in another order: dimension `k` of the result is dimension `axes[k]` of this
     /// tensor. `..` reverses them. Entries come out in row-major order.
@@ -28,27 +30,27 @@ impl SparseTensor {
     /// TensorFlow: `tf.sparse.transpose`.
     #[track_caller]
     pub fn transpose(&self, axes: impl IntoAxes) -> Result<Self> {
-        const OP: &str = "sparse.transpose";
+        let rec = Recorder::new(self.backend(), "transpose");
         let rank = self.rank();
         let moved: Vec<usize> = match axes.into() {
             Axes::All => (0..rank).rev().collect(),
-            Axes::List(axes) => axes.iter().map(|&axis| self.axis(OP, axis)).collect::<Result<_>>().map_err(here())?,
+            Axes::List(axes) => axes.iter().map(|&axis| self.axis(rec, axis)).collect::<Result<_>>().map_err(here())?,
         };
         let mut named = moved.clone();
         named.sort_unstable();
         if !named.iter().copied().eq(0..rank) {
             let what = format!("the axes {moved:?} must name each of the {rank} dimensions once");
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
         if named == moved {
-            return self.sorted(OP);
+            return self.sorted(rec);
         }
-        let coordinates = Coordinates::new(OP, self)?;
+        let coordinates = Coordinates::new(rec, self)?;
         let all: Vec<_> = moved.iter().map(|&d| coordinates.of(d)).collect();
-        let indices = indices_of(self.backend(), OP, &self.count(), &all, &[])?;
+        let indices = indices_of(rec, &self.count(), &all, &[])?;
         let dense_shape = moved.iter().map(|&d| self.dense_shape[d]).collect();
         let moved = Self::of_parts(indices, self.values.clone(), dense_shape, Order::Any);
-        let sorted = moved.subject_to(&self.conditions).sorted(OP)?;
+        let sorted = moved.subject_to(&self.conditions).sorted(rec)?;
         // Distinct coordinates stay distinct.
         Ok(Self { order: self.order.max(Order::Sorted), ..sorted })
     }

@@ -6,8 +6,14 @@ use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::integer::Integer;
 use crate::tensor::Tensor;
 
-const OP: &str = "concat";
+const OP: &str = "StructuredTensor::concat";
 
+/// Gives an error of the concatenation of a field the name of that of the records.
+fn named(error: Error) -> Error {
+    error.of(OP)
+}
+
+/// Concatenation.
 impl StructuredTensor {
     /// Concatenates records along `axis`, a dimension of the records. All have the same fields. Axis 0 appends the
     /// records; any other axis joins those of each row. Costs a [`Tensor::concat`] of each field.
@@ -52,7 +58,7 @@ impl StructuredTensor {
             }
         }
         let skeletons: Vec<Tensor> = all.iter().map(|one| one.skeleton()).collect::<Result<_>>().map_err(here())?;
-        let mut shape = shape_of_records(&Tensor::concat(&skeletons, axis)?)?;
+        let mut shape = shape_of_records(&Tensor::concat(&skeletons, axis).map_err(named)?)?;
         shape.conditions = all.iter().flat_map(|one| one.shape.conditions.clone()).collect();
         let join = |name: &str| -> Result<FieldValue> {
             let (mut tensors, mut records) = (Vec::new(), Vec::new());
@@ -63,7 +69,7 @@ impl StructuredTensor {
                 }
             }
             match (&tensors[..], &records[..]) {
-                (tensors, []) => Tensor::concat(tensors, axis).map(Into::into),
+                (tensors, []) => Tensor::concat(tensors, axis).map(Into::into).map_err(named),
                 ([], records) => Self::joined(records, axis).map(Into::into),
                 _ => Err(Error::argument(
                     OP,

@@ -7,17 +7,20 @@ use crate::ops::Comparison;
 
 const OP: &str = "equals";
 
+/// Comparison.
 impl StructuredTensor {
     /// Whether both are equal as wholes: in the shape of the records, in the names of the fields, and in the dtype, the
-    /// layout and all values of each field, as [`Tensor::equals`](crate::Tensor::equals): a NaN equals nothing. The order
-    /// in which fields were given does not matter.
+    /// layout and all values of each field.
+    ///
+    /// A NaN equals nothing, as in [`Tensor::equals`](crate::Tensor::equals). The order in which fields were given does
+    /// not matter.
     ///
     /// # Errors
     /// Different devices; the first failed device-side check that either depends on; a lost device.
     ///
     /// # Cost
-    /// As [`Tensor::equals`](crate::Tensor::equals), for all fields together: one wait, one more where only the device
-    /// knows the layouts, and none where the host knows a difference.
+    /// A pass over the values of all fields together: one wait, one more where only the device knows the layouts, and
+    /// none where the host knows a difference.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor, Update};
@@ -38,12 +41,16 @@ impl StructuredTensor {
     }
 }
 
+/// Comparison.
 impl FieldValue {
     /// Whether both are equal tensors ([`Tensor::equals`](crate::Tensor::equals)) or equal records
     /// ([`StructuredTensor::equals`]).
     ///
+    /// A tensor never equals records; a NaN equals nothing. One pass over the values and one wait, one more where only
+    /// the device knows the layouts, and none where the host knows a difference.
+    ///
     /// # Errors
-    /// As [`StructuredTensor::equals`].
+    /// Different devices; the first failed device-side check that either depends on; a lost device.
     ///
     /// ```
     /// use ragged::{Device, FieldValue, RaggedTensor};

@@ -16,8 +16,14 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldPath(Vec<Arc<str>>);
 
+/// Names.
 impl FieldPath {
-    /// The names.
+    /// The names on the way to the field, outermost first.
+    ///
+    /// ```
+    /// use ragged::FieldPath;
+    /// assert_eq!(FieldPath::from(["doc", "words"]).names().last().map(|name| &**name), Some("words"));
+    /// ```
     pub fn names(&self) -> &[Arc<str>] {
         &self.0
     }
@@ -60,10 +66,14 @@ impl From<&Self> for FieldPath {
     }
 }
 
+/// Fields by name and path.
 impl StructuredTensor {
-    /// The value of a field, by its name or by the path to it. Records of shape `[d1, .., dn]` give a value of shape
-    /// `[d1, .., dn, ..]`, nested fields one of all dimensions on the way. An empty path gives the records themselves.
-    /// No pass. TensorFlow: `field_value`.
+    /// The value of a field, by its name or by the path to it.
+    ///
+    /// Records of shape `[d1, .., dn]` give a value of shape `[d1, .., dn, ..]`, nested fields one of all dimensions on
+    /// the way. An empty path gives the records themselves. No pass, no wait.
+    ///
+    /// TensorFlow: `StructuredTensor.field_value`.
     ///
     /// # Errors
     /// A field that does not exist, with those that do.

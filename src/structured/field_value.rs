@@ -18,11 +18,22 @@ pub enum FieldValue {
     Records(StructuredTensor),
 }
 
+/// Tensor or records, and their parts.
 impl FieldValue {
-    /// The tensor.
+    /// The tensor that the value is.
+    ///
+    /// Its first dimensions are those of the records that have the field. No pass, no copy.
     ///
     /// # Errors
     /// The value consists of nested records.
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor, StructuredTensor};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let value = FieldValue::from(&x);
+    /// assert_eq!(value.tensor()?.to_string(), "tensor([1, 2], shape=(2,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn tensor(self) -> Result<Tensor> {
         match self {
@@ -34,10 +45,20 @@ impl FieldValue {
         }
     }
 
-    /// The nested records.
+    /// The nested records that the value consists of.
+    ///
+    /// Their first dimensions are those of the records that have the field. No pass, no copy.
     ///
     /// # Errors
     /// The value is a tensor.
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor, StructuredTensor};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let value = FieldValue::from(StructuredTensor::from_fields_and_rank([("x", &x)], 1)?);
+    /// assert_eq!(value.records()?.field_names().collect::<Vec<_>>(), ["x"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn records(self) -> Result<StructuredTensor> {
         match self {
@@ -49,7 +70,17 @@ impl FieldValue {
         }
     }
 
-    /// Number of dimensions.
+    /// Number of dimensions: of the tensor, or of the records.
+    ///
+    /// Known on the host: no pass, no wait.
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor, StructuredTensor};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let value = FieldValue::from(&x);
+    /// assert_eq!(value.rank(), 1);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn rank(&self) -> usize {
         match self {
             Self::Tensor(tensor) => tensor.rank(),
@@ -57,7 +88,18 @@ impl FieldValue {
         }
     }
 
-    /// The host-known shape, as [`Tensor::shape`] and [`StructuredTensor::shape`].
+    /// The host-known shape: the size of each uniform dimension of the tensor, or of the records; none for a ragged
+    /// dimension, or where only the device knows the size.
+    ///
+    /// No pass, no wait.
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor, StructuredTensor};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let value = FieldValue::from(&x);
+    /// assert_eq!(value.shape(), [Some(2)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn shape(&self) -> Vec<Option<usize>> {
         match self {
             Self::Tensor(tensor) => tensor.shape(),
@@ -66,6 +108,14 @@ impl FieldValue {
     }
 
     /// The device that the value lives on.
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor, StructuredTensor};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let value = FieldValue::from(&x);
+    /// assert!(value.device().is_cpu());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn device(&self) -> Device {
         match self {
             Self::Tensor(tensor) => tensor.device(),
@@ -73,10 +123,23 @@ impl FieldValue {
         }
     }
 
-    /// The part that the keys select, as [`StructuredTensor::get`]; a tensor takes the items of [`Tensor::slice`].
+    /// The part that the keys select: items of a slice, one per dimension, and names of fields in between.
+    ///
+    /// A tensor takes items alone, which it treats as [`Tensor::slice`] does; nested records take what
+    /// [`StructuredTensor::get`] takes. No keys give the value itself. Costs a [`Tensor::slice`] of each selected
+    /// field.
     ///
     /// # Errors
-    /// As [`StructuredTensor::get`] and [`Tensor::slice`]; the name of a field for a tensor.
+    /// The name of a field for a tensor; a name that no field has; a name after other than one item for each dimension
+    /// of the records; an item out of range or beyond the dimensions, at the read where only the device knows the
+    /// sizes.
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor, keys};
+    /// let value = FieldValue::from(&RaggedTensor::from_nested([vec![1, 2], vec![3]], &Device::cpu())?);
+    /// assert_eq!(value.get(keys![0, 1])?.tensor()?.to_string(), "tensor(2, shape=(), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn get(&self, keys: impl AsRef<[Key]>) -> Result<Self> {
         match self {

@@ -56,18 +56,20 @@ fn collect<N: Into<Arc<str>>, V: Into<FieldValue>>(
     Ok(fields)
 }
 
+/// Construction.
 impl StructuredTensor {
-    /// Records of the given shape with these fields, by name. The first dimensions of every field are those of the
-    /// shape.
+    /// Records of the given shape with these fields, by name.
+    ///
+    /// The first dimensions of every field are those of the shape.
     ///
     /// The shape is a list of sizes, where -1 is any size or a ragged dimension, or a [`RaggedShape`], which also
     /// states the row partitions. Fields under ragged records share the partitions of the records. No pass; where only
     /// the device knows sizes or rows, the fields depend on the condition that they agree.
     ///
-    /// TensorFlow: `StructuredTensor.from_fields`; a `RaggedShape` takes the place of `nrows` and `row_partitions`. There
-    /// is no `validate=False`: fields whose rows the host knows to be equal, or that share a partition, are compared
-    /// without a pass, and a comparison on the device is part of the first read. Records of rows that disagree would read
-    /// the values of other records.
+    /// TensorFlow: `StructuredTensor.from_fields`; a `RaggedShape` takes the place of `nrows` and `row_partitions`.
+    /// There is no `validate=False`: fields whose rows the host knows to be equal, or that share a partition, are
+    /// compared without a pass, and a comparison on the device is part of the first read. Records of rows that disagree
+    /// would read the values of other records.
     ///
     /// # Errors
     /// Sizes without fields (see [`from_shape`](Self::from_shape)); a name that is empty, a number, or given twice; a
@@ -88,7 +90,7 @@ impl StructuredTensor {
         fields: impl IntoIterator<Item = (N, V)>,
         shape: impl Into<RecordShape>,
     ) -> Result<Self> {
-        const OP: &str = "from_fields";
+        const OP: &str = "StructuredTensor::from_fields";
         let fields = collect(OP, fields)?;
         match shape.into() {
             RecordShape::Ragged(shape) => {
@@ -102,13 +104,17 @@ impl StructuredTensor {
         }
     }
 
-    /// Records of `rank` dimensions with these fields, by name. The first `rank` dimensions of every field are those of
-    /// the records. As [`from_fields`](Self::from_fields) with `rank` sizes of -1.
+    /// Records of `rank` dimensions with these fields, by name.
+    ///
+    /// The first `rank` dimensions of every field are those of the records, ragged where a field's are. Fields under
+    /// ragged records share the partitions of the records. No pass; where only the device knows sizes or rows, the
+    /// fields depend on the condition that they agree. [`from_fields`](Self::from_fields) states the sizes.
     ///
     /// TensorFlow: `StructuredTensor.from_fields_and_rank`.
     ///
     /// # Errors
-    /// No fields; a negative rank; as [`from_fields`](Self::from_fields).
+    /// No fields; a negative rank; a name that is empty, a number, or given twice; a field of fewer dimensions; fields
+    /// of other rows, at the read where only the device knows them; other devices.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};
@@ -123,14 +129,16 @@ impl StructuredTensor {
         fields: impl IntoIterator<Item = (N, V)>,
         rank: impl Integer,
     ) -> Result<Self> {
-        const OP: &str = "from_fields_and_rank";
+        const OP: &str = "StructuredTensor::from_fields_and_rank";
         let rank = non_negative(OP, "rank", rank)?;
         let fields = collect(OP, fields)?;
         let shape = common_shape(OP, &fields, usize::try_from(rank).unwrap_or(usize::MAX))?;
         Self::bound(OP, fields, shape)
     }
 
-    /// Records of a shape, without fields. TensorFlow: `StructuredTensor.from_shape`.
+    /// Records of a shape, without fields.
+    ///
+    /// [`with_updates`](Self::with_updates) adds fields. No pass, no wait. TensorFlow: `StructuredTensor.from_shape`.
     ///
     /// # Errors
     /// More records than a tensor has values.

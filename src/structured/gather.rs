@@ -5,15 +5,19 @@ use crate::error::{Error, Result, here};
 use crate::ops::GatherIndices;
 use crate::ops::IntoGatherIndices;
 
+/// Records by index.
 impl StructuredTensor {
-    /// The records at `indices` along the outermost dimension, or the one of [`along`](crate::opt::along)`(&indices,
-    /// axis)`; with [`batched`](crate::opt::batched)`(&indices, dims)` batch by batch. Costs a [`Tensor::gather`] of
-    /// each field.
+    /// The records at `indices` along a dimension of the records, the outermost by default.
+    ///
+    /// [`along`](crate::opt::along)`(&indices, axis)` names another dimension;
+    /// [`batched`](crate::opt::batched)`(&indices, dims)` gathers batch by batch. The dimensions of the indices take
+    /// the place of the gathered one. Costs a [`Tensor::gather`] of each field.
     ///
     /// TensorFlow: `tf.gather`.
     ///
     /// # Errors
-    /// A single record; an axis out of range for the records; as [`Tensor::gather`].
+    /// A single record; an axis out of range for the records; indices that are no integers, or on another device; an
+    /// index out of range, at the read.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor, keys};

@@ -6,6 +6,7 @@ use crate::ops::Index;
 
 const OP: &str = "get";
 
+/// Slicing along any dimension, down to fields.
 impl StructuredTensor {
     /// The part that the keys select: items of a slice, one per dimension, and names of fields in between.
     ///
@@ -59,7 +60,11 @@ impl StructuredTensor {
                 return Err(Error::argument(OP, what));
             }
             let items: &[Index] = &items;
-            return if items.is_empty() { Ok(self.into()) } else { Ok(self.each(&|t| t.slice(items))?.into()) };
+            return if items.is_empty() {
+                Ok(self.into())
+            } else {
+                Ok(self.each(&|t| t.slice(items)).map_err(|e| e.of(OP))?.into())
+            };
         };
         if covered != self.rank() {
             let what = format!(

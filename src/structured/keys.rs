@@ -15,8 +15,16 @@ pub enum Key {
     Field(Arc<str>),
 }
 
+/// Steps and lists.
 impl Key {
     /// The same key with a step, if it is a slice; other keys stay unchanged.
+    ///
+    /// [`keys!`](crate::keys) writes it after a semicolon.
+    ///
+    /// ```
+    /// use ragged::{Key, keys};
+    /// assert_eq!(Key::from(..4).step_by(2), keys![..4;2][0]);
+    /// ```
     #[must_use]
     pub fn step_by(self, step: i64) -> Self {
         match self {

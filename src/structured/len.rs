@@ -6,8 +6,12 @@ use super::StructuredTensor;
 use crate::error::{Error, Result, here};
 use crate::tensor::Tensor;
 
+/// Number of records.
 impl StructuredTensor {
-    /// Number of records of the outermost dimension, as a number of the host; see [`Tensor::len`](crate::Tensor::len).
+    /// Number of records of the outermost dimension, as a number of the host.
+    ///
+    /// [`nrows`](Self::nrows) is the same number as a tensor, without a wait, and [`shape`](Self::shape) gives it where
+    /// the host knows it.
     ///
     /// # Errors
     /// A single record. A failed check of what the number depends on.
@@ -27,10 +31,13 @@ impl StructuredTensor {
         self.one_per_record()?.len()
     }
 
-    /// Whether there are no records in the outermost dimension; see [`StructuredTensor::len`].
+    /// Whether there are no records in the outermost dimension.
     ///
     /// # Errors
-    /// As [`StructuredTensor::len`].
+    /// A single record. A failed check of what the number depends on.
+    ///
+    /// # Cost
+    /// None where the host knows the number of records; otherwise one wait and a read of 4 bytes.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};
@@ -43,11 +50,13 @@ impl StructuredTensor {
         Ok(self.len().map_err(|e| e.of("is_empty"))? == 0)
     }
 
-    /// Number of records of the outermost dimension, as a number of the host, without blocking; see
-    /// [`StructuredTensor::len`].
+    /// Number of records of the outermost dimension, as a number of the host, without blocking.
+    ///
+    /// The future may be awaited in any executor, moved between threads, or dropped. It is ready at once where the host
+    /// knows the number; otherwise it reads 4 bytes.
     ///
     /// # Errors
-    /// As [`StructuredTensor::len`].
+    /// A single record. A failed check of what the number depends on.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};

@@ -5,9 +5,12 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::tensor::Tensor;
 
+/// Records of one value.
 impl StructuredTensor {
-    /// A tensor of zeros (false, empty strings) with one element per record, as [`Tensor::zeros`]. TensorFlow:
-    /// `tf.zeros_like`, which gives f32.
+    /// A tensor of zeros (false, empty strings) with one element per record.
+    ///
+    /// It has the shape of the records, ragged where they are, and any dtype. One map, which fuses into its consumer.
+    /// TensorFlow: `tf.zeros_like`, which gives f32.
     ///
     /// # Errors
     /// A dtype that the device lacks.
@@ -24,11 +27,21 @@ impl StructuredTensor {
         Tensor::zeros(&self.shape, dtype)
     }
 
-    /// A tensor of ones (true) with one element per record, as [`Tensor::ones`]. TensorFlow: `tf.ones_like`, which
-    /// gives f32.
+    /// A tensor of ones (true) with one element per record.
+    ///
+    /// It has the shape of the records, ragged where they are, and any dtype but strings. One map, which fuses into its
+    /// consumer. TensorFlow: `tf.ones_like`, which gives f32.
     ///
     /// # Errors
     /// Strings; a dtype that the device lacks.
+    ///
+    /// ```
+    /// use ragged::{DType, Device, RaggedShape, StructuredTensor};
+    /// let shape = RaggedShape::from_lengths(&[2.into(), [1, 2].into()], &Device::cpu())?;
+    /// let records = StructuredTensor::from_shape(&shape)?;
+    /// assert_eq!(records.ones_like(DType::I32)?.to_string(), "<ragged.RaggedTensor [[1], [1, 1]]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn ones_like(&self, dtype: DType) -> Result<Tensor> {
         Tensor::ones(&self.shape, dtype)

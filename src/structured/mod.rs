@@ -76,57 +76,148 @@ pub struct StructuredTensor {
     fields: Fields,
 }
 
+/// Parts, sizes and evaluation.
 impl StructuredTensor {
     /// Number of dimensions of the records; 0 for a single record.
+    ///
+    /// Known on the host: no pass, no wait. TensorFlow: `StructuredTensor.rank`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let docs = StructuredTensor::from_fields_and_rank([("words", &words)], 1)?;
+    /// assert_eq!((docs.rank(), docs.get(ragged::keys![0])?.rank()), (1, 0));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn rank(&self) -> usize {
         self.shape.rank()
     }
 
     /// The host-known shape: the size of each uniform dimension; none for a ragged dimension, or where only the device
-    /// knows the size. Dimensions of fields below those of the records are not part of it.
+    /// knows the size.
+    ///
+    /// Dimensions of fields below those of the records are not part of it. No pass, no wait. TensorFlow:
+    /// `StructuredTensor.shape`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let docs = StructuredTensor::from_fields_and_rank([("words", &words)], 1)?;
+    /// assert_eq!(docs.shape(), [Some(2)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn shape(&self) -> Vec<Option<usize>> {
         self.shape.sizes()
     }
 
     /// The shape of the records, with their row partitions.
+    ///
+    /// It has a partition for each dimension but the outermost, and no inner dimensions. No pass, no wait.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let docs = StructuredTensor::from_fields_and_rank([("words", &words)], 1)?;
+    /// assert_eq!(docs.ragged_shape().sizes(), [Some(2)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn ragged_shape(&self) -> &RaggedShape {
         &self.shape
     }
 
-    /// The row partitions of the records, outermost first: one fewer than dimensions, none for a single record. Uniform
-    /// dimensions are uniform partitions.
+    /// The row partitions of the records, outermost first: one fewer than dimensions, none for a single record.
+    ///
+    /// Uniform dimensions are uniform partitions. The fields share them. No pass, no wait. TensorFlow:
+    /// `StructuredTensor.row_partitions`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let words = StructuredTensor::from_fields_and_rank([("word", &words)], 2)?;
+    /// assert_eq!(words.row_partitions()[0].nvals(), Some(3));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn row_partitions(&self) -> &[RowPartition] {
         self.shape.row_partitions()
     }
 
     /// The device that the records live on.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let docs = StructuredTensor::from_fields_and_rank([("words", &words)], 1)?;
+    /// assert!(docs.device().is_cpu());
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn device(&self) -> Device {
         self.shape.device()
     }
 
     /// The names of the fields, sorted.
+    ///
+    /// Those of nested records are not among them. TensorFlow: `StructuredTensor.field_names`.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let docs = StructuredTensor::from_fields_and_rank([("words", &words)], 1)?;
+    /// assert_eq!(docs.field_names().collect::<Vec<_>>(), ["words"]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn field_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.fields.keys().map(|name| &**name)
     }
 
     /// The fields with their names, sorted by name.
+    ///
+    /// A value is a tensor or nested records. No pass, no wait. [`field_value`](Self::field_value) gives one by its
+    /// name or path.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let docs = StructuredTensor::from_fields_and_rank([("words", &words)], 1)?;
+    /// assert!(docs.fields().all(|(name, value)| name == "words" && value.rank() == 2));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn fields(&self) -> impl ExactSizeIterator<Item = (&str, &FieldValue)> {
         self.fields.iter().map(|(name, field)| (&**name, field))
     }
 
-    /// Number of records of the outermost dimension, as an i64 scalar; none for a single record. One map, no wait.
+    /// Number of records of the outermost dimension, as an i64 scalar; none for a single record.
+    ///
+    /// One map, no wait. [`len`](Self::len) reads the number. TensorFlow: `StructuredTensor.nrows`.
     ///
     /// # Errors
     /// More than 2^32 - 2 records.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let docs = StructuredTensor::from_fields_and_rank([("words", &words)], 1)?;
+    /// assert_eq!(docs.nrows()?.unwrap().to_string(), "tensor(2, shape=(), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn nrows(&self) -> Result<Option<Tensor>> {
         if self.rank() == 0 { Ok(None) } else { self.skeleton()?.nrows().map(Some) }
     }
 
-    /// Number of records, as an i64 scalar. One map, no wait. TensorFlow: `tf.size`.
+    /// Number of records in all dimensions, as an i64 scalar.
+    ///
+    /// One map, no wait. TensorFlow: `tf.size`.
     ///
     /// # Errors
     /// More than 2^32 - 2 records.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let words = StructuredTensor::from_fields_and_rank([("word", &words)], 2)?;
+    /// assert_eq!(words.size()?.to_string(), "tensor(3, shape=(), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn size(&self) -> Result<Tensor> {
         self.skeleton()?.size()
@@ -144,10 +235,21 @@ impl StructuredTensor {
         out
     }
 
-    /// Computes all fields now, on their device, in one submission, as [`eval`](crate::eval).
+    /// Computes all fields now, on their device, without waiting for the results.
+    ///
+    /// One submission, in which shared arrays are computed once, as by [`eval`](crate::eval). Waits only for sizes
+    /// whose upper bounds would take much memory.
     ///
     /// # Errors
-    /// As [`eval`](crate::eval).
+    /// A request that the device rejects. Device-side checks are reported by reads.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let words = RaggedTensor::from_nested([vec!["a", "b"], vec!["c"]], &Device::cpu())?;
+    /// let docs = StructuredTensor::from_fields_and_rank([("words", &words)], 1)?;
+    /// docs.eval()?;
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn eval(&self) -> Result<()> {
         crate::tensor::eval(self.leaves())

@@ -7,10 +7,11 @@ use crate::error::{Error, Result, here};
 
 const OP: &str = "promote";
 
+/// Promotion of nested fields.
 impl StructuredTensor {
     /// The records with a copy of the field at `path` one level higher, as field `name` of the records that hold those
-    /// of the field. Dimensions that only the inner records have merge into the next one: the `tokens` of every doc of a
-    /// record become one list per record.
+    /// of the field. Dimensions that only the inner records have merge into the next one: the `tokens` of every doc of
+    /// a record become one list per record.
     ///
     /// Costs as [`Tensor::merge_dims`](crate::Tensor::merge_dims) of the field. TensorFlow: `StructuredTensor.promote`.
     ///

@@ -7,12 +7,13 @@ use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::shape::RowPartition;
 
+/// Dimensions of the records.
 impl StructuredTensor {
     /// Merges dimensions `outer_axis` to `inner_axis` of the records into one. Negative axes count from the back of the
     /// dimensions of the records.
     ///
-    /// Costs as [`Tensor::merge_dims`](crate::Tensor::merge_dims) of each field: no pass from dimension 0 on. TensorFlow:
-    /// `StructuredTensor.merge_dims`.
+    /// Costs as [`Tensor::merge_dims`](crate::Tensor::merge_dims) of each field: no pass from dimension 0 on.
+    /// TensorFlow: `StructuredTensor.merge_dims`.
     ///
     /// # Errors
     /// An axis out of range for the records; `outer_axis` after `inner_axis`.
@@ -76,8 +77,8 @@ impl StructuredTensor {
         Ok(out)
     }
 
-    /// Inserts a dimension of size 1 as dimension `axis` of the records: 0 to the rank, or negative. No pass; waits where
-    /// [`Tensor::expand_dims`](crate::Tensor::expand_dims) of a field does.
+    /// Inserts a dimension of size 1 as dimension `axis` of the records: 0 to the rank, or negative. No pass; waits
+    /// where [`Tensor::expand_dims`](crate::Tensor::expand_dims) of a field does.
     ///
     /// # Errors
     /// An axis out of range.

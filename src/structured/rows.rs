@@ -4,9 +4,10 @@ use super::StructuredTensor;
 use crate::error::{Error, Result, here};
 use crate::tensor::{Integers, Tensor};
 
+/// Slices of individual rows.
 impl StructuredTensor {
-    /// Record `index` of the outermost dimension, or row of records, where the index is itself a scalar tensor. A negative
-    /// index counts from the end. [`get`](Self::get) takes indices of the host.
+    /// Record `index` of the outermost dimension, or row of records, where the index is itself a scalar tensor. A
+    /// negative index counts from the end. [`get`](Self::get) takes indices of the host.
     ///
     /// TensorFlow: `StructuredTensor.__getitem__` of a scalar integer tensor.
     ///
@@ -31,8 +32,8 @@ impl StructuredTensor {
         self.each(&|t| t.row_at(index)).map_err(here())
     }
 
-    /// A part of each row of records: `lengths[r]` successive records of row `r`, from record `starts[r]` on. Starts and
-    /// lengths are lists of the host or vectors of the device, as of [`Tensor::slice_rows`].
+    /// A part of each row of records: `lengths[r]` successive records of row `r`, from record `starts[r]` on. Starts
+    /// and lengths are lists of the host or vectors of the device, as of [`Tensor::slice_rows`].
     ///
     /// TensorFlow: `StructuredTensor.__getitem__` of a slice whose bounds are tensors.
     ///

@@ -26,13 +26,36 @@ pub struct Update<'a> {
     action: Action<'a>,
 }
 
+/// Kinds of updates.
 impl<'a> Update<'a> {
-    /// Sets a field, which may be new.
+    /// Sets a field, which may be new: the value takes the place of what the field was.
+    ///
+    /// The value is a tensor or records, whose first dimensions are those of the records.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor, Update};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let records = StructuredTensor::from_fields_and_rank([("x", &x)], 1)?;
+    /// let records = records.with_updates([Update::set("y", &(&x * 10)?)])?;
+    /// assert_eq!(records.field_value("y")?.to_string(), "tensor([10, 20], shape=(2,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn set(path: impl Into<FieldPath>, value: impl Into<FieldValue>) -> Self {
         Self { path: path.into(), action: Action::Set(value.into()) }
     }
 
-    /// Replaces a field by a function of it.
+    /// Replaces a field, which must exist, by a function of it.
+    ///
+    /// The function runs once, when [`StructuredTensor::with_updates`] is called, which returns its error.
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor, StructuredTensor, Update};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let records = StructuredTensor::from_fields_and_rank([("x", &x)], 1)?;
+    /// let records = records.with_updates([Update::apply("x", |x: FieldValue| x.tensor()? + 1)])?;
+    /// assert_eq!(records.field_value("x")?.to_string(), "tensor([2, 3], shape=(2,), dtype=i32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn apply<V: Into<FieldValue>>(
         path: impl Into<FieldPath>,
         function: impl FnOnce(FieldValue) -> Result<V> + 'a,
@@ -40,7 +63,15 @@ impl<'a> Update<'a> {
         Self { path: path.into(), action: Action::Apply(Box::new(|field| Ok(function(field)?.into()))) }
     }
 
-    /// Removes a field.
+    /// Removes a field, which must exist; records without fields keep their shape.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor, Update};
+    /// let x = RaggedTensor::from_nested([1, 2], &Device::cpu())?;
+    /// let records = StructuredTensor::from_fields_and_rank([("x", &x)], 1)?.with_updates([Update::remove("x")])?;
+    /// assert_eq!((records.field_names().len(), records.shape()), (0, vec![Some(2)]));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn remove(path: impl Into<FieldPath>) -> Self {
         Self { path: path.into(), action: Action::Remove }
     }
@@ -57,6 +88,7 @@ impl fmt::Debug for Update<'_> {
     }
 }
 
+/// Updates of fields.
 impl StructuredTensor {
     /// The records with updated fields: set, computed from the old value, or removed. Fields without an update are
     /// kept. The shape of the records stays; the shapes of nested records may change.

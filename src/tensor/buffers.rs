@@ -46,6 +46,7 @@ pub struct DeviceBuffer {
     extent: Extent,
 }
 
+/// Buffer, place and sizes.
 impl DeviceBuffer {
     fn of(rec: Recorder<'_>, node: &Node) -> Result<Self> {
         let array = gpu(rec)?.array(node)?;
@@ -97,6 +98,7 @@ fn gpu<'a>(rec: Recorder<'a>) -> Result<&'a GpuBackend> {
     gpu.ok_or_else(|| rec.argument("the CPU backend has no wgpu buffers; use a GPU device"))
 }
 
+/// Buffers shared with wgpu.
 impl Tensor {
     /// Wraps the first values of a wgpu buffer as a dense tensor of the given shape, row-major, without a copy. To make
     /// it ragged, pass the tensor to a factory such as [`Tensor::from_row_splits`]. Row splits come from the host or
@@ -168,6 +170,7 @@ impl Tensor {
     }
 }
 
+/// Buffers shared with wgpu.
 impl<T: Element + Number> RaggedTensor<T> {
     /// A dense tensor whose values are those of a buffer of the program's own wgpu device, without a copy.
     ///
@@ -195,6 +198,7 @@ impl<T: Element + Number> RaggedTensor<T> {
     }
 }
 
+/// Buffers shared with wgpu.
 impl RowPartition {
     /// The wgpu buffer that holds the row splits, `nrows + 1` entries of u32. Computes them if they are pending or if
     /// the rows are uniform. See [`DeviceBuffer`] for the rules of use, and [`Tensor::values_buffer`] for an example.
@@ -212,13 +216,16 @@ impl RowPartition {
     #[track_caller]
     pub fn splits_buffer(&self, device: &Device) -> Result<DeviceBuffer> {
         let backend = device.backend();
-        let rec = Recorder::new(backend, "splits_buffer");
+        let rec = Recorder::new(backend, "RowPartition::splits_buffer");
         self.check_device(backend)?;
         DeviceBuffer::of(rec, &self.splits_node(backend)?)
     }
 }
 
 methods_of_both! {
+    /// Buffers shared with wgpu.
+    impl;
+
     /// The wgpu buffer that holds the flat values, row-major. Submits pending work, without a wait or a copy. See
     /// [`DeviceBuffer`] for the rules of use.
     ///

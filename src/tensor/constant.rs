@@ -312,6 +312,7 @@ fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> 
     Ok(Parts { nested_row_splits, shape, scalars })
 }
 
+/// Tensors of nested values.
 impl Tensor {
     /// Builds a tensor from a nested list. TensorFlow: `tf.ragged.constant`.
     ///

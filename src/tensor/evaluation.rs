@@ -5,6 +5,9 @@ use crate::error::{Result, here};
 use crate::explain::Explain;
 
 methods_of_both! {
+    /// Evaluation and checks.
+    impl;
+
     /// Computes the tensor now, on its device, without waiting for the result. Waits only for sizes whose upper bounds
     /// would take much memory: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes).
     ///

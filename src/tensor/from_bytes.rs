@@ -5,12 +5,14 @@ use crate::device::Device;
 use crate::element::Str;
 use crate::error::Result;
 
+/// Byte strings of a buffer.
 impl RaggedTensor<Str> {
-    /// Builds a tensor of byte strings from nested lists of bytes, given or borrowed: the innermost lists are the strings.
+    /// Builds a tensor of byte strings from nested lists of bytes, given or borrowed: the innermost lists are the
+    /// strings.
     ///
-    /// `&[u8]`, `Vec<u8>` or `b"…"` gives a scalar: one string, such as a whole text. A list of these gives a vector, and
-    /// each further level of vectors is a ragged dimension, as in [`from_nested`](Self::from_nested), which makes rows
-    /// of u8 of the same lists. The bytes need not be UTF-8. Rust's `str` and `String` need no conversion:
+    /// `&[u8]`, `Vec<u8>` or `b"…"` gives a scalar: one string, such as a whole text. A list of these gives a vector,
+    /// and each further level of vectors is a ragged dimension, as in [`from_nested`](Self::from_nested), which makes
+    /// rows of u8 of the same lists. The bytes need not be UTF-8. Rust's `str` and `String` need no conversion:
     /// `from_nested(["a", "b"])`.
     ///
     /// # Errors

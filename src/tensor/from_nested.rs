@@ -186,8 +186,8 @@ macro_rules! array {
 }
 array!([N; M], &[N; M]);
 
-/// Targets of a read as nested lists of one depth: `T::Host`, `Vec<T::Host>`, `Vec<Vec<T::Host>>`, ...; `String` in place
-/// of `Vec<u8>` for text in UTF-8.
+/// Targets of a read as nested lists of one depth: `T::Host`, `Vec<T::Host>`, `Vec<Vec<T::Host>>`, ...; `String` in
+/// place of `Vec<u8>` for text in UTF-8.
 pub trait FromNested<T: Element>: Sized {
     /// Nesting depth: the number of lists around a value.
     const DEPTH: usize;
@@ -226,6 +226,7 @@ impl<T: Element, N: FromNested<T>> FromNested<T> for Vec<N> {
     }
 }
 
+/// Nested values.
 impl<T: Element> RaggedTensor<T> {
     /// Builds a tensor from nested lists, given or borrowed. The typed counterpart of `tf.ragged.constant`. See also
     /// [`ragged!`](crate::ragged).
@@ -277,7 +278,8 @@ impl<T: Element> RaggedTensor<T> {
     /// Byte strings are read as `Vec<u8>`, or as `String` if they are valid UTF-8.
     ///
     /// # Errors
-    /// A depth other than the rank; text that is not valid UTF-8, with its position; the first failed device-side check; a lost device; more memory than is available.
+    /// A depth other than the rank; text that is not valid UTF-8, with its position; the first failed device-side
+    /// check; a lost device; more memory than is available.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -54,6 +54,7 @@ macro_rules! each {
     };
 }
 
+/// Length and dtype.
 impl HostValues {
     /// Number of values.
     ///
@@ -190,6 +191,7 @@ pub struct HostTensor {
     pub values: HostValues,
 }
 
+/// Construction and upload.
 impl HostTensor {
     /// A tensor without partitions.
     ///

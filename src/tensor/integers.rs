@@ -72,8 +72,8 @@ impl<'a, X: AsRef<Tensor>> From<&'a X> for Integers<'a> {
 }
 
 impl Tensor {
-    /// The elements as indices, lengths or ids, of any integer dtype: those of 8 and 16 bits are widened to 32 bits, the
-    /// others stay, so that no value wraps around.
+    /// The elements as indices, lengths or ids, of any integer dtype: those of 8 and 16 bits are widened to 32 bits,
+    /// the others stay, so that no value wraps around.
     ///
     /// # Errors
     /// Elements that are no integers; `name` says what they are.

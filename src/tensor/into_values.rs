@@ -122,9 +122,10 @@ impl<T: Element> IntoValues<T> for &RaggedTensor<T> {
     }
 }
 
+/// Dense tensors.
 impl<T: Element> RaggedTensor<T> {
-    /// A dense tensor of the given shape whose elements are `values`, row-major. One size may be -1: it follows from the
-    /// number of values, as in [`Tensor::reshape`].
+    /// A dense tensor of the given shape whose elements are `values`, row-major. One size may be -1: it follows from
+    /// the number of values, as in [`Tensor::reshape`].
     ///
     /// # Errors
     /// A shape whose number of elements is not the number of values; more than the device can hold.

@@ -8,8 +8,8 @@ use crate::graph::backend::{BackendRef, Part, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
 
-/// The value of a size: known to the host, or read from the device, with a wait. A size that was read is known from then
-/// on.
+/// The value of a size: known to the host, or read from the device, with a wait. A size that was read is known from
+/// then on.
 pub(super) async fn read_size(size: &Extent, backend: &BackendRef, wait: Wait) -> Result<u32> {
     match size.count(backend) {
         Count::Known(n) => Ok(n),
@@ -33,6 +33,9 @@ impl Tensor {
 }
 
 methods_of_both! {
+    /// Number of rows, on the host.
+    impl;
+
     /// Number of rows of the outermost dimension, as a number of the host. [`Tensor::nrows`] is the same number as a
     /// tensor, without a wait, and [`Tensor::shape`] gives it where the host knows it.
     ///
@@ -74,6 +77,9 @@ methods_of_both! {
 }
 
 futures_of_both! {
+    /// Number of rows, on the host.
+    impl;
+
     /// Number of rows of the outermost dimension, as a number of the host, without blocking; see [`Tensor::len`].
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see

@@ -222,6 +222,9 @@ impl Tensor {
 }
 
 methods_of_both! {
+    /// Device, dtype, rank and shape.
+    impl;
+
     /// The device that the tensor lives on.
     ///
     /// ```

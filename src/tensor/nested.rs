@@ -85,6 +85,9 @@ impl Tensor {
 }
 
 methods_of_both! {
+    /// Reads as nested lists.
+    impl;
+
     /// Reads the tensor as nested lists. Waits like [`Tensor::to_host`]. TensorFlow: `tf.RaggedTensor.to_list`.
     ///
     /// # Errors
@@ -125,6 +128,7 @@ impl HostValues {
     }
 }
 
+/// Rank and nested values.
 impl HostTensor {
     /// Number of dimensions.
     ///

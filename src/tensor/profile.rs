@@ -7,6 +7,9 @@ use crate::backend::gpu::GpuBackend;
 use crate::error::{Result, here};
 
 methods_of_both! {
+    /// Evaluation, timed.
+    impl;
+
     /// Computes the tensor now, waits for it, and returns a scope of [`wgpu_profiler`] per kernel, in execution order:
     /// the label, and the start and end time by the device's clock, in seconds. None where the device has no timestamps
     /// (the CPU backend, some adapters). Requires the feature `wgpu-profiler`.

@@ -104,6 +104,7 @@ pub(super) fn known_bytes<'a>(rec: Recorder<'a>, parts: &[Option<Part>]) -> Resu
     Ok(assembly)
 }
 
+/// Copies on other devices.
 impl Tensor {
     async fn read(&self, wait: Wait) -> Result<HostTensor> {
         let backend = self.backend();
@@ -214,6 +215,9 @@ impl Tensor {
 }
 
 methods_of_both! {
+    /// Reads.
+    impl;
+
     /// Reads the whole tensor: evaluates pending work in one submission, and waits once. Sizes that only the device
     /// knows and whose upper bounds would take much memory are read first, with one extra submission and wait for all
     /// sizes that are ready: see [`Tuning::stage_bytes`](crate::Tuning::stage_bytes) and
@@ -260,6 +264,9 @@ methods_of_both! {
 }
 
 futures_of_both! {
+    /// Reads.
+    impl;
+
     /// Reads the whole tensor without blocking: the future is pending until the device has finished.
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read. It

@@ -136,6 +136,9 @@ impl Tensor {
 }
 
 methods_of_both! {
+    /// Reads of some rows.
+    impl;
+
     /// Reads one row of the outermost dimension (negative: from the end) and nothing else. The result equals that of
     /// [`Tensor::slice`] for one integer, on the host.
     ///
@@ -180,6 +183,9 @@ methods_of_both! {
 }
 
 futures_of_both! {
+    /// Reads of some rows.
+    impl;
+
     /// Reads one row of the outermost dimension (negative: from the end) and nothing else, without blocking.
     ///
     /// The future may be awaited in any executor, moved between threads, or dropped, which cancels only the read; see
@@ -230,6 +236,7 @@ futures_of_both! {
     }
 }
 
+/// Reads of one row.
 impl<T: Element> RaggedTensor<T> {
     /// Reads the flat values of one row of the outermost dimension, and nothing else; see [`Tensor::row_to_host`].
     ///

@@ -6,11 +6,12 @@ use super::{HostValues, RaggedTensor};
 use crate::element::Str;
 use crate::error::{Error, Result, here, quoted};
 
+/// Reads of text.
 impl RaggedTensor<Str> {
     /// Reads the flat strings, row-major, as UTF-8 text. Waits once for pending work.
     ///
-    /// [`to_vec`](Self::to_vec) gives the bytes, [`to_strings_lossy`](Self::to_strings_lossy) replaces invalid ones, and
-    /// [`to_nested_vec`](Self::to_nested_vec) reads rows: `x.to_nested_vec::<Vec<Vec<String>>>()`.
+    /// [`to_vec`](Self::to_vec) gives the bytes, [`to_strings_lossy`](Self::to_strings_lossy) replaces invalid ones,
+    /// and [`to_nested_vec`](Self::to_nested_vec) reads rows: `x.to_nested_vec::<Vec<Vec<String>>>()`.
     ///
     /// # Errors
     /// A string that is not valid UTF-8, with its position; the first failed device-side check; a lost device; more

@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, here};
 
+/// Reads, and copies on other devices.
 impl<T: Element> RaggedTensor<T> {
     /// Copies the tensor to another device, through host memory; none of it is copied on the same device.
     ///
@@ -26,7 +27,8 @@ impl<T: Element> RaggedTensor<T> {
         self.erased().to_device(device)?.try_into()
     }
 
-    /// Copies the tensor to another device without blocking on its own; see [`Tensor::to_host_async`](crate::Tensor::to_host_async).
+    /// Copies the tensor to another device without blocking on its own; see
+    /// [`Tensor::to_host_async`](crate::Tensor::to_host_async).
     ///
     /// # Errors
     /// The first failed device-side check; a lost device; more memory than is available; more than the other device can

@@ -3,8 +3,8 @@
 use super::{HostTensor, RaggedTensor, Tensor};
 use crate::element::Element;
 
-/// Several tensors, as argument of [`eval`](crate::eval), [`explain`](crate::explain) and [`to_host`](crate::to_host): a
-/// slice, an array or a vector of tensors or references, or a tuple of references to tensors of different types.
+/// Several tensors, as argument of [`eval`](crate::eval), [`explain`](crate::explain) and [`to_host`](crate::to_host):
+/// a slice, an array or a vector of tensors or references, or a tuple of references to tensors of different types.
 ///
 /// A struct of your own that holds tensors is a set of tensors too: it is then computed and read as a whole, in one
 /// submission and with one wait, and its rows are mapped together by [`Tensor::map_rows_of`]. Tensors that share their

@@ -6,8 +6,8 @@ use super::Tensor;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
 
-/// A ragged tensor of elements of type `T`: flat values under row partitions, on a [`Device`](crate::Device). A tensor is immutable
-/// and cheap to clone. Operations record; reads compute.
+/// A ragged tensor of elements of type `T`: flat values under row partitions, on a [`Device`](crate::Device). A tensor
+/// is immutable and cheap to clone. Operations record; reads compute.
 pub struct RaggedTensor<T: Element> {
     erased: Tensor,
     element: PhantomData<fn() -> T>,
@@ -57,6 +57,7 @@ impl<T: Element> From<RaggedTensor<T>> for Tensor {
     }
 }
 
+/// Tensors without an element type.
 impl<T: Element> RaggedTensor<T> {
     /// The dynamically typed tensor.
     ///

@@ -38,11 +38,12 @@ pub enum Fill {
     String(Arc<[u8]>),
 }
 
+/// Dtype.
 impl Fill {
     /// The dtype of the value.
     ///
     /// ```
-    /// use ragged::opt::Fill;
+    /// use ragged::arguments::Fill;
     /// use ragged::DType;
     /// assert_eq!((Fill::from(0.5f32).dtype(), Fill::from("a").dtype()), (DType::F32, DType::Str));
     /// ```
@@ -75,7 +76,7 @@ impl Fill {
     /// The default fill value: 0, false, or the empty string.
     ///
     /// ```
-    /// use ragged::opt::Fill;
+    /// use ragged::arguments::Fill;
     /// use ragged::DType;
     /// assert_eq!(Fill::zero(DType::I32), Fill::from(0));
     /// ```

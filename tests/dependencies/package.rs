@@ -5,9 +5,10 @@ use std::path::Path;
 use crate::cargo;
 
 /// Files of the root, including those that cargo makes.
-const AT_ROOT: [&str; 8] = [
+const AT_ROOT: [&str; 9] = [
     ".cargo_vcs_info.json",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
     "Cargo.toml.orig",

@@ -1,7 +1,8 @@
 //! Unchecked constructors: any list gives rows of all values.
 
 use ragged::arguments::Integers;
-use ragged::opt::{Padding, keep, with_nrows};
+use ragged::arguments::Padding;
+use ragged::opt::{keep, with_nrows};
 use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor};
 
 use crate::common;

@@ -18,7 +18,7 @@ const OF_F64: [Call; 8] = [
     ("from_value_rowids", |d| no(RaggedTensor::from_value_rowids([1.0f64], [0], d))),
     ("from_uniform_row_length", |d| no(RaggedTensor::from_uniform_row_length([1.0f64], 1, d))),
     ("to_device", |d| no(HostTensor::dense(&[1], HostValues::F64(vec![1.0])).to_device(d))),
-    ("from_entries", |d| no(SparseTensor::from_entries(&[[0]], [1.0f64], [1], d))),
+    ("SparseTensor::from_entries", |d| no(SparseTensor::from_entries(&[[0]], [1.0f64], [1], d))),
     ("cast", |d| no(RaggedTensor::from_nested([1], d)?.erased().cast(DType::F64))),
 ];
 
@@ -30,7 +30,7 @@ const OF_MEMORY: [Call; 8] = [
     ("dense", |d| no(RaggedTensor::dense(vec![1; 100_000], &[100, 1000], d))),
     ("from_row_lengths", |d| no(RaggedTensor::from_row_lengths(vec![1; 100_000], [100_000], d))),
     ("to_device", |d| no(HostTensor::dense(&[100_000], HostValues::I32(vec![1; 100_000])).to_device(d))),
-    ("from_row_lengths", |d| no(RowPartition::from_row_lengths(vec![0i64; 100_000].as_slice(), d))),
+    ("RowPartition::from_row_lengths", |d| no(RowPartition::from_row_lengths(vec![0i64; 100_000].as_slice(), d))),
     ("add", |d| RaggedTensor::from_nested([1], d)?.broadcast_to([100_000])?.add(1)?.eval()),
 ];
 

@@ -78,12 +78,14 @@ pub const OTHERS: &[(&str, Misuse)] = &[
         let square = ElementFunction::new("square_", "fn square_(x: f32) -> f32 { return x * x; }", |x: f32| x * x)?;
         no(s.words.map_elements(&square))
     }),
-    ("ElementFunction", |_| no(ElementFunction::new("f", "fn f(x: f32) -> f32 { return y; }", |x: f32| x))),
-    ("check of an ElementFunction", |s| {
+    ("ElementFunction::new of no function", |_| {
+        no(ElementFunction::new("f", "fn f(x: f32) -> f32 { return y; }", |x: f32| x))
+    }),
+    ("ElementFunction::check", |s| {
         let other = ElementFunction::new("other_", "fn other_(x: f32) -> f32 { return x; }", |x: f32| x + 1.0)?;
         no(other.check(&s.device))
     }),
-    ("call", |s| {
+    ("ElementFunction::call", |s| {
         let sum = "fn sum_(x: f32, y: f32) -> f32 { return x + y; }";
         no(ElementFunction::new("sum_", sum, |x: f32, y: f32| x + y)?.call(&s.x, &s.other_rows))
     }),

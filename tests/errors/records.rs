@@ -12,27 +12,36 @@ use crate::{Misuse, Subjects, no, read};
 
 pub const SHAPES: &[(&str, Misuse)] = &[
     ("RaggedShape::dense", |s| no(RaggedShape::dense(&[-1], &s.device))),
-    ("from_row_partitions: partitions", |s| {
+    ("RaggedShape::from_row_partitions", |s| {
         let (a, b) =
             (RowPartition::from_row_lengths([1, 1], &s.device)?, RowPartition::from_row_lengths([5, 3], &s.device)?);
         no(RaggedShape::from_row_partitions(&[a, b.clone(), b], &[10], &s.device))
     }),
     ("from_row_partitions: inner shape", |s| no(RaggedShape::from_row_partitions(s.x.partitions(), &[9], &s.device))),
-    ("from_row_partitions of a tensor", |s| no(Tensor::from_row_partitions(&s.dense, s.x.partitions()))),
-    ("from_lengths", |s| no(RaggedShape::from_lengths(&[Lengths::from(-1)], &s.device))),
+    ("from_row_partitions", |s| no(Tensor::from_row_partitions(&s.dense, s.x.partitions()))),
+    ("RaggedShape::from_lengths", |s| no(RaggedShape::from_lengths(&[Lengths::from(-1)], &s.device))),
     ("from_lengths of rows", |s| no(RaggedShape::from_lengths(&[2.into(), [2, -1].into()], &s.device))),
-    ("is_uniform", |s| no(s.x.ragged_shape().is_uniform(7))),
-    ("with_ragged_rank", |s| no(s.x.ragged_shape().with_ragged_rank(0))),
-    ("slice of a shape", |s| no(s.x.ragged_shape().slice(1..))),
-    ("broadcast", |s| no(s.x.ragged_shape().broadcast(s.other_rows.ragged_shape()))),
-    ("equals", |s| no(s.x.ragged_shape().equals(s.x.to_device(&Device::cpu_unfused())?.ragged_shape()))),
-    ("offsets_in_rows", |s| no(s.x.partitions()[0].offsets_in_rows(&Device::cpu_unfused()))),
+    ("RaggedShape::is_uniform", |s| no(s.x.ragged_shape().is_uniform(7))),
+    ("RaggedShape::with_ragged_rank", |s| no(s.x.ragged_shape().with_ragged_rank(0))),
+    ("RaggedShape::slice", |s| no(s.x.ragged_shape().slice(1..))),
+    ("RaggedShape::broadcast", |s| no(s.x.ragged_shape().broadcast(s.other_rows.ragged_shape()))),
+    ("RaggedShape::equals", |s| no(s.x.ragged_shape().equals(s.x.to_device(&Device::cpu_unfused())?.ragged_shape()))),
+    ("RowPartition::offsets_in_rows", |s| no(s.x.partitions()[0].offsets_in_rows(&Device::cpu_unfused()))),
+    ("RaggedShape::size", |s| no(s.x.ragged_shape().size(1))),
+    ("RowPartition::row_splits", |s| no(s.x.partitions()[0].row_splits(&Device::cpu_unfused()))),
+    ("RowPartition::row_lengths", |s| no(s.x.partitions()[0].row_lengths(&Device::cpu_unfused()))),
+    ("RowPartition::row_starts", |s| no(s.x.partitions()[0].row_starts(&Device::cpu_unfused()))),
+    ("RowPartition::row_limits", |s| no(s.x.partitions()[0].row_limits(&Device::cpu_unfused()))),
+    ("RowPartition::value_rowids", |s| no(s.x.partitions()[0].value_rowids(&Device::cpu_unfused()))),
+    ("RowPartition::equals", |s| {
+        no(s.x.partitions()[0].equals(&s.x.to_device(&Device::cpu_unfused())?.partitions()[0]))
+    }),
     ("broadcast_like", |s| no(s.x.broadcast_like(&s.other_rows))),
-    ("partition of starts", |s| no(RowPartition::from_row_starts([1, 0], 2, &s.device))),
-    ("partition of limits", |s| no(RowPartition::from_row_limits([1, 0], &s.device))),
-    ("partition of splits", |s| no(RowPartition::from_row_splits([1, 0], &s.device))),
-    ("partition of ids", |s| no(RowPartition::from_value_rowids([1, 0], &s.device))),
-    ("partition of a uniform length", |s| no(RowPartition::from_uniform_row_length(2, 3, &s.device))),
+    ("RowPartition::from_row_starts", |s| no(RowPartition::from_row_starts([1, 0], 2, &s.device))),
+    ("RowPartition::from_row_limits", |s| no(RowPartition::from_row_limits([1, 0], &s.device))),
+    ("RowPartition::from_row_splits", |s| no(RowPartition::from_row_splits([1, 0], &s.device))),
+    ("RowPartition::from_value_rowids", |s| no(RowPartition::from_value_rowids([1, 0], &s.device))),
+    ("RowPartition::from_uniform_row_length", |s| no(RowPartition::from_uniform_row_length(2, 3, &s.device))),
 ];
 
 /// Encodings of the wrong number of values.
@@ -76,7 +85,7 @@ pub const CONSTRUCTION: &[(&str, Misuse)] = &[
             &s.device,
         ))
     }),
-    ("from_nested", |_| {
+    ("LodTensor::from_nested", |_| {
         let small = Device::cpu_with(&CpuOptions::default().max_memory(8));
         no(LodTensor::from_nested(vec![vec![[1], [2]], vec![]], &small))
     }),
@@ -85,7 +94,7 @@ pub const CONSTRUCTION: &[(&str, Misuse)] = &[
     ("from_tensor_with_padding", |s| no(Tensor::from_tensor_with_padding(&s.dense, &s.words))),
     ("zeros_like, ones_like", |s| no(s.words.ones_like())),
     ("fill_rows", |s| no(s.dense.erased().slice(s![0, 0])?.fill_rows(1, 0))),
-    ("nested_row_splits", |s| no(s.dense.row_splits())),
+    ("row_splits", |s| no(s.dense.row_splits())),
     ("row_starts", |s| no(s.dense.row_starts())),
     ("row_limits", |s| no(s.dense.row_limits())),
     ("value_rowids", |s| no(s.dense.value_rowids())),
@@ -93,7 +102,7 @@ pub const CONSTRUCTION: &[(&str, Misuse)] = &[
 ];
 
 pub const SPARSE: &[(&str, Misuse)] = &[
-    ("from_entries", |s| no(SparseTensor::from_entries(&[[0, 7]], [1], [3, 5], &s.device))),
+    ("SparseTensor::from_entries", |s| no(SparseTensor::from_entries(&[[0, 7]], [1], [3, 5], &s.device))),
     ("SparseTensor::new", |s| {
         no(SparseTensor::new(&RaggedTensor::from_nested([[0i64, 0]], &s.device)?, &s.x, &[-1, 1]))
     }),
@@ -109,9 +118,9 @@ pub const SPARSE: &[(&str, Misuse)] = &[
     ("SparseTensor::concat", |s| no(SparseTensor::concat(&[&s.sparse, &s.other_sparse], 0))),
     ("to_dense", |s| no(s.sparse.to_dense("x"))),
     ("add_dense", |s| no(s.sparse.add_dense(&s.dense))),
-    ("from_dense", |s| no(SparseTensor::from_dense(&s.x))),
+    ("SparseTensor::from_dense", |s| no(SparseTensor::from_dense(&s.x))),
     ("sparse_to_dense", |s| no(s.words.sparse_to_dense(&[3], 1, 0))),
-    ("eye", |s| no(SparseTensor::eye(-1, 2, DType::I32, &s.device))),
+    ("SparseTensor::eye", |s| no(SparseTensor::eye(-1, 2, DType::I32, &s.device))),
     ("to_indicator", |s| no(s.sparse.to_indicator(-1))),
     ("retain", |s| no(s.sparse.retain(&s.flags))),
     ("mask", |s| no(s.sparse.mask(&s.x))),
@@ -159,9 +168,9 @@ fn failing_rows(s: &Subjects) -> Result<Tensor> {
 }
 
 pub const RECORDS: &[(&str, Misuse)] = &[
-    ("from_fields", |s| no(StructuredTensor::from_fields([("a", &s.x)], [7]))),
+    ("StructuredTensor::from_fields", |s| no(StructuredTensor::from_fields([("a", &s.x)], [7]))),
     ("from_fields of other rows", |s| no(StructuredTensor::from_fields([("a", &s.x), ("b", &s.other_rows)], [-1, -1]))),
-    ("from_fields_and_rank", |s| no(StructuredTensor::from_fields_and_rank([("a", &s.x)], 7))),
+    ("StructuredTensor::from_fields_and_rank", |s| no(StructuredTensor::from_fields_and_rank([("a", &s.x)], 7))),
     ("field_value", |s| no(s.records.field_value("z"))),
     ("get", |s| no(s.records.get(keys![9]))),
     ("get below a field", |s| no(s.records.get([Key::Field("a".into()), Key::Index(9.into())]))),
@@ -181,18 +190,19 @@ pub const RECORDS: &[(&str, Misuse)] = &[
     ("slice_rows of records", |s| no(s.records.slice_rows([0, 0], [1, 1]))),
     ("StructuredTensor::concat", |s| no(StructuredTensor::concat(&[&s.records, &s.records], 7))),
     ("merge_dims", |s| no(s.records.merge_dims(0, 7))),
-    ("StructuredTensor::expand_dims", |s| no(s.records.expand_dims(9))),
+    ("expand_dims", |s| no(s.records.expand_dims(9))),
     ("partition_outer_dimension", |s| no(s.records.partition_outer_dimension(&s.other_rows.partitions()[0].clone()))),
     ("promote", |s| no(s.records.promote("a", "b"))),
     ("with_updates", |s| no(s.records.with_updates([Update::remove("z")]))),
-    ("from_serialize", |s| no(StructuredTensor::from_serialize(&[1, 2], &s.device))),
-    ("from_serialize_with_schema", |s| {
+    ("StructuredTensor::from_serialize", |s| no(StructuredTensor::from_serialize(&[1, 2], &s.device))),
+    ("StructuredTensor::from_serialize_with_schema", |s| {
         no(StructuredTensor::from_serialize_with_schema(&[1], &ragged::JsonType::from(DType::I32), &s.device))
     }),
-    ("from_serialize_with_schema, a bad schema", |s| {
+    ("FieldValue::from_serialize_with_schema", |s| {
         let unnamed = ragged::JsonType::record([("", DType::I32)]);
         no(FieldValue::from_serialize_with_schema(&[1], &unnamed, &s.device))
     }),
+    ("FieldValue::from_serialize", |s| no(FieldValue::from_serialize(&None::<i32>, &s.device))),
     ("to_value", |s| {
         let x = RaggedTensor::from_nested([f32::NAN], &s.device)?;
         no(StructuredTensor::from_fields([("a", &x)], [1])?.to_value())
@@ -208,14 +218,14 @@ pub const RECORDS: &[(&str, Misuse)] = &[
 
 pub const LOD: &[(&str, Misuse)] = &[
     ("LodTensor::from_lengths", |s| no(LodTensor::from_lengths(&s.dense, [[7]]))),
-    ("from_lod", |s| no(LodTensor::from_lod(&s.dense, [[0, 7]]))),
+    ("LodTensor::from_lod", |s| no(LodTensor::from_lod(&s.dense, [[0, 7]]))),
     ("with_lod", |s| no(s.lod.with_lod([[0, 7]]))),
-    ("sequence_concat", |_| no(LodTensor::sequence_concat(&[] as &[LodTensor]))),
+    ("LodTensor::sequence_concat", |_| no(LodTensor::sequence_concat(&[] as &[LodTensor]))),
     ("sequence_conv", |s| no(s.lod.sequence_conv(&s.x, 3))),
     ("sequence_enumerate", |s| no(s.lod.sequence_enumerate(0, 0))),
     ("sequence_expand", |s| no(s.lod.sequence_expand(&s.lod, 7))),
     ("sequence_expand_as", |s| no(s.lod.sequence_expand_as(&LodTensor::from_lengths(&s.dense, [[2]])?))),
-    ("from_list", |s| no(LodTensor::from_list(&[s.t.slice(s![0, 0])?]))),
+    ("LodTensor::from_list", |s| no(LodTensor::from_list(&[s.t.slice(s![0, 0])?]))),
     ("offsets", |s| no(s.lod.offsets(7))),
     ("sequence_pad", |s| no(s.lod.sequence_pad("x", 1))),
     ("sequence_unpad", |s| no(s.lod.sequence_unpad([1, 2, 3]))),
@@ -226,6 +236,34 @@ pub const LOD: &[(&str, Misuse)] = &[
     ("sequence_softmax", |s| no(s.lod.sequence_softmax())),
 ];
 
+pub const PROGRAMS: &[(&str, Misuse)] = &[
+    ("Program::trace", |s| {
+        let spec = TensorSpec::of(&s.x).ragged_rank(2);
+        no(Program::trace(&[spec], |x| Ok([x[0].clone()])).map(|_| s.t.clone()))
+    }),
+    ("trace of a read", |s| {
+        no(Program::trace(&[TensorSpec::of(&s.x)], |x| x[0].to_host().map(|_| [x[0].clone()])).map(|_| s.t.clone()))
+    }),
+    ("Program::run of another input", |s| {
+        no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run(&s.ints))
+    }),
+    ("Program::run_on", |s| no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run_on(&s.device))),
+    ("Program::explain", |s| {
+        let program = Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?;
+        no(program.explain([&s.t, &s.t]))
+    }),
+    ("RowPartition::splits_buffer", |s| no(s.x.partitions()[0].splits_buffer(&s.device))),
+    ("SavedModel::save", |s| no(SavedModel::new().with_tensor("x", &s.x).save("/nowhere/x.safetensors"))),
+    ("SavedModel::to_bytes of a failed check", |s| no(SavedModel::new().with_tensor("x", &s.failing()?).to_bytes())),
+    ("SavedModel::load", |_| no(SavedModel::load("/nowhere/x.safetensors"))),
+    ("SavedModel::from_bytes", |_| no(SavedModel::from_bytes(b"nothing".to_vec()))),
+    ("LoadOptions::load", |_| no(LoadOptions::new().load("/nowhere/x.safetensors"))),
+    ("LoadOptions::from_bytes", |_| no(LoadOptions::new().from_bytes(b"nothing".to_vec()))),
+    ("SavedModel::program", |_| no(SavedModel::new().program("x"))),
+    ("SavedModel::tensor", |s| no(SavedModel::new().tensor("x", &s.device))),
+];
+
+/// Reads, whose errors name the operation of which a check failed.
 pub const READS: &[(&str, Misuse)] = &[
     ("eval", |s| read(s.failing())),
     ("check", |s| s.failing()?.check()),
@@ -256,28 +294,6 @@ pub const READS: &[(&str, Misuse)] = &[
     ("to_vecs", |s| no(to_vecs((&s.x, &RaggedTensor::<i32>::try_from(s.failing()?)?)))),
     ("explain", |s| no(ragged::explain([&s.t, &s.t.to_device(&Device::cpu_unfused())?]))),
     ("explain_timed", |s| no(ragged::explain_timed([&s.t, &s.t.to_device(&Device::cpu_unfused())?]))),
-    ("trace", |s| {
-        let spec = TensorSpec::of(&s.x).ragged_rank(2);
-        no(Program::trace(&[spec], |x| Ok([x[0].clone()])).map(|_| s.t.clone()))
-    }),
-    ("trace of a read", |s| {
-        no(Program::trace(&[TensorSpec::of(&s.x)], |x| x[0].to_host().map(|_| [x[0].clone()])).map(|_| s.t.clone()))
-    }),
-    ("run", |s| no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run(&s.ints))),
-    ("run_on", |s| no(Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?.run_on(&s.device))),
-    ("explain of a program", |s| {
-        let program = Program::trace(&[TensorSpec::of(&s.x)], |x| Ok([x[0].clone()]))?;
-        no(program.explain([&s.t, &s.t]))
-    }),
-    ("save", |s| no(SavedModel::new().with_tensor("x", &s.x).save("/nowhere/x.safetensors"))),
-    ("to_bytes", |s| no(SavedModel::new().with_tensor("x", &s.failing()?).to_bytes())),
-    ("load", |_| no(SavedModel::load("/nowhere/x.safetensors"))),
-    ("from_bytes", |_| no(SavedModel::from_bytes(b"nothing".to_vec()))),
-    ("load with options", |_| no(LoadOptions::new().load("/nowhere/x.safetensors"))),
-    ("from_bytes with options", |_| no(LoadOptions::new().from_bytes(b"nothing".to_vec()))),
-    ("program", |_| no(SavedModel::new().program("x"))),
-    ("tensor", |s| no(SavedModel::new().tensor("x", &s.device))),
     ("record_async", |s| no(block_on(record_async(|| s.x.to_tensor("x"))))),
     ("values_buffer", |s| no(s.t.values_buffer())),
-    ("splits_buffer", |s| no(s.x.partitions()[0].splits_buffer(&s.device))),
 ];

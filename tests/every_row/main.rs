@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod declared;
 mod elementwise;
 mod inputs;
 mod numbers;
@@ -15,7 +16,7 @@ mod table;
 
 use std::collections::BTreeSet;
 
-use ragged::operation::OnRows;
+use ragged::operation::Owner;
 use ragged::{Device, Result, Tensor, s};
 
 use inputs::{Input, inputs, text};
@@ -61,7 +62,7 @@ fn row_of(results: &[Tensor], k: i64) -> Result<Vec<String>> {
 fn every_operation_on_rows_has_an_entry() {
     let laws = laws();
     let with: BTreeSet<&str> = laws.iter().map(|law| law.name).collect();
-    let offered = ragged::operations().filter(|operation| operation.on_rows == OnRows::Yes);
+    let offered = ragged::operations().filter(|operation| operation.owners.contains(Owner::Row));
     let offered: BTreeSet<&str> = offered.map(|operation| operation.name).collect();
     let elsewhere: BTreeSet<&str> = random::NAMES.iter().chain(several::NAMES).copied().collect();
     let missing: Vec<_> = offered.iter().filter(|name| !with.contains(*name) && !elsewhere.contains(*name)).collect();

@@ -8,6 +8,7 @@ use crate::table::laws;
 laws! {
     slice Integers |x, y, k, t| x.slice(s![1..]);
     slice Integers |x, y, k, t| x.slice(s![.., ..1]);
+    at Integers |x, y, k, t| x.expand_dims(0)?.at(-1), alone x.expand_dims(0)?.slice(s![-1]);
     gather Integers |x, y, k, t| x.gather(&x.argsort(0)?.slice(s![1..])?), alone x.gather(&x.argsort(0)?.slice(s![1..])?);
     batch_gather_with_default Integers |x, y, k, t| x.batch_gather_with_default(y, 7);
     gather_nd Integers |x, y, k, t| x.gather_nd(&x.where_indices()?);

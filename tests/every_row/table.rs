@@ -11,6 +11,8 @@ type Of<T> = fn(&T, &T, &T, &Tensor) -> Result<Vec<T>>;
 pub struct Law {
     pub name: &'static str,
     pub kind: Kind,
+    /// The expression of tensors, as it is written.
+    pub text: &'static str,
     pub row: Of<Row>,
     pub tensor: Of<Tensor>,
 }
@@ -47,6 +49,7 @@ macro_rules! laws {
         $crate::table::Law {
             name: stringify!($name),
             kind: $crate::inputs::Kind::$kind,
+            text: stringify!($tensor),
             row: $crate::table::laws!(of Row |$x, $y, $k, $t| $row),
             tensor: $crate::table::laws!(of Tensor |$x, $y, $k, $t| $tensor),
         }

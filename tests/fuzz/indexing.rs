@@ -1,8 +1,9 @@
 //! Slices, gathers, concatenation, reversal, and the parts of a tensor.
 
 use ragged::Tensor;
+use ragged::arguments::Fill;
 use ragged::arguments::{Index, Operand};
-use ragged::opt::{Fill, along, batched, descending};
+use ragged::opt::{along, batched, descending};
 
 use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};

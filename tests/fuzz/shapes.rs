@@ -1,7 +1,8 @@
 //! Operations that change a shape.
 
+use ragged::arguments::Fill;
 use ragged::arguments::Operand;
-use ragged::opt::{Fill, keep, shaped};
+use ragged::opt::{keep, shaped};
 use ragged::{DType, Tensor};
 
 use crate::op::{Op, Subject, op};

@@ -22,7 +22,7 @@ const PUBLIC: [&str; 11] = [
 ];
 
 /// Functions that no argument and no tensor makes fail on a device that has the dtype, or that fail without a line.
-const EXEMPT: [(&str, &str); 31] = [
+const EXEMPT: [(&str, &str); 32] = [
     ("zeros", "fails for a dtype that the device lacks"),
     ("ones", "fails for a dtype that the device lacks"),
     ("gpu", "fails without an adapter"),
@@ -48,6 +48,7 @@ const EXEMPT: [(&str, &str); 31] = [
     ("sequence_reverse", "of valid offsets, fails as the memory"),
     ("sequence_first_step", "of valid offsets, fails as the memory"),
     ("sequence_last_step", "of valid offsets, fails as the memory"),
+    ("nested_row_splits", "gives no splits for a dense tensor"),
     ("nested_row_lengths", "gives no lengths for a dense tensor"),
     ("nested_value_rowids", "gives no ids for a dense tensor"),
     ("bounding_shape", "fails as bounding_size, whose axes it gives itself"),
@@ -77,6 +78,42 @@ fn every_function_that_can_fail_is_misused() {
     for (name, _) in EXEMPT {
         assert!(all.iter().any(|f| f.name == name), "the exception for {name} is no longer needed");
     }
+}
+
+/// Types whose functions have no type before their names in errors: they have one name on all three.
+const PLAIN: [&str; 4] = ["Tensor", "RaggedTensor", "Row", ""];
+
+/// Types whose methods have no type before their names in errors: kinds of tensors, on the device and in host memory, and
+/// operands.
+const TENSORS: [&str; 10] = [
+    "SparseTensor",
+    "HostSparseTensor",
+    "StructuredTensor",
+    "FieldValue",
+    "LodTensor",
+    "HostTensor",
+    "Operand",
+    "Factor",
+    "RowFactor",
+    "Transposed",
+];
+
+/// `tests/errors` compares the names of its cases with the errors.
+#[test]
+fn functions_of_a_type_are_misused_under_its_name() {
+    let tests: String =
+        all_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/errors")).iter().map(|f| read(f)).collect();
+    let all = PUBLIC.iter().flat_map(|inside| functions(inside)).filter(can_fail);
+    let is_named =
+        |f: &Function| !(PLAIN.contains(&f.owner.as_str()) || f.is_method && TENSORS.contains(&f.owner.as_str()));
+    let is_missing = |f: &Function| {
+        !EXEMPT.iter().any(|(name, _)| *name == f.name) && !tests.contains(&format!("(\"{}::{}", f.owner, f.name))
+    };
+    let missing: Vec<String> = all
+        .filter(|f| is_named(f) && is_missing(f))
+        .map(|f| format!("{}::{} ({})", f.owner, f.name, f.place))
+        .collect();
+    assert!(missing.is_empty(), "without a case of that name in tests/errors:\n{}", missing.join("\n"));
 }
 
 #[test]

@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use crate::functions::{Function, functions, types};
 
 /// The folders and files of public types: all but those whose functions set a field of options.
-const EXEMPLIFIED: [&str; 13] = [
+const EXEMPLIFIED: [&str; 15] = [
     "ops",
     "record",
     "tensor",
     "shape",
     "sparse",
+    "structured",
+    "lod",
     "device.rs",
     "device/gpu.rs",
     "dtype.rs",

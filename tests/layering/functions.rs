@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use ragged::Operation;
-use ragged::operation::OnRows;
+use ragged::operation::Owner;
 
 use crate::source::{files, read, src};
 
@@ -19,8 +19,12 @@ pub struct Function {
     pub name: String,
     /// Documentation and attributes, without slashes.
     pub doc: String,
+    /// Names of its arguments but for `self`. One that begins with `$` is an argument of the macro that makes it.
+    pub arguments: Vec<String>,
     /// The type after `->`; empty if there is none.
     pub result: String,
+    /// Whether it is called on a value.
+    pub is_method: bool,
 }
 
 impl Function {
@@ -37,31 +41,39 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// The public functions of the files in a folder of `src`, or of one file.
 pub fn functions(inside: &str) -> Vec<Function> {
-    let path = src().join(inside);
-    let files = if path.is_dir() { files(&path) } else { vec![path] };
-    let mut out: Vec<Function> = files.iter().flat_map(|file| of_file(file)).collect();
+    let mut out = written(inside);
     if inside == "ops" {
         out.extend(declared());
     }
     out
 }
 
+/// The same, without the methods that declarations of operations make.
+pub fn written(inside: &str) -> Vec<Function> {
+    let path = src().join(inside);
+    let files = if path.is_dir() { files(&path) } else { vec![path] };
+    files.iter().flat_map(|file| of_file(file)).collect()
+}
+
 /// The methods that declarations of operations make.
 fn declared() -> impl Iterator<Item = Function> {
-    let by_hand = read(&src().join("ops/declarations/by_hand.rs"));
+    let by_hand =
+        ["by_hand.rs", "beside_sparse.rs"].map(|file| read(&src().join("ops/declarations").join(file))).concat();
     let is_made = move |operation: &&Operation| {
         ["(", "<"].iter().all(|after| !by_hand.contains(&format!("    fn {}{after}", operation.name)))
     };
     ragged::operations().filter(is_made).flat_map(|operation| {
-        let owners = ["Tensor", "RaggedTensor", "Row"];
-        let is_offered = move |owner: &&str| *owner != "Row" || operation.on_rows == OnRows::Yes;
-        owners.into_iter().filter(is_offered).map(|owner| Function {
+        // Methods of other types are written by hand.
+        let made = |owner: &Owner| [Owner::Tensor, Owner::RaggedTensor, Owner::Row].contains(owner);
+        operation.owners.iter().filter(made).map(|owner| Function {
             place: format!("operation of the family {:?}", operation.family),
-            owner: owner.to_owned(),
+            owner: owner.name().to_owned(),
             name: operation.name.to_owned(),
             // The macro adds the attribute. Methods by hand have documentation of their own.
             doc: format!("{}\n#[track_caller]", operation.doc),
+            arguments: operation.arguments.iter().map(|argument| argument.name.to_owned()).collect(),
             result: "Result<Tensor>".to_owned(),
+            is_method: operation.is_method,
         })
     })
 }
@@ -113,14 +125,23 @@ fn of_file(file: &Path) -> Vec<Function> {
             owner: owner.clone(),
             doc: format!("{}{}", entry.doc, doc.replace(name, &entry.name)),
             name: entry.name,
+            arguments: names_of_arguments(signature),
             result: signature.rsplit_once("->").map(|(_, result)| result.to_owned()).unwrap_or_default(),
+            is_method: is_method(signature),
         }));
     }
     out
 }
 
+/// Whether the first parameter of a signature is `self`.
+fn is_method(signature: &str) -> bool {
+    let signature = signature.replace([' ', '\n'], "");
+    let begins = |first: &&str| [",", ")"].iter().any(|end| signature.contains(&format!("({first}{end}")));
+    ["&self", "self", "mutself", "&mutself", "&'aself"].iter().any(|first| begins(first))
+}
+
 /// The type of an `impl`, from the text after that word: `<T: Element> RaggedTensor<T> {` gives `RaggedTensor`.
-fn owner_of(rest: &str) -> String {
+pub fn owner_of(rest: &str) -> String {
     let mut depth = 0;
     let end = rest.find(|c: char| {
         depth += i32::from(c == '<') - i32::from(c == '>');
@@ -128,6 +149,32 @@ fn owner_of(rest: &str) -> String {
     });
     let of = &rest[end.unwrap_or(0)..];
     words(of.rsplit(" for ").next().unwrap_or_default()).next().unwrap_or_default().to_owned()
+}
+
+/// The names before the colons of the arguments of a signature.
+fn names_of_arguments(signature: &str) -> Vec<String> {
+    let (mut depth, mut angles, mut names, mut name) = (0, 0, Vec::new(), String::new());
+    let mut before = ' ';
+    for c in signature.replace("::", " ").chars() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            '<' => angles += 1,
+            '>' if before != '-' => angles -= 1,
+            ':' if depth == 1 && angles == 0 => names.push(name.clone()),
+            _ => {}
+        }
+        match c {
+            '$' | '_' => name.push(c),
+            _ if c.is_alphanumeric() => name.push(c),
+            _ => name.clear(),
+        }
+        if c == ')' && depth == 0 && angles == 0 {
+            break;
+        }
+        before = c;
+    }
+    names
 }
 
 /// Documentation and attributes directly above a line. An attribute may take several lines.
@@ -159,12 +206,24 @@ fn arguments(text: &str, name: &str) -> Vec<Entry> {
         for (at, start) in text.match_indices(&format!("\n{name}!{open}")) {
             for (doc, code) in entries(&text[at + start.len()..]) {
                 let head = code.split('"').next().unwrap_or_default();
-                let names = words(head).filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
-                out.extend(names.map(|name| Entry { name: name.to_owned(), doc: doc.clone() }));
+                let names = words(&outside_of_brackets(head)).map(str::to_owned).collect::<Vec<_>>();
+                let names = names.into_iter().filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+                out.extend(names.map(|name| Entry { name, doc: doc.clone() }));
             }
         }
     }
     out
+}
+
+/// The text without what is in parentheses and brackets: names of arguments, facts.
+fn outside_of_brackets(text: &str) -> String {
+    let mut depth = 0;
+    text.chars()
+        .filter(|c| {
+            depth += i32::from("([".contains(*c)) - i32::from(")]".contains(*c));
+            depth == 0
+        })
+        .collect()
 }
 
 /// The entries of an invocation up to its closing bracket: documentation and code. Semicolons outside of brackets and
@@ -214,6 +273,18 @@ fn functions_and_macros_are_found() {
     }
     assert!(found("Row", "sort") && found("", "along") && !found("Tensor", "along"));
     assert!(functions("tensor").iter().any(|f| f.name == "from_nested_row_splits_unchecked"));
+}
+
+#[test]
+fn arguments_are_found() {
+    let names = |signature| names_of_arguments(signature).join(" ");
+    assert_eq!(
+        names("pub fn f<'a, L: Into<X>>(&self, a: &[u8], b: impl FnOnce(&Row) -> Result<Row>) -> Result<Self>"),
+        "a b"
+    );
+    assert_eq!(names("pub fn f(x: a::B<C>, $given: impl Into<D>) -> E"), "x $given");
+    assert_eq!(names("pub fn f(&self) -> E"), "");
+    assert!(is_method("pub fn f<T>(    &self, a: A) -> E") && !is_method("pub fn f(selfish: A) -> E"));
 }
 
 #[test]

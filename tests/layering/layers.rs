@@ -23,7 +23,7 @@ const LAYERS: [&[&str]; 19] = [
     &["program"],
     &["sparse", "structured"],
     &["lod"],
-    &["arguments", "opt"],
+    &["arguments", "iter", "opt"],
     &["prelude"],
     &["guide"],
 ];

@@ -1,11 +1,13 @@
 //! Structure and documentation of the crates: imports point downwards only, and no files import each other; files are
 //! short; plans ask runs for sizes; the table of operations is complete, public functions have examples, public types
-//! may grow, errors name the line of the call, and each crate has the lints of the workspace.
+//! may grow and have their methods grouped by topic, errors name the line of the call, and each crate has the lints of
+//! the workspace.
 //!
 //! All checks read the source text. Unit tests are exempt from all but the length: they may build what they test with
 //! anything.
 
 mod cycles;
+mod declarations;
 mod errors;
 mod examples;
 mod functions;
@@ -17,3 +19,4 @@ mod paths;
 mod plan_definitions;
 mod sizes;
 mod source;
+mod topics;

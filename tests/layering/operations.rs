@@ -4,33 +4,36 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use ragged::operation::{Gradient, OnRows};
+use ragged::operation::{Gradient, Owner};
 use ragged::{Operation, operations};
 
 use crate::functions::{Function, functions};
 use crate::source::{files, read, src};
 
-/// Whether a method of [`ragged::Tensor`] is an operation: its result is a tensor, or several.
+/// Whether a function of a tensor, or of a type that is made of tensors, is an operation: its result is one of these, or
+/// several.
 fn is_operation(f: &Function) -> bool {
     let mut words = f.result_words();
-    f.owner == "Tensor"
-        && words.any(|word| word == "Result")
-        && words.any(|word| ["Self", "Tensor", "RaggedTensor", "SparseTensor"].contains(&word))
+    let is_tensor =
+        |word: &str| ["Self", "FieldValue"].contains(&word) || Owner::ALL.iter().any(|owner| owner.name() == word);
+    Owner::ALL.iter().any(|owner| owner.name() == f.owner) && words.any(|word| word == "Result") && words.any(is_tensor)
 }
 
 #[test]
 fn every_operation_is_declared_once() {
-    let mut names = BTreeSet::new();
+    let mut methods = BTreeSet::new();
     for operation in operations() {
-        assert!(names.insert(operation.name), "two declarations of {}", operation.name);
+        for owner in operation.owners.iter().map(Owner::name) {
+            assert!(methods.insert((owner, operation.name)), "two declarations of {owner}::{}", operation.name);
+        }
     }
-    let all = functions("ops").into_iter().chain(functions("tensor"));
+    let all = ["ops", "tensor", "sparse", "structured", "lod"].into_iter().flat_map(functions);
     let missing: Vec<String> = all
-        .filter(|f| is_operation(f) && !names.contains(f.name.as_str()))
-        .map(|f| format!("{} ({})", f.name, f.place))
+        .filter(|f| is_operation(f) && !methods.contains(&(f.owner.as_str(), f.name.as_str())))
+        .map(|f| format!("{}::{} ({})", f.owner, f.name, f.place))
         .collect();
     assert!(missing.is_empty(), "declare with operations!:\n{}", missing.join("\n"));
-    assert!(names.len() > 290, "only {} operations", names.len());
+    assert!(methods.len() > 700, "only {} methods", methods.len());
 }
 
 #[test]
@@ -90,10 +93,7 @@ fn documentation_agrees_with_the_declaration() {
             Gradient::None(reason) => Some(reason),
             _ => None,
         });
-        let reasons = reasons.chain(match operation.on_rows {
-            OnRows::No(reason) => Some(reason),
-            _ => None,
-        });
+        let reasons = reasons.chain(Owner::ALL.into_iter().filter_map(|owner| operation.owners.reason_without(owner)));
         for reason in reasons {
             // The table continues a sentence with it.
             if reason.is_empty() || reason.ends_with('.') {
@@ -116,7 +116,7 @@ fn families() -> Vec<&'static str> {
     out
 }
 
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 17] = [
     "Construction",
     "Parts, sizes and copies",
     "Indexing and gathering",
@@ -131,6 +131,9 @@ const ORDER: [&str; 14] = [
     "Counts",
     "Strings",
     "Hashes and crosses",
+    "Sparse tensors",
+    "Records",
+    "Sequences",
 ];
 
 /// The row of an operation.
@@ -141,18 +144,15 @@ fn row(operation: &Operation) -> String {
         (None, Some(when)) => format!("device; may wait {when}"),
         (None, None) => "device".to_owned(),
     };
-    let rows = if operation.on_rows == OnRows::Yes { "yes" } else { "–" };
+    let rows = if operation.owners.contains(Owner::Row) { "yes" } else { "–" };
     let gradient = match operation.gradient {
         Gradient::None(reason) => format!("none: {reason}"),
         _ => "later".to_owned(),
     };
-    let of = if TYPED.contains(&operation.name) { "RaggedTensor" } else { "Tensor" };
+    let of = operation.owners.iter().next().expect("a type that has the operation").name();
     let names = [operation.tensorflow, operation.awkward, operation.polars].map(name).join(" | ");
     format!("| [`{0}`]({of}::{0}) | {names} | {device} | {rows} | {gradient} |\n", operation.name)
 }
-
-/// Operations that [`ragged::Tensor`] does not have, since they need an element type.
-const TYPED: [&str; 4] = ["from_nested", "dense", "from_ndarray", "scalar_mul"];
 
 fn table() -> String {
     let mut out = String::new();

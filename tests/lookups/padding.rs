@@ -1,6 +1,7 @@
 //! Paddings of dense tensors that become ragged.
 
-use ragged::opt::{Padding, with_ragged_rank};
+use ragged::arguments::Padding;
+use ragged::opt::with_ragged_rank;
 use ragged::{Device, RaggedTensor, Result, Str, Tensor};
 
 use crate::each_device;

@@ -31,9 +31,9 @@ fn every_operation_computes_in_the_wide_type_and_rounds_once() {
         ("slice", |x| x.slice(ragged::s![..;-1, 1..;2])),
         ("concat", |x| Tensor::concat(&[x, x], 1)),
         ("reverse", |x| x.reverse(1)),
-        ("to_tensor", |x| x.slice(ragged::s![..6])?.to_tensor(ragged::opt::Padding::Zero)),
+        ("to_tensor", |x| x.slice(ragged::s![..6])?.to_tensor(ragged::arguments::Padding::Zero)),
         ("matmul", |x| {
-            let rows = x.slice(ragged::s![..6])?.to_tensor(ragged::opt::Padding::Zero)?;
+            let rows = x.slice(ragged::s![..6])?.to_tensor(ragged::arguments::Padding::Zero)?;
             rows.matmul(rows.t())
         }),
     ];

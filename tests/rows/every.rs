@@ -1,8 +1,9 @@
 //! Every dtype at every rank: an operation on small whole numbers must give the same numbers as on i32, whose results
 //! other tests compare with nested lists.
 
+use ragged::arguments::Fill;
 use ragged::arguments::Index;
-use ragged::opt::{Fill, along, descending, exclusive, keep, reversed};
+use ragged::opt::{along, descending, exclusive, keep, reversed};
 use ragged::{DType, Device, HostTensor, HostValues, Result, Tensor};
 
 use crate::common;

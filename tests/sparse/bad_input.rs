@@ -130,7 +130,7 @@ fn first_offender_is_named() {
     let x = Twin::of(&[&[0, 1], &[0, 2], &[0, 9]], &[1, 2, 3], &[3, 4]);
     for (name, device) in each_device() {
         match x.on(device).reorder().and_then(|x| x.values().to_host()) {
-            Err(Error::Check { op, at, .. }) => assert_eq!((op, at), ("SparseTensor", 2), "{name}"),
+            Err(Error::Check { op, at, .. }) => assert_eq!((op, at), ("SparseTensor::new", 2), "{name}"),
             other => panic!("{name}: {other:?}"),
         }
     }

@@ -22,6 +22,7 @@ pub struct CpuOptions {
     pub max_memory: Option<u64>,
 }
 
+/// Limits.
 impl CpuOptions {
     /// Sets [`Self::max_memory`](#structfield.max_memory).
     #[must_use]

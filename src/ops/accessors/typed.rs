@@ -4,6 +4,7 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::tensor::RaggedTensor;
 
+/// Parts of a tensor.
 impl<T: Element> RaggedTensor<T> {
     /// Row length of the outermost dimension, if its partition is uniform.
     ///

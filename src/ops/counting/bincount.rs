@@ -49,7 +49,7 @@ operations! {
     /// assert_eq!(x.bincount(1, 3)?.to_vec()?, [0, 2, 1, 0, 0, 0, 1, 0, 0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn bincount(&self, axis: impl IntoAxes as axes, bins: impl Into<Bins>) -> i32;
+    fn bincount(&self, axis: impl IntoAxes as axes = .., bins: impl Into<Bins> = ..) -> i32;
     alias "value_counts";
     tensorflow "tf.math.bincount";
     waits "for the largest value, unless the number of bins is given";
@@ -87,9 +87,9 @@ operations! {
     fn bincount_weighted(
         &self,
         weights: &impl AsRef<Tensor> as row,
-        axis: impl IntoAxes as axes,
-        bins: impl Into<Bins>,
-    ) -> W;
+        axis: impl IntoAxes as axes = ..,
+        bins: impl Into<Bins> = ..,
+    ) -> {weights};
     tensorflow "tf.math.bincount(…, weights=…)";
     waits "for the largest value, unless the number of bins is given";
     gradient later;
@@ -225,6 +225,7 @@ impl Counted {
     }
 }
 
+/// Counts of integers.
 impl<T: Number> RaggedTensor<T> {
     /// The sum of the weights of the occurrences of each of the integers from 0 on.
     ///

@@ -1,50 +1,51 @@
 //! Declarations of operations whose methods are written by hand, with their documentation.
 
-use crate::element::Element;
-use crate::ops::operations;
+use crate::element::{Element, Str};
+use crate::ops::{Bins, IntoAxes, operations};
+use crate::tensor::ConstantOptions;
 
 operations! {
     /// Tensors of values.
     const MAKING: family "Construction" on RaggedTensor<T> where T: Element;
 
-    /// The tensor of a nested value whose dtype is known at run time.
-    fn constant(value: &Nested, options: &ConstantOptions, device: &Device) -> Tensor;
+    /// Builds a tensor from a nested list.
+    fn constant(value: &Nested, options: &ConstantOptions = &ConstantOptions::default(), device: &Device) -> {value};
     tensorflow "tf.ragged.constant";
     awkward "ak.from_iter";
     polars "pl.Series";
     gradient none "it takes no tensor";
     tensor hand;
-    typed hand;
+    typed none "the value determines the dtype";
     row none "it makes a tensor";
 
-    /// The ragged tensor of nested vectors, slices and arrays.
+    /// Builds a tensor from nested lists, given or borrowed.
     fn from_nested(rows: impl IntoNested<T>, device: &Device) -> T;
     tensorflow "tf.ragged.constant";
     awkward "ak.Array";
     polars "pl.Series";
     gradient none "it takes no tensor";
-    tensor hand;
+    tensor none "the element type is that of the rows";
     typed hand;
     row none "it makes a tensor";
 
-    /// The dense tensor of a flat list of values and a shape.
+    /// A dense tensor of the given shape whose elements are `values`, row-major.
     fn dense(values: impl IntoValues<T>, shape: &[impl Integer], device: &Device) -> T;
     tensorflow "tf.constant";
     awkward "ak.from_numpy";
     polars "pl.Series";
     gradient none "it takes no tensor";
-    tensor hand;
+    tensor none "the element type is that of the values";
     typed hand;
     row none "it makes a tensor";
 
-    /// The dense tensor of an array of the crate ndarray.
+    /// The dense tensor of an array's values, in any memory order.
     fn from_ndarray(array: &ArrayD<T>, device: &Device) -> T;
     tensorflow "tf.constant";
     awkward "ak.from_numpy";
     polars "pl.from_numpy";
     gradient none "it takes no tensor";
     feature "ndarray";
-    tensor hand;
+    tensor none "the element type is that of the array";
     typed hand;
     row none "it makes a tensor";
 
@@ -81,7 +82,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// The ragged tensor of `values` in the rows that ascending row ids name.
+    /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`.
     fn from_value_rowids<'a>(values: &impl AsRef<Tensor>, value_rowids: impl Into<RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_value_rowids";
     gradient later;
@@ -89,7 +90,7 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// The tensor of `values` in rows of one length.
+    /// The ragged tensor of `values` whose rows all have one length.
     fn from_uniform_row_length(values: &impl AsRef<Tensor>, rows: impl Into<UniformRows>) -> T;
     tensorflow "tf.RaggedTensor.from_uniform_row_length";
     gradient later;
@@ -113,7 +114,8 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// The tensor of `flat_values` under several levels of rows, each given by its value rowids, outermost first.
+    /// The ragged tensor of `flat_values` under several levels of row ids, outermost first, each with a number of rows
+    /// where given ([`with_nrows`](crate::opt::with_nrows)).
     fn from_nested_value_rowids<'a>(flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_value_rowids";
     gradient later;
@@ -121,15 +123,15 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 
-    /// The tensor of `flat_values` under row partitions.
+    /// The tensor of `flat_values` under these partitions, outermost first.
     fn from_row_partitions(flat_values: &impl AsRef<Tensor>, partitions: &[RowPartition]) -> T;
     gradient later;
     tensor hand;
-    typed hand;
+    typed none "`try_from` converts the result";
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` in rows between consecutive splits, without checks of the splits.
-    fn from_row_splits_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
+    fn from_row_splits_unchecked<'a>(values: &impl AsRef<Tensor>, row_splits: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_splits(validate=False)";
     gradient later;
     tensor hand;
@@ -137,7 +139,7 @@ operations! {
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` in rows of these lengths, without checks of the lengths.
-    fn from_row_lengths_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
+    fn from_row_lengths_unchecked<'a>(values: &impl AsRef<Tensor>, row_lengths: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_lengths(validate=False)";
     gradient later;
     tensor hand;
@@ -145,7 +147,7 @@ operations! {
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` in rows that begin at these positions, without checks of the positions.
-    fn from_row_starts_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
+    fn from_row_starts_unchecked<'a>(values: &impl AsRef<Tensor>, row_starts: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_starts(validate=False)";
     gradient later;
     tensor hand;
@@ -153,23 +155,23 @@ operations! {
     row none "it makes a tensor";
 
     /// The ragged tensor of `values` in rows that end before these positions, without checks of the positions.
-    fn from_row_limits_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<Integers<'a>>) -> T;
+    fn from_row_limits_unchecked<'a>(values: &impl AsRef<Tensor>, row_limits: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_limits(validate=False)";
     gradient later;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
-    /// The ragged tensor of `values` in the rows that ascending row ids name, without checks of the ids.
-    fn from_value_rowids_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<RowIds<'a>>) -> T;
+    /// [`Tensor::from_value_rowids`] without its checks, for a caller who guarantees valid ids.
+    fn from_value_rowids_unchecked<'a>(values: &impl AsRef<Tensor>, value_rowids: impl Into<RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_value_rowids(validate=False)";
     gradient later;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
-    /// The tensor of `values` in rows of one length, under the name of the unchecked factories.
-    fn from_uniform_row_length_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl Into<UniformRows>) -> T;
+    /// [`Tensor::from_uniform_row_length`] under the name of the unchecked factories.
+    fn from_uniform_row_length_unchecked<'a>(values: &impl AsRef<Tensor>, rows: impl Into<UniformRows>) -> T;
     tensorflow "tf.RaggedTensor.from_uniform_row_length(validate=False)";
     gradient later;
     tensor hand;
@@ -177,7 +179,7 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of row splits, outermost first, without checks of the splits.
-    fn from_nested_row_splits_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_splits_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_splits(validate=False)";
     gradient later;
     tensor hand;
@@ -185,31 +187,31 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of row lengths, outermost first, without checks of the lengths.
-    fn from_nested_row_lengths_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_lengths_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_lengths(validate=False)";
     gradient later;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
-    /// The tensor of `flat_values` under several levels of value rowids, outermost first, without checks of the ids.
-    fn from_nested_value_rowids_unchecked<'a>(values: &impl AsRef<Tensor>, given: impl IntoIterator<Item = RowIds<'a>>) -> T;
+    /// [`Tensor::from_nested_value_rowids`] without its checks, for a caller who guarantees valid ids.
+    fn from_nested_value_rowids_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_value_rowids(validate=False)";
     gradient later;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
-    /// The ragged tensor of a sparse tensor whose rows are filled from the front.
+    /// The ragged tensor of the values of a sparse tensor, each row filled from its start.
     fn from_sparse(sparse: &SparseTensor) -> T;
     tensorflow "tf.RaggedTensor.from_sparse";
     gradient later;
     tensor hand;
-    typed hand;
+    typed none "`try_from` converts the result";
     row none "it makes a tensor";
 
-    /// The dense tensor of a buffer of the program's own wgpu device.
-    fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> Tensor;
+    /// Wraps the first values of a wgpu buffer as a dense tensor of the given shape, row-major, without a copy.
+    fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> {dtype};
     gradient none "it takes no tensor";
     feature "gpu";
     tensor hand;
@@ -221,8 +223,8 @@ operations! {
     /// Copies.
     const MOVING: family "Parts, sizes and copies" on RaggedTensor<T> where T: Element;
 
-    /// The sparse tensor of the elements, with their coordinates.
-    fn to_sparse(&self) -> Tensor;
+    /// The sparse tensor of all values, including zeros, at their coordinates.
+    fn to_sparse(&self) -> (Sparse<T>);
     tensorflow "tf.RaggedTensor.to_sparse";
     waits "for the longest rows, where only the device knows them";
     gradient later;
@@ -230,7 +232,7 @@ operations! {
     typed hand;
     row none "a sparse tensor is one of all rows";
 
-    /// The same tensor on another device.
+    /// Copies the tensor to another device, through host memory.
     fn to_device(&self, device: &Device) -> T;
     tensorflow "tf.identity";
     awkward "ak.to_backend";
@@ -240,7 +242,7 @@ operations! {
     typed hand;
     row none "all rows live on one device";
 
-    /// The same tensor on another device, once it has been read.
+    /// Copies the tensor to another device, through host memory, without blocking on the source device.
     fn to_device_async(&self, device: &Device) -> T;
     tensorflow "tf.identity";
     awkward "ak.to_backend";
@@ -255,17 +257,17 @@ operations! {
     /// Functions of your own.
     const FUNCTIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
 
-    /// The elements times one number.
+    /// Multiplies every element by one number; integers wrap.
     fn scalar_mul(&self, factor: impl Number) -> T;
     tensorflow "tf.math.scalar_mul";
     polars "Expr.mul";
     gradient later;
-    tensor hand;
+    tensor none "`multiply` does the same";
     typed hand;
     row none "`multiply` does the same";
 
-    /// A function of the flat values, under the same partitions.
-    fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> Tensor;
+    /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this tensor.
+    fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> {function};
     tensorflow "tf.ragged.map_flat_values";
     awkward "ak.transform";
     gradient later;
@@ -273,16 +275,17 @@ operations! {
     typed hand;
     row none "flat values span rows";
 
-    /// A function of the flat values of several tensors with the same partitions.
-    fn map_flat_values_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Tensor]) -> Result<Tensor>) -> Tensor;
+    /// Applies `function` to the flat values of several tensors of the same partitions, and places the result under
+    /// these.
+    fn map_flat_values_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Tensor]) -> Result<Tensor>) -> {function};
     tensorflow "tf.ragged.map_flat_values";
     gradient later;
     tensor hand;
-    typed hand;
+    typed none "the tensors may have several element types";
     row none "flat values span rows";
 
-    /// A function of elements that is written in WGSL and in Rust, of each element.
-    fn map_elements(&self, function: &ElementFunction<fn(A) -> R>) -> Tensor;
+    /// Applies a function of the user to every element; the shape stays.
+    fn map_elements(&self, function: &ElementFunction<fn(A) -> R>) -> {function};
     tensorflow "tf.vectorized_map";
     polars "Expr.map_elements";
     gradient none "the derivative of the function is unknown";
@@ -290,8 +293,8 @@ operations! {
     typed hand;
     row hand;
 
-    /// A function of one row, of all rows at once.
-    fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> Tensor;
+    /// Applies `function` to each row and stacks the results.
+    fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> {function};
     tensorflow "tf.map_fn";
     polars "list.eval";
     gradient later;
@@ -299,12 +302,12 @@ operations! {
     typed hand;
     row hand;
 
-    /// A function of one row of several tensors, of all rows at once.
-    fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> Tensor;
+    /// Applies `function` to the rows of several tensors that have equally many, and stacks the results.
+    fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> {function};
     tensorflow "tf.map_fn";
     gradient later;
     tensor hand;
-    typed hand;
+    typed none "the tensors may have several element types";
     row none "rows of rows are not supported";
 }
 
@@ -312,7 +315,7 @@ operations! {
     /// Repetition.
     const REPEATING: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 
-    /// The tensor repeated along each dimension.
+    /// Repeats the tensor `multiples` times along its dimensions, one copy after another.
     fn tile(&self, multiples: &[impl Integer]) -> T;
     tensorflow "tf.tile";
     gradient later;
@@ -325,8 +328,8 @@ operations! {
     /// Counts.
     const COUNTING: family "Counts" on RaggedTensor<T> where T: Element;
 
-    /// How often each number occurs, as a sparse tensor.
-    fn bincount_sparse(&self, axis: impl IntoAxes as axes, bins: impl Into<Bins>) -> Tensor;
+    /// The nonzero counts of [`Tensor::bincount`] along axis 0 or 1, as a sparse tensor sorted by row and value.
+    fn bincount_sparse(&self, axis: impl IntoAxes as axes = .., bins: impl Into<Bins> = ..) -> (Sparse<i32>);
     tensorflow "tf.sparse.bincount";
     waits "for the number of bins, unless it is given";
     gradient none "integers";
@@ -339,19 +342,46 @@ operations! {
     /// Crosses.
     const CROSSING: family "Hashes and crosses" on RaggedTensor<T> where T: Element;
 
-    /// The crosses of the features of each row, as strings.
-    fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> Tensor;
+    /// The crosses of the inputs as strings: for each row, every combination of a value of each input, joined by `_X_`.
+    fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> Str;
     tensorflow "tf.ragged.cross";
     gradient none "strings";
     tensor hand;
-    typed hand;
+    typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
 
-    /// The crosses of the features of each row, as hash buckets.
-    fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> Tensor;
+    /// The hashes of the crosses of the inputs, modulo the number of buckets.
+    fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> i64;
     tensorflow "tf.ragged.cross_hashed";
     gradient none "integers";
     tensor hand;
-    typed hand;
+    typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
+}
+
+operations! {
+    /// Elements of a row.
+    const OF_ROWS: family "Indexing and gathering" on RaggedTensor<T> where T: Element;
+
+    /// Element `index` of the row along its outermost dimension.
+    fn at(&self, index: impl Integer) -> T;
+    gradient later;
+    tensor none "`slice` takes an index, and `row_at` one of the device";
+    typed none "`slice` takes an index, and `row_at` one of the device";
+    row hand;
+}
+
+operations! {
+    /// Byte strings of a buffer.
+    const STRINGS: family "Construction" on RaggedTensor<Str>;
+
+    /// Builds a tensor of byte strings from nested lists of bytes, given or borrowed: the innermost lists are the
+    /// strings.
+    fn from_bytes(strings: impl IntoNested<u8>, device: &Device) -> Str;
+    awkward "ak.from_iter";
+    polars "pl.Series";
+    gradient none "it takes no tensor";
+    tensor none "the strings determine the dtype";
+    typed hand;
+    row none "it makes a tensor";
 }

@@ -14,6 +14,10 @@ const DECLARED: &[&[Operation]] = &[
     declarations::by_hand::REPEATING,
     declarations::by_hand::COUNTING,
     declarations::by_hand::CROSSING,
+    declarations::by_hand::OF_ROWS,
+    declarations::by_hand::STRINGS,
+    declarations::beside_sparse::SPARSELY,
+    declarations::beside_sparse::DENSELY,
     accessors::OPERATIONS,
     accessors::nested::OPERATIONS,
     accessors::sizes::OPERATIONS,
@@ -124,6 +128,9 @@ const DECLARED: &[&[Operation]] = &[
     segment::operations::UNSORTED,
     segment::operations::SORTED,
     segment::gathered::GATHERED,
+    declarations::of_sparse::SPARSE,
+    declarations::of_records::RECORDS,
+    declarations::of_sequences::SEQUENCES,
 ];
 
 /// All operations: what a binding to another language, a table or a test needs to know of them.

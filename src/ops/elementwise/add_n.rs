@@ -69,6 +69,7 @@ fn add_n(tensors: &[impl AsRef<Tensor>]) -> Result<Tensor> {
     first.with_value_node(node)
 }
 
+/// Sums of several tensors, and multiples.
 impl<T: Arithmetic> RaggedTensor<T> {
     /// The sum of tensors of one shape, added in list order.
     ///

@@ -1,7 +1,7 @@
 //! Element-wise operations on two operands.
 
 use crate::dtype::DType;
-use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Str};
+use crate::element::{Arithmetic, Element, FloatElement, IntegerElement, Summable};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::opcode::{BinaryOp, UnaryOp};
@@ -14,7 +14,7 @@ use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::record::elementwise::{Takes, map_together, math, number, rounded_once};
 use crate::record::next_after::next_after;
 use crate::record::operand::Operand;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
 /// Builds the result expression for two numbers.
 type Pair = fn(Recorder<'_>, Expr, Expr) -> Expr;
@@ -42,11 +42,13 @@ fn binary(
     })
 }
 
-/// Declares operations with another tensor or value, each with the expression of its value.
+/// Declares operations with another tensor or value. An entry has its names elsewhere, its gradient, an example and the
+/// expression of its value. It needs no page about broadcasting, errors and cost, no function, and no method of
+/// [`Operand`] for values on the left: those are the same for all.
 macro_rules! binary_ops {
     ($list:ident $topic:literal: $takes:ident, $dtypes:literal, [$elem:ident $(: $bound:ident)?] => $result:tt; $(
         $(#[doc = $doc:literal])+
-        $name:ident $tensorflow:literal $([$polars:literal])? $gradient:ident $($no_gradient:literal)?
+        $name:ident [$($elsewhere:tt)+] $gradient:ident $($no_gradient:literal)?
             $in:ident $a:tt $b:tt => $c:tt $(or $strings:path)?, $pair:expr;
     )+) => {
         operations! {
@@ -80,8 +82,7 @@ macro_rules! binary_ops {
                 /// # Ok::<(), ragged::Error>(())
                 /// ```
                 fn $name<'a>(&self, other: impl IntoOperandOf<'a, $elem> as broadcast) -> $result;
-                tensorflow $tensorflow;
-                $(polars $polars;)?
+                $($elsewhere)+
                 gradient $gradient $($no_gradient)?;
             )+
         }
@@ -112,36 +113,36 @@ macro_rules! binary_ops {
 binary_ops! {
     ARITHMETIC "Arithmetic of two operands.": Numbers, "numbers", [T: Arithmetic] => T;
     /// The difference of the elements; integers wrap.
-    subtract "tf.math.subtract" ["Expr.sub"] later f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
+    subtract [tensorflow "tf.math.subtract"; awkward "np.subtract"; polars "Expr.sub";] later f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
     /// The product of the elements; integers wrap.
-    multiply "tf.math.multiply" ["Expr.mul"] later f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
+    multiply [tensorflow "tf.math.multiply"; awkward "np.multiply"; polars "Expr.mul";] later f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
     /// The quotient rounded down, as Python's `//`; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded: `1.0 // 0.1` is 9 in f64, where TensorFlow rounds the quotient to 10
     /// first. Beyond 2^24 (f64: 2^53) in magnitude, the result is the quotient rounded to nearest. A divisor of 0 gives
     /// an infinity or NaN, as a division does, and an infinite dividend stays infinite.
-    floordiv "tf.math.floordiv" ["Expr.floordiv"] none "constant almost everywhere" i32 [7, -7] [2, 2] => [3, -4], division::floordiv;
+    floordiv [tensorflow "tf.math.floordiv"; awkward "np.floor_divide"; polars "Expr.floordiv";] none "constant almost everywhere" i32 [7, -7] [2, 2] => [3, -4], division::floordiv;
     /// The remainder with the divisor's sign, as Python's `%`; an integer divisor of 0 fails at the read.
     ///
     /// Of floats, the exact remainder of the dividend, plus the divisor where the signs differ, which rounds once. 0
     /// has the divisor's sign too. NaN for a divisor of 0 and for an infinite dividend.
-    floormod "tf.math.floormod" ["Expr.mod"] later i32 [7, -7] [3, 3] => [1, 2], division::floormod;
+    floormod [tensorflow "tf.math.floormod"; awkward "np.remainder"; polars "Expr.mod";] later i32 [7, -7] [3, 3] => [1, 2], division::floormod;
     /// The quotient rounded towards zero; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded, with the limits of [`Tensor::floordiv`].
-    truncatediv "tf.truncatediv" none "constant almost everywhere" i32 [7, -7] [2, 2] => [3, -3], division::truncatediv;
+    truncatediv [tensorflow "tf.truncatediv";] none "constant almost everywhere" i32 [7, -7] [2, 2] => [3, -3], division::truncatediv;
     /// The remainder with the dividend's sign; an integer divisor of 0 fails at the read.
-    truncatemod "tf.truncatemod" later i32 [7, -7] [3, 3] => [1, -1],
+    truncatemod [tensorflow "tf.truncatemod"; awkward "np.fmod";] later i32 [7, -7] [3, 3] => [1, -1],
         |rec, a, b| by_nonzero(rec, b.clone(), a.remainder(b));
     /// The elements to the power of the other operand; integers wrap, and a negative integer exponent fails at the
     /// read.
-    pow "tf.math.pow" ["Expr.pow"] later i32 [2, -3] [10, 3] => [1024, -27], power;
+    pow [tensorflow "tf.math.pow"; awkward "np.power"; polars "Expr.pow";] later i32 [2, -3] [10, 3] => [1024, -27], power;
     /// The greater of two elements; NaN if either is NaN.
-    maximum "tf.math.maximum" ["pl.max_horizontal"] later i32 [2, -3] [1, 3] => [2, 3], |_, a, b| a.max(b);
+    maximum [tensorflow "tf.math.maximum"; awkward "np.maximum"; polars "pl.max_horizontal";] later i32 [2, -3] [1, 3] => [2, 3], |_, a, b| a.max(b);
     /// The lesser of two elements; NaN if either is NaN.
-    minimum "tf.math.minimum" ["pl.min_horizontal"] later i32 [2, -3] [1, 3] => [1, -3], |_, a, b| a.min(b);
+    minimum [tensorflow "tf.math.minimum"; awkward "np.minimum"; polars "pl.min_horizontal";] later i32 [2, -3] [1, 3] => [1, -3], |_, a, b| a.min(b);
     /// The square of the difference of the elements; integers wrap.
-    squared_difference "tf.math.squared_difference" later f32 [5.0, 2.0] [1.0, 3.0] => [16.0, 1.0],
+    squared_difference [tensorflow "tf.math.squared_difference";] later f32 [5.0, 2.0] [1.0, 3.0] => [16.0, 1.0],
         |_, a, b| rounded_once([a, b], |[a, b]| {
             let d = a.sub(b);
             d.clone().mul(d)
@@ -149,42 +150,24 @@ binary_ops! {
 }
 
 binary_ops! {
-    SUMS "Sums of two operands.": Numbers, "numbers and byte strings", [T: Arithmetic] => T;
+    SUMS "Sums of two operands.": Numbers, "numbers and byte strings", [T: Summable] => T;
     /// The sum of the elements; integers wrap, and byte strings are concatenated.
-    add "tf.math.add" ["Expr.add"] later f32 [5.0, 2.0] [1.0, 3.0] => [6.0, 5.0] or string_pairs::join,
+    add [tensorflow "tf.math.add"; awkward "np.add"; polars "Expr.add";] later f32 [5.0, 2.0] [1.0, 3.0] => [6.0, 5.0] or string_pairs::join,
         |_, a, b| a.add(b);
-}
-
-impl RaggedTensor<Str> {
-    /// Concatenates each string with the other operand's; shapes broadcast as in [`Tensor::add`].
-    ///
-    /// # Errors
-    /// Operands on different devices; shapes that do not broadcast; more than 2^32 - 2 bytes.
-    ///
-    /// ```
-    /// use ragged::{Device, RaggedTensor};
-    /// let x = RaggedTensor::from_nested([vec!["a", "b"], vec![]], &Device::cpu())?;
-    /// assert_eq!(x.add("!")?.to_string(), "<ragged.RaggedTensor [[b'a!', b'b!'], []]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn add<'a>(&'a self, other: impl IntoOperandOf<'a, Str>) -> Result<Self> {
-        Self::try_from(self.erased().add(other.into().erased("add")?)?)
-    }
 }
 
 binary_ops! {
     QUOTIENTS "Quotients of two operands.": Numbers, "numbers", [T: Arithmetic] => (T::Quotient);
     /// The quotient: floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64. Division by
     /// zero gives an infinity or NaN.
-    truediv "tf.math.truediv" ["Expr.truediv"] later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
+    truediv [tensorflow "tf.math.truediv"; awkward "np.true_divide"; polars "Expr.truediv";] later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))
     };
     /// The quotient, but 0 where the divisor is 0.
     ///
     /// Floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64.
-    divide_no_nan "tf.math.divide_no_nan" later f32 [1.0, -3.0] [0.0, 2.0] => [0.0, -1.5], |_, a, b| {
+    divide_no_nan [tensorflow "tf.math.divide_no_nan";] later f32 [1.0, -3.0] [0.0, 2.0] => [0.0, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         let b = b.cast(to);
         unless_zero(b.clone(), a.cast(to).quotient(b))
@@ -194,28 +177,28 @@ binary_ops! {
 binary_ops! {
     OF_FLOATS "Functions of two floats.": Floats, "floats", [T: FloatElement] => T;
     /// The quotient of floats.
-    realdiv "tf.realdiv" later f32 [1.0, -3.0] [2.0, 2.0] => [0.5, -1.5], |_, a, b| a.quotient(b);
+    realdiv [tensorflow "tf.realdiv";] later f32 [1.0, -3.0] [2.0, 2.0] => [0.5, -1.5], |_, a, b| a.quotient(b);
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
-    multiply_no_nan "tf.math.multiply_no_nan" later f32 [f32::NAN, 3.0] [0.0, 2.0] => [0.0, 6.0],
+    multiply_no_nan [tensorflow "tf.math.multiply_no_nan";] later f32 [f32::NAN, 3.0] [0.0, 2.0] => [0.0, 6.0],
         |_, a, b| a.binary(BinaryOp::MulNoNan, b);
     /// The angle of the point (`other`, `self`): the first operand is the y coordinate.
-    atan2 "tf.math.atan2" ["pl.arctan2"] later f32 [0.0, 0.0] [1.0, 2.0] => [0.0, 0.0],
+    atan2 [tensorflow "tf.math.atan2"; awkward "np.arctan2"; polars "pl.arctan2";] later f32 [0.0, 0.0] [1.0, 2.0] => [0.0, 0.0],
         |_, a, b| a.binary(BinaryOp::Atan2, b);
     /// The next float towards the other operand, or the operand itself where both are equal; NaN if either is NaN.
-    nextafter "tf.math.nextafter" none "a step between floats" f32 [1.0, 0.0] [2.0, -1.0] => [1.0000001, -1e-45],
+    nextafter [tensorflow "tf.math.nextafter"; awkward "np.nextafter";] none "a step between floats" f32 [1.0, 0.0] [2.0, -1.0] => [1.0000001, -1e-45],
         |_, a, b| next_after(a, b);
     /// `x * log(y)`, but 0 where x is 0.
-    xlogy "tf.math.xlogy" later f32 [0.0, 2.0] [0.0, 1.0] => [0.0, 0.0],
+    xlogy [tensorflow "tf.math.xlogy";] later f32 [0.0, 2.0] [0.0, 1.0] => [0.0, 0.0],
         |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log, b))));
     /// `x * log(1 + y)`, but 0 where x is 0.
-    xlog1py "tf.math.xlog1py" later f32 [0.0, 2.0] [-1.0, 0.0] => [0.0, 0.0],
+    xlog1py [tensorflow "tf.math.xlog1py";] later f32 [0.0, 2.0] [-1.0, 0.0] => [0.0, 0.0],
         |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log1p, b))));
     /// `x / y`, but 0 where x is 0.
-    xdivy "tf.math.xdivy" later f32 [0.0, 3.0] [0.0, 2.0] => [0.0, 1.5],
+    xdivy [tensorflow "tf.math.xdivy";] later f32 [0.0, 3.0] [0.0, 2.0] => [0.0, 1.5],
         |_, a, b| unless_zero(a.clone(), a.quotient(b));
     /// The cross entropy of the logits `x` (this operand) with the labels `z` (the other operand), in a form that does
     /// not overflow: `max(x, 0) - x * z + log(1 + exp(-|x|))`.
-    sigmoid_cross_entropy_with_logits "tf.nn.sigmoid_cross_entropy_with_logits" later
+    sigmoid_cross_entropy_with_logits [tensorflow "tf.nn.sigmoid_cross_entropy_with_logits";] later
         f32 [1000.0, -1000.0] [1.0, 0.0] => [0.0, 0.0], |_, x, z| rounded_once([x, z], |[x, z]| {
         let above = x.clone().max(number(x.dtype(), 0.0)).sub(x.clone().mul(z));
         above.add(math(MathFn::Softplus, x.unary(UnaryOp::Abs).unary(UnaryOp::Neg)))
@@ -225,10 +208,10 @@ binary_ops! {
 binary_ops! {
     EQUALITY "Equality.": NumbersAndBools, "numbers, bools and byte strings", [T: Element] => bool;
     /// Whether the elements are equal; NaN equals nothing. Shapes that do not broadcast are an error, not `false`.
-    equal "tf.math.equal" ["Expr.eq"] none "bools" i32 [2, -3] [2, 3] => [true, false] or string_pairs::equal,
+    equal [tensorflow "tf.math.equal"; awkward "np.equal"; polars "Expr.eq";] none "bools" i32 [2, -3] [2, 3] => [true, false] or string_pairs::equal,
         |_, a, b| a.eq(b);
     /// Whether the elements differ; NaN differs from everything. Shapes that do not broadcast are an error, not `true`.
-    not_equal "tf.math.not_equal" ["Expr.ne"] none "bools"
+    not_equal [tensorflow "tf.math.not_equal"; awkward "np.not_equal"; polars "Expr.ne";] none "bools"
         i32 [2, -3] [2, 3] => [false, true] or string_pairs::not_equal,
         |_, a, b| a.ne(b);
 }
@@ -236,44 +219,44 @@ binary_ops! {
 binary_ops! {
     ORDER "Order.": Numbers, "numbers", [T: Arithmetic] => bool;
     /// Whether this element is less; false if either is NaN.
-    less "tf.math.less" ["Expr.lt"] none "bools" i32 [2, -3] [2, 3] => [false, true], |_, a, b| a.lt(b);
+    less [tensorflow "tf.math.less"; awkward "np.less"; polars "Expr.lt";] none "bools" i32 [2, -3] [2, 3] => [false, true], |_, a, b| a.lt(b);
     /// Whether this element is less or equal; false if either is NaN.
-    less_equal "tf.math.less_equal" ["Expr.le"] none "bools" i32 [2, 4] [2, 3] => [true, false], |_, a, b| a.le(b);
+    less_equal [tensorflow "tf.math.less_equal"; awkward "np.less_equal"; polars "Expr.le";] none "bools" i32 [2, 4] [2, 3] => [true, false], |_, a, b| a.le(b);
     /// Whether this element is greater; false if either is NaN.
-    greater "tf.math.greater" ["Expr.gt"] none "bools" i32 [2, 4] [2, 3] => [false, true], |_, a, b| b.lt(a);
+    greater [tensorflow "tf.math.greater"; awkward "np.greater"; polars "Expr.gt";] none "bools" i32 [2, 4] [2, 3] => [false, true], |_, a, b| b.lt(a);
     /// Whether this element is greater or equal; false if either is NaN.
-    greater_equal "tf.math.greater_equal" ["Expr.ge"] none "bools" i32 [2, -3] [2, 3] => [true, false],
+    greater_equal [tensorflow "tf.math.greater_equal"; awkward "np.greater_equal"; polars "Expr.ge";] none "bools" i32 [2, -3] [2, 3] => [true, false],
         |_, a, b| b.le(a);
 }
 
 binary_ops! {
     LOGIC "Logic of two operands.": Bools, "bool", [bool] => bool;
     /// Whether both elements are true.
-    logical_and "tf.math.logical_and" ["Expr.and_"] none "bools" bool [true, true] [true, false] => [true, false],
+    logical_and [tensorflow "tf.math.logical_and"; awkward "np.logical_and"; polars "Expr.and_";] none "bools" bool [true, true] [true, false] => [true, false],
         |_, a, b| a.and(b);
     /// Whether either element is true.
-    logical_or "tf.math.logical_or" ["Expr.or_"] none "bools" bool [false, true] [false, false] => [false, true],
+    logical_or [tensorflow "tf.math.logical_or"; awkward "np.logical_or"; polars "Expr.or_";] none "bools" bool [false, true] [false, false] => [false, true],
         |_, a, b| a.or(b);
     /// Whether exactly one element is true.
-    logical_xor "tf.math.logical_xor" ["Expr.xor"] none "bools" bool [true, true] [true, false] => [false, true],
+    logical_xor [tensorflow "tf.math.logical_xor"; awkward "np.logical_xor"; polars "Expr.xor";] none "bools" bool [true, true] [true, false] => [false, true],
         |_, a, b| a.binary(BinaryOp::Xor, b);
 }
 
 binary_ops! {
     BITS "Bits of two operands.": Integers, "integers", [T: IntegerElement] => T;
     /// The bits that are set in both elements.
-    bitwise_and "tf.bitwise.bitwise_and" ["Expr.and_"] none "integers" i32 [6, 5] [3, 4] => [2, 4], |_, a, b| a.and(b);
+    bitwise_and [tensorflow "tf.bitwise.bitwise_and"; awkward "np.bitwise_and"; polars "Expr.and_";] none "integers" i32 [6, 5] [3, 4] => [2, 4], |_, a, b| a.and(b);
     /// The bits that are set in either element.
-    bitwise_or "tf.bitwise.bitwise_or" ["Expr.or_"] none "integers" i32 [6, 5] [3, 8] => [7, 13], |_, a, b| a.or(b);
+    bitwise_or [tensorflow "tf.bitwise.bitwise_or"; awkward "np.bitwise_or"; polars "Expr.or_";] none "integers" i32 [6, 5] [3, 8] => [7, 13], |_, a, b| a.or(b);
     /// The bits that are set in exactly one element.
-    bitwise_xor "tf.bitwise.bitwise_xor" ["Expr.xor"] none "integers" i32 [6, 5] [3, 4] => [5, 1],
+    bitwise_xor [tensorflow "tf.bitwise.bitwise_xor"; awkward "np.bitwise_xor"; polars "Expr.xor";] none "integers" i32 [6, 5] [3, 4] => [5, 1],
         |_, a, b| a.binary(BinaryOp::Xor, b);
     /// The bits shifted left; 0 where the other operand, read as unsigned, is at least the bit width.
-    left_shift "tf.bitwise.left_shift" none "integers" i32 [1, 5] [3, 1] => [8, 10],
+    left_shift [tensorflow "tf.bitwise.left_shift"; awkward "np.left_shift";] none "integers" i32 [1, 5] [3, 1] => [8, 10],
         |_, a, b| a.binary(BinaryOp::Shl, b);
     /// The bits shifted right, filled with the sign; 0 or -1 where the other operand, read as unsigned, is at least the
     /// bit width.
-    right_shift "tf.bitwise.right_shift" none "integers" i32 [8, -5] [3, 1] => [1, -3],
+    right_shift [tensorflow "tf.bitwise.right_shift"; awkward "np.right_shift";] none "integers" i32 [8, -5] [3, 1] => [1, -3],
         |_, a, b| a.binary(BinaryOp::Shr, b);
 }
 

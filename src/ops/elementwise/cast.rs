@@ -3,7 +3,7 @@
 use half::{bf16, f16};
 
 use crate::dtype::DType;
-use crate::element::{Element, Number};
+use crate::element::{Arithmetic, Element, Number};
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
@@ -35,7 +35,7 @@ operations! {
     /// assert_eq!(x.cast(DType::U8)?.to_string(), "<ragged.RaggedTensor [[44, 255], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn cast(&self, dtype: DType) -> U;
+    fn cast(&self, dtype: DType) -> {dtype} where T: Number;
     alias "astype", "convert";
     tensorflow "tf.cast";
     awkward "ak.values_astype";
@@ -61,7 +61,7 @@ operations! {
     /// assert_eq!(x.saturate_cast(DType::U8)?.to_string(), "<ragged.RaggedTensor [[255, 0], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn saturate_cast(&self, dtype: DType) -> U;
+    fn saturate_cast(&self, dtype: DType) -> {dtype} where T: Number;
     tensorflow "tf.saturate_cast";
     gradient later;
     typed hand;
@@ -85,7 +85,7 @@ operations! {
     /// assert_eq!(x.bitcast(DType::I32)?.to_string(), "<ragged.RaggedTensor [[1065353216], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn bitcast(&self, dtype: DType) -> U;
+    fn bitcast(&self, dtype: DType) -> {dtype} where T: Arithmetic;
     alias "view", "transmute";
     tensorflow "tf.bitcast";
     polars "Expr.reinterpret";
@@ -183,6 +183,7 @@ impl Tensor {
     }
 }
 
+/// Conversions of the element type.
 impl<T: Element> RaggedTensor<T> {
     /// Converts the elements to the type `U` by value.
     ///

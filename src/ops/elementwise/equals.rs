@@ -62,6 +62,9 @@ impl<'a> Comparison<'a> {
 }
 
 methods_of_both! {
+    /// Comparison.
+    impl;
+
     /// Whether both tensors are equal as wholes: in dtype, layout and all values. [`Tensor::equal`] compares element by
     /// element.
     ///

@@ -9,6 +9,7 @@ use crate::graph::size::RecordedSize;
 use crate::shape::{Dims, RaggedShape, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
 
+/// Functions of your own.
 impl Tensor {
     /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this
     /// tensor.
@@ -35,7 +36,7 @@ impl Tensor {
     #[track_caller]
     pub fn map_flat_values(&self, function: impl FnOnce(&Self) -> Result<Self>) -> Result<Self> {
         let mapped = function(&self.flat_values()?)?;
-        self.over(mapped)
+        self.over(Recorder::new(self.backend(), OP), mapped)
     }
 
     /// Applies `function` to the flat values of several tensors of the same partitions, and places the result under
@@ -64,6 +65,7 @@ impl Tensor {
         tensors: &[impl AsRef<Self>],
         function: impl FnOnce(&[Self]) -> Result<Self>,
     ) -> Result<Self> {
+        const OP: &str = "map_flat_values_of";
         let tensors: Vec<&Self> = tensors.iter().map(AsRef::as_ref).collect();
         let Some(first) = tensors.iter().find(|t| t.ragged_rank() > 0) else {
             return Err(Error::argument(OP, "it needs a ragged tensor"));
@@ -81,25 +83,25 @@ impl Tensor {
             asserts.extend(same_layout(rec, &a, &b)?);
             flat.push(t.flat_values()?);
         }
-        first.over(function(&flat)?.on_condition(OP, &asserts)?)
+        first.over(rec, function(&flat)?.on_condition(OP, &asserts)?)
     }
 
     /// Places `mapped`, which must have as many rows as these flat values, under these partitions.
     #[track_caller]
-    fn over(&self, mapped: Self) -> Result<Self> {
+    fn over(&self, rec: Recorder<'_>, mapped: Self) -> Result<Self> {
         let own = self.outer().cloned().unwrap_or_else(|| Extent::known(1));
         let rows = mapped.nrows_extent();
         let location = caller();
         let differ = |n: u32| {
             let what = format!("the function gives {n} elements for {}", own.capacity());
-            Error::Shape { op: OP, lhs: self.shape_text(), rhs: mapped.shape_text(), what, location }
+            Error::Shape { op: rec.op, lhs: self.shape_text(), rhs: mapped.shape_text(), what, location }
         };
         if mapped.rank() == 0 && self.rank() > 0 {
             return Err(differ(1));
         }
-        let check = Check::new(OP, "the function gives another number of elements");
-        let asserts = own.agrees(&rows).condition(Recorder::new(self.backend(), OP), check, |(_, n)| differ(n))?;
-        let mapped = mapped.on_condition(OP, asserts.as_slice())?;
+        let check = Check::new(rec.op, "the function gives another number of elements");
+        let asserts = own.agrees(&rows).condition(rec, check, |(_, n)| differ(n))?;
+        let mapped = mapped.on_condition(rec.op, asserts.as_slice())?;
         let mut partitions = self.partitions().to_vec();
         partitions.extend(mapped.partitions().iter().cloned());
         let (outer, inner) = (mapped.outer().cloned(), mapped.inner().clone());
@@ -109,6 +111,7 @@ impl Tensor {
 
 const OP: &str = "map_flat_values";
 
+/// Functions of your own.
 impl<T: Element> RaggedTensor<T> {
     /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this
     /// tensor.
@@ -138,6 +141,7 @@ impl<T: Element> RaggedTensor<T> {
         function: impl FnOnce(&Self) -> Result<RaggedTensor<U>>,
     ) -> Result<RaggedTensor<U>> {
         let flat = Self::try_from(self.erased().flat_values()?)?;
-        RaggedTensor::try_from(self.erased().over(function(&flat)?.into_erased())?)
+        let rec = Recorder::new(self.erased().backend(), OP);
+        RaggedTensor::try_from(self.erased().over(rec, function(&flat)?.into_erased())?)
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! | operator | element types | is |
 //! |---|---|---|
-//! | `+` `-` `*` | numbers | [`Tensor::add`], [`Tensor::subtract`], [`Tensor::multiply`] |
+//! | `+` | numbers and strings | [`Tensor::add`] |
+//! | `-` `*` | numbers | [`Tensor::subtract`], [`Tensor::multiply`] |
 //! | `/` | floats; on [`Tensor`] all numbers | [`Tensor::truediv`]; typed integers: methods `truediv`, `floordiv` |
 //! | `%` | numbers | [`Tensor::floormod`], the divisor's sign as in Python |
 //! | `&` `\|` `^` `!` | bools and integers | logical on bools, bitwise on integers |
@@ -29,7 +30,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Su
 use half::{bf16, f16};
 
 use crate::dtype::DType;
-use crate::element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement};
+use crate::element::{Arithmetic, BitElement, Element, FloatElement, IntegerElement, Number, SignedElement, Summable};
 use crate::error::Result;
 use crate::graph::scalar::Scalar;
 use crate::ops::Operand;
@@ -130,7 +131,7 @@ macro_rules! number_before_integers {
 }
 
 /// The operation that an operator's method is: errors name one operation alike, however it is called.
-fn operation(method: &'static str, dtype: DType) -> &'static str {
+pub(in crate::ops) fn operation(method: &'static str, dtype: DType) -> &'static str {
     let (of_bools, of_numbers) = match method {
         "sub" => ("subtract", "subtract"),
         "mul" => ("multiply", "multiply"),
@@ -164,7 +165,7 @@ impl<T: Element> OfDynamic for RaggedTensor<T> {
     }
 }
 
-operator!(Add, add, Arithmetic, |a, b| a.add(b));
+operator!(Add, add, Summable, |a, b| a.add(b));
 operator!(Sub, sub, Arithmetic, |a, b| a.subtract(b));
 operator!(Mul, mul, Arithmetic, |a, b| a.multiply(b));
 operator!(Div, div, FloatElement, |a, b| a.truediv(b));
@@ -185,7 +186,7 @@ number_before_integers!(Sub, sub, |a, b| a.subtract(b));
 number_before_integers!(Mul, mul, |a, b| a.multiply(b));
 number_before_integers!(Rem, rem, |a, b| a.floormod(b));
 
-fn is_bool(operand: &Operand<'_>) -> bool {
+pub(in crate::ops) fn is_bool(operand: &Operand<'_>) -> bool {
     operand.dtype() == DType::Bool
 }
 

@@ -141,7 +141,7 @@ operations! {
     /// assert_eq!(x.ones_like()?.to_string(), "<ragged.RaggedTensor [[1, 1], [], [1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn ones_like(&self) -> T;
+    fn ones_like(&self) -> T where T: Number;
     tensorflow "tf.ones_like";
     awkward "ak.ones_like";
     gradient none "constant";
@@ -259,6 +259,7 @@ impl Tensor {
     }
 }
 
+/// Element-wise operations with parameters.
 impl<T: Arithmetic> RaggedTensor<T> {
     /// Each value clamped to the bounds: `low` for values below `low`, `high` for values above `high`.
     ///

@@ -227,6 +227,7 @@ fn side<'a>(operand: &'a Operand<'_>, place: &Place, count: u64) -> (Pick<'a>, O
     }
 }
 
+/// Selection of elements and rows by a condition.
 impl RaggedTensor<bool> {
     /// The elements of `x` where this tensor of bools is true, those of `y` where it is false.
     ///

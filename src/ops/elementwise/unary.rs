@@ -15,7 +15,8 @@ fn unary(rec: Recorder<'_>, x: &Tensor, takes: Takes, value: fn(Expr) -> Expr) -
     x.map_numbers(rec, value)
 }
 
-/// Declares operations without arguments, each with its names elsewhere, its gradient, an example and its value.
+/// Declares operations without arguments, each with its names elsewhere, its gradient, an example and its value. It
+/// needs no page about shapes, errors and cost, and no function: those are the same for all.
 macro_rules! unary_ops {
     ($list:ident: $takes:ident, $dtypes:literal, $bound:ident => $result:tt; $(
         $(#[doc = $doc:literal])+
@@ -93,7 +94,7 @@ unary_ops! {
 
 unary_ops! {
     OF_SIGNED: Numbers, "numbers", SignedElement => T;
-    /// Negation; integers wrap.
+    /// Negation; integers wrap, also those of a [`Tensor`](crate::Tensor) of unsigned ones.
     negative [alias "neg"; tensorflow "tf.math.negative"; awkward "np.negative"; polars "Expr.neg";] later,
         i32 [-3, 2] => [3, -2], |x| x.unary(UnaryOp::Neg);
 }

@@ -64,6 +64,7 @@ pub struct NewAxis;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ellipsis;
 
+/// Steps and lists.
 impl Index {
     /// The whole of a dimension.
     pub const ALL: Self = Self::Slice { start: None, stop: None, step: 1 };

@@ -49,6 +49,7 @@ operations! {
     fn boolean_mask(&self, mask: &impl AsRef<Tensor>) -> T;
     alias "filter", "masked_select", "compress";
     tensorflow "tf.ragged.boolean_mask";
+    awkward "ak.Array.__getitem__";
     polars "list.filter";
     gradient later;
     row hand;

@@ -111,7 +111,7 @@ operations! {
     alias "product", "cross_join";
     awkward "ak.cartesian";
     gradient later;
-    typed hand;
+    typed none "the tensors may have several element types";
     row hand;
 
     /// The Cartesian product of the rows of several tensors along `axis` with a dimension per factor, as one tensor per
@@ -146,7 +146,7 @@ operations! {
     alias "outer product", "nested=True";
     awkward "ak.cartesian(…, nested=True)";
     gradient later;
-    typed hand;
+    typed none "the tensors may have several element types";
     row hand;
 }
 

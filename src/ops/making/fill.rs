@@ -62,7 +62,7 @@ operations! {
     /// assert_eq!(Tensor::zeros(&shape, DType::F32)?.to_string(), "<ragged.RaggedTensor [[0.0, 0.0, 0.0], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn zeros(shape: &RaggedShape, dtype: DType) -> T;
+    fn zeros(shape: &RaggedShape, dtype: DType) -> {dtype};
     tensorflow "tf.zeros";
     polars "pl.zeros";
     gradient none "constant";
@@ -86,7 +86,7 @@ operations! {
     /// assert_eq!(ones.to_string(), "<ragged.RaggedTensor [[True, True], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn ones(shape: &RaggedShape, dtype: DType) -> T where T: Number;
+    fn ones(shape: &RaggedShape, dtype: DType) -> {dtype} where T: Number;
     tensorflow "tf.ones";
     polars "pl.ones";
     gradient none "constant";
@@ -178,6 +178,7 @@ impl RaggedShape {
     }
 }
 
+/// Tensors of one value.
 impl<T: Element> RaggedTensor<T> {
     /// A tensor of zeros (false, empty strings) of the given shape.
     ///
@@ -203,6 +204,7 @@ impl<T: Element> RaggedTensor<T> {
     }
 }
 
+/// Tensors of one value.
 impl<T: Number> RaggedTensor<T> {
     /// A tensor of ones (true) of the given shape.
     ///

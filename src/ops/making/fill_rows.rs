@@ -30,7 +30,7 @@ operations! {
     /// assert_eq!(x.fill_rows(1, 0.5f32)?.to_string(), "tensor([[0.5], [0.5]], shape=(2, 1), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn fill_rows(&self, width: impl Integer, value: impl Into<Fill>) -> Tensor;
+    fn fill_rows(&self, width: impl Integer, value: impl Into<Fill>) -> {value};
     alias "full";
     tensorflow "tf.fill";
     gradient none "constant";

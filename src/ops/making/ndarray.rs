@@ -8,6 +8,7 @@ use crate::error::{Error, Result, here};
 use crate::ops::options::PaddedShape;
 use crate::tensor::{HostTensor, RaggedTensor};
 
+/// Arrays of the crate ndarray.
 impl<T: Element> RaggedTensor<T> {
     /// The dense tensor of an array's values, in any memory order. [`RaggedTensor::from_tensor`] makes the result
     /// ragged.

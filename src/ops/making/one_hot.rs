@@ -1,7 +1,7 @@
 //! One-hot encoding.
 
 use crate::dtype::DType;
-use crate::element::{Element, Number};
+use crate::element::{Element, IntegerElement, Number};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
@@ -40,7 +40,7 @@ operations! {
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[[1, 0, 0], [0, 0, 1]], [], [[0, 1, 0]]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn one_hot(&self, depth: impl Into<Depth>, on: impl Into<Scalar> = 1, off: impl Into<Scalar> = 0) -> U;
+    fn one_hot(&self, depth: impl Into<Depth>, on: impl Into<Scalar> = 1, off: impl Into<Scalar> = 0) -> {on} where T: IntegerElement;
     alias "to_dummies";
     tensorflow "tf.one_hot";
     waits "for the number of indices, where the new dimension is axis 0 of a dense tensor";
@@ -108,6 +108,7 @@ fn is_place(index: Expr, place: Expr) -> Expr {
     }
 }
 
+/// One-hot encoding.
 impl<T: Element> RaggedTensor<T> {
     /// One-hot encoding: for each integer `i`, a vector of `depth` elements that is `on` at index `i` and `off`
     /// elsewhere.

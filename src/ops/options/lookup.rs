@@ -79,6 +79,7 @@ setters! {
     }
 }
 
+/// Options.
 impl<'a> LookupIds<'a> {
     /// Sets [`weights`](#structfield.weights).
     #[must_use]

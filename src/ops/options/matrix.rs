@@ -55,6 +55,7 @@ impl<'a, X: AsRef<Tensor>> From<Transposed<'a, X>> for Factor<'a> {
     }
 }
 
+/// Transposed operands of matrix products.
 impl Tensor {
     /// View of the tensor with its two innermost dimensions exchanged, as an operand of [`Tensor::matmul`].
     ///
@@ -72,6 +73,7 @@ impl Tensor {
     }
 }
 
+/// Transposed operands of matrix products.
 impl<T: Element> RaggedTensor<T> {
     /// View of the tensor with its two innermost dimensions exchanged, as an operand of [`matmul`](Self::matmul).
     ///
@@ -88,6 +90,7 @@ impl<T: Element> RaggedTensor<T> {
     }
 }
 
+/// Matrix products.
 impl Transposed<'_, Tensor> {
     /// The matrix product of the transposed tensor and another, by the rules of [`Tensor::matmul`].
     ///
@@ -107,6 +110,7 @@ impl Transposed<'_, Tensor> {
     }
 }
 
+/// Matrix products.
 impl<T: Arithmetic> Transposed<'_, RaggedTensor<T>> {
     /// The matrix product of the transposed tensor and another, by the rules of [`RaggedTensor::matmul`].
     ///

@@ -36,12 +36,18 @@ impl<A: Into<Axes>> From<A> for ReduceAxes {
 
 /// Keeps the reduced axes, each with size 1: NumPy's and TensorFlow's `keepdims`.
 ///
+/// With all axes (`..`) of a ragged tensor the inner dimensions are kept twice, as in TensorFlow: `[rows, (n), 3]` gives
+/// `[1, 1, 1, 1]`. A list of all axes keeps each of them once.
+///
 /// ```
 /// use ragged::opt::keep;
 /// use ragged::{Device, RaggedTensor};
 /// let x = RaggedTensor::from_nested([vec![1.0f32, 3.0], vec![5.0]], &Device::cpu())?;
 /// let centred = (&x - &x.reduce_mean(keep(1))?)?;
 /// assert_eq!(centred.to_vec()?, [-1.0, 1.0, 0.0]);
+/// let points = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![]], &Device::cpu())?;
+/// assert_eq!(points.reduce_sum(keep(..))?.shape(), [Some(1); 4]);
+/// assert_eq!(points.reduce_sum(keep([0, 1, 2]))?.shape(), [Some(1); 3]);
 /// # Ok::<(), ragged::Error>(())
 /// ```
 pub fn keep(axes: impl Into<ReduceAxes>) -> ReduceAxes {

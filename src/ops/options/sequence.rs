@@ -53,7 +53,7 @@ pub fn starting_at(size: impl Integer, start: impl Integer) -> Context {
 /// Common length that sequences are padded to. Converts from a length, and from `..`: the length of the longest one.
 ///
 /// ```
-/// use ragged::opt::MaxLength;
+/// use ragged::arguments::MaxLength;
 /// assert_eq!(MaxLength::from(5), MaxLength(Some(5)));
 /// assert_eq!(MaxLength::from(..), MaxLength(None));
 /// ```

@@ -233,6 +233,7 @@ fn same_batches(rec: Recorder<'_>, operands: [&Tensor; 2], dims: [&[RowPartition
     rec.at(same)
 }
 
+/// Matrix products.
 impl Factor<'_> {
     /// Matrix product of two operands, either of which may be transposed; shapes and cost are those of
     /// [`Tensor::matmul`].

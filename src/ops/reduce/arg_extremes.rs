@@ -77,6 +77,9 @@ operations! {
 
     /// Number of nonzero values over the axes.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// Gives i64 in the shape of a [reduction](crate::arguments::Axes), and 0 where there are no values. NaN counts as
     /// nonzero, a zero of either sign does not, and a bool counts if it is true.
     ///
@@ -92,7 +95,7 @@ operations! {
     /// assert_eq!(x.count_nonzero(1)?.to_vec()?, [2, 0, 0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes) -> i64 where T: Number;
+    fn count_nonzero(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> i64 where T: Number;
     alias "nnz";
     tensorflow "tf.math.count_nonzero";
     awkward "ak.count_nonzero";

@@ -23,6 +23,9 @@ operations! {
 
     /// The minimum of the values over the axes.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the greatest finite value of the dtype; for
     /// floats +infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical AND, true
     /// without values. Strings are ordered by their bytes; without any, the result is the empty string, which no string
@@ -43,7 +46,7 @@ operations! {
     /// assert_eq!(x.reduce_min(0)?.to_vec()?, [2, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_min(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_min(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "min", "amin", "minimum";
     tensorflow "tf.math.reduce_min";
     awkward "ak.min";
@@ -52,6 +55,9 @@ operations! {
     gradient later;
 
     /// The maximum of the values over the axes.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// Same dtype; NaN if any value is NaN; -0 is below +0. Without values: the least finite value of the dtype; for
     /// floats -infinity if all axes (`..`) or only inner dimensions are reduced. Of bools: their logical OR, false
@@ -72,7 +78,7 @@ operations! {
     /// assert_eq!(x.reduce_max(0)?.to_vec()?, [3, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_max(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_max(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "max", "amax", "maximum";
     tensorflow "tf.math.reduce_max";
     awkward "ak.max";

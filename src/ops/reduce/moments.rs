@@ -21,6 +21,9 @@ operations! {
 
     /// The mean of the values over the axes.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64, of an
     /// exact sum. Where a GPU has no f64, cast first: `x.cast::<f32>()?.reduce_mean(1)` gives f32, of a sum that rounds
     /// in f32. Floats are summed in their dtype, f16 and bf16 in f32, and the mean is rounded once: it
@@ -42,7 +45,7 @@ operations! {
     /// assert_eq!(x.reduce_mean(..)?.to_vec()?, [2.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_mean(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn reduce_mean(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     alias "mean", "average";
     tensorflow "tf.math.reduce_mean";
     awkward "ak.mean";
@@ -51,6 +54,9 @@ operations! {
     gradient later;
 
     /// The population variance of the values over the axes.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// NaN where there are no values, or where one is not finite. Floats keep their dtype; f16 and bf16 are computed in
     /// f32 and rounded once. Integers of 8 and 16 bits give f32, wider ones f64. Infinite where the variance exceeds
@@ -74,7 +80,7 @@ operations! {
     /// assert_eq!(x.reduce_variance(1)?.to_string(), "tensor([1.0, nan, 0.0], shape=(3,), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_variance(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn reduce_variance(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     alias "var", "variance";
     tensorflow "tf.math.reduce_variance";
     awkward "ak.var";
@@ -83,6 +89,9 @@ operations! {
     gradient later;
 
     /// The population standard deviation of the values over the axes.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// The square root of [`reduce_variance`](Self::reduce_variance): NaN where there are no values, or where one is
     /// not finite. Floats keep their dtype; f16 and bf16 are computed in f32 and rounded once. Integers of 8 and 16
@@ -106,7 +115,7 @@ operations! {
     /// assert_eq!(x.reduce_std(1)?.to_string(), "tensor([2.0, nan, 0.0], shape=(3,), dtype=f32)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_std(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn reduce_std(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     alias "std", "stddev", "standard deviation";
     tensorflow "tf.math.reduce_std";
     awkward "ak.std";

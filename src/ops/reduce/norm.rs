@@ -19,6 +19,9 @@ operations! {
 
     /// The Euclidean norm of the values over the axes: the square root of the sum of their squares.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// 0 where there are no values. Floats keep their dtype; f16 and bf16 are computed in f32 and rounded once.
     /// Integers of 8 and 16 bits give f32, wider ones f64. The values are scaled by a power of 2 near the greatest
     /// magnitude, so that no square overflows or underflows: the norm is as accurate for 1e30 or 1e-30 as for 1. NaN if
@@ -36,7 +39,7 @@ operations! {
     /// assert_eq!(x.reduce_euclidean_norm(1)?.to_vec()?, [5e30, 0.0, 2.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_euclidean_norm(&self, axis: impl IntoReduceAxes as reduce_axes) -> (T::Mean);
+    fn reduce_euclidean_norm(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> (T::Mean);
     alias "norm", "l2_norm";
     tensorflow "tf.math.reduce_euclidean_norm";
     waits "with `keep` of axis 0, for the longest row";

@@ -19,6 +19,9 @@ operations! {
 
     /// The `q`-quantile of the values along an axis, interpolated linearly between the two nearest values in order.
     ///
+    /// The dimension disappears: axis 1 of `[rows, (values)]` gives `[rows]`, and axis 0 one result per position, as many
+    /// as the longest row has values. [`keep`](crate::opt::keep) leaves it with size 1.
+    ///
     /// The value at rank `q * (n - 1)` of the sorted values; NaN where there are no values, or where one is NaN.
     /// Several quantiles share one sort and form a new innermost dimension: three quartiles of `[rows, (values)]` are
     /// `[rows, 3]`; NumPy's form the first dimension. Any axis; shapes as for all [reductions](crate::arguments::Axes).
@@ -52,6 +55,9 @@ operations! {
     gradient later;
 
     /// The median of the values along an axis: the middle value in order, or halfway between the two middle ones.
+    ///
+    /// The dimension disappears: axis 1 of `[rows, (values)]` gives `[rows]`, and axis 0 one result per position, as many
+    /// as the longest row has values. [`keep`](crate::opt::keep) leaves it with size 1.
     ///
     /// NaN where there are no values, or where one is NaN. Floats keep their dtype, integers of 8 and 16 bits give f32,
     /// wider ones f64; f16 and bf16 are computed in f32 and rounded once. Rounding and infinities are those of the

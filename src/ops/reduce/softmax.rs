@@ -83,6 +83,9 @@ operations! {
 
     /// The logarithm of the sum of the exponentials of the values over the axes.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// -inf where there are no values. Same dtype. The maximum is subtracted first, if it is finite, so that nothing
     /// overflows: any +inf gives +inf, only -inf gives -inf, any NaN gives NaN. Shapes and order as for all
     /// [reductions](crate::arguments::Axes).
@@ -99,7 +102,7 @@ operations! {
     /// assert_eq!(x.reduce_logsumexp(1)?.to_vec()?, [1000.0, f32::NEG_INFINITY, 3.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_logsumexp(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_logsumexp(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "logsumexp", "logaddexp";
     tensorflow "tf.math.reduce_logsumexp";
     waits "with `keep` of axis 0, for the longest row";

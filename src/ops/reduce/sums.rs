@@ -18,6 +18,9 @@ operations! {
 
     /// The sum of the values over the axes.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// 0 where there are no values. Same dtype; integers wrap, f16 and bf16 are summed in f32 and rounded once. Awkward
     /// widens integers to 64 bits, Polars those of 8 and 16 bits. Shapes and order as for all
     /// [reductions](crate::arguments::Axes).
@@ -36,7 +39,7 @@ operations! {
     /// assert_eq!(x.reduce_sum(..)?.to_vec()?, [6]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_sum(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_sum(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "sum";
     tensorflow "tf.math.reduce_sum";
     awkward "ak.sum";
@@ -45,6 +48,9 @@ operations! {
     gradient later;
 
     /// The product of the values over the axes.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// 1 where there are no values. Same dtype; integers wrap, f16 and bf16 are multiplied in f32 and rounded once.
     /// Shapes and order as for all [reductions](crate::arguments::Axes).
@@ -61,7 +67,7 @@ operations! {
     /// assert_eq!(x.reduce_prod(-1)?.to_vec()?, [12, 1, 2]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_prod(&self, axis: impl IntoReduceAxes as reduce_axes) -> T;
+    fn reduce_prod(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> T;
     alias "prod", "product";
     tensorflow "tf.math.reduce_prod";
     awkward "ak.prod";

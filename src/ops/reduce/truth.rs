@@ -18,6 +18,9 @@ operations! {
 
     /// Whether all values over the axes are true: their logical AND.
     ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
+    ///
     /// True where there are no values. The result is bool. Any number other than 0 is true, including NaN. Shapes as
     /// for all [reductions](crate::arguments::Axes).
     ///
@@ -33,7 +36,7 @@ operations! {
     /// assert_eq!(x.reduce_all(1)?.to_vec()?, [false, true, true]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_all(&self, axis: impl IntoReduceAxes as reduce_axes) -> bool;
+    fn reduce_all(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> bool;
     alias "all";
     tensorflow "tf.math.reduce_all";
     awkward "ak.all";
@@ -42,6 +45,9 @@ operations! {
     gradient none "bools";
 
     /// Whether any value over the axes is true: their logical OR.
+    ///
+    /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
+    /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
     /// False where there are no values. The result is bool. Any number other than 0 is true, including NaN. Shapes as
     /// for all [reductions](crate::arguments::Axes).
@@ -58,7 +64,7 @@ operations! {
     /// assert_eq!(x.reduce_any(1)?.to_vec()?, [true, false, true]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_any(&self, axis: impl IntoReduceAxes as reduce_axes) -> bool;
+    fn reduce_any(&self, axis: impl IntoReduceAxes as reduce_axes = ..) -> bool;
     alias "any";
     tensorflow "tf.math.reduce_any";
     awkward "ak.any";

@@ -11,7 +11,7 @@ use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use crate::ops::operations;
 use crate::ops::options::{Padding, RowPadding};
 use crate::shape::{Dims, Encoding, RowPartition, width_of};
@@ -130,8 +130,10 @@ operations! {
 
 #[track_caller]
 fn from_tensor(dense: &impl AsRef<Tensor>, ragged_rank: impl Integer) -> Result<Tensor> {
-    let (dense, ragged_rank) = (dense.as_ref(), rank_of(ragged_rank)?);
-    DenseRows::of(dense, ragged_rank)?;
+    let dense = dense.as_ref();
+    let rec = Recorder::new(dense.backend(), "from_tensor");
+    let ragged_rank = rank_of(rec, ragged_rank)?;
+    DenseRows::of(rec, dense, ragged_rank)?;
     dense.inner_to_partitions(ragged_rank)
 }
 
@@ -141,8 +143,10 @@ fn from_tensor_with_lengths<'a>(
     lengths: impl Into<Integers<'a>>,
     ragged_rank: impl Integer,
 ) -> Result<Tensor> {
-    let (dense, ragged_rank) = (dense.as_ref(), rank_of(ragged_rank)?);
-    let rows = DenseRows::of(dense, ragged_rank)?;
+    let dense = dense.as_ref();
+    let rec = Recorder::new(dense.backend(), "from_tensor_with_lengths");
+    let ragged_rank = rank_of(rec, ragged_rank)?;
+    let rows = DenseRows::of(rec, dense, ragged_rank)?;
     let uploaded;
     let lengths = match lengths.into().0 {
         Source::Device(t) => t,
@@ -152,10 +156,10 @@ fn from_tensor_with_lengths<'a>(
             &uploaded
         }
     };
-    Device::check_same(OP, dense.backend(), lengths.backend())?;
+    Device::check_same(rec.op, dense.backend(), lengths.backend())?;
     let location = caller();
     let misfit = |what: &str| Error::Shape {
-        op: OP,
+        op: rec.op,
         lhs: dense.shape_text(),
         rhs: lengths.shape_text(),
         what: what.into(),
@@ -165,32 +169,32 @@ fn from_tensor_with_lengths<'a>(
         return Err(misfit("lengths must be a vector"));
     };
     const ONE_EACH: &str = "there must be one length for each row";
-    let check = Check::new(OP, ONE_EACH);
-    let asserts =
-        count.agrees(&rows.rows).condition(Recorder::new(dense.backend(), OP), check, |_| misfit(ONE_EACH))?;
+    let check = Check::new(rec.op, ONE_EACH);
+    let asserts = count.agrees(&rows.rows).condition(rec, check, |_| misfit(ONE_EACH))?;
     let asserts: Vec<Node> = asserts.into_iter().collect();
-    let given = Expr::load(&lengths.index_node(OP, "lengths")?, Expr::index());
+    let given = Expr::load(&lengths.index_node(rec.op, "lengths")?, Expr::index());
     let length = clamped_to(given, Expr::size(&rows.width));
-    rows.cut(dense, length, &asserts)
+    rows.cut(rec, dense, length, &asserts)
 }
 
 #[track_caller]
 fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &[&[i64]]) -> Result<Tensor> {
     let (dense, levels) = (dense.as_ref(), nested_lengths.len());
-    DenseRows::of(dense, levels)?;
+    let rec = Recorder::new(dense.backend(), "from_tensor_with_nested_lengths");
+    DenseRows::of(rec, dense, levels)?;
     let mut rows = dense.nrows_extent().as_known().map(u64::from);
     let mut out = dense.inner_to_partitions(levels)?;
     for (level, lengths) in nested_lengths.iter().enumerate() {
         let dim = i64::from(dense.inner()[level]);
         if let Some(r) = lengths.iter().position(|&l| l < 0) {
             let what = format!("lengths must not be negative, but length {r} of level {level} is {}", lengths[r]);
-            return Err(Error::partition(OP, what));
+            return Err(Error::partition(rec.op, what));
         }
         let longest = lengths.iter().copied().max().unwrap_or(0);
         if rows != Some(lengths.len() as u64) || longest != dim {
             let rows = rows.map_or_else(|| "an unknown number of".into(), |n| n.to_string());
             return Err(Error::Shape {
-                op: OP,
+                op: rec.op,
                 lhs: dense.shape_text(),
                 rhs: format!("[{}, {longest}]", lengths.len()),
                 what: format!("level {level} must have lengths for {rows} rows, the longest of {dim}"),
@@ -200,8 +204,6 @@ fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &
         rows = Some(lengths.iter().map(|&l| l as u64).sum());
     }
     // From the innermost level outwards: the values that remain at all levels, then the rows above them.
-    let backend = dense.backend();
-    let rec = Recorder::new(backend, OP);
     let mut kept: Vec<RowPartition> = Vec::with_capacity(levels);
     let mut place = Expr::index();
     for lengths in nested_lengths {
@@ -225,7 +227,7 @@ fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &
     place = place.rem(Expr::size(&width.max(1)));
     let pick = Pick::From(dense.values_ref(), from.mul(Expr::size(&width)).add(place));
     let bound = BytesBound::AtMost(dense.values_ref().bytes_size());
-    let values = rec.rearranged(&count.times_size(OP, &width)?, &pick, bound, &[])?;
+    let values = rec.rearranged(&rec.times_size(&count, &width)?, &pick, bound, &[])?;
     out = rec.tensor(kept, Some(count), out.inner().clone(), values)?;
     Ok(out)
 }
@@ -233,23 +235,23 @@ fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &
 #[track_caller]
 fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor>, padding: impl Into<RowPadding<'a>>) -> Result<Tensor> {
     let (dense, RowPadding { padding, ragged_rank }) = (dense.as_ref(), padding.into());
-    let rec = Recorder::new(dense.backend(), OP);
-    let rows = DenseRows::of(dense, rank_of(ragged_rank)?)?;
-    let (padding, asserts) = Pad::new(dense, padding, &rows.inner)?;
+    let rec = Recorder::new(dense.backend(), "from_tensor_with_padding");
+    let rows = DenseRows::of(rec, dense, rank_of(rec, ragged_rank)?)?;
+    let (padding, asserts) = Pad::new(rec, dense, padding, &rows.inner)?;
     let numbers = rows.inner.width();
     let per_row = rows.width.mul(&numbers);
     rec.known(per_row.capacity().into())?;
     if per_row.capacity() == 0 {
         // Elements without numbers equal any padding.
-        return rows.cut(dense, Expr::u32(0), &asserts);
+        return rows.cut(rec, dense, Expr::u32(0), &asserts);
     }
     let at = Expr::index().rem(Expr::size(&numbers));
-    let differs = padding.differs(dense, at)?;
+    let differs = padding.differs(rec, dense, at)?;
     let end = Expr::index().rem(Expr::size(&per_row)).div(Expr::size(&numbers)).add(Expr::u32(1));
     let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
     let (nrows, nvals) = (rows.rows.clone(), rec.count(dense)?);
     let kept = rec.reduce(ReduceOp::Max, RowDomain { rows: Rows::Uniform(per_row), nrows, nvals, inner: 1 }, value)?;
-    rows.cut(dense, Expr::load(&kept, Expr::index()), &asserts)
+    rows.cut(rec, dense, Expr::load(&kept, Expr::index()), &asserts)
 }
 
 /// The padding of an element of a row.
@@ -262,19 +264,18 @@ struct Pad {
 impl Pad {
     /// The padding of elements of the dimensions `inner`, with the conditions that only the device can check.
     #[track_caller]
-    fn new(dense: &Tensor, padding: Padding<'_>, inner: &Dims) -> Result<(Self, Vec<Node>)> {
-        let rec = Recorder::new(dense.backend(), OP);
-        let fill = match padding.of_dtype(OP, dense.dtype())? {
+    fn new(rec: Recorder<'_>, dense: &Tensor, padding: Padding<'_>, inner: &Dims) -> Result<(Self, Vec<Node>)> {
+        let fill = match padding.of_dtype(rec.op, dense.dtype())? {
             Padding::Zero => Fill::zero(dense.dtype()),
             Padding::Value(fill) => fill,
             Padding::Tensor(t) => {
-                Device::check_same(OP, dense.backend(), t.backend())?;
+                Device::check_same(rec.op, dense.backend(), t.backend())?;
                 let single = t.rank() == 0;
                 let shape: Vec<Option<usize>> =
                     if single { Vec::new() } else { inner.iter().map(|&d| Some(d as usize)).collect() };
-                let Some(asserts) = t.ragged_shape().has_sizes(OP, &shape) else {
+                let Some(asserts) = t.ragged_shape().has_sizes(rec.op, &shape) else {
                     return Err(Error::Shape {
-                        op: OP,
+                        op: rec.op,
                         lhs: dense.shape_text(),
                         rhs: t.shape_text(),
                         what: format!("the padding must have the shape of an element, {:?}", &inner[..]),
@@ -292,12 +293,10 @@ impl Pad {
 
     /// Whether number (or string) `Index` of `t` differs from that of the padding at `at`.
     #[track_caller]
-    fn differs(&self, t: &Tensor, at: Expr) -> Result<Expr> {
-        differs(t, &self.values, if self.single { Expr::u32(0) } else { at })
+    fn differs(&self, rec: Recorder<'_>, t: &Tensor, at: Expr) -> Result<Expr> {
+        differs(rec, t, &self.values, if self.single { Expr::u32(0) } else { at })
     }
 }
-
-const OP: &str = "from_tensor";
 
 /// A dense tensor viewed as rows: the uniform partitions above them, their number, and their length.
 struct DenseRows {
@@ -311,17 +310,17 @@ struct DenseRows {
 impl DenseRows {
     /// The rows of dimension `ragged_rank` of `t`.
     #[track_caller]
-    fn of(t: &Tensor, ragged_rank: usize) -> Result<Self> {
+    fn of(rec: Recorder<'_>, t: &Tensor, ragged_rank: usize) -> Result<Self> {
         if t.ragged_rank() > 0 {
-            return Err(Error::argument(OP, format!("needs a dense tensor, but the shape is {}", t.shape_text())));
+            return Err(Error::argument(rec.op, format!("needs a dense tensor, but the shape is {}", t.shape_text())));
         }
         let Some(outer) = t.outer().filter(|_| t.rank() >= 2) else {
             let what = format!("needs a tensor of rank 2 or more, but the shape is {}", t.shape_text());
-            return Err(Error::argument(OP, what));
+            return Err(Error::argument(rec.op, what));
         };
         if ragged_rank < 1 || ragged_rank >= t.rank() {
             let what = format!("ragged_rank must be from 1 to {} here, but is {ragged_rank}", t.rank() - 1);
-            return Err(Error::argument(OP, what));
+            return Err(Error::argument(rec.op, what));
         }
         let (mut above, mut rows) = (Vec::new(), outer.clone());
         for dim in &t.inner().sizes()[..ragged_rank - 1] {
@@ -335,9 +334,7 @@ impl DenseRows {
 
     /// Truncates each row to its first `length` elements, an expression in the row, under the conditions `asserts`.
     #[track_caller]
-    fn cut(self, t: &Tensor, length: Expr, asserts: &[Node]) -> Result<Tensor> {
-        let backend = t.backend();
-        let rec = Recorder::new(backend, OP);
+    fn cut(self, rec: Recorder<'_>, t: &Tensor, length: Expr, asserts: &[Node]) -> Result<Tensor> {
         let length = match asserts {
             [] => length,
             asserts => Expr::load(&rec.map(self.rows.clone(), length, asserts), Expr::index()),
@@ -363,9 +360,7 @@ impl DenseRows {
 /// Whether number (or string) `Index` of `t` differs from number (or string) `at` of `other`. Equality is that of
 /// numbers: NaN differs from everything.
 #[track_caller]
-fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
-    let backend = t.backend();
-    let rec = Recorder::new(backend, OP);
+fn differs(rec: Recorder<'_>, t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
     match (t.values_ref(), other) {
         (Values::Numbers(a), Values::Numbers(b)) => {
             Ok(Expr::load(a, Expr::index()).binary(BinaryOp::Ne, Expr::load(b, at)))
@@ -382,7 +377,7 @@ fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
             let lengths = strings.length(Expr::index()).ne(pads.length(at));
             Ok(lengths.or(Expr::load(&unequal, Expr::index()).ne(Expr::u32(0))))
         }
-        _ => Err(Error::DTypes { op: OP, lhs: t.dtype(), rhs: other.dtype(), location: caller() }),
+        _ => Err(Error::DTypes { op: rec.op, lhs: t.dtype(), rhs: other.dtype(), location: caller() }),
     }
 }
 
@@ -391,6 +386,6 @@ fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
 /// # Errors
 /// A negative one.
 #[track_caller]
-fn rank_of(ragged_rank: impl Integer) -> Result<usize> {
-    Ok(usize::try_from(non_negative(OP, "ragged_rank", ragged_rank)?).unwrap_or(usize::MAX))
+fn rank_of(rec: Recorder<'_>, ragged_rank: impl Integer) -> Result<usize> {
+    Ok(usize::try_from(rec.non_negative("ragged_rank", ragged_rank)?).unwrap_or(usize::MAX))
 }

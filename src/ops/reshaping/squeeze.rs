@@ -37,7 +37,7 @@ operations! {
     /// assert!(x.squeeze(0).is_err());
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn squeeze(&self, axes: impl IntoAxes as axes) -> T;
+    fn squeeze(&self, axes: impl IntoAxes as axes = ..) -> T;
     tensorflow "tf.squeeze";
     gradient later;
     row hand;

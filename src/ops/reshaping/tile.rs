@@ -65,6 +65,7 @@ enum Order {
     Each,
 }
 
+/// Repetition of a tensor.
 impl Tensor {
     /// Repeats the tensor `multiples` times along its dimensions, one copy after another.
     ///
@@ -234,6 +235,7 @@ fn factor(m: u64) -> Expr {
     Expr::u32(u32::try_from(m).unwrap_or(0))
 }
 
+/// Repetition of a tensor.
 impl<T: Element> RaggedTensor<T> {
     /// Repeats the tensor `multiples` times along its dimensions, one copy after another.
     ///

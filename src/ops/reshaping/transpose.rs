@@ -37,7 +37,7 @@ operations! {
     /// assert_eq!(points.transpose([0, 1, 3, 2])?.to_string(), "<ragged.RaggedTensor [[[[1, 3], [2, 4]]], []]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn transpose(&self, axes: impl IntoAxes as axes) -> T;
+    fn transpose(&self, axes: impl IntoAxes as axes = ..) -> T;
     alias "permute", "swapaxes", "moveaxis";
     tensorflow "tf.transpose";
     waits "for the number of rows, where dimension 0 moves";

@@ -13,6 +13,7 @@ use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "map_rows";
 
+/// Functions of your own, of one row.
 impl Tensor {
     /// Applies `function` to each row and stacks the results.
     ///
@@ -48,7 +49,7 @@ impl Tensor {
     /// TensorFlow: `tf.map_fn`, which runs a loop over the rows and must be told the shape of the result.
     #[track_caller]
     pub fn map_rows<R: RowResults>(&self, function: impl FnOnce(&Row) -> Result<R>) -> Result<R::Tensors> {
-        Self::map_rows_of(&[self], |rows| function(&rows[0]))
+        Self::rows_mapped(OP, &[self], |rows| function(&rows[0]))
     }
 
     /// Applies `function` to the rows of several tensors that have equally many, and stacks the results.
@@ -79,38 +80,49 @@ impl Tensor {
         function: impl FnOnce(&[Row]) -> Result<R>,
     ) -> Result<R::Tensors> {
         let tensors: Vec<&Self> = tensors.iter().map(AsRef::as_ref).collect();
+        Self::rows_mapped("map_rows_of", &tensors, function)
+    }
+
+    /// As [`map_rows_of`](Self::map_rows_of).
+    #[track_caller]
+    fn rows_mapped<R: RowResults>(
+        op: &'static str,
+        tensors: &[&Self],
+        function: impl FnOnce(&[Row]) -> Result<R>,
+    ) -> Result<R::Tensors> {
         let Some((first, others)) = tensors.split_first() else {
-            return Err(Error::argument(OP, "there must be at least one tensor"));
+            return Err(Error::argument(op, "there must be at least one tensor"));
         };
         if tensors.iter().any(|t| t.rank() == 0) {
-            return Err(Error::argument(OP, "a scalar has no rows"));
+            return Err(Error::argument(op, "a scalar has no rows"));
         }
         let call = Arc::new(());
         let mut rows = vec![Row::new((*first).clone(), &call)];
         for other in others {
-            rows.push(Row::new(first.beside(other)?, &call));
+            rows.push(Row::new(first.beside(op, other)?, &call));
         }
-        function(&rows)?.into_tensors(OP, &rows[0])
+        function(&rows)?.into_tensors(op, &rows[0])
     }
 
     /// `other`, on the condition that it has as many rows as this tensor.
     #[track_caller]
-    fn beside(&self, other: &Self) -> Result<Self> {
-        crate::device::Device::check_same(OP, self.backend(), other.backend())?;
+    fn beside(&self, op: &'static str, other: &Self) -> Result<Self> {
+        crate::device::Device::check_same(op, self.backend(), other.backend())?;
         let location = caller();
-        let check = Check::new(OP, "the tensors have different numbers of rows");
+        let check = Check::new(op, "the tensors have different numbers of rows");
         let rows = self.nrows_extent().agrees(&other.nrows_extent());
-        let condition = rows.condition(Recorder::new(self.backend(), OP), check, |(a, b)| Error::Shape {
-            op: OP,
+        let condition = rows.condition(Recorder::new(self.backend(), op), check, |(a, b)| Error::Shape {
+            op,
             lhs: self.shape_text(),
             rhs: other.shape_text(),
             what: format!("{a} rows on the left, {b} on the right"),
             location,
         })?;
-        other.on_condition(OP, condition.as_slice())
+        other.on_condition(op, condition.as_slice())
     }
 }
 
+/// Functions of your own, of one row.
 impl Row {
     /// Applies `function` to each row of this row and stacks the results: [`Tensor::map_rows`] one level further in.
     ///
@@ -128,6 +140,10 @@ impl Row {
     /// assert_eq!(sums.to_string(), "<ragged.RaggedTensor [[3, 3], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// TensorFlow: `tf.map_fn`.
+    ///
+    /// Polars: `list.eval`.
     #[track_caller]
     pub fn map_rows<R: RowResults>(&self, function: impl FnOnce(&Self) -> Result<R>) -> Result<R> {
         if self.rank() == 0 {
@@ -139,6 +155,7 @@ impl Row {
     }
 }
 
+/// Functions of your own, of one row.
 impl<T: Element> RaggedTensor<T> {
     /// Applies `function` to each row and stacks the results, which are of type `U`.
     ///

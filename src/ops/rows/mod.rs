@@ -3,4 +3,5 @@
 pub(super) mod map_rows;
 pub(super) mod row;
 pub(super) mod row_methods;
+pub(super) mod row_operators;
 pub(super) mod row_results;

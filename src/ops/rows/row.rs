@@ -5,11 +5,9 @@
 //! front of it. An operation on one row is therefore the same operation on all rows.
 
 use std::fmt;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
 use std::sync::Arc;
 
 use crate::dtype::DType;
-use crate::element::Number;
 use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
@@ -22,7 +20,11 @@ use crate::tensor::{Fill, Tensor, Values};
 /// Symbolic row that represents every row of a tensor; see [`Tensor::map_rows`].
 ///
 /// Has the operations of a [`Tensor`] that are listed here, with axes counted in the row. A second operand is another
-/// row of the same call, a number, or a tensor from outside the call, which applies as a whole to every row.
+/// row of the same call, a number, or a tensor from outside the call, which applies as a whole to every row. Operators
+/// are those of tensors: `2.0 * &row`, `&row - &tensor`, `&row << 1`.
+///
+/// Shapes, axes and coordinates in the text of an error count in the tensor of all rows, whose outermost dimension the
+/// row does not have.
 #[derive(Clone)]
 pub struct Row {
     pub(crate) all: Tensor,
@@ -96,6 +98,7 @@ impl<'a> RowOperand<'a> {
     }
 }
 
+/// Rank, dtype and shape.
 impl Row {
     pub(crate) fn new(all: Tensor, call: &Arc<()>) -> Self {
         Self { all, call: call.clone() }
@@ -280,82 +283,4 @@ impl Row {
 #[track_caller]
 fn another_call(op: &'static str) -> Error {
     Error::argument(op, "a row of another call of map_rows; hand all tensors to one call of map_rows_of")
-}
-
-/// Implements an operator between rows, and between a row and an operand that is the same for all rows.
-macro_rules! operator {
-    ($($operator:ident $method:ident: |$a:ident, $b:ident| $result:expr;)+) => {$(
-        operator!(one $operator $method [Row] [Row] |$a, $b| $result);
-        operator!(one $operator $method [Row] [&Row] |$a, $b| $result);
-        operator!(one $operator $method [&Row] [Row] |$a, $b| $result);
-        operator!(one $operator $method [&Row] [&Row] |$a, $b| $result);
-        operator!(one $operator $method [Row] [&Tensor] |$a, $b| $result);
-        operator!(one $operator $method [&Row] [&Tensor] |$a, $b| $result);
-        impl<N: Number> $operator<N> for Row {
-            type Output = Result<Row>;
-            #[track_caller]
-            fn $method(self, other: N) -> Self::Output {
-                let ($a, $b): (_, Scalar) = (&self, other.into());
-                $result
-            }
-        }
-        impl<N: Number> $operator<N> for &Row {
-            type Output = Result<Row>;
-            #[track_caller]
-            fn $method(self, other: N) -> Self::Output {
-                let ($a, $b): (_, Scalar) = (self, other.into());
-                $result
-            }
-        }
-    )+};
-    (one $operator:ident $method:ident [$lhs:ty] [$rhs:ty] |$a:ident, $b:ident| $result:expr) => {
-        impl $operator<$rhs> for $lhs {
-            type Output = Result<Row>;
-            #[track_caller]
-            fn $method(self, other: $rhs) -> Self::Output {
-                #[allow(clippy::needless_borrow, reason = "one macro for rows and references to rows")]
-                let ($a, $b): (&Row, $rhs) = (&self, other);
-                $result
-            }
-        }
-    };
-}
-operator! {
-    Add add: |a, b| a.add(b);
-    Sub sub: |a, b| a.subtract(b);
-    Mul mul: |a, b| a.multiply(b);
-    Div div: |a, b| a.truediv(b);
-    Rem rem: |a, b| a.floormod(b);
-    BitAnd bitand: |a, b| if a.dtype() == DType::Bool { a.logical_and(b) } else { a.bitwise_and(b) };
-    BitOr bitor: |a, b| if a.dtype() == DType::Bool { a.logical_or(b) } else { a.bitwise_or(b) };
-    BitXor bitxor: |a, b| if a.dtype() == DType::Bool { a.logical_xor(b) } else { a.bitwise_xor(b) };
-}
-
-impl Neg for Row {
-    type Output = Result<Row>;
-    #[track_caller]
-    fn neg(self) -> Self::Output {
-        self.negative()
-    }
-}
-impl Not for Row {
-    type Output = Result<Row>;
-    #[track_caller]
-    fn not(self) -> Self::Output {
-        !&self
-    }
-}
-impl Neg for &Row {
-    type Output = Result<Row>;
-    #[track_caller]
-    fn neg(self) -> Self::Output {
-        self.negative()
-    }
-}
-impl Not for &Row {
-    type Output = Result<Row>;
-    #[track_caller]
-    fn not(self) -> Self::Output {
-        if self.dtype() == DType::Bool { self.logical_not() } else { self.bitwise_invert() }
-    }
 }

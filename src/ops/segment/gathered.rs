@@ -7,7 +7,7 @@ use crate::ops::options::SegmentIds;
 use crate::ops::reduce::Averaged;
 use crate::tensor::Tensor;
 
-/// Declares the aggregates of gathered rows.
+/// Declares the aggregates of gathered rows, whose pages differ in a sentence and whose functions in the aggregate.
 macro_rules! gathered {
     ($($name:ident, $tensorflow:literal, $what:ident => $result:tt, $lead:literal, $dtype:literal, $want:literal;)*) => {
         operations! {

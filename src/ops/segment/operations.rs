@@ -9,7 +9,7 @@ use crate::ops::operations;
 use crate::ops::reduce::Averaged;
 use crate::tensor::Tensor;
 
-/// Declares the unsorted aggregates, with their shared documentation.
+/// Declares the unsorted aggregates, whose pages differ in two sentences and whose functions in the aggregate.
 macro_rules! unsorted {
     ($(
         $name:ident, $what:ident of $of:path => $result:tt, $lead:literal, $none:literal, $ids:literal, $want:literal;
@@ -94,7 +94,7 @@ unsorted! {
         "[0, 1, 1]", "[[1.0, 2.0], [4.949747468305833, 5.0]]";
 }
 
-/// Declares the aggregates of segments that stand one after the other.
+/// Declares the aggregates of ascending ids, whose pages differ in two sentences and whose functions in the aggregate.
 macro_rules! sorted {
     ($($name:ident, $what:ident of $of:path => $result:tt, $lead:literal, $none:literal, $want:literal;)*) => {
         operations! {

@@ -95,27 +95,26 @@ fn row_splits_to_segment_ids(x: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn segment_ids_to_row_splits(x: &Tensor) -> Result<Tensor> {
-    x.splits_of_segment_ids(None)
+    x.splits_of_segment_ids("segment_ids_to_row_splits", None)
 }
 
 #[track_caller]
 fn segment_ids_to_row_splits_of(x: &Tensor, num_segments: impl Integer) -> Result<Tensor> {
-    x.splits_of_segment_ids(Some(num_segments.saturating_i64()))
+    x.splits_of_segment_ids("segment_ids_to_row_splits_of", Some(num_segments.saturating_i64()))
 }
 
 impl Tensor {
     #[track_caller]
-    fn splits_of_segment_ids(&self, num_segments: Option<i64>) -> Result<Self> {
-        const OP: &str = "segment_ids_to_row_splits";
+    fn splits_of_segment_ids(&self, op: &'static str, num_segments: Option<i64>) -> Result<Self> {
         /// Clamp for ids: beyond every segment, below the sentinel of the search.
         const MOST: u32 = u32::MAX - 3;
         let (1, 0, Some(count)) = (self.rank(), self.ragged_rank(), self.outer()) else {
             let what = format!("ids must be dense of rank 1, but their shape is {}", self.shape_text());
-            return Err(Error::argument(OP, what));
+            return Err(Error::argument(op, what));
         };
-        let id = Expr::load(&self.index_node(OP, "ids")?, Expr::index());
+        let id = Expr::load(&self.index_node(op, "ids")?, Expr::index());
         let (backend, not_negative) = (self.backend(), is_not_negative(&id));
-        let rec = Recorder::new(backend, OP);
+        let rec = Recorder::new(backend, op);
         let key = clamped_to(id, Expr::u32(MOST));
         let check = rec.check("segment ids must not be negative");
         let asserts = [rec.assert(count.clone(), not_negative, check)];

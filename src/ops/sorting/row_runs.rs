@@ -105,7 +105,7 @@ operations! {
     /// assert_eq!(groups.to_string(), "<ragged.RaggedTensor [[2.0], [1.5, 0.5, 4.0]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn group_by_key(&self, keys: &impl AsRef<Tensor> as row) -> (K, T);
+    fn group_by_key(&self, keys: &impl AsRef<Tensor> as row) -> ({keys}, T);
     alias "groupby", "group_by";
     polars "DataFrame.group_by";
     gradient later;
@@ -232,6 +232,7 @@ pub(super) fn along_innermost_of<'a>(
     Ok((along, asserts))
 }
 
+/// Groups by key.
 impl<T: Element> RaggedTensor<T> {
     /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
     ///

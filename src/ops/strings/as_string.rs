@@ -71,7 +71,7 @@ operations! {
     /// assert_eq!(text.to_string(), "tensor([b'1.50', b'2.25', b'3.14'], shape=(3,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn as_string_with(&self, format: &NumberFormat) -> Str;
+    fn as_string_with(&self, format: &NumberFormat = &NumberFormat::default()) -> Str;
     alias "printf";
     tensorflow "tf.strings.as_string(…, precision, scientific, shortest, width, fill)";
     host "floats";

@@ -178,6 +178,7 @@ fn combined(a: Expr, b: Expr) -> Expr {
     shift_mix(shift_mix(a.mul(mul())).mul(mul()))
 }
 
+/// Crosses.
 impl Tensor {
     /// The crosses of the inputs as strings: for each row, every combination of a value of each input, joined by `_X_`.
     ///

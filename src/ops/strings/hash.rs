@@ -17,7 +17,7 @@ operations! {
     /// FarmHash's Fingerprint64 of each string.
     ///
     /// Gives u64; the layout stays. The fingerprint of the empty string is not 0. The values are those of
-    /// `farmhash::Fingerprint64`, which are permanently fixed.
+    /// `farmhash::Fingerprint64`, which are permanently fixed. TensorFlow writes the 8 bytes of each as a row of u8.
     ///
     /// # Errors
     /// The tensor holds no strings.
@@ -39,6 +39,7 @@ operations! {
     /// ```
     fn fingerprint64(&self) -> u64;
     alias "farm_hash", "farmhash";
+    tensorflow "tf.fingerprint";
     gradient none "integers";
 
     /// Fingerprint64 of each string, modulo the number of buckets: for example, the row of an embedding table.

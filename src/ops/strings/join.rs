@@ -147,6 +147,7 @@ impl Tensor {
     }
 }
 
+/// Element-wise concatenation of byte strings.
 impl RaggedTensor<Str> {
     /// Concatenates the strings at the same position of each tensor, with `separator` in between.
     ///

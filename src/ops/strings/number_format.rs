@@ -59,6 +59,7 @@ pub struct NumberFormat {
     pub notation: Notation,
 }
 
+/// Options.
 impl NumberFormat {
     /// Sets [`Self::width`](#structfield.width).
     ///

@@ -48,7 +48,7 @@ operations! {
     /// assert_eq!(x.reduce_join([1, 0], "")?.to_vec()?, [b"abcd"]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn reduce_join(&self, axes: impl IntoReduceAxes as reduce_axes, separator: &str = "") -> Str;
+    fn reduce_join(&self, axes: impl IntoReduceAxes as reduce_axes = .., separator: &str = "") -> Str;
     alias "join", "string_agg";
     tensorflow "tf.strings.reduce_join";
     awkward "ak.str.join";
@@ -115,6 +115,7 @@ fn joined(x: &Tensor, ReduceAxes { axes, keep }: ReduceAxes, separator: &str, in
     levels.holding(rec, values)
 }
 
+/// Concatenation of strings along axes.
 impl Row {
     /// Concatenates the strings of each row along its axes, with `separator` in between.
     ///
@@ -136,7 +137,11 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow: `tf.strings.reduce_join`. Awkward: `ak.str.join`. Polars: `list.join`.
+    /// TensorFlow: `tf.strings.reduce_join`.
+    ///
+    /// Awkward: `ak.str.join`.
+    ///
+    /// Polars: `list.join`.
     #[track_caller]
     pub fn reduce_join(&self, axes: impl IntoReduceAxes, separator: &str) -> Result<Self> {
         let ReduceAxes { axes, keep } = axes.into();

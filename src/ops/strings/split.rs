@@ -8,8 +8,8 @@ use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
-use crate::ops::operations;
 use crate::ops::options::{Separator, Separators};
+use crate::ops::{operations, white_space};
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
@@ -44,7 +44,7 @@ operations! {
     /// assert_eq!(fields.to_string(), "<ragged.RaggedTensor [[b'to', b'be', b'', b'or'], [b'', b'']]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn string_split(&self, separator: impl Into<Separator>) -> Str;
+    fn string_split(&self, separator: impl Into<Separator> = white_space()) -> Str;
     alias "tokenize", "split";
     tensorflow "tf.strings.split";
     awkward "ak.str.split_pattern";

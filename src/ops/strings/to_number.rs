@@ -41,7 +41,7 @@ operations! {
     /// assert_eq!(x.string_to_number::<f32>()?.to_vec()?, [12.0, -7.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn string_to_number(&self, dtype: DType) -> T;
+    fn string_to_number(&self, dtype: DType) -> {dtype};
     alias "parse", "to_integer", "to_float";
     tensorflow "tf.strings.to_number";
     awkward "ak.strings_astype";
@@ -182,6 +182,7 @@ impl Tensor {
     }
 }
 
+/// Numbers from text.
 impl RaggedTensor<Str> {
     /// The number of type `T` that each string denotes.
     ///

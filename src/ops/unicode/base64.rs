@@ -31,9 +31,10 @@ operations! {
     /// assert_eq!(x.encode_base64(Base64::Padded)?.to_string(), "tensor([b'U28=', b''], shape=(2,), dtype=str)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
-    fn encode_base64(&self, end: Base64) -> Str;
+    fn encode_base64(&self, end: Base64 = Base64::Unpadded) -> Str;
     alias "base64", "b64encode";
     tensorflow "tf.io.encode_base64";
+    polars "bin.encode('base64')";
     gradient none "strings";
 
     /// The strings whose base64 text these are, with `-` and `_` as the last two digits, padded or not.
@@ -56,6 +57,7 @@ operations! {
     fn decode_base64(&self) -> Str;
     alias "base64", "b64decode";
     tensorflow "tf.io.decode_base64";
+    polars "bin.decode('base64')";
     gradient none "strings";
 }
 

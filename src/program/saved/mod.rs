@@ -82,9 +82,11 @@ static NEXT_PART: AtomicU64 = AtomicU64::new(0);
 #[cfg(target_endian = "big")]
 compile_error!("files of the feature `saved` are read and written on little-endian machines only");
 
-const LOAD: &str = "SavedModel::load";
+const LOAD: &str = "LoadOptions::load";
 const SAVE: &str = "SavedModel::save";
+const TO_BYTES: &str = "SavedModel::to_bytes";
 
+/// Contents, files and bytes.
 impl SavedModel {
     /// A model of nothing.
     pub fn new() -> Self {
@@ -180,7 +182,7 @@ impl SavedModel {
     /// Reads the tensors of the model and those that its programs captured, and holds the file in memory.
     #[track_caller]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let (path, bytes) = (path.as_ref(), self.to_bytes()?);
+        let (path, bytes) = (path.as_ref(), self.to_bytes().map_err(|e| e.of(SAVE))?);
         let location = caller();
         let failed = |e: std::io::Error| Error::Io {
             op: SAVE,
@@ -219,19 +221,19 @@ impl SavedModel {
             if let NamedTensor::Given(x) = tensor {
                 captured.named(name, x);
             }
-            let host = self.tensor(name, &Device::cpu())?.to_host()?;
-            let saved = SavedTensor::of(name, host, &mut arrays).map_err(|what| Error::argument(SAVE, what));
+            let host = self.tensor(name, &Device::cpu())?.to_host().map_err(|e| e.of(TO_BYTES))?;
+            let saved = SavedTensor::of(name, host, &mut arrays).map_err(|what| Error::argument(TO_BYTES, what));
             tensors.insert(name.clone(), Box::new(saved.map_err(here())?));
         }
         for (name, program) in all {
             let saved = SavedProgram::of(&program, &mut captured, &mut arrays).map_err(here())?;
             let checked = saved.check().map_err(|fault| format!("program {name:?} cannot be saved: {fault}"));
-            checked.map_err(|what| Error::argument(SAVE, what)).map_err(here())?;
+            checked.map_err(|what| Error::argument(TO_BYTES, what)).map_err(here())?;
             programs.insert(name.clone(), Box::new(saved));
         }
         let manifest = Manifest::new(programs, tensors).to_json();
         let written = manifest.and_then(|manifest| file::written(&manifest, &arrays));
-        written.map_err(|what| Error::argument(SAVE, what)).map_err(here())
+        written.map_err(|what| Error::argument(TO_BYTES, what)).map_err(here())
     }
 
     /// Reads a model from a file.
@@ -240,7 +242,7 @@ impl SavedModel {
     /// As [`LoadOptions::load`].
     #[track_caller]
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        LoadOptions::new().load(path)
+        LoadOptions::new().load(path).map_err(|e| e.of("SavedModel::load"))
     }
 
     /// Reads a model from the bytes of a file.
@@ -249,7 +251,7 @@ impl SavedModel {
     /// As [`LoadOptions::from_bytes`].
     #[track_caller]
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        LoadOptions::new().from_bytes(bytes)
+        LoadOptions::new().from_bytes(bytes).map_err(|e| e.of("SavedModel::from_bytes"))
     }
 }
 
@@ -281,6 +283,7 @@ pub struct LoadOptions {
     functions: Vec<Function>,
 }
 
+/// Options, and loading.
 impl LoadOptions {
     /// Loads the programs and tensors of the file alone.
     pub fn new() -> Self {
@@ -327,7 +330,7 @@ impl LoadOptions {
     /// As [`Self::load`].
     #[track_caller]
     pub fn from_bytes(&self, bytes: Vec<u8>) -> Result<SavedModel> {
-        self.read(bytes).map_err(|what| Error::argument("SavedModel::from_bytes", what)).map_err(here())
+        self.read(bytes).map_err(|what| Error::argument("LoadOptions::from_bytes", what)).map_err(here())
     }
 
     #[track_caller]

@@ -126,6 +126,7 @@ pub(crate) fn same_layout(rec: Recorder<'_>, a: &RaggedShape, b: &RaggedShape) -
     Ok(walk.asserts)
 }
 
+/// Broadcasting.
 impl RaggedShape {
     /// The shape that tensors of both shapes broadcast to. TensorFlow: `tf.broadcast_dynamic_shape`.
     ///

@@ -10,21 +10,20 @@ use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::structured::{FieldValue, StructuredTensor};
 
-const OP: &str = "from_serialize";
-
+/// JSON and serde: construction.
 impl FieldValue {
     /// A tensor of numbers, truth values or strings, or records: from a `serde_json::Value`, or from any value that
     /// implements `serde::Serialize`.
     ///
     /// Maps and structs become records, lists dimensions: of records, or of the values in a field. One list is a dense
-    /// dimension, any further one is ragged. An enum is its variant's name, or a record with one field of that name. One
-    /// upload per field, and one per list dimension.
+    /// dimension, any further one is ragged. An enum is its variant's name, or a record with one field of that name.
+    /// One upload per field, and one per list dimension.
     ///
     /// Dtypes follow from the values of each field, not from the types of Rust: integers are i32 where all of a field
     /// fit, else i64 or u64; floats are f32, or f64 where one exceeds the range of f32, as are fields of integers and
     /// floats; lists without a value are f32, also where other batches have records in them. So batches of one program
-    /// can differ in dtypes, and 0.1 is rounded to f32. [`from_serialize_with_schema`](Self::from_serialize_with_schema)
-    /// determines the dtypes.
+    /// can differ in dtypes, and 0.1 is rounded to f32.
+    /// [`from_serialize_with_schema`](Self::from_serialize_with_schema) determines the dtypes.
     ///
     /// TensorFlow: `StructuredTensor.from_pyval`.
     ///
@@ -41,20 +40,24 @@ impl FieldValue {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
-        Self::of_column(Column::default(), value, device)
+        Self::of_column("FieldValue::from_serialize", Column::default(), value, device)
     }
 
-    /// As [`from_serialize`](Self::from_serialize), with the types of a schema in place of the inferred ones: the same
-    /// for every batch, lists without a value included. Parts that are [`JsonType::Inferred`] are inferred.
+    /// A tensor or records of the types of a schema: from a `serde_json::Value`, or from any value that implements
+    /// `serde::Serialize`.
     ///
-    /// [`schema`](Self::schema) of one batch is a schema for the next ones.
+    /// Maps and structs become records, lists dimensions, as in [`from_serialize`](Self::from_serialize), which infers
+    /// the types. With a schema they are the same for every batch, lists without a value included. Parts that are
+    /// [`JsonType::Inferred`] are inferred. [`schema`](Self::schema) of one batch is a schema for the next ones. One
+    /// upload per field, and one per list dimension.
     ///
     /// TensorFlow: `StructuredTensor.from_pyval(pyval, typespec)`.
     ///
     /// # Errors
-    /// As [`from_serialize`](Self::from_serialize); a value of another type than the schema's, with its path: a float for
-    /// an integer, a number beyond the dtype, a field that is missing or unknown; a schema with a field whose name is
-    /// empty, a number, or given twice.
+    /// With the path: a value of another type than the schema's: a float for an integer, a number beyond the dtype, a
+    /// field that is missing or unknown; records of one list with different fields; null; an integer of more than 64
+    /// bits; values nested deeper than 128 levels. A schema with a field whose name is empty, a number, or given twice.
+    /// More values than the device can hold; a dtype that it lacks.
     ///
     /// ```
     /// use ragged::{DType, Device, FieldValue, JsonType};
@@ -72,38 +75,50 @@ impl FieldValue {
         schema: &JsonType,
         device: &Device,
     ) -> Result<Self> {
+        const OP: &str = "FieldValue::from_serialize_with_schema";
         let column = schema.column().map_err(|what| Error::argument(OP, what)).map_err(here())?;
-        Self::of_column(column, value, device)
+        Self::of_column(OP, column, value, device)
     }
 
     /// The value of a column without values, which gets this one.
     #[track_caller]
-    fn of_column(mut column: Column, value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
+    fn of_column(
+        op: &'static str,
+        mut column: Column,
+        value: &(impl Serialize + ?Sized),
+        device: &Device,
+    ) -> Result<Self> {
         let location = caller();
         let written = value.serialize(Writer { column: &mut column, depth: 0 });
         written.map_err(|Unfit { trail, what }| Error::Record {
-            op: OP,
+            op,
             line: None,
             path: trail.to_string(),
             what,
             location,
         })?;
-        column.into_field(Dims::default(), device, Dtypes::Narrow).map_err(|e| e.of(OP).at(location))
+        column.into_field(Dims::default(), device, Dtypes::Narrow).map_err(|e| e.of(op).at(location))
     }
 }
 
+/// JSON and serde: construction.
 impl StructuredTensor {
     /// Records from a `serde_json::Value`, or from any value that implements `serde::Serialize`: a map or a struct, or
-    /// lists of them to any depth. See [`FieldValue::from_serialize`], which also takes lists of values.
+    /// lists of them to any depth.
     ///
-    /// [`to_value`](Self::to_value) gives the value back, with floats as f32 holds them.
-    /// [`from_serialize_with_schema`](Self::from_serialize_with_schema) determines the dtypes, which otherwise depend on
-    /// the values of the batch: see [`FieldValue::from_serialize`].
+    /// Lists become dimensions of the records, and of the values in a field: the first is dense, any further one
+    /// ragged. An enum is its variant's name, or a record with one field of that name. [`FieldValue::from_serialize`],
+    /// which also takes lists of values, says how dtypes follow from the values of the batch;
+    /// [`from_serialize_with_schema`](Self::from_serialize_with_schema) determines them. [`to_value`](Self::to_value)
+    /// gives the value back, with floats as f32 holds them. One upload per field, and one per list dimension.
     ///
     /// TensorFlow: `StructuredTensor.from_pyval`.
     ///
     /// # Errors
-    /// As [`FieldValue::from_serialize`]; a value without records.
+    /// A value without records.
+    /// With the path: records of one list with different fields; values of different types or depths in one field;
+    /// null; a name that is empty, a number, or given twice; an integer of more than 64 bits; values nested deeper
+    /// than 128 levels. More values than the device can hold; a dtype that it lacks.
     ///
     /// ```
     /// use ragged::{Device, StructuredTensor};
@@ -120,16 +135,25 @@ impl StructuredTensor {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
-        FieldValue::from_serialize(value, device)?.of_records()
+        const OP: &str = "StructuredTensor::from_serialize";
+        FieldValue::from_serialize(value, device).map_err(|e| e.of(OP))?.of_records(OP)
     }
 
-    /// As [`from_serialize`](Self::from_serialize), with the types of a schema in place of the inferred ones: see
-    /// [`FieldValue::from_serialize_with_schema`]. [`schema`](Self::schema) of one batch is a schema for the next ones.
+    /// Records of the types of a schema: from a `serde_json::Value`, or from any value that implements
+    /// `serde::Serialize`.
+    ///
+    /// Maps and structs become records, lists dimensions, as in [`from_serialize`](Self::from_serialize), which infers
+    /// the types. With a schema they are the same for every batch, lists without a value included. Parts that are
+    /// [`JsonType::Inferred`] are inferred. [`schema`](Self::schema) of one batch is a schema for the next ones. One
+    /// upload per field, and one per list dimension.
     ///
     /// TensorFlow: `StructuredTensor.from_pyval(pyval, typespec)`.
     ///
     /// # Errors
-    /// As [`FieldValue::from_serialize_with_schema`]; a value without records.
+    /// A value without records. With the path: a value of another type than the schema's: a float for an integer, a
+    /// number beyond the dtype, a field that is missing or unknown; records of one list with different fields; null; an
+    /// integer of more than 64 bits; values nested deeper than 128 levels. A schema with a field whose name is empty, a
+    /// number, or given twice. More values than the device can hold; a dtype that it lacks.
     ///
     /// ```
     /// use ragged::{DType, Device, JsonType, StructuredTensor};
@@ -155,19 +179,20 @@ impl StructuredTensor {
         schema: &JsonType,
         device: &Device,
     ) -> Result<Self> {
-        FieldValue::from_serialize_with_schema(value, schema, device)?.of_records()
+        const OP: &str = "StructuredTensor::from_serialize_with_schema";
+        FieldValue::from_serialize_with_schema(value, schema, device).map_err(|e| e.of(OP))?.of_records(OP)
     }
 }
 
 impl FieldValue {
     /// The records of a value that was serialized.
     #[track_caller]
-    fn of_records(self) -> Result<StructuredTensor> {
+    fn of_records(self, op: &'static str) -> Result<StructuredTensor> {
         match self {
             Self::Records(records) => Ok(records),
             Self::Tensor(t) => {
                 let what = format!("the value holds no records, but is a tensor of shape {}", t.shape_text());
-                Err(Error::argument(OP, what)).map_err(here())
+                Err(Error::argument(op, what))
             }
         }
     }

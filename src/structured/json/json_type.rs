@@ -30,13 +30,26 @@ pub enum JsonType {
     Record(Vec<(Arc<str>, JsonType)>),
 }
 
+/// Construction.
 impl JsonType {
-    /// Lists of a type.
+    /// Lists of a type, of any length: a dimension of the records or of a field.
+    ///
+    /// ```
+    /// use ragged::{DType, JsonType};
+    /// assert_eq!(JsonType::list(JsonType::list(DType::F32)).to_string(), "[[f32]]");
+    /// ```
     pub fn list(of: impl Into<Self>) -> Self {
         Self::List(Box::new(of.into()))
     }
 
     /// Records of fields, by name.
+    ///
+    /// A name that is empty, a number, or given twice is an error of the call that gets the schema.
+    ///
+    /// ```
+    /// use ragged::{DType, JsonType};
+    /// assert_eq!(JsonType::record([("id", DType::U32)]).to_string(), "{id: u32}");
+    /// ```
     pub fn record<N: Into<Arc<str>>, T: Into<Self>>(fields: impl IntoIterator<Item = (N, T)>) -> Self {
         Self::Record(fields.into_iter().map(|(name, of)| (name.into(), of.into())).collect())
     }

@@ -1,5 +1,7 @@
 //! A streaming reader of JSON lines into records.
 
+mod options;
+
 use std::fs::File;
 use std::io::Read;
 use std::panic::Location;
@@ -23,16 +25,15 @@ const OP: &str = "JsonLines";
 /// depth, and records.
 ///
 /// The reader holds one batch of text in memory and parses it straight into columns, in parallel. Types are inferred
-/// unless a [schema](Self::with_schema) is given: the first record names the fields of all. Integers are i64 (u64 if one
-/// needs it), floats f64, a field of both f64. A list field that is always empty has elements of f32. An empty line is
-/// no record.
+/// unless a [schema](Self::with_schema) is given: the first record names the fields of all. Integers are i64 (u64 if
+/// one needs it), floats f64, a field of both f64. A list field that is always empty has elements of f32. An empty line
+/// is no record.
 ///
-/// A line does not fit if it is not valid JSON, if a field is missing, unknown, null or given twice, or if a value has another
-/// type. That is an error with the line and the path, unless such lines are [skipped](Self::skip_misfits); nulls and
-/// missing fields can be [default values](Self::default_nulls) instead. An integer
-/// of more than 64 bits does not fit, nor does text that is nested deeper than 128 levels. Integers beyond 2^53 are
-/// rounded in a field that also holds floats, and integers beyond 2^24 in a field of f32. `-0` is the integer 0, and
-/// `-0.0` a float.
+/// A line does not fit if it is not valid JSON, if a field is missing, unknown, null or given twice, or if a value has
+/// another type. That is an error with the line and the path, unless such lines are [skipped](Self::skip_misfits);
+/// nulls and missing fields can be [default values](Self::default_nulls) instead. An integer of more than 64 bits does
+/// not fit, nor does text that is nested deeper than 128 levels. Integers beyond 2^53 are rounded in a field that also
+/// holds floats, and integers beyond 2^24 in a field of f32. `-0` is the integer 0, and `-0.0` a float.
 ///
 /// ```
 /// use ragged::{Device, JsonLines};
@@ -58,16 +59,23 @@ pub struct JsonLines<R> {
     misfits: Vec<Misfit>,
 }
 
+/// Files.
 impl JsonLines<File> {
-    /// Reads a file.
+    /// A reader of the JSON lines of a file, which is opened now and read in batches.
     ///
     /// # Errors
     /// A file that cannot be opened.
+    ///
+    /// ```
+    /// use ragged::JsonLines;
+    /// let error = JsonLines::open("no such file").unwrap_err();
+    /// assert!(error.to_string().starts_with("JsonLines::open: no such file cannot be opened"));
+    /// ```
     #[track_caller]
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let opened = File::open(path).map_err(|e| io_error(&format!("{} cannot be opened: {e}", path.display())));
-        Ok(Self::new(opened.map_err(here())?))
+        Ok(Self::new(opened.map_err(|e| e.of("JsonLines::open")).map_err(here())?))
     }
 }
 
@@ -76,8 +84,19 @@ fn io_error(what: &str) -> Error {
     Error::Io { op: OP, what: what.into(), location: caller() }
 }
 
+/// Construction and reading.
 impl<R: Read> JsonLines<R> {
-    /// Reads from a reader, which needs no buffer of its own.
+    /// A reader of the JSON lines of anything that implements `std::io::Read`, which needs no buffer of its own.
+    ///
+    /// Types are inferred, batches have 8 MiB of text, and a line that does not fit is an error, unless the methods
+    /// below set otherwise. Reads nothing yet.
+    ///
+    /// ```
+    /// use ragged::{Device, JsonLines};
+    /// let records = JsonLines::new(&br#"{"id": 1}"#[..]).read(&Device::cpu())?;
+    /// assert_eq!(records.shape(), [Some(1)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     pub fn new(reader: R) -> Self {
         Self {
             reader,
@@ -92,93 +111,36 @@ impl<R: Read> JsonLines<R> {
         }
     }
 
-    /// Sets the type of the records: a [`JsonType::Record`], or a list of it, as
-    /// [`StructuredTensor::schema`] gives it. Parts that are [`JsonType::Inferred`] are inferred.
-    #[must_use]
-    pub fn with_schema(mut self, schema: JsonType) -> Self {
-        self.schema = schema;
-        self
-    }
-
-    /// Skips lines that do not fit, and [counts](Self::skipped) them, instead of ending with an error.
-    #[must_use]
-    pub fn skip_misfits(mut self) -> Self {
-        self.parsing.skip = true;
-        self
-    }
-
-    /// Skips fields that the schema, or else the first record, does not have.
-    #[must_use]
-    pub fn ignore_unknown_fields(mut self) -> Self {
-        self.parsing.rules.ignore_unknown = true;
-        self
-    }
-
-    /// Reads null, and a field that is missing, as the default value of its type: 0, false, the empty string, the empty
-    /// list, the record of default values. Without this they do not fit.
-    ///
-    /// A null before any value of an inferred field does not fit, since its type is not known: give a
-    /// [schema](Self::with_schema). Without a schema the first record names all fields.
-    ///
-    /// ```
-    /// use ragged::{DType, Device, JsonLines, JsonType};
-    /// let text = r#"{"id": 1, "words": null}
-    /// {"id": null, "words": ["a", null]}
-    /// {}"#;
-    /// let schema = JsonType::record([("id", JsonType::from(DType::U32)), ("words", JsonType::list(DType::Str))]);
-    /// let records = JsonLines::new(text.as_bytes()).with_schema(schema).default_nulls().read(&Device::cpu())?;
-    /// assert_eq!(records.field_value("id")?.to_string(), "tensor([1, 0, 0], shape=(3,), dtype=u32)");
-    /// assert_eq!(records.field_value("words")?.to_string(), "<ragged.RaggedTensor [[], [b'a', b''], []]>");
-    /// # Ok::<(), ragged::Error>(())
-    /// ```
-    #[must_use]
-    pub fn default_nulls(mut self) -> Self {
-        self.parsing.rules.default_nulls = true;
-        self
-    }
-
-    /// Sets the size of a batch of text, 8 MiB by default. A batch has at least one line, however long.
-    #[must_use]
-    pub fn batch_bytes(mut self, bytes: usize) -> Self {
-        self.batch_bytes = bytes.max(1);
-        self
-    }
-
-    /// The schema: as given, or as inferred from the records that the last [`read`](Self::read) or the first batch of
-    /// [`batches`](Self::batches) returned.
-    pub fn schema(&self) -> &JsonType {
-        &self.schema
-    }
-
-    /// Number of lines read so far.
-    pub fn lines(&self) -> u64 {
-        self.lines
-    }
-
-    /// Number of lines that were skipped so far.
-    pub fn skipped(&self) -> u64 {
-        self.skipped
-    }
-
-    /// The first 100 lines that were skipped.
-    pub fn misfits(&self) -> &[Misfit] {
-        &self.misfits
-    }
-
     /// Reads all lines as one list of records.
+    ///
+    /// The records have shape `[lines]`, empty and skipped lines not counted. A field is one upload, and one more per
+    /// list dimension. Holds one batch of text, and all columns.
     ///
     /// # Errors
     /// A line that does not fit, with its number and the path; text without a record and without a schema; a failed
     /// read; more values than the device can hold, or than host memory can; a dtype that the device lacks, such as f64:
     /// give a schema with another one.
+    ///
+    /// ```
+    /// use ragged::{Device, JsonLines};
+    /// let records = JsonLines::new(&b"{\"x\": [1, 2]}\n{\"x\": []}"[..]).read(&Device::cpu())?;
+    /// assert_eq!(records.field_value("x")?.to_string(), "<ragged.RaggedTensor [[1, 2], []]>");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn read(&mut self, device: &Device) -> Result<StructuredTensor> {
         let call = caller();
-        let mut column = self.column().map_err(here())?;
+        self.read_all(device).map_err(|e| e.of("JsonLines::read").at(call))
+    }
+
+    /// As [`read`](Self::read).
+    #[track_caller]
+    fn read_all(&mut self, device: &Device) -> Result<StructuredTensor> {
+        let mut column = self.column()?;
         let mut growth = Growth::new(OP, device.backend());
-        while self.next_batch(&mut column, &mut growth).map_err(|e| e.at(call))? {}
+        while self.next_batch(&mut column, &mut growth)? {}
         self.schema = JsonType::of(&column);
-        records(column, device).map_err(|e| e.at(call))
+        records(column, device)
     }
 
     /// Reads the lines in batches: each is a list of the records of one batch of text.
@@ -340,7 +302,7 @@ impl<R: Read> Iterator for Batches<'_, R> {
         if self.is_done {
             return None;
         }
-        let batch = self.batch().map_err(|e| e.at(self.call)).transpose();
+        let batch = self.batch().map_err(|e| e.of("JsonLines::batches").at(self.call)).transpose();
         self.is_done = !matches!(batch, Some(Ok(_)));
         batch
     }

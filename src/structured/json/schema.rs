@@ -3,6 +3,7 @@
 use super::json_type::JsonType;
 use crate::structured::{FieldValue, StructuredTensor};
 
+/// JSON and serde: schema.
 impl StructuredTensor {
     /// The type of the records, with the dtype of each field: a schema for
     /// [`from_serialize_with_schema`](Self::from_serialize_with_schema), and for
@@ -28,8 +29,12 @@ impl StructuredTensor {
     }
 }
 
+/// JSON and serde: schema.
 impl FieldValue {
-    /// The type of the value, as [`StructuredTensor::schema`].
+    /// The type of the value, with its dtype or with those of its fields.
+    ///
+    /// Each dimension is a list, uniform or ragged. A schema for
+    /// [`from_serialize_with_schema`](Self::from_serialize_with_schema). Reads nothing.
     ///
     /// ```
     /// use ragged::{Device, FieldValue, RaggedTensor};

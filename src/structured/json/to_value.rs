@@ -22,14 +22,23 @@ enum HostField {
     },
 }
 
+/// JSON and serde: reads.
 impl FieldValue {
-    /// Reads the value as JSON: lists of the elements, records as objects. One wait.
+    /// Reads the value as JSON: lists of the elements, records as objects.
     ///
-    /// [`from_serialize`](Self::from_serialize) takes it back. TensorFlow: `StructuredTensor.to_pyval`.
+    /// A list for each dimension; empty rows are empty lists. [`from_serialize`](Self::from_serialize) takes it back.
+    /// One submission for all fields, and one wait. TensorFlow: `StructuredTensor.to_pyval`.
     ///
     /// # Errors
-    /// With the path: NaN and infinities, byte strings that are no UTF-8, all of which JSON lacks. No host memory for the
-    /// values. As [`to_host`](crate::to_host).
+    /// With the path: NaN and infinities, byte strings that are no UTF-8, all of which JSON lacks. No host memory for
+    /// the values. The first failed device-side check; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor};
+    /// let value = FieldValue::from(&RaggedTensor::from_nested([vec![1, 2], vec![]], &Device::cpu())?);
+    /// assert_eq!(value.to_value()?, serde_json::json!([[1, 2], []]));
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn to_value(&self) -> Result<Value> {
         let call = caller();
@@ -44,10 +53,21 @@ impl FieldValue {
         })
     }
 
-    /// Reads the value as any type that implements `serde::Deserialize`, through [`to_value`](Self::to_value).
+    /// Reads the value as any type that implements `serde::Deserialize`, such as nested vectors.
+    ///
+    /// The type gets the JSON of [`to_value`](Self::to_value): lists of the elements, records as maps. One submission
+    /// for all fields, and one wait.
     ///
     /// # Errors
-    /// As [`to_value`](Self::to_value); values that the type does not take.
+    /// Values that the type does not take. With the path: NaN and infinities, byte strings that are no UTF-8, all of
+    /// which JSON lacks. No host memory for the values. The first failed device-side check; a lost device.
+    ///
+    /// ```
+    /// use ragged::{Device, FieldValue, RaggedTensor};
+    /// let value = FieldValue::from(&RaggedTensor::from_nested([vec![1, 2], vec![]], &Device::cpu())?);
+    /// assert_eq!(value.deserialize::<Vec<Vec<u8>>>()?, [vec![1, 2], vec![]]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
     #[track_caller]
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T> {
         let value = self.to_value()?;
@@ -62,13 +82,16 @@ impl FieldValue {
     }
 }
 
+/// JSON and serde: reads.
 impl StructuredTensor {
-    /// Reads the records as JSON: an object per record, in lists for the dimensions. One wait.
+    /// Reads the records as JSON: an object per record, in lists for the dimensions.
     ///
-    /// TensorFlow: `StructuredTensor.to_pyval`.
+    /// A single record is one object; empty rows are empty lists. [`from_serialize`](Self::from_serialize) takes the
+    /// value back. One submission for all fields, and one wait. TensorFlow: `StructuredTensor.to_pyval`.
     ///
     /// # Errors
-    /// As [`FieldValue::to_value`].
+    /// With the path: NaN and infinities, byte strings that are no UTF-8, all of which JSON lacks. No host memory for
+    /// the values. The first failed device-side check; a lost device.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};
@@ -84,8 +107,12 @@ impl StructuredTensor {
 
     /// Reads the records as any type that implements `serde::Deserialize`, such as a vector of structs.
     ///
+    /// The type gets the JSON of [`to_value`](Self::to_value): a map per record, in lists for the dimensions. One
+    /// submission for all fields, and one wait.
+    ///
     /// # Errors
-    /// As [`FieldValue::deserialize`].
+    /// Values that the type does not take. With the path: NaN and infinities, byte strings that are no UTF-8, all of
+    /// which JSON lacks. No host memory for the values. The first failed device-side check; a lost device.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, StructuredTensor};

@@ -12,9 +12,11 @@ use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 /// unchecked, for one level and for several.
 macro_rules! factories {
     ($(
-        $encoding:ident, $name:ident, $unchecked:ident $(, $nested:ident, $nested_unchecked:ident)?;
+        $encoding:ident, $name:ident, $unchecked:ident ($given:ident)
+        $(, $nested:ident, $nested_unchecked:ident ($levels:ident))?;
         $what:literal, $tf:literal, $errors:literal, $good:literal, $bad:literal;
     )*) => {$(
+        /// Construction from row encodings.
         impl Tensor {
             #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
             ///
@@ -35,10 +37,10 @@ macro_rules! factories {
             /// # Ok::<(), ragged::Error>(())
             /// ```
             #[track_caller]
-            pub fn $name<'a>(values: &impl AsRef<Self>, given: impl Into<Integers<'a>>) -> Result<Self> {
+            pub fn $name<'a>(values: &impl AsRef<Self>, $given: impl Into<Integers<'a>>) -> Result<Self> {
                 let values = values.as_ref();
                 let m = Making::new(values.backend(), stringify!($name), Trust::Check);
-                values.divided(m, Encoding::$encoding, given.into())
+                values.divided(m, Encoding::$encoding, $given.into())
             }
 
             #[doc = concat!("[`Tensor::", stringify!($name), "`] without its checks, for a caller who knows that the \
@@ -56,13 +58,14 @@ macro_rules! factories {
             /// # Ok::<(), ragged::Error>(())
             /// ```
             #[track_caller]
-            pub fn $unchecked<'a>(values: &impl AsRef<Self>, given: impl Into<Integers<'a>>) -> Result<Self> {
+            pub fn $unchecked<'a>(values: &impl AsRef<Self>, $given: impl Into<Integers<'a>>) -> Result<Self> {
                 let values = values.as_ref();
-                let m = Making::new(values.backend(), stringify!($name), Trust::Vouched);
-                values.divided(m, Encoding::$encoding, given.into())
+                let m = Making::new(values.backend(), stringify!($unchecked), Trust::Vouched);
+                values.divided(m, Encoding::$encoding, $given.into())
             }
         }
 
+        /// Construction from row encodings.
         impl<T: Element> RaggedTensor<T> {
             #[doc = concat!("The ragged tensor of `values` ", $what, ". `tf.RaggedTensor.", $tf, "`.")]
             ///
@@ -83,11 +86,11 @@ macro_rules! factories {
             #[track_caller]
             pub fn $name<'a>(
                 values: impl IntoValues<T>,
-                given: impl Into<Integers<'a>>,
+                $given: impl Into<Integers<'a>>,
                 device: &Device,
             ) -> Result<Self> {
                 let values = values.into_values(device).map_err(|e| e.of(stringify!($name)))?;
-                Tensor::$name(values.erased(), given)?.try_into()
+                Tensor::$name(values.erased(), $given)?.try_into()
             }
 
             #[doc = concat!("[`RaggedTensor::", stringify!($name), "`] without its checks, for a caller who knows that \
@@ -107,15 +110,16 @@ macro_rules! factories {
             #[track_caller]
             pub fn $unchecked<'a>(
                 values: impl IntoValues<T>,
-                given: impl Into<Integers<'a>>,
+                $given: impl Into<Integers<'a>>,
                 device: &Device,
             ) -> Result<Self> {
                 let values = values.into_values(device).map_err(|e| e.of(stringify!($unchecked)))?;
-                Tensor::$unchecked(values.erased(), given)?.try_into()
+                Tensor::$unchecked(values.erased(), $given)?.try_into()
             }
         }
 
         $(
+            /// Construction from row encodings.
             impl Tensor {
                 #[doc = concat!("The ragged tensor of `flat_values` under several levels, outermost first. \
                                  `tf.RaggedTensor.", stringify!($nested), "`.")]
@@ -135,9 +139,9 @@ macro_rules! factories {
                 #[track_caller]
                 pub fn $nested<'a, L: Into<Integers<'a>>>(
                     flat_values: &impl AsRef<Self>,
-                    levels: impl IntoIterator<Item = L>,
+                    $levels: impl IntoIterator<Item = L>,
                 ) -> Result<Self> {
-                    let levels: Vec<Integers<'a>> = levels.into_iter().map(Into::into).collect();
+                    let levels: Vec<Integers<'a>> = $levels.into_iter().map(Into::into).collect();
                     let flat_values = flat_values.as_ref();
                     let m = Making::new(flat_values.backend(), stringify!($nested), Trust::Check);
                     flat_values.divided_deeply(levels.into_iter(), |values, given| {
@@ -162,17 +166,18 @@ macro_rules! factories {
                 #[track_caller]
                 pub fn $nested_unchecked<'a, L: Into<Integers<'a>>>(
                     flat_values: &impl AsRef<Self>,
-                    levels: impl IntoIterator<Item = L>,
+                    $levels: impl IntoIterator<Item = L>,
                 ) -> Result<Self> {
-                    let levels: Vec<Integers<'a>> = levels.into_iter().map(Into::into).collect();
+                    let levels: Vec<Integers<'a>> = $levels.into_iter().map(Into::into).collect();
                     let flat_values = flat_values.as_ref();
-                    let m = Making::new(flat_values.backend(), stringify!($nested), Trust::Vouched);
+                    let m = Making::new(flat_values.backend(), stringify!($nested_unchecked), Trust::Vouched);
                     flat_values.divided_deeply(levels.into_iter(), |values, given| {
                         values.divided(m, Encoding::$encoding, given)
                     })
                 }
             }
 
+            /// Construction from row encodings.
             impl<T: Element> RaggedTensor<T> {
                 #[doc = concat!("The ragged tensor of `flat_values` under several levels, outermost first. \
                                  `tf.RaggedTensor.", stringify!($nested), "`.")]
@@ -193,11 +198,11 @@ macro_rules! factories {
                 #[track_caller]
                 pub fn $nested<'a, L: Into<Integers<'a>>>(
                     flat_values: impl IntoValues<T>,
-                    levels: impl IntoIterator<Item = L>,
+                    $levels: impl IntoIterator<Item = L>,
                     device: &Device,
                 ) -> Result<Self> {
                     let values = flat_values.into_values(device).map_err(|e| e.of(stringify!($nested)))?;
-                    Tensor::$nested(values.erased(), levels)?.try_into()
+                    Tensor::$nested(values.erased(), $levels)?.try_into()
                 }
 
                 #[doc = concat!("[`RaggedTensor::", stringify!($nested), "`] without its checks, for a caller who \
@@ -218,11 +223,11 @@ macro_rules! factories {
                 #[track_caller]
                 pub fn $nested_unchecked<'a, L: Into<Integers<'a>>>(
                     flat_values: impl IntoValues<T>,
-                    levels: impl IntoIterator<Item = L>,
+                    $levels: impl IntoIterator<Item = L>,
                     device: &Device,
                 ) -> Result<Self> {
                     let values = flat_values.into_values(device).map_err(|e| e.of(stringify!($nested_unchecked)))?;
-                    Tensor::$nested_unchecked(values.erased(), levels)?.try_into()
+                    Tensor::$nested_unchecked(values.erased(), $levels)?.try_into()
                 }
             }
         )?
@@ -230,19 +235,21 @@ macro_rules! factories {
 }
 
 factories! {
-    Splits, from_row_splits, from_row_splits_unchecked, from_nested_row_splits, from_nested_row_splits_unchecked;
+    Splits, from_row_splits, from_row_splits_unchecked (row_splits), from_nested_row_splits,
+        from_nested_row_splits_unchecked (nested_row_splits);
         "whose row `r` is `values[row_splits[r]..row_splits[r + 1]]`", "from_row_splits",
         "splits that are none, do not start at 0, decrease, or do not end at the number of values",
         "[0, 2, 2, 3]", "[0, 2, 1, 3]";
-    Lengths, from_row_lengths, from_row_lengths_unchecked, from_nested_row_lengths, from_nested_row_lengths_unchecked;
+    Lengths, from_row_lengths, from_row_lengths_unchecked (row_lengths), from_nested_row_lengths,
+        from_nested_row_lengths_unchecked (nested_row_lengths);
         "whose row `r` has `row_lengths[r]` values", "from_row_lengths",
         "lengths that are negative or do not add up to the number of values",
         "[2, 0, 1]", "[2, 0, 2]";
-    Starts, from_row_starts, from_row_starts_unchecked;
+    Starts, from_row_starts, from_row_starts_unchecked (row_starts);
         "whose row `r` begins at value `row_starts[r]`", "from_row_starts",
         "starts that do not begin with 0, decrease, or pass the number of values; none for any values",
         "[0, 2, 2]", "[0, 2, 4]";
-    Limits, from_row_limits, from_row_limits_unchecked;
+    Limits, from_row_limits, from_row_limits_unchecked (row_limits);
         "whose row `r` ends before value `row_limits[r]`", "from_row_limits",
         "limits that are negative, decrease, or do not end at the number of values; none for any values",
         "[2, 2, 3]", "[2, 2, 4]";

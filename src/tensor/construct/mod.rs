@@ -16,6 +16,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
 use crate::shape::{Encoding, RowPartition};
 
+/// Construction from row encodings.
 impl Tensor {
     /// The number of rows of the values to partition.
     ///

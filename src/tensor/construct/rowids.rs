@@ -7,6 +7,7 @@ use crate::tensor::nrows::RowIds;
 use crate::tensor::partition::{Making, Trust};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
+/// Construction from row encodings: value rowids.
 impl Tensor {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`. TensorFlow:
     /// `tf.RaggedTensor.from_value_rowids`.
@@ -55,7 +56,7 @@ impl Tensor {
         value_rowids: impl Into<RowIds<'a>>,
     ) -> Result<Self> {
         let (values, rows) = (values.as_ref(), value_rowids.into());
-        let m = Making::new(values.backend(), "from_value_rowids", Trust::Vouched);
+        let m = Making::new(values.backend(), "from_value_rowids_unchecked", Trust::Vouched);
         values.divided_by_rowids(m, rows.ids, rows.nrows)
     }
 
@@ -80,7 +81,7 @@ impl Tensor {
         flat_values: &impl AsRef<Self>,
         nested_value_rowids: impl IntoIterator<Item = L>,
     ) -> Result<Self> {
-        flat_values.as_ref().nested_rowids(nested_value_rowids, Trust::Check)
+        flat_values.as_ref().nested_rowids(nested_value_rowids, ("from_nested_value_rowids", Trust::Check))
     }
 
     /// [`Tensor::from_nested_value_rowids`] without its checks, for a caller who guarantees valid ids. Invalid ids give
@@ -101,22 +102,22 @@ impl Tensor {
         flat_values: &impl AsRef<Self>,
         nested_value_rowids: impl IntoIterator<Item = L>,
     ) -> Result<Self> {
-        flat_values.as_ref().nested_rowids(nested_value_rowids, Trust::Vouched)
+        flat_values.as_ref().nested_rowids(nested_value_rowids, ("from_nested_value_rowids_unchecked", Trust::Vouched))
     }
 
     #[track_caller]
     fn nested_rowids<'a, L: Into<RowIds<'a>>>(
         &self,
         levels: impl IntoIterator<Item = L>,
-        trust: Trust,
+        (op, trust): (&'static str, Trust),
     ) -> Result<Self> {
-        const OP: &str = "from_nested_value_rowids";
         let levels: Vec<RowIds<'a>> = levels.into_iter().map(Into::into).collect();
-        let m = Making::new(self.backend(), OP, trust);
+        let m = Making::new(self.backend(), op, trust);
         self.divided_deeply(levels.into_iter(), |values, rows| values.divided_by_rowids(m, rows.ids, rows.nrows))
     }
 }
 
+/// Construction from row encodings: value rowids.
 impl<T: Element> RaggedTensor<T> {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`; the values are on the host or a
     /// tensor.

@@ -7,6 +7,7 @@ use crate::tensor::nrows::UniformRows;
 use crate::tensor::partition::{Making, Trust};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
+/// Construction from row encodings: rows of one length.
 impl Tensor {
     /// The ragged tensor of `values` whose rows all have one length. TensorFlow:
     /// `tf.RaggedTensor.from_uniform_row_length`.
@@ -49,11 +50,12 @@ impl Tensor {
     #[track_caller]
     pub fn from_uniform_row_length_unchecked(values: &impl AsRef<Self>, rows: impl Into<UniformRows>) -> Result<Self> {
         let (values, rows) = (values.as_ref(), rows.into());
-        let m = Making::new(values.backend(), "from_uniform_row_length", Trust::Vouched);
+        let m = Making::new(values.backend(), "from_uniform_row_length_unchecked", Trust::Vouched);
         values.divided_evenly(m, rows.length, rows.nrows)
     }
 }
 
+/// Construction from row encodings: rows of one length.
 impl<T: Element> RaggedTensor<T> {
     /// The ragged tensor of `values` whose rows all have one length; the values are on the host or a tensor.
     /// TensorFlow: `tf.RaggedTensor.from_uniform_row_length`.

@@ -45,6 +45,7 @@ pub struct HostRows<T: Element> {
     values: Vec<T::Host>,
 }
 
+/// Rows and values.
 impl<T: Element> HostRows<T> {
     fn of(host: HostTensor) -> Self {
         let uniform = host.uniform_row_lengths;
@@ -161,6 +162,7 @@ pub struct HostRow<'a, T: Element> {
     at: usize,
 }
 
+/// Elements and values.
 impl<'a, T: Element> HostRow<'a, T> {
     /// All values of the row, in row-major order.
     ///
@@ -234,13 +236,15 @@ impl<T: Element> fmt::Debug for HostRow<'_, T> {
     }
 }
 
+/// Reads as rows.
 impl<T: Element> RaggedTensor<T> {
     /// Reads the tensor as rows of the outermost dimension, to iterate over: once for all rows, where
     /// [`RaggedTensor::row_to_vec`] reads once per row.
     ///
     /// `for row in x.rows()?` gives vectors, and `for row in &x.rows()?` slices, without a copy. A row of a tensor of
     /// higher rank has the values of all its lists; see [`HostRows::outer_iter`]. Waits like
-    /// [`Tensor::to_host`](crate::Tensor::to_host), and holds one copy, as it does. TensorFlow: iteration over a tensor.
+    /// [`Tensor::to_host`](crate::Tensor::to_host), and holds one copy, as it does. TensorFlow: iteration over a
+    /// tensor.
     ///
     /// # Errors
     /// A scalar; the first failed device-side check; a lost device; more memory than is available, or than the device's

@@ -11,12 +11,13 @@ use crate::tensor::nrows::{RowIds, UniformRows};
 /// Defines the public factories, from their documentation and encoding.
 macro_rules! factories {
     ($($(#[$doc:meta])* $name:ident = $encoding:ident;)*) => {
+        /// Construction.
         impl RowPartition {
             $(
                 $(#[$doc])*
                 #[track_caller]
                 pub fn $name<'a>(given: impl Into<Integers<'a>>, device: &Device) -> Result<Self> {
-                    let m = Making::new(device.backend(), stringify!($name), Trust::Check);
+                    let m = Making::new(device.backend(), concat!("RowPartition::", stringify!($name)), Trust::Check);
                     encoded(m, Encoding::$encoding, given.into(), None)
                 }
             )*
@@ -71,6 +72,7 @@ factories! {
     from_row_limits = Limits;
 }
 
+/// Construction.
 impl RowPartition {
     /// The partition of `nvals` values whose row `r` starts at value `row_starts[r]`. TensorFlow:
     /// `RowPartition.from_row_starts`.
@@ -86,7 +88,7 @@ impl RowPartition {
     /// ```
     #[track_caller]
     pub fn from_row_starts<'a>(starts: impl Into<Integers<'a>>, nvals: impl Integer, device: &Device) -> Result<Self> {
-        let m = Making::new(device.backend(), "from_row_starts", Trust::Check);
+        let m = Making::new(device.backend(), "RowPartition::from_row_starts", Trust::Check);
         let nvals = m.rec.non_negative("nvals", nvals)?;
         encoded(m, Encoding::Starts, starts.into(), Some(&m.rec.known(nvals)?))
     }
@@ -108,7 +110,7 @@ impl RowPartition {
     #[track_caller]
     pub fn from_value_rowids<'a>(ids: impl Into<RowIds<'a>>, device: &Device) -> Result<Self> {
         let RowIds { ids, nrows } = ids.into();
-        let m = Making::new(device.backend(), "from_value_rowids", Trust::Check);
+        let m = Making::new(device.backend(), "RowPartition::from_value_rowids", Trust::Check);
         from_rowids(m, ids, nrows, None)
     }
 
@@ -128,7 +130,7 @@ impl RowPartition {
     #[track_caller]
     pub fn from_uniform_row_length(rows: impl Into<UniformRows>, nvals: impl Integer, device: &Device) -> Result<Self> {
         let UniformRows { length, nrows } = rows.into();
-        let m = Making::new(device.backend(), "from_uniform_row_length", Trust::Check);
+        let m = Making::new(device.backend(), "RowPartition::from_uniform_row_length", Trust::Check);
         let nvals = m.rec.non_negative("nvals", nvals)?;
         Ok(uniform(m, length, nrows, &m.rec.known(nvals)?)?.0)
     }

@@ -65,6 +65,7 @@ impl RowPartition {
 /// Defines the public readers of the encodings.
 macro_rules! readers {
     ($($(#[$doc:meta])* $name:ident = $on:ident, $example:literal;)*) => {
+        /// Encodings.
         impl RowPartition {
             $(
                 $(#[$doc])*
@@ -84,7 +85,7 @@ macro_rules! readers {
                 /// ```
                 #[track_caller]
                 pub fn $name(&self, device: &Device) -> Result<Tensor> {
-                    self.$on(self.backend_for(stringify!($name), device)?)
+                    self.$on(self.backend_for(concat!("RowPartition::", stringify!($name)), device)?)
                 }
             )*
         }

@@ -1,6 +1,7 @@
 //! The `convert` family.
 
-use ragged::opt::{ConstantOptions, PaddedShape, Padding, with_ragged_rank};
+use ragged::arguments::Padding;
+use ragged::opt::{ConstantOptions, PaddedShape, with_ragged_rank};
 use ragged::{DType, Device, HostTensor, HostValues, Nested, Result, SparseTensor, Tensor};
 use serde_json::Value as Json;
 

@@ -1,6 +1,7 @@
 //! The `lod` family: Paddle's LoD tensors and sequence operations.
 
-use ragged::opt::{Padding, Pool, starting_at};
+use ragged::arguments::Padding;
+use ragged::opt::{Pool, starting_at};
 use ragged::{DType, Device, HostTensor, HostValues, LodTensor, Result, Scalar, Tensor};
 
 use crate::case::{Case, Value};

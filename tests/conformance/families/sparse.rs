@@ -1,7 +1,8 @@
 //! The `sparse` family.
 
 use ragged::arguments::Axes;
-use ragged::opt::{Fill, expanding, keep, with_nrows};
+use ragged::arguments::Fill;
+use ragged::opt::{expanding, keep, with_nrows};
 use ragged::{DType, Device, HostTensor, HostValues, Result, Scalar, SparseTensor, Tensor};
 use serde_json::Value as Json;
 

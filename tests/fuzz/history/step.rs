@@ -1,7 +1,8 @@
 //! Operations on a tensor of device-known size, with naive twins where one ragged dimension of integers has one.
 
+use ragged::arguments::Fill;
 use ragged::arguments::Operand;
-use ragged::opt::{Encoding, Fill, along, descending, keep, nonempty, reversed};
+use ragged::opt::{Encoding, along, descending, keep, nonempty, reversed};
 use ragged::{DType, Result, Tensor, s};
 
 use super::twin::{Twin, order, running, sliced, transposed, unique};

@@ -1,7 +1,8 @@
 //! Rearranging operations: slices, reversal, padding, shifts, repetition, concatenation, transposition, windows.
 
+use ragged::arguments::Fill;
 use ragged::arguments::Operand;
-use ragged::opt::{Fill, along, keep, shaped, starting_at};
+use ragged::opt::{along, keep, shaped, starting_at};
 use ragged::{Result, Tensor, s};
 
 use super::{Program, one, two};

@@ -100,6 +100,7 @@ impl Default for DeviceOptions {
 /// Declares one chaining setter per field, so that code outside the crate can set single options.
 macro_rules! setters {
     ($($(#[$doc:meta])* $field:ident: $of:ty = $value:expr,)*) => {
+        /// Options, each set by a method of its name.
         impl DeviceOptions {
             $(
                 $(#[$doc])*

@@ -20,6 +20,7 @@ const RANDOM: usize = 1 << 16;
 const SPECIAL: f64 = 65536.0;
 const SEED: [u32; 2] = [0x656c_656d, 0x656e_7473];
 
+/// Check of both definitions.
 impl<S: ElementSignature> ElementFunction<S> {
     /// Compares the WGSL function, run on a GPU, with the Rust function.
     ///
@@ -63,7 +64,7 @@ impl<S: ElementSignature> ElementFunction<S> {
             tensors.push(HostTensor::dense(&[n], of_words(dtype, words)).to_device(device)?);
         }
         let operands: Vec<Operand<'_>> = tensors.iter().map(Operand::from).collect();
-        let on_device = words_of(record(f, &operands)?.to_host()?.values);
+        let on_device = words_of(record(OP, f, &operands)?.to_host()?.values);
         let in_rust = in_rust(f, &columns, n)?;
         let is_equal = |k: &usize| equal(f.result(), on_device[*k], in_rust[*k], flushes);
         match (0..n).find(|k| !is_equal(k)) {

@@ -29,7 +29,7 @@ use crate::graph::expr::Expr;
 use crate::graph::function::{Function, FunctionData, FunctionDef};
 use crate::ops::IntoOperandOf;
 use crate::record::elementwise::map_of_any_dtypes;
-use crate::record::operand::Operand;
+use crate::record::operand::{Operand, OperandOf};
 use crate::tensor::{RaggedTensor, Tensor};
 
 const OP: &str = "map_elements";
@@ -112,6 +112,7 @@ pub struct ElementFunction<S> {
     signature: PhantomData<S>,
 }
 
+/// Construction and name.
 impl<S: ElementSignature> ElementFunction<S> {
     /// Defines a function by two texts: `wgsl`, which declares a function called `name`, and a Rust function or
     /// closure.
@@ -193,12 +194,19 @@ fn identity<S: 'static, F: 'static>(name: &str, wgsl: &str) -> Digest {
 
 /// Records the function of the operands, whose dtypes are those of its parameters.
 #[track_caller]
-fn record(function: &Function, operands: &[Operand<'_>]) -> Result<Tensor> {
-    map_of_any_dtypes(Operand::recorder(OP, operands)?, operands, |numbers| Expr::call(function, numbers.into()))
+fn record(op: &'static str, function: &Function, operands: &[Operand<'_>]) -> Result<Tensor> {
+    map_of_any_dtypes(Operand::recorder(op, operands)?, operands, |numbers| Expr::call(function, numbers.into()))
+}
+
+/// The function of each element of a tensor.
+#[track_caller]
+fn of_elements<'a, T: WgslElement>(function: &Function, x: impl Into<OperandOf<'a, T>>) -> Result<Tensor> {
+    record(OP, function, &[x.into().erased(OP)?])
 }
 
 macro_rules! calls {
     ($($($name:ident: $t:ident),+;)*) => {$(
+        /// Calls.
         impl<$($t: WgslElement,)+ R: WgslElement> ElementFunction<fn($($t),+) -> R> {
             /// The function of the operands: tensors, typed or not, and numbers, of which at least one is a tensor.
             ///
@@ -213,7 +221,8 @@ macro_rules! calls {
             /// One map over the result, fused with its producers and consumers. Nothing is read back.
             #[track_caller]
             pub fn call<'a>(&self, $($name: impl IntoOperandOf<'a, $t>),+) -> Result<RaggedTensor<R>> {
-                record(&self.function, &[$($name.into().erased(OP)?),+])?.try_into()
+                const OP: &str = "ElementFunction::call";
+                record(OP, &self.function, &[$($name.into().erased(OP)?),+])?.try_into()
             }
         }
     )*};
@@ -225,6 +234,7 @@ calls! {
     a: A, b: B, c: C, d: D;
 }
 
+/// Functions of your own.
 impl Tensor {
     /// Applies a function of the user to every element; the shape stays. [`ElementFunction::call`] takes further
     /// operands.
@@ -248,10 +258,11 @@ impl Tensor {
     /// TensorFlow: `tf.vectorized_map`, or a custom op. Polars: `Expr.map_elements`.
     #[track_caller]
     pub fn map_elements<A: WgslElement, R: WgslElement>(&self, function: &ElementFunction<fn(A) -> R>) -> Result<Self> {
-        function.call(self).map(RaggedTensor::into_erased)
+        of_elements::<A>(&function.function, self)
     }
 }
 
+/// Functions of your own.
 impl<T: WgslElement> RaggedTensor<T> {
     /// Applies a function of the user to every element; the shape stays.
     ///
@@ -275,7 +286,7 @@ impl<T: WgslElement> RaggedTensor<T> {
     /// Polars: `Expr.map_elements`.
     #[track_caller]
     pub fn map_elements<R: WgslElement>(&self, function: &ElementFunction<fn(T) -> R>) -> Result<RaggedTensor<R>> {
-        function.call(self)
+        of_elements::<T>(&function.function, self)?.try_into()
     }
 }
 

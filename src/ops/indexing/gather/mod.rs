@@ -59,6 +59,7 @@ operations! {
     fn gather<'a>(&self, indices: impl IntoGatherIndices<'a>) -> T;
     alias "take", "index_select";
     tensorflow "tf.gather";
+    awkward "ak.Array.__getitem__";
     polars "Expr.gather";
     waits "below the outermost axis, where only the device knows the number of indices";
     gradient later;

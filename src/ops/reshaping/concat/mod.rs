@@ -191,6 +191,7 @@ impl Tensor {
     }
 }
 
+/// Concatenation and stacking.
 impl<T: Element> RaggedTensor<T> {
     /// Concatenates tensors of one type along an axis.
     ///

@@ -6,6 +6,7 @@ use crate::ops::{Bins, HistogramRange, IntoAxes, IntoOperand, MaxLength, Operand
 use crate::record::axes::Axes;
 use crate::tensor::Tensor;
 
+/// Sizes and counts.
 impl Row {
     /// Number of elements of the row, as an i64 scalar.
     ///
@@ -23,6 +24,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.size`.
+    ///
+    /// Awkward: `ak.count`.
     #[track_caller]
     pub fn size(&self) -> Result<Self> {
         match self.rank() {
@@ -48,6 +51,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.RaggedTensor.row_lengths`.
+    ///
+    /// Awkward: `ak.num`.
+    ///
+    /// Polars: `list.len`.
     #[track_caller]
     pub fn row_lengths(&self, axis: impl Integer) -> Result<Self> {
         let axis = self.axis("row_lengths", axis.saturating_i64())?;
@@ -100,7 +107,7 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow: `tf.math.bincount` with `weights`.
+    /// TensorFlow: `tf.math.bincount(…, weights=…)`.
     #[track_caller]
     pub fn bincount_weighted(&self, weights: &Self, axis: impl IntoAxes, bins: impl Into<Bins>) -> Result<Self> {
         const OP: &str = "bincount_weighted";
@@ -129,6 +136,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.histogram_fixed_width`.
+    ///
+    /// Polars: `Expr.hist`.
     #[track_caller]
     pub fn histogram(&self, axis: impl IntoAxes, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Self> {
         let axes = self.count_axes("histogram", axis.into())?;
@@ -153,6 +162,8 @@ impl Row {
     /// assert_eq!(found.to_string(), "tensor([True, False, False], shape=(3,), dtype=bool)");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// Polars: `list.contains`.
     #[track_caller]
     pub fn contains<'a>(&self, item: impl Into<RowOperand<'a>>, axis: impl Integer) -> Result<Self> {
         const OP: &str = "contains";

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::scalar::Scalar;
 use crate::ops::{Depth, ElementFunction, Row, RowOperand, WgslElement};
 
+/// Conversions and selection of elements.
 impl Row {
     /// Converts the elements to another dtype, as [`Tensor::cast`](crate::Tensor::cast) does.
     ///
@@ -22,6 +23,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.cast`.
+    ///
+    /// Awkward: `ak.values_astype`.
+    ///
+    /// Polars: `Expr.cast`.
     #[track_caller]
     pub fn cast(&self, dtype: DType) -> Result<Self> {
         self.with(self.all.cast(dtype)?)
@@ -45,6 +50,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.bitcast`.
+    ///
+    /// Polars: `Expr.reinterpret`.
     #[track_caller]
     pub fn bitcast(&self, dtype: DType) -> Result<Self> {
         if self.rank() == 0 && dtype.size() > self.dtype().size() && dtype != DType::Str && self.dtype() != DType::Str {
@@ -69,6 +76,10 @@ impl Row {
     /// assert_eq!(y.to_vec()?, [7.0, 0.0, 10.0]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// TensorFlow: `tf.vectorized_map`.
+    ///
+    /// Polars: `Expr.map_elements`.
     #[track_caller]
     pub fn map_elements<A: WgslElement, R: WgslElement>(&self, function: &ElementFunction<fn(A) -> R>) -> Result<Self> {
         self.with(self.all.map_elements(function)?)
@@ -95,6 +106,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.where(condition, x, y)`.
+    ///
+    /// Awkward: `ak.where(condition, x, y)`.
+    ///
+    /// Polars: `pl.when`.
     #[track_caller]
     pub fn select<'a>(&self, x: impl Into<RowOperand<'a>>, y: impl Into<RowOperand<'a>>) -> Result<Self> {
         const OP: &str = "select";

@@ -23,6 +23,7 @@ fn of_one_call<'a, R: Borrow<Row>>(op: &'static str, rows: &'a [R]) -> Result<(&
     Ok((first, all))
 }
 
+/// Joining of several rows.
 impl Row {
     /// Concatenates rows of one call along `axis`, which counts in the rows.
     ///
@@ -42,6 +43,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.concat`.
+    ///
+    /// Awkward: `ak.concatenate`.
+    ///
+    /// Polars: `pl.concat`.
     #[track_caller]
     pub fn concat(rows: &[impl Borrow<Self>], axis: impl Integer) -> Result<Self> {
         const OP: &str = "concat";
@@ -67,7 +72,7 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow: `tf.stack`.
+    /// TensorFlow: `tf.ragged.stack`.
     #[track_caller]
     pub fn stack(rows: &[impl Borrow<Self>], axis: impl Integer) -> Result<Self> {
         const OP: &str = "stack";
@@ -92,6 +97,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.stack(…, axis=-1)`.
+    ///
+    /// Awkward: `ak.zip`.
     #[track_caller]
     pub fn zip(rows: &[impl Borrow<Self>]) -> Result<Self> {
         let (first, all) = of_one_call("zip", rows)?;
@@ -115,6 +122,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.math.add_n`.
+    ///
+    /// Polars: `pl.sum_horizontal`.
     #[track_caller]
     pub fn add_n(rows: &[impl Borrow<Self>]) -> Result<Self> {
         let (first, all) = of_one_call("add_n", rows)?;
@@ -207,6 +216,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.strings.join`.
+    ///
+    /// Awkward: `ak.str.join_element_wise`.
+    ///
+    /// Polars: `pl.concat_str`.
     #[track_caller]
     pub fn string_join(rows: &[impl Borrow<Self>], separator: &str) -> Result<Self> {
         const OP: &str = "string_join";

@@ -5,6 +5,7 @@ use crate::ops::options::batched;
 use crate::ops::{Row, RowOperand};
 use crate::tensor::Tensor;
 
+/// Elements by index, and embedding look-ups.
 impl Row {
     /// The elements along the row's outermost dimension at the indices, a row of the same call.
     ///
@@ -23,6 +24,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.gather`.
+    ///
+    /// Awkward: `ak.Array.__getitem__`.
+    ///
+    /// Polars: `Expr.gather`.
     #[track_caller]
     pub fn gather(&self, indices: &Self) -> Result<Self> {
         const OP: &str = "gather";

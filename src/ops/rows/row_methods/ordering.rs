@@ -17,6 +17,7 @@ impl<'a> SortBy for &'a Row {
     }
 }
 
+/// Sorting by keys.
 impl Row {
     /// The elements of the row in the order of one or several keys, which are rows of the same call.
     ///

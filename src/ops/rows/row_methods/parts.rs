@@ -11,6 +11,7 @@ use crate::ops::{Index, IntoOperand, Row, RowOperand, SliceItems};
 use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::Tensor;
 
+/// Parts of a row.
 impl Row {
     /// A part of the row by indices and ranges of its dimensions, as [`Tensor::slice`].
     ///
@@ -26,7 +27,11 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow: `x[1:]`.
+    /// TensorFlow: `tf.RaggedTensor.__getitem__`.
+    ///
+    /// Awkward: `ak.Array.__getitem__`.
+    ///
+    /// Polars: `list.slice`.
     #[track_caller]
     pub fn slice(&self, index: impl SliceItems) -> Result<Self> {
         let mut items = vec![Index::ALL];
@@ -69,6 +74,10 @@ impl Row {
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[2, 3], [], [4]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// Awkward: `ak.Array.__getitem__`.
+    ///
+    /// Polars: `list.get`.
     #[track_caller]
     pub fn nth(&self, index: impl Integer) -> Result<Self> {
         let all = self.of_rows("nth")?;
@@ -87,6 +96,10 @@ impl Row {
     /// assert_eq!(y.to_string(), "<ragged.RaggedTensor [[2, -1], [], [-1]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// Awkward: `ak.firsts`.
+    ///
+    /// Polars: `list.get(…, null_on_oob=True)`.
     #[track_caller]
     pub fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperand<'a>) -> Result<Self> {
         let all = self.of_rows("nth_or")?;
@@ -113,6 +126,8 @@ impl Row {
     /// assert_eq!(middle.to_string(), "<ragged.RaggedTensor [[2, 3], [], [5]]>");
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// Polars: `list.slice`.
     #[track_caller]
     pub fn slice_rows<'a>(
         &self,
@@ -157,6 +172,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.ragged.boolean_mask`.
+    ///
+    /// Awkward: `ak.Array.__getitem__`.
+    ///
+    /// Polars: `list.filter`.
     #[track_caller]
     pub fn boolean_mask(&self, mask: &Self) -> Result<Self> {
         const OP: &str = "boolean_mask";
@@ -180,6 +199,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.where(condition)`.
+    ///
+    /// Awkward: `ak.where(condition)`.
+    ///
+    /// Polars: `Expr.arg_true`.
     #[track_caller]
     pub fn where_indices(&self) -> Result<Self> {
         const OP: &str = "where_indices";
@@ -210,7 +233,9 @@ impl Row {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
-    /// TensorFlow: `tf.range`.
+    /// TensorFlow: `tf.ragged.range`.
+    ///
+    /// Polars: `pl.int_ranges`.
     #[track_caller]
     pub fn range(&self) -> Result<Self> {
         self.with(self.all.range()?)

@@ -13,7 +13,8 @@ const OP: &str = "matmul";
 /// Options that are known at run time only:
 ///
 /// ```
-/// use ragged::arguments::{RowFactor, RowOperand};
+/// use ragged::arguments::RowOperand;
+/// use ragged::opt::RowFactor;
 /// assert!(RowFactor::from(RowOperand::from(3.0)).transposed(true).transposed);
 /// ```
 #[derive(Debug, Clone)]
@@ -43,6 +44,7 @@ impl<'a, X: AsRef<Tensor>> From<Transposed<'a, X>> for RowFactor<'a> {
     }
 }
 
+/// Matrix products.
 impl Row {
     /// The matrix product with a row of the same call, or with a tensor that is the same for all rows.
     ///
@@ -68,6 +70,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.matmul`.
+    ///
+    /// Polars: `Expr.dot`.
     #[track_caller]
     pub fn matmul<'a>(&self, other: impl Into<RowFactor<'a>>) -> Result<Self> {
         self.product(false, &other.into())
@@ -105,6 +109,7 @@ impl Row {
     }
 }
 
+/// Matrix products.
 impl RowFactor<'_> {
     /// The product of a transposed row, as [`Row::matmul`].
     ///

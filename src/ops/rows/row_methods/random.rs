@@ -10,6 +10,7 @@ use crate::tensor::Tensor;
 
 use super::value_rows;
 
+/// Dropout, random order and random samples.
 impl Row {
     /// Sets each value to 0 with probability `rate`, and multiplies it by `1 / (1 - rate)` otherwise, which keeps the
     /// expected value.
@@ -61,6 +62,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.random.shuffle`.
+    ///
+    /// Polars: `Expr.shuffle`.
     #[track_caller]
     pub fn shuffle(&self, seed: Seed, axis: impl Integer) -> Result<Self> {
         const OP: &str = "shuffle";
@@ -80,6 +83,8 @@ impl Row {
     /// assert_eq!(y.to_vec()?, [2, 0, 1]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
+    ///
+    /// Polars: `list.sample`.
     #[track_caller]
     pub fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer) -> Result<Self> {
         const OP: &str = "sample";

@@ -12,6 +12,7 @@ use super::value_rows;
 
 const OP: &str = "reshape";
 
+/// Reshaping.
 impl Row {
     /// The same elements, in the same order, under another shape of the row, which is a list of sizes.
     ///
@@ -32,6 +33,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.reshape`.
+    ///
+    /// Polars: `Expr.reshape`.
     #[track_caller]
     pub fn reshape<'a>(&self, shape: impl Into<NewShape<'a>>) -> Result<Self> {
         let NewShape::Sizes(sizes) = shape.into() else {

@@ -8,7 +8,8 @@ use crate::setters::setters;
 /// side.
 ///
 /// ```
-/// use ragged::arguments::{RowOperand, RowSought};
+/// use ragged::arguments::RowOperand;
+/// use ragged::opt::RowSought;
 /// assert!(!RowSought::from(RowOperand::from(3.0)).right);
 /// assert!(RowSought::from(RowOperand::from(3.0)).right(true).right);
 /// ```
@@ -45,6 +46,7 @@ impl SearchValues for &Row {
     }
 }
 
+/// Binary search.
 impl Row {
     /// The position in this sorted row at which each value would keep it sorted: the number of elements below the value,
     /// or, for [`right_of`](crate::opt::right_of)`(&values)`, not above it.
@@ -69,6 +71,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.searchsorted`.
+    ///
+    /// Polars: `Expr.search_sorted`.
     #[track_caller]
     pub fn searchsorted<'a>(&self, values: impl Into<RowSought<'a>>) -> Result<Self> {
         const OP: &str = "searchsorted";

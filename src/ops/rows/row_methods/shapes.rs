@@ -13,6 +13,7 @@ use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
 use crate::tensor::Values;
 
+/// Dimensions.
 impl Row {
     /// Inserts a dimension of size 1 as dimension `axis` of the row: 0 to the rank, or negative.
     ///
@@ -30,6 +31,8 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.expand_dims`.
+    ///
+    /// Polars: `Expr.implode`.
     #[track_caller]
     pub fn expand_dims(&self, axis: impl Integer) -> Result<Self> {
         const OP: &str = "expand_dims";
@@ -69,7 +72,7 @@ impl Row {
 
     /// The row repeated `multiples` times along its dimensions, one copy after another.
     ///
-    /// Any dtype. With a multiple of 0 the dimension is empty. Costs as [`Tensor::tile`].
+    /// Any dtype. With a multiple of 0 the dimension is empty. Costs as [`Tensor::tile`](crate::Tensor::tile).
     ///
     /// # Errors
     /// Not one multiple per dimension of the row; a negative multiple; a result of 2^32 elements or more.
@@ -140,7 +143,7 @@ impl Row {
     /// has one, in their order.
     ///
     /// The result has as many rows as the longest row of axis 1 has elements. What is below the elements moves with them.
-    /// Any dtype. Costs as [`Tensor::transpose_rows`], and a reduction for the longest rows. Never waits.
+    /// Any dtype. Costs as [`Tensor::transpose_rows`](crate::Tensor::transpose_rows), and a reduction for the longest rows. Never waits.
     ///
     /// # Errors
     /// A row of rank 0 or 1.

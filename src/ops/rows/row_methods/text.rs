@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::ops::{Operand, Row, RowOperand};
 use crate::tensor::Tensor;
 
+/// Substrings.
 impl Row {
     /// Bytes `pos` to `pos + len` of each string of the row. A negative `pos` counts from the end of the string.
     ///
@@ -46,6 +47,10 @@ impl Row {
     /// ```
     ///
     /// TensorFlow: `tf.strings.substr(…, unit='UTF8_CHAR')`.
+    ///
+    /// Awkward: `ak.str.slice`.
+    ///
+    /// Polars: `str.slice`.
     #[track_caller]
     pub fn substr_chars<'a>(&self, pos: impl Into<RowOperand<'a>>, len: impl Into<RowOperand<'a>>) -> Result<Self> {
         const OP: &str = "substr_chars";

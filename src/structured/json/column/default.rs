@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Column, Data, RecordColumn, Refusal, typed};
 
 impl Column {
-    /// Appends the default value of the column's type: 0, false, the empty string, the empty list, the record of default
-    /// values.
+    /// Appends the default value of the column's type: 0, false, the empty string, the empty list, the record of
+    /// default values.
     pub(in super::super) fn push_default(&mut self) -> Result<(), Refusal> {
         match &mut self.data {
             Data::Unknown => {
