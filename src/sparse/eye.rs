@@ -16,7 +16,7 @@ impl SparseTensor {
     /// The matrix of `rows` by `columns` with ones on the diagonal, of any numeric dtype.
     ///
     /// # Errors
-    /// A size that is negative, or 2^63 - 1 or more; bools or byte strings; a diagonal of 2^32 - 1 entries or more.
+    /// A size that is negative, or 2^63 or more; bools or byte strings; a diagonal of 2^32 - 1 entries or more.
     ///
     /// # Cost
     /// Two maps over the diagonal. No wait.

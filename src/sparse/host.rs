@@ -45,7 +45,7 @@ impl HostSparseTensor {
     /// Uploads the tensor to a device.
     ///
     /// # Errors
-    /// Other than one coordinate per dimension of each entry; a size of 2^63 - 1 or more; more than the device can hold; a
+    /// Other than one coordinate per dimension of each entry; a size of 2^63 or more; more than the device can hold; a
     /// dtype that it lacks. At the read of what an operation gives: coordinates outside of the dense shape.
     ///
     /// ```

@@ -92,14 +92,14 @@ enum Order {
     Distinct,
 }
 
-/// A size of a dense shape, below 2^63 - 1.
+/// A size of a dense shape, at most 2^63 - 1.
 ///
 /// # Errors
 /// A negative or a larger size.
 #[track_caller]
 fn dense_size(op: &'static str, size: impl Integer) -> Result<u64> {
     match non_negative(op, "a size of the dense shape", size)? {
-        n if n >= i64::MAX as u64 => Err(Error::argument(op, "a size of the dense shape must be below 2^63 - 1")),
+        n if n > i64::MAX as u64 => Err(Error::argument(op, "a size of the dense shape must be at most 2^63 - 1")),
         n => Ok(n),
     }
 }
@@ -110,7 +110,7 @@ impl SparseTensor {
     /// Indices of any integer dtype become i64; those that are i64 are neither computed nor copied.
     ///
     /// # Errors
-    /// Other shapes or dtypes; parts on different devices; a size that is negative, or 2^63 - 1 or more. At the read of
+    /// Other shapes or dtypes; parts on different devices; a size that is negative, or 2^63 or more. At the read of
     /// what an operation gives: coordinates that are negative or beyond the dense shape; as many values as the device
     /// finds, but another number of indices.
     ///
@@ -172,7 +172,7 @@ impl SparseTensor {
     /// Uploads a sparse tensor: coordinates and a value for each entry, in any order.
     ///
     /// # Errors
-    /// Different numbers of coordinates and values; a size of 2^63 - 1 or more; coordinates that are negative or beyond the
+    /// Different numbers of coordinates and values; a size of 2^63 or more; coordinates that are negative or beyond the
     /// dense shape; more than the device can hold.
     ///
     /// ```
