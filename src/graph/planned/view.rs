@@ -171,7 +171,7 @@ mod tests {
             backend,
             "test",
             graph::Extent::known(1),
-            graph::Expr::load(&source, graph::Expr::index()),
+            graph::Expr::load(&source, graph::Expr::index()).add(graph::Expr::u32(1)),
             &[],
         );
         let count = graph::Size::count(counter, graph::Size::from(0), graph::Size::from(9));
@@ -185,7 +185,8 @@ mod tests {
             &[],
         );
         let Frozen { program, bindings, bounds, arrays, .. } = freeze(&[array], &[]);
-        let (inputs, given) = (bindings.run.inputs.clone(), vec![None; bindings.sizes.len()]);
+        let given: Vec<Option<u32>> = bindings.run.sizes.iter().map(|size| Some(size.bound)).collect();
+        let inputs = bindings.run.inputs.clone();
         let mut table = program.run_table(inputs, &given, &bounds, Vec::new());
         let arena = Arena::new(&program, &bindings.locations);
         let capacity = |table: &RunTable| SizeView::of(table).capacity(arena.node(arrays[0]).extent());
