@@ -21,14 +21,7 @@ pub(crate) enum SizeOp {
 impl SizeOp {
     /// Applies the operation.
     pub(crate) fn apply(self, a: u32, b: u32) -> u32 {
-        match self {
-            Self::Add => a.saturating_add(b),
-            Self::Sub => a.saturating_sub(b),
-            Self::Mul => a.saturating_mul(b),
-            Self::Div => a.checked_div(b).unwrap_or(0),
-            Self::Min => a.min(b),
-            Self::Max => a.max(b),
-        }
+        u32::try_from(self.apply_u64(a.into(), b.into())).unwrap_or(u32::MAX)
     }
 }
 
