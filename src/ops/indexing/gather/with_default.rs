@@ -2,12 +2,13 @@
 
 use super::indices::{Indices, Within, under_all};
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf, Operand};
-use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor};
 
 operations! {
     /// Elements by index, or a default.
@@ -55,16 +56,17 @@ fn batch_gather_with_default<'a>(
     default: impl IntoOperand<'a>,
 ) -> Result<Tensor> {
     const OP: &str = "batch_gather_with_default";
+    let rec = Recorder::new(x.backend(), OP);
     let Operand::Value(default) = default.into().of_dtype(OP, x.dtype())? else {
-        return Err(Error::argument(OP, "the default must be a number or a string, not a tensor"));
+        return Err(rec.argument("the default must be a number or a string, not a tensor"));
     };
-    let indices = Indices::new(OP, x, indices.as_ref())?;
+    let indices = Indices::new(Recorder::new(x.backend(), OP), indices.as_ref())?;
     let Some(batch) = indices.rank.checked_sub(1) else {
-        return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
+        return Err(rec.argument("indices must have a last dimension, but are a scalar"));
     };
     if batch >= x.rank() {
         let what = format!("{batch} batch dimensions of a tensor of shape {} leave no axis to index", x.shape_text());
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
     let deep = x.inner_to_partitions(batch.saturating_sub(x.ragged_rank()))?;
     let asserts = indices.same_batches(&deep, batch)?;
@@ -86,10 +88,10 @@ fn batch_gather_with_default<'a>(
     }
     if below.ragged_rank() > 0 {
         let what = format!("the elements along axis {batch} of a tensor of shape {} are ragged", x.shape_text());
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
     let (place, present) = within.place(Expr::load(&indices.node, Expr::index()));
-    let numbers = indices.count.times_size(OP, &below.width_size())?;
+    let numbers = rec.times_size(&indices.count, &below.width_size())?;
     let width = Expr::size(&below.width_size().max(1));
     let (at, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
     let source = Pick::From(below.values_ref(), below.flat(place.at(&at), number));
@@ -99,7 +101,7 @@ fn batch_gather_with_default<'a>(
         (Fill::String(_), _) => BytesBound::Unknown,
     };
     let pick = Pick::either(present.at(&at), source, Pick::Fill(default));
-    let picked = Values::rearranged(x.backend(), OP, &numbers, &pick, bound, &asserts)?;
-    let taken = Tensor::new(x.backend(), Vec::new(), Some(indices.count.clone()), below.inner().clone(), picked)?;
+    let picked = rec.rearranged(&numbers, &pick, bound, &asserts)?;
+    let taken = rec.tensor(Vec::new(), Some(indices.count.clone()), below.inner().clone(), picked)?;
     under_all(OP, dims, taken, true)
 }
