@@ -65,23 +65,3 @@ fn nested_sizes_take_little_stack() {
     let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(work).expect("a thread");
     thread.join().expect("no overflow").expect("no error");
 }
-
-/// Tensors of which the last has a uniform length that is nested: empty parts of its form pad the number of parts.
-#[test]
-fn many_tensors_of_which_one_has_a_length_of_shared_sizes() -> Result<()> {
-    let function = |x: &Tensor, y: &Tensor| {
-        let wide = (0..40).try_fold(y.clone(), |y, _| Tensor::concat(&[&y, &y], 0)?.slice(s![..9]))?;
-        Tensor::concat(&[x, x, x, x, &wide.expand_dims(0)?], 0)
-    };
-    let ragged = TensorSpec::new(DType::I32, [None, None]).ragged_rank(1);
-    let program = Program::trace(&[ragged, integers()], |x| function(&x[0], &x[1]))?;
-    for (name, device) in devices() {
-        let x = RaggedTensor::<i32>::from_nested([vec![1, 2], vec![], vec![3]], &device)?;
-        for width in [0, 1, 4, 12] {
-            let y = RaggedTensor::dense((0..width as i32).collect::<Vec<i32>>(), &[width], &device)?;
-            let (got, want) = (program.run((&x, &y))?, function(x.erased(), y.erased())?);
-            assert_eq!(got[0].to_host()?, want.to_host()?, "{name}: {width} columns");
-        }
-    }
-    Ok(())
-}

@@ -52,8 +52,9 @@ impl<'a> SizeView<'a> {
 
     /// The value without a limit of 32 bits, at which [`Self::value`] saturates: for errors.
     pub(crate) fn unsaturated(self, size: &Size) -> u64 {
-        let part = |size: &Size| match size.kind() {
-            Some(SizeKind::Op(..)) => Part::Operation,
+        let part = |size: &Size| match (size.kind(), size.number()) {
+            (Some(SizeKind::Op(..)), None) => Part::Operation,
+            (Some(SizeKind::Op(..)), Some(_)) if self.0.saturates => Part::Operation,
             _ => Part::Value(u64::from(self.value(size))),
         };
         fold(size, &part, &SizeOp::apply_u64)
@@ -106,6 +107,7 @@ mod tests {
             sizes,
             inputs: vec![Some(RunInput { len: bounds[1], lengths: KnownLengths::NONE })],
             scalars: Vec::new(),
+            saturates: false,
         }
     }
 
@@ -155,9 +157,28 @@ mod tests {
         let arena = Arena::new(&program, &bindings.locations);
         VISITED.set(0);
         for (k, &array) in (1..).zip(&numbers) {
-            assert_eq!(SizeView::of(&table).capacity(arena.node(array).extent()), 10 + 3 * k);
+            let size = arena.node(array).extent().size();
+            assert_eq!(SizeView::of(&table).value(size), 10 + 3 * k);
+            assert_eq!(SizeView::of(&table).unsaturated(size), u64::from(10 + 3 * k));
         }
-        assert!(VISITED.get() <= u64::from(2 * ARRAYS), "{} sizes are visited", VISITED.get());
+        assert!(VISITED.get() <= u64::from(4 * ARRAYS), "{} sizes are visited", VISITED.get());
+    }
+
+    /// A size that saturates, less a number.
+    #[test]
+    fn a_size_beyond_32_bits_is_known_after_it_saturates() {
+        let backend = crate::Device::of_traces().backend().clone();
+        let size = graph::Size::traced(&backend, Digest::of("test", "large"));
+        let size = size.add(&size).sub(7);
+        let array = graph::Node::map(&backend, "test", graph::Extent::of(size), graph::Expr::index(), &[]);
+        let Frozen { program, bindings, bounds, arrays, .. } = freeze(&[array], &[]);
+        let arena = Arena::new(&program, &bindings.locations);
+        for large in [u32::MAX - 1, 1 << 31, 100] {
+            let given = program.sizes().iter().map(|def| matches!(def, SizeDef::Input).then_some(large));
+            let table = program.run_table(vec![None], &given.collect::<Vec<_>>(), &bounds, Vec::new());
+            let size = SizeView::of(&table).unsaturated(arena.node(arrays[0]).extent().size());
+            assert_eq!(size, 2 * u64::from(large) - 7);
+        }
     }
 
     /// The length of an array whose count becomes known in the run, and arithmetic over it.

@@ -293,11 +293,29 @@ pub(in crate::graph) fn as_map(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::size::fold::VISITED;
 
     #[test]
     fn few_classes_hold_any_number_of_parts() {
         let classes: std::collections::BTreeSet<usize> = (2..=1024).map(class).collect();
         assert!((2..=4096).all(|n| class(n) >= n && 2 * class(n) <= 3 * n), "at most half as many again");
         assert_eq!(classes.len(), 19);
+    }
+
+    /// Each operation has the one before it twice: 2^80 operations as a tree.
+    #[test]
+    fn an_empty_part_takes_time_linear_in_the_shared_operations() {
+        let backend = crate::Device::of_traces().backend().clone();
+        let size = Size::traced(&backend, Digest::of("test", "size"));
+        let size = (0..40).fold(size, |size, _| size.add(&size));
+        let value = (0..40).fold(Expr::size(&size), |value, _| value.clone().add(value));
+        VISITED.set(0);
+        let parts = vec![(value, Extent::known(1)); MOST_SELECTED + 2];
+        let node = Node::append(&backend, "test", parts, &[]).expect("recorded");
+        assert!(VISITED.get() < 1000, "{} sizes are visited", VISITED.get());
+        let recipe = node.recipe();
+        let Some(Recipe::Append(Append { parts })) = recipe.as_deref() else { panic!("appended parts") };
+        assert_eq!(parts.len(), class(MOST_SELECTED + 2));
+        assert_ne!(parts[MOST_SELECTED + 2].0, parts[0].0, "an empty part has sizes of its own");
     }
 }

@@ -15,12 +15,18 @@ impl Program {
         bounds: &[(SizeId, SizeId)],
         scalars: Vec<Scalar>,
     ) -> RunTable {
-        let mut filling =
-            Filling { program: self, inputs: &inputs, given, bounds, values: vec![None; self.sizes.len()] };
+        let mut filling = Filling {
+            program: self,
+            inputs: &inputs,
+            given,
+            bounds,
+            values: vec![None; self.sizes.len()],
+            saturates: false,
+        };
         (0..self.sizes.len() as u32).for_each(|k| filling.fill(SizeId(k)));
         let size = |value: Option<u32>| RunSize { bound: value.expect("bug: a size without a value"), exact: None };
-        let sizes = filling.values.into_iter().map(size).collect();
-        RunTable { sizes, inputs, scalars }
+        let (values, saturates) = (filling.values, filling.saturates);
+        RunTable { sizes: values.into_iter().map(size).collect(), inputs, scalars, saturates }
     }
 }
 
@@ -30,6 +36,8 @@ struct Filling<'a> {
     given: &'a [Option<u32>],
     bounds: &'a [(SizeId, SizeId)],
     values: Vec<Option<u32>>,
+    /// See [`RunTable::saturates`].
+    saturates: bool,
 }
 
 /// The value of a size, or the sizes of which it is a function.
@@ -54,7 +62,7 @@ impl Filling<'_> {
                     None
                 }),
                 Step::Op(op, a, b) => match (known(a), known(b)) {
-                    (Some(a), Some(b)) => Some(op.apply(a, b)),
+                    (Some(a), Some(b)) => Some(op.apply_noting(a, b, &mut self.saturates)),
                     (x, y) => {
                         stack.extend([(x, a), (y, b)].into_iter().filter(|(x, _)| x.is_none()).map(|(_, id)| id));
                         None

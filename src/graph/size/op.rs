@@ -21,7 +21,15 @@ pub(crate) enum SizeOp {
 impl SizeOp {
     /// Applies the operation.
     pub(crate) fn apply(self, a: u32, b: u32) -> u32 {
-        u32::try_from(self.apply_u64(a.into(), b.into())).unwrap_or(u32::MAX)
+        self.apply_noting(a, b, &mut false)
+    }
+
+    /// As [`Self::apply`]; sets `saturates` if the result saturates.
+    pub(crate) fn apply_noting(self, a: u32, b: u32, saturates: &mut bool) -> u32 {
+        u32::try_from(self.apply_u64(a.into(), b.into())).unwrap_or_else(|_| {
+            *saturates = true;
+            u32::MAX
+        })
     }
 }
 
