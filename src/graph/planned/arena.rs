@@ -177,7 +177,7 @@ impl Defining<'_> {
             SizeDef::Input => Size::given(size),
             SizeDef::Len(array) => {
                 let node = self.array(array);
-                if node.is_input() { node.extent().size().clone() } else { Size::len(&node) }
+                if node.is_input() { Size::given(size) } else { Size::len(&node) }
             }
             SizeDef::Count { array, at } => {
                 let (node, at) = (self.array(array), self.size(at));
