@@ -3,7 +3,7 @@
 
 mod common;
 
-use ragged::{CpuOptions, Device, DeviceOptions, HostTensor, HostValues, RaggedTensor, Result, Tensor, s};
+use ragged::{CpuOptions, DType, Device, DeviceOptions, HostTensor, HostValues, RaggedTensor, Result, Tensor, s};
 
 /// A small integer, exact in f32 sums.
 fn number(k: usize) -> f32 {
@@ -238,6 +238,18 @@ const CASES: &[Case] = &[
         plans: 1,
         run: |t, device| padded(t, device)?.shift(1, 0.0f32, 1),
         naive: |t| padded_rows(t).iter().flat_map(|row| [&[0.0], &row[..t - 1]].concat()).collect(),
+    },
+    Case {
+        // The host knows no bytes of the strings. The number of rounds is a multiple of four.
+        name: "the order of computed strings",
+        plans: 2,
+        run: |t, device| dense(&[t], device)?.cast(DType::I32)?.as_string()?.argsort(0)?.cast(DType::F32),
+        naive: |t| {
+            let texts: Vec<String> = (0..t).map(|k| (number(k) as i32).to_string()).collect();
+            let mut order: Vec<usize> = (0..t).collect();
+            order.sort_by(|&a, &b| texts[a].cmp(&texts[b]));
+            order.into_iter().map(|k| k as f32).collect()
+        },
     },
     Case {
         name: "padded rows without their padding",

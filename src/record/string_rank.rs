@@ -25,7 +25,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp};
 use crate::graph::recorder::Recorder;
-use crate::graph::size::RecordedSize;
+use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
 
 /// Words of 4 bytes of the keys of chunks, at most.
@@ -59,7 +59,8 @@ impl Strings<'_> {
                 let mut symbols = self.chunks(size, rounds == 0)?;
                 let mut ranks = self.dense_ranks(&symbols, &self.chunk_words(&symbols, words), u32::BITS)?;
                 for round in 1..=rounds {
-                    let pairs = self.pairs(&symbols, None, round == rounds)?;
+                    let most = self.most_symbols(size, round);
+                    let pairs = self.pairs(&symbols, None, (round == rounds, most))?;
                     ranks = self.ranks_of_pairs(&symbols, &ranks, &pairs)?;
                     symbols = pairs;
                 }
@@ -75,7 +76,8 @@ impl Strings<'_> {
                 let mut found = self.of_strings(&ranks, None);
                 for round in 1..=rounds {
                     let is_needed = Expr::u32(1 << (round - 1)).lt(longest.clone());
-                    let pairs = self.pairs(&symbols, Some(is_needed.clone()), false)?;
+                    let most = self.most_symbols(size, round);
+                    let pairs = self.pairs(&symbols, Some(is_needed.clone()), (false, most))?;
                     ranks = self.ranks_of_pairs(&symbols, &ranks, &pairs)?;
                     symbols = pairs;
                     // The last round that is needed has one symbol per string.
@@ -96,22 +98,35 @@ impl Strings<'_> {
         if one_each {
             return self.rec.uniform_rows(1, count.clone());
         }
-        let length = self.strings.length(Expr::index());
-        let chunks = length.add(Expr::u32(size - 1)).div(Expr::u32(size)).max(Expr::u32(1));
-        let capacity = self.strings.nvals_extent().size().div(size).add(count.size());
-        self.rec.rows_of_lengths(count, chunks, capacity)
+        let one = Expr::u32(1);
+        let length = self.strings.length(Expr::index()).max(one.clone());
+        let chunks = length.sub(one.clone()).div(Expr::u32(size)).add(one);
+        self.rec.rows_of_lengths(count, chunks, self.most_symbols(size, 0))
     }
 
-    /// The partition of pairs of `symbols` into strings; no pairs unless `is_needed`.
-    fn pairs(&self, symbols: &RowPartition, is_needed: Option<Expr>, one_each: bool) -> Result<RowPartition> {
+    /// Upper bound of the number of symbols after some rounds: a string of `n` bytes has `max(1, ceil(n / most))` symbols,
+    /// of which each stands for at most `most` bytes. Not in terms of the symbols before the round: bounds of bounds nest
+    /// too deeply to decrease once the host knows the number of bytes.
+    fn most_symbols(&self, size: u32, rounds: u32) -> Size {
+        let most = u64::from(size) << rounds;
+        let (bytes, count) = (self.strings.nvals_extent().size(), self.strings.nrows_extent().size());
+        u32::try_from(most).map_or_else(|_| count.clone(), |most| bytes.div(most).add(count))
+    }
+
+    /// The partition of pairs of `symbols` into strings, at most `most`; no pairs unless `is_needed`.
+    fn pairs(
+        &self,
+        symbols: &RowPartition,
+        is_needed: Option<Expr>,
+        (one_each, most): (bool, Size),
+    ) -> Result<RowPartition> {
         let count = self.strings.nrows_extent();
         if one_each {
             return self.rec.uniform_rows(1, count.clone());
         }
         let pairs = symbols.length(Expr::index()).add(Expr::u32(1)).div(Expr::u32(2));
         let pairs = is_needed.map_or(pairs.clone(), |is_needed| is_needed.select(pairs, Expr::u32(0)));
-        let capacity = symbols.nvals_extent().size().div(2).add(count.size());
-        self.rec.rows_of_lengths(count, pairs, capacity)
+        self.rec.rows_of_lengths(count, pairs, most)
     }
 
     /// The number of symbols of the longest string.

@@ -1,8 +1,10 @@
 //! Counts of the values of sparse tensors.
 
+use std::ops::Range;
+
 use super::SparseTensor;
 use super::bincount_weighted::{no_binary, sums_by_bin};
-use super::coordinates::Coordinates;
+use super::coordinates::{Coordinates, indices_of};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
@@ -177,8 +179,26 @@ impl SparseTensor {
         };
         let (above, below) = self.dense_shape.split_at(stay);
         let (rows, columns) = (product(above).map_err(here())?, product(below).map_err(here())?);
-        let matrix = if self.rank() == 2 { self.clone() } else { self.reshape(&[rows, columns])? };
+        let matrix = if self.rank() == 2 { self.clone() } else { self.as_matrix(rec, stay, [rows, columns])? };
         Ok((1, matrix.sorted(rec)?.values_in_rows(rec)?))
+    }
+
+    /// The entries in a matrix, whose rows are the elements of the first `stay` dimensions. The matrix may have more
+    /// elements than a sparse tensor may have that is reshaped.
+    #[track_caller]
+    fn as_matrix(&self, rec: Recorder<'_>, stay: usize, [rows, columns]: [u64; 2]) -> Result<Self> {
+        let coordinates = Coordinates::new(rec, self)?;
+        let dtype = if rows.max(columns) < 1 << 32 { DType::U32 } else { DType::U64 };
+        let flat = |dims: Range<usize>| {
+            dims.fold(Expr::scalar(Scalar::from_i64(dtype, 0)), |at, d| {
+                let size = Expr::number(Scalar::from_i64(dtype, self.dense_shape[d] as i64));
+                at.mul(size).add(coordinates.of(d).cast(dtype))
+            })
+        };
+        let both = [flat(0..stay), flat(stay..self.rank())];
+        let indices = indices_of(rec, &self.count(), &both, &self.conditions)?;
+        let matrix = Self::of_parts(indices, self.values.clone(), vec![rows, columns], self.order);
+        Ok(matrix.subject_to(&self.conditions))
     }
 
     /// The counts `[rows, bins]` with the first `stay` dimensions in place of the rows.

@@ -101,7 +101,7 @@ impl SparseTensor {
             }
         }
         if dense_shape[axis] > i64::MAX as u64 {
-            return Err(rec.argument(format!("dimension {axis} of the result exceeds 2^63 - 1")));
+            return Err(rec.argument(format!("dimension {axis} of the result must be at most 2^63 - 1")));
         }
         let (indices, values) = (Tensor::concat(&indices, 0)?, Tensor::concat(&values, 0)?);
         let least = all.iter().map(|x| x.order).min().unwrap_or(Order::Any);

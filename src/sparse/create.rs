@@ -10,13 +10,13 @@ use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
-/// A size of a dense shape, below 2^63 - 1.
+/// A size of a dense shape, at most 2^63 - 1.
 ///
 /// # Errors
 /// A negative or a larger size.
 pub(super) fn dense_size(rec: Recorder<'_>, size: impl Integer) -> Result<u64> {
     match rec.non_negative("a size of the dense shape", size)? {
-        n if n >= i64::MAX as u64 => Err(rec.argument("a size of the dense shape must be below 2^63 - 1")),
+        n if n > i64::MAX as u64 => Err(rec.argument("a size of the dense shape must be at most 2^63 - 1")),
         n => Ok(n),
     }
 }
@@ -30,7 +30,7 @@ impl SparseTensor {
     /// any. Indices of any integer dtype become i64; those that are i64 are neither computed nor copied.
     ///
     /// # Errors
-    /// Other shapes or dtypes; parts on different devices; a size that is negative, or 2^63 - 1 or more. At the read of
+    /// Other shapes or dtypes; parts on different devices; a size that is negative, or 2^63 or more. At the read of
     /// what an operation gives: coordinates that are negative or beyond the dense shape; as many values as the device
     /// finds, but another number of indices.
     ///
@@ -108,7 +108,7 @@ impl SparseTensor {
     /// values, and is any.
     ///
     /// # Errors
-    /// Different numbers of coordinates and values; a size of 2^63 - 1 or more; coordinates that are negative or beyond
+    /// Different numbers of coordinates and values; a size of 2^63 or more; coordinates that are negative or beyond
     /// the dense shape; more than the device can hold; a dtype that it lacks.
     ///
     /// # Cost

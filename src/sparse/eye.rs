@@ -19,7 +19,7 @@ impl SparseTensor {
     /// Its entries, one for each row or column of the shorter side, are in row-major order. Any numeric dtype.
     ///
     /// # Errors
-    /// A size that is negative, or 2^63 - 1 or more; bools or byte strings; a diagonal of 2^32 - 1 entries or more.
+    /// A size that is negative, or 2^63 or more; bools or byte strings; a diagonal of 2^32 - 1 entries or more.
     ///
     /// # Cost
     /// Two maps over the diagonal. No wait.

@@ -51,8 +51,8 @@ impl HostSparseTensor {
     /// Entries may have any order, and several may have equal coordinates. The dtype is that of the values.
     ///
     /// # Errors
-    /// Other than one coordinate per dimension of each entry; a size of 2^63 - 1 or more; more than the device can
-    /// hold; a dtype that it lacks. At the read of what an operation gives: coordinates outside of the dense shape.
+    /// Other than one coordinate per dimension of each entry; a size of 2^63 or more; more than the device can hold; a
+    /// dtype that it lacks. At the read of what an operation gives: coordinates outside of the dense shape.
     ///
     /// ```
     /// use ragged::{Device, SparseTensor};

@@ -68,7 +68,7 @@ fn numbers_beyond_i64_are_shown_as_given() {
         (no(Tensor::from_tensor(dense, HUGE)), &shown),
         (no(s.t.top_k(i128::MIN, 1)), &i128::MIN.to_string()),
         (no(s.t.fill_rows(i128::MIN, 0)), &i128::MIN.to_string()),
-        (no(SparseTensor::from_entries(&[[0]], [1], [HUGE], &s.device)), "below 2^63 - 1"),
+        (no(SparseTensor::from_entries(&[[0]], [1], [HUGE], &s.device)), "at most 2^63 - 1"),
     ];
     for (k, (result, says)) in failed.into_iter().enumerate() {
         let message = message(result);

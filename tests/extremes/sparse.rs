@@ -19,6 +19,8 @@ fn sparse_counts_of_numbers_beyond_32_bits() {
         let x = RaggedTensor::<u64>::from_nested([big as u64, 0, i64::MAX as u64 - 1], device).expect("valid");
         let counts = x.bincount_sparse(.., ..).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(counts.dense_shape(), [i64::MAX as u64], "{name}");
+        let copied = counts.to_device(&Device::cpu()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(copied.dense_shape(), [i64::MAX as u64], "{name}");
         assert_eq!(counts.indices().to_vec::<i64>(), [0, big, i64::MAX - 1], "{name}");
         let few = x.bincount_sparse(.., binary(..=big + 1)).expect("recorded");
         assert_eq!(few.dense_shape(), [big as u64 + 1], "{name}");

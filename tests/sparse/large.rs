@@ -61,6 +61,33 @@ fn reshape_beyond_32_bits() {
     }
 }
 
+/// Neither the rows nor the elements of a row are too many, but all elements are.
+#[test]
+fn dense_counts_in_rows_of_many_elements() {
+    let side = 1u64 << 31;
+    let x = Twin::of(&[&[0, 5, 1 << 30], &[2, (1 << 31) - 1, 0], &[2, 7, 7]], &[1, 0, 1], &[3, side, side]);
+    crate::gives_dense(&[3, 2], &[0, 1, 0, 0, 1, 1], |d| x.on(d).bincount(1, ..));
+    for (name, device) in each_device() {
+        let outcome = x.on(device).bincount(2, ..);
+        assert!(outcome.is_err(), "{name}: {outcome:?}");
+    }
+}
+
+/// A dimension of 2^63 - 1 is the greatest.
+#[test]
+fn concatenations_up_to_the_greatest_dimension() {
+    let half = 1u64 << 62;
+    for (name, device) in each_device() {
+        let x = |size: u64| Twin::of(&[&[3]], &[1], &[size]).on(device);
+        let joined = ragged::SparseTensor::concat(&[&x(half), &x(half - 1)], 0).expect("of 2^63 - 1");
+        assert_eq!(joined.dense_shape(), [i64::MAX as u64], "{name}");
+        let copied = joined.to_host().and_then(|host| host.to_device(device)).expect("copied");
+        assert_eq!(copied.to_string(), joined.to_string(), "{name}");
+        let outcome = ragged::SparseTensor::concat(&[&x(half), &x(half)], 0);
+        assert!(matches!(outcome, Err(Error::Argument { op: "sparse.concat", .. })), "{name}: {outcome:?}");
+    }
+}
+
 #[test]
 fn many_entries() {
     let mut random = Random(5);

@@ -26,6 +26,9 @@ pub(crate) struct Inputs {
     pub(crate) outcomes: Arc<[AtomicU32]>,
     /// The first panic of one of the user's functions.
     pub(crate) panic: Arc<OnceLock<Error>>,
+    /// In debug builds, an index that a unique scatter writes twice; u32::MAX for none. A bug, unless a condition on which
+    /// the step depends has failed.
+    pub(crate) written_twice: Arc<AtomicU32>,
     /// Pool that further arrays are allocated from.
     pub(crate) pool: Arc<Pool>,
     /// The sizes of the run, all of which are exact.

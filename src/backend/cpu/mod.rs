@@ -171,10 +171,12 @@ impl Execution for &CpuBackend {
         let _span = span!("cpu step", op = step.out.op(), kind = step.family(), bytes = bytes());
         let arrays = reads.into_iter().map(array_of).collect();
         let outcomes: Arc<[AtomicU32]> = prepared.checks.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
-        let panic = Arc::default();
+        let (panic, written_twice) = (Arc::default(), Arc::new(AtomicU32::new(u32::MAX)));
         let (functions, pool, table) = (locations.functions(), self.pool.clone(), table.clone());
         let step_of = prepared.clone();
-        let inputs = Inputs { functions, arrays, step: step_of, outcomes: outcomes.clone(), panic, pool, table };
+        let outcomes_of = outcomes.clone();
+        let inputs =
+            Inputs { functions, arrays, step: step_of, outcomes: outcomes_of, panic, written_twice, pool, table };
         self.dispatches.fetch_add(1, Ordering::Relaxed);
         self.bytes_moved.fetch_add(traffic(step, &prepared.loads, sizes, 0).total(), Ordering::Relaxed);
         if !prepared.checks.is_empty() {
@@ -190,6 +192,8 @@ impl Execution for &CpuBackend {
         let arrays = computed.map_err(|e| status.iter().find_map(|s| settled(s).err()).unwrap_or(e))?;
         // Every outcome is known. A read reports the first failed condition.
         let status: Arc<[Status]> = status.into_iter().find(|s| settled(s).is_err()).into_iter().collect();
+        let twice = inputs.written_twice.load(Ordering::Relaxed);
+        debug_assert!(twice == u32::MAX || !status.is_empty(), "bug: {} writes index {twice} twice", step.out.op());
         let stored = |mut array: Array| {
             array.set_written();
             let len = array.len() as u32;

@@ -160,6 +160,7 @@ fn inputs(random: &mut Random, splits: &[Node], values: &[Node]) -> Inputs {
         step: Arc::default(),
         outcomes,
         panic: Arc::default(),
+        written_twice: Arc::default(),
         pool: pool.clone(),
         table: Arc::default(),
     };
@@ -262,6 +263,7 @@ fn functions_are_called_at_the_positions_of_their_branch() {
         step: Arc::default(),
         outcomes: [AtomicU32::new(u32::MAX)].into(),
         panic: Arc::default(),
+        written_twice: Arc::default(),
         pool: pool.clone(),
         table: Arc::default(),
     };

@@ -12,6 +12,15 @@ pub(crate) trait Loop {
     type Output;
     /// Implementations must be `#[inline(always)]`.
     fn run(self) -> Self::Output;
+    /// The loop for x86 processors without AVX2, if that should be less code than `run`. Implementations must be
+    /// `#[inline(always)]`, and have the results of `run`.
+    #[inline(always)]
+    fn run_without_avx2(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run()
+    }
 }
 
 /// Whether loops run in AVX2: the processor has it, as well as `popcnt`, and the environment variable `RAGGED_PORTABLE`
@@ -38,7 +47,7 @@ pub(crate) fn run<L: Loop>(l: L) -> L::Output {
         // Not inlined, so that all calls share one copy.
         #[inline(never)]
         fn without_avx2<L: Loop>(l: L) -> L::Output {
-            l.run()
+            l.run_without_avx2()
         }
         if has_avx2() {
             // SAFETY: `with_avx2` requires only a processor with AVX2, which was just detected.

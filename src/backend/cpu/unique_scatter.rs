@@ -16,7 +16,7 @@ use crate::graph::primitive::UniqueScatter;
 const BLOCK: usize = 8192;
 
 impl CpuPrimitive for UniqueScatter<InPlan> {
-    fn compute(&self, step: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
+    fn compute(&self, _: &Step, inputs: &Inputs, outputs: &mut [Array]) -> Result<()> {
         let (n, dtype, len) = (inputs.count(&self.count), self.value.dtype(), outputs[0].len());
         outputs[0].zero_rest(0);
         let words = outputs[0].atomic_words();
@@ -29,11 +29,11 @@ impl CpuPrimitive for UniqueScatter<InPlan> {
             Block::consecutive(&value, start as u32, n).store(dtype, &mut values);
             for (at, value) in at.iter().map(|&at| at as usize).zip(values.chunks_exact(dtype.size())) {
                 if at < len {
-                    debug_assert!(
-                        written[at / 32].fetch_or(1 << (at % 32), Ordering::Relaxed) >> (at % 32) & 1 == 0,
-                        "bug: {} writes index {at} twice",
-                        step.out.op()
-                    );
+                    if cfg!(debug_assertions)
+                        && written[at / 32].fetch_or(1 << (at % 32), Ordering::Relaxed) >> (at % 32) & 1 == 1
+                    {
+                        inputs.written_twice.fetch_min(at as u32, Ordering::Relaxed);
+                    }
                     store(words, at, value);
                 }
             }
@@ -68,18 +68,24 @@ mod tests {
     use crate::backend::cpu::CpuBackend;
     use crate::dtype::DType;
     use crate::graph::backend::{Backend, BackendRef};
+    use crate::graph::expr::Check;
     use crate::graph::{Expr, Extent, Node};
 
     fn scattered(dtype: DType, at: &[u32], values: &[u8], len: u32) -> Vec<u8> {
+        read(dtype, at, values, len, |at| at).expect("reads")
+    }
+
+    /// As [`scattered`], to indices that are a function of `at`.
+    fn read(dtype: DType, at: &[u32], values: &[u8], len: u32, index: impl Fn(Expr) -> Expr) -> Result<Vec<u8>> {
         let backend: BackendRef = Arc::new(CpuBackend::new(u64::MAX, false));
         let n = at.len() as u32;
         let load = |dtype, bytes: &[u8]| {
             let data = Backend::upload(&*backend, dtype, bytes).expect("uploads");
             Expr::load(&Node::source(&backend, dtype, n, data), Expr::index())
         };
-        let exprs = (load(DType::U32, bytemuck::cast_slice(at)), load(dtype, values));
+        let exprs = (index(load(DType::U32, bytemuck::cast_slice(at))), load(dtype, values));
         let node = Node::unique_scatter(&backend, "test", Extent::known(n), exprs, Extent::known(len));
-        backend.read(&[node]).expect("reads").remove(0)
+        Ok(backend.read(&[node])?.remove(0))
     }
 
     #[test]
@@ -107,5 +113,13 @@ mod tests {
     #[should_panic = "writes index 7 twice"]
     fn an_index_that_is_written_twice_is_a_bug() {
         scattered(DType::U8, &[7, 3, 7], &[1, 2, 3], 9);
+    }
+
+    #[test]
+    fn an_index_that_is_written_twice_after_a_failed_condition_is_its_error() {
+        let check = Check::new("test", "indices must be below 8");
+        let below = |at: Expr| at.clone().checked(check.clone(), at.lt(Expr::u32(8)));
+        let error = read(DType::U8, &[7, 8, 7], &[1, 2, 3], 9, below).expect_err("a failed condition");
+        assert!(error.to_string().contains("indices must be below 8"), "{error}");
     }
 }

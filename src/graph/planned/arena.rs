@@ -183,7 +183,7 @@ impl Defining<'_> {
                 let (node, at) = (self.array(array), self.size(at));
                 Size::count(size, DeviceCount { node, at })
             }
-            SizeDef::Op(op, a, b) => Size::op(*op, &self.size(a), &self.size(b)),
+            SizeDef::Op(op, a, b) => Size::op(*op, &self.size(a), &self.size(b)).numbered(size),
         }
     }
 }

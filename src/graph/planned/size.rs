@@ -14,14 +14,52 @@ use crate::graph::size::{SizeOp, size_operations};
 #[derive(Debug)]
 pub(crate) struct Symbol {
     digest: Digest,
+    facts: Facts,
+    /// The number of the size in the program, if it is arithmetic of the program whose value does not change in a run:
+    /// the table of a run has that value.
+    number: Option<SizeId>,
+    kind: SizeKind,
+}
+
+/// What is known of a size without a run.
+#[derive(Debug, Clone, Copy, Default)]
+struct Facts {
     /// See [`Walked::weight`].
     weight: u32,
-    /// Whether the value differs from run to run.
+    /// Whether the value differs from run to run. A plan must not depend on such a value.
     varies: bool,
     contains_count: bool,
+    /// Whether the value may decrease in a run, as that of a count does once the count is computed: the size contains a
+    /// count, or the length of an array whose extent contains one.
+    changes: bool,
     /// The value of a size that does not vary.
     fixed: Option<u32>,
-    kind: SizeKind,
+}
+
+impl Facts {
+    fn of(kind: &SizeKind) -> Self {
+        match kind {
+            SizeKind::Given(_) | SizeKind::InputLen(_) => Self { weight: 1, varies: true, ..Self::default() },
+            SizeKind::Count(..) => Self { weight: 1, ..Self::COUNT },
+            SizeKind::Added(_, bound) => Self { weight: bound.weight().saturating_add(1), ..Self::COUNT },
+            SizeKind::Len(node) => {
+                let size = node.extent().size().facts();
+                Self { weight: size.weight.saturating_add(1), contains_count: false, ..size }
+            }
+            SizeKind::Op(op, a, b) => {
+                let (a, b) = (a.facts(), b.facts());
+                Self {
+                    weight: a.weight.saturating_add(b.weight).saturating_add(1),
+                    varies: a.varies || b.varies,
+                    contains_count: a.contains_count || b.contains_count,
+                    changes: a.changes || b.changes,
+                    fixed: a.fixed.zip(b.fixed).map(|(a, b)| op.apply(a, b)),
+                }
+            }
+        }
+    }
+
+    const COUNT: Self = Self { weight: 1, varies: true, contains_count: true, changes: true, fixed: None };
 }
 
 /// The kinds of symbolic size of a plan.
@@ -52,26 +90,32 @@ pub(crate) struct DeviceCount {
 /// Weight of a size whose drop may not be recursive.
 const MANY: u32 = 64;
 
-size_operations!(Size: add Add, sub Sub, div Div, max Max);
+size_operations!(Size: add Add, sub Sub, div Div, min Min, max Max);
 
 impl Size {
     fn symbol(digest: Digest, kind: SizeKind) -> Self {
-        let symbol = match &kind {
-            SizeKind::Given(_) | SizeKind::InputLen(_) => (1, true, false, None),
-            SizeKind::Count(..) => (1, true, true, None),
-            SizeKind::Added(_, bound) => (bound.weight().saturating_add(1), true, true, None),
-            SizeKind::Len(node) => {
-                let size = node.extent().size();
-                (size.weight().saturating_add(1), size.varies(), false, size.fixed())
+        Self::Symbol(Arc::new(Symbol { digest, facts: Facts::of(&kind), number: None, kind }))
+    }
+
+    /// The size as number `number` of the program. A run evaluates arithmetic of the program once, before its first step.
+    pub(super) fn numbered(self, number: SizeId) -> Self {
+        if let Self::Symbol(mut symbol) = self {
+            // A size that another one refers to has its number.
+            if let Some(symbol) = Arc::get_mut(&mut symbol)
+                && matches!(symbol.kind, SizeKind::Op(..))
+                && !symbol.facts.changes
+            {
+                symbol.number = Some(number);
             }
-            SizeKind::Op(op, a, b) => {
-                let fixed = a.fixed().zip(b.fixed()).map(|(a, b)| op.apply(a, b));
-                let weight = a.weight().saturating_add(b.weight()).saturating_add(1);
-                (weight, a.varies() || b.varies(), a.contains_count() || b.contains_count(), fixed)
-            }
-        };
-        let (weight, varies, contains_count, fixed) = symbol;
-        Self::Symbol(Arc::new(Symbol { digest, weight, varies, contains_count, fixed, kind }))
+            Self::Symbol(symbol)
+        } else {
+            self
+        }
+    }
+
+    /// The number in the table of a run of arithmetic that each run evaluates once.
+    pub(super) fn number(&self) -> Option<SizeId> {
+        if let Self::Symbol(s) = self { s.number } else { None }
     }
 
     /// A size of the program that is given with the inputs.
@@ -128,20 +172,16 @@ impl Size {
         if let Self::Const(n) = self { Some(*n) } else { None }
     }
 
-    /// Whether the value differs from run to run. A plan must not depend on such a value.
-    fn varies(&self) -> bool {
+    fn facts(&self) -> Facts {
         match self {
-            Self::Const(_) => false,
-            Self::Symbol(s) => s.varies,
+            Self::Const(n) => Facts { weight: 1, fixed: Some(*n), ..Facts::default() },
+            Self::Symbol(s) => s.facts,
         }
     }
 
     /// Whether the size contains a count.
     pub(crate) fn contains_count(&self) -> bool {
-        match self {
-            Self::Const(_) => false,
-            Self::Symbol(s) => s.contains_count,
-        }
+        self.facts().contains_count
     }
 
     /// Location of the exact value, if the size is a count of the program.
@@ -168,14 +208,6 @@ impl Size {
         out
     }
 
-    /// The value of a size that does not vary.
-    fn fixed(&self) -> Option<u32> {
-        match self {
-            Self::Const(n) => Some(*n),
-            Self::Symbol(s) => s.fixed,
-        }
-    }
-
     /// See [`SizeHandle::exact_expr`].
     pub(crate) fn exact_expr(&self) -> Option<Expr> {
         let part = |size: &Self| {
@@ -186,7 +218,7 @@ impl Size {
                 }
                 _ => Expr::size(size),
             };
-            Part::Value((expr, size.fixed()))
+            Part::Value((expr, size.facts().fixed))
         };
         let apply = |op: SizeOp, (a, x): (Expr, Option<u32>), (b, y): (Expr, Option<u32>)| {
             let fixed = x.zip(y);
@@ -203,7 +235,7 @@ impl Drop for Symbol {
             SizeKind::Op(_, a, b) => [a, b].map(|operand| std::mem::replace(operand, Size::Const(0))),
             _ => [Size::Const(0), Size::Const(0)],
         };
-        if self.weight > MANY {
+        if self.facts.weight > MANY {
             let mut stack = operands(&mut self.kind).to_vec();
             while let Some(size) = stack.pop() {
                 if let Size::Symbol(symbol) = size
@@ -229,18 +261,16 @@ impl Walked for Size {
     }
 
     fn weight(&self) -> u32 {
-        match self {
-            Self::Const(_) => 1,
-            Self::Symbol(s) => s.weight,
-        }
+        self.facts().weight
     }
 }
 
 impl Extent {
-    /// As many elements as an array that the planner added says, at most `capacity`. `live` loads the number.
+    /// `live` elements, at most `capacity`: a size, or an element of an array that the planner added.
     pub(crate) fn counted(capacity: &Size, live: &Expr) -> Self {
-        let count = match live.kind() {
-            ExprKind::Load(node, at) => at.as_size().map(|at| Size::added(node, at, capacity)),
+        let count = match (live.as_size(), live.kind()) {
+            (Some(live), _) => Some(live.min(capacity)),
+            (None, ExprKind::Load(node, at)) => at.as_size().map(|at| Size::added(node, at, capacity)),
             _ => None,
         };
         Self::of(count.expect("bug: a count that no array holds"))
@@ -255,10 +285,10 @@ impl SizeHandle<InPlan> for Size {
         self.as_const()
     }
     fn varies(&self) -> bool {
-        self.varies()
+        self.facts().varies
     }
     fn fixed_value(&self) -> Option<u32> {
-        self.fixed()
+        self.facts().fixed
     }
     fn is_host_known(&self) -> bool {
         !self.contains_count()

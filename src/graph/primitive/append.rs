@@ -8,6 +8,7 @@
 //! that few plans serve any number of parts.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::map::Map;
@@ -19,7 +20,7 @@ use crate::graph::expr::ExprKind;
 use crate::graph::handles::Handles;
 use crate::graph::planned::{self, InPlan};
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
-use crate::graph::size::SizeKind;
+use crate::graph::size::{SizeKind, fold};
 use crate::graph::step::PlanLimits;
 use crate::graph::walk::arrays;
 use crate::graph::{BackendRef, Expr, Extent, Node, Size};
@@ -102,6 +103,7 @@ impl Node {
         let mut emptied = Emptied::default();
         for k in n..class(n) {
             emptied.nodes.clear();
+            emptied.exprs.clear();
             emptied.part = k;
             let value = emptied.emptied(backend, &all[n - 1].0)?;
             let count = parameter(&value, Extent::known(0), k);
@@ -145,13 +147,18 @@ struct Emptied {
     part: usize,
     /// The empty array for each array of the part.
     nodes: DigestMap<Node>,
+    /// The rewritten expression for each expression of the part: operations share their operands.
+    exprs: DigestMap<Expr>,
 }
 
 impl Emptied {
     /// The expression with empty arrays in place of the stored arrays that it reads.
     fn emptied(&mut self, backend: &BackendRef, e: &Expr) -> Result<Expr> {
+        if let Some(known) = self.exprs.get(&e.digest()) {
+            return Ok(known.clone());
+        }
         let operands: Vec<Expr> = e.operands().map(|o| self.emptied(backend, o)).collect::<Result<_>>()?;
-        Ok(match (e.kind(), operands.as_slice()) {
+        let emptied = match (e.kind(), operands.as_slice()) {
             (ExprKind::Load(node, _), [at]) => Expr::load(&self.node(backend, node)?, at.clone()),
             (ExprKind::RowOf(node, _), [at]) => Expr::row_of(&self.node(backend, node)?, at.clone()),
             (ExprKind::Within(node, ..), [row, offset]) => {
@@ -159,19 +166,33 @@ impl Emptied {
             }
             (ExprKind::Size(size), _) => Expr::size(&self.size(backend, size)?),
             _ => e.with_operands(operands.into_iter()),
-        })
+        };
+        self.exprs.insert(e.digest(), emptied.clone());
+        Ok(emptied)
     }
 
     /// A size of the same form, which is 0.
     fn size(&mut self, backend: &BackendRef, size: &Size) -> Result<Size> {
-        Ok(match size.kind() {
-            Some(SizeKind::Input(_) | SizeKind::Traced(_)) => {
-                Size::input(Digest::of("empty part", (self.part, size.digest())), 0)
-            }
-            Some(SizeKind::Len(node)) => Size::len(&self.node(backend, node)?),
-            Some(SizeKind::Op(op, a, b)) => Size::op(*op, &self.size(backend, a)?, &self.size(backend, b)?),
-            _ => size.clone(),
-        })
+        let (number, failure) = (self.part, RefCell::new(None));
+        let this = RefCell::new(self);
+        let part = |size: &Size| {
+            fold::Part::Value(match size.kind() {
+                Some(SizeKind::Op(..)) => return fold::Part::Operation,
+                Some(SizeKind::Input(_) | SizeKind::Traced(_)) => {
+                    Size::input(Digest::of("empty part", (number, size.digest())), 0)
+                }
+                Some(SizeKind::Len(node)) => match this.borrow_mut().node(backend, node) {
+                    Ok(node) => Size::len(&node),
+                    Err(error) => {
+                        failure.replace(Some(error));
+                        size.clone()
+                    }
+                },
+                _ => size.clone(),
+            })
+        };
+        let emptied = fold::fold(size, &part, &|op, a, b| Size::op(op, &a, &b));
+        failure.into_inner().map_or(Ok(emptied), Err)
     }
 
     fn node(&mut self, backend: &BackendRef, node: &Node) -> Result<Node> {
@@ -272,11 +293,29 @@ pub(in crate::graph) fn as_map(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::size::fold::VISITED;
 
     #[test]
     fn few_classes_hold_any_number_of_parts() {
         let classes: std::collections::BTreeSet<usize> = (2..=1024).map(class).collect();
         assert!((2..=4096).all(|n| class(n) >= n && 2 * class(n) <= 3 * n), "at most half as many again");
         assert_eq!(classes.len(), 19);
+    }
+
+    /// Each operation has the one before it twice: 2^80 operations as a tree.
+    #[test]
+    fn an_empty_part_takes_time_linear_in_the_shared_operations() {
+        let backend = crate::Device::of_traces().backend().clone();
+        let size = Size::traced(&backend, Digest::of("test", "size"));
+        let size = (0..40).fold(size, |size, _| size.add(&size));
+        let value = (0..40).fold(Expr::size(&size), |value, _| value.clone().add(value));
+        VISITED.set(0);
+        let parts = vec![(value, Extent::known(1)); MOST_SELECTED + 2];
+        let node = Node::append(&backend, "test", parts, &[]).expect("recorded");
+        assert!(VISITED.get() < 1000, "{} sizes are visited", VISITED.get());
+        let recipe = node.recipe();
+        let Some(Recipe::Append(Append { parts })) = recipe.as_deref() else { panic!("appended parts") };
+        assert_eq!(parts.len(), class(MOST_SELECTED + 2));
+        assert_ne!(parts[MOST_SELECTED + 2].0, parts[0].0, "an empty part has sizes of its own");
     }
 }

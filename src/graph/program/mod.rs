@@ -282,7 +282,8 @@ impl Program {
     pub(crate) fn recompute(&self, run: &mut RunTable) {
         for (k, def) in self.sizes.iter().enumerate() {
             if let SizeDef::Op(op, a, b) = def {
-                run.sizes[k].bound = op.apply(run.value(a.index()), run.value(b.index()));
+                let (a, b) = (run.value(a.index()), run.value(b.index()));
+                run.sizes[k].bound = op.apply_noting(a, b, &mut run.saturates);
             }
         }
     }

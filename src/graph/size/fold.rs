@@ -33,6 +33,12 @@ const NO_OPERATION: &str = "bug: a size that is no operation";
 /// Trees of at most so many sizes are walked as trees.
 const SMALL: u32 = 64;
 
+#[cfg(test)]
+thread_local! {
+    /// Number of sizes that evaluations of this thread have visited.
+    pub(in crate::graph) static VISITED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 /// The value of a size, from that of its parts.
 pub(in crate::graph) fn fold<S: Walked, V: Clone>(
     size: &S,
@@ -43,6 +49,8 @@ pub(in crate::graph) fn fold<S: Walked, V: Clone>(
 }
 
 fn of_tree<S: Walked, V: Clone>(size: &S, part: &impl Fn(&S) -> Part<S, V>, apply: &impl Fn(SizeOp, V, V) -> V) -> V {
+    #[cfg(test)]
+    VISITED.set(VISITED.get() + 1);
     match part(size) {
         Part::Value(value) => value,
         Part::Operation => {
@@ -59,6 +67,8 @@ fn of_graph<S: Walked, V: Clone>(size: &S, part: &impl Fn(&S) -> Part<S, V>, app
     let mut values: DigestMap<V> = DigestMap::default();
     let mut stack = vec![size.clone()];
     while let Some(size) = stack.last().cloned() {
+        #[cfg(test)]
+        VISITED.set(VISITED.get() + 1);
         if values.contains_key(&size.digest()) {
             stack.pop();
             continue;

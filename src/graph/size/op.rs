@@ -21,14 +21,15 @@ pub(crate) enum SizeOp {
 impl SizeOp {
     /// Applies the operation.
     pub(crate) fn apply(self, a: u32, b: u32) -> u32 {
-        match self {
-            Self::Add => a.saturating_add(b),
-            Self::Sub => a.saturating_sub(b),
-            Self::Mul => a.saturating_mul(b),
-            Self::Div => a.checked_div(b).unwrap_or(0),
-            Self::Min => a.min(b),
-            Self::Max => a.max(b),
-        }
+        self.apply_noting(a, b, &mut false)
+    }
+
+    /// As [`Self::apply`]; sets `saturates` if the result saturates.
+    pub(crate) fn apply_noting(self, a: u32, b: u32, saturates: &mut bool) -> u32 {
+        u32::try_from(self.apply_u64(a.into(), b.into())).unwrap_or_else(|_| {
+            *saturates = true;
+            u32::MAX
+        })
     }
 }
 

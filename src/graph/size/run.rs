@@ -31,6 +31,8 @@ pub(crate) struct RunTable {
     pub(crate) inputs: Vec<Option<RunInput>>,
     /// The scalar parameters of the program, by number.
     pub(crate) scalars: Vec<Scalar>,
+    /// Whether a size of the program saturates: the sizes are then not those of arithmetic without a limit.
+    pub(crate) saturates: bool,
 }
 
 impl RunTable {

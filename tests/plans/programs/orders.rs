@@ -11,6 +11,8 @@ pub const PROGRAMS: &[Program] = &[
     ("sort of 64-bit integers", |i| one(i.long.sort(1))),
     ("sort of a vector", |i| one(i.column.sort(0))),
     ("sort of nested rows", |i| one(i.nested.sort(2))),
+    ("sort of strings", |i| one(i.words.sort(1))),
+    ("sort of strings whose sizes the device computes", |i| one(i.words.add("!")?.sort(1))),
     ("sort of wide elements", |i| one(i.wide.sort(1))),
     ("argsort", |i| one(i.x.argsort(1))),
     ("argsort of a vector", |i| one(i.order.argsort(descending(0)))),

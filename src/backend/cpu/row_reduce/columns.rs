@@ -108,7 +108,8 @@ struct Reduction<'c, 'a, V: Reducible, M: RowMonoid<V>> {
     chain: Option<&'c RowChain<'a, V>>,
     /// Memory for the lanes of a block.
     lanes: Vec<M::State>,
-    /// Memory for the values to which the chain is applied.
+    /// Memory for the values to which the chain is applied, or for scaled or clamped integers; empty if rows are folded
+    /// as they are read.
     tile: Vec<V>,
 }
 
@@ -116,7 +117,8 @@ impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, 
     fn new(of: &'c Columns<'a, V>, monoid: M) -> Self {
         let inner = of.inner;
         let (firsts, scales) = (of.firsts.as_deref(), of.scales.as_deref());
-        let tiled = if of.chain.is_none() { 0 } else { (TILE / inner).max(1) };
+        let is_tiled = of.chain.is_some() || !V::IS_FLOAT && (scales.is_some() || of.clamp.is_some());
+        let tiled = if is_tiled { (TILE / inner).max(1) } else { 0 };
         Self {
             monoid,
             rows: Rows { table: &of.table, firsts, scales, clamp: of.clamp, inner },
@@ -168,15 +170,17 @@ impl<'c, 'a, V: Reducible + ArrayElement, M: RowMonoid<V>> Reduction<'c, 'a, V, 
     /// Adds every `step`-th of the values `picked` to the states of their columns.
     fn fold(&mut self, (picked, step): (Range<usize>, usize), states: &mut [M::State]) {
         let Self { monoid, rows, chain, ref mut tile, .. } = *self;
-        let Some(chain) = chain else {
+        if tile.is_empty() {
             return fold_rows(monoid, rows, (picked, step), states);
-        };
+        }
         let (mut at, inner) = (picked.start, rows.inner);
         while at < picked.end {
             let n = (tile.len() / inner).min((picked.end - at).div_ceil(step));
             let tile = &mut tile[..n * inner];
             simd::run(CopyRows { rows, from: at, step, out: tile });
-            chain.apply(tile, inner, (at, step));
+            if let Some(chain) = chain {
+                chain.apply(tile, inner, (at, step));
+            }
             fold_rows(monoid, Rows { table: tile, firsts: None, scales: None, clamp: None, inner }, (0..n, 1), states);
             at += n * step;
         }
@@ -242,10 +246,10 @@ struct FoldRows<'a, V: Reducible, M: RowMonoid<V>> {
     states: &'a mut [M::State],
 }
 
-impl<V: Reducible, M: RowMonoid<V>> Loop for FoldRows<'_, V, M> {
-    type Output = ();
+impl<V: Reducible, M: RowMonoid<V>> FoldRows<'_, V, M> {
+    /// `HAS_ALL`: with loops for groups of all lengths, which take most of the time that this module takes to compile.
     #[inline(always)]
-    fn run(self) {
+    fn fold<const HAS_ALL: bool>(self) {
         let Self { monoid, rows, picked, step, states } = self;
         // Not a division: it takes longer than a row of few values. The step is a power of two.
         let n = (picked.len() + step - 1) >> step.trailing_zeros();
@@ -260,17 +264,40 @@ impl<V: Reducible, M: RowMonoid<V>> Loop for FoldRows<'_, V, M> {
                             monoid.fold_columns(states, n, group);
                         }};
                     }
-                    match (rows.firsts, rows.scales, rows.clamp) {
-                        (None, None, None) => fold!(CONSECUTIVE),
-                        (Some(_), None, None) => fold!(PICKED),
-                        (_, Some(_), None) => fold!(SCALED),
-                        (_, _, Some(_)) => fold!(CLAMPED),
+                    // Scaled and clamped integers are copied to a tile first: no loops for them.
+                    if V::IS_FLOAT && rows.clamp.is_some() {
+                        fold!(CLAMPED);
+                    } else if V::IS_FLOAT && rows.scales.is_some() {
+                        fold!(SCALED);
+                    } else if rows.firsts.is_some() {
+                        fold!(PICKED);
+                    } else {
+                        fold!(CONSECUTIVE);
                     }
                     column += $n;
                 }
             )*};
         }
-        groups!(64, 16, 4, 3, 2, 1);
+        if HAS_ALL {
+            groups!(64);
+        }
+        groups!(16, 4);
+        if HAS_ALL {
+            groups!(3, 2);
+        }
+        groups!(1);
+    }
+}
+
+impl<V: Reducible, M: RowMonoid<V>> Loop for FoldRows<'_, V, M> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.fold::<true>();
+    }
+    #[inline(always)]
+    fn run_without_avx2(self) {
+        self.fold::<false>();
     }
 }
 

@@ -86,9 +86,9 @@ impl<'a> Legalizer<'a> {
         if value.own_load().is_some() { value } else { Expr::load(&self.map(numbers, value), Expr::index()) }
     }
 
-    /// The count as an expression that reads at most one element.
+    /// The count as a size, or as an expression that reads one element.
     fn stored_count(&mut self, live: &Expr) -> Expr {
-        if !live.reads() {
+        if live.as_size().is_some() {
             return live.clone();
         }
         let value = self.legalized(live, 1);
