@@ -253,7 +253,7 @@ pub use shape::{Lengths, RaggedShape, RowPartition};
 pub use sparse::{HostSparseTensor, SparseTensor};
 pub use stats::Stats;
 #[cfg(feature = "json")]
-pub use structured::{Batches, JsonLines, JsonType, Misfit};
+pub use structured::{Batches, JsonLines, JsonOptions, JsonType, Misfit};
 pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, Update};
 #[cfg(feature = "gpu")]
 pub use tensor::DeviceBuffer;

@@ -60,6 +60,10 @@ pub const SEGMENTS: &[(&str, Misuse)] = by_strings! {
 /// The others.
 pub const OTHERS: &[(&str, Misuse)] = &[
     ("reduce_all", |s| no(s.t.reduce_all(7))),
+    ("reduce_mean_as", |s| no(s.t.reduce_mean_as(DType::F32, 7))),
+    ("reduce_mean_as of integers", |s| no(s.t.reduce_mean_as(DType::I32, 1))),
+    ("segment_mean_as", |s| no(s.t.segment_mean_as(DType::F32, &s.words))),
+    ("unsorted_segment_mean_as", |s| no(s.t.unsorted_segment_mean_as(DType::Bool, &s.ints, 3))),
     ("reduce_any", |s| no(s.flags.reduce_any(7))),
     ("sigmoid_cross_entropy_with_logits", |s| no(s.words.sigmoid_cross_entropy_with_logits(&s.t))),
     ("leaky_relu", |s| no(s.words.leaky_relu(0.1))),

@@ -84,3 +84,18 @@ fn len_counts_the_outermost_dimension() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn rows_are_those_of_a_whole_read() -> ragged::Result<()> {
+    for (name, device) in crate::common::devices() {
+        for value in [json!([{"a": 1, "b": ["x"]}, {"a": 2, "b": []}]), json!([[{"a": 1}], [], [{"a": 2}, {"a": 3}]])] {
+            let all = crate::records(&value, &device);
+            let rows = all.rows()?;
+            assert_eq!(rows.len(), all.len()?, "{name}");
+            assert_eq!(serde_json::Value::Array(rows.collect()), value, "{name}");
+        }
+        let single = crate::records(&json!({"a": 1}), &device);
+        assert!(crate::message(single.rows().map(drop)).starts_with("rows: a single record"), "{name}");
+    }
+    Ok(())
+}

@@ -58,6 +58,7 @@ const DECLARED: &[&[Operation]] = &[
     reduce::quantile::OPERATIONS,
     making::range::OPERATIONS,
     reduce::extremes::OPERATIONS,
+    reduce::mean_as::OPERATIONS,
     reduce::moments::OPERATIONS,
     reduce::sums::OPERATIONS,
     reduce::truth::OPERATIONS,
@@ -124,6 +125,7 @@ const DECLARED: &[&[Operation]] = &[
     segment::operations::UNSORTED,
     segment::operations::SORTED,
     segment::gathered::GATHERED,
+    segment::means::OPERATIONS,
 ];
 
 /// All operations: what a binding to another language, a table or a test needs to know of them.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::assemble::{Dims, Dtypes};
+use super::batch::Parsing;
 use super::column::Column;
 use super::json_type::JsonType;
 use super::serialize::{Unfit, Writer};
@@ -30,7 +31,7 @@ impl FieldValue {
     ///
     /// # Errors
     /// With the path: records of one list with different fields; values of different types or depths in one field;
-    /// null; a name that is empty, a number, or given twice; an integer of more than 64 bits; values nested deeper
+    /// null, unless [`from_serialize_with`](Self::from_serialize_with) has default values; a name that is empty, a number, or given twice; an integer of more than 64 bits; values nested deeper
     /// than 128 levels. More values than the device can hold; a dtype that it lacks.
     ///
     /// ```
@@ -41,7 +42,7 @@ impl FieldValue {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
-        Self::of_column(Column::default(), value, device)
+        Self::of_column(Column::default(), value, Parsing::default(), device)
     }
 
     /// As [`from_serialize`](Self::from_serialize), with the types of a schema in place of the inferred ones: the same
@@ -73,14 +74,19 @@ impl FieldValue {
         device: &Device,
     ) -> Result<Self> {
         let column = schema.column().map_err(|what| Error::argument(OP, what)).map_err(here())?;
-        Self::of_column(column, value, device)
+        Self::of_column(column, value, Parsing::default(), device)
     }
 
     /// The value of a column without values, which gets this one.
     #[track_caller]
-    fn of_column(mut column: Column, value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
+    pub(super) fn of_column(
+        mut column: Column,
+        value: &(impl Serialize + ?Sized),
+        parsing: Parsing,
+        device: &Device,
+    ) -> Result<Self> {
         let location = caller();
-        let written = value.serialize(Writer { column: &mut column, depth: 0 });
+        let written = value.serialize(Writer { column: &mut column, depth: 0, parsing });
         written.map_err(|Unfit { trail, what }| Error::Record {
             op: OP,
             line: None,
@@ -162,7 +168,7 @@ impl StructuredTensor {
 impl FieldValue {
     /// The records of a value that was serialized.
     #[track_caller]
-    fn of_records(self) -> Result<StructuredTensor> {
+    pub(super) fn of_records(self) -> Result<StructuredTensor> {
         match self {
             Self::Records(records) => Ok(records),
             Self::Tensor(t) => {

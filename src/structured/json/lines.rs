@@ -13,6 +13,7 @@ use super::column::{Column, Data};
 use super::growth::Growth;
 use super::json_type::JsonType;
 use super::misfit::Misfit;
+use super::options::JsonOptions;
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::structured::{FieldValue, StructuredTensor};
@@ -97,6 +98,23 @@ impl<R: Read> JsonLines<R> {
     #[must_use]
     pub fn with_schema(mut self, schema: JsonType) -> Self {
         self.schema = schema;
+        self
+    }
+
+    /// Sets the schema and what becomes of nulls and misfits, as the methods below do one by one.
+    ///
+    /// ```
+    /// use ragged::{Device, JsonLines, JsonOptions};
+    /// let text = "{\"id\": 1}\n{\"id\": null}\n{\"id\": [2]}\n";
+    /// let options = JsonOptions::default().default_nulls(true).skip_misfits(true);
+    /// let records = JsonLines::new(text.as_bytes()).with_options(options).read(&Device::cpu())?;
+    /// assert_eq!(records.field_value("id")?.to_string(), "tensor([1, 0], shape=(2,), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_options(mut self, options: JsonOptions) -> Self {
+        self.parsing = options.parsing();
+        self.schema = options.schema;
         self
     }
 
