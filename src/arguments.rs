@@ -7,4 +7,5 @@ pub use crate::ops::{
     Axes, CrossInput, Index, IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, NewShape,
     Operand, OperandOf, Parts, Quantiles, RowFactor, RowOperand, RowResults, RowSought, SliceItems,
 };
+pub use crate::structured::RecordKeys;
 pub use crate::tensor::{FromNested, Integers, IntoNested, IntoValues, ReadTogether, TensorSet};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Key, StructuredTensor};
+use super::{Key, RecordKeys, StructuredTensor};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops::Index;
@@ -78,7 +78,7 @@ impl FieldValue {
     /// # Errors
     /// As [`StructuredTensor::get`] and [`Tensor::slice`]; the name of a field for a tensor.
     #[track_caller]
-    pub fn get(&self, keys: impl AsRef<[Key]>) -> Result<Self> {
+    pub fn get<'a>(&self, keys: impl RecordKeys<'a>) -> Result<Self> {
         match self {
             Self::Records(records) => records.get(keys),
             Self::Tensor(tensor) => {
@@ -93,7 +93,7 @@ impl FieldValue {
                     }
                 }
                 // A tensor without items is the tensor itself.
-                let items: &[Index] = &items;
+                let items: &[Index<'_>] = &items;
                 if items.is_empty() {
                     Ok(self.clone())
                 } else {

@@ -33,7 +33,7 @@ pub use field_path::FieldPath;
 pub use field_value::FieldValue;
 #[cfg(feature = "json")]
 pub use json::{Batches, JsonLines, JsonOptions, JsonType, Misfit};
-pub use keys::Key;
+pub use keys::{Key, RecordKeys};
 pub use record_shape::RecordShape;
 pub use updates::Update;
 

@@ -187,7 +187,7 @@ pub const RECORDS: &[(&str, Misuse)] = &[
     ("with_updates", |s| no(s.records.with_updates([Update::remove("z")]))),
     ("StructuredTensor::rows", |s| no(s.records.row_at(&s.ints.reduce_sum(..)?)?.rows())),
     ("from_serialize", |s| no(StructuredTensor::from_serialize(&[1, 2], &s.device))),
-    ("from_serialize_with", |s| {
+    ("StructuredTensor::from_serialize_with", |s| {
         let options = ragged::JsonOptions::default().ignore_unknown_fields(true);
         no(StructuredTensor::from_serialize_with(&[None::<i32>], &options, &s.device))
     }),

@@ -117,7 +117,7 @@ fn serialized_values_follow_the_policies_of_lines() -> Result<()> {
     }
     assert!(found.len() > 9, "the policies differ: {found:?}");
     let error = message(StructuredTensor::from_serialize_with(&given, &JsonOptions::default(), &Device::cpu()));
-    assert!(error.starts_with("from_serialize_with: [1].i: null does not fit"), "{error}");
+    assert!(error.starts_with("StructuredTensor::from_serialize_with: [1].i: null does not fit"), "{error}");
     Ok(())
 }
 

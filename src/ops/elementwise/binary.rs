@@ -45,7 +45,7 @@ fn binary(
 macro_rules! binary_ops {
     ($list:ident $topic:literal: $takes:ident, $dtypes:literal, [$elem:ident $(: $bound:ident)?] => $result:tt; $(
         $(#[doc = $doc:literal])+
-        $name:ident $tensorflow:literal $([$polars:literal])? $gradient:ident $($no_gradient:literal)?
+        $name:ident $tensorflow:literal $([$polars:literal])? $((alias $alias:literal))? $gradient:ident $($no_gradient:literal)?
             $in:ident $a:tt $b:tt => $c:tt $(or $strings:path)?, $pair:expr;
     )+) => {
         operations! {
@@ -79,6 +79,7 @@ macro_rules! binary_ops {
                 /// # Ok::<(), ragged::Error>(())
                 /// ```
                 fn $name<'a>(&self, other: impl IntoOperandOf<'a, $elem> as broadcast) -> $result;
+                $(alias $alias;)?
                 tensorflow $tensorflow;
                 $(polars $polars;)?
                 gradient $gradient $($no_gradient)?;
@@ -176,7 +177,7 @@ binary_ops! {
     QUOTIENTS "Quotients of two operands.": Numbers, "numbers", [T: Arithmetic] => (T::Quotient);
     /// The quotient: floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64. Division by
     /// zero gives an infinity or NaN.
-    truediv "tf.math.truediv" ["Expr.truediv"] later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
+    truediv "tf.math.truediv" ["Expr.truediv"] (alias "realdiv") later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))
     };
@@ -192,8 +193,6 @@ binary_ops! {
 
 binary_ops! {
     OF_FLOATS "Functions of two floats.": Floats, "floats", [T: FloatElement] => T;
-    /// The quotient of floats.
-    realdiv "tf.realdiv" later f32 [1.0, -3.0] [2.0, 2.0] => [0.5, -1.5], |_, a, b| a.quotient(b);
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
     multiply_no_nan "tf.math.multiply_no_nan" later f32 [f32::NAN, 3.0] [0.0, 2.0] => [0.0, 6.0],
         |_, a, b| unless_zero(b.clone(), a.mul(b));

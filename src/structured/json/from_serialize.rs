@@ -42,7 +42,7 @@ impl FieldValue {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
-        Self::of_column(Column::default(), value, Parsing::default(), device)
+        Self::of_column(OP, Column::default(), value, Parsing::default(), device)
     }
 
     /// As [`from_serialize`](Self::from_serialize), with the types of a schema in place of the inferred ones: the same
@@ -74,12 +74,13 @@ impl FieldValue {
         device: &Device,
     ) -> Result<Self> {
         let column = schema.column().map_err(|what| Error::argument(OP, what)).map_err(here())?;
-        Self::of_column(column, value, Parsing::default(), device)
+        Self::of_column(OP, column, value, Parsing::default(), device)
     }
 
     /// The value of a column without values, which gets this one.
     #[track_caller]
     pub(super) fn of_column(
+        op: &'static str,
         mut column: Column,
         value: &(impl Serialize + ?Sized),
         parsing: Parsing,
@@ -88,13 +89,13 @@ impl FieldValue {
         let location = caller();
         let written = value.serialize(Writer { column: &mut column, depth: 0, parsing });
         written.map_err(|Unfit { trail, what }| Error::Record {
-            op: OP,
+            op,
             line: None,
             path: trail.to_string(),
             what,
             location,
         })?;
-        column.into_field(Dims::default(), device, Dtypes::Narrow).map_err(|e| e.of(OP).at(location))
+        column.into_field(Dims::default(), device, Dtypes::Narrow).map_err(|e| e.of(op).at(location))
     }
 }
 
@@ -126,7 +127,7 @@ impl StructuredTensor {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
-        FieldValue::from_serialize(value, device)?.of_records()
+        FieldValue::from_serialize(value, device)?.of_records(OP)
     }
 
     /// As [`from_serialize`](Self::from_serialize), with the types of a schema in place of the inferred ones: see
@@ -161,19 +162,19 @@ impl StructuredTensor {
         schema: &JsonType,
         device: &Device,
     ) -> Result<Self> {
-        FieldValue::from_serialize_with_schema(value, schema, device)?.of_records()
+        FieldValue::from_serialize_with_schema(value, schema, device)?.of_records(OP)
     }
 }
 
 impl FieldValue {
     /// The records of a value that was serialized.
     #[track_caller]
-    pub(super) fn of_records(self) -> Result<StructuredTensor> {
+    pub(super) fn of_records(self, op: &'static str) -> Result<StructuredTensor> {
         match self {
             Self::Records(records) => Ok(records),
             Self::Tensor(t) => {
                 let what = format!("the value holds no records, but is a tensor of shape {}", t.shape_text());
-                Err(Error::argument(OP, what)).map_err(here())
+                Err(Error::argument(op, what)).map_err(here())
             }
         }
     }

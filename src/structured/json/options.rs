@@ -10,8 +10,6 @@ use crate::error::{Error, Result, here};
 use crate::setters::setters;
 use crate::structured::{FieldValue, StructuredTensor};
 
-const OP: &str = "from_serialize_with";
-
 /// Types of records, and what becomes of nulls and of values that do not fit: options of
 /// [`StructuredTensor::from_serialize_with`] and of [`JsonLines`](crate::JsonLines::with_options).
 ///
@@ -82,8 +80,18 @@ impl FieldValue {
         options: &JsonOptions,
         device: &Device,
     ) -> Result<Self> {
-        let column = options.schema.column().map_err(|what| Error::argument(OP, what)).map_err(here())?;
-        Self::of_column(column, value, options.parsing(), device).map_err(|e| e.of(OP))
+        Self::of_options("FieldValue::from_serialize_with", value, options, device)
+    }
+
+    #[track_caller]
+    fn of_options(
+        op: &'static str,
+        value: &(impl Serialize + ?Sized),
+        options: &JsonOptions,
+        device: &Device,
+    ) -> Result<Self> {
+        let column = options.schema.column().map_err(|what| Error::argument(op, what)).map_err(here())?;
+        Self::of_column(op, column, value, options.parsing(), device)
     }
 }
 
@@ -118,6 +126,7 @@ impl StructuredTensor {
         options: &JsonOptions,
         device: &Device,
     ) -> Result<Self> {
-        FieldValue::from_serialize_with(value, options, device)?.of_records().map_err(|e| e.of(OP))
+        const OP: &str = "StructuredTensor::from_serialize_with";
+        FieldValue::of_options(OP, value, options, device)?.of_records(OP)
     }
 }

@@ -102,9 +102,9 @@ impl StructuredTensor {
     #[track_caller]
     pub fn rows(&self) -> Result<impl DoubleEndedIterator<Item = Value> + ExactSizeIterator + Send + use<>> {
         if self.rank() == 0 {
-            return Err(Error::argument("rows", "a single record has no rows"));
+            return Err(Error::argument("StructuredTensor::rows", "a single record has no rows"));
         }
-        match self.to_value().map_err(|e| e.of("rows"))? {
+        match self.to_value()? {
             Value::Array(rows) => Ok(rows.into_iter()),
             other => unreachable!("bug: records of rank {} are {other}", self.rank()),
         }
