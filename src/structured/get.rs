@@ -12,7 +12,8 @@ impl StructuredTensor {
     /// The name of a field follows one item for each dimension of its records. `keys![3, "names", 0]` is the first name
     /// of record 3, `keys![.., "names", ..2]` are the first two names of every record. Items as of [`Tensor::slice`]:
     /// integers, scalar tensors of integers, ranges with a step, new axes and an ellipsis, which stands for the other
-    /// dimensions of the records. A single record takes the name of a field, or `..` for all of them. No keys give the records themselves.
+    /// dimensions of the records. A single record takes the name of a field, or `..` for all of them. No keys give the
+    /// records themselves.
     ///
     /// Costs a [`Tensor::slice`] of each selected field.
     ///
@@ -73,7 +74,7 @@ impl StructuredTensor {
             return Err(Error::argument(OP, what));
         }
         let keys: Vec<Key<'_>> = items.into_iter().map(Key::Index).chain(rest.iter().cloned()).collect();
-        self.field(OP, name)?.get(keys)
+        self.direct_field(OP, name)?.get(keys)
     }
 
     /// The items with an ellipsis replaced by items for the dimensions of the records, and the number of dimensions

@@ -12,9 +12,9 @@ use crate::graph::size::RecordedSize;
 
 /// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[Vec<T>]`, `[[T; 2]; 3]`, ...; `&str` and `String`
 /// for byte strings, while `&[u8]`, `Vec<u8>` and `b"…"` are lists of u8 (see
-/// [`from_bytes`](RaggedTensor::from_bytes)). Arrays whose elements are values or such arrays are uniform dimensions. With
-/// the feature `ndarray`, arrays of that crate are lists of values: `Vec<Array1<T>>` gives rows, `Vec<Array2<T>>` rows of
-/// vectors of one length.
+/// [`from_bytes`](RaggedTensor::from_bytes)). Arrays whose elements are values or such arrays are uniform dimensions.
+/// With the feature `ndarray`, arrays of that crate are lists of values: `Vec<Array1<T>>` gives rows, `Vec<Array2<T>>`
+/// rows of vectors of one length.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no nested list of values of type `{T}`",
     label = "expected vectors, slices and arrays of numbers or of strings, all nested to one depth",
@@ -28,8 +28,8 @@ pub trait IntoNested<T: Element> {
     fn uniform() -> Option<Vec<usize>>;
     /// The lengths of the innermost lists that the type fixes, except for that of the outermost list.
     fn inner_shape() -> Vec<usize>;
-    /// Finds the lengths that the values, not their type, fix of the innermost lists. The error is the lengths of a value
-    /// that has others.
+    /// Finds the lengths that the values, not their type, fix of the innermost lists. The error is the lengths of a
+    /// value that has others.
     #[doc(hidden)]
     fn find_inner(&self, _found: &mut Option<Vec<usize>>) -> std::result::Result<(), Vec<usize>> {
         Ok(())
@@ -270,8 +270,8 @@ impl<T: Element> RaggedTensor<T> {
     /// dimension; [`from_bytes`](RaggedTensor::from_bytes) makes byte strings of them.
     ///
     /// # Errors
-    /// More than the device can hold; no host memory for the flat values; arrays of the crate ndarray that differ in other
-    /// lengths than the first.
+    /// More than the device can hold; no host memory for the flat values; arrays of the crate ndarray that differ in
+    /// other lengths than the first.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

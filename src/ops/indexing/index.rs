@@ -203,8 +203,8 @@ from_integers!(i32, i64, usize);
 /// Builds the items of [`Tensor::slice`](crate::Tensor::slice), one per dimension.
 ///
 /// Items are integers, scalar tensors of integers (`&i`), ranges (`a..b`, `a..`, `..b`, `..`, also inclusive) with an
-/// optional `;step`, [`NewAxis`] and [`Ellipsis`](struct@Ellipsis). Negative bounds and integers count from the end. Bounds
-/// that are tensors: [`Tensor::slice_rows`](crate::Tensor::slice_rows).
+/// optional `;step`, [`NewAxis`] and [`Ellipsis`](struct@Ellipsis). Negative bounds and integers count from the end.
+/// Bounds that are tensors: [`Tensor::slice_rows`](crate::Tensor::slice_rows).
 ///
 /// ```
 /// use ragged::arguments::Index;

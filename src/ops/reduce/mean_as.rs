@@ -68,10 +68,10 @@ pub(in crate::ops) fn mean_in(rec: Recorder<'_>, values: DType, dtype: DType) ->
 impl<T: Averaged> RaggedTensor<T> {
     /// The mean of the values over the axes, in the float type `F`.
     ///
-    /// NaN where there are no values. The sum of integers is exact, in 64 bits or more, whatever the type of the mean. It
-    /// is rounded once to f32 (f64 for a mean in f64), divided by the count, and rounded to the type: a mean in f32 of
-    /// up to 2^24 values has a relative error of at most 2^-23. It needs no f64, so that each device has it. Floats are
-    /// summed in the wider one of their type and the type of the mean, f16 and bf16 in f32.
+    /// NaN where there are no values. The sum of integers is exact, in 64 bits or more, whatever the type of the mean.
+    /// It is rounded once to f32 (f64 for a mean in f64), divided by the count, and rounded to the type: a mean in f32
+    /// of up to 2^24 values has a relative error of at most 2^-23. It needs no f64, so that each device has it. Floats
+    /// are summed in the wider one of their type and the type of the mean, f16 and bf16 in f32.
     ///
     /// # Errors
     /// `axis` out of range or named twice; f64 on a device without it.

@@ -21,11 +21,12 @@ operations! {
 
     /// The mean of the values over the axes.
     ///
-    /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64, of an
-    /// exact sum; [`reduce_mean_as`](Self::reduce_mean_as) gives f32, also where a GPU has no f64. Floats are summed in their dtype, f16 and bf16 in f32, and the mean is rounded once: it
-    /// is infinite or NaN where a partial sum overflows, as of two values of 3e38, although the mean is in range. Scale
-    /// such values down first. Several axes give the sum over all of them divided by the count over all of them. Shapes
-    /// and order as for all [reductions](crate::arguments::Axes).
+    /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64, of
+    /// an exact sum; [`reduce_mean_as`](Self::reduce_mean_as) gives f32, also where a GPU has no f64. Floats are summed
+    /// in their dtype, f16 and bf16 in f32, and the mean is rounded once: it is infinite or NaN where a partial sum
+    /// overflows, as of two values of 3e38, although the mean is in range. Scale such values down first. Several axes
+    /// give the sum over all of them divided by the count over all of them. Shapes and order as for all
+    /// [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values; wide integers or f64 on a device without f64.
@@ -188,8 +189,8 @@ pub(in crate::ops) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &E
 
 /// The f32 nearest to `high * 2^32 + low`, where `low` is a u64 below 2^32.
 ///
-/// An f32 does not hold the halves as an f64 does: their floats would cancel. The magnitude is converted at once where it
-/// has 64 bits, and otherwise by its upper half, whose lowest bit says whether the lower half is 0 (a sticky bit).
+/// An f32 does not hold the halves as an f64 does: their floats would cancel. The magnitude is converted at once where
+/// it has 64 bits, and otherwise by its upper half, whose lowest bit says whether the lower half is 0 (a sticky bit).
 fn nearest_f32(high: Expr, low: Expr) -> Expr {
     let u64s = |v: u64| Expr::scalar(v);
     let has_low = |low: &Expr| low.clone().ne(u64s(0)).cast(DType::U64);

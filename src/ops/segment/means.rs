@@ -16,7 +16,8 @@ operations! {
     /// The mean of each segment of dense data, for ids in ascending order, in a float dtype of choice.
     ///
     /// Ids, shapes and the order of the values are those of [`Tensor::segment_mean`], the numbers those of
-    /// [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU has no f64. A segment without members gives 0.
+    /// [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU has no f64. A segment without members gives
+    /// 0.
     ///
     /// # Errors
     /// A dtype that is no float; as [`Tensor::segment_mean`].
@@ -41,8 +42,8 @@ operations! {
     /// The mean of each segment, for ids in any order, in a float dtype of choice.
     ///
     /// Ids, shapes and the order of the values are those of [`Tensor::unsorted_segment_mean`], the numbers those of
-    /// [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU has no f64. A segment of a dense result without
-    /// members gives 0 for dense data and NaN for ragged data.
+    /// [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU has no f64. A segment of a dense result
+    /// without members gives 0 for dense data and NaN for ragged data.
     ///
     /// # Errors
     /// A dtype that is no float; as [`Tensor::unsorted_segment_mean`].
@@ -114,8 +115,8 @@ impl<T: Averaged> RaggedTensor<T> {
     /// The mean of each segment, for ids in any order, in the float type `F`.
     ///
     /// Ids, shapes and the order of the values are those of [`unsorted_segment_mean`](Self::unsorted_segment_mean), the
-    /// numbers those of [`reduce_mean_as`](Self::reduce_mean_as): exact sums of integers, also where a GPU has no f64. A
-    /// segment of a dense result without members gives 0 for dense data and NaN for ragged data.
+    /// numbers those of [`reduce_mean_as`](Self::reduce_mean_as): exact sums of integers, also where a GPU has no f64.
+    /// A segment of a dense result without members gives 0 for dense data and NaN for ragged data.
     ///
     /// # Errors
     /// As [`unsorted_segment_mean`](Self::unsorted_segment_mean).

@@ -22,10 +22,10 @@ operations! {
 
     /// The number that each string denotes.
     ///
-    /// The dtype is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space
-    /// around a number is ignored. An integer is an optional sign and decimal digits; for an unsigned dtype the sign is `+`,
-    /// as in Rust and TensorFlow, so that `-0` is an error. A float may have a fraction and
-    /// an exponent, or be `inf`, `infinity` or `nan` in any case. In Polars a string that is no number may give null.
+    /// The dtype is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space around a number
+    /// is ignored. An integer is an optional sign and decimal digits; for an unsigned dtype the sign is `+`, as in Rust
+    /// and TensorFlow, so that `-0` is an error. A float may have a fraction and an exponent, or be `inf`, `infinity`
+    /// or `nan` in any case. In Polars a string that is no number may give null.
     ///
     /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
@@ -190,9 +190,10 @@ impl Tensor {
 impl RaggedTensor<Str> {
     /// The number of type `T` that each string denotes.
     ///
-    /// `T` is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space around a
-    /// number is ignored. An integer is an optional sign and decimal digits; for an unsigned type the sign is `+`, as in
-    /// Rust and TensorFlow, so that `-0` is an error. A float may have a fraction and an exponent, or be `inf`, `infinity` or `nan` in any case.
+    /// `T` is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space around a number is
+    /// ignored. An integer is an optional sign and decimal digits; for an unsigned type the sign is `+`, as in Rust and
+    /// TensorFlow, so that `-0` is an error. A float may have a fraction and an exponent, or be `inf`, `infinity` or
+    /// `nan` in any case.
     ///
     /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///

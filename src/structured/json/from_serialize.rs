@@ -31,8 +31,9 @@ impl FieldValue {
     ///
     /// # Errors
     /// With the path: records of one list with different fields; values of different types or depths in one field;
-    /// null, unless [`from_serialize_with`](Self::from_serialize_with) has default values; a name that is empty, a number, or given twice; an integer of more than 64 bits; values nested deeper
-    /// than 128 levels. More values than the device can hold; a dtype that it lacks.
+    /// null, unless [`from_serialize_with`](Self::from_serialize_with) has default values; a name that is empty, a
+    /// number, or given twice; an integer of more than 64 bits; values nested deeper than 128 levels. More values than
+    /// the device can hold; a dtype that it lacks.
     ///
     /// ```
     /// use ragged::{Device, FieldValue};

@@ -23,9 +23,9 @@ use crate::structured::{FieldValue, StructuredTensor};
 pub struct JsonOptions {
     /// The types. Parts that are [`JsonType::Inferred`], which is the default, are inferred.
     pub schema: JsonType,
-    /// Whether null, and a field that is missing, is the default value of its type: 0, false, the empty string, the empty
-    /// list, the record of default values. Otherwise it does not fit. The type of an inferred field must be known from an
-    /// earlier value.
+    /// Whether null, and a field that is missing, is the default value of its type: 0, false, the empty string, the
+    /// empty list, the record of default values. Otherwise it does not fit. The type of an inferred field must be known
+    /// from an earlier value.
     pub default_nulls: bool,
     /// Whether records of the outermost list, or lines, that do not fit are left out. Otherwise they are an error.
     pub skip_misfits: bool,
@@ -58,12 +58,12 @@ impl JsonOptions {
 
 /// Conversion from values, with options.
 impl FieldValue {
-    /// As [`from_serialize`](Self::from_serialize), with [`JsonOptions`]: a schema, default values in place of nulls and
-    /// missing fields, records that do not fit left out.
+    /// As [`from_serialize`](Self::from_serialize), with [`JsonOptions`]: a schema, default values in place of nulls
+    /// and missing fields, records that do not fit left out.
     ///
     /// # Errors
-    /// As [`from_serialize_with_schema`](Self::from_serialize_with_schema), for values that the options do not admit; a null
-    /// of an inferred type that no earlier value shows.
+    /// As [`from_serialize_with_schema`](Self::from_serialize_with_schema), for values that the options do not admit; a
+    /// null of an inferred type that no earlier value shows.
     ///
     /// ```
     /// use ragged::{Device, FieldValue, JsonOptions};
@@ -97,8 +97,8 @@ impl FieldValue {
 
 /// Conversion from values, with options.
 impl StructuredTensor {
-    /// As [`from_serialize`](Self::from_serialize), with [`JsonOptions`]: a schema, default values in place of nulls and
-    /// missing fields, records that do not fit left out.
+    /// As [`from_serialize`](Self::from_serialize), with [`JsonOptions`]: a schema, default values in place of nulls
+    /// and missing fields, records that do not fit left out.
     ///
     /// # Errors
     /// As [`FieldValue::from_serialize_with`]; a value without records.

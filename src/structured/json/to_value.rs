@@ -83,7 +83,8 @@ impl StructuredTensor {
     }
 
     /// Reads the records, once, and iterates over the outermost dimension: each record as a JSON object, each row of
-    /// records as a list. [`deserialize`](Self::deserialize) gives structs, [`row_at`](Self::row_at) a record on the device.
+    /// records as a list. [`deserialize`](Self::deserialize) gives structs, [`row_at`](Self::row_at) a record on the
+    /// device.
     ///
     /// # Errors
     /// A single record; as [`FieldValue::to_value`].

@@ -7,12 +7,12 @@ use crate::tensor::{HostTensor, HostValues, Tensor};
 
 /// Rows in host memory.
 impl Tensor {
-    /// Reads the tensor, once, and iterates over the rows of its outermost dimension, each a tensor in host memory with one
-    /// dimension fewer.
+    /// Reads the tensor, once, and iterates over the rows of its outermost dimension, each a tensor in host memory with
+    /// one dimension fewer.
     ///
     /// Waits like [`Tensor::to_host`], and holds what it holds; a row is copied when the iterator comes to it.
-    /// [`RaggedTensor::rows`](crate::RaggedTensor::rows) gives slices of values instead, [`Tensor::row_at`] a row on the
-    /// device. TensorFlow: iteration over a tensor.
+    /// [`RaggedTensor::rows`](crate::RaggedTensor::rows) gives slices of values instead, [`Tensor::row_at`] a row on
+    /// the device. TensorFlow: iteration over a tensor.
     ///
     /// # Errors
     /// A scalar; the first failed device-side check; a lost device; more memory than is available, or than the device's

@@ -20,9 +20,9 @@ operations! {
     ///
     /// All dimensions of `indices` but the last are batch dimensions: they are the first dimensions of the tensor, and
     /// the last holds indices along the next axis. An index that is negative, or not below the length of its row, gives
-    /// the default. Any dtype, which stays. The default is one value of it, which fills elements with dimensions of their
-    /// own, or a dense tensor of the shape of such an element. An empty row of indices gives an empty row; an empty row of
-    /// the tensor gives defaults.
+    /// the default. Any dtype, which stays. The default is one value of it, which fills elements with dimensions of
+    /// their own, or a dense tensor of the shape of such an element. An empty row of indices gives an empty row; an
+    /// empty row of the tensor gives defaults.
     ///
     /// # Errors
     /// `indices` is no integer tensor, a scalar, on another device, or has other batch dimensions; ragged dimensions
@@ -40,7 +40,8 @@ operations! {
     /// assert_eq!(x.batch_gather_with_default(&at, 0)?.to_string(), "<ragged.RaggedTensor [[3, 0, 0], [0], []]>");
     ///
     /// let points = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![]], &device)?;
-    /// let (at, none) = (RaggedTensor::from_nested([vec![1, 2], vec![0]], &device)?, RaggedTensor::from_nested([7, 8], &device)?);
+    /// let at = RaggedTensor::from_nested([vec![1, 2], vec![0]], &device)?;
+    /// let none = RaggedTensor::from_nested([7, 8], &device)?;
     /// let found = points.batch_gather_with_default(&at, &none)?;
     /// assert_eq!(found.to_string(), "<ragged.RaggedTensor [[[3, 4], [7, 8]], [[7, 8]]]>");
     /// # Ok::<(), ragged::Error>(())
