@@ -15,15 +15,17 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::backend::{Part, ReadBytes};
 use super::expr::Check;
 use super::node::{Product, RowDomain};
 use super::opcode::ReduceOp;
 use super::rank_bitmap::RankBitmap;
-use super::recording::{read_u32, read_u32_if};
+use super::recording::{read_now, read_u32, read_u32_if};
 use super::reducer::Reducer;
 use super::{BackendRef, Expr, Extent, Node, Size};
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
+use crate::integer::{self, Integer};
 
 /// Records arrays of one call of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +58,11 @@ impl Recorder<'_> {
         Error::Argument { op: self.op, what: what.into(), location: self.location }
     }
 
+    /// Row splits, lengths or ids that are no partition.
+    pub(crate) fn partition(self, what: impl Into<String>) -> Error {
+        Error::Partition { op: self.op, what: what.into(), location: self.location }
+    }
+
     /// A dtype that the operation is not defined for.
     pub(crate) fn unsupported(self, dtype: DType, hint: impl Into<String>) -> Error {
         Error::Unsupported { op: self.op, dtype, hint: hint.into(), location: self.location }
@@ -84,6 +91,11 @@ impl Recorder<'_> {
 
 /// Sizes.
 impl Recorder<'_> {
+    /// The integer, if it is not negative.
+    pub(crate) fn non_negative(self, name: &str, value: impl Integer) -> Result<u64> {
+        self.at(integer::non_negative(self.op, name, value))
+    }
+
     /// `n` elements, a constant of the program.
     pub(crate) fn known(self, n: u64) -> Result<Extent> {
         self.at(Extent::known_u64(self.op, n))
@@ -117,6 +129,11 @@ impl Recorder<'_> {
     /// Reads a number from the device. Costs one wait.
     pub(crate) fn read(self, number: Expr) -> Result<u32> {
         self.at(read_u32(self.backend, self.op, number))
+    }
+
+    /// Reads arrays from the device. Costs one wait.
+    pub(crate) fn read_parts(self, parts: Vec<Part>) -> Result<Vec<ReadBytes>> {
+        self.at(read_now(self.backend, self.op, parts))
     }
 
     /// As [`Self::read`]; fails if one of the conditions does not hold.
@@ -184,7 +201,12 @@ impl Recorder<'_> {
 
     /// The positions that are kept, of which there are `extent`; see [`Node::compact`].
     pub(crate) fn kept(self, bitmap: &RankBitmap, extent: Extent) -> Node {
-        Node::compact(self.backend, self.op, bitmap, (Expr::index(), 1), extent)
+        self.compact(bitmap, (Expr::index(), 1), extent)
+    }
+
+    /// See [`Node::compact`].
+    pub(crate) fn compact(self, bitmap: &RankBitmap, (value, inner): (Expr, u32), extent: Extent) -> Node {
+        Node::compact(self.backend, self.op, bitmap, (value, inner), extent)
     }
 
     /// See [`Node::histogram`].

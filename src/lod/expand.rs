@@ -82,12 +82,14 @@ fn repeated(op: &'static str, x: &Tensor, level: &RowPartition, y: &LodTensor) -
     let location = caller();
     let check = Check::new(op, "there must be as many sequences as the level of y has");
     let asserts =
-        x.nrows_extent().agrees(level.nrows_extent()).condition(x.backend(), check, |(n, m)| Error::Shape {
-            op,
-            lhs: x.shape_text(),
-            rhs: y.tensor().shape_text(),
-            what: format!("{n} sequences cannot be repeated by the lengths of {m}"),
-            location,
+        x.nrows_extent().agrees(level.nrows_extent()).condition(Recorder::new(x.backend(), op), check, |(n, m)| {
+            Error::Shape {
+                op,
+                lhs: x.shape_text(),
+                rhs: y.tensor().shape_text(),
+                what: format!("{n} sequences cannot be repeated by the lengths of {m}"),
+                location,
+            }
         })?;
     x.take_rows(
         Recorder::new(x.backend(), op),

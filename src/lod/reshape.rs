@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
 use crate::shape::RowPartition;
@@ -58,6 +59,7 @@ fn rescaled(
     rows: &Extent,
     x: &Tensor,
 ) -> Result<RowPartition> {
+    let rec = Recorder::new(x.backend(), op);
     if let Some(length) = level.uniform_length() {
         let length = u64::from(length) * u64::from(old) / u64::from(new);
         let length = Extent::known_u64(op, length)?.capacity();
@@ -67,10 +69,10 @@ fn rescaled(
         let at = |&at: &u32| (u64::from(at) * u64::from(old) / u64::from(new)) as u32;
         let (mut scaled, _counted) = counted_vec(x.backend(), op, splits.len())?;
         scaled.extend(splits.iter().map(at));
-        return RowPartition::from_host_splits(x.backend(), op, scaled);
+        return RowPartition::from_host_splits(rec, scaled);
     }
     let start = level.start(Expr::index()).mul(Expr::u32(old)).div(Expr::u32(new));
-    let scaled = RowPartition::from_starts(x.backend(), op, level.nrows_extent(), &start, rows.size(), &[])?;
+    let scaled = RowPartition::from_starts(rec, level.nrows_extent(), &start, rows.size(), &[])?;
     Ok(scaled.with_nvals(rows.clone()))
 }
 

@@ -112,9 +112,9 @@ impl<'a> AxisRows<'a> {
         let rec = self.rec;
         let shape = |x: &Self| {
             let outer = x.above.last().map_or(x.rows.nrows_extent(), |p| p.nvals_extent()).clone();
-            rec.at(RaggedShape::of_parts(rec.op, rec.backend, x.above.clone(), Some(outer), [], Vec::new()))
+            rec.at(RaggedShape::of_parts(rec, x.above.clone(), Some(outer), [], Vec::new()))
         };
-        rec.at(same_layout(rec.backend, rec.op, &shape(self)?, &shape(other)?))
+        rec.at(same_layout(rec, &shape(self)?, &shape(other)?))
     }
 
     /// The conditions under which the dimensions down to the axis are those of `other`.
@@ -124,8 +124,8 @@ impl<'a> AxisRows<'a> {
             let mut parts = x.above.clone();
             parts.push(x.rows.clone());
             let outer = x.rows.nvals_extent().clone();
-            rec.at(RaggedShape::of_parts(rec.op, rec.backend, parts, Some(outer), [], Vec::new()))
+            rec.at(RaggedShape::of_parts(rec, parts, Some(outer), [], Vec::new()))
         };
-        rec.at(same_layout(rec.backend, rec.op, &shape(self)?, &shape(other)?))
+        rec.at(same_layout(rec, &shape(self)?, &shape(other)?))
     }
 }

@@ -129,14 +129,15 @@ impl<'a> Together<'a> {
         let Some(first) = tensors.first() else {
             return Err(Error::argument(op, "it needs a tensor"));
         };
+        let rec = Recorder::new(first.backend(), op);
         for t in &tensors {
             Device::check_same(op, first.backend(), t.backend())?;
         }
         let layouts: Vec<&RaggedShape> = tensors.iter().map(|t| t.ragged_shape()).collect();
-        let shared = broadcast(first.backend(), op, &layouts, UniformRows::Once)?;
+        let shared = broadcast(rec, &layouts, UniformRows::Once)?;
         let count = match &shared.outer {
             None => Extent::known(1),
-            Some(outer) => outer.times_size(op, &shared.inner.width())?,
+            Some(outer) => rec.times_size(&outer, &shared.inner.width())?,
         };
         let mut found = shared.places.into_iter();
         let places = operands.iter().map(|o| o.tensor().and_then(|_| found.next()).unwrap_or(Place::First));
@@ -192,6 +193,7 @@ fn map_all(
     operands: &[Operand<'_>],
     value: impl FnOnce(Vec<Expr>) -> Expr,
 ) -> Result<Tensor> {
+    let rec = Recorder::new(together.backend, op);
     let mut numbers = Vec::with_capacity(operands.len());
     for (operand, place) in operands.iter().zip(&together.places) {
         numbers.push(match operand {
@@ -200,7 +202,7 @@ fn map_all(
             Operand::Value(Fill::String(_)) => return Err(Error::unsupported(op, DType::Str, "")),
         });
     }
-    let node = Node::map(together.backend, op, together.count.clone(), value(numbers), &together.asserts);
+    let node = rec.map(together.count.clone(), value(numbers), &together.asserts);
     together.with(Values::Numbers(node))
 }
 
@@ -208,7 +210,8 @@ impl Tensor {
     /// Applies `value` to every number; the layout stays.
     #[track_caller]
     pub(crate) fn map_numbers(&self, op: &'static str, value: impl FnOnce(Expr) -> Expr) -> Result<Self> {
-        let number = Expr::load(self.numbers(op)?, Expr::index());
-        self.with_value_node(Node::map(self.backend(), op, self.count()?, value(number), &[]))
+        let rec = Recorder::new(self.backend(), op);
+        let number = Expr::load(rec.numbers(self)?, Expr::index());
+        self.with_value_node(rec.map(self.count()?, value(number), &[]))
     }
 }

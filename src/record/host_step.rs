@@ -13,11 +13,12 @@ use rayon::prelude::*;
 
 use crate::backend::host_memory::{GrowingBytes, counted_vec};
 use crate::error::{Error, Result, caller, here};
-use crate::graph::backend::{BackendRef, CountedMemory, Part};
+use crate::graph::backend::{CountedMemory, Part};
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
 use crate::graph::node::Rows;
-use crate::graph::recording::{made_once, read_now};
+use crate::graph::recorder::Recorder;
+use crate::graph::recording::made_once;
 use crate::tensor::{Assembly, HostTensor, HostValues, Tensor, Values};
 
 /// Strings per task.
@@ -50,14 +51,13 @@ impl HostStrings {
 /// Host memory of the results of a host step. The device counts it before it is written, until the step is dropped:
 /// after the upload.
 pub(crate) struct StepMemory<'a> {
-    op: &'static str,
-    backend: &'a BackendRef,
+    rec: Recorder<'a>,
     counted: Mutex<Vec<CountedMemory>>,
 }
 
 impl<'a> StepMemory<'a> {
-    fn new(op: &'static str, backend: &'a BackendRef) -> Self {
-        Self { op, backend, counted: Mutex::default() }
+    fn new(rec: Recorder<'a>) -> Self {
+        Self { rec, counted: Mutex::default() }
     }
 
     fn hold(&self, counted: impl IntoIterator<Item = CountedMemory>) {
@@ -65,7 +65,7 @@ impl<'a> StepMemory<'a> {
     }
 
     fn vec<T>(&self, n: usize) -> Result<Vec<T>> {
-        let (out, counted) = counted_vec(self.backend, self.op, n)?;
+        let (out, counted) = counted_vec(self.rec.backend, self.rec.op, n)?;
         self.hold([counted]);
         Ok(out)
     }
@@ -114,8 +114,8 @@ impl<'a> StepMemory<'a> {
     ) -> Result<HostFlat> {
         let total = AtomicU64::new(0);
         let task = |range: Range<usize>| {
-            let (mut lengths, counted) = counted_vec::<u32>(self.backend, self.op, range.len())?;
-            let mut bytes = GrowingBytes::new(self.op, self.backend, &total);
+            let (mut lengths, counted) = counted_vec::<u32>(self.rec.backend, self.rec.op, range.len())?;
+            let mut bytes = GrowingBytes::new(self.rec.op, self.rec.backend, &total);
             for i in range {
                 let before = bytes.len();
                 f(i, &mut bytes)?;
@@ -135,7 +135,7 @@ impl<'a> StepMemory<'a> {
     #[track_caller]
     fn joined(&self, count: usize, mut parts: Vec<(Vec<u32>, GrowingBytes<'_>, CountedMemory)>) -> Result<HostStrings> {
         let total: usize = parts.iter().map(|(_, bytes, _)| bytes.len()).sum();
-        Extent::known_u64(self.op, total as u64)?;
+        Extent::known_u64(self.rec.op, total as u64)?;
         let mut splits = self.vec(count + 1)?;
         let mut end = 0;
         splits.push(end);
@@ -162,7 +162,7 @@ impl<'a> StepMemory<'a> {
     #[track_caller]
     fn flat(&self, strings: &[Vec<u8>]) -> Result<HostStrings> {
         let total: usize = strings.iter().map(Vec::len).sum();
-        Extent::known_u64(self.op, total as u64)?;
+        Extent::known_u64(self.rec.op, total as u64)?;
         let (mut splits, mut bytes) = (self.vec(strings.len() + 1)?, self.vec(total)?);
         splits.push(0);
         for string in strings {
@@ -232,7 +232,7 @@ pub(crate) fn host_string(
     allow(op, x)?;
     let key = Digest::of(op, (x.identity(), arguments));
     let made = made_once(key, || {
-        let mut assembly = Assembly::new(op, x.backend());
+        let mut assembly = Assembly::new(Recorder::new(x.backend(), op));
         let read = read_whole(op, x, &mut assembly)?;
         x.backend().count_host_step();
         let total = AtomicU64::new(0);
@@ -247,9 +247,10 @@ pub(crate) fn host_string(
 /// Reads the tensor: one wait.
 #[track_caller]
 fn read_whole(op: &'static str, x: &Tensor, assembly: &mut Assembly<'_>) -> Result<HostTensor> {
+    let rec = Recorder::new(x.backend(), op);
     let parts = x.parts_to_read();
     let asked: Vec<bool> = parts.iter().map(Option::is_some).collect();
-    let mut read = read_now(x.backend(), op, parts.into_iter().flatten().collect())?.into_iter();
+    let mut read = rec.read_parts(parts.into_iter().flatten().collect())?.into_iter();
     let mut arrays = asked.into_iter().map(|asked| if asked { read.next() } else { None });
     x.of_bytes(&mut arrays, assembly).map_err(here())
 }
@@ -266,12 +267,13 @@ fn run(
         return run_whole(op, x, arguments, step);
     }
     let (backend, device, call) = (x.backend(), x.device(), caller());
+    let rec = Recorder::new(backend, op);
     let nodes = x.values_ref().nodes(backend)?;
     let key = Digest::of(op, (nodes.iter().map(|n| n.digest()).collect::<Vec<_>>(), arguments));
     let made = made_once(key, || {
-        let mut read = read_now(backend, op, nodes.iter().cloned().map(Part::whole).collect())?.into_iter();
+        let mut read = rec.read_parts(nodes.iter().cloned().map(Part::whole).collect())?.into_iter();
         let mut next = || read.next().unwrap_or_default();
-        let mut assembly = Assembly::new(op, backend);
+        let mut assembly = Assembly::new(rec);
         let flat = match x.values_ref() {
             Values::Numbers(n) => HostFlat::Numbers(assembly.numbers(n.dtype(), &next())?),
             Values::Strings { .. } => {
@@ -279,7 +281,7 @@ fn run(
             }
         };
         backend.count_host_step();
-        let memory = StepMemory::new(op, backend);
+        let memory = StepMemory::new(rec);
         match step(&memory, &flat)? {
             HostFlat::Strings(HostStrings { splits, bytes }) => Values::upload_strings(op, &device, splits, &bytes),
             HostFlat::Numbers(numbers) => numbers.upload(op, &device),
@@ -298,7 +300,8 @@ fn run_whole(
 ) -> Result<Tensor> {
     let key = Digest::of(op, (x.identity(), arguments));
     let made = made_once(key, || {
-        let (mut read, memory) = (Assembly::new(op, x.backend()), StepMemory::new(op, x.backend()));
+        let (mut read, memory) =
+            (Assembly::new(Recorder::new(x.backend(), op)), StepMemory::new(Recorder::new(x.backend(), op)));
         let mut whole = read_whole(op, x, &mut read)?;
         x.backend().count_host_step();
         let flat = match std::mem::replace(&mut whole.values, HostValues::Bool(Vec::new())) {

@@ -1,7 +1,5 @@
 //! One integer for each row, as an argument: from the host or a device.
 
-use std::sync::Arc;
-
 use crate::device::Device;
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -46,9 +44,9 @@ impl<'a> RowIntegers<'a> {
         let (0, Some(count), 1) = (tensor.ragged_rank(), tensor.outer(), tensor.width()) else {
             return Err(misfit(format!("{name} must be a vector of one integer per row")));
         };
-        let check = Arc::new(rec.check(format!("{name} must have one integer per row")));
+        let check = rec.check(format!("{name} must have one integer per row"));
         let differ = |(n, m)| misfit(format!("there are {n} rows, but {m} {name}"));
-        let condition = rec.at(rows.nrows_extent().agrees(count).condition(rec.backend, check, differ))?;
+        let condition = rows.nrows_extent().agrees(count).condition(rec, check, differ)?;
         Ok(Self { host, node, condition, rows })
     }
 

@@ -36,7 +36,7 @@ impl Tensor {
                 Some(len) => rec.uniform_rows(len, count.clone())?,
                 None => {
                     let length = p.length(at);
-                    rec.at(level_below(rec.backend, rec.op, p, &count, length, repeats))?
+                    rec.at(level_below(rec, p, &count, length, repeats))?
                 }
             };
             let (row, offset) = (taken.row_of(Expr::index()), taken.offset_of(Expr::index()));

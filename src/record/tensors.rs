@@ -18,6 +18,11 @@ impl Recorder<'_> {
         self.at(x.numbers(self.op))
     }
 
+    /// The strings of a tensor and their bytes; an error if it holds numbers.
+    pub(crate) fn strings(self, x: &Tensor) -> Result<(&RowPartition, &Node)> {
+        self.at(x.strings(self.op))
+    }
+
     /// See [`Tensor::index_node`].
     pub(crate) fn index_node(self, x: &Tensor, name: &str) -> Result<Node> {
         self.at(x.index_node(self.op, name))
@@ -50,7 +55,7 @@ impl Recorder<'_> {
         length: Expr,
         capacity: impl Into<Size>,
     ) -> Result<RowPartition> {
-        self.at(RowPartition::from_lengths(self.backend, self.op, nrows, length, capacity))
+        RowPartition::from_lengths(self, nrows, length, capacity)
     }
 
     /// See [`RowPartition::from_starts`].
@@ -61,7 +66,7 @@ impl Recorder<'_> {
         capacity: impl Into<Size>,
         asserts: &[Node],
     ) -> Result<RowPartition> {
-        self.at(RowPartition::from_starts(self.backend, self.op, nrows, start, capacity, asserts))
+        RowPartition::from_starts(self, nrows, start, capacity, asserts)
     }
 
     /// See [`Values::rearranged`].
@@ -72,7 +77,7 @@ impl Recorder<'_> {
         bound: BytesBound,
         asserts: &[Node],
     ) -> Result<Values> {
-        self.at(Values::rearranged(self.backend, self.op, extent, pick, bound, asserts))
+        Values::rearranged(self, extent, pick, bound, asserts)
     }
 
     /// See [`Tensor::new`].

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::RowPartition;
-use crate::error::{Error, Result, caller};
-use crate::graph::backend::BackendRef;
+use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 
 /// Result of comparing two sizes or layouts that must be equal.
@@ -27,17 +27,16 @@ impl<D> Agreement<D> {
     ///
     /// # Errors
     /// The error that `error` makes of the difference, where the host knows that the two differ.
-    #[track_caller]
     pub(crate) fn condition(
         self,
-        backend: &BackendRef,
-        check: Arc<Check>,
+        rec: Recorder<'_>,
+        check: impl Into<Arc<Check>>,
         error: impl FnOnce(D) -> Error,
     ) -> Result<Option<Node>> {
         match self {
             Self::Yes => Ok(None),
-            Self::No(difference) => Err(error(difference).at(caller())),
-            Self::If(count, ok) => Ok(Some(Node::assert(backend, count, ok, check))),
+            Self::No(difference) => Err(error(difference).at(rec.location)),
+            Self::If(count, ok) => Ok(Some(Node::assert(rec.backend, count, ok, check.into()))),
         }
     }
 }

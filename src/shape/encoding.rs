@@ -2,9 +2,9 @@
 
 use super::RowPartition;
 use crate::backend::host_memory::counted_vec;
-use crate::error::{Error, Result, caller};
-use crate::graph::backend::{BackendRef, CountedMemory};
-use crate::graph::extent::Extent;
+use crate::error::Result;
+use crate::graph::backend::CountedMemory;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 
 /// Splits, and the count of their memory, which lasts until they are uploaded.
@@ -38,16 +38,9 @@ impl Encoding {
     ///
     /// # Errors
     /// The first entry that violates the encoding; more than 2^32 - 2 rows or values; no memory for the splits.
-    #[track_caller]
-    pub(crate) fn splits(
-        self,
-        op: &'static str,
-        backend: &BackendRef,
-        given: &[i64],
-        nvals: Option<u64>,
-    ) -> Result<CountedSplits> {
-        let total = self.validate(op, given, nvals)?;
-        self.trusted_splits(op, backend, given, nvals.unwrap_or(total))
+    pub(crate) fn splits(self, rec: Recorder<'_>, given: &[i64], nvals: Option<u64>) -> Result<CountedSplits> {
+        let total = self.validate(rec, given, nvals)?;
+        self.trusted_splits(rec, given, nvals.unwrap_or(total))
     }
 
     /// Validates the integers for `nvals` values, where that number is known. Returns the number of values that they
@@ -55,16 +48,14 @@ impl Encoding {
     ///
     /// # Errors
     /// The first entry that violates the encoding; more than 2^32 - 2 rows or values.
-    #[track_caller]
-    pub(crate) fn validate(self, op: &'static str, given: &[i64], nvals: Option<u64>) -> Result<u64> {
+    pub(crate) fn validate(self, rec: Recorder<'_>, given: &[i64], nvals: Option<u64>) -> Result<u64> {
         let name = self.name();
-        let call = caller();
-        let broken = |what: String| Err(Error::partition(op, format!("{name} {what}")).at(call));
+        let broken = |what: String| Err(rec.partition(format!("{name} {what}")));
         if self == Self::Splits {
-            RowPartition::validate_splits(op, given, nvals)?;
+            RowPartition::validate_splits(rec, given, nvals)?;
             return Ok(given.last().map_or(0, |&last| last as u64));
         }
-        Extent::known_u64(op, given.len() as u64 + 1)?;
+        rec.known(given.len() as u64 + 1)?;
         if given.is_empty() && self != Self::Lengths && nvals.is_some_and(|n| n > 0) {
             return broken(format!("is empty, but there are {} values", nvals.unwrap_or(0)));
         }
@@ -91,7 +82,7 @@ impl Encoding {
             Self::Lengths => given.iter().fold(0u64, |sum, &l| sum.saturating_add(l as u64)),
             _ => given.last().map_or(0, |&last| last as u64),
         };
-        Extent::known_u64(op, total)?;
+        rec.known(total)?;
         match (self, nvals) {
             (Self::Lengths, Some(n)) if total != n => {
                 return broken(format!("add up to {total}, but there are {n} values"));
@@ -113,17 +104,10 @@ impl Encoding {
     ///
     /// # Errors
     /// No memory for the splits.
-    #[track_caller]
-    pub(crate) fn trusted_splits(
-        self,
-        op: &'static str,
-        backend: &BackendRef,
-        given: &[i64],
-        nvals: u64,
-    ) -> Result<CountedSplits> {
+    pub(crate) fn trusted_splits(self, rec: Recorder<'_>, given: &[i64], nvals: u64) -> Result<CountedSplits> {
         let last = nvals.min(u64::from(u32::MAX) - 1) as i64;
         let rows = if self == Self::Splits { given.len().saturating_sub(1) } else { given.len() };
-        let (mut splits, counted) = counted_vec(backend, op, rows + 1)?;
+        let (mut splits, counted) = rec.at(counted_vec(rec.backend, rec.op, rows + 1))?;
         let mut end = 0i64;
         splits.push(0);
         for r in 0..rows {
@@ -145,53 +129,41 @@ impl Encoding {
 /// # Errors
 /// The first id that is negative, below the one before it, or not below `nrows`; more rows than a tensor can have; no memory
 /// for the splits.
-#[track_caller]
-pub(crate) fn splits_of_rowids(
-    op: &'static str,
-    backend: &BackendRef,
-    ids: &[i64],
-    nrows: Option<i64>,
-) -> Result<CountedSplits> {
+pub(crate) fn splits_of_rowids(rec: Recorder<'_>, ids: &[i64], nrows: Option<i64>) -> Result<CountedSplits> {
     let nrows = match nrows {
-        Some(n) if n < 0 => return Err(Error::partition(op, format!("nrows must not be negative, but is {n}"))),
+        Some(n) if n < 0 => return Err(rec.partition(format!("nrows must not be negative, but is {n}"))),
         Some(n) => n,
         None => ids.last().map_or(0, |&last| last.max(-1).saturating_add(1)),
     };
     if let Some(i) = ids.iter().position(|&id| id < 0) {
         let what = format!("value_rowids must not be negative, but value_rowids[{i}] is {}", ids[i]);
-        return Err(Error::partition(op, what));
+        return Err(rec.partition(what));
     }
     if let Some(i) = ids.windows(2).position(|w| w[1] < w[0]) {
         let (a, b) = (ids[i], ids[i + 1]);
         let what = format!("value_rowids must ascend, but value_rowids[{}] = {b} is below {a}", i + 1);
-        return Err(Error::partition(op, what));
+        return Err(rec.partition(what));
     }
     if let Some(i) = ids.iter().position(|&id| id >= nrows) {
         let what = format!("value_rowids[{i}] is {}, but there are {nrows} rows", ids[i]);
-        return Err(Error::partition(op, what));
+        return Err(rec.partition(what));
     }
-    trusted_splits_of_rowids(op, backend, ids, Some(nrows))
+    trusted_splits_of_rowids(rec, ids, Some(nrows))
 }
 
 /// Converts row ids that the caller guarantees to splits; an id out of range is clamped to the nearest row.
 ///
 /// # Errors
 /// More rows than a tensor can have; values without rows; no memory for the splits.
-#[track_caller]
-pub(crate) fn trusted_splits_of_rowids(
-    op: &'static str,
-    backend: &BackendRef,
-    ids: &[i64],
-    nrows: Option<i64>,
-) -> Result<CountedSplits> {
+pub(crate) fn trusted_splits_of_rowids(rec: Recorder<'_>, ids: &[i64], nrows: Option<i64>) -> Result<CountedSplits> {
     let nrows = nrows.unwrap_or_else(|| ids.last().map_or(0, |&last| last.saturating_add(1))).max(0) as u64;
-    let rows = Extent::known_u64(op, nrows)?.capacity() as usize;
-    Extent::known_u64(op, nrows + 1)?;
-    Extent::known_u64(op, ids.len() as u64)?;
+    let rows = rec.known(nrows)?.capacity() as usize;
+    rec.known(nrows + 1)?;
+    rec.known(ids.len() as u64)?;
     if rows == 0 && !ids.is_empty() {
-        return Err(Error::partition(op, format!("there are {} values, but no rows", ids.len())));
+        return Err(rec.partition(format!("there are {} values, but no rows", ids.len())));
     }
-    let (mut splits, counted) = counted_vec(backend, op, rows + 1)?;
+    let (mut splits, counted) = rec.at(counted_vec(rec.backend, rec.op, rows + 1))?;
     splits.resize(rows + 1, 0u32);
     for &id in ids {
         splits[id.clamp(0, rows as i64 - 1) as usize + 1] += 1;

@@ -3,36 +3,35 @@
 use super::{Agreement, RaggedShape, RowPartition, same_layout};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graph::backend::{BackendRef, Part};
-use crate::graph::expr::{Check, Expr};
+use crate::graph::backend::Part;
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
-use crate::graph::recording::read_now;
+use crate::graph::recorder::Recorder;
 
 /// A comparison of layouts that is decided on the host, unless only the device knows a size or a length: by one read for
 /// all of them.
-pub(crate) struct LayoutComparison {
-    op: &'static str,
-    backend: BackendRef,
-    /// Device-side checks of `op`, each of which fails if the layouts differ.
+pub(crate) struct LayoutComparison<'a> {
+    rec: Recorder<'a>,
+    /// Device-side checks of the operation, each of which fails if the layouts differ.
     equal: Vec<Node>,
     /// The conditions of the shapes, whose failure is an error.
     conditions: Vec<Node>,
 }
 
-impl LayoutComparison {
-    pub(crate) fn new(op: &'static str, backend: &BackendRef) -> Self {
-        Self { op, backend: backend.clone(), equal: Vec::new(), conditions: Vec::new() }
+impl<'a> LayoutComparison<'a> {
+    pub(crate) fn new(rec: Recorder<'a>) -> Self {
+        Self { rec, equal: Vec::new(), conditions: Vec::new() }
     }
 
     /// Compares two shapes. False if the host knows that they differ.
     ///
     /// # Errors
     /// Different devices.
-    #[track_caller]
     pub(crate) fn add(&mut self, a: &RaggedShape, b: &RaggedShape) -> Result<bool> {
+        let rec = self.rec;
         for shape in [a, b] {
-            Device::check_same(self.op, &self.backend, &shape.backend)?;
+            rec.at(Device::check_same(rec.op, rec.backend, &shape.backend))?;
             // Fields share the conditions of their records.
             for condition in &shape.conditions {
                 if !self.conditions.contains(condition) {
@@ -44,8 +43,8 @@ impl LayoutComparison {
             return Ok(false);
         }
         let deepest = a.rank().saturating_sub(1);
-        let (a, b) = (a.with_ragged_rank(deepest)?, b.with_ragged_rank(deepest)?);
-        match same_layout(&self.backend, self.op, &a, &b) {
+        let (a, b) = (rec.at(a.with_ragged_rank(deepest))?, rec.at(b.with_ragged_rank(deepest))?);
+        match same_layout(rec, &a, &b) {
             Err(Error::Shape { .. }) => Ok(false),
             checks => {
                 self.equal.extend(checks?);
@@ -55,11 +54,9 @@ impl LayoutComparison {
     }
 
     /// Adds a comparison of two sizes, or of rows. False if the host knows that they differ.
-    #[track_caller]
     fn agree<D>(&mut self, agreement: Agreement<D>) -> bool {
         if let Agreement::If(count, ok) = agreement {
-            let check = Check::new(self.op, "rows must be equal");
-            self.equal.push(Node::assert(&self.backend, count, ok, check));
+            self.equal.push(self.rec.assert(count, ok, self.rec.check("rows must be equal")));
             return true;
         }
         matches!(agreement, Agreement::Yes)
@@ -69,21 +66,20 @@ impl LayoutComparison {
     ///
     /// # Errors
     /// A failed check that the layouts depend on; a failed read.
-    #[track_caller]
     pub(crate) fn decide(self) -> Result<bool> {
-        let Self { op, backend, equal, conditions } = self;
+        let Self { rec, equal, conditions } = self;
         let read = |checks: &[Node]| match checks {
             [] => Ok(()),
             checks => {
-                let all = Node::map(&backend, op, Extent::known(1), Expr::u32(0), checks);
-                read_now(&backend, op, vec![Part::whole(all)]).map(drop)
+                let all = rec.map(Extent::known(1), Expr::u32(0), checks);
+                rec.read_parts(vec![Part::whole(all)]).map(drop)
             }
         };
         read(&conditions)?;
         match read(&equal) {
             // A failed check of this comparison means unequal; a failed check that the splits depend on is the caller's
             // error.
-            Err(Error::Check { op: failed, .. }) if failed == op => Ok(false),
+            Err(Error::Check { op: failed, .. }) if failed == rec.op => Ok(false),
             outcome => outcome.map(|()| true),
         }
     }
@@ -108,7 +104,7 @@ impl RaggedShape {
     /// ```
     #[track_caller]
     pub fn equals(&self, other: &Self) -> Result<bool> {
-        let mut layouts = LayoutComparison::new("RaggedShape::equals", &self.backend);
+        let mut layouts = LayoutComparison::new(Recorder::new(&self.backend, "RaggedShape::equals"));
         Ok(layouts.add(self, other)? && layouts.decide()?)
     }
 }
@@ -158,7 +154,7 @@ impl RowPartition {
             return Ok(self.same(other)
                 || a.is_some() && a == b && (a == Some(0) || self.uniform_length() == other.uniform_length()));
         };
-        let mut rows = LayoutComparison::new(OP, node.backend());
+        let mut rows = LayoutComparison::new(Recorder::new(node.backend(), OP));
         let may_agree = rows.agree(self.nrows_extent().agrees(other.nrows_extent())) && rows.agree(self.agrees(other));
         Ok(may_agree && rows.decide()?)
     }

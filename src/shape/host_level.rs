@@ -1,9 +1,9 @@
 //! Partitions of tensors that the host holds.
 
 use super::RowPartition;
-use crate::error::{Error, Result};
-use crate::graph::backend::BackendRef;
+use crate::error::Result;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 
 /// A partition on the host.
@@ -17,24 +17,23 @@ impl HostLevel {
     ///
     /// # Errors
     /// Splits that break a rule, or rows that do not hold that many; no memory.
-    #[track_caller]
     pub(crate) fn partition(
         self,
-        (op, backend): (&'static str, &BackendRef),
+        rec: Recorder<'_>,
         nrows: impl FnOnce(u32) -> Extent,
         below: u64,
     ) -> Result<RowPartition> {
         match self {
             Self::Splits(splits) => {
-                RowPartition::validate_splits(op, &splits, Some(below))?;
-                RowPartition::from_host_splits(backend, op, splits)
+                RowPartition::validate_splits(rec, &splits, Some(below))?;
+                RowPartition::from_host_splits(rec, splits)
             }
             Self::Uniform { length, rows } => {
                 if u64::from(length) * u64::from(rows) != below {
                     let what = format!("{rows} rows of {length} do not hold {below} elements");
-                    return Err(Error::partition(op, what));
+                    return Err(rec.partition(what));
                 }
-                RowPartition::uniform(Size::given(length), nrows(rows))
+                rec.at(RowPartition::uniform(Size::given(length), nrows(rows)))
             }
         }
     }

@@ -2,14 +2,13 @@
 
 use super::{RaggedShape, RowPartition};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::backend::Part;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
-use crate::graph::recording::read_now;
+use crate::graph::node::Rows;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
-use crate::integer::non_negative;
 
 /// The row lengths of one dimension.
 ///
@@ -68,15 +67,14 @@ impl RaggedShape {
     /// ```
     #[track_caller]
     pub fn from_lengths(lengths: &[Lengths], device: &Device) -> Result<Self> {
-        const OP: &str = "RaggedShape::from_lengths";
+        let rec = Recorder::new(device.backend(), "RaggedShape::from_lengths");
+        let size = |n: i64| rec.known(rec.non_negative("a length", n)?);
         let (first, below) = match lengths.split_first() {
-            None => return Self::of_sizes(OP, &[] as &[u32], device),
-            Some((Lengths::Uniform(rows), below)) => {
-                (Extent::known_u64(OP, non_negative(OP, "a length", *rows)?)?, below)
-            }
+            None => return Self::of_sizes(rec, &[] as &[u32]),
+            Some((Lengths::Uniform(rows), below)) => (size(*rows)?, below),
             Some((Lengths::Ragged(all), _)) => {
                 let what = format!("dimension 0 has one length, the number of rows, but {} are given", all.len());
-                return Err(Error::argument(OP, what));
+                return Err(rec.argument(what));
             }
         };
         let ragged_rank = below.iter().rposition(|l| matches!(l, Lengths::Ragged(_))).map_or(0, |last| last + 1);
@@ -85,13 +83,10 @@ impl RaggedShape {
         for (k, lengths) in below.iter().enumerate() {
             let p = match lengths {
                 Lengths::Uniform(len) if k >= ragged_rank => {
-                    inner.push(Extent::known_u64(OP, non_negative(OP, "a length", *len)?)?.capacity());
+                    inner.push(size(*len)?.capacity());
                     continue;
                 }
-                Lengths::Uniform(len) => RowPartition::uniform(
-                    Extent::known_u64(OP, non_negative(OP, "a length", *len)?)?.capacity(),
-                    count.clone(),
-                )?,
+                Lengths::Uniform(len) => rec.at(RowPartition::uniform(size(*len)?.capacity(), count.clone()))?,
                 Lengths::Ragged(all) => {
                     if Some(all.len()) != count.as_known().map(|n| n as usize) {
                         let (d, rows) = (k + 1, count.capacity());
@@ -99,15 +94,15 @@ impl RaggedShape {
                             "dimension {d} needs a length for each of the {rows} rows above it, but {} are given",
                             all.len()
                         );
-                        return Err(Error::argument(OP, what));
+                        return Err(rec.argument(what));
                     }
-                    RowPartition::from_row_lengths_on(OP, all, device)?
+                    RowPartition::from_row_lengths_on(rec, all)?
                 }
             };
             count = p.nvals_extent().clone();
             partitions.push(p);
         }
-        Self::of_parts(OP, device.backend(), partitions, Some(count), inner, Vec::new())
+        Self::of_parts(rec, partitions, Some(count), inner, Vec::new())
     }
 
     /// The row lengths of each dimension, outermost first. TensorFlow: `static_lengths`.
@@ -126,7 +121,7 @@ impl RaggedShape {
     /// ```
     #[track_caller]
     pub fn lengths(&self) -> Result<Vec<Lengths>> {
-        const OP: &str = "RaggedShape::lengths";
+        let rec = Recorder::new(&self.backend, "RaggedShape::lengths");
         if self.outer.is_none() {
             return Ok(Vec::new());
         }
@@ -135,16 +130,16 @@ impl RaggedShape {
         let nrows = self.nrows_extent();
         let waits = nrows.as_known().is_none() || self.partitions.iter().any(|p| unknown(&p));
         if waits || !self.conditions.is_empty() {
-            nodes.push(Node::map(&self.backend, OP, Extent::known(1), nrows.expr(), &self.conditions));
+            nodes.push(rec.map(Extent::known(1), nrows.expr(), &self.conditions));
         }
         for p in self.partitions.iter().filter(unknown) {
             let length = p.length(Expr::index());
-            nodes.push(Node::map(&self.backend, OP, p.nrows_extent().clone(), length, &[]));
+            nodes.push(rec.map(p.nrows_extent().clone(), length, &[]));
         }
         let mut read = if nodes.is_empty() {
             Vec::new()
         } else {
-            read_now(&self.backend, OP, nodes.iter().cloned().map(Part::whole).collect())?
+            rec.read_parts(nodes.iter().cloned().map(Part::whole).collect())?
         }
         .into_iter();
         let mut next = || bytemuck::pod_collect_to_vec::<u8, u32>(&read.next().unwrap_or_default());
@@ -165,10 +160,9 @@ impl RaggedShape {
 
 impl RowPartition {
     /// Uploads the partition with these row lengths.
-    #[track_caller]
-    fn from_row_lengths_on(op: &'static str, lengths: &[i64], device: &Device) -> Result<Self> {
-        let (splits, _counted) = super::Encoding::Lengths.splits(op, device.backend(), lengths, None)?;
-        let p = Self::from_host_splits(device.backend(), op, splits)?;
+    fn from_row_lengths_on(rec: Recorder<'_>, lengths: &[i64]) -> Result<Self> {
+        let (splits, _counted) = super::Encoding::Lengths.splits(rec, lengths, None)?;
+        let p = Self::from_host_splits(rec, splits)?;
         debug_assert!(matches!(p.rows(), Rows::Splits(_)), "bug: a ragged dimension by type");
         Ok(p)
     }

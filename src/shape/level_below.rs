@@ -2,9 +2,9 @@
 
 use super::RowPartition;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 
 /// Whether a row may be gathered more than once.
@@ -18,10 +18,8 @@ pub(crate) enum Repeats {
 }
 
 /// The partition of `count` rows with the given lengths, each the length of some row of `source`.
-#[track_caller]
 pub(crate) fn level_below(
-    backend: &BackendRef,
-    op: &'static str,
+    rec: Recorder<'_>,
     source: &RowPartition,
     count: &Extent,
     length: Expr,
@@ -35,6 +33,6 @@ pub(crate) fn level_below(
         Repeats::Never => longest.map_or_else(|| nvals.clone(), |longest| count.size().mul(longest).min(nvals)),
         Repeats::Maybe => longest.map_or_else(|| most.clone(), |longest| count.size().mul(longest).min(&most)),
     };
-    let below = RowPartition::from_lengths(backend, op, count, length, bound)?;
+    let below = RowPartition::from_lengths(rec, count, length, bound)?;
     Ok(below.with_lengths(longest.map(|longest| (0, longest))))
 }

@@ -1,15 +1,15 @@
 //! The shape of a tensor: the layout of its elements, independent of their values.
 
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use std::ops::{Bound, RangeBounds};
 
 use super::{Dims, RowPartition};
 use crate::device::Device;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::backend::BackendRef;
-use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 
 /// The shape of a ragged tensor: its row partitions, outermost first, and the shape of its flat values.
@@ -62,16 +62,15 @@ impl RaggedShape {
     /// ```
     #[track_caller]
     pub fn dense<I: Integer>(sizes: &[I], device: &Device) -> Result<Self> {
-        Self::of_sizes("RaggedShape::dense", sizes, device)
+        Self::of_sizes(Recorder::new(device.backend(), "RaggedShape::dense"), sizes)
     }
 
-    /// As [`RaggedShape::dense`], for the operation `op`.
-    #[track_caller]
-    pub(crate) fn of_sizes<I: Integer>(op: &'static str, sizes: &[I], device: &Device) -> Result<Self> {
-        let known = |&n: &I| Ok(Extent::known_u64(op, non_negative(op, "a size", n)?)?.capacity());
-        let mut dims = sizes.iter().map(known).collect::<Result<Vec<u32>>>().map_err(here())?.into_iter();
+    /// As [`RaggedShape::dense`].
+    pub(crate) fn of_sizes<I: Integer>(rec: Recorder<'_>, sizes: &[I]) -> Result<Self> {
+        let known = |&n: &I| Ok(rec.known(rec.non_negative("a size", n)?)?.capacity());
+        let mut dims = sizes.iter().map(known).collect::<Result<Vec<u32>>>()?.into_iter();
         let (outer, inner) = (dims.next().map(Extent::given), dims.collect::<Vec<u32>>());
-        Self::of_parts(op, device.backend(), Vec::new(), outer, inner, Vec::new())
+        Self::of_parts(rec, Vec::new(), outer, inner, Vec::new())
     }
 
     /// The shape of flat values of shape `inner_shape` under row partitions, outermost first. `inner_shape[0]` is the
@@ -98,15 +97,15 @@ impl RaggedShape {
         inner_shape: &[I],
         device: &Device,
     ) -> Result<Self> {
-        const OP: &str = "RaggedShape::from_row_partitions";
+        let rec = Recorder::new(device.backend(), "RaggedShape::from_row_partitions");
         let fits_any = !partitions.is_empty() && inner_shape.first().is_some_and(|n| n.saturating_i64() == -1);
         let size = |(k, n): (usize, &I)| if fits_any && k == 0 { 0 } else { n.saturating_i64() };
         let sizes: Vec<i64> = inner_shape.iter().enumerate().map(size).collect();
-        let mut out = Self::of_sizes(OP, &sizes, device)?;
+        let mut out = Self::of_sizes(rec, &sizes)?;
         let Some(last) = partitions.last() else { return Ok(out) };
         let Some(outer) = out.outer.take() else {
             let what = "inner_shape is empty, but flat values under row partitions have at least one dimension";
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         };
         let mut conditions = Vec::new();
         let mut equal = Vec::new();
@@ -119,25 +118,22 @@ impl RaggedShape {
             equal.push((what.to_owned(), last.nvals_extent(), &outer));
         }
         for (what, a, b) in equal {
-            let check = Check::new(OP, what.clone());
-            let differ = |(a, b)| Error::partition(OP, format!("{what}, but they are {a} and {b}"));
-            conditions.extend(a.agrees(b).condition(device.backend(), check, differ)?);
+            let differ = |(a, b)| rec.partition(format!("{what}, but they are {a} and {b}"));
+            conditions.extend(a.agrees(b).condition(rec, rec.check(what.clone()), differ)?);
         }
         for p in partitions {
             p.check_device(device.backend())?;
         }
         let outer = Some(last.nvals_extent().clone());
-        Self::of_parts(OP, device.backend(), partitions.to_vec(), outer, out.inner, conditions)
+        Self::of_parts(rec, partitions.to_vec(), outer, out.inner, conditions)
     }
 
     /// Assembles a shape from its parts.
     ///
     /// # Errors
     /// More elements than a tensor can have.
-    #[track_caller]
     pub(crate) fn of_parts(
-        op: &'static str,
-        backend: &BackendRef,
+        rec: Recorder<'_>,
         partitions: Vec<RowPartition>,
         outer: Option<Extent>,
         inner: impl Into<Dims>,
@@ -145,12 +141,12 @@ impl RaggedShape {
     ) -> Result<Self> {
         let inner = inner.into();
         // Checked even where there are no elements, so that the width of an element fits.
-        Extent::known_u64(op, inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
+        rec.known(inner.iter().fold(1u64, |n, &d| n.saturating_mul(u64::from(d.max(1)))))?;
         // Shares the size between a level's values and the rows below, so that equal domains compare equal.
         let mut below: Vec<RowPartition> = Vec::with_capacity(partitions.len());
         for p in partitions {
             below.push(match below.last() {
-                Some(above) => p.below(above.nvals_extent())?,
+                Some(above) => rec.at(p.below(above.nvals_extent()))?,
                 None => p,
             });
         }
@@ -160,8 +156,8 @@ impl RaggedShape {
             }
             (outer, _) => outer,
         };
-        let out = Self { backend: backend.clone(), partitions: below, outer, inner, conditions };
-        out.count(op)?;
+        let out = Self { backend: rec.backend.clone(), partitions: below, outer, inner, conditions };
+        rec.at(out.count(rec.op))?;
         Ok(out)
     }
 
@@ -296,13 +292,13 @@ impl RaggedShape {
     /// ```
     #[track_caller]
     pub fn with_ragged_rank(&self, ragged_rank: impl Integer) -> Result<Self> {
-        const OP: &str = "RaggedShape::with_ragged_rank";
-        let ragged_rank = usize::try_from(non_negative(OP, "ragged_rank", ragged_rank)?).unwrap_or(usize::MAX);
+        let rec = Recorder::new(&self.backend, "RaggedShape::with_ragged_rank");
+        let ragged_rank = usize::try_from(rec.non_negative("ragged_rank", ragged_rank)?).unwrap_or(usize::MAX);
         if ragged_rank > self.rank().saturating_sub(1) {
             let (rank, most) = (self.rank(), self.rank().saturating_sub(1));
             let what =
                 format!("ragged_rank is {ragged_rank}, but a shape of rank {rank} has at most {most} row partitions");
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
         let (mut out, mut inner) = (self.clone(), self.inner.sizes().to_vec());
         while out.ragged_rank() < ragged_rank {
@@ -317,12 +313,12 @@ impl RaggedShape {
                     "dimension {dim} of {} is ragged, so ragged_rank must be at least {dim}, not {ragged_rank}",
                     self.text()
                 );
-                return Err(Error::argument(OP, what));
+                return Err(rec.argument(what));
             };
             inner.insert(0, len.clone());
             out.outer = Some(p.nrows_extent().clone());
         }
-        Self::of_parts(OP, &self.backend, out.partitions, out.outer, inner, out.conditions)
+        Self::of_parts(rec, out.partitions, out.outer, inner, out.conditions)
     }
 
     /// The dimensions in a range, with the semantics of a Python slice: negative ends count from the back, ends out of
@@ -344,7 +340,7 @@ impl RaggedShape {
     /// ```
     #[track_caller]
     pub fn slice(&self, dims: impl RangeBounds<i64>) -> Result<Self> {
-        const OP: &str = "RaggedShape::slice";
+        let rec = Recorder::new(&self.backend, "RaggedShape::slice");
         let rank = self.rank();
         let place = |at: i64| (if at < 0 { at.saturating_add(rank as i64) } else { at }).clamp(0, rank as i64) as usize;
         let start = match dims.start_bound() {
@@ -380,12 +376,12 @@ impl RaggedShape {
                 self.text(),
                 ragged + 1
             );
-            return Err(Error::argument(OP, what));
+            return Err(rec.argument(what));
         }
         let dense = out.with_ragged_rank(0)?;
         let mut sizes = dense.inner.sizes()[start - 1..].iter().cloned();
         let outer = sizes.next().map(Extent::of);
-        Self::of_parts(OP, &self.backend, Vec::new(), outer, sizes.collect::<Vec<Size>>(), out.conditions)
+        Self::of_parts(rec, Vec::new(), outer, sizes.collect::<Vec<Size>>(), out.conditions)
     }
 
     /// The number of rows of the outermost dimension; 1 for a scalar.

@@ -10,6 +10,7 @@ use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, RowDomain, Rows};
+use crate::graph::recorder::Recorder;
 use crate::graph::row_lengths::KnownLengths;
 use crate::graph::size::{RecordedSize, Size};
 
@@ -35,16 +36,15 @@ pub struct RowPartition {
 }
 
 impl RowPartition {
-    /// Uploads splits that the caller has validated or guarantees, for the operation `op`.
-    #[track_caller]
-    pub(crate) fn from_host_splits(backend: &BackendRef, op: &'static str, splits: Vec<u32>) -> Result<Self> {
-        let data = upload(backend, op, DType::U32, bytemuck::cast_slice(&splits))?;
+    /// Uploads splits that the caller has validated or guarantees.
+    pub(crate) fn from_host_splits(rec: Recorder<'_>, splits: Vec<u32>) -> Result<Self> {
+        let data = rec.at(upload(rec.backend, rec.op, DType::U32, bytemuck::cast_slice(&splits)))?;
         let lengths = splits.windows(2).fold(None, |seen: Option<(u32, u32)>, w| {
             let len = w[1].wrapping_sub(w[0]);
             Some(seen.map_or((len, len), |(a, b)| (a.min(len), b.max(len))))
         });
         let known = KnownLengths::of(&splits);
-        let node = Node::source_splits(backend, (splits.len() as u32, known), data);
+        let node = Node::source_splits(rec.backend, (splits.len() as u32, known), data);
         let nvals = Extent::input(Digest::of("nvals", node.digest()), splits.last().copied().unwrap_or(0));
         Ok(Self {
             nrows: Extent::of(node.extent().size().sub(1)),
@@ -66,44 +66,39 @@ impl RowPartition {
 
     /// The partition whose row `r` has `length` (an expression in the row) values; `capacity` bounds the number of all
     /// values.
-    #[track_caller]
     pub(crate) fn from_lengths(
-        backend: &BackendRef,
-        op: &'static str,
+        rec: Recorder<'_>,
         nrows: &Extent,
         length: Expr,
         capacity: impl Into<Size>,
     ) -> Result<Self> {
         if let Some(len) = length.as_size().filter(|len| len.as_known().is_some()) {
-            return Self::uniform_but_ragged(backend, op, nrows, &len);
+            return Self::uniform_but_ragged(rec, nrows, &len);
         }
         // A separate node lets an expensive length be stored instead of computed twice.
-        let lengths = Node::map(backend, op, nrows.clone(), length, &[]);
-        let splits = Node::scan(backend, op, nrows.clone(), Expr::load(&lengths, Expr::index()))?;
+        let lengths = rec.map(nrows.clone(), length, &[]);
+        let splits = rec.scan(nrows.clone(), Expr::load(&lengths, Expr::index()))?;
         Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
     }
 
     /// A partition that is ragged by type, with rows of one length.
-    #[track_caller]
-    fn uniform_but_ragged(backend: &BackendRef, op: &'static str, nrows: &Extent, len: &Size) -> Result<Self> {
-        let nvals = nrows.times_size(op, len)?;
-        let splits = Node::splits(backend, op, nrows, &Expr::index().mul(Expr::size(len)), &[])?;
+    fn uniform_but_ragged(rec: Recorder<'_>, nrows: &Extent, len: &Size) -> Result<Self> {
+        let nvals = rec.times_size(nrows, len)?;
+        let splits = rec.splits(nrows, &Expr::index().mul(Expr::size(len)), &[])?;
         let lengths = Some((len.capacity(), len.capacity()));
         Ok(Self { rows: Rows::Splits(splits), nrows: nrows.clone(), nvals, host: None, lengths })
     }
 
     /// The partition whose row `r` starts at `start`, an expression in the row. At the number of rows the expression
     /// gives the number of values, at most `capacity`.
-    #[track_caller]
     pub(crate) fn from_starts(
-        backend: &BackendRef,
-        op: &'static str,
+        rec: Recorder<'_>,
         nrows: &Extent,
         start: &Expr,
         capacity: impl Into<Size>,
         asserts: &[Node],
     ) -> Result<Self> {
-        let splits = Node::splits(backend, op, nrows, start, asserts)?;
+        let splits = rec.splits(nrows, start, asserts)?;
         Ok(Self::from_splits_node(splits, nrows.clone(), capacity))
     }
 
@@ -348,33 +343,32 @@ impl RowPartition {
     ///
     /// # Errors
     /// Empty `splits`; `splits[0] != 0`; `splits[r + 1] < splits[r]`; `splits[nrows] != nvals`; more than 2^32 - 2.
-    #[track_caller]
     pub(crate) fn validate_splits<I: Copy + Into<i64>>(
-        op: &'static str,
+        rec: Recorder<'_>,
         splits: &[I],
         nvals: Option<u64>,
     ) -> Result<()> {
         let split = |at: usize| splits.get(at).copied().map(Into::into);
         let Some((first, last)) = split(0).zip(split(splits.len().wrapping_sub(1))) else {
-            return Err(Error::partition(op, "row_splits must have at least one entry, but is empty"));
+            return Err(rec.partition("row_splits must have at least one entry, but is empty"));
         };
         if first != 0 {
-            return Err(Error::partition(op, format!("row_splits must start at 0, but row_splits[0] is {first}")));
+            return Err(rec.partition(format!("row_splits must start at 0, but row_splits[0] is {first}")));
         }
         if let Some(r) = splits.windows(2).position(|w| w[1].into() < w[0].into()) {
             let (a, b): (i64, i64) = (splits[r].into(), splits[r + 1].into());
-            return Err(Error::partition(
-                op,
-                format!("row_splits must not decrease, but row_splits[{}] = {b} is below row_splits[{r}] = {a}", r + 1),
-            ));
+            return Err(rec.partition(format!(
+                "row_splits must not decrease, but row_splits[{}] = {b} is below row_splits[{r}] = {a}",
+                r + 1
+            )));
         }
         if let Some(nvals) = nvals
             && last as u64 != nvals
         {
-            return Err(Error::partition(op, format!("row_splits ends at {last}, but there are {nvals} values")));
+            return Err(rec.partition(format!("row_splits ends at {last}, but there are {nvals} values")));
         }
-        Extent::known_u64(op, last as u64)?;
-        Extent::known_u64(op, splits.len() as u64)?;
+        rec.known(last as u64)?;
+        rec.known(splits.len() as u64)?;
         Ok(())
     }
 }
@@ -391,7 +385,7 @@ mod tests {
         let data = backend.upload(DType::U32, bytemuck::bytes_of(&8u32)).expect("uploaded");
         let live = Expr::load(&Node::source(backend, DType::U32, 1, data), Expr::u32(0));
         let rows = Extent::bounded(50, live);
-        let p = RowPartition::from_lengths(backend, "test", &rows, Expr::u32(3), 150).expect("recorded");
+        let p = RowPartition::from_lengths(Recorder::new(backend, "test"), &rows, Expr::u32(3), 150).expect("recorded");
         let found = Node::map(backend, "test", Extent::known(3), p.row_of(Expr::index().mul(Expr::u32(10))), &[]);
         let read = backend.read(&[found]).expect("read");
         assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&read[0]), [0, 3, 6]);

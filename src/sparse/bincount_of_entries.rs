@@ -8,6 +8,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::{Axes, Bins, IntoAxes};
 use crate::tensor::{Tensor, Values};
@@ -211,7 +212,9 @@ impl SparseTensor {
         const ONE_EACH: &str = "there must be one weight for each entry";
         let same = self.count().agrees(&weights.count());
         let mut asserts =
-            Vec::from_iter(same.condition(self.backend(), Check::new(op, ONE_EACH), |_| misfit(ONE_EACH))?);
+            Vec::from_iter(
+                same.condition(Recorder::new(self.backend(), op), Check::new(op, ONE_EACH), |_| misfit(ONE_EACH))?,
+            );
         let (own, others) = (Coordinates::new(op, self)?, Coordinates::new(op, weights)?);
         let equal = own.all().into_iter().zip(others.all()).fold(Expr::scalar(true), |all, (a, b)| all.and(a.eq(b)));
         let check = Check::new(op, "the weights must have the coordinates of the values, in the same order");

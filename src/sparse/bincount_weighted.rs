@@ -7,6 +7,7 @@ use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::{Bins, IntoAxes};
 use crate::shape::same_layout;
@@ -49,9 +50,10 @@ impl Tensor {
         bins: impl Into<Bins>,
     ) -> Result<SparseTensor> {
         const OP: &str = "bincount_sparse_weighted";
+        let rec = Recorder::new(self.backend(), OP);
         let weights = weights.as_ref();
         Device::check_same(OP, self.backend(), weights.backend())?;
-        let conditions = same_layout(self.backend(), OP, self.ragged_shape(), weights.ragged_shape())?;
+        let conditions = same_layout(rec, self.ragged_shape(), weights.ragged_shape())?;
         let (above, shape) = match self.counted_rows(OP, &axis.into())? {
             None => (Vec::new(), Vec::new()),
             Some((row, rows)) => (vec![row], vec![rows.on_host(self.backend(), OP)?.into()]),

@@ -52,6 +52,7 @@ impl SparseTensor {
     #[track_caller]
     pub fn to_dense(&self, default: impl Into<Fill>) -> Result<Tensor> {
         const OP: &str = "to_dense";
+        let rec = Recorder::new(self.backend(), OP);
         let default = default.into().of_dtype(OP, self.dtype())?;
         let Lookup { dims, found, entry, conditions } = self.lookup(OP)?;
         let fill = match &default {
@@ -61,7 +62,7 @@ impl SparseTensor {
         let values = self.values.values_ref();
         let bound = BytesBound::at_most(values.bytes_capacity() + fill);
         let pick = Pick::either(found, Pick::From(values, entry), Pick::Fill(default));
-        let values = Values::rearranged(self.backend(), OP, dims.total(), &pick, bound, &conditions)?;
+        let values = Values::rearranged(rec, dims.total(), &pick, bound, &conditions)?;
         dims.tensor(self.backend(), values)
     }
 
@@ -162,6 +163,7 @@ impl SparseTensor {
             return Err(Error::argument(OP, what));
         }
         let (backend, count) = (dense.backend(), dense.count()?);
+        let rec = Recorder::new(backend, OP);
         let stays = match dense.values_ref() {
             Values::Numbers(n) => {
                 let value = Expr::load(n, Expr::index());
@@ -170,9 +172,9 @@ impl SparseTensor {
             }
             Values::Strings { strings, .. } => strings.length(Expr::index()).ne(Expr::u32(0)),
         };
-        let marks = RankBitmap::new(backend, OP, &count, stays);
+        let marks = RankBitmap::new(rec, &count, stays);
         let found = marks.total();
-        let element = Expr::load(&kept_positions(backend, OP, &marks, &found), Expr::index());
+        let element = Expr::load(&kept_positions(rec, &marks, &found), Expr::index());
         let mut rest = element.clone();
         let mut coordinates = Vec::with_capacity(dense.rank());
         for &dim in dense.inner().iter().rev() {
@@ -184,7 +186,7 @@ impl SparseTensor {
         coordinates.reverse();
         let indices = indices_of(backend, OP, &found, &coordinates, &[])?;
         let flat = Tensor::new(backend, Vec::new(), Some(count), [], dense.values_ref().clone())?;
-        let values = flat.take_rows(Recorder::new(backend, OP), found, element, Repeats::Never, &[])?;
+        let values = flat.take_rows(rec, found, element, Repeats::Never, &[])?;
         let mut dense_shape = vec![u64::from(dense.nrows_extent().on_host(backend, OP)?)];
         dense_shape.extend(dense.inner().iter().map(|&d| u64::from(d)));
         Ok(Self::of_parts(indices, values, dense_shape, Order::Distinct))
@@ -242,11 +244,12 @@ impl Tensor {
             }
         };
         let backend = self.backend();
+        let rec = Recorder::new(backend, OP);
         let numbers = Values::Numbers(indices.numbers(OP)?.clone());
         let indices = Self::new(backend, Vec::new(), Some(count.clone()), vec![rank], numbers)?;
         let one_for_all = |pick: &Pick<'_>, bytes: u64| {
             let bound = BytesBound::at_most(bytes.saturating_mul(count.capacity().into()));
-            let values = Values::rearranged(backend, OP, &count, pick, bound, &[])?;
+            let values = Values::rearranged(rec, &count, pick, bound, &[])?;
             Self::new(backend, Vec::new(), Some(count.clone()), [], values)
         };
         let values = match values {

@@ -48,10 +48,11 @@ impl SparseTensor {
             return Err(Error::argument(OP, "a scalar has no rows"));
         };
         let (backend, count) = (self.backend(), self.count());
+        let rec = Recorder::new(backend, OP);
         let nrows = Extent::known_u64(OP, nrows)?;
         let coordinates = Coordinates::new(OP, self)?;
         let row = coordinates.of(0).cast(DType::U32);
-        let keys = ByKey::new(Recorder::new(backend, OP), &count, row, &nrows)?;
+        let keys = ByKey::new(rec, &count, row, &nrows)?;
         let RowDomain { rows, nvals: members, .. } = keys.rows(1);
         let splits = match rows {
             Rows::Splits(splits) => splits,
@@ -60,7 +61,7 @@ impl SparseTensor {
         };
         let rows = RowPartition::from_splits_node(splits, nrows, count.size()).with_nvals(members.clone());
         let order = Expr::load(keys.order(), Expr::index());
-        let rec = Recorder::new(backend, OP);
+        let rec = rec;
         let by_row =
             |t: &Tensor| t.take_rows(rec, members.clone(), order.clone(), Repeats::Never, &[])?.under(rows.clone());
         let (values, empty) = by_row(&self.values)?.fill_empty_rows(default)?;

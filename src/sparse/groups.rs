@@ -35,15 +35,16 @@ impl Groups {
         keys: &Keys,
         entries: Expr,
     ) -> Result<Self> {
+        let rec = Recorder::new(backend, op);
         let at = Expr::index();
         let before = at.clone().max(Expr::u32(1)).sub(Expr::u32(1));
         let differ = keys.differ(&entries.at(&before), &entries);
         let begins = at.clone().eq(Expr::u32(0)).or(differ);
-        let marks = RankBitmap::new(backend, op, count, begins);
+        let marks = RankBitmap::new(rec, count, begins);
         let found = marks.total();
-        let first = kept_positions(backend, op, &marks, &found);
+        let first = kept_positions(rec, &marks, &found);
         let start = at.clone().lt(found.expr()).select(Expr::load(&first, at), count.expr());
-        let members = RowPartition::from_starts(backend, op, &found, &start, count.size(), &[])?;
+        let members = RowPartition::from_starts(rec, &found, &start, count.size(), &[])?;
         let members = members.with_nvals(count.clone());
         Ok(Self { backend: backend.clone(), entries, members, first })
     }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::in_range;
 use crate::tensor::{Tensor, Values, counts_below};
 
@@ -80,6 +81,7 @@ impl SparseTensor {
         /// Key of the elements that are no rows.
         const NONE: u32 = u32::MAX - 2;
         let (rows, backend) = (rows.as_ref(), self.backend());
+        let rec = Recorder::new(backend, OP);
         Device::check_same(OP, backend, rows.backend())?;
         let Some(&size) = self.dense_shape.first() else {
             return Err(Error::argument(OP, "a scalar has no rows"));
@@ -107,7 +109,7 @@ impl SparseTensor {
         let masked = rows.nrows_extent();
         let order = Node::sort(backend, OP, masked.clone(), key.clone(), u32::BITS);
         let sorted = Node::map(backend, OP, masked.clone(), key.at(&Expr::load(&order, Expr::index())), &[]);
-        let below = counts_below(backend, OP, &masked, |at| Expr::load(&sorted, at))?;
+        let below = counts_below(rec, &masked, |at| Expr::load(&sorted, at))?;
         // A row is masked if more elements are below the next row than below itself.
         let coordinates = Coordinates::new(OP, self)?;
         let row = coordinates.of(0).cast(DType::U32).min(Expr::u32(NONE - 1));

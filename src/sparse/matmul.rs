@@ -70,6 +70,7 @@ impl SparseTensor {
             return Err(misfit(what));
         }
         let backend = self.backend();
+        let rec = Recorder::new(backend, OP);
         let rows = self.row_partition(OP)?;
         let (nrows, dtype) = (rows.nrows_extent().clone(), self.dtype());
         let by = Expr::u32(columns.max(1));
@@ -79,7 +80,7 @@ impl SparseTensor {
         let sums_in = dtype.accumulator();
         let scale = Expr::load(self.values.numbers(OP)?, entry).cast(sums_in);
         let product = Expr::load(dense.numbers(OP)?, at).cast(sums_in).mul(scale);
-        let sums = reduce_rows(Recorder::new(backend, OP), ReduceOp::Sum, rows.domain(columns), product)?;
+        let sums = reduce_rows(rec, ReduceOp::Sum, rows.domain(columns), product)?;
         let value = Expr::load(&sums, Expr::index()).cast(dtype);
         let values = Node::map(backend, OP, nrows.times(OP, columns.into())?, value, &self.conditions);
         Tensor::new(backend, Vec::new(), Some(nrows), vec![columns], Values::Numbers(values))

@@ -49,6 +49,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::integer::{Integer, non_negative};
 use crate::tensor::{IntoValues, RaggedTensor, Tensor};
 
@@ -158,7 +159,7 @@ impl SparseTensor {
         }
         let check = Check::new(OP, "there must be as many values as indices");
         let same = indices.nrows_extent().agrees(&values.nrows_extent());
-        let same = same.condition(indices.backend(), check, |_| misfit())?;
+        let same = same.condition(Recorder::new(indices.backend(), OP), check, |_| misfit())?;
         let size = |&d: &I| dense_size(OP, d);
         let dense_shape = dense_shape.iter().map(size).collect::<Result<_>>().map_err(here())?;
         let mut x = Self::of_parts(indices.clone(), values.clone(), dense_shape, Order::Any);
@@ -355,7 +356,8 @@ impl SparseTensor {
         }
         let check = Check::new(OP, "the function gives another number of values");
         let differ = |_| misfit("the function gives another number of values");
-        let asserts = self.count().agrees(&values.nrows_extent()).condition(self.backend(), check, differ)?;
+        let asserts =
+            self.count().agrees(&values.nrows_extent()).condition(Recorder::new(self.backend(), OP), check, differ)?;
         Ok(Self { values: values.on_condition(OP, asserts.as_slice())?, ..self.clone() })
     }
 

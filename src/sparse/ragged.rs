@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 use crate::tensor::{RaggedTensor, Tensor, clamped_to, counts_below};
@@ -94,6 +95,7 @@ impl Tensor {
     pub fn from_sparse(sparse: &SparseTensor) -> Result<Self> {
         const OP: &str = "from_sparse";
         let (rank, backend) = (sparse.rank(), sparse.backend());
+        let rec = Recorder::new(backend, OP);
         let Some(last) = rank.checked_sub(1) else {
             return Err(Error::argument(OP, "a scalar has no rows"));
         };
@@ -129,7 +131,7 @@ impl Tensor {
             // An entry outside of an empty dimension fails its check, but has a row.
             let size = sparse.dense_shape[d].max(1);
             let capacity = upper_bound(u64::from(rows.capacity()).saturating_mul(size));
-            let level = RowPartition::from_lengths(backend, OP, &rows, length, capacity)?;
+            let level = RowPartition::from_lengths(rec, &rows, length, capacity)?;
             let below = Node::map(backend, OP, sparse.count(), level.within(row, inside), &[]);
             row = Expr::load(&below, Expr::index());
             rows = level.nvals_extent().clone();
@@ -216,7 +218,8 @@ impl SparseTensor {
     #[track_caller]
     fn entries_by_row(&self, op: &'static str, row: &Expr, rows: &Extent, conditions: &[Node]) -> Result<RowPartition> {
         let (backend, count) = (self.backend(), self.count());
-        let below = counts_below(backend, op, &count, |at| row.at(&at))?;
+        let rec = Recorder::new(backend, op);
+        let below = counts_below(rec, &count, |at| row.at(&at))?;
         let entries = rows.plus(op, &Extent::known(1))?;
         let found = Node::map(backend, op, entries.clone(), Expr::row_of(&below, Expr::index()), &[]);
         let (a, b) = (Expr::load(&found, Expr::index()), Expr::load(&found, Expr::index().add(Expr::u32(1))));

@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::shape::{RaggedShape, RowPartition};
 use crate::tensor::Tensor;
 
@@ -64,10 +65,10 @@ impl Wanted<'_> {
         let check = Check::new(self.op, format!("the rows of field {name:?} must be those of the records"));
         let rows = self.shape.nrows_extent().agrees(&own.nrows_extent());
         let differ = |(a, b)| error(format!("there are {a} records, but field {name:?} has {b} rows"));
-        out.extend(rows.condition(&self.shape.backend, check.clone(), differ)?);
+        out.extend(rows.condition(Recorder::new(&self.shape.backend, self.op), check.clone(), differ)?);
         for (a, b) in self.shape.partitions.iter().zip(&own.partitions) {
             let differ = |rows| error(format!("field {name:?} has other rows than the records: {rows}"));
-            out.extend(a.agrees(b).condition(&self.shape.backend, check.clone(), differ)?);
+            out.extend(a.agrees(b).condition(Recorder::new(&self.shape.backend, self.op), check.clone(), differ)?);
         }
         Ok(out)
     }

@@ -2,6 +2,7 @@
 
 use super::{FieldValue, StructuredTensor};
 use crate::error::{Result, here};
+use crate::graph::recorder::Recorder;
 use crate::ops::Comparison;
 
 const OP: &str = "equals";
@@ -31,7 +32,8 @@ impl StructuredTensor {
     /// TensorFlow: `StructuredTensor.__eq__`.
     #[track_caller]
     pub fn equals(&self, other: &Self) -> Result<bool> {
-        let mut comparison = Comparison::new(OP, &self.shape.backend);
+        let rec = Recorder::new(&self.shape.backend, OP);
+        let mut comparison = Comparison::new(rec);
         Ok(compare_records(&mut comparison, self, other)? && comparison.decide().map_err(here())?)
     }
 }
@@ -55,7 +57,8 @@ impl FieldValue {
             Self::Tensor(tensor) => tensor.backend(),
             Self::Records(records) => &records.shape.backend,
         };
-        let mut comparison = Comparison::new(OP, backend);
+        let rec = Recorder::new(backend, OP);
+        let mut comparison = Comparison::new(rec);
         Ok(compare(&mut comparison, self, other)? && comparison.decide().map_err(here())?)
     }
 }

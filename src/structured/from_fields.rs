@@ -8,6 +8,7 @@ use super::{FieldValue, Fields, RecordShape, StructuredTensor};
 use crate::error::{Error, Result, caller, here};
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::integer::{Integer, non_negative};
 use crate::shape::RaggedShape;
 
@@ -214,7 +215,8 @@ fn with_sizes(op: &'static str, mut shape: RaggedShape, sizes: &[i64]) -> Result
                 let given = Extent::known_u64(op, size as u64)?;
                 let check = Check::new(op, format!("there must be {size} records, the given size"));
                 let agreement = given.agrees(&shape.nrows_extent());
-                conditions.extend(agreement.condition(&shape.backend, check, |_| differ(dim, size))?);
+                conditions
+                    .extend(agreement.condition(Recorder::new(&shape.backend, op), check, |_| differ(dim, size))?);
             }
             _ => return Err(differ(dim, size)),
         }

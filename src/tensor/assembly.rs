@@ -5,22 +5,22 @@ use super::host_vec::{decode, room};
 use crate::backend::host_memory::counted_allocations;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{BackendRef, CountedMemory, ReadBytes};
+use crate::graph::backend::{CountedMemory, ReadBytes};
+use crate::graph::recorder::Recorder;
 
 /// Bytes of a string in a result, besides its content: its `Vec`, and the allocator's header and rounding.
 const STRING_BYTES: u64 = size_of::<Vec<u8>>() as u64 + 16;
 
 /// Host memory of one result, counted by the backend until the result is complete.
 pub(crate) struct Assembly<'a> {
-    op: &'static str,
-    backend: &'a BackendRef,
+    rec: Recorder<'a>,
     reserved: Vec<CountedMemory>,
 }
 
 impl<'a> Assembly<'a> {
-    /// Assembles a result of `op`.
-    pub(crate) fn new(op: &'static str, backend: &'a BackendRef) -> Self {
-        Self { op, backend, reserved: Vec::new() }
+    /// Assembles a result of the recorder's operation.
+    pub(crate) fn new(rec: Recorder<'a>) -> Self {
+        Self { rec, reserved: Vec::new() }
     }
 
     /// Counts further bytes of the result.
@@ -30,7 +30,7 @@ impl<'a> Assembly<'a> {
     #[track_caller]
     pub(crate) fn reserve(&mut self, bytes: u64) -> Result<()> {
         if bytes > 0 {
-            self.reserved.push(self.backend.reserve_host(self.op, bytes)?);
+            self.reserved.push(self.rec.backend.reserve_host(self.rec.op, bytes)?);
         }
         Ok(())
     }
@@ -41,7 +41,7 @@ impl<'a> Assembly<'a> {
     /// As [`Self::reserve`]; the allocator refuses the memory.
     #[track_caller]
     pub(crate) fn reserve_allocations(&mut self, bytes: u64) -> Result<()> {
-        self.reserved.push(counted_allocations(self.backend, self.op, bytes)?);
+        self.reserved.push(counted_allocations(self.rec.backend, self.rec.op, bytes)?);
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl<'a> Assembly<'a> {
     pub(crate) fn strings(&mut self, splits: &[u32], bytes: &ReadBytes) -> Result<HostValues> {
         let n = splits.len().saturating_sub(1);
         if !splits.is_sorted() || splits.last().is_none_or(|&last| last as usize > bytes.len()) {
-            return Err(Error::partition(self.op, "the splits of the strings are not those of their bytes"));
+            return Err(Error::partition(self.rec.op, "the splits of the strings are not those of their bytes"));
         }
         self.reserve_allocations(STRING_BYTES * n as u64 + bytes.len() as u64)?;
         let mut out: Vec<Vec<u8>> = Vec::new();

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use super::{RaggedTensor, Tensor, Values};
 use crate::backend::gpu::GpuBackend;
 use crate::backend::gpu::runtime::Buffer;
-use crate::backend::upload::uploaded;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::{Element, Number};
-use crate::error::{Error, Result, here};
-use crate::graph::backend::BackendRef;
+use crate::error::{Result, here};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
@@ -49,8 +48,8 @@ pub struct DeviceBuffer {
 
 impl DeviceBuffer {
     #[track_caller]
-    fn of(op: &'static str, backend: &BackendRef, node: &Node) -> Result<Self> {
-        let array = gpu(op, backend)?.array(node)?;
+    fn of(rec: Recorder<'_>, node: &Node) -> Result<Self> {
+        let array = gpu(rec)?.array(node)?;
         Ok(Self { array, dtype: node.dtype(), extent: node.extent().clone() })
     }
 
@@ -95,9 +94,9 @@ impl DeviceBuffer {
 
 /// The GPU backend of a device.
 #[track_caller]
-fn gpu<'a>(op: &'static str, backend: &'a BackendRef) -> Result<&'a GpuBackend> {
-    let gpu = backend.as_any().downcast_ref();
-    gpu.ok_or_else(|| Error::argument(op, "the CPU backend has no wgpu buffers; use a GPU device")).map_err(here())
+fn gpu<'a>(rec: Recorder<'a>) -> Result<&'a GpuBackend> {
+    let gpu = rec.backend.as_any().downcast_ref();
+    gpu.ok_or_else(|| rec.argument("the CPU backend has no wgpu buffers; use a GPU device")).map_err(here())
 }
 
 impl Tensor {
@@ -147,17 +146,18 @@ impl Tensor {
     pub fn from_wgpu_buffer(buffer: &wgpu::Buffer, dtype: DType, shape: &[usize], device: &Device) -> Result<Self> {
         const OP: &str = "from_wgpu_buffer";
         let backend = device.backend();
-        let gpu = gpu(OP, backend)?;
+        let rec = Recorder::new(backend, OP);
+        let gpu = gpu(rec)?;
         if dtype == DType::Str {
-            return Err(Error::unsupported(OP, dtype, "its bytes are a tensor of u8"));
+            return Err(rec.unsupported(dtype, "its bytes are a tensor of u8"));
         }
-        let size = |&d: &usize| Ok(Extent::known_u64(OP, d as u64)?.capacity());
+        let size = |&d: &usize| Ok(rec.known(d as u64)?.capacity());
         let dims: Vec<u32> = shape.iter().map(size).collect::<Result<_>>().map_err(here())?;
-        let count = dims.iter().try_fold(Extent::known(1), |n, &d| n.times(OP, d.into())).map_err(here())?.capacity();
+        let count = dims.iter().try_fold(Extent::known(1), |n, &d| rec.times(&n, d)).map_err(here())?.capacity();
         let bytes = u64::from(count) * dtype.size() as u64;
         let values = Values::Numbers(match count {
             // An empty buffer cannot be bound.
-            0 => uploaded(backend, OP, dtype, &[])?,
+            0 => rec.uploaded(dtype, &[])?,
             _ => Node::borrowed_source(
                 backend,
                 dtype,
@@ -214,8 +214,9 @@ impl RowPartition {
     #[track_caller]
     pub fn splits_buffer(&self, device: &Device) -> Result<DeviceBuffer> {
         let backend = device.backend();
+        let rec = Recorder::new(backend, "splits_buffer");
         self.check_device(backend)?;
-        DeviceBuffer::of("splits_buffer", backend, &self.splits_node(backend)?)
+        DeviceBuffer::of(rec, &self.splits_node(backend)?)
     }
 }
 
@@ -238,6 +239,7 @@ methods_of_both! {
     #[track_caller]
     pub fn values_buffer(&self) -> Result<DeviceBuffer> {
         const OP: &str = "values_buffer";
-        DeviceBuffer::of(OP, self.backend(), self.numbers(OP)?)
+        let rec = Recorder::new(self.backend(), OP);
+        DeviceBuffer::of(rec, rec.numbers(self)?)
     }
 }

@@ -6,6 +6,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::math::narrow::{bf16_of_f32, f16_of_f32, f32_of_integer_to_odd, f32_to_odd};
 use crate::setters::setters;
@@ -356,13 +357,14 @@ pub(crate) fn of_parts(
     device: &Device,
 ) -> Result<Tensor> {
     let backend = device.backend();
+    let rec = Recorder::new(backend, op);
     let mut partitions = Vec::with_capacity(nested.len());
     for splits in nested {
         Extent::known_u64(op, splits.len() as u64)?;
         Extent::known_u64(op, splits.last().copied().unwrap_or(0))?;
         let (mut narrow, _counted) = counted_vec(backend, op, splits.len())?;
         narrow.extend(splits.into_iter().map(|s| s as u32));
-        partitions.push(RowPartition::from_host_splits(backend, op, narrow)?);
+        partitions.push(RowPartition::from_host_splits(rec, narrow)?);
     }
     let dims = shape
         .iter()
@@ -371,5 +373,5 @@ pub(crate) fn of_parts(
         .map_err(here())?;
     let values: Values = values.upload(op, device)?;
     let outer = dims.first().map(|&d| values.rows(partitions.len(), d));
-    Tensor::new(backend, partitions, outer, dims.into_iter().skip(1).collect::<Vec<u32>>(), values)
+    rec.tensor(partitions, outer, dims.into_iter().skip(1).collect::<Vec<u32>>(), values)
 }

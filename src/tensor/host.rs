@@ -7,8 +7,8 @@ use super::{Tensor, Values, upload};
 use crate::backend::host_memory::counted_vec;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result, here};
-use crate::graph::extent::Extent;
+use crate::error::{Error, Result};
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::shape::{HostLevel, RowPartition};
 
@@ -277,8 +277,9 @@ impl HostTensor {
         if self.inner_shape.is_empty() && !self.nested_row_splits.is_empty() {
             return Err(Error::argument(OP, "a scalar has no rows: with row splits the inner shape needs a dimension"));
         }
-        let dims = self.inner_shape.iter().map(|&d| Ok(Extent::known_u64(OP, d as u64)?.capacity()));
-        let dims: Vec<u32> = dims.collect::<Result<_>>().map_err(here())?;
+        let rec = Recorder::new(device.backend(), OP);
+        let dims = self.inner_shape.iter().map(|&d| Ok(rec.known(d as u64)?.capacity()));
+        let dims: Vec<u32> = dims.collect::<Result<_>>()?;
         let values = self.values.upload(OP, device)?;
         let mut partitions = Vec::new();
         for (k, splits) in self.nested_row_splits.iter().enumerate() {
@@ -289,7 +290,7 @@ impl HostTensor {
             let uniform = self.uniform_row_lengths.get(k).copied().flatten();
             let (level, _counted) = match uniform {
                 Some(len) => {
-                    RowPartition::validate_splits(OP, splits, Some(below))?;
+                    RowPartition::validate_splits(rec, splits, Some(below))?;
                     if let Some(row) = splits.windows(2).position(|w| w[1] - w[0] != len) {
                         let found = splits[row + 1] - splits[row];
                         let what = format!("row {row} has {found} values, but the uniform row length is {len}");
@@ -303,7 +304,7 @@ impl HostTensor {
                     (HostLevel::Splits(own), Some(counted))
                 }
             };
-            partitions.push(level.partition((OP, device.backend()), |rows| values.rows(k, rows), below)?);
+            partitions.push(level.partition(rec, |rows| values.rows(k, rows), below)?);
         }
         let outer = dims.first().map(|&d| values.rows(self.nested_row_splits.len(), d));
         Tensor::new(device.backend(), partitions, outer, dims.into_iter().skip(1).collect::<Vec<u32>>(), values)

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use super::Tensor;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::integer::Integer;
 
@@ -78,16 +79,17 @@ impl Tensor {
     /// Elements that are no integers; `name` says what they are.
     #[track_caller]
     pub(crate) fn index_node(&self, op: &'static str, name: &str) -> Result<Node> {
+        let rec = Recorder::new(self.backend(), op);
         let (dtype, wide) = (self.dtype(), self.dtype().accumulator());
         if !dtype.is_integer() {
-            return Err(Error::unsupported(op, dtype, format!("{name} must be integers")));
+            return Err(rec.unsupported(dtype, format!("{name} must be integers")));
         }
-        let given = self.numbers(op)?;
+        let given = rec.numbers(self)?;
         if wide == dtype {
             return Ok(given.clone());
         }
         let widened = Expr::load(given, Expr::index()).cast(wide);
-        Ok(Node::map(self.backend(), op, self.count()?, widened, &[]))
+        Ok(rec.map(self.count()?, widened, &[]))
     }
 }
 

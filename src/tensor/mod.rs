@@ -58,6 +58,7 @@ use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::shape::{Dims, RaggedShape, RowPartition};
 use crate::trace::span;
@@ -94,7 +95,7 @@ impl Tensor {
         for p in &partitions {
             p.check_device(backend)?;
         }
-        let shape = RaggedShape::of_parts("a tensor", backend, partitions, outer, inner, Vec::new())?;
+        let shape = RaggedShape::of_parts(Recorder::new(backend, "a tensor"), partitions, outer, inner, Vec::new())?;
         let out = Self { shape, values };
         let nodes = out.nodes()?;
         let counts = out.shape.counts();
@@ -122,12 +123,13 @@ impl Tensor {
     /// The same tensor with device-side checks attached: its values are valid only if these hold.
     #[track_caller]
     pub(crate) fn on_condition(&self, op: &'static str, asserts: &[Node]) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), op);
         if asserts.is_empty() {
             return Ok(self.clone());
         }
         let pick = Pick::From(&self.values, Expr::index());
         let bound = BytesBound::AtMost(self.values.bytes_size());
-        self.holding(Values::rearranged(self.backend(), op, &self.count()?, &pick, bound, asserts)?)
+        self.holding(Values::rearranged(rec, &self.count()?, &pick, bound, asserts)?)
     }
 
     pub(crate) fn backend(&self) -> &BackendRef {

@@ -15,6 +15,7 @@ use crate::graph::backend::{BackendRef, Elements, Part, ReadBytes, Wait};
 use crate::graph::diagnosis;
 use crate::graph::extent::{Count, Extent};
 use crate::graph::node::Rows;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::shape::RowPartition;
 
@@ -87,11 +88,7 @@ pub(super) async fn read_parts(
 /// Counts the bytes of a result whose sizes the host knows, so that a result that is too large is an error before
 /// anything is computed.
 #[track_caller]
-pub(super) fn known_bytes<'a>(
-    op: &'static str,
-    backend: &'a BackendRef,
-    parts: &[Option<Part>],
-) -> Result<Assembly<'a>> {
+pub(super) fn known_bytes<'a>(rec: Recorder<'a>, parts: &[Option<Part>]) -> Result<Assembly<'a>> {
     let bytes = |part: &Part| {
         let extent = part.node.extent();
         match (&part.elements, extent.host_value()) {
@@ -103,7 +100,7 @@ pub(super) fn known_bytes<'a>(
             _ => Ok(0),
         }
     };
-    let mut assembly = Assembly::new(op, backend);
+    let mut assembly = Assembly::new(rec);
     assembly.reserve(parts.iter().flatten().map(bytes).sum::<Result<u64>>().map_err(here())?)?;
     Ok(assembly)
 }
@@ -112,11 +109,12 @@ impl Tensor {
     async fn read(&self, wait: Wait) -> Result<HostTensor> {
         const OP: &str = "a read";
         let backend = self.backend();
+        let rec = Recorder::new(backend, OP);
         let parts = self.parts_to_read();
-        let known = known_bytes(OP, backend, &parts)?;
+        let known = known_bytes(rec, &parts)?;
         let mut read = read_parts(backend, parts, wait).await?;
         drop(known);
-        self.of_bytes(&mut read, &mut Assembly::new(OP, backend))
+        self.of_bytes(&mut read, &mut Assembly::new(rec))
     }
 
     /// The parts to read for the tensor, in order; none where the host already knows the contents.

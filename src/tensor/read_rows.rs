@@ -1,6 +1,7 @@
 //! Partial reads: some rows of a tensor, without the rest.
 
 use super::both::{futures_of_both, methods_of_both};
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use std::future::Future;
 use std::ops::Range;
@@ -102,7 +103,7 @@ impl Tensor {
         let nrows = read_size(&self.nrows_extent(), self.backend(), wait).await?;
         let mut rows = which.among(nrows)?;
         let mut nested_row_splits = Vec::new();
-        let mut assembly = Assembly::new(which.op(), self.backend());
+        let mut assembly = Assembly::new(Recorder::new(self.backend(), which.op()));
         for p in self.partitions() {
             let (of_rows, splits) = from_zero(self.row_ends(p, rows, wait, &mut assembly).await?);
             rows = of_rows;

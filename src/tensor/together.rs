@@ -11,6 +11,7 @@ use crate::error::{Result, here};
 use crate::explain::Explain;
 use crate::graph::backend::{BackendRef, Wait};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 
 /// The common device and the nodes of all tensors; none without tensors.
 #[track_caller]
@@ -155,13 +156,14 @@ async fn read(tensors: Vec<Tensor>, wait: Wait) -> Result<Vec<HostTensor>> {
     const OP: &str = "a read";
     let all: Vec<&Tensor> = tensors.iter().collect();
     let Some((backend, _)) = nodes_of("to_host", &all)? else { return Ok(Vec::new()) };
+    let rec = Recorder::new(&backend, OP);
     let mut parts = Vec::new();
     for t in &tensors {
         parts.extend(t.parts_to_read());
     }
-    let known = known_bytes(OP, &backend, &parts)?;
+    let known = known_bytes(rec, &parts)?;
     let mut read = read_parts(&backend, parts, wait).await?;
     drop(known);
-    let mut assembly = Assembly::new(OP, &backend);
+    let mut assembly = Assembly::new(rec);
     tensors.iter().map(|t| t.of_bytes(&mut read, &mut assembly)).collect()
 }

@@ -2,11 +2,11 @@
 
 use super::Values;
 use crate::backend::host_memory::counted_vec;
-use crate::backend::upload::uploaded;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller, here};
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::shape::RowPartition;
 
 /// Uploads numbers of a dtype, given as bytes.
@@ -19,7 +19,8 @@ pub(super) fn numbers(op: &'static str, device: &Device, dtype: DType, bytes: &[
     Extent::known_u64(op, (bytes.len() / dtype.size()) as u64)?;
     check_bytes(op, device, bytes.len() as u64)?;
     let backend = device.backend();
-    Ok(Values::Numbers(uploaded(backend, op, dtype, bytes)?))
+    let rec = Recorder::new(backend, op);
+    Ok(Values::Numbers(rec.uploaded(dtype, bytes)?))
 }
 
 /// Uploads byte strings.
@@ -35,6 +36,7 @@ pub(super) fn strings<'a>(
     supported(op, device, DType::Str)?;
     Extent::known_u64(op, strings.len() as u64)?;
     let backend = device.backend();
+    let rec = Recorder::new(backend, op);
     let total: u64 = strings.clone().map(|s| s.len() as u64).sum();
     check_bytes(op, device, total)?;
     Extent::known_u64(op, total)?;
@@ -56,8 +58,8 @@ pub(super) fn strings<'a>(
             (&joined, Some(counted))
         }
     };
-    let partition = RowPartition::from_host_splits(backend, op, splits)?;
-    let bytes = uploaded(backend, op, DType::U8, bytes)?;
+    let partition = RowPartition::from_host_splits(rec, splits)?;
+    let bytes = rec.uploaded(DType::U8, bytes)?;
     Ok(Values::Strings { strings: partition, bytes })
 }
 
@@ -92,8 +94,9 @@ impl Values {
         check_bytes(op, device, bytes.len() as u64)?;
         Extent::known_u64(op, bytes.len() as u64)?;
         let backend = device.backend();
-        let strings = RowPartition::from_host_splits(backend, op, splits)?;
-        let bytes = uploaded(backend, op, DType::U8, bytes)?;
+        let rec = Recorder::new(backend, op);
+        let strings = RowPartition::from_host_splits(rec, splits)?;
+        let bytes = rec.uploaded(DType::U8, bytes)?;
         Ok(Self::Strings { strings, bytes })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::backend::BackendRef;
@@ -10,6 +9,7 @@ use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
@@ -197,8 +197,7 @@ impl Values {
     /// Records one map for numbers. For strings, records the lengths, their prefix sum, and a map over the bytes.
     #[track_caller]
     pub(crate) fn rearranged(
-        backend: &BackendRef,
-        op: &'static str,
+        rec: Recorder<'_>,
         extent: &Extent,
         pick: &Pick<'_>,
         bound: BytesBound,
@@ -214,7 +213,7 @@ impl Values {
             }
         });
         if !is_string {
-            return Ok(Self::Numbers(Node::map(backend, op, extent.clone(), number, asserts)));
+            return Ok(Self::Numbers(rec.map(extent.clone(), number, asserts)));
         }
         let mut length = pick.expr(&Expr::index(), &mut |leaf| match leaf {
             Leaf::From(Self::Strings { strings, .. }, i) => strings.length_of_existing(i.clone()),
@@ -223,9 +222,9 @@ impl Values {
         });
         if !asserts.is_empty() {
             // The checks are attached to the lengths, which everything else depends on.
-            length = Expr::load(&Node::map(backend, op, extent.clone(), length, asserts), Expr::index());
+            length = Expr::load(&rec.map(extent.clone(), length, asserts), Expr::index());
         }
-        let strings = |bound: Size| RowPartition::from_lengths(backend, op, extent, length, bound);
+        let strings = |bound: Size| RowPartition::from_lengths(rec, extent, length, bound);
         let strings = match bound {
             BytesBound::Exactly(bytes) => strings(bytes.size().clone())?.with_nvals(bytes),
             BytesBound::AtMost(bytes) => strings(bytes)?,
@@ -239,7 +238,7 @@ impl Values {
                 Expr::load(bytes, strings.within(i.clone(), offset.clone()))
             }
             Leaf::Fill(Fill::String(s)) if s.len() <= 1 => Expr::number(s.first().copied().unwrap_or(0)),
-            Leaf::Fill(Fill::String(s)) => match uploaded(backend, op, DType::U8, s) {
+            Leaf::Fill(Fill::String(s)) => match rec.uploaded(DType::U8, s) {
                 Ok(fill) => Expr::load(&fill, offset.clone()),
                 Err(e) => {
                     failure = Some(e);
@@ -251,7 +250,7 @@ impl Values {
         if let Some(e) = failure {
             return Err(e);
         }
-        let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
+        let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
         Ok(Self::Strings { strings, bytes })
     }
 

@@ -18,10 +18,11 @@ use crate::dtype::DType;
 use crate::graph::handles::{Handles, SizeHandle};
 use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::planned::{self, InPlan};
+use crate::graph::recorder::Recorder;
 use crate::graph::refs::{Recorded, Reference, Refs, Rewrite};
 use crate::graph::size::SizeOp;
 use crate::graph::traffic::{StepRun, Traffic, WORD as WORD_BYTES};
-use crate::graph::{BackendRef, Expr, Extent, Node, Size};
+use crate::graph::{Expr, Extent, Node, Size};
 
 /// Positions per tile.
 pub(crate) const TILE: u32 = 2048;
@@ -62,8 +63,8 @@ pub(crate) struct RankBitmap<R: Refs = Recorded> {
 
 impl RankBitmap {
     /// Marks the positions below `count` at which `keep`, an expression in the position, holds.
-    pub(crate) fn new(backend: &BackendRef, op: &'static str, count: &Extent, keep: Expr) -> Self {
-        Self { node: Node::rank_bitmap(backend, op, keep, count.clone()), count: count.clone() }
+    pub(crate) fn new(rec: Recorder<'_>, count: &Extent, keep: Expr) -> Self {
+        Self { node: Node::rank_bitmap(rec, keep, count.clone()), count: count.clone() }
     }
 
     /// The array.
@@ -89,7 +90,7 @@ impl RankBitmap {
     /// The inverse of [`Self::rank`]: a function from a rank below the number of kept positions to the kept position of
     /// that rank, and from that number to some position from the end on. Costs a map over the words, whose result is a quarter of a byte per position, and a search in it per
     /// rank; a compaction of the positions would take four bytes per kept position.
-    pub(crate) fn select(&self, backend: &BackendRef, op: &'static str) -> impl Fn(&Expr) -> Expr {
+    pub(crate) fn select(&self, rec: Recorder<'_>) -> impl Fn(&Expr) -> Expr {
         let words = self.tiles().mul(TILE_WORDS);
         let (at, last) = (Expr::index(), Expr::size(&words.sub(1)));
         let shift = |e: &Expr, by: u32| e.clone().binary(BinaryOp::Shr, Expr::u32(by));
@@ -100,7 +101,7 @@ impl RankBitmap {
         // The size follows from the count, as that of the bitmap does: the length of an array that is not stored is that
         // of its capacity.
         let extent = Extent::whole_of(self.count.size().div(TILE).add(1).mul(TILE_WORDS).add(1));
-        let ranks = Node::map(backend, op, extent, rank, &[]);
+        let ranks = rec.map(extent, rank, &[]);
         let bitmap = self.clone();
         move |rank| {
             let word = Expr::row_of(&ranks, rank.clone());
@@ -183,8 +184,8 @@ impl Facts for Mark<InPlan> {
 
 impl Node {
     /// Rank bitmap of the positions at which `keep` holds; see [`Mark`].
-    fn rank_bitmap(backend: &BackendRef, name: &'static str, keep: Expr, count: Extent) -> Self {
+    fn rank_bitmap(rec: Recorder<'_>, keep: Expr, count: Extent) -> Self {
         let extent = Extent::whole_of(words_size(count.size()));
-        Self::recorded(backend, name, DType::U32, extent, &[], Recipe::Mark(Mark { keep, count }))
+        Self::recorded(rec.backend, rec.op, DType::U32, extent, &[], Recipe::Mark(Mark { keep, count }))
     }
 }

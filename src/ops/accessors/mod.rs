@@ -9,7 +9,7 @@ use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::shape::RowPartition;
@@ -266,6 +266,7 @@ fn value_rowids(x: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn row_lengths(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), OP);
     let axis = axis.saturating_i64();
     const OP: &str = "row_lengths";
     x.outermost(OP)?;
@@ -277,7 +278,7 @@ fn row_lengths(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
         let lengths = p.row_lengths_on(x.backend())?;
         let outer = Some(p.nrows_extent().clone());
         let above = x.partitions()[..axis - 1].to_vec();
-        return Tensor::new(x.backend(), above, outer, [], lengths.values_ref().clone());
+        return rec.tensor(above, outer, [], lengths.values_ref().clone());
     }
     // An inner dimension: all its rows have the same length.
     let above = axis - x.ragged_rank();
@@ -285,8 +286,8 @@ fn row_lengths(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
     let inner = x.inner()[..above - 1].to_vec();
     let count = x.outer().cloned().unwrap_or_else(|| Extent::known(1));
     let numbers = count.times(OP, inner.iter().map(|&d| u64::from(d)).product())?;
-    let node = Node::map(x.backend(), OP, numbers, len, &[]);
-    Tensor::new(x.backend(), x.partitions().to_vec(), Some(count), inner, Values::Numbers(node))
+    let node = rec.map(numbers, len, &[]);
+    rec.tensor(x.partitions().to_vec(), Some(count), inner, Values::Numbers(node))
 }
 
 #[track_caller]

@@ -8,7 +8,6 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::read_now;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::IntoAxes;
@@ -161,6 +160,7 @@ fn bounding_shape_of(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
 
 #[track_caller]
 fn bounding_sizes(op: &'static str, x: &Tensor, axes: Axes) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), op);
     let axes = match axes {
         Axes::All => (0..x.rank() as i64).collect(),
         Axes::List(axes) => axes,
@@ -168,10 +168,10 @@ fn bounding_sizes(op: &'static str, x: &Tensor, axes: Axes) -> Result<Tensor> {
     let sizes = x.bounding_exprs(op)?;
     let mut e = Expr::u32(0);
     for (place, &axis) in axes.iter().enumerate() {
-        let size = sizes[x.axis(op, axis)?].clone();
+        let size = sizes[rec.axis(x, axis)?].clone();
         e = Expr::index().eq(Expr::u32(place as u32)).select(size, e);
     }
-    positions(x.backend(), op, Extent::known_u64(op, axes.len() as u64)?, e)
+    positions(rec, rec.known(axes.len() as u64)?, e)
 }
 
 #[track_caller]
@@ -192,14 +192,10 @@ impl Tensor {
         let size = |p: &RowPartition| p.uniform_length().map_or_else(|| longest(rec, p), |n| Ok(Extent::known(n)));
         let sizes: Vec<Extent> = self.partitions().iter().map(size).collect::<Result<_>>().map_err(here())?;
         let lives: Vec<Option<Expr>> = sizes.iter().map(Extent::live).collect();
-        let read: Vec<Node> =
-            lives.iter().flatten().map(|size| Node::map(backend, op, Extent::known(1), size.clone(), &[])).collect();
-        let mut read = if read.is_empty() {
-            Vec::new()
-        } else {
-            read_now(backend, op, read.into_iter().map(Part::whole).collect())?
-        }
-        .into_iter();
+        let read: Vec<Node> = lives.iter().flatten().map(|size| rec.map(Extent::known(1), size.clone(), &[])).collect();
+        let mut read =
+            if read.is_empty() { Vec::new() } else { rec.read_parts(read.into_iter().map(Part::whole).collect())? }
+                .into_iter();
         let mut next = || read.next().map_or(0, |bytes| bytemuck::pod_read_unaligned(&bytes));
         let known = |(size, live): (&Extent, &Option<Expr>)| if live.is_some() { next() } else { size.capacity() };
         Ok(sizes.iter().zip(&lives).map(known).collect())
@@ -222,7 +218,8 @@ impl Tensor {
     /// A count as an i64 scalar.
     #[track_caller]
     fn scalar(&self, op: &'static str, e: Expr) -> Result<Self> {
-        let node = Node::map(self.backend(), op, Extent::known(1), e.cast(DType::I64), &[]);
+        let rec = Recorder::new(self.backend(), op);
+        let node = rec.map(Extent::known(1), e.cast(DType::I64), &[]);
         Self::new(self.backend(), Vec::new(), None, [], Values::Numbers(node))
     }
 }

@@ -2,13 +2,11 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::backend::{BackendRef, Part};
+use crate::graph::backend::Part;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
-use crate::graph::recording::{read_now, read_u32_if};
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::ops::indexing::gather::in_range;
@@ -60,9 +58,9 @@ pub(super) fn sparse_bin(op: &'static str, x: &Tensor) -> Result<Expr> {
 
 /// Reads a u64 from the device. Costs one wait.
 #[track_caller]
-pub(crate) fn read_u64(backend: &BackendRef, op: &'static str, number: Expr) -> Result<u64> {
-    let number = Node::map(backend, op, Extent::known(1), number, &[]);
-    let read = read_now(backend, op, vec![Part::whole(number)])?;
+pub(crate) fn read_u64(rec: Recorder<'_>, number: Expr) -> Result<u64> {
+    let number = rec.map(Extent::known(1), number, &[]);
+    let read = rec.read_parts(vec![Part::whole(number)])?;
     Ok(bytemuck::pod_read_unaligned(&read[0]))
 }
 
@@ -70,9 +68,9 @@ impl Bins {
     /// The number of bins for values whose bin is `bin`. Waits for the largest value unless the number is given.
     #[track_caller]
     pub(super) fn number(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u32> {
+        let rec = Recorder::new(x.backend(), op);
         let next = bin.clone().min(Expr::u32(u32::MAX - 1)).add(Expr::u32(1));
-        let mut number =
-            self.between(op, x, self.least, |needed| Ok(read_u32_if(x.backend(), op, needed, &[])?.into()), next)?;
+        let mut number = self.between(op, x, self.least, |needed| Ok(rec.read_if(needed, &[])?.into()), next)?;
         if number == u64::from(u32::MAX) {
             // The error shows the number that the largest value needs.
             number = self.reach(op, x, &sparse_bin(op, x)?)?;
@@ -83,8 +81,9 @@ impl Bins {
     /// As [`Self::number`], of a sparse result: any number, and at least one bin, as in TensorFlow.
     #[track_caller]
     pub(super) fn reach(&self, op: &'static str, x: &Tensor, bin: &Expr) -> Result<u64> {
+        let rec = Recorder::new(x.backend(), op);
         let next = bin.clone().cast(DType::U64).add(Expr::scalar(1u64));
-        self.between(op, x, self.least.max(1), |needed| Ok(read_u64(x.backend(), op, needed)? as i64), next)
+        self.between(op, x, self.least.max(1), |needed| Ok(read_u64(rec, needed)? as i64), next)
     }
 
     /// At least `least` bins, and as many as the largest number of `next` says, which `read` reads, up to the limit.

@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
@@ -118,18 +118,18 @@ fn bincount_weighted(
     let rec = Recorder::new(x.backend(), OP);
     Device::check_same(OP, rec.backend, weights.backend())?;
     if bins.binary {
-        return Err(Error::argument(OP, "binary bins have no weights; use bincount, or drop binary"));
+        return Err(rec.argument("binary bins have no weights; use bincount, or drop binary"));
     }
     let dtype = weights.dtype();
     if dtype == DType::Bool {
-        return Err(Error::unsupported(OP, dtype, "cast the weights to a number"));
+        return Err(rec.unsupported(dtype, "cast the weights to a number"));
     }
-    let weight = Expr::load(weights.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
-    let asserts = same_layout(rec.backend, OP, x.ragged_shape(), weights.ragged_shape())?;
+    let weight = Expr::load(rec.numbers(weights)?, Expr::index()).cast(dtype.accumulator());
+    let asserts = same_layout(rec, x.ragged_shape(), weights.ragged_shape())?;
     let counted = Counted::new(OP, x, &axis.into())?;
     let bin = bin(OP, x)?;
     let number = bins.number(OP, x, &bin)?;
-    let counters = counted.groups.times(OP, number.into())?;
+    let counters = rec.times(&counted.groups, number)?;
     let keys = ByKey::new(rec, &counted.count, counted.key(&bin, number), &counters)?;
     let keys = keys.in_tiles(rec, &counted.count);
     let sums = keys.reduce(rec, ReduceOp::Sum, 1, &weight)?;
@@ -199,16 +199,17 @@ impl Counted {
     #[track_caller]
     pub(crate) fn counts(&self, x: &Tensor, bin: &Expr, bins: u32, binary: bool) -> Result<Tensor> {
         let (backend, op) = (x.backend(), self.op);
-        let counters = self.groups.times(op, bins.into())?;
-        let counts = Node::histogram(backend, op, self.count.clone(), self.key(bin, bins), counters.clone());
+        let rec = Recorder::new(backend, op);
+        let counters = rec.times(&self.groups, bins)?;
+        let counts = rec.histogram(self.count.clone(), self.key(bin, bins), counters.clone());
         let mut n = Expr::load(&counts, Expr::index());
         if binary {
             n = n.min(Expr::u32(1));
         } else if self.count.capacity() > i32::MAX as u32 {
-            let check = Check::new(op, "a bin has more than 2^31 - 1 values; count fewer at a time");
-            n = n.clone().checked(check, n.le(Expr::u32(i32::MAX as u32)));
+            let check = rec.check("a bin has more than 2^31 - 1 values; count fewer at a time");
+            n = n.clone().checked(check.into(), n.le(Expr::u32(i32::MAX as u32)));
         }
-        self.tensor(x, Node::map(backend, op, counters, n.cast(DType::I32), &[]), bins)
+        self.tensor(x, rec.map(counters, n.cast(DType::I32), &[]), bins)
     }
 
     /// The result of these numbers, `bins` per group.

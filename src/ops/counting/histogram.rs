@@ -5,8 +5,8 @@ use crate::element::Number;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
@@ -99,12 +99,13 @@ fn histogram(x: &Tensor, axis: impl IntoAxes, range: impl Into<HistogramRange>, 
 #[track_caller]
 fn histogram_bins(x: &Tensor, range: impl Into<HistogramRange>, bins: impl Integer) -> Result<Tensor> {
     const OP: &str = "histogram_bins";
+    let rec = Recorder::new(x.backend(), OP);
     let (range, bins) = (range.into(), bin_count(OP, bins)?);
     if bins > i32::MAX.unsigned_abs() {
-        return Err(Error::argument(OP, format!("there must be at most 2^31 - 1 bins, but there are {bins}")));
+        return Err(rec.argument(format!("there must be at most 2^31 - 1 bins, but there are {bins}")));
     }
     let bin = x.bin_in(OP, &range, bins)?;
-    x.with_value_node(Node::map(x.backend(), OP, x.count()?, bin.bitcast(DType::I32), &[]))
+    x.with_value_node(rec.map(x.count()?, bin.bitcast(DType::I32), &[]))
 }
 
 /// The float type in which values of the dtype are compared with the bounds of bins.

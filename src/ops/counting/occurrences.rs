@@ -5,7 +5,7 @@ use super::bincount::Counted;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::options::Bins;
 use crate::record::axes::Axes;
@@ -33,10 +33,11 @@ impl Tensor {
     #[track_caller]
     pub(crate) fn occurrences(&self, op: &'static str, axis: &Axes, bins: Bins) -> Result<Occurrences> {
         let backend = self.backend();
+        let rec = Recorder::new(backend, op);
         let counted = Counted::of_rows(op, self, axis)?;
         let bin = sparse_bin(op, self)?;
         let number = bins.reach(op, self, &bin)?;
-        let keys = Values::Numbers(Node::map(backend, op, counted.count.clone(), bin, &[]));
+        let keys = Values::Numbers(rec.map(counted.count.clone(), bin, &[]));
         let by_row = counted.outer.is_some();
         let mut keys = match by_row {
             true => {

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use crate::element::{Arithmetic, Number};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::elementwise::Takes;
 use crate::shape::same_layout;
@@ -48,23 +48,24 @@ fn add_n(tensors: &[impl AsRef<Tensor>]) -> Result<Tensor> {
         return Err(Error::argument(OP, "it needs at least one tensor"));
     };
     let first = first.as_ref();
+    let rec = Recorder::new(first.backend(), OP);
     Takes::Numbers.check(OP, first.dtype())?;
-    let mut sum = Expr::load(first.numbers(OP)?, Expr::index());
+    let mut sum = Expr::load(rec.numbers(first)?, Expr::index());
     let mut asserts = Vec::new();
     for (k, other) in (1..).zip(others) {
         let other = other.as_ref();
         if k % SUMMANDS == 0 {
-            let part = Node::map(first.backend(), OP, first.count()?, sum, &[]);
+            let part = rec.map(first.count()?, sum, &[]);
             sum = Expr::load(&part, Expr::index());
         }
         if other.dtype() != first.dtype() {
             return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
         }
         crate::Device::check_same(OP, first.backend(), other.backend())?;
-        asserts.extend(same_layout(first.backend(), OP, first.ragged_shape(), other.ragged_shape())?);
-        sum = sum.add(Expr::load(other.numbers(OP)?, Expr::index()));
+        asserts.extend(same_layout(rec, first.ragged_shape(), other.ragged_shape())?);
+        sum = sum.add(Expr::load(rec.numbers(other)?, Expr::index()));
     }
-    let node = Node::map(first.backend(), OP, first.count()?, sum, &asserts);
+    let node = rec.map(first.count()?, sum, &asserts);
     first.with_value_node(node)
 }
 

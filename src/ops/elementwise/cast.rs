@@ -6,8 +6,8 @@ use crate::dtype::DType;
 use crate::element::{Element, Number};
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::operations;
 use crate::record::elementwise::{Takes, number};
@@ -134,7 +134,8 @@ impl Tensor {
     /// Splits each element into `n` elements of a narrower dtype, low bits first.
     #[track_caller]
     fn split_bits(&self, op: &'static str, dtype: DType, n: u32) -> Result<Self> {
-        let numbers = self.numbers(op)?;
+        let rec = Recorder::new(self.backend(), op);
+        let numbers = rec.numbers(self)?;
         let (from, to) = (unsigned(self.dtype()), unsigned(dtype));
         let bits = Expr::load(numbers, Expr::index().div(Expr::u32(n))).bitcast(from);
         let shift = Expr::index().rem(Expr::u32(n)).mul(Expr::u32(8 * dtype.size() as u32));
@@ -146,22 +147,23 @@ impl Tensor {
             Some(_) => inner.push(n),
             None => outer = Some(crate::graph::extent::Extent::known(n)),
         }
-        let values = Values::Numbers(Node::map(self.backend(), op, count, value, &[]));
+        let values = Values::Numbers(rec.map(count, value, &[]));
         Self::new(self.backend(), self.partitions().to_vec(), outer, inner, values)
     }
 
     /// Joins each `n` elements of the innermost dimension into one of a wider dtype, low bits first.
     #[track_caller]
     fn joined_bits(&self, op: &'static str, dtype: DType, n: u32) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), op);
         let (inner, outer) = match (self.inner().split_last(), self.outer()) {
             (Some((&last, inner)), outer) if last == n => (inner.to_vec(), outer.cloned()),
             (None, Some(outer)) if self.ragged_rank() == 0 && outer.as_known() == Some(n) => (Vec::new(), None),
             _ => {
                 let what = format!("the innermost dimension of {} must be {n} to make {dtype}", self.shape_text());
-                return Err(Error::argument(op, what));
+                return Err(rec.argument(what));
             }
         };
-        let numbers = self.numbers(op)?;
+        let numbers = rec.numbers(self)?;
         let (from, to) = (unsigned(self.dtype()), unsigned(dtype));
         let first = Expr::index().mul(Expr::u32(n));
         let mut bits = number(to, 0.0);
@@ -173,7 +175,7 @@ impl Tensor {
         let width = inner.iter().map(|&d| u64::from(d)).product();
         let count =
             outer.as_ref().map_or(Ok(crate::graph::extent::Extent::known(1)), |o| o.times(op, width)).map_err(here())?;
-        let values = Values::Numbers(Node::map(self.backend(), op, count, bits.bitcast(dtype), &[]));
+        let values = Values::Numbers(rec.map(count, bits.bitcast(dtype), &[]));
         Self::new(self.backend(), self.partitions().to_vec(), outer, inner, values)
     }
 }

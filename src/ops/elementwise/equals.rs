@@ -1,30 +1,28 @@
 //! Equality of whole tensors, as a truth value of the host.
 
 use crate::error::Result;
-use crate::graph::backend::{BackendRef, Part};
-use crate::graph::recording::read_now;
+use crate::graph::backend::Part;
+use crate::graph::recorder::Recorder;
 use crate::shape::{LayoutComparison, RaggedShape};
 use crate::tensor::{Tensor, methods_of_both};
 
 /// A comparison of tensors and shapes, decided with one read of all values, and one before it if only the device knows
 /// whether the layouts are equal.
-pub(crate) struct Comparison {
-    op: &'static str,
-    backend: BackendRef,
-    layouts: LayoutComparison,
+pub(crate) struct Comparison<'a> {
+    rec: Recorder<'a>,
+    layouts: LayoutComparison<'a>,
     tensors: Vec<(Tensor, Tensor)>,
 }
 
-impl Comparison {
-    pub(crate) fn new(op: &'static str, backend: &BackendRef) -> Self {
-        Self { op, backend: backend.clone(), layouts: LayoutComparison::new(op, backend), tensors: Vec::new() }
+impl<'a> Comparison<'a> {
+    pub(crate) fn new(rec: Recorder<'a>) -> Self {
+        Self { rec, layouts: LayoutComparison::new(rec), tensors: Vec::new() }
     }
 
     /// Compares two shapes. False if the host knows that they differ.
     ///
     /// # Errors
     /// Different devices.
-    #[track_caller]
     pub(crate) fn shapes(&mut self, a: &RaggedShape, b: &RaggedShape) -> Result<bool> {
         self.layouts.add(a, b)
     }
@@ -33,7 +31,6 @@ impl Comparison {
     ///
     /// # Errors
     /// Different devices.
-    #[track_caller]
     pub(crate) fn tensors(&mut self, a: &Tensor, b: &Tensor) -> Result<bool> {
         let may_agree = self.layouts.add(a.ragged_shape(), b.ragged_shape())? && a.dtype() == b.dtype();
         self.tensors.push((a.clone(), b.clone()));
@@ -44,23 +41,23 @@ impl Comparison {
     ///
     /// # Errors
     /// The first failed device-side check that the tensors depend on; a failed read.
-    #[track_caller]
     pub(crate) fn decide(self) -> Result<bool> {
-        let Self { op, backend, layouts, tensors } = self;
+        let Self { rec, layouts, tensors } = self;
         if !layouts.decide()? {
             return Ok(false);
         }
         let mut parts = Vec::new();
         for (a, b) in tensors {
-            let all = Tensor::new(&backend, Vec::new(), Some(a.count()?), [], a.values_ref().clone())?;
+            let all = rec.tensor(Vec::new(), Some(rec.count(&a)?), [], a.values_ref().clone())?;
             // The layouts are equal, so both have as many values.
-            let equal = all.equal(&all.holding(b.values_ref().clone())?)?.reduce_all(..)?;
-            parts.push(Part::whole(equal.numbers(op)?.clone()));
+            let b = all.holding(b.values_ref().clone());
+            let equal = rec.at(b.and_then(|b| all.equal(&b)?.reduce_all(..)))?;
+            parts.push(Part::whole(rec.numbers(&equal)?.clone()));
         }
         if parts.is_empty() {
             return Ok(true);
         }
-        Ok(read_now(&backend, op, parts)?.iter().all(|equal| equal.first().is_some_and(|&equal| equal != 0)))
+        Ok(rec.read_parts(parts)?.iter().all(|equal| equal.first().is_some_and(|&equal| equal != 0)))
     }
 }
 
@@ -91,7 +88,8 @@ methods_of_both! {
     /// NumPy: `array_equal`.
     #[track_caller]
     pub fn equals(&self, other: &impl AsRef<Tensor>) -> Result<bool> {
-        let mut comparison = Comparison::new("equals", self.backend());
+        let rec = Recorder::new(self.backend(), "equals");
+        let mut comparison = Comparison::new(rec);
         Ok(comparison.tensors(self, other.as_ref())? && comparison.decide()?)
     }
 }

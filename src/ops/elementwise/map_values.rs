@@ -4,6 +4,7 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::shape::{Dims, RaggedShape, same_layout};
 use crate::tensor::{RaggedTensor, Tensor};
@@ -67,6 +68,7 @@ impl Tensor {
         let Some(first) = tensors.iter().find(|t| t.ragged_rank() > 0) else {
             return Err(Error::argument(OP, "it needs a ragged tensor"));
         };
+        let rec = Recorder::new(first.backend(), OP);
         let (mut asserts, mut flat) = (Vec::new(), Vec::with_capacity(tensors.len()));
         for t in &tensors {
             crate::Device::check_same(OP, first.backend(), t.backend())?;
@@ -76,7 +78,7 @@ impl Tensor {
             }
             let a = RaggedShape { inner: Dims::default(), ..first.ragged_shape().clone() };
             let b = RaggedShape { inner: Dims::default(), ..t.ragged_shape().clone() };
-            asserts.extend(same_layout(first.backend(), OP, &a, &b)?);
+            asserts.extend(same_layout(rec, &a, &b)?);
             flat.push(t.flat_values()?);
         }
         first.over(function(&flat)?.on_condition(OP, &asserts)?)
@@ -96,7 +98,7 @@ impl Tensor {
             return Err(differ(1));
         }
         let check = Check::new(OP, "the function gives another number of elements");
-        let asserts = own.agrees(&rows).condition(self.backend(), check, |(_, n)| differ(n))?;
+        let asserts = own.agrees(&rows).condition(Recorder::new(self.backend(), OP), check, |(_, n)| differ(n))?;
         let mapped = mapped.on_condition(OP, asserts.as_slice())?;
         let mut partitions = self.partitions().to_vec();
         partitions.extend(mapped.partitions().iter().cloned());

@@ -5,11 +5,12 @@ use crate::element::{Arithmetic, Element, FloatElement, Number};
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::operations;
 use crate::record::elementwise::{Site, Takes, math, number, parameter, rounded_once};
-use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, RaggedTensor, Tensor};
 
 operations! {
     /// Element-wise operations with parameters, constants and checks.
@@ -215,8 +216,9 @@ fn ones_like(tensor: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn zeros_like(x: &Tensor) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), "zeros_like");
     let (pick, count) = (Pick::Fill(Fill::zero(x.dtype())), x.count()?);
-    let zeros = Values::rearranged(x.backend(), "zeros_like", &count, &pick, BytesBound::at_most(0), &[])?;
+    let zeros = rec.rearranged(&count, &pick, BytesBound::at_most(0), &[])?;
     x.holding(zeros)
 }
 

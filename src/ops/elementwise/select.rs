@@ -6,7 +6,6 @@ use crate::element::{Element, Number};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
@@ -118,19 +117,20 @@ fn select<'a>(input: &Tensor, x: impl IntoOperand<'a>, y: impl IntoOperand<'a>) 
     Takes::Bools.check(OP, input.dtype())?;
     let [x, y] = Operand::of_one_dtype(OP, x.into(), y.into())?;
     let backend = input.backend();
+    let rec = Recorder::new(backend, OP);
     let tensors: Vec<&Tensor> = [x.tensor(), y.tensor()].into_iter().flatten().collect();
     for t in &tensors {
         Device::check_same(OP, backend, t.backend())?;
     }
     let layouts: Vec<&RaggedShape> = std::iter::once(input).chain(tensors).map(|t| t.ragged_shape()).collect();
-    let shared = broadcast(backend, OP, &layouts, UniformRows::Once)?;
+    let shared = broadcast(rec, &layouts, UniformRows::Once)?;
     let width: u64 = shared.inner.iter().map(|&d| u64::from(d)).product();
     let count = match &shared.outer {
         None => Extent::known(1),
         Some(outer) => outer.times(OP, width)?,
     };
     let mut places = shared.places.iter();
-    let flag = Expr::load(input.numbers(OP)?, places.next().map_or_else(Expr::index, Place::expr));
+    let flag = Expr::load(rec.numbers(input)?, places.next().map_or_else(Expr::index, Place::expr));
     let mut place = |o: &Operand<'_>| o.tensor().and_then(|_| places.next()).unwrap_or(&Place::First).clone();
     let (at_x, at_y) = (place(&x), place(&y));
     let capacity = u64::from(count.capacity());
@@ -139,8 +139,8 @@ fn select<'a>(input: &Tensor, x: impl IntoOperand<'a>, y: impl IntoOperand<'a>) 
         Some((a, b)) => BytesBound::at_most(a.saturating_add(b)),
         None => BytesBound::Unknown,
     };
-    let values = Values::rearranged(backend, OP, &count, &Pick::either(flag, x, y), bound, &shared.asserts)?;
-    Tensor::new(backend, shared.partitions, shared.outer, shared.inner, values)
+    let values = rec.rearranged(&count, &Pick::either(flag, x, y), bound, &shared.asserts)?;
+    rec.tensor(shared.partitions, shared.outer, shared.inner, values)
 }
 
 #[track_caller]
@@ -155,7 +155,8 @@ fn select_rows(tensor: &Tensor, x: &impl AsRef<Tensor>, y: &impl AsRef<Tensor>) 
     }
     let location = caller();
     let rows = tensor.nrows_extent();
-    let both = rows_of_both(OP, x, y)?;
+    let both = rows_of_both(Recorder::new(x.backend(), OP), x, y)?;
+    let rec = Recorder::new(both.backend(), OP);
     let mut asserts = Vec::new();
     for t in [x, y] {
         let differ = |(n, m)| {
@@ -163,12 +164,12 @@ fn select_rows(tensor: &Tensor, x: &impl AsRef<Tensor>, y: &impl AsRef<Tensor>) 
             Error::Shape { op: OP, lhs: tensor.shape_text(), rhs: t.shape_text(), what, location }
         };
         let check = Check::new(OP, "there are not as many rows as bools");
-        asserts.extend(rows.agrees(&t.nrows_extent()).condition(backend, check, differ)?);
+        asserts.extend(rows.agrees(&t.nrows_extent()).condition(rec, check, differ)?);
     }
     let own = Expr::index();
     let flag = Expr::load(tensor.numbers(OP)?, own.clone());
     let row = flag.select(own.clone(), own.add(x.nrows_extent().expr()));
-    both.take_rows(Recorder::new(both.backend(), OP), rows, row, Repeats::Never, &asserts)
+    both.take_rows(rec, rows, row, Repeats::Never, &asserts)
 }
 
 #[track_caller]
@@ -176,11 +177,12 @@ fn where_indices(x: &Tensor) -> Result<Tensor> {
     const OP: &str = "where_indices";
     Takes::NumbersAndBools.check(OP, x.dtype())?;
     let (backend, count, rank) = (x.backend(), x.count()?, x.rank() as u32);
-    let keep = Expr::load(x.numbers(OP)?, Expr::index()).cast(DType::Bool);
-    let marks = RankBitmap::new(backend, OP, &count, keep);
+    let rec = Recorder::new(backend, OP);
+    let keep = Expr::load(rec.numbers(x)?, Expr::index()).cast(DType::Bool);
+    let marks = RankBitmap::new(rec, &count, keep);
     let stay = marks.total();
-    let each = |at: Expr| Expr::load(&Node::map(backend, OP, stay.clone(), at, &[]), Expr::index());
-    let mut at = Expr::load(&kept_positions(backend, OP, &marks, &stay), Expr::index());
+    let each = |at: Expr| Expr::load(&rec.map(stay.clone(), at, &[]), Expr::index());
+    let mut at = Expr::load(&kept_positions(rec, &marks, &stay), Expr::index());
     let deep = x.inner_to_partitions(x.inner().len())?;
     // From the innermost dimension outwards: the offset in the row, then the row itself.
     let mut coordinates = Vec::with_capacity(rank as usize);
@@ -195,17 +197,17 @@ fn where_indices(x: &Tensor) -> Result<Tensor> {
     coordinates.push(at);
     let by = Expr::u32(rank.max(1));
     let (element, which) = (Expr::index().div(by.clone()), Expr::index().rem(by));
-    let numbers = stay.times(OP, rank.into())?;
+    let numbers = rec.times(&stay, rank)?;
     // One node per dimension: a kernel cannot bind all inputs of many dimensions, so that some nodes are stored
     // before.
     let mut index = Expr::u32(0);
     for (d, coordinate) in coordinates.iter().rev().take(rank as usize).enumerate() {
         let own = coordinate.at(&element);
         let chosen = if d == 0 { own } else { which.clone().eq(Expr::u32(d as u32)).select(own, index) };
-        index = Expr::load(&Node::map(backend, OP, numbers.clone(), chosen, &[]), Expr::index());
+        index = Expr::load(&rec.map(numbers.clone(), chosen, &[]), Expr::index());
     }
-    let values = Values::Numbers(Node::map(backend, OP, numbers, index.cast(DType::I64), &[]));
-    Tensor::new(backend, Vec::new(), Some(stay), vec![rank], values)
+    let values = Values::Numbers(rec.map(numbers, index.cast(DType::I64), &[]));
+    rec.tensor(Vec::new(), Some(stay), vec![rank], values)
 }
 
 /// The source of an operand's elements, and an upper bound on the bytes of its strings. The bound is `None` if an

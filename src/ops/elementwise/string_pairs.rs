@@ -5,6 +5,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
 use crate::graph::opcode::{BinaryOp, ReduceOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::record::elementwise::Together;
 use crate::record::operand::Operand;
@@ -28,12 +29,13 @@ impl Side {
         together: &Together<'_>,
         k: usize,
     ) -> Result<Self> {
+        let rec = Recorder::new(together.backend, op);
         let values = match operand {
             Operand::Tensor(t) => t.values_ref().clone(),
             Operand::Value(fill) => {
                 let pick = Pick::Fill(fill.clone());
                 let bound = BytesBound::at_most(0);
-                Values::rearranged(together.backend, op, &Extent::known(1), &pick, bound, &[])?
+                rec.rearranged(&Extent::known(1), &pick, bound, &[])?
             }
         };
         Ok(Self { values, place: together.places[k].clone() })
@@ -72,23 +74,24 @@ pub(crate) fn join(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Result<T
     let (a, b) = (Side::new(op, &operands[0], &together, 0)?, Side::new(op, &operands[1], &together, 1)?);
     let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(op)?, b.parts(op)?);
     let (backend, count) = (together.backend, &together.count);
+    let rec = Recorder::new(backend, op);
     let mut length = a_strings.length(a.place.expr()).add(b_strings.length(b.place.expr()));
     if !together.asserts.is_empty() {
         // The lengths carry the conditions, since everything else depends on them.
-        length = Expr::load(&Node::map(backend, op, count.clone(), length, &together.asserts), Expr::index());
+        length = Expr::load(&rec.map(count.clone(), length, &together.asserts), Expr::index());
     }
     let capacity = match (a.bound(count), b.bound(count)) {
         (BytesBound::AtMost(a), BytesBound::AtMost(b)) => a.add(&b),
         _ => upper_bound(u64::MAX).into(),
     };
-    let strings = RowPartition::from_lengths(backend, op, count, length, capacity)?;
+    let strings = rec.rows_of_lengths(count, length, capacity)?;
     let (row, offset) = (strings.row_of(Expr::index()), strings.offset_of(Expr::index()));
     let (in_a, in_b) = (a.place.expr().at(&row), b.place.expr().at(&row));
     let head = a_strings.length(in_a.clone());
     let of_a = Expr::load(a_bytes, a_strings.within(in_a, offset.clone()));
     let of_b = Expr::load(b_bytes, b_strings.within(in_b, offset.clone().sub(head.clone())));
     let byte = offset.lt(head).select(of_a, of_b);
-    let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
+    let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
     together.with(Values::Strings { strings, bytes })
 }
 
@@ -108,10 +111,11 @@ pub(crate) fn not_equal(op: &'static str, a: Operand<'_>, b: Operand<'_>) -> Res
 fn compare(op: &'static str, operands: [Operand<'_>; 2], answer: fn(Expr) -> Expr) -> Result<Tensor> {
     let together = Together::new(op, &operands)?;
     let (backend, count) = (together.backend, &together.count);
+    let rec = Recorder::new(backend, op);
     let (mut a, b) = (Side::new(op, &operands[0], &together, 0)?, Side::new(op, &operands[1], &together, 1)?);
     if a.place != Place::Same {
         let pick = Pick::From(&a.values, a.place.expr());
-        a.values = Values::rearranged(backend, op, count, &pick, a.bound(count), &[])?;
+        a.values = rec.rearranged(count, &pick, a.bound(count), &[])?;
     }
     let ((a_strings, a_bytes), (b_strings, b_bytes)) = (a.parts(op)?, b.parts(op)?);
     let (row, offset) = (a_strings.row_of(Expr::index()), a_strings.offset_of(Expr::index()));
@@ -120,9 +124,9 @@ fn compare(op: &'static str, operands: [Operand<'_>; 2], answer: fn(Expr) -> Exp
     let differs = Expr::load(a_bytes, Expr::index()).binary(BinaryOp::Ne, of_b);
     let differs = offset.lt(b_strings.length(in_b)).select(differs, Expr::scalar(false)).cast(crate::DType::U32);
     let rows = (a_strings.rows().clone(), count.clone());
-    let any = Node::reduce(backend, op, ReduceOp::Max, rows, a_strings.nvals_extent().clone(), 1, differs)?;
+    let any = Node::reduce(rec.backend, rec.op, ReduceOp::Max, rows, a_strings.nvals_extent().clone(), 1, differs)?;
     let same_length = a_strings.length(Expr::index()).eq(b_strings.length(b.place.expr()));
     let equal = same_length.and(Expr::load(&any, Expr::index()).eq(Expr::u32(0)));
-    let node = Node::map(backend, op, count.clone(), answer(equal), &together.asserts);
+    let node = rec.map(count.clone(), answer(equal), &together.asserts);
     together.with(Values::Numbers(node))
 }

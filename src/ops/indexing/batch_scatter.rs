@@ -103,17 +103,16 @@ impl Tensor {
         let mut asserts = Vec::new();
         let check = Check::new(op, "the tensor and the indices have different numbers of rows");
         let rows = own.rows.nrows_extent().agrees(at.rows.nrows_extent());
-        asserts.extend(rows.condition(backend, check, |(n, m)| {
+        asserts.extend(rows.condition(rec, check, |(n, m)| {
             misfit(self, indices, format!("there are {n} rows, but {m} rows of indices"))
         })?);
         let check = Check::new(op, "the indices and the updates have different numbers of rows");
         let rows = at.rows.nrows_extent().agrees(new.rows.nrows_extent());
-        asserts.extend(rows.condition(backend, check, |(n, m)| {
+        asserts.extend(rows.condition(rec, check, |(n, m)| {
             misfit(indices, updates, format!("there are {n} rows of indices, but {m} rows of updates"))
         })?);
         let check = Check::new(op, "rows of indices and of updates have different lengths");
-        asserts
-            .extend(at.rows.agrees(&new.rows).condition(backend, check, |d| misfit(indices, updates, d.to_string()))?);
+        asserts.extend(at.rows.agrees(&new.rows).condition(rec, check, |d| misfit(indices, updates, d.to_string()))?);
         let index = Expr::load(&index_node, Expr::index());
         let row = at.rows.row_of(Expr::index());
         let length = own.rows.length(row.clone());

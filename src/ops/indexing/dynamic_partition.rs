@@ -123,9 +123,11 @@ impl Groups {
     #[track_caller]
     fn new(op: &'static str, data: &Tensor, partitions: &Tensor, num: u64) -> Result<Self> {
         let backend = data.backend();
+        let rec = Recorder::new(backend, op);
+        let rec = rec;
         Device::check_same(op, backend, partitions.backend())?;
         if !partitions.dtype().is_integer() {
-            return Err(Error::unsupported(op, partitions.dtype(), "partitions must be integers"));
+            return Err(rec.unsupported(partitions.dtype(), "partitions must be integers"));
         }
         if partitions.rank() == 0 {
             return Self::new(op, &data.expand_dims(0)?, &partitions.expand_dims(0)?, num);
@@ -140,21 +142,21 @@ impl Groups {
             return Err(misfit("there are more dimensions of partitions than of the tensor"));
         }
         let above = data.ragged_shape().slice(..=last as i64)?.with_ragged_rank(last)?;
-        let mut asserts = same_layout(backend, op, &above, &partitions.ragged_shape().with_ragged_rank(last)?)?;
+        let mut asserts = same_layout(rec, &above, &partitions.ragged_shape().with_ragged_rank(last)?)?;
         let (data, partitions) = (data.merged(0, last)?, partitions.merged(0, last)?);
-        let (count, groups) = (data.nrows_extent(), Extent::given_u64(op, num)?);
-        let group = Expr::load(&partitions.index_node(op, "partitions")?, Expr::index());
+        let (count, groups) = (data.nrows_extent(), rec.given(num)?);
+        let group = Expr::load(&rec.index_node(&partitions, "partitions")?, Expr::index());
         let ok = in_range(&group, groups.expr(), groups.capacity());
         let check = Check::of_index(op, format!("an entry of partitions is negative or not below {num}"));
         asserts.push(Node::assert(backend, count.clone(), ok.clone(), check));
         let key = ok.select(group.cast(DType::U32), groups.expr());
-        let keys = ByKey::new(Recorder::new(backend, op), &count, key, &groups)?;
+        let keys = ByKey::new(rec, &count, key, &groups)?;
         let order = Expr::load(keys.order(), Expr::index());
-        let sorted = data.take_rows(Recorder::new(backend, op), count.clone(), order, Repeats::Never, &asserts)?;
+        let sorted = data.take_rows(rec, count.clone(), order, Repeats::Never, &asserts)?;
         let rows = match keys.rows(1).rows {
             Rows::Splits(splits) => RowPartition::from_splits_node(splits, groups, count.size()),
             // No elements or no groups: empty rows, still ragged by type.
-            Rows::Uniform(_) => RowPartition::from_lengths(backend, op, &groups, Expr::u32(0), 0)?,
+            Rows::Uniform(_) => rec.rows_of_lengths(&groups, Expr::u32(0), 0)?,
         };
         Ok(Self { sorted, rows: rows.with_nvals(count) })
     }

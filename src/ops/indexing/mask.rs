@@ -4,7 +4,6 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{Error, Result, caller, here};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -60,9 +59,11 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
     const OP: &str = "boolean_mask";
     let mask = mask.as_ref();
     let backend = x.backend();
+    let rec = Recorder::new(backend, OP);
+    let rec = rec;
     Device::check_same(OP, backend, mask.backend())?;
     if mask.dtype() != DType::Bool {
-        return Err(Error::unsupported(OP, mask.dtype(), "the mask must be of bools; compare first"));
+        return Err(rec.unsupported(mask.dtype(), "the mask must be of bools; compare first"));
     }
     let rank = mask.rank();
     if rank == 0 || rank > x.rank() {
@@ -75,15 +76,15 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
     let levels = rank - 1;
     let deep = x.inner_to_partitions(levels.saturating_sub(x.ragged_rank()))?;
     let (above, count, asserts) = mask.covers(OP, &deep, levels)?;
-    let flag = Expr::load(mask.numbers(OP)?, Expr::index());
+    let flag = Expr::load(rec.numbers(mask)?, Expr::index());
     // The conditions are attached to the flags, on which everything below depends.
-    let flags = Node::map(backend, OP, count.clone(), flag, &asserts);
-    let marks = RankBitmap::new(backend, OP, &count, Expr::load(&flags, Expr::index()));
+    let flags = rec.map(count.clone(), flag, &asserts);
+    let marks = RankBitmap::new(rec, &count, Expr::load(&flags, Expr::index()));
     let mut parts = above.to_vec();
     let stay = match parts.pop() {
         None => marks.total(),
         Some(rows) => {
-            let new = thinned(backend, OP, &rows, &marks)?;
+            let new = thinned(rec, &rows, &marks)?;
             let stay = new.nvals_extent().clone();
             parts.push(new);
             stay
@@ -93,24 +94,24 @@ fn boolean_mask(x: &Tensor, mask: &impl AsRef<Tensor>) -> Result<Tensor> {
     let taken = match below.values_ref() {
         Values::Numbers(numbers) if below.ragged_rank() == 0 => {
             let (value, width) = (Expr::load(numbers, Expr::index()), below.width());
-            let extent = stay.times_size(OP, &below.width_size())?;
-            let values = Values::Numbers(Node::compact(backend, OP, &marks, (value, width), extent));
-            Tensor::new(backend, Vec::new(), Some(stay), below.inner().clone(), values)?
+            let extent = rec.times_size(&stay, &below.width_size())?;
+            let values = Values::Numbers(rec.compact(&marks, (value, width), extent));
+            rec.tensor(Vec::new(), Some(stay), below.inner().clone(), values)?
         }
         _ => {
-            let from = kept_positions(backend, OP, &marks, &stay);
-            below.take_rows(Recorder::new(backend, OP), stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
+            let from = kept_positions(rec, &marks, &stay);
+            below.take_rows(rec, stay, Expr::load(&from, Expr::index()), Repeats::Never, &[])?
         }
     };
     parts.extend(taken.partitions().iter().cloned());
     let (outer, inner) = (taken.outer().cloned(), taken.inner().clone());
-    Tensor::new(backend, parts, outer, inner, taken.values_ref().clone())
+    rec.tensor(parts, outer, inner, taken.values_ref().clone())
 }
 
 /// The `stay` positions that remain, in ascending order.
 #[track_caller]
-pub(crate) fn kept_positions(backend: &BackendRef, op: &'static str, marks: &RankBitmap, stay: &Extent) -> Node {
-    Recorder::new(backend, op).kept(marks, stay.clone())
+pub(crate) fn kept_positions(rec: Recorder<'_>, marks: &RankBitmap, stay: &Extent) -> Node {
+    Recorder::new(rec.backend, rec.op).kept(marks, stay.clone())
 }
 
 impl Tensor {
@@ -129,22 +130,23 @@ impl Tensor {
         x: &'x Self,
         levels: usize,
     ) -> Result<(&'x [RowPartition], Extent, Vec<Node>)> {
+        let rec = Recorder::new(x.backend(), op);
         let mask = self.inner_to_partitions(self.inner().len())?;
         let shape = |t: &Self| {
             let partitions = t.partitions()[..levels].to_vec();
             let outer = partitions.last().map_or_else(|| t.nrows_extent(), |p| p.nvals_extent().clone());
-            RaggedShape::of_parts(op, x.backend(), partitions, Some(outer), [], Vec::new())
+            RaggedShape::of_parts(rec, partitions, Some(outer), [], Vec::new())
         };
         let own = shape(x)?;
-        let asserts = same_layout(x.backend(), op, &own, &shape(&mask)?)?;
+        let asserts = same_layout(rec, &own, &shape(&mask)?)?;
         Ok((&x.partitions()[..levels], own.outer.unwrap_or_else(|| Extent::known(0)), asserts))
     }
 }
 
 /// The partition after only the marked values stay: each row begins at the rank of its old start.
 #[track_caller]
-fn thinned(backend: &BackendRef, op: &'static str, rows: &RowPartition, marks: &RankBitmap) -> Result<RowPartition> {
+fn thinned(rec: Recorder<'_>, rows: &RowPartition, marks: &RankBitmap) -> Result<RowPartition> {
     let start = marks.rank(&rows.start(Expr::index()));
-    let new = RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, marks.count().size(), &[])?;
+    let new = rec.rows_of_starts(rows.nrows_extent(), &start, marks.count().size(), &[])?;
     Ok(new.with_lengths(rows.known_lengths().map(|(_, longest)| (0, longest))))
 }

@@ -98,35 +98,37 @@ fn nth(x: &Tensor, index: impl Integer) -> Result<Tensor> {
 #[track_caller]
 fn nth_or<'a>(x: &Tensor, index: impl Integer, default: impl IntoOperand<'a>) -> Result<Tensor> {
     const OP: &str = "nth_or";
+    let rec = Recorder::new(x.backend(), OP);
     let Operand::Value(default) = default.into().of_dtype(OP, x.dtype())? else {
-        return Err(Error::argument(OP, "the default must be a number or a string, not a tensor"));
+        return Err(rec.argument("the default must be a number or a string, not a tensor"));
     };
     let Nth { rows, from, present } = Nth::new(OP, x, index.saturating_i64())?;
     let values = rows.values()?;
     if values.ragged_rank() > 0 {
         let what = format!("elements of a tensor of shape {} are ragged; nth_or_skip takes them", x.shape_text());
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
     let count = rows.nrows_extent();
-    let numbers = count.times_size(OP, &values.width_size())?;
+    let numbers = rec.times_size(&count, &values.width_size())?;
     let width = Expr::size(&values.width_size().max(1));
     let (row, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
     let source = Pick::From(values.values_ref(), values.flat(from.at(&row), number));
     let fill = if let Fill::String(s) = &default { s.len() as u64 } else { 0 };
     let bytes = values.values_ref().bytes_capacity().saturating_add(fill.saturating_mul(numbers.capacity().into()));
     let pick = Pick::either(present.at(&row), source, Pick::Fill(default));
-    let picked = Values::rearranged(x.backend(), OP, &numbers, &pick, BytesBound::at_most(bytes), &[])?;
-    Tensor::new(x.backend(), Vec::new(), Some(count), values.inner().clone(), picked)
+    let picked = rec.rearranged(&numbers, &pick, BytesBound::at_most(bytes), &[])?;
+    rec.tensor(Vec::new(), Some(count), values.inner().clone(), picked)
 }
 
 #[track_caller]
 fn nth_or_skip(x: &Tensor, index: impl Integer) -> Result<Tensor> {
     const OP: &str = "nth_or_skip";
+    let rec = Recorder::new(x.backend(), OP);
     let index = index.saturating_i64();
     let Nth { rows, present, .. } = Nth::new(OP, x, index)?;
     let count = rows.nrows_extent();
-    let present = Node::map(x.backend(), OP, count.clone(), present, &[]);
-    let present = Tensor::new(x.backend(), Vec::new(), Some(count), [], Values::Numbers(present))?;
+    let present = rec.map(count.clone(), present, &[]);
+    let present = rec.tensor(Vec::new(), Some(count), [], Values::Numbers(present))?;
     rows.boolean_mask(&present)?.nth_named(OP, index)
 }
 

@@ -5,7 +5,7 @@ use crate::element::{Element, Number};
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
@@ -123,6 +123,7 @@ fn ones(shape: &RaggedShape, dtype: DType) -> Result<Tensor> {
 impl Tensor {
     #[track_caller]
     fn filled(op: &'static str, shape: &RaggedShape, value: Fill) -> Result<Self> {
+        let rec = Recorder::new(&shape.backend, op);
         let count = shape.count(op)?;
         let bytes = match &value {
             Fill::Number(_) => 0,
@@ -130,7 +131,7 @@ impl Tensor {
         };
         let pick = Pick::Fill(value);
         let bound = BytesBound::at_most(bytes);
-        let values = Values::rearranged(&shape.backend, op, &count, &pick, bound, &shape.conditions)?;
+        let values = rec.rearranged(&count, &pick, bound, &shape.conditions)?;
         Self::new(&shape.backend, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
     }
 }
@@ -152,6 +153,7 @@ impl RaggedShape {
     /// ```
     #[track_caller]
     pub fn size(&self, axis: impl Integer) -> Result<Tensor> {
+        let rec = Recorder::new(&self.backend, OP);
         let axis = axis.saturating_i64();
         const OP: &str = "RaggedShape::size";
         let axis = self.axis(OP, axis)?;
@@ -171,8 +173,8 @@ impl RaggedShape {
                     .map_err(here())?,
             },
         };
-        let node = Node::map(&self.backend, OP, Extent::known(1), size.cast(DType::I64), &self.conditions);
-        Tensor::new(&self.backend, Vec::new(), None, [], Values::Numbers(node))
+        let node = rec.map(Extent::known(1), size.cast(DType::I64), &self.conditions);
+        rec.tensor(Vec::new(), None, [], Values::Numbers(node))
     }
 }
 

@@ -1,12 +1,13 @@
 //! Dense tensors with as many rows as another tensor.
 
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::{Integer, non_negative};
 use crate::ops::operations;
-use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor};
 
 operations! {
     /// Columns of one value.
@@ -39,13 +40,14 @@ operations! {
 #[track_caller]
 fn fill_rows(x: &Tensor, width: impl Integer, value: impl Into<Fill>) -> Result<Tensor> {
     const OP: &str = "fill_rows";
+    let rec = Recorder::new(x.backend(), OP);
     if x.rank() == 0 {
-        return Err(Error::argument(OP, "a scalar has no rows"));
+        return Err(rec.argument("a scalar has no rows"));
     }
     let width = Extent::known_u64(OP, non_negative(OP, "the width", width)?)?.capacity();
     let rows = x.nrows_extent();
     let extent = rows.times(OP, u64::from(width))?;
     let pick = Pick::Fill(value.into());
-    let values = Values::rearranged(x.backend(), OP, &extent, &pick, BytesBound::Unknown, &[])?;
-    Tensor::new(x.backend(), Vec::new(), Some(rows), vec![width], values)
+    let values = rec.rearranged(&extent, &pick, BytesBound::Unknown, &[])?;
+    rec.tensor(Vec::new(), Some(rows), vec![width], values)
 }

@@ -5,10 +5,9 @@ use crate::element::{Element, Number};
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::Size;
-use crate::integer::non_negative;
 use crate::ops::operations;
 use crate::ops::options::Depth;
 use crate::ops::reshaping::expand_dims::new_axis;
@@ -52,10 +51,11 @@ operations! {
 
 #[track_caller]
 fn one_hot(x: &Tensor, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl Into<Scalar>) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), OP);
     let Depth { depth, axis } = depth.into();
     let (on, off, levels) = (on.into(), off.into(), x.ragged_rank());
     if !x.dtype().is_integer() {
-        return Err(Error::unsupported(OP, x.dtype(), "indices are integers"));
+        return Err(rec.unsupported(x.dtype(), "indices are integers"));
     }
     if on.dtype() != off.dtype() {
         return Err(Error::DTypes { op: OP, lhs: on.dtype(), rhs: off.dtype(), location: caller() });
@@ -63,9 +63,9 @@ fn one_hot(x: &Tensor, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl
     let place = new_axis(OP, x, axis)?;
     if place <= levels && levels > 0 {
         let what = format!("axis {axis} must lie below the {levels} ragged dimensions of {}", x.shape_text());
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
-    let depth = Extent::known_u64(OP, non_negative(OP, "depth", depth)?)?;
+    let depth = rec.known(rec.non_negative("depth", depth)?)?;
     let mut inner = x.inner().sizes().to_vec();
     let outer = if place == 0 {
         if let Some(rows) = x.outer() {
@@ -73,7 +73,7 @@ fn one_hot(x: &Tensor, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl
                 0,
                 match rows.as_known() {
                     Some(_) => rows.size().clone(),
-                    None => Size::given(rows.on_host(x.backend(), OP)?),
+                    None => Size::given(rec.on_host(rows)?),
                 },
             );
         }
@@ -88,11 +88,11 @@ fn one_hot(x: &Tensor, depth: impl Into<Depth>, on: impl Into<Scalar>, off: impl
     let by = Expr::size(&depth.size().max(1));
     let vector = Expr::index().div(below.clone());
     let from = vector.clone().div(by.clone()).mul(below.clone()).add(Expr::index().rem(below));
-    let set = is_place(Expr::load(x.numbers(OP)?, from), vector.rem(by));
+    let set = is_place(Expr::load(rec.numbers(x)?, from), vector.rem(by));
     let width = width_of(&inner);
     let value = set.select(Expr::number(on), Expr::number(off));
-    let values = Node::map(x.backend(), OP, outer.times_size(OP, &width)?, value, &[]);
-    Tensor::new(x.backend(), x.partitions().to_vec(), Some(outer), inner, Values::Numbers(values))
+    let values = rec.map(rec.times_size(&outer, &width)?, value, &[]);
+    rec.tensor(x.partitions().to_vec(), Some(outer), inner, Values::Numbers(values))
 }
 
 const OP: &str = "one_hot";

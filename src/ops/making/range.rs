@@ -6,15 +6,15 @@ use crate::element::Number;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
 use crate::record::elementwise::{Site, math};
 use crate::record::operand::Operand;
-use crate::shape::{Place, RaggedShape, RowPartition, UniformRows, broadcast};
+use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
 use crate::tensor::{Fill, Tensor, Values};
 
 operations! {
@@ -121,23 +121,24 @@ impl Tensor {
         };
         let operands = operands.iter().map(in_dtype).collect::<Result<Vec<_>>>().map_err(here())?;
         let backend = first.backend();
+        let rec = Recorder::new(backend, op);
         for t in &tensors {
             Device::check_same(op, backend, t.backend())?;
             if t.rank() > 1 {
                 let what = format!("starts, limits and deltas must be scalars or vectors, not {}", t.shape_text());
-                return Err(Error::argument(op, what));
+                return Err(rec.argument(what));
             }
         }
         let layouts: Vec<&RaggedShape> = tensors.iter().map(|t| t.ragged_shape()).collect();
-        let shared = broadcast(backend, op, &layouts, UniformRows::Once)?;
+        let shared = broadcast(rec, &layouts, UniformRows::Once)?;
         let rows = shared.outer.unwrap_or_else(|| Extent::known(1));
         let mut places = shared.places.iter();
         let mut numbers = Vec::with_capacity(operands.len());
         for o in &operands {
             numbers.push(match o {
-                Operand::Tensor(t) => Expr::load(t.numbers(op)?, places.next().unwrap_or(&Place::First).expr()),
+                Operand::Tensor(t) => Expr::load(rec.numbers(t)?, places.next().unwrap_or(&Place::First).expr()),
                 Operand::Value(Fill::Number(s)) => Expr::number(*s),
-                Operand::Value(Fill::String(_)) => return Err(Error::unsupported(op, DType::Str, "")),
+                Operand::Value(Fill::String(_)) => return Err(rec.unsupported(DType::Str, "")),
             });
         }
         let [start, limit, delta] = [0, 1, 2].map(|k: usize| numbers[k].clone().cast(dtype));
@@ -156,9 +157,9 @@ impl Tensor {
             let length = length(site, dtype, &start, &limit, Some(&delta));
             site.checked("a delta is 0", delta.clone().ne(zero), length)
         };
-        let lengths = Node::map(backend, op, rows.clone(), length, &shared.asserts);
+        let lengths = rec.map(rows.clone(), length, &shared.asserts);
         let length = Expr::load(&lengths, Expr::index());
-        let partition = RowPartition::from_lengths(backend, op, &rows, length, u32::MAX - 1)?;
+        let partition = rec.rows_of_lengths(&rows, length, u32::MAX - 1)?;
         let nvals = partition.nvals_extent().clone();
         let row = partition.row_of(Expr::index());
         let place = partition.offset_of(Expr::index()).cast(dtype);
@@ -172,7 +173,7 @@ impl Tensor {
         } else {
             number
         };
-        let values = Values::Numbers(Node::map(backend, op, nvals.clone(), number, &[]));
+        let values = Values::Numbers(rec.map(nvals.clone(), number, &[]));
         Self::new(backend, vec![partition], Some(nvals), [], values)
     }
 }

@@ -5,9 +5,7 @@ use crate::element::IntegerElement;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
-use crate::graph::recording::read_u32;
-use crate::integer::non_negative;
+use crate::graph::recorder::Recorder;
 use crate::ops::counting::bin::read_u64;
 use crate::ops::operations;
 use crate::ops::options::MaxLength;
@@ -50,24 +48,25 @@ operations! {
 #[track_caller]
 fn sequence_mask(x: &Tensor, max_length: impl Into<MaxLength>) -> Result<Tensor> {
     const OP: &str = "sequence_mask";
+    let rec = Recorder::new(x.backend(), OP);
     Takes::Integers.check(OP, x.dtype())?;
     let most = match max_length.into() {
-        MaxLength(Some(most)) => non_negative(OP, "max_length", most)?,
+        MaxLength(Some(most)) => rec.non_negative("max_length", most)?,
         MaxLength(None) => {
             let greatest = x.reduce_max(..)?;
-            let greatest = Expr::load(greatest.numbers(OP)?, Expr::u32(0));
-            match read_u32(x.backend(), OP, counted(greatest.clone()))? {
+            let greatest = Expr::load(rec.numbers(&greatest)?, Expr::u32(0));
+            match rec.read(counted(greatest.clone()))? {
                 // The error shows the length itself.
-                u32::MAX => read_u64(x.backend(), OP, greatest.cast(DType::U64))?,
+                u32::MAX => read_u64(rec, greatest.cast(DType::U64))?,
                 length => length.into(),
             }
         }
     };
-    let size = Extent::given_u64(OP, most)?.size().clone();
+    let size = rec.given(most)?.size().clone();
     let by = Expr::size(&size.max(1));
-    let length = counted(Expr::load(x.numbers(OP)?, Expr::index().div(by.clone())));
-    let numbers = x.count()?.times_size(OP, &size)?;
-    let mask = Node::map(x.backend(), OP, numbers, Expr::index().rem(by).lt(length), &[]);
+    let length = counted(Expr::load(rec.numbers(x)?, Expr::index().div(by.clone())));
+    let numbers = rec.times_size(&x.count()?, &size)?;
+    let mask = rec.map(numbers, Expr::index().rem(by).lt(length), &[]);
     let (outer, mut inner) = (x.outer().cloned(), x.inner().sizes().to_vec());
     let outer = match outer {
         Some(outer) => {
@@ -76,7 +75,7 @@ fn sequence_mask(x: &Tensor, max_length: impl Into<MaxLength>) -> Result<Tensor>
         }
         None => Extent::of(size),
     };
-    Tensor::new(x.backend(), x.partitions().to_vec(), Some(outer), inner, Values::Numbers(mask))
+    rec.tensor(x.partitions().to_vec(), Some(outer), inner, Values::Numbers(mask))
 }
 
 /// A length as a u32: negative ones are 0, ones beyond u32 are the greatest u32.

@@ -205,7 +205,7 @@ impl Tensor {
                 let results = rec.known(results)?;
                 rec.rows_of_lengths(&all_rows, length, results.size())?.with_nvals(results)
             }
-            (None, None) => rec.at(level_below(rec.backend, OP, source, &all_rows, length, Repeats::Maybe))?,
+            (None, None) => rec.at(level_below(rec, source, &all_rows, length, Repeats::Maybe))?,
         };
         let extent = columns.nvals_extent().clone();
         let start = columns.start(rows.start(Expr::index()));
@@ -220,10 +220,10 @@ fn same_batches(rec: Recorder<'_>, operands: [&Tensor; 2], dims: [&[RowPartition
     let batches = |dims: &[RowPartition]| {
         let outer = dims[dims.len() - 2].nrows_extent().clone();
         let outside = dims[..dims.len() - 2].to_vec();
-        rec.at(RaggedShape::of_parts(rec.op, rec.backend, outside, Some(outer), [], Vec::new()))
+        rec.at(RaggedShape::of_parts(rec, outside, Some(outer), [], Vec::new()))
     };
     let [a, b] = dims.map(batches);
-    let same = same_layout(rec.backend, rec.op, &a?, &b?).map_err(|e| match e {
+    let same = same_layout(rec, &a?, &b?).map_err(|e| match e {
         Error::Shape { what, .. } => {
             let [lhs, rhs] = operands.map(Tensor::shape_text);
             rec.shape(lhs, rhs, format!("batches differ: {what}"))

@@ -104,14 +104,15 @@ mod tests {
     use super::*;
     use crate::Device;
     use crate::graph::extent::Extent;
-    use crate::graph::node::Node;
+    use crate::graph::recorder::Recorder;
 
     #[test]
     fn words_are_those_of_the_published_vectors() {
         let device = Device::cpu();
+        let rec = Recorder::new(device.backend(), "test");
         let words = |key, counter: [u32; 2]| {
             let nodes = threefry(key, counter.map(|c| Expr::index().add(Expr::u32(c))))
-                .map(|w| Node::map(device.backend(), "test", Extent::known(1), w, &[]));
+                .map(|w| rec.map(Extent::known(1), w, &[]));
             let read = device.backend().read(&nodes).expect("read");
             [0, 1].map(|k| bytemuck::pod_read_unaligned::<u32>(&read[k]))
         };

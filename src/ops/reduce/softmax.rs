@@ -250,15 +250,16 @@ impl Tensor {
     /// along the outermost axis.
     #[track_caller]
     fn normalized(&self, op: &'static str, axis: i64, value: Expr) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), op);
         let out = self.map_numbers(op, |x| value.cast(x.dtype()))?;
         match out.partitions() {
             [first, below @ ..]
-                if self.axis(op, axis)? == 0
+                if rec.axis(self, axis)? == 0
                     && first.nvals_extent().as_known() == Some(0)
                     && first.nrows_extent().as_known() != Some(1)
                     && matches!(first.rows(), Rows::Splits(_)) =>
             {
-                let mut partitions = vec![RowPartition::from_host_splits(self.backend(), op, vec![0, 0])?];
+                let mut partitions = vec![RowPartition::from_host_splits(rec, vec![0, 0])?];
                 partitions.extend_from_slice(below);
                 let (outer, inner) = (out.outer().cloned(), out.inner().clone());
                 Self::new(self.backend(), partitions, outer, inner, out.values_ref().clone())

@@ -3,10 +3,11 @@
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::reshaping::reshape::NewShape;
 use crate::shape::{Place, RaggedShape, UniformRows, broadcast};
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Broadcasting.
@@ -88,6 +89,7 @@ impl Tensor {
     #[track_caller]
     pub(crate) fn repeated_to(&self, op: &'static str, shape: &RaggedShape) -> Result<Self> {
         let backend = self.backend();
+        let rec = Recorder::new(backend, op);
         Device::check_same(op, backend, &shape.backend)?;
         let location = caller();
         let is_larger = || {
@@ -98,7 +100,7 @@ impl Tensor {
         if self.rank() > shape.rank() {
             return Err(is_larger());
         }
-        let shared = broadcast(backend, op, &[self.ragged_shape(), shape], UniformRows::Repeated)?;
+        let shared = broadcast(rec, &[self.ragged_shape(), shape], UniformRows::Repeated)?;
         if shared.places[1] != Place::Same {
             return Err(is_larger());
         }
@@ -108,7 +110,7 @@ impl Tensor {
         };
         let pick = Pick::From(self.values_ref(), shared.places[0].expr());
         let conditions = [shared.asserts, shape.conditions.clone()].concat();
-        let values = Values::rearranged(backend, op, &shape.count(op)?, &pick, bound, &conditions)?;
+        let values = rec.rearranged(&shape.count(op)?, &pick, bound, &conditions)?;
         Self::new(backend, shape.partitions.clone(), shape.outer.clone(), shape.inner.clone(), values)
     }
 }

@@ -47,6 +47,7 @@ operations! {
 
 #[track_caller]
 fn expand_dims(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), OP);
     let axis = axis.saturating_i64();
     const OP: &str = "expand_dims";
     let axis = new_axis(OP, x, axis)?;
@@ -54,10 +55,10 @@ fn expand_dims(x: &Tensor, axis: impl Integer) -> Result<Tensor> {
         Some(rows) if axis == 0 && x.ragged_rank() == 0 => {
             let size = match rows.as_known() {
                 Some(_) => rows.size().clone(),
-                None => Size::given(rows.on_host(x.backend(), OP)?),
+                None => Size::given(rec.on_host(rows)?),
             };
             let inner = [&[size], x.inner().sizes()].concat();
-            Tensor::new(x.backend(), Vec::new(), Some(Extent::known(1)), inner, x.values_ref().clone())
+            rec.tensor(Vec::new(), Some(Extent::known(1)), inner, x.values_ref().clone())
         }
         _ => x.with_new_axis(OP, axis),
     }
@@ -68,12 +69,13 @@ impl Tensor {
     #[track_caller]
     pub(crate) fn with_new_axis(&self, op: &'static str, axis: usize) -> Result<Self> {
         let backend = self.backend();
+        let rec = Recorder::new(backend, op);
         let (mut parts, mut inner) = (self.partitions().to_vec(), self.inner().sizes().to_vec());
         let Some(outer) = self.outer() else {
             return Self::new(backend, parts, Some(Extent::known(1)), inner, self.values_ref().clone());
         };
         if axis == 0 {
-            return self.under(single_row(Recorder::new(backend, op), self.nrows_extent())?);
+            return self.under(single_row(rec, self.nrows_extent())?);
         }
         if axis > parts.len() {
             inner.insert(axis - 1 - parts.len(), Size::Const(1));

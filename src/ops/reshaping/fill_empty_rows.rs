@@ -2,9 +2,9 @@
 
 use crate::device::Device;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf};
@@ -48,8 +48,9 @@ operations! {
 fn fill_empty_rows<'a>(x: &Tensor, default: impl IntoOperand<'a>) -> Result<(Tensor, Tensor)> {
     const OP: &str = "fill_empty_rows";
     let (default, backend) = (default.into().of_dtype(OP, x.dtype())?, x.backend());
+    let rec = Recorder::new(backend, OP);
     let Some((rows, above)) = x.partitions().split_last() else {
-        return Err(Error::argument(OP, "a dense tensor has no rows that could be empty"));
+        return Err(rec.argument("a dense tensor has no rows that could be empty"));
     };
     let (value, longest) = match &default {
         Operand::Value(value) => {
@@ -60,21 +61,21 @@ fn fill_empty_rows<'a>(x: &Tensor, default: impl IntoOperand<'a>) -> Result<(Ten
             Device::check_same(OP, backend, t.backend())?;
             if t.rank() > 0 {
                 let what = format!("the default must be a scalar, but its shape is {}", t.shape_text());
-                return Err(Error::argument(OP, what));
+                return Err(rec.argument(what));
             }
             (Pick::From(t.values_ref(), Expr::u32(0)), t.values_ref().bytes_capacity())
         }
     };
     let (nrows, one) = (rows.nrows_extent(), Expr::u32(1));
     // At most one new element per row. The partition stays where no row is empty.
-    let most = rows.nvals_extent().plus(OP, nrows)?;
+    let most = rec.plus(&rows.nvals_extent(), nrows)?;
     let length = rows.length(Expr::index()).max(one.clone());
     let lengths = rows.known_lengths().map(|(least, most)| (least.max(1), most.max(1)));
     let full = lengths.is_some_and(|_| rows.known_lengths().is_some_and(|(least, _)| least > 0));
     let filled = match rows.uniform_size() {
         Some(len) => RowPartition::uniform(len.max(1), nrows.clone())?,
         None if full => rows.clone(),
-        None => RowPartition::from_lengths(backend, OP, nrows, length, most.size())?.with_lengths(lengths),
+        None => rec.rows_of_lengths(nrows, length, most.size())?.with_lengths(lengths),
     };
     let width = Expr::size(&x.width_size().max(1));
     let (element, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
@@ -82,14 +83,14 @@ fn fill_empty_rows<'a>(x: &Tensor, default: impl IntoOperand<'a>) -> Result<(Ten
     let there = offset.clone().lt(rows.length(row.clone()));
     let own = Pick::From(x.values_ref(), x.flat(rows.within(row, offset), number));
     let outer = filled.nvals_extent().clone();
-    let count = outer.times_size(OP, &x.width_size())?;
+    let count = rec.times_size(&outer, &x.width_size())?;
     let new = u64::from(nrows.capacity()) * u64::from(x.width()) * longest;
     let bytes = x.values_ref().bytes_capacity().saturating_add(new);
     let bound = BytesBound::at_most(bytes);
-    let values = Values::rearranged(backend, OP, &count, &Pick::either(there, own, value), bound, &[])?;
+    let values = rec.rearranged(&count, &Pick::either(there, own, value), bound, &[])?;
     let parts = above.iter().cloned().chain([filled]).collect();
-    let out = Tensor::new(backend, parts, Some(outer), x.inner().clone(), values)?;
+    let out = rec.tensor(parts, Some(outer), x.inner().clone(), values)?;
     let empty = rows.length(Expr::index()).eq(Expr::u32(0));
-    let empty = Values::Numbers(Node::map(backend, OP, nrows.clone(), empty, &[]));
-    Ok((out, Tensor::new(backend, above.to_vec(), Some(nrows.clone()), [], empty)?))
+    let empty = Values::Numbers(rec.map(nrows.clone(), empty, &[]));
+    Ok((out, rec.tensor(above.to_vec(), Some(nrows.clone()), [], empty)?))
 }

@@ -8,6 +8,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::{Integer, non_negative};
@@ -165,7 +166,8 @@ fn from_tensor_with_lengths<'a>(
     };
     const ONE_EACH: &str = "there must be one length for each row";
     let check = Check::new(OP, ONE_EACH);
-    let asserts = count.agrees(&rows.rows).condition(dense.backend(), check, |_| misfit(ONE_EACH))?;
+    let asserts =
+        count.agrees(&rows.rows).condition(Recorder::new(dense.backend(), OP), check, |_| misfit(ONE_EACH))?;
     let asserts: Vec<Node> = asserts.into_iter().collect();
     let given = Expr::load(&lengths.index_node(OP, "lengths")?, Expr::index());
     let length = clamped_to(given, Expr::size(&rows.width));
@@ -199,20 +201,21 @@ fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &
     }
     // From the innermost level outwards: the values that remain at all levels, then the rows above them.
     let backend = dense.backend();
+    let rec = Recorder::new(backend, OP);
     let mut kept: Vec<RowPartition> = Vec::with_capacity(levels);
     let mut place = Expr::index();
     for lengths in nested_lengths {
-        let (splits, _counted) = Encoding::Lengths.splits(OP, backend, lengths, None)?;
-        kept.push(RowPartition::from_host_splits(backend, OP, splits)?);
+        let (splits, _counted) = Encoding::Lengths.splits(rec, lengths, None)?;
+        kept.push(RowPartition::from_host_splits(rec, splits)?);
     }
     let count = kept.last().map_or_else(|| Extent::known(0), |p| p.nvals_extent().clone());
     let width = width_of(&dense.inner().sizes()[levels..]);
     let mut offsets = Vec::with_capacity(levels);
-    let mut element = Node::map(backend, OP, count.clone(), Expr::index(), &[]);
+    let mut element = rec.map(count.clone(), Expr::index(), &[]);
     for p in kept.iter().rev() {
         let at = Expr::load(&element, Expr::index());
-        offsets.push(Node::map(backend, OP, count.clone(), p.offset_of(at.clone()), &[]));
-        element = Node::map(backend, OP, count.clone(), p.row_of(at), &[]);
+        offsets.push(rec.map(count.clone(), p.offset_of(at.clone()), &[]));
+        element = rec.map(count.clone(), p.row_of(at), &[]);
     }
     let element_of = place.clone().div(Expr::size(&width.max(1)));
     let mut from = Expr::load(&element, element_of.clone());
@@ -222,19 +225,20 @@ fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor>, nested_lengths: &
     place = place.rem(Expr::size(&width.max(1)));
     let pick = Pick::From(dense.values_ref(), from.mul(Expr::size(&width)).add(place));
     let bound = BytesBound::AtMost(dense.values_ref().bytes_size());
-    let values = Values::rearranged(backend, OP, &count.times_size(OP, &width)?, &pick, bound, &[])?;
-    out = Tensor::new(backend, kept, Some(count), out.inner().clone(), values)?;
+    let values = rec.rearranged(&count.times_size(OP, &width)?, &pick, bound, &[])?;
+    out = rec.tensor(kept, Some(count), out.inner().clone(), values)?;
     Ok(out)
 }
 
 #[track_caller]
 fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor>, padding: impl Into<RowPadding<'a>>) -> Result<Tensor> {
     let (dense, RowPadding { padding, ragged_rank }) = (dense.as_ref(), padding.into());
+    let rec = Recorder::new(dense.backend(), OP);
     let rows = DenseRows::of(dense, rank_of(ragged_rank)?)?;
     let (padding, asserts) = Pad::new(dense, padding, &rows.inner)?;
     let numbers = rows.inner.width();
     let per_row = rows.width.mul(&numbers);
-    Extent::known_u64(OP, per_row.capacity().into())?;
+    rec.known(per_row.capacity().into())?;
     if per_row.capacity() == 0 {
         // Elements without numbers equal any padding.
         return rows.cut(dense, Expr::u32(0), &asserts);
@@ -244,7 +248,7 @@ fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor>, padding: impl Into<R
     let end = Expr::index().rem(Expr::size(&per_row)).div(Expr::size(&numbers)).add(Expr::u32(1));
     let value = differs.select(end, Expr::scalar(Scalar::U32(0)));
     let shape = (Rows::Uniform(per_row), rows.rows.clone());
-    let kept = Node::reduce(dense.backend(), OP, ReduceOp::Max, shape, dense.count()?, 1, value)?;
+    let kept = Node::reduce(rec.backend, rec.op, ReduceOp::Max, shape, dense.count()?, 1, value)?;
     rows.cut(dense, Expr::load(&kept, Expr::index()), &asserts)
 }
 
@@ -259,6 +263,7 @@ impl Pad {
     /// The padding of elements of the dimensions `inner`, with the conditions that only the device can check.
     #[track_caller]
     fn new(dense: &Tensor, padding: Padding<'_>, inner: &Dims) -> Result<(Self, Vec<Node>)> {
+        let rec = Recorder::new(dense.backend(), OP);
         let fill = match padding.of_dtype(OP, dense.dtype())? {
             Padding::Zero => Fill::zero(dense.dtype()),
             Padding::Value(fill) => fill,
@@ -281,7 +286,7 @@ impl Pad {
         };
         let bytes = if let Fill::String(s) = &fill { s.len() as u64 } else { 0 };
         let bound = BytesBound::at_most(bytes);
-        let values = Values::rearranged(dense.backend(), OP, &Extent::known(1), &Pick::Fill(fill), bound, &[])?;
+        let values = rec.rearranged(&Extent::known(1), &Pick::Fill(fill), bound, &[])?;
         Ok((Self { values, single: true }, Vec::new()))
     }
 
@@ -332,12 +337,13 @@ impl DenseRows {
     #[track_caller]
     fn cut(self, t: &Tensor, length: Expr, asserts: &[Node]) -> Result<Tensor> {
         let backend = t.backend();
+        let rec = Recorder::new(backend, OP);
         let length = match asserts {
             [] => length,
-            asserts => Expr::load(&Node::map(backend, OP, self.rows.clone(), length, asserts), Expr::index()),
+            asserts => Expr::load(&rec.map(self.rows.clone(), length, asserts), Expr::index()),
         };
-        let capacity = self.rows.times_size(OP, &self.width)?.size().clone();
-        let p = RowPartition::from_lengths(backend, OP, &self.rows, length, capacity)?;
+        let capacity = rec.times_size(&self.rows, &self.width)?.size().clone();
+        let p = rec.rows_of_lengths(&self.rows, length, capacity)?;
         let width = self.inner.width();
         let outer = p.nvals_extent().clone();
         let element = Expr::index().div(Expr::size(&width.max(1)));
@@ -346,11 +352,11 @@ impl DenseRows {
         let from = row.mul(Expr::size(&self.width)).add(offset).mul(Expr::size(&width)).add(number);
         let pick = Pick::From(t.values_ref(), from);
         let bound = BytesBound::AtMost(t.values_ref().bytes_size());
-        let numbers = outer.times_size(OP, &width)?;
-        let values = Values::rearranged(backend, OP, &numbers, &pick, bound, &[])?;
+        let numbers = rec.times_size(&outer, &width)?;
+        let values = rec.rearranged(&numbers, &pick, bound, &[])?;
         let mut partitions = self.above;
         partitions.push(p);
-        Tensor::new(backend, partitions, Some(outer), self.inner, values)
+        rec.tensor(partitions, Some(outer), self.inner, values)
     }
 }
 
@@ -359,6 +365,7 @@ impl DenseRows {
 #[track_caller]
 fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
     let backend = t.backend();
+    let rec = Recorder::new(backend, OP);
     match (t.values_ref(), other) {
         (Values::Numbers(a), Values::Numbers(b)) => {
             Ok(Expr::load(a, Expr::index()).binary(BinaryOp::Ne, Expr::load(b, at)))
@@ -373,7 +380,7 @@ fn differs(t: &Tensor, other: &Values, at: Expr) -> Result<Expr> {
             let value = inside.select(unequal, Expr::u32(1));
             let rows = (strings.rows().clone(), strings.nrows_extent().clone());
             let all = strings.nvals_extent().clone();
-            let unequal = Node::reduce(backend, OP, ReduceOp::Max, rows, all, 1, value)?;
+            let unequal = Node::reduce(rec.backend, rec.op, ReduceOp::Max, rows, all, 1, value)?;
             let lengths = strings.length(Expr::index()).ne(pads.length(at));
             Ok(lengths.or(Expr::load(&unequal, Expr::index()).ne(Expr::u32(0))))
         }

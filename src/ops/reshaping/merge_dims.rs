@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::integer::Integer;
 use crate::ops::operations;
@@ -93,6 +94,7 @@ fn product(dims: impl Iterator<Item = Size>) -> Result<Size> {
 /// Composes partitions: the rows of the first over the elements (of `width` numbers each) of the last.
 #[track_caller]
 fn one_level(backend: &BackendRef, levels: &[RowPartition], width: &Size) -> Result<RowPartition> {
+    let rec = Recorder::new(backend, OP);
     let (Some(first), Some(last)) = (levels.first(), levels.last()) else {
         unreachable!("bug: a level of no partitions")
     };
@@ -103,12 +105,12 @@ fn one_level(backend: &BackendRef, levels: &[RowPartition], width: &Size) -> Res
     if let ([only], Some(1)) = (levels, width.as_const()) {
         return Ok(only.clone());
     }
-    let nvals = last.nvals_extent().times_size(OP, width)?;
+    let nvals = rec.times_size(&last.nvals_extent(), width)?;
     let start = levels.iter().fold(Expr::index(), |at, p| p.start(at)).mul(Expr::size(width));
     let lengths = levels.iter().try_fold((width.capacity(), width.capacity()), |(least, most), p| {
         let (a, b) = p.known_lengths()?;
         Some((least.saturating_mul(a), most.saturating_mul(b)))
     });
-    let merged = RowPartition::from_starts(backend, OP, nrows, &start, nvals.size(), &[])?;
+    let merged = rec.rows_of_starts(nrows, &start, nvals.size(), &[])?;
     Ok(merged.with_nvals(nvals).with_lengths(lengths))
 }

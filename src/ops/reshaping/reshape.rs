@@ -1,5 +1,6 @@
 //! Reshape: the same values under another shape.
 
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use std::borrow::Cow;
 
@@ -12,7 +13,7 @@ use crate::graph::node::Node;
 use crate::graph::size::{RecordedSize, Size};
 use crate::ops::operations;
 use crate::shape::{Dims, RaggedShape, RowPartition};
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Reshaping.
@@ -147,7 +148,7 @@ impl<'a> NewShape<'a> {
                 .map_err(here())
         };
         let sizes = sizes.iter().map(size).collect::<Result<Vec<_>>>().map_err(here())?;
-        RaggedShape::of_sizes(op, &sizes, device).map(Cow::Owned)
+        RaggedShape::of_sizes(Recorder::new(device.backend(), op), &sizes).map(Cow::Owned)
     }
 }
 
@@ -214,17 +215,18 @@ impl Tensor {
     #[track_caller]
     fn fitted(&self, op: &'static str, sizes: &[i64]) -> Result<Self> {
         let backend = self.backend();
+        let rec = Recorder::new(backend, op);
         let Sizes { mut dims, open, by } = Sizes::new(op, sizes)?;
         let Some(open) = open else { unreachable!("bug: a reshape without a size that follows from the others") };
         let mut count = self.count()?;
         let mut asserts = Vec::new();
         if count.as_known().is_none() {
             let ok = count.expr().rem(Expr::u32(by)).eq(Expr::u32(0));
-            let check = Check::new(op, format!("the number of values is no multiple of {by}, in {sizes:?}"));
-            asserts.push(Node::assert(backend, Extent::known(1), ok, check));
+            let check = rec.check(format!("the number of values is no multiple of {by}, in {sizes:?}"));
+            asserts.push(rec.assert(Extent::known(1), ok, check));
             if open > 0 {
                 // The size of an inner dimension is part of the type, so the host must know it.
-                count = Extent::known(count.on_host(backend, op)?);
+                count = Extent::known(rec.on_host(&count)?);
             }
         }
         if let Some(n) = count.as_known().filter(|n| n % by != 0) {
@@ -256,13 +258,14 @@ impl Tensor {
         inner: impl Into<Dims>,
         asserts: &[Node],
     ) -> Result<Self> {
-        let shape = RaggedShape::of_parts(op, self.backend(), partitions, outer, inner, Vec::new())?;
+        let rec = Recorder::new(self.backend(), op);
+        let shape = RaggedShape::of_parts(rec, partitions, outer, inner, Vec::new())?;
         let values = if asserts.is_empty() {
             self.values_ref().clone()
         } else {
             let pick = Pick::From(self.values_ref(), Expr::index());
             let bound = BytesBound::AtMost(self.values_ref().bytes_size());
-            Values::rearranged(self.backend(), op, &shape.count(op)?, &pick, bound, asserts)?
+            rec.rearranged(&shape.count(op)?, &pick, bound, asserts)?
         };
         Self::new(self.backend(), shape.partitions, shape.outer, shape.inner, values)
     }

@@ -2,15 +2,14 @@
 
 use crate::element::Element;
 use crate::error::{Error, Result, here};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::operations;
 use crate::shape::RowPartition;
-use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor};
 
 operations! {
     /// Repetition along dimensions.
@@ -114,10 +113,11 @@ impl Tensor {
             return Ok(self.clone());
         }
         let (backend, ragged) = (self.backend(), self.ragged_rank());
+        let rec = Recorder::new(backend, op);
         let mut level = Level::outermost(op, &self.nrows_extent(), multiples[0], order)?;
         let mut partitions = Vec::with_capacity(ragged);
         for (p, &m) in self.partitions().iter().zip(&multiples[1..]) {
-            let (grown, below) = level.below(backend, op, p, m, order)?;
+            let (grown, below) = level.below(rec, p, m, order)?;
             partitions.push(grown);
             level = below;
         }
@@ -128,7 +128,7 @@ impl Tensor {
         let all = multiples.iter().fold(1u64, |n, &m| n.saturating_mul(m));
         let bound = BytesBound::at_most(self.values_ref().bytes_capacity().saturating_mul(all));
         let numbers = level.count.times(op, u64::from(width))?;
-        let values = Values::rearranged(backend, op, &numbers, &pick, bound, &[])?;
+        let values = rec.rearranged(&numbers, &pick, bound, &[])?;
         Self::new(backend, partitions, Some(level.count), inner, values)
     }
 
@@ -183,17 +183,10 @@ impl Level {
 
     /// The partition of these elements, with rows `m` times as long as those of `p`, and the level of its values.
     #[track_caller]
-    fn below(
-        &self,
-        backend: &BackendRef,
-        op: &'static str,
-        p: &RowPartition,
-        m: u64,
-        order: Order,
-    ) -> Result<(RowPartition, Self)> {
+    fn below(&self, rec: Recorder<'_>, p: &RowPartition, m: u64, order: Order) -> Result<(RowPartition, Self)> {
         let times = self.times.saturating_mul(m);
-        let nvals = p.nvals_extent().times(op, times)?;
-        let grown = self.partition(backend, op, p, m, nvals.clone())?;
+        let nvals = p.nvals_extent().times(rec.op, times)?;
+        let grown = self.partition(rec, p, m, nvals.clone())?;
         if self.whole && m == 1 {
             let from = if times == 1 { Expr::index() } else { Expr::index().rem(p.nvals_extent().expr()) };
             return Ok((grown, Self { count: nvals, from, times, whole: true }));
@@ -206,21 +199,14 @@ impl Level {
             Order::Each => offset.div(factor(m)),
         };
         // A separate node, which may be stored if it has many consumers.
-        let from = Node::map(backend, op, nvals.clone(), p.within(source, offset), &[]);
+        let from = rec.map(nvals.clone(), p.within(source, offset), &[]);
         Ok((grown, Self { count: nvals, from: Expr::load(&from, Expr::index()), times, whole: false }))
     }
 
     #[track_caller]
-    fn partition(
-        &self,
-        backend: &BackendRef,
-        op: &'static str,
-        p: &RowPartition,
-        m: u64,
-        nvals: Extent,
-    ) -> Result<RowPartition> {
+    fn partition(&self, rec: Recorder<'_>, p: &RowPartition, m: u64, nvals: Extent) -> Result<RowPartition> {
         if let Some(len) = p.uniform_length() {
-            let len = Extent::known_u64(op, u64::from(len).saturating_mul(m))?.capacity();
+            let len = rec.known(u64::from(len).saturating_mul(m))?.capacity();
             return RowPartition::uniform(len, self.count.clone());
         }
         if self.whole && self.times == 1 && m == 1 {
@@ -236,10 +222,10 @@ impl Level {
                 let copy = Expr::index().div(rows.clone());
                 copy.mul(values).add(p.start(Expr::index().rem(rows))).mul(m)
             };
-            RowPartition::from_starts(backend, op, &self.count, &start, capacity, &[])?
+            rec.rows_of_starts(&self.count, &start, capacity, &[])?
         } else {
             let length = p.length(self.from.clone()).mul(m);
-            RowPartition::from_lengths(backend, op, &self.count, length, capacity)?
+            rec.rows_of_lengths(&self.count, length, capacity)?
         };
         let lengths = p.known_lengths().and_then(|(a, b)| Some((a.checked_mul(times)?, b.checked_mul(times)?)));
         Ok(partition.with_nvals(nvals).with_lengths(lengths))

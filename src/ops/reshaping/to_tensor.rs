@@ -5,11 +5,12 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::ops::operations;
 use crate::ops::options::{PaddedShape, Padding};
 use crate::shape::width_of;
-use crate::tensor::{BytesBound, Fill, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Fill, Pick, Tensor};
 
 operations! {
     /// Conversion to dense tensors.
@@ -52,6 +53,7 @@ operations! {
 #[track_caller]
 fn to_tensor<'a>(x: &Tensor, padding: impl Into<PaddedShape<'a>>) -> Result<Tensor> {
     const OP: &str = "to_tensor";
+    let rec = Recorder::new(x.backend(), OP);
     let PaddedShape { padding, shape } = padding.into();
     let padding = padding.of_dtype(OP, x.dtype())?;
     let shape = shape.as_deref();
@@ -59,7 +61,7 @@ fn to_tensor<'a>(x: &Tensor, padding: impl Into<PaddedShape<'a>>) -> Result<Tens
         return Err(x.misfit(shape, format!("ranks are {} and {}", x.rank(), shape.len())));
     }
     if let Some(&size) = shape.and_then(|s| s.iter().find(|&&size| size < -1)) {
-        return Err(Error::argument(OP, format!("a size must be -1 or more, but is {size}")));
+        return Err(rec.argument(format!("a size must be -1 or more, but is {size}")));
     }
     let asked = |dim: usize| shape.and_then(|s| u64::try_from(s[dim]).ok());
     let first_inner = 1 + x.ragged_rank();
@@ -74,7 +76,7 @@ fn to_tensor<'a>(x: &Tensor, padding: impl Into<PaddedShape<'a>>) -> Result<Tens
         return Ok(x.clone());
     }
     let rows = match asked(0) {
-        Some(n) => Extent::given_u64(OP, n)?,
+        Some(n) => rec.given(n)?,
         None => count.clone(),
     };
     let given: Vec<Option<u64>> = (1..first_inner).map(asked).collect();
@@ -82,13 +84,13 @@ fn to_tensor<'a>(x: &Tensor, padding: impl Into<PaddedShape<'a>>) -> Result<Tens
     let mut sizes = Vec::with_capacity(given.len());
     for (k, given) in given.iter().enumerate() {
         sizes.push(match given {
-            Some(n) => Extent::known_u64(OP, *n)?.size().clone(),
+            Some(n) => rec.known(*n)?.size().clone(),
             None => Size::given(longest[k]),
         });
     }
     let mut below = sizes.clone();
     below.extend_from_slice(x.inner().sizes());
-    let numbers = rows.times_size(OP, &width_of(&below))?;
+    let numbers = rec.times_size(&rows, &width_of(&below))?;
 
     // Coordinates of a number, outermost last, and the position of the value there.
     let divide = |e: Expr, by: &Size| {
@@ -113,8 +115,8 @@ fn to_tensor<'a>(x: &Tensor, padding: impl Into<PaddedShape<'a>>) -> Result<Tens
     let pads = u64::from(numbers.capacity()).saturating_mul(padding.longest());
     let bytes = x.values_ref().bytes_capacity().saturating_add(pads);
     let bound = BytesBound::at_most(bytes);
-    let values = Values::rearranged(x.backend(), OP, &numbers, &pick, bound, &[])?;
-    Tensor::new(x.backend(), Vec::new(), Some(rows), below, values)
+    let values = rec.rearranged(&numbers, &pick, bound, &[])?;
+    rec.tensor(Vec::new(), Some(rows), below, values)
 }
 
 impl<'a> Padding<'a> {

@@ -4,11 +4,12 @@ use crate::element::Element;
 use crate::error::{Error, Result, here};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::ops::IntoAxes;
 use crate::ops::operations;
 use crate::record::axes::Axes;
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Permutation of uniform dimensions.
@@ -71,6 +72,7 @@ fn transpose(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
         return Ok(x.clone());
     }
     let backend = x.backend();
+    let rec = Recorder::new(backend, OP);
     let mut sizes = x.inner().sizes().to_vec();
     let outer = x.outer().cloned().unwrap_or_else(|| Extent::known(1));
     if first == 0 && order[0] != 0 {
@@ -78,7 +80,7 @@ fn transpose(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
             0,
             match outer.as_known() {
                 Some(_) => outer.size().clone(),
-                None => Size::given(outer.on_host(backend, OP)?),
+                None => Size::given(rec.on_host(&outer)?),
             },
         );
     } else if first == 0 {
@@ -104,8 +106,8 @@ fn transpose(x: &Tensor, axes: impl IntoAxes) -> Result<Tensor> {
     let inner: Vec<Size> = moved[leads..].iter().map(|&k| sizes[k].clone()).collect();
     let bound = BytesBound::AtMost(x.values_ref().bytes_size());
     let pick = Pick::From(x.values_ref(), from);
-    let values = Values::rearranged(backend, OP, &x.count()?, &pick, bound, &[])?;
-    Tensor::new(backend, x.partitions().to_vec(), Some(rows), inner, values)
+    let values = rec.rearranged(&x.count()?, &pick, bound, &[])?;
+    rec.tensor(x.partitions().to_vec(), Some(rows), inner, values)
 }
 
 const OP: &str = "transpose";

@@ -67,7 +67,7 @@ fn transpose_rows(x: &Tensor) -> Result<Tensor> {
             let columns = by.rows(1);
             let columns = match columns.rows {
                 // There are no elements, so no rows: ragged like all other results.
-                Rows::Uniform(_) => rec.at(RowPartition::from_host_splits(rec.backend, rec.op, vec![0]))?,
+                Rows::Uniform(_) => rec.at(RowPartition::from_host_splits(rec, vec![0]))?,
                 Rows::Splits(splits) => RowPartition::from_splits_node(splits, columns.nrows, count.size().clone()),
             };
             (columns.with_nvals(count.clone()), Expr::load(by.order(), at))

@@ -5,6 +5,7 @@ use crate::element::Element;
 use crate::error::{Error, Result, caller, on_behalf};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::ops::indexing::index::Index;
 use crate::ops::operations;
 use crate::ops::reshaping::concat::{append_values, number_of_operands};
@@ -83,7 +84,7 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
     };
     let shape = |x: &Tensor| {
         let (parts, outer) = (x.partitions().to_vec(), x.outer().cloned());
-        RaggedShape::of_parts(OP, x.backend(), parts, outer, x.inner().to_vec(), Vec::new())
+        RaggedShape::of_parts(Recorder::new(x.backend(), OP), parts, outer, x.inner().to_vec(), Vec::new())
     };
     let (own, mut asserts) = (shape(first)?, Vec::new());
     for other in others {
@@ -91,7 +92,7 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
         if first.dtype() != other.dtype() {
             return Err(Error::DTypes { op: OP, lhs: first.dtype(), rhs: other.dtype(), location: caller() });
         }
-        asserts.extend(same_layout(first.backend(), OP, &own, &shape(other)?)?);
+        asserts.extend(same_layout(Recorder::new(first.backend(), OP), &own, &shape(other)?)?);
     }
     let Ok(width) = u32::try_from(all.len()) else {
         return Err(Error::argument(OP, "there are 2^32 tensors or more"));
@@ -108,16 +109,16 @@ fn zip(all: &[impl AsRef<Tensor>]) -> Result<Tensor> {
             pick = Pick::either(column.clone().eq(Expr::u32(k as u32)), own, pick);
         }
         let bound = BytesBound::at_most(all.iter().map(|x| x.values_ref().bytes_capacity()).sum());
-        Values::rearranged(first.backend(), OP, &count, &pick, bound, &asserts)?
+        Recorder::new(first.backend(), OP).rearranged(&count, &pick, bound, &asserts)?
     } else {
         let each = first.count()?;
         let parts: Vec<(&Values, Extent)> = all.iter().map(|x| (x.values_ref(), each.clone())).collect();
-        let appended = append_values(first.backend(), OP, &parts, &asserts)?;
+        let appended = append_values(Recorder::new(first.backend(), OP), &parts, &asserts)?;
         let n = Expr::size(&number_of_operands(all.len()));
         let (element, column) = (Expr::index().div(n.clone()), Expr::index().rem(n));
         let pick = Pick::From(&appended, column.mul(each.expr()).add(element));
         let bound = BytesBound::AtMost(appended.bytes_size());
-        Values::rearranged(first.backend(), OP, &count, &pick, bound, &asserts)?
+        Recorder::new(first.backend(), OP).rearranged(&count, &pick, bound, &asserts)?
     };
     let mut inner = first.inner().sizes().to_vec();
     let outer = match first.outer() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::element::Element;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Check;
+use crate::graph::recorder::Recorder;
 use crate::ops::declarations::typed::Typed;
 use crate::ops::rows::row::Row;
 use crate::ops::rows::row_results::RowResults;
@@ -99,7 +100,7 @@ impl Tensor {
         let location = caller();
         let check = Check::new(OP, "the tensors have different numbers of rows");
         let rows = self.nrows_extent().agrees(&other.nrows_extent());
-        let condition = rows.condition(self.backend(), check, |(a, b)| Error::Shape {
+        let condition = rows.condition(Recorder::new(self.backend(), OP), check, |(a, b)| Error::Shape {
             op: OP,
             lhs: self.shape_text(),
             rhs: other.shape_text(),

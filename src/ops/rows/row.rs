@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::element::Number;
 use crate::error::{Error, Result, caller, here, on_behalf};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::options::{ReduceAxes, ScanAxis, SortAxis};
 use crate::ops::{Axes, Index, Operand};
@@ -271,8 +271,9 @@ impl Row {
     #[track_caller]
     pub(crate) fn constant(&self, value: impl Into<Scalar>) -> Result<Self> {
         let (backend, rows) = (self.all.backend(), self.all.nrows_extent());
-        let node = Node::map(backend, "constant", rows.clone(), Expr::number(value), &[]);
-        self.with(Tensor::new(backend, Vec::new(), Some(rows), [], Values::Numbers(node))?)
+        let rec = Recorder::new(backend, "constant");
+        let node = rec.map(rows.clone(), Expr::number(value), &[]);
+        self.with(rec.tensor(Vec::new(), Some(rows), [], Values::Numbers(node))?)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
 use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
 use crate::ops::operations;
@@ -55,10 +56,11 @@ operations! {
 #[track_caller]
 fn embedding_lookup<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>) -> Result<Tensor> {
     const OP: &str = "embedding_lookup";
+    let rec = Recorder::new(x.backend(), OP);
     let LookupIds { ids, weights, default, max_norm } = ids.into();
     if weights.is_some() || default.is_some() {
         let what = "it takes neither weights nor a default id; safe_embedding_lookup_sparse takes both";
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
     x.check_table(OP)?;
     let limit = MaxNorm::new(OP, x, max_norm)?;
@@ -68,10 +70,10 @@ fn embedding_lookup<'a>(x: &Tensor, ids: impl Into<LookupIds<'a>>) -> Result<Ten
     if width == 0 {
         return Ok(found);
     }
-    let value = Expr::load(found.numbers(OP)?, Expr::index()).cast(limit.sums_in());
+    let value = Expr::load(rec.numbers(&found)?, Expr::index()).cast(limit.sums_in());
     let norms = limit.norms(OP, x, &ids.count()?, value.clone())?;
     let value = limit.applied(value, &norms, &Expr::index().div(Expr::u32(width))).cast(x.dtype());
-    found.with_value_node(Node::map(x.backend(), OP, found.count()?, value, &[]))
+    found.with_value_node(rec.map(found.count()?, value, &[]))
 }
 
 /// The largest Euclidean norm of an embedding.
@@ -108,17 +110,21 @@ impl MaxNorm {
     #[track_caller]
     pub(super) fn norms(&self, op: &'static str, table: &Tensor, rows: &Extent, value: Expr) -> Result<Norms> {
         let (backend, scaling) = (table.backend(), Scaling::of(self.sums_in()));
-        let (width, all) = (table.width(), rows.times(op, table.width().into())?);
+        let rec = Recorder::new(backend, op);
+        let (width, all) = (table.width(), rec.times(&rows, table.width())?);
         let fold = |by: ReduceOp, value: Expr| {
             let shape = (Rows::Uniform(width.into()), rows.clone());
-            Ok::<_, Error>(Expr::load(&Node::reduce(backend, op, by, shape, all.clone(), 1, value)?, Expr::index()))
+            Ok::<_, Error>(Expr::load(
+                &Node::reduce(rec.backend, rec.op, by, shape, all.clone(), 1, value)?,
+                Expr::index(),
+            ))
         };
         let exponent = scaling.exponent(fold(ReduceOp::Max, scaling.magnitude(value.clone()))?);
-        let exponent = Node::map(backend, op, rows.clone(), exponent, &[]);
+        let exponent = rec.map(rows.clone(), exponent, &[]);
         let row = Expr::index().div(Expr::u32(width));
         let scaled = scaling.down(value, Expr::load(&exponent, row));
         let norm = fold(ReduceOp::Sum, scaled.clone().mul(scaled))?.unary(UnaryOp::Math(MathFn::Sqrt));
-        Ok(Norms { exponent, norm: Node::map(backend, op, rows.clone(), norm, &[]) })
+        Ok(Norms { exponent, norm: rec.map(rows.clone(), norm, &[]) })
     }
 
     /// A number of embedding `at`, with the norm limited.

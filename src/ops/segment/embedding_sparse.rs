@@ -9,6 +9,7 @@ use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
@@ -163,40 +164,37 @@ impl Tensor {
     /// Combines the table rows that each row of ids selects, by their weights, 1 if there are none.
     #[track_caller]
     fn combined(&self, op: &'static str, given: &LookupIds<'_>, combiner: Combiner, missing: Missing) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), op);
         self.check_table(op)?;
         let limit = MaxNorm::new(op, self, given.max_norm)?;
         let ids = &given.ids.tensor(op)?;
         let weights = given.weights.map(|weights| weights.tensor(op)).transpose().map_err(here())?;
         Device::check_same(op, self.backend(), ids.backend())?;
-        let (table, dtype) = (self.numbers(op)?, self.dtype());
+        let (table, dtype) = (rec.numbers(self)?, self.dtype());
         if !dtype.is_float() {
-            return Err(Error::unsupported(op, dtype, "a table is of floats"));
+            return Err(rec.unsupported(dtype, "a table is of floats"));
         }
-        let id_node = ids.index_node(op, "ids")?;
+        let id_node = rec.index_node(ids, "ids")?;
         let ([rows], []) = (ids.partitions(), &ids.inner()[..]) else {
             let what = format!("ids have rank 2 and ragged rows, but these have shape {}", ids.shape_text());
-            return Err(Error::argument(op, what));
+            return Err(rec.argument(what));
         };
         let (weights, mut asserts) = match &weights {
             None => (None, Vec::new()),
             Some(weights) => {
                 Device::check_same(op, self.backend(), weights.backend())?;
                 if !weights.dtype().is_float() {
-                    return Err(Error::unsupported(op, weights.dtype(), "weights are floats"));
+                    return Err(rec.unsupported(weights.dtype(), "weights are floats"));
                 }
-                let asserts = same_layout(self.backend(), op, ids.ragged_shape(), weights.ragged_shape())?;
-                (Some(weights.numbers(op)?), asserts)
+                let asserts = same_layout(rec, ids.ragged_shape(), weights.ragged_shape())?;
+                (Some(rec.numbers(weights)?), asserts)
             }
         };
         let (backend, width, vocabulary) = (self.backend(), self.width(), self.nrows_extent());
         if let (Missing::Default(Some(id)), None) = (missing, vocabulary.as_known()) {
             let ok = Expr::u32(id).lt(vocabulary.expr());
-            asserts.push(Node::assert(
-                backend,
-                Extent::known(1),
-                ok,
-                Check::new(op, "the table must have the row of the default id"),
-            ));
+            let check = rec.check("the table must have the row of the default id");
+            asserts.push(rec.assert(Extent::known(1), ok, check));
         }
         let (nrows, nvals) = (rows.nrows_extent(), rows.nvals_extent());
         let by = Expr::u32(width.max(1));
@@ -235,7 +233,7 @@ impl Tensor {
             let none = Expr::scalar(Scalar::from_i64(value.dtype(), 0));
             let value = if safe { counting.select(value, none) } else { value };
             let layout = (rows.rows().clone(), nrows.clone());
-            Node::reduce(backend, op, ReduceOp::Sum, layout, nvals.clone(), width, value)
+            Node::reduce(rec.backend, rec.op, ReduceOp::Sum, layout, nvals.clone(), width, value)
         };
         let length = if safe {
             let number = sum(1, Expr::u32(1), counts(Expr::index()))?;
@@ -273,7 +271,7 @@ impl Tensor {
         };
         let value = length.eq(Expr::u32(0)).select(instead, combined).cast(dtype);
         let count: Extent = nrows.times(op, u64::from(width))?;
-        let values = Values::Numbers(Node::map(backend, op, count, value, &asserts));
+        let values = Values::Numbers(rec.map(count, value, &asserts));
         Self::new(backend, Vec::new(), Some(nrows.clone()), self.inner().to_vec(), values)
     }
 }

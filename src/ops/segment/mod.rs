@@ -93,19 +93,21 @@ impl Aggregate {
 /// The leading dimensions of the data: `ragged_rank` partitions and `inner` inner dimensions.
 #[track_caller]
 fn prefix(op: &'static str, data: &Tensor, ragged_rank: usize, inner: usize) -> Result<RaggedShape> {
+    let rec = Recorder::new(data.backend(), op);
     let partitions = data.partitions()[..ragged_rank].to_vec();
     let outer = match (partitions.last(), data.partitions().first()) {
         (Some(p), _) => Some(p.nvals_extent().clone()),
         (None, Some(p)) => Some(p.nrows_extent().clone()),
         (None, None) => data.outer().cloned(),
     };
-    RaggedShape::of_parts(op, data.backend(), partitions, outer, data.inner()[..inner].to_vec(), Vec::new())
+    RaggedShape::of_parts(rec, partitions, outer, data.inner()[..inner].to_vec(), Vec::new())
 }
 
 /// Checks that the shape of the ids is a prefix of the data's shape. Returns the conditions that only the device can
 /// check.
 #[track_caller]
 fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node>> {
+    let rec = Recorder::new(data.backend(), op);
     let location = caller();
     let misfit = |what: &str| {
         Err(Error::Shape {
@@ -137,7 +139,7 @@ fn same_prefix(op: &'static str, data: &Tensor, ids: &Tensor) -> Result<Vec<Node
     if ids.rank() == 0 {
         return if data.rank() == 0 { Ok(Vec::new()) } else { misfit("have no dimension to go by") };
     }
-    same_layout(data.backend(), op, &prefix(op, data, ids.ragged_rank(), inner)?, ids.ragged_shape())
+    same_layout(rec, &prefix(op, data, ids.ragged_rank(), inner)?, ids.ragged_shape())
 }
 
 /// Grouping of the data by segment, with the shape of the result.
@@ -176,7 +178,7 @@ impl Segments {
             DType::I32 | DType::U32 if num.capacity() <= 1 << 31 => id.bitcast(DType::U32),
             _ => inside.select(id.cast(DType::U32), Expr::u32(u32::MAX)),
         };
-        let key = Node::map(backend, op, count.clone(), key, &asserts);
+        let key = rec.map(count.clone(), key, &asserts);
         let key = Expr::load(&key, Expr::index());
         let mut keys = ByKey::new(rec, &count, key, &num)?.in_tiles(rec, &count);
         let (mut parts, mut outer): (Vec<RowPartition>, _) = (Vec::new(), num);
@@ -275,12 +277,12 @@ impl Tensor {
                 Extent::given(rec.read_if(segments, &asserts)?)
             }
         };
-        let below = rec.at(counts_below(rec.backend, op, count, key))?;
+        let below = rec.at(counts_below(rec, count, key))?;
         let entries = rec.plus(&segments, &Extent::known(1))?;
         let splits = rec.map(entries, Expr::row_of(&below, Expr::index()), &asserts);
         let part = RowPartition::from_splits_node(splits, segments.clone(), count.size()).with_nvals(count.clone());
         let width = self.width();
-        let x = Expr::load(self.numbers(op)?, Expr::index());
+        let x = Expr::load(rec.numbers(self)?, Expr::index());
         let members = part.length(Expr::index().div(Expr::u32(width.max(1))));
         let reduce = |by: ReduceOp, value| {
             let node = reduce_rows(rec, by, part.domain(width), value)?;

@@ -3,10 +3,9 @@
 use crate::dtype::DType;
 use crate::element::IntegerElement;
 use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
-use crate::graph::recording::read_u32;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::operations;
@@ -116,27 +115,27 @@ impl Tensor {
         };
         let id = Expr::load(&self.index_node(OP, "ids")?, Expr::index());
         let (backend, not_negative) = (self.backend(), is_not_negative(&id));
+        let rec = Recorder::new(backend, OP);
         let key = clamped_to(id, Expr::u32(MOST));
-        let check = Check::new(OP, "segment ids must not be negative");
-        let asserts = [Node::assert(backend, count.clone(), not_negative, check)];
-        let order = Node::sort(backend, OP, count.clone(), key.clone(), u32::BITS);
+        let check = rec.check("segment ids must not be negative");
+        let asserts = [rec.assert(count.clone(), not_negative, check)];
+        let order = rec.sort(count.clone(), key.clone(), u32::BITS);
         let sorted = |at: Expr| key.at(&Expr::load(&order, at));
         let segments = match num_segments {
             Some(n) if n < 0 => {
-                return Err(Error::argument(OP, format!("num_segments must not be negative, but is {n}")));
+                return Err(rec.argument(format!("num_segments must not be negative, but is {n}")));
             }
-            Some(n) => Extent::given_u64(OP, n as u64)?,
+            Some(n) => rec.given(n as u64)?,
             None if count.capacity() == 0 => Extent::known(0),
             None => {
                 let greatest = sorted(count.expr().sub(Expr::u32(1))).add(Expr::u32(1));
                 let none = count.expr().eq(Expr::u32(0));
-                Extent::given(read_u32(backend, OP, none.select(Expr::u32(0), greatest))?)
+                Extent::given(rec.read(none.select(Expr::u32(0), greatest))?)
             }
         };
-        let below = counts_below(backend, OP, count, sorted)?;
-        let entries = segments.plus(OP, &Extent::known(1))?;
-        let splits =
-            Node::map(backend, OP, entries.clone(), Expr::row_of(&below, Expr::index()).cast(DType::I64), &asserts);
+        let below = counts_below(rec, count, sorted)?;
+        let entries = rec.plus(&segments, &Extent::known(1))?;
+        let splits = rec.map(entries.clone(), Expr::row_of(&below, Expr::index()).cast(DType::I64), &asserts);
         Self::new(backend, Vec::new(), Some(entries), [], Values::Numbers(splits))
     }
 }

@@ -175,7 +175,7 @@ impl Runs {
         let is_first = at.clone().eq(rows.start(rows.row_of(at.clone())));
         // The conditions are attached to the flags, on which everything below depends.
         let flags = rec.map(count.clone(), is_first.or(begins), asserts);
-        let marks = RankBitmap::new(rec.backend, rec.op, count, Expr::load(&flags, at.clone()));
+        let marks = RankBitmap::new(rec, count, Expr::load(&flags, at.clone()));
         let starts = marks.rank(&rows.start(at.clone()));
         let grouped = rec.rows_of_starts(rows.nrows_extent(), &starts, count.size(), &[])?;
         let grouped = grouped.with_lengths(rows.known_lengths().map(|(a, b)| (a.min(1), b)));

@@ -212,7 +212,7 @@ impl Tensor {
             SetOp::Intersection => begins.not().and(is_own(at.clone())).and(is_own(previous).not()),
             SetOp::Difference => begins.and(is_own(at.clone())),
         };
-        let marks = RankBitmap::new(rec.backend, rec.op, count, keep);
+        let marks = RankBitmap::new(rec, count, keep);
         let (rows, stay) = if along.axis == 0 {
             (None, marks.total())
         } else {

@@ -5,7 +5,6 @@ use crate::element::Str;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::upper_bound;
-use crate::graph::node::Node;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
@@ -14,7 +13,7 @@ use crate::ops::{IntoOperand, IntoOperandOf, operations};
 use crate::record::by_key::reduce_rows;
 use crate::record::elementwise::Together;
 use crate::record::operand::Operand;
-use crate::shape::{Place, RowPartition};
+use crate::shape::Place;
 use crate::tensor::{BytesBound, Fill, Tensor};
 
 operations! {
@@ -112,6 +111,7 @@ fn without(op: &'static str, operands: [Operand<'_>; 2], end: End) -> Result<Ten
     let (x, affix) = (Side::new(op, &operands[0], &together, 0)?, Side::new(op, &operands[1], &together, 1)?);
     let ((strings, bytes), (affixes, affix_bytes)) = (x.parts(op)?, affix.parts(op)?);
     let (backend, count, at) = (together.backend, &together.count, Expr::index());
+    let rec = Recorder::new(backend, op);
     let most = match x.place {
         Place::Same => strings.nvals_extent().size().clone(),
         _ => unbounded(),
@@ -139,22 +139,22 @@ fn without(op: &'static str, operands: [Operand<'_>; 2], end: End) -> Result<Ten
                 BytesBound::Exactly(own) => most.min(own.size()),
                 BytesBound::Unknown => most,
             });
-            let compared = RowPartition::from_lengths(backend, op, count, compared, most)?;
+            let compared = rec.rows_of_lengths(count, compared, most)?;
             let (row, k) = (compared.row_of(at.clone()), compared.offset_of(at.clone()));
             let own = Expr::load(affix_bytes, affixes.within(affix.place.expr().at(&row), k.clone()));
             let differs = byte(&row, k).ne(own).cast(crate::DType::U32);
-            let any = reduce_rows(Recorder::new(backend, op), ReduceOp::Max, compared.domain(1), differs)?;
+            let any = reduce_rows(rec, ReduceOp::Max, compared.domain(1), differs)?;
             Expr::load(&any, at.clone()).eq(Expr::u32(0))
         }
     };
     let cut = fits(&at).select(equal, Expr::scalar(false)).select(wanted(&at), Expr::u32(0));
-    let cut = Expr::load(&Node::map(backend, op, count.clone(), cut, &together.asserts), at.clone());
+    let cut = Expr::load(&rec.map(count.clone(), cut, &together.asserts), at.clone());
     let start = strings.start(in_x(&at));
     let first = match end {
         End::Front => start.add(cut.clone()),
         End::Back => start,
     };
     let length = strings.length(in_x(&at)).sub(cut);
-    let values = slices(backend, op, count, bytes, (first, length), most)?;
+    let values = slices(rec, count, bytes, (first, length), most)?;
     together.with(values)
 }

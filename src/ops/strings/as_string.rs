@@ -1,18 +1,16 @@
 //! Text from numbers.
 
 use super::number_format::{NumberFormat, Pad};
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Number;
 use crate::element::Str;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::opcode::UnaryOp;
+use crate::graph::recorder::Recorder;
 use crate::graph::scalar::Scalar;
 use crate::ops::operations;
 use crate::record::host_step::host_numbers;
-use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Fill, HostValues, Pick, Tensor, Values};
 
 operations! {
@@ -88,15 +86,16 @@ fn as_string(x: &Tensor) -> Result<Tensor> {
 #[track_caller]
 fn as_string_with(x: &Tensor, format: &NumberFormat) -> Result<Tensor> {
     const OP: &str = "as_string";
+    let rec = Recorder::new(x.backend(), OP);
     match x.dtype() {
         DType::Str => Ok(x.clone()),
         DType::Bool => {
-            let value = Expr::load(x.numbers(OP)?, Expr::index());
+            let value = Expr::load(rec.numbers(x)?, Expr::index());
             let text = |s: &str| Pick::Fill(Fill::from(s));
             let pick = Pick::either(value, text("true"), text("false"));
             let count = x.count()?;
             let bound = BytesBound::AtMost(count.size().mul(5));
-            x.holding(Values::rearranged(x.backend(), OP, &count, &pick, bound, &[])?)
+            x.holding(rec.rearranged(&count, &pick, bound, &[])?)
         }
         dtype if dtype.is_integer() => x.decimal(OP, format),
         _ => host_numbers(OP, x, format, |memory, numbers| {
@@ -105,7 +104,7 @@ fn as_string_with(x: &Tensor, format: &NumberFormat) -> Result<Tensor> {
                 HostValues::BF16(v) => Box::new(|i| v[i].to_f64()),
                 HostValues::F32(v) => Box::new(|i| v[i].into()),
                 HostValues::F64(v) => Box::new(|i| v[i]),
-                other => return Err(Error::unsupported(OP, other.dtype(), "it needs numbers")),
+                other => return Err(rec.unsupported(other.dtype(), "it needs numbers")),
             };
             memory.strings(numbers.len(), |i, out| out.push(format.float(wide(i), x.dtype()).as_bytes()))
         }),
@@ -117,8 +116,9 @@ impl Tensor {
     #[track_caller]
     fn decimal(&self, op: &'static str, format: &NumberFormat) -> Result<Self> {
         let (backend, count, dtype) = (self.backend(), self.count()?, self.dtype());
+        let rec = Recorder::new(backend, op);
         let (at, one, zero) = (Expr::index(), Expr::u32(1), Expr::u32(0));
-        let value = Expr::load(self.numbers(op)?, at.clone());
+        let value = Expr::load(rec.numbers(self)?, at.clone());
         // The magnitude, in an unsigned type; that of the least integer wraps to itself.
         let (wide, unsigned) = if dtype.size() == 8 { (DType::I64, DType::U64) } else { (DType::I32, DType::U32) };
         let (negative, magnitude) = if dtype.is_signed() {
@@ -131,10 +131,10 @@ impl Tensor {
         let most_digits = if unsigned == DType::U64 { 20u32 } else { 10 };
         let powers: Vec<u64> = (0..most_digits).map(|k| 10u64.pow(k)).collect();
         let table = match unsigned {
-            DType::U64 => uploaded(backend, op, unsigned, bytemuck::cast_slice(&powers))?,
+            DType::U64 => rec.uploaded(unsigned, bytemuck::cast_slice(&powers))?,
             _ => {
                 let narrow: Vec<u32> = powers.iter().map(|&p| p as u32).collect();
-                uploaded(backend, op, unsigned, bytemuck::cast_slice(&narrow))?
+                rec.uploaded(unsigned, bytemuck::cast_slice(&narrow))?
             }
         };
         let power = |k: u64| match unsigned {
@@ -146,11 +146,11 @@ impl Tensor {
         let always = matches!(format.pad, Pad::PlusSign | Pad::SpaceSign);
         let nsign = if always { one.clone() } else { negative.clone().select(one.clone(), zero.clone()) };
         let width = Expr::u32(format.width.into());
-        let ndigits = Expr::load(&Node::map(backend, op, count.clone(), ndigits, &[]), at.clone());
+        let ndigits = Expr::load(&rec.map(count.clone(), ndigits, &[]), at.clone());
         let length = ndigits.clone().add(nsign.clone()).max(width);
         let most = (most_digits + 1).max(format.width.into());
         let capacity = count.size().mul(most);
-        let strings = RowPartition::from_lengths(backend, op, &count, length.clone(), &capacity)?;
+        let strings = rec.rows_of_lengths(&count, length.clone(), &capacity)?;
         let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at.clone()));
         let of_row = |e: &Expr| e.at(&row);
         let (ndigits, nsign, length) = (of_row(&ndigits), of_row(&nsign), of_row(&length));
@@ -176,7 +176,7 @@ impl Tensor {
         let digit = of_row(&magnitude).quotient(Expr::load(&table, place)).remainder(power(10));
         let digit = digit.cast(DType::U32).add(Expr::u32('0' as u32)).cast(DType::U8);
         let byte = inside.select(digit, other);
-        let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
+        let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
         self.holding(Values::Strings { strings, bytes })
     }
 }

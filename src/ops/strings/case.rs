@@ -3,7 +3,7 @@
 use crate::element::Str;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::record::host_step::host_strings;
 use crate::tensor::{Tensor, Values};
@@ -137,13 +137,14 @@ impl Tensor {
     /// Flips the case of the bytes in `letters`.
     #[track_caller]
     fn flipped(&self, op: &'static str, letters: std::ops::RangeInclusive<u8>) -> Result<Self> {
-        let (strings, bytes) = self.strings(op)?;
+        let rec = Recorder::new(self.backend(), op);
+        let (strings, bytes) = rec.strings(self)?;
         let byte = Expr::load(bytes, Expr::index());
         let [low, high] = [letters.start(), letters.end()].map(|&b| Expr::scalar(b));
         let is_letter = low.le(byte.clone()).and(byte.clone().le(high));
         let flip = is_letter.select(Expr::scalar(CASE_BIT), Expr::scalar(0u8));
         let byte = byte.binary(crate::graph::opcode::BinaryOp::Xor, flip);
-        let bytes = Node::map(self.backend(), op, strings.nvals_extent().clone(), byte, &[]);
+        let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
         self.holding(Values::Strings { strings: strings.clone(), bytes })
     }
 

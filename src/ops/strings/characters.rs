@@ -1,9 +1,9 @@
 //! UTF-8 characters of byte strings.
 
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::shape::RowPartition;
 
 /// Whether the byte begins a UTF-8 character: all bytes do but continuation bytes, `10xxxxxx`.
@@ -20,9 +20,9 @@ pub(super) struct Characters {
 
 impl Characters {
     /// Marks the characters: one rank bitmap of the bytes.
-    pub(super) fn new(backend: &BackendRef, op: &'static str, (strings, bytes): (&RowPartition, &Node)) -> Self {
+    pub(super) fn new(rec: Recorder<'_>, (strings, bytes): (&RowPartition, &Node)) -> Self {
         let begins = begins(Expr::load(bytes, Expr::index()));
-        let marks = RankBitmap::new(backend, op, strings.nvals_extent(), begins);
+        let marks = RankBitmap::new(rec, strings.nvals_extent(), begins);
         Self { marks, strings: strings.clone(), bytes: bytes.clone() }
     }
 
@@ -47,8 +47,8 @@ impl Characters {
     /// The position of character `k` of string `row`, or the end of the string if it has at most `k` characters; `k` is
     /// at most the number of bytes of the string. A first byte that is a continuation byte begins a character. Costs a
     /// map over the words of the bitmap, and a search in it per position.
-    pub(super) fn position(&self, backend: &BackendRef, op: &'static str) -> impl Fn(&Expr, &Expr) -> Expr {
-        let select = self.marks.select(backend, op);
+    pub(super) fn position(&self, rec: Recorder<'_>) -> impl Fn(&Expr, &Expr) -> Expr {
+        let select = self.marks.select(rec);
         let total = self.marks.total().expr();
         move |row, k| {
             let (start, headless) = (self.strings.start(row.clone()), self.headless(row));

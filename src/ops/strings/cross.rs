@@ -4,9 +4,8 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, here};
 use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
-use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
@@ -126,27 +125,28 @@ impl Crosses {
         let ([backend, others @ ..], [first, ..]) = (backends.as_slice(), columns.as_slice()) else {
             return Err(Error::argument(op, "there must be at least one input"));
         };
+        let rec = Recorder::new(backend, op);
         others.iter().try_for_each(|other| Device::check_same(op, backend, other)).map_err(here())?;
         let nrows = first.rows.nrows_extent().clone();
         let mut asserts = Vec::new();
         for (k, column) in columns.iter().enumerate().skip(1) {
-            let check = Check::new(op, "the inputs have different numbers of rows");
-            let error = |(a, b)| Error::argument(op, format!("input 0 has {a} rows, but input {k} has {b}"));
-            asserts.extend(nrows.agrees(column.rows.nrows_extent()).condition(backend, check, error)?);
+            let check = rec.check("the inputs have different numbers of rows");
+            let error = |(a, b)| rec.argument(format!("input 0 has {a} rows, but input {k} has {b}"));
+            asserts.extend(nrows.agrees(column.rows.nrows_extent()).condition(rec, check, error)?);
         }
         // The product saturates, so that a row with too many crosses fails instead of wrapping.
         let most = Expr::scalar(u64::from(u32::MAX));
         let length = |column: &Column| column.rows.length(Expr::index()).cast(DType::U64);
         let product = columns[1..].iter().fold(length(first), |n, c| n.mul(length(c)).min(most.clone()));
-        let check = Check::new(op, "a row has 2^32 - 1 crosses or more; take shorter rows");
-        let length = product.clone().cast(DType::U32).checked(check, product.lt(most));
-        let length = Expr::load(&Node::map(backend, op, nrows.clone(), length, &asserts), Expr::index());
+        let check = rec.check("a row has 2^32 - 1 crosses or more; take shorter rows");
+        let length = product.clone().cast(DType::U32).checked(check.into(), product.lt(most));
+        let length = Expr::load(&rec.map(nrows.clone(), length, &asserts), Expr::index());
         // Bounded by the product of all values, and by the rows of the product of the longest.
         let all = columns.iter().fold(Size::from(1), |n, c| n.mul(c.rows.nvals_extent().size()));
         let longest = columns.iter().map(|c| c.rows.known_lengths().map(|(_, longest)| u64::from(longest)));
         let longest = longest.reduce(|a, b| Some(a?.saturating_mul(b?))).flatten();
         let bound = longest.map_or(all.clone(), |n| nrows.size().mul(upper_bound(n)).min(&all));
-        let rows = RowPartition::from_lengths(backend, op, &nrows, length, bound)?;
+        let rows = rec.rows_of_lengths(&nrows, length, bound)?;
         // The last column varies fastest.
         let (row, mut rest) = (rows.row_of(Expr::index()), rows.offset_of(Expr::index()));
         let mut positions = Vec::with_capacity(columns.len());
@@ -209,16 +209,15 @@ impl Tensor {
     pub fn cross<I: Into<CrossInput>>(inputs: impl IntoIterator<Item = I>) -> Result<Self> {
         const OP: &str = "cross";
         let crosses = Crosses::new(OP, inputs)?;
+        let rec = Recorder::new(&crosses.backend, OP);
         let mut texts = Vec::with_capacity(crosses.columns.len());
         for (column, at) in crosses.columns.iter().zip(&crosses.positions) {
             let text = match &column.values {
                 Values::Strings { .. } => column.values.clone(),
-                Values::Numbers(n) => {
-                    decimal::text(Recorder::new(&crosses.backend, OP), n, column.rows.nvals_extent())?
-                }
+                Values::Numbers(n) => decimal::text(rec, n, column.rows.nvals_extent())?,
             };
             let pick = Pick::From(&text, at.clone());
-            let text = Values::rearranged(&crosses.backend, OP, crosses.count(), &pick, BytesBound::Unknown, &[])?;
+            let text = rec.rearranged(crosses.count(), &pick, BytesBound::Unknown, &[])?;
             texts.push(crosses.tensor(text)?);
         }
         Self::string_join(&texts, "_X_")
@@ -263,6 +262,7 @@ impl Tensor {
         }
         let crosses = Crosses::new(OP, inputs)?;
         let backend = &crosses.backend;
+        let rec = Recorder::new(backend, OP);
         let mut hash = Expr::number(key);
         for (column, at) in crosses.columns.iter().zip(&crosses.positions) {
             let feature = match &column.values {
@@ -281,7 +281,7 @@ impl Tensor {
         }
         let modulus = if number == 0 { i64::MAX as u64 } else { number as u64 };
         let hash = hash.remainder(Expr::number(modulus)).cast(DType::I64);
-        let hash = Node::map(backend, OP, crosses.count().clone(), hash, &[]);
+        let hash = rec.map(crosses.count().clone(), hash, &[]);
         crosses.tensor(Values::Numbers(hash))
     }
 }

@@ -17,10 +17,9 @@
 
 use super::borders::borders;
 use super::needle::Candidates;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 
 /// The distances at which a byte string overlaps itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,14 +52,14 @@ impl Overlap {
 }
 
 /// Whether candidate `Index`, an occurrence of a string with this overlap, is one that a search from left to right finds.
-pub(super) fn is_disjoint(backend: &BackendRef, op: &'static str, found: &Candidates<'_>, overlap: Overlap) -> Expr {
+pub(super) fn is_disjoint(rec: Recorder<'_>, found: &Candidates<'_>, overlap: Overlap) -> Expr {
     let (at, one, count) = (Expr::index(), Expr::u32(1), found.count());
     let position = |k: Expr| found.position().at(&k);
     let before = position(at.clone().max(one.clone()).sub(one.clone()));
     let follows = position(at.clone()).sub(before).eq(Expr::u32(overlap.period));
-    let starts = RankBitmap::new(backend, op, count, follows.not());
+    let starts = RankBitmap::new(rec, count, follows.not());
     let runs = starts.total();
-    let firsts = Node::compact(backend, op, &starts, (at.clone(), 1), runs.clone());
+    let firsts = rec.compact(&starts, (at.clone(), 1), runs.clone());
     let run = starts.rank(&at.clone().add(one.clone())).sub(one.clone());
     let in_run = at.clone().sub(Expr::load(&firsts, run.clone()));
     let every = |offset: Expr| offset.rem(Expr::u32(overlap.step)).eq(Expr::u32(0));
@@ -69,19 +68,19 @@ pub(super) fn is_disjoint(backend: &BackendRef, op: &'static str, found: &Candid
     let next = at.clone().add(one.clone());
     let is_last = runs.expr().le(next.clone());
     let end = is_last.clone().select(count.expr(), Expr::load(&firsts, next));
-    let end = Expr::load(&Node::map(backend, op, runs.clone(), end, &[]), at.clone());
+    let end = Expr::load(&rec.map(runs.clone(), end, &[]), at.clone());
     let gap = position(end.clone()).sub(position(end.clone().sub(one.clone())));
     let touches = is_last.select(Expr::scalar(false), gap.lt(Expr::u32(length)));
     let rest = end.sub(Expr::load(&firsts, at.clone())).rem(Expr::u32(overlap.step));
     let of = |m: u32| rest.clone().eq(Expr::u32(m % overlap.step));
-    let negates = RankBitmap::new(backend, op, &runs, touches.clone().and(of(1)));
-    let resets = RankBitmap::new(backend, op, &runs, touches.and(of(1).or(of(2))).not());
-    let reset_at = Node::compact(backend, op, &resets, (at.clone(), 1), resets.total());
+    let negates = RankBitmap::new(rec, &runs, touches.clone().and(of(1)));
+    let resets = RankBitmap::new(rec, &runs, touches.and(of(1).or(of(2))).not());
+    let reset_at = rec.compact(&resets, (at.clone(), 1), resets.total());
     let before = resets.rank(&at);
     let last = Expr::load(&reset_at, before.clone().max(one.clone()).sub(one.clone()));
     let since = before.eq(Expr::u32(0)).select(Expr::u32(0), last);
     let skips = negates.rank(&at).sub(negates.rank(&since)).and(one);
-    let skips = Expr::load(&Node::map(backend, op, runs, skips, &[]), run);
+    let skips = Expr::load(&rec.map(runs, skips, &[]), run);
     skips.clone().le(in_run.clone()).and(every(in_run.sub(skips)))
 }
 

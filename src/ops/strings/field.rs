@@ -7,6 +7,7 @@ use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::{Check, Expr};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::integer::Integer;
 use crate::ops::options::Separator;
@@ -103,9 +104,10 @@ fn nth_field_or<'a>(
         return x.holding(values);
     }
     let (backend, count) = (x.backend(), x.count()?);
+    let rec = Recorder::new(backend, OP);
     let bytes = values.bytes_capacity().saturating_add(width.saturating_mul(count.capacity().into()));
     let pick = Pick::either(field.present, Pick::From(&values, Expr::index()), Pick::Fill(default));
-    x.holding(Values::rearranged(backend, OP, &count, &pick, BytesBound::at_most(bytes), &[])?)
+    x.holding(rec.rearranged(&count, &pick, BytesBound::at_most(bytes), &[])?)
 }
 
 /// A piece of each string, as expressions in the string.
@@ -123,12 +125,13 @@ impl Field {
     fn new(op: &'static str, x: &Tensor, separator: &Separator, index: i64) -> Result<Self> {
         let (strings, bytes) = x.strings(op)?;
         let (backend, count) = (x.backend(), x.count()?);
+        let rec = Recorder::new(backend, op);
         let limit = limit_of(op, separator)?.map(Expr::u32);
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (start, row_end) = (strings.start(at.clone()), strings.start(at.clone().add(one.clone())));
-        let stored = |e: Expr| Expr::load(&Node::map(backend, op, count.clone(), e, &[]), at.clone());
+        let stored = |e: Expr| Expr::load(&rec.map(count.clone(), e, &[]), at.clone());
         if separator.nonempty {
-            let Edges { starts, ends } = Edges::new(backend, op, (strings, bytes), &separator.by)?;
+            let Edges { starts, ends } = Edges::new(rec, (strings, bytes), &separator.by)?;
             let before = stored(starts.rank(&start));
             let whole = stored(starts.rank(&row_end).sub(before.clone()));
             let pieces = match &limit {
@@ -137,21 +140,21 @@ impl Field {
             };
             let (k, present) = place(index, &pieces);
             let piece = before.add(k.clone());
-            let first = starts.select(backend, op)(&piece);
-            let end = ends.select(backend, op)(&piece).add(one);
+            let first = starts.select(rec)(&piece);
+            let end = ends.select(rec)(&piece).add(one);
             let (first, end) = match limit {
                 None => (first, end),
                 Some(n) => (k.clone().lt(whole).select(first, row_end.clone()), k.lt(n).select(end, row_end)),
             };
             return Ok(Self { present, first, end });
         }
-        let found = Occurrences::new(backend, op, (strings, bytes), &separator.by)?;
+        let found = Occurrences::new(rec, (strings, bytes), &separator.by)?;
         let before = stored(found.before(&start));
         let splits = found.before(&row_end).sub(before.clone());
         let splits = limit.into_iter().fold(splits, Expr::min);
         let pieces = stored(splits.add(one.clone()));
         let (k, present) = place(index, &pieces);
-        let position = found.select(backend, op);
+        let position = found.select(rec);
         // The separators before and after the piece.
         let after = before.add(k.clone());
         let first = match index {
@@ -173,11 +176,12 @@ impl Field {
     fn values(&self, op: &'static str, x: &Tensor, asserts: &[Node]) -> Result<Values> {
         let (_, bytes) = x.strings(op)?;
         let (backend, count) = (x.backend(), x.count()?);
+        let rec = Recorder::new(backend, op);
         let or_zero = |e: &Expr| self.present.clone().select(e.clone(), Expr::u32(0));
-        let stored = |e: Expr| Expr::load(&Node::map(backend, op, count.clone(), e, asserts), Expr::index());
+        let stored = |e: Expr| Expr::load(&rec.map(count.clone(), e, asserts), Expr::index());
         let first = stored(or_zero(&self.first));
         let length = or_zero(&self.end.clone().sub(first.clone()));
-        slices(backend, op, &count, bytes, (first, length), x.values_ref().bytes_size())
+        slices(rec, &count, bytes, (first, length), x.values_ref().bytes_size())
     }
 }
 

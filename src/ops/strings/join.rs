@@ -7,11 +7,12 @@ use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Rows;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::operations;
 use crate::ops::reshaping::concat::{append_values, number_of_operands};
-use crate::shape::{RowPartition, same_layout};
+use crate::shape::same_layout;
 use crate::tensor::{BytesBound, Pick, RaggedTensor, Tensor, Values};
 
 operations! {
@@ -70,6 +71,7 @@ impl Tensor {
     fn joined_all(op: &'static str, all: &[&Self], separator: &[u8]) -> Result<Self> {
         let layout = all.iter().find(|x| x.rank() > 0).unwrap_or(&all[0]);
         let (backend, count) = (layout.backend(), layout.count()?);
+        let rec = Recorder::new(backend, op);
         let mut asserts = Vec::new();
         let mut alike: Vec<Cow<'_, Self>> = Vec::with_capacity(all.len());
         for x in all {
@@ -79,11 +81,11 @@ impl Tensor {
                 alike.push(Cow::Owned(x.like_rows_of(op, layout)?));
                 continue;
             }
-            asserts.extend(same_layout(backend, op, layout.ragged_shape(), x.ragged_shape())?);
+            asserts.extend(same_layout(rec, layout.ragged_shape(), x.ragged_shape())?);
             alike.push(Cow::Borrowed(x));
         }
         let parts: Vec<(&Values, Extent)> = alike.iter().map(|x| (x.values_ref(), count.clone())).collect();
-        let Values::Strings { strings, bytes } = append_values(backend, op, &parts, &asserts)? else {
+        let Values::Strings { strings, bytes } = append_values(rec, &parts, &asserts)? else {
             unreachable!("bug: strings that are numbers");
         };
         let n = number_of_operands(all.len());
@@ -97,7 +99,7 @@ impl Tensor {
             skips_leading_empty: false,
             asserts: &asserts,
         };
-        layout.holding(rows.joined(backend, op, (&strings, &bytes), separator)?)
+        layout.holding(rows.joined(rec, (&strings, &bytes), separator)?)
     }
 
     /// The strings of both tensors, concatenated with the separator in between.
@@ -112,15 +114,16 @@ impl Tensor {
             return self.joined(op, &other.like_rows_of(op, self)?, separator);
         }
         let backend = self.backend();
-        let asserts = same_layout(backend, op, self.ragged_shape(), other.ragged_shape())?;
+        let rec = Recorder::new(backend, op);
+        let asserts = same_layout(rec, self.ragged_shape(), other.ragged_shape())?;
         let extent = self.count()?;
-        let (between, byte) = separator_bytes(backend, op, separator)?;
+        let (between, byte) = separator_bytes(rec, separator)?;
         let at = Expr::index();
         let [first_len, second_len] = [a, b].map(|strings| strings.length_of_existing(at.clone()));
         let length = first_len.add(Expr::size(&between)).add(second_len);
-        let length = Expr::load(&Node::map(backend, op, extent.clone(), length, &asserts), at.clone());
-        let bytes = a.nvals_extent().plus(op, b.nvals_extent())?.plus(op, &extent.times_size(op, &between)?)?;
-        let mut strings = RowPartition::from_lengths(backend, op, &extent, length, bytes.size())?;
+        let length = Expr::load(&rec.map(extent.clone(), length, &asserts), at.clone());
+        let bytes = rec.plus(&rec.plus(&a.nvals_extent(), b.nvals_extent())?, &rec.times_size(&extent, &between)?)?;
+        let mut strings = rec.rows_of_lengths(&extent, length, bytes.size())?;
         // Otherwise the prefix sum of the result gives the total, and the totals of the operands need not be computed.
         if bytes.as_known().is_some() {
             strings = strings.with_nvals(bytes);
@@ -133,7 +136,7 @@ impl Tensor {
         let middle =
             if separator.is_empty() { from_b.clone() } else { byte.at(&offset.clone().sub(first_len.clone())) };
         let byte = offset.clone().lt(first_len).select(from_a, offset.lt(second_at).select(middle, from_b));
-        let bytes = Node::map(backend, op, strings.nvals_extent().clone(), byte, &[]);
+        let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
         let values = Values::Strings { strings, bytes };
         self.holding(values)
     }
@@ -141,10 +144,11 @@ impl Tensor {
     /// Broadcasts this scalar to the shape of `layout`.
     #[track_caller]
     fn like_rows_of(&self, op: &'static str, layout: &Self) -> Result<Self> {
+        let rec = Recorder::new(self.backend(), op);
         let pick = Pick::From(self.values_ref(), Expr::u32(0));
         let count = layout.count()?;
         let bytes = self.values_ref().bytes_capacity() * u64::from(count.capacity());
-        let values = Values::rearranged(self.backend(), op, &count, &pick, BytesBound::at_most(bytes), &[])?;
+        let values = rec.rearranged(&count, &pick, BytesBound::at_most(bytes), &[])?;
         layout.holding(values)
     }
 }

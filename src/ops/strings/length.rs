@@ -5,7 +5,7 @@ use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::tensor::Tensor;
 
@@ -63,15 +63,17 @@ operations! {
 #[track_caller]
 fn string_length(x: &Tensor) -> Result<Tensor> {
     const OP: &str = "string_length";
-    let (strings, _) = x.strings(OP)?;
+    let rec = Recorder::new(x.backend(), OP);
+    let (strings, _) = rec.strings(x)?;
     let length = strings.length_of_existing(Expr::index()).cast(DType::I32);
-    x.with_value_node(Node::map(x.backend(), OP, x.count()?, length, &[]))
+    x.with_value_node(rec.map(x.count()?, length, &[]))
 }
 
 #[track_caller]
 fn string_length_chars(x: &Tensor) -> Result<Tensor> {
     const OP: &str = "string_length_chars";
     let (backend, strings) = (x.backend(), x.strings(OP)?);
-    let length = Characters::new(backend, OP, strings).count(&Expr::index()).cast(DType::I32);
-    x.with_value_node(Node::map(backend, OP, x.count()?, length, &[]))
+    let rec = Recorder::new(backend, OP);
+    let length = Characters::new(rec, strings).count(&Expr::index()).cast(DType::I32);
+    x.with_value_node(rec.map(x.count()?, length, &[]))
 }

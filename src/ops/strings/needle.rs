@@ -14,10 +14,8 @@
 use std::ops::Range;
 
 use super::borders::period;
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, RowDomain, Rows};
@@ -32,8 +30,7 @@ const FIRST: usize = 16;
 
 /// Positions of a text, narrowed down level by level.
 pub(super) struct Candidates<'t> {
-    backend: &'t BackendRef,
-    op: &'static str,
+    rec: Recorder<'t>,
     text: &'t Extent,
     levels: Vec<Level>,
     /// The positions that the last level keeps.
@@ -50,8 +47,8 @@ struct Level {
 
 impl<'t> Candidates<'t> {
     /// The positions of all bytes of a text.
-    fn new(backend: &'t BackendRef, op: &'static str, text: &'t Extent) -> Self {
-        Self { backend, op, text, levels: Vec::new(), positions: None }
+    fn new(rec: Recorder<'t>, text: &'t Extent) -> Self {
+        Self { rec, text, levels: Vec::new(), positions: None }
     }
 
     /// The occurrences of a needle that end in the string where they begin.
@@ -59,14 +56,9 @@ impl<'t> Candidates<'t> {
     /// # Errors
     /// A device out of memory.
     #[track_caller]
-    pub(super) fn of(
-        backend: &'t BackendRef,
-        op: &'static str,
-        (strings, bytes): (&'t RowPartition, &Node),
-        needle: &[u8],
-    ) -> Result<Self> {
+    pub(super) fn of(rec: Recorder<'t>, (strings, bytes): (&'t RowPartition, &Node), needle: &[u8]) -> Result<Self> {
         let (at, size) = (Expr::index(), Expr::u32(needle.len() as u32));
-        let mut found = Self::new(backend, op, strings.nvals_extent());
+        let mut found = Self::new(rec, strings.nvals_extent());
         let equal = |window: Range<usize>| {
             let byte = |k: usize| Expr::load(bytes, at.clone().add(Expr::u32(k as u32)));
             let each = window.map(|k| byte(k).eq(Expr::number(needle[k])));
@@ -83,7 +75,7 @@ impl<'t> Candidates<'t> {
         }
         let period = period(needle) as usize;
         let base = if 2 * period <= needle.len() { &needle[..FIRST.max(2 * period)] } else { needle };
-        let pattern = uploaded(backend, op, DType::U8, base)?;
+        let pattern = rec.uploaded(DType::U8, base)?;
         let centre = critical_position(base);
         let (mut window, mut half) = (around(centre, FIRST / 2, base.len()), FIRST / 2);
         let inside = size.clone().le(found.text.expr().sub(at.clone()));
@@ -102,7 +94,7 @@ impl<'t> Candidates<'t> {
         let mut keep = ends(&from);
         if base.len() < needle.len() {
             let later = Expr::load(bytes, at.clone().add(Expr::u32(period as u32)));
-            let differs = RankBitmap::new(backend, op, found.text, Expr::load(bytes, at.clone()).ne(later));
+            let differs = RankBitmap::new(rec, found.text, Expr::load(bytes, at.clone()).ne(later));
             let last = from.clone().add(Expr::u32((needle.len() - period) as u32));
             keep = keep.and(differs.rank(&last).eq(differs.rank(&from)));
         }
@@ -122,18 +114,19 @@ impl<'t> Candidates<'t> {
 
     /// Keeps the candidates at which `keep` holds. No two of these are less than `gap` apart.
     pub(super) fn narrow(&mut self, keep: Expr, gap: u32) {
-        let (backend, op, count) = (self.backend, self.op, self.count().clone());
+        let (backend, op, count) = (self.rec.backend, self.rec.op, self.count().clone());
+        let rec = Recorder::new(backend, op);
         let keep = match self.levels.is_empty() {
             true => keep,
             // Read again at the end.
-            false => Expr::load(&Node::map(backend, op, count.clone(), keep, &[]), Expr::index()),
+            false => Expr::load(&rec.map(count.clone(), keep, &[]), Expr::index()),
         };
-        let bitmap = RankBitmap::new(backend, op, &count, keep.clone());
+        let bitmap = RankBitmap::new(rec, &count, keep.clone());
         let total = bitmap.total_at_most(match gap {
             1 => count.size().clone(),
             gap => count.size().min(self.text.size().div(gap).add(1)),
         });
-        self.positions = Some(Node::compact(backend, op, &bitmap, (self.position(), 1), total.clone()));
+        self.positions = Some(rec.compact(&bitmap, (self.position(), 1), total.clone()));
         self.levels.push(Level { keep, bitmap, total });
     }
 
@@ -145,7 +138,7 @@ impl<'t> Candidates<'t> {
         let place = Expr::index().rem(Expr::u32(width)).add(Expr::u32(side.start as u32));
         let byte = Expr::load(bytes, self.position().at(&candidate).add(place.clone()));
         let equal = byte.eq(Expr::load(pattern, place)).cast(DType::U32);
-        let rec = Recorder::new(self.backend, self.op);
+        let rec = Recorder::new(self.rec.backend, self.rec.op);
         let nrows = self.count().clone();
         let nvals = rec.times(&nrows, width)?;
         let rows = RowDomain { rows: Rows::Uniform(width.into()), nrows, nvals, inner: 1 };
@@ -165,13 +158,13 @@ impl<'t> Candidates<'t> {
                     level.keep.clone().select(later, Expr::scalar(false))
                 }
             };
-            kept = Some(Node::map(self.backend, self.op, above.total.clone(), keep, &[]));
+            kept = Some(self.rec.map(above.total.clone(), keep, &[]));
         }
         let (first, total) = match self.levels.into_iter().next() {
             Some(level) => (level.bitmap, level.total),
             None => unreachable!("bug: a search without a level"),
         };
-        let kept = kept.map(|kept| RankBitmap::new(self.backend, self.op, &total, Expr::load(&kept, Expr::index())));
+        let kept = kept.map(|kept| RankBitmap::new(self.rec, &total, Expr::load(&kept, Expr::index())));
         (first, total, kept)
     }
 }

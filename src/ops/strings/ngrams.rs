@@ -1,14 +1,13 @@
 //! N-grams of byte strings.
 
 use super::slices::slices;
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::{Error, Result, here};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::ops::operations;
 use crate::ops::options::Ngrams;
@@ -55,6 +54,7 @@ fn string_ngrams(x: &Tensor, widths: impl Into<Ngrams>, separator: &str) -> Resu
     x.strings(OP)?;
     let windows = Windows::new(OP, &ngrams)?;
     let backend = x.backend();
+    let rec = Recorder::new(backend, OP);
     let rows = x.innermost_rows(OP)?;
     let grams = match rows.rows() {
         Rows::Uniform(len) => RowPartition::uniform(windows.count_of(len), rows.nrows_extent().clone())?,
@@ -62,22 +62,22 @@ fn string_ngrams(x: &Tensor, widths: impl Into<Ngrams>, separator: &str) -> Resu
             let count = windows.count(rows.length(Expr::index()));
             let tokens = windows.padded(&rows)?.size().clone();
             let capacity = tokens.mul(windows.widths.len() as u32);
-            RowPartition::from_lengths(backend, OP, rows.nrows_extent(), count, capacity)?
+            rec.rows_of_lengths(rows.nrows_extent(), count, capacity)?
         }
     };
-    let values = windows.joined(backend, OP, (&rows, &grams), x.values_ref(), &ngrams, separator.as_bytes())?;
+    let values = windows.joined(rec, (&rows, &grams), x.values_ref(), &ngrams, separator.as_bytes())?;
     let mut partitions = x.partitions().to_vec();
     let mut inner = x.inner().to_vec();
     match (inner.last_mut(), x.ragged_rank()) {
         (Some(last), _) => {
             *last = grams.uniform_length().unwrap_or(0);
-            Tensor::new(backend, partitions, x.outer().cloned(), inner, values)
+            rec.tensor(partitions, x.outer().cloned(), inner, values)
         }
-        (None, 0) => Tensor::new(backend, partitions, Some(grams.nvals_extent().clone()), inner, values),
+        (None, 0) => rec.tensor(partitions, Some(grams.nvals_extent().clone()), inner, values),
         (None, last) => {
             let outer = grams.nvals_extent().clone();
             partitions[last - 1] = grams;
-            Tensor::new(backend, partitions, Some(outer), inner, values)
+            rec.tensor(partitions, Some(outer), inner, values)
         }
     }
 }
@@ -89,6 +89,7 @@ impl Tensor {
     /// The rows of the innermost dimension; one row of a tensor of rank 1.
     #[track_caller]
     fn innermost_rows(&self, op: &'static str) -> Result<RowPartition> {
+        let rec = Recorder::new(self.backend(), op);
         let deep = self.inner_to_partitions(self.inner().len());
         let Some(outer) = self.outer() else {
             return Err(Error::argument(op, "a scalar has no rows; give it a dimension first (expand_dims)"));
@@ -101,7 +102,7 @@ impl Tensor {
             return RowPartition::uniform(outer.size().clone(), one);
         }
         let start = Expr::index().eq(Expr::u32(0)).select(Expr::u32(0), outer.expr());
-        let rows = RowPartition::from_starts(self.backend(), op, &one, &start, outer.size(), &[])?;
+        let rows = rec.rows_of_starts(&one, &start, outer.size(), &[])?;
         Ok(rows.with_nvals(outer.clone()))
     }
 }
@@ -184,8 +185,7 @@ impl Windows {
     #[track_caller]
     fn with_padding(
         &self,
-        backend: &BackendRef,
-        op: &'static str,
+        rec: Recorder<'_>,
         rows: &RowPartition,
         values: &Values,
         padding: &[String; 2],
@@ -193,11 +193,10 @@ impl Windows {
         let at = Expr::index();
         let (stored, count) = (Expr::u32(self.stored), self.padded(rows)?);
         let padded = match rows.rows() {
-            Rows::Uniform(len) => RowPartition::uniform(len.add(2 * self.stored), rows.nrows_extent().clone())?,
+            Rows::Uniform(len) => rec.uniform_rows(len.add(2 * self.stored), rows.nrows_extent().clone())?,
             Rows::Splits(_) => {
                 let start = rows.start(at.clone()).add(at.clone().mul(Expr::u32(2 * self.stored)));
-                RowPartition::from_starts(backend, op, rows.nrows_extent(), &start, count.size(), &[])?
-                    .with_nvals(count.clone())
+                rec.rows_of_starts(rows.nrows_extent(), &start, count.size(), &[])?.with_nvals(count.clone())
             }
         };
         let (row, offset) = (padded.row_of(at.clone()), padded.offset_of(at));
@@ -207,7 +206,7 @@ impl Windows {
         let bound: u64 = padding.iter().map(|s| s.len() as u64).sum();
         let bound = values.bytes_size().add(rows.nrows_extent().size().mul(self.stored).mul(bound.min(1 << 31) as u32));
         let pick = Pick::either(offset.clone().lt(stored), left, Pick::either(offset.lt(end), own, right));
-        let values = Values::rearranged(backend, op, &count, &pick, BytesBound::AtMost(bound), &[])?;
+        let values = rec.rearranged(&count, &pick, BytesBound::AtMost(bound), &[])?;
         Ok((padded, values))
     }
 
@@ -215,19 +214,18 @@ impl Windows {
     #[track_caller]
     fn joined(
         &self,
-        backend: &BackendRef,
-        op: &'static str,
+        rec: Recorder<'_>,
         (rows, grams): (&RowPartition, &RowPartition),
         values: &Values,
         ngrams: &Ngrams,
         separator: &[u8],
     ) -> Result<Values> {
         let (tokens, values) = match &ngrams.padding {
-            Some(padding) if self.stored > 0 => self.with_padding(backend, op, rows, values, padding)?,
+            Some(padding) if self.stored > 0 => self.with_padding(rec, rows, values, padding)?,
             _ => (rows.clone(), values.clone()),
         };
         let Values::Strings { strings, bytes } = &values else { unreachable!("bug: n-grams of numbers") };
-        let (strings, bytes) = ended(backend, op, (strings, bytes), tokens.nvals_extent(), separator)?;
+        let (strings, bytes) = ended(rec, (strings, bytes), tokens.nvals_extent(), separator)?;
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (row, nth) = (grams.row_of(at.clone()), grams.offset_of(at.clone()));
         let length = rows.length(row.clone());
@@ -254,20 +252,19 @@ impl Windows {
         let token = tokens.start(row).add(from);
         let last = token.clone().add(width).sub(one.clone());
         let count = grams.nvals_extent();
-        let first = Node::map(backend, op, count.clone(), strings.start(token), &[]);
+        let first = rec.map(count.clone(), strings.start(token), &[]);
         let first = Expr::load(&first, at);
         let end = strings.start(last.add(one)).sub(Expr::u32(separator.len() as u32));
         let length = end.sub(first.clone());
         let copies: u32 = self.widths.iter().map(|&(n, _)| n).fold(1, u32::saturating_add);
-        slices(backend, op, count, &bytes, (first, length), strings.nvals_extent().size().mul(copies))
+        slices(rec, count, &bytes, (first, length), strings.nvals_extent().size().mul(copies))
     }
 }
 
 /// `count` strings, each followed by the separator.
 #[track_caller]
 fn ended(
-    backend: &BackendRef,
-    op: &'static str,
+    rec: Recorder<'_>,
     (strings, bytes): (&RowPartition, &Node),
     count: &Extent,
     separator: &[u8],
@@ -277,20 +274,20 @@ fn ended(
     }
     let at = Expr::index();
     let width = Expr::u32(separator.len() as u32);
-    let total = strings.nvals_extent().plus(op, &count.times(op, separator.len() as u64)?)?;
+    let total = rec.plus(&strings.nvals_extent(), &count.times(rec.op, separator.len() as u64)?)?;
     let start = strings.start(at.clone()).add(at.clone().mul(width));
-    let ended = RowPartition::from_starts(backend, op, count, &start, total.size(), &[])?.with_nvals(total);
+    let ended = rec.rows_of_starts(count, &start, total.size(), &[])?.with_nvals(total);
     let (string, offset) = (ended.row_of(at.clone()), ended.offset_of(at));
     let length = strings.length(string.clone());
     let own = Expr::load(bytes, strings.within(string, offset.clone()));
     let between = match separator {
         [one] => Expr::number(*one),
         many => {
-            let node = uploaded(backend, op, DType::U8, many)?;
+            let node = rec.uploaded(DType::U8, many)?;
             Expr::load(&node, offset.clone().sub(length.clone()))
         }
     };
     let byte = offset.lt(length).select(own, between);
-    let bytes = Node::map(backend, op, ended.nvals_extent().clone(), byte, &[]);
+    let bytes = rec.map(ended.nvals_extent().clone(), byte, &[]);
     Ok((ended, bytes))
 }

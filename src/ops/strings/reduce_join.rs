@@ -76,7 +76,7 @@ fn joined(x: &Tensor, ReduceAxes { axes, keep }: ReduceAxes, separator: &str, in
     let rec = Recorder::new(backend, OP);
     if let (Axes::List(list), 0) = (&axes, x.ragged_rank()) {
         axes.resolve(OP, x)?;
-        let order = list.iter().map(|&axis| x.axis(OP, axis)).collect::<Result<Vec<_>>>().map_err(here())?;
+        let order = list.iter().map(|&axis| rec.axis(x, axis)).collect::<Result<Vec<_>>>().map_err(here())?;
         if !order.windows(2).all(|pair| pair[1] + 1 == pair[0]) {
             return x.joined_in_order(&order, keep, separator);
         }
@@ -104,7 +104,7 @@ fn joined(x: &Tensor, ReduceAxes { axes, keep }: ReduceAxes, separator: &str, in
             asserts: &[],
         };
         if let Values::Strings { strings, bytes } = &values {
-            values = rows.joined(backend, OP, (strings, bytes), separator.as_bytes())?;
+            values = rows.joined(rec, (strings, bytes), separator.as_bytes())?;
         }
         levels = left;
     }

@@ -11,12 +11,11 @@ use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::upper_bound;
-use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::{Separator, Separators};
 use crate::record::host_step::host_strings;
-use crate::shape::RowPartition;
 use crate::tensor::Tensor;
 
 operations! {
@@ -86,9 +85,10 @@ fn regex_split(x: &Tensor, pattern: impl Into<Separator>) -> Result<Tensor> {
     })?;
     let (bounds, words) = found.strings(OP)?;
     let (backend, at) = (x.backend(), Expr::index());
+    let rec = Recorder::new(backend, OP);
     let count = bounds.length(at.clone()).div(Expr::u32(PIECE));
     let most = upper_bound(u64::from(u32::MAX) / u64::from(PIECE));
-    let partition = RowPartition::from_lengths(backend, OP, strings.nrows_extent(), count, most)?;
+    let partition = rec.rows_of_lengths(strings.nrows_extent(), count, most)?;
     let (row, nth) = (partition.row_of(at.clone()), partition.offset_of(at.clone()));
     let word = |of: u32| {
         let first = bounds.within(row.clone(), nth.clone().mul(Expr::u32(PIECE)).add(Expr::u32(of)));
@@ -96,17 +96,17 @@ fn regex_split(x: &Tensor, pattern: impl Into<Separator>) -> Result<Tensor> {
         (1..4).fold(byte(0), |low, k| low.or(byte(k).binary(BinaryOp::Shl, Expr::u32(8 * k))))
     };
     let pieces = partition.nvals_extent();
-    let stored = |e: Expr| Expr::load(&Node::map(backend, OP, pieces.clone(), e, &[]), at.clone());
+    let stored = |e: Expr| Expr::load(&rec.map(pieces.clone(), e, &[]), at.clone());
     let (start, end) = (stored(word(0)), stored(word(PIECE / 2)));
     let (first, length) = (strings.start(row.clone()).add(start.clone()), end.sub(start));
-    let values = slices(backend, OP, pieces, bytes, (first, length), x.values_ref().bytes_size())?;
+    let values = slices(rec, pieces, bytes, (first, length), x.values_ref().bytes_size())?;
     let outer = Some(pieces.clone());
     if x.rank() == 0 {
-        return Tensor::new(backend, Vec::new(), outer, [], values);
+        return rec.tensor(Vec::new(), outer, [], values);
     }
     let mut partitions = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
     partitions.push(partition);
-    Tensor::new(backend, partitions, outer, [], values)
+    rec.tensor(partitions, outer, [], values)
 }
 
 /// Bytes of the positions of a piece: two u32.

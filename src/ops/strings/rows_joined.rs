@@ -1,12 +1,11 @@
 //! Concatenation of the strings of each row.
 
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Rows};
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::shape::RowPartition;
 use crate::tensor::Values;
@@ -30,12 +29,12 @@ pub(super) struct StringRows<'a> {
 /// The length of a separator and its bytes, an expression in the offset. Several bytes are an input of the program, and
 /// so is their number.
 #[track_caller]
-pub(super) fn separator_bytes(backend: &BackendRef, op: &'static str, separator: &[u8]) -> Result<(Size, Expr)> {
+pub(super) fn separator_bytes(rec: Recorder<'_>, separator: &[u8]) -> Result<(Size, Expr)> {
     Ok(match separator {
         [] => (Size::Const(0), Expr::number(0u8)),
         [one] => (Size::Const(1), Expr::number(*one)),
         many => {
-            let node = uploaded(backend, op, DType::U8, many)?;
+            let node = rec.uploaded(DType::U8, many)?;
             (Size::len(&node), Expr::load(&node, Expr::index()))
         }
     })
@@ -49,8 +48,7 @@ impl StringRows<'_> {
     #[track_caller]
     pub(super) fn joined(
         &self,
-        backend: &BackendRef,
-        op: &'static str,
+        rec: Recorder<'_>,
         (strings, bytes): (&RowPartition, &Node),
         separator: &[u8],
     ) -> Result<Values> {
@@ -58,14 +56,14 @@ impl StringRows<'_> {
         let result = |pieces: &RowPartition, capacity: &Size| {
             // Row r ends where its last place ends.
             let start = pieces.start(self.rows.start(at.clone()));
-            RowPartition::from_starts(backend, op, self.nrows, &start, capacity, self.asserts)
+            rec.rows_of_starts(self.nrows, &start, capacity, self.asserts)
         };
         if separator.is_empty() && self.string.is_index() && self.asserts.is_empty() {
             let rows = result(strings, strings.nvals_extent().size())?.with_nvals(strings.nvals_extent().clone());
             return Ok(Values::Strings { strings: rows, bytes: bytes.clone() });
         }
         let length = strings.length_of_existing(self.string.clone());
-        let (between, byte) = separator_bytes(backend, op, separator)?;
+        let (between, byte) = separator_bytes(rec, separator)?;
         let piece = if separator.is_empty() {
             length
         } else {
@@ -78,16 +76,16 @@ impl StringRows<'_> {
                     true => strings.clone(),
                     false => {
                         let size = strings.nvals_extent().size();
-                        RowPartition::from_lengths(backend, op, self.nplaces, length.clone(), size)?
+                        rec.rows_of_lengths(self.nplaces, length.clone(), size)?
                     }
                 };
                 has_none = has_none.or(ends.start(next).eq(ends.start(self.rows.start(row))));
             }
             length.add(has_none.select(Expr::u32(0), Expr::size(&between)))
         };
-        let piece = Expr::load(&Node::map(backend, op, self.nplaces.clone(), piece, self.asserts), at.clone());
+        let piece = Expr::load(&rec.map(self.nplaces.clone(), piece, self.asserts), at.clone());
         let capacity = strings.nvals_extent().size().add(self.nplaces.size().mul(&between));
-        let pieces = RowPartition::from_lengths(backend, op, self.nplaces, piece, &capacity)?;
+        let pieces = rec.rows_of_lengths(self.nplaces, piece, &capacity)?;
         let (place, offset) = (pieces.row_of(at.clone()), pieces.offset_of(at.clone()));
         let string = self.string.at(&place);
         let own = Expr::load(bytes, strings.within(string.clone(), offset.clone()));
@@ -97,7 +95,7 @@ impl StringRows<'_> {
             let length = strings.length_of_existing(string);
             offset.clone().lt(length.clone()).select(own, byte.at(&offset.sub(length)))
         };
-        let bytes = Node::map(backend, op, pieces.nvals_extent().clone(), byte, &[]);
+        let bytes = rec.map(pieces.nvals_extent().clone(), byte, &[]);
         let strings = result(&pieces, &capacity)?.with_nvals(pieces.nvals_extent().clone());
         Ok(Values::Strings { strings, bytes })
     }

@@ -53,7 +53,9 @@ fn unsorted_segment_join(
     let strings = x.strings(OP)?;
     let segments = Segments::new(OP, x, segment_ids.as_ref(), num_segments.saturating_i64())?;
     let backend = x.backend();
-    let lines = Lines::of_keys(Recorder::new(backend, OP), &segments.keys, segments.inner.iter().product())?;
+    let rec = Recorder::new(backend, OP);
+    let rec = rec;
+    let lines = Lines::of_keys(rec, &segments.keys, segments.inner.iter().product())?;
     let rows = StringRows {
         rows: lines.rows(),
         nrows: lines.nlines(),
@@ -62,6 +64,6 @@ fn unsorted_segment_join(
         skips_leading_empty: true,
         asserts: &segments.asserts,
     };
-    let values = rows.joined(backend, OP, strings, separator.as_bytes())?;
-    Tensor::new(backend, segments.parts, Some(segments.outer), segments.inner, values)
+    let values = rows.joined(rec, strings, separator.as_bytes())?;
+    rec.tensor(segments.parts, Some(segments.outer), segments.inner, values)
 }

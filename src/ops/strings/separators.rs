@@ -3,11 +3,11 @@
 use super::disjoint::{Overlap, is_disjoint};
 use super::needle::Candidates;
 use crate::error::{Error, Result};
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::ops::options::{Separator, Separators};
 use crate::shape::RowPartition;
@@ -45,28 +45,21 @@ impl Occurrences {
     /// # Errors
     /// No separators; an empty separator, or one of 2^32 - 1 bytes or more.
     #[track_caller]
-    pub(super) fn new(
-        backend: &BackendRef,
-        op: &'static str,
-        (strings, bytes): (&RowPartition, &Node),
-        by: &Separators,
-    ) -> Result<Self> {
+    pub(super) fn new(rec: Recorder<'_>, (strings, bytes): (&RowPartition, &Node), by: &Separators) -> Result<Self> {
         let at = Expr::index();
         let count = strings.nvals_extent();
         match by {
-            Separators::AnyOf(set) if set.is_empty() => {
-                Err(Error::argument(op, "there must be at least one separator"))
-            }
+            Separators::AnyOf(set) if set.is_empty() => Err(rec.argument("there must be at least one separator")),
             Separators::AnyOf(set) => {
                 let hit = is_any_of(&Expr::load(bytes, at), set);
-                let marks = RankBitmap::new(backend, op, count, hit);
+                let marks = RankBitmap::new(rec, count, hit);
                 Ok(Self { total: marks.total(), marks, chosen: None, width: 1 })
             }
             Separators::String(s) => {
-                let width = checked_width(op, s)?;
-                let mut found = Candidates::of(backend, op, (strings, bytes), s)?;
+                let width = checked_width(rec.op, s)?;
+                let mut found = Candidates::of(rec, (strings, bytes), s)?;
                 if let Some(overlap) = Overlap::of(s) {
-                    found.narrow(is_disjoint(backend, op, &found, overlap), 1);
+                    found.narrow(is_disjoint(rec, &found, overlap), 1);
                 }
                 let (marks, total, chosen) = found.into_marks();
                 Ok(Self { marks, total, chosen, width })
@@ -93,9 +86,9 @@ impl Occurrences {
     }
 
     /// The position of a separator by its rank among all, which is at most their number: a search in the rank bitmaps.
-    pub(super) fn select(&self, backend: &BackendRef, op: &'static str) -> impl Fn(&Expr) -> Expr {
-        let position = self.marks.select(backend, op);
-        let candidate = self.chosen.as_ref().map(|chosen| chosen.select(backend, op));
+    pub(super) fn select(&self, rec: Recorder<'_>) -> impl Fn(&Expr) -> Expr {
+        let position = self.marks.select(rec);
+        let candidate = self.chosen.as_ref().map(|chosen| chosen.select(rec));
         move |rank| match &candidate {
             None => position(rank),
             Some(candidate) => position(&candidate(rank)),
@@ -103,11 +96,11 @@ impl Occurrences {
     }
 
     /// Position of the first byte of each separator.
-    pub(super) fn positions(&self, backend: &BackendRef, op: &'static str) -> Node {
-        let at = Node::compact(backend, op, &self.marks, (Expr::index(), 1), self.total.clone());
+    pub(super) fn positions(&self, rec: Recorder<'_>) -> Node {
+        let at = rec.compact(&self.marks, (Expr::index(), 1), self.total.clone());
         match &self.chosen {
             None => at,
-            Some(chosen) => Node::compact(backend, op, chosen, (Expr::load(&at, Expr::index()), 1), chosen.total()),
+            Some(chosen) => rec.compact(chosen, (Expr::load(&at, Expr::index()), 1), chosen.total()),
         }
     }
 }
@@ -147,20 +140,15 @@ impl Edges {
     /// # Errors
     /// As [`Occurrences::new`].
     #[track_caller]
-    pub(super) fn new(
-        backend: &BackendRef,
-        op: &'static str,
-        (strings, bytes): (&RowPartition, &Node),
-        by: &Separators,
-    ) -> Result<Self> {
+    pub(super) fn new(rec: Recorder<'_>, (strings, bytes): (&RowPartition, &Node), by: &Separators) -> Result<Self> {
         let (at, one) = (Expr::index(), Expr::u32(1));
         let nbytes = strings.nvals_extent();
         let is_separator: Box<dyn Fn(Expr) -> Expr> = match by {
             Separators::AnyOf(set) if !set.is_empty() => Box::new(|at| is_any_of(&Expr::load(bytes, at), set)),
             Separators::String(s) if s.len() == 1 => Box::new(|at| is_any_of(&Expr::load(bytes, at), s)),
             _ => {
-                let found = Occurrences::new(backend, op, (strings, bytes), by)?;
-                let covered = Node::map(backend, op, nbytes.clone(), found.covers(&at), &[]);
+                let found = Occurrences::new(rec, (strings, bytes), by)?;
+                let covered = rec.map(nbytes.clone(), found.covers(&at), &[]);
                 Box::new(move |at| Expr::load(&covered, at))
             }
         };
@@ -168,8 +156,8 @@ impl Edges {
         let edge = |edge: Expr, next: Expr| {
             // The byte across the edge belongs to another string, or does not exist.
             let across = edge.select(Expr::scalar(true), is_separator(next));
-            let edges = Node::map(backend, op, nbytes.clone(), is_separator(at.clone()).not().and(across), &[]);
-            RankBitmap::new(backend, op, nbytes, Expr::load(&edges, at.clone()))
+            let edges = rec.map(nbytes.clone(), is_separator(at.clone()).not().and(across), &[]);
+            RankBitmap::new(rec, nbytes, Expr::load(&edges, at.clone()))
         };
         let next = at.clone().add(one.clone());
         let starts = edge(strings.start(row.clone()).eq(at.clone()), at.clone().sub(one.clone()));

@@ -4,10 +4,10 @@ use super::separators::{Edges, Occurrences, limit_of};
 use super::slices::slices;
 use crate::element::Str;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::{Separator, Separators};
 use crate::shape::RowPartition;
@@ -59,44 +59,44 @@ fn string_split(x: &Tensor, separator: impl Into<Separator>) -> Result<Tensor> {
     let (strings, bytes) = x.strings(OP)?;
     let limit = limit_of(OP, &separator)?;
     let backend = x.backend();
+    let rec = Recorder::new(backend, OP);
     let (partition, values) = if separator.nonempty {
-        nonempty_pieces(backend, OP, (strings, bytes), &separator.by, limit)?
+        nonempty_pieces(rec, (strings, bytes), &separator.by, limit)?
     } else {
-        all_pieces(backend, OP, (strings, bytes), &separator.by, limit)?
+        all_pieces(rec, (strings, bytes), &separator.by, limit)?
     };
     let outer = partition.nvals_extent().clone();
     if x.rank() == 0 {
-        return Tensor::new(backend, Vec::new(), Some(outer), [], values);
+        return rec.tensor(Vec::new(), Some(outer), [], values);
     }
     let mut partitions = x.inner_to_partitions(x.inner().len())?.partitions().to_vec();
     partitions.push(partition);
-    Tensor::new(backend, partitions, Some(outer), [], values)
+    rec.tensor(partitions, Some(outer), [], values)
 }
 
 /// The pieces between separators, empty ones included: the partition of the strings into pieces, and the pieces.
 #[track_caller]
 fn all_pieces(
-    backend: &BackendRef,
-    op: &'static str,
+    rec: Recorder<'_>,
     (strings, bytes): (&RowPartition, &Node),
     by: &Separators,
     limit: Option<u32>,
 ) -> Result<(RowPartition, Values)> {
-    let found = Occurrences::new(backend, op, (strings, bytes), by)?;
+    let found = Occurrences::new(rec, (strings, bytes), by)?;
     let (at, one) = (Expr::index(), Expr::u32(1));
     let (nbytes, nrows) = (strings.nvals_extent(), strings.nrows_extent());
     let before = |row: Expr| found.before(&strings.start(row));
-    let capacity = nbytes.plus(op, nrows)?.size().clone();
+    let capacity = rec.plus(&nbytes, nrows)?.size().clone();
     let partition = match limit {
         // Before a row: the separators, and one piece per row.
-        None => RowPartition::from_starts(backend, op, nrows, &before(at.clone()).add(at.clone()), &capacity, &[])?,
+        None => rec.rows_of_starts(nrows, &before(at.clone()).add(at.clone()), &capacity, &[])?,
         Some(limit) => {
             let separators = before(at.clone().add(one.clone())).sub(before(at.clone()));
             let pieces = separators.min(Expr::u32(limit)).add(one.clone());
-            RowPartition::from_lengths(backend, op, nrows, pieces, &capacity)?
+            rec.rows_of_lengths(nrows, pieces, &capacity)?
         }
     };
-    let positions = found.positions(backend, op);
+    let positions = found.positions(rec);
     let (row, nth) = (partition.row_of(at.clone()), partition.offset_of(at.clone()));
     // The separator that ends the piece, if it is not the last of its row.
     let separator = match limit {
@@ -107,50 +107,49 @@ fn all_pieces(
     let first = nth.clone().eq(Expr::u32(0)).select(strings.start(row.clone()), after);
     let is_last = nth.add(one.clone()).eq(partition.length(row.clone()));
     let end = is_last.select(strings.start(row.add(one)), Expr::load(&positions, separator));
-    let first = Node::map(backend, op, partition.nvals_extent().clone(), first, &[]);
+    let first = rec.map(partition.nvals_extent().clone(), first, &[]);
     let first = Expr::load(&first, Expr::index());
     let length = end.sub(first.clone());
-    let values = slices(backend, op, partition.nvals_extent(), bytes, (first, length), nbytes.size())?;
+    let values = slices(rec, partition.nvals_extent(), bytes, (first, length), nbytes.size())?;
     Ok((partition, values))
 }
 
 /// As [`all_pieces`], without empty pieces.
 #[track_caller]
 fn nonempty_pieces(
-    backend: &BackendRef,
-    op: &'static str,
+    rec: Recorder<'_>,
     (strings, bytes): (&RowPartition, &Node),
     by: &Separators,
     limit: Option<u32>,
 ) -> Result<(RowPartition, Values)> {
     let (at, one) = (Expr::index(), Expr::u32(1));
     let (nbytes, nrows) = (strings.nvals_extent(), strings.nrows_extent());
-    let Edges { starts, ends } = Edges::new(backend, op, (strings, bytes), by)?;
-    let positions = |marks: &RankBitmap| Node::compact(backend, op, marks, (at.clone(), 1), marks.total());
+    let Edges { starts, ends } = Edges::new(rec, (strings, bytes), by)?;
+    let positions = |marks: &RankBitmap| rec.compact(marks, (at.clone(), 1), marks.total());
     let (starts_at, ends_at) = (positions(&starts), positions(&ends));
     let before = |row: Expr| starts.rank(&strings.start(row));
     // Every piece but the last of a string takes at least one byte and a separator.
     let capacity = nbytes.size().min(nbytes.size().div(2).add(nrows.size()));
     let Some(limit) = limit else {
-        let partition = RowPartition::from_starts(backend, op, nrows, &before(at.clone()), &capacity, &[])?;
+        let partition = rec.rows_of_starts(nrows, &before(at.clone()), &capacity, &[])?;
         let first = Expr::load(&starts_at, at.clone());
         let length = Expr::load(&ends_at, at).add(one).sub(first.clone());
-        let values = slices(backend, op, partition.nvals_extent(), bytes, (first, length), nbytes.size())?;
+        let values = slices(rec, partition.nvals_extent(), bytes, (first, length), nbytes.size())?;
         return Ok((partition, values));
     };
     let limit = Expr::u32(limit);
     let whole = |row: Expr| before(row.clone().add(one.clone())).sub(before(row));
     let pieces = |row: Expr| limit.clone().le(whole(row.clone())).select(limit.clone().add(one.clone()), whole(row));
     let capacity = capacity.add(nrows.size());
-    let partition = RowPartition::from_lengths(backend, op, nrows, pieces(at.clone()), &capacity)?;
+    let partition = rec.rows_of_lengths(nrows, pieces(at.clone()), &capacity)?;
     let (row, nth) = (partition.row_of(at.clone()), partition.offset_of(at.clone()));
     let piece = before(row.clone()).add(nth.clone());
     let row_end = strings.start(row.clone().add(one.clone()));
     let first = nth.clone().lt(whole(row)).select(Expr::load(&starts_at, piece.clone()), row_end.clone());
-    let first = Node::map(backend, op, partition.nvals_extent().clone(), first, &[]);
+    let first = rec.map(partition.nvals_extent().clone(), first, &[]);
     let first = Expr::load(&first, at);
     let end = nth.lt(limit).select(Expr::load(&ends_at, piece).add(one), row_end);
     let length = end.sub(first.clone());
-    let values = slices(backend, op, partition.nvals_extent(), bytes, (first, length), nbytes.size())?;
+    let values = slices(rec, partition.nvals_extent(), bytes, (first, length), nbytes.size())?;
     Ok((partition, values))
 }

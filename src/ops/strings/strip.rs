@@ -5,8 +5,8 @@ use super::slices::slices;
 use crate::element::Str;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::WHITE_SPACE;
 use crate::tensor::Tensor;
@@ -44,11 +44,12 @@ operations! {
 #[track_caller]
 fn string_strip(x: &Tensor) -> Result<Tensor> {
     const OP: &str = "string_strip";
-    let (_, bytes) = x.strings(OP)?;
+    let rec = Recorder::new(x.backend(), OP);
+    let (_, bytes) = rec.strings(x)?;
     let (first, end) = x.stripped(OP)?;
     let length = end.sub(first.clone());
     let size = x.values_ref().bytes_size();
-    let values = slices(x.backend(), OP, &x.count()?, bytes, (first, length), size)?;
+    let values = slices(rec, &x.count()?, bytes, (first, length), size)?;
     x.holding(values)
 }
 
@@ -59,9 +60,10 @@ impl Tensor {
     pub(super) fn stripped(&self, op: &'static str) -> Result<(Expr, Expr)> {
         let (strings, bytes) = self.strings(op)?;
         let (backend, at, one) = (self.backend(), Expr::index(), Expr::u32(1));
+        let rec = Recorder::new(backend, op);
         let is_space = |at: Expr| is_any_of(&Expr::load(bytes, at), &WHITE_SPACE);
-        let stays = RankBitmap::new(backend, op, strings.nvals_extent(), is_space(at.clone()).not());
-        let position = stays.select(backend, op);
+        let stays = RankBitmap::new(rec, strings.nvals_extent(), is_space(at.clone()).not());
+        let position = stays.select(rec);
         let (start, end) = (strings.start(at.clone()), strings.start(at.clone().add(one.clone())));
         let (before, until) = (stays.rank(&start), stays.rank(&end));
         let no_byte = || Expr::scalar(false);
@@ -70,7 +72,7 @@ impl Tensor {
             let found = before.clone().lt(until.clone()).select(found, end.clone());
             let is_space = start.clone().lt(end.clone()).select(is_space(byte), no_byte());
             let edge = is_space.select(found, otherwise);
-            Ok::<_, Error>(Expr::load(&Node::map(backend, op, self.count()?, edge, &[]), at.clone()))
+            Ok::<_, Error>(Expr::load(&rec.map(self.count()?, edge, &[]), at.clone()))
         };
         let last = until.clone().sub(one.clone());
         let first = edge(start.clone(), position(&before), start.clone())?;

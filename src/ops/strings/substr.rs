@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::IntoOperand;
 use crate::ops::operations;
 use crate::record::elementwise::Site;
@@ -103,6 +104,7 @@ impl Tensor {
     fn substrings(&self, op: &'static str, pos: Operand<'_>, len: Operand<'_>, by_char: bool) -> Result<Self> {
         let (strings, bytes) = self.strings(op)?;
         let (backend, site) = (self.backend(), Site::new(op));
+        let rec = Recorder::new(backend, op);
         let layout = self.layout_beside(op, [&pos, &len])?;
         let (at, row, count) = (Expr::index(), layout.places[0].expr(), layout.count.clone());
         let asserts = &layout.asserts;
@@ -110,7 +112,7 @@ impl Tensor {
         let len = integer_per_string(op, "len", len, &layout.places[2])?;
         let start = strings.start(row.clone());
         let size = strings.length(row.clone());
-        let chars = by_char.then(|| Characters::new(backend, op, (strings, bytes)));
+        let chars = by_char.then(|| Characters::new(rec, (strings, bytes)));
         // No position but the start of the string needs the number of characters.
         let from = if pos.is_zero() {
             Expr::u32(0)
@@ -119,23 +121,23 @@ impl Tensor {
                 None => size.clone(),
                 Some(chars) => {
                     let total = chars.count(&row).add(chars.headless(&row));
-                    Expr::load(&Node::map(backend, op, count.clone(), total, &[]), at.clone())
+                    Expr::load(&rec.map(count.clone(), total, &[]), at.clone())
                 }
             };
             // From the front, within the string. A wrapped sum is not within it.
             let from = pos.in_front(&total);
             let inside = pos.is_within(&total);
             let from = site.checked("a position is outside of its string", inside, from);
-            Expr::load(&Node::map(backend, op, count.clone(), from, &[]), at.clone())
+            Expr::load(&rec.map(count.clone(), from, &[]), at.clone())
         };
         // A string has at most as many characters as bytes.
         let taken = len.at_most(&size.sub(from.clone()));
         // Stored, since the length reads it too.
-        let stored = |first| Expr::load(&Node::map(backend, op, count.clone(), first, asserts), at.clone());
+        let stored = |first| Expr::load(&rec.map(count.clone(), first, asserts), at.clone());
         let (first, length) = match &chars {
             None => (stored(start.add(from)), taken),
             Some(chars) => {
-                let position = chars.position(backend, op);
+                let position = chars.position(rec);
                 let first = stored(if pos.is_zero() { start } else { position(&row, &from) });
                 let length = position(&row, &from.add(taken)).sub(first.clone());
                 (first, length)
@@ -145,7 +147,7 @@ impl Tensor {
             Place::Same => self.values_ref().bytes_size(),
             _ => upper_bound(u64::MAX).into(),
         };
-        let values = slices(backend, op, &count, bytes, (first, length), most)?;
+        let values = slices(rec, &count, bytes, (first, length), most)?;
         match layout.sizes {
             None => self.holding(values),
             Some((outer, inner)) => Self::new(backend, Vec::new(), outer, inner, values),
@@ -156,6 +158,7 @@ impl Tensor {
     #[track_caller]
     fn layout_beside(&self, op: &'static str, arguments: [&Operand<'_>; 2]) -> Result<Layout> {
         let backend = self.backend();
+        let rec = Recorder::new(backend, op);
         let tensors = || arguments.into_iter().filter_map(|argument| argument.tensor()).filter(|t| t.rank() > 0);
         for t in arguments.into_iter().filter_map(|argument| argument.tensor()) {
             Device::check_same(op, backend, t.backend())?;
@@ -164,13 +167,13 @@ impl Tensor {
         if self.ragged_rank() > 0 || tensors().any(|t| t.ragged_rank() > 0) || tensors().next().is_none() {
             let mut asserts = Vec::new();
             for t in tensors() {
-                asserts.extend(same_layout(backend, op, self.ragged_shape(), t.ragged_shape())?);
+                asserts.extend(same_layout(rec, self.ragged_shape(), t.ragged_shape())?);
             }
             let [pos, len] = arguments.map(|argument| if varies(argument) { Place::Same } else { Place::First });
             return Ok(Layout { places: [Place::Same, pos, len], count: self.count()?, asserts, sizes: None });
         }
         let layouts: Vec<&RaggedShape> = std::iter::once(self).chain(tensors()).map(Self::ragged_shape).collect();
-        let shared = broadcast(backend, op, &layouts, UniformRows::Once)?;
+        let shared = broadcast(rec, &layouts, UniformRows::Once)?;
         let width = shared.inner.iter().fold(1u64, |n, &d| n.saturating_mul(d.into()));
         let count = shared.outer.as_ref().map_or(Ok(Extent::known(1)), |outer| outer.times(op, width))?;
         let mut places = shared.places.into_iter();

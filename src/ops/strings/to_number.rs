@@ -2,12 +2,11 @@
 
 use std::str::FromStr;
 
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::{Arithmetic, Str};
 use crate::error::{Error, Result, caller, quoted};
 use crate::graph::expr::{CheckedStrings, Expr};
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Rows;
 use crate::graph::opcode::ReduceOp;
 use crate::graph::recorder::Recorder;
 use crate::ops::operations;
@@ -115,9 +114,10 @@ impl Tensor {
         let site = Site::new(op);
         let (strings, bytes) = self.strings(op)?;
         let (backend, count) = (self.backend(), self.count()?);
+        let rec = Recorder::new(backend, op);
         let (at, one) = (Expr::index(), Expr::u32(1));
         let (first, end) = self.stripped(op)?;
-        let stored = |value: Expr| Expr::load(&Node::map(backend, op, count.clone(), value, &[]), at.clone());
+        let stored = |value: Expr| Expr::load(&rec.map(count.clone(), value, &[]), at.clone());
         let sign = Expr::load(bytes, first.clone());
         let is = |b: u8| sign.clone().eq(Expr::scalar(b));
         let is_some = first.clone().lt(end.clone());
@@ -133,7 +133,7 @@ impl Tensor {
         let power = row_end.sub(at.clone()).sub(one);
         let small = power.clone().lt(Expr::u32(DIGITS));
         let powers: Vec<u64> = (0..DIGITS).map(|k| 10u64.pow(k)).collect();
-        let powers = uploaded(backend, op, DType::U64, bytemuck::cast_slice(&powers))?;
+        let powers = rec.uploaded(DType::U64, bytemuck::cast_slice(&powers))?;
         let value = Expr::load(&powers, power.clone().min(Expr::u32(DIGITS - 1))).mul(digit.clone().cast(DType::U64));
         let value = inside.clone().and(small.clone()).select(value, Expr::scalar(0u64));
         let (zero, one) = (Expr::u32(0), Expr::u32(1));
@@ -141,7 +141,7 @@ impl Tensor {
             digit.clone().eq(zero).or(digit.clone().lt(Expr::u32(10)).and(power.clone().lt(Expr::u32(DIGITS - 1))));
         let large = power.eq(Expr::u32(DIGITS - 1)).and(digit.eq(one)).select(Expr::u32(LARGE), Expr::u32(MISFIT));
         let kind = inside.select(fits.select(Expr::u32(PLAIN), large), Expr::u32(PLAIN));
-        let rec = Recorder::new(backend, op);
+        let rec = rec;
         let reduce = |by: ReduceOp, value: Expr| {
             let node = reduce_rows(rec, by, strings.domain(1), value)?;
             Ok::<_, Error>(Expr::load(&node, at.clone()))
@@ -183,7 +183,7 @@ impl Tensor {
             },
         };
         let value = site.checked_strings(&no_number(dtype), ok, value, Some(shown));
-        self.with_value_node(Node::map(backend, op, count, value, &[]))
+        self.with_value_node(rec.map(count, value, &[]))
     }
 }
 

@@ -1,14 +1,12 @@
 //! Base64 text of strings, in the alphabet for URLs and file names (RFC 4648, section 5).
 
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::Result;
-use crate::graph::expr::{Check, Expr};
-use crate::graph::node::Node;
+use crate::graph::expr::Expr;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
-use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 operations! {
@@ -66,6 +64,7 @@ fn encode_base64(x: &Tensor, end: Base64) -> Result<Tensor> {
     const OP: &str = "encode_base64";
     let (strings, bytes) = x.strings(OP)?;
     let (backend, count) = (x.backend(), strings.nrows_extent());
+    let rec = Recorder::new(backend, OP);
     let (at, n) = (Expr::index(), Expr::u32);
     let length = strings.length_of_existing(at.clone());
     // Without multiplying the length, which could wrap: 4 digits per 3 bytes, 2 for one more byte, 3 for two.
@@ -76,7 +75,7 @@ fn encode_base64(x: &Tensor, end: Base64) -> Result<Tensor> {
         Base64::Padded => is_whole.select(n(0), n(4)),
     };
     let capacity = strings.nvals_extent().size().div(3).mul(4).add(count.size().mul(4)).add(4);
-    let texts = RowPartition::from_lengths(backend, OP, count, whole.add(more), capacity)?;
+    let texts = rec.rows_of_lengths(count, whole.add(more), capacity)?;
     let (row, offset) = (texts.row_of(at.clone()), texts.offset_of(at));
     let (group, digit) = (offset.clone().div(n(4)).mul(n(3)), offset.rem(n(4)));
     let length = strings.length(row.clone());
@@ -87,14 +86,14 @@ fn encode_base64(x: &Tensor, end: Base64) -> Result<Tensor> {
     };
     let three = shift(byte(0), BinaryOp::Shl, n(16)).or(shift(byte(1), BinaryOp::Shl, n(8))).or(byte(2));
     let six = shift(three, BinaryOp::Shr, n(18).sub(digit.clone().mul(n(6)))).and(n(63));
-    let table = uploaded(backend, OP, DType::U8, ALPHABET)?;
+    let table = rec.uploaded(DType::U8, ALPHABET)?;
     let text = Expr::load(&table, six);
     let text = match end {
         Base64::Unpadded => text,
         // Digit k of a group begins with a bit of byte k - 1, except the first.
         Base64::Padded => group.add(digit).lt(length.add(n(1))).select(text, Expr::scalar(b'=')),
     };
-    let bytes = Node::map(backend, OP, texts.nvals_extent().clone(), text, &[]);
+    let bytes = rec.map(texts.nvals_extent().clone(), text, &[]);
     x.holding(Values::Strings { strings: texts, bytes })
 }
 
@@ -103,10 +102,11 @@ fn decode_base64(x: &Tensor) -> Result<Tensor> {
     const OP: &str = "decode_base64";
     let (texts, bytes) = x.strings(OP)?;
     let (backend, count) = (x.backend(), texts.nrows_extent());
+    let rec = Recorder::new(backend, OP);
     let (at, n) = (Expr::index(), Expr::u32);
     let mut values = [NO_DIGIT; 256];
     (0..).zip(ALPHABET).for_each(|(value, &digit)| values[usize::from(digit)] = value);
-    let table = uploaded(backend, OP, DType::U8, &values)?;
+    let table = rec.uploaded(DType::U8, &values)?;
     let value = |at: Expr| Expr::load(&table, Expr::load(bytes, at).cast(DType::U32)).cast(DType::U32);
     // Digits of each text: padding ends a text of a multiple of four bytes.
     let length = texts.length(at.clone());
@@ -116,19 +116,19 @@ fn decode_base64(x: &Tensor) -> Result<Tensor> {
     };
     let padded = length.clone().rem(n(4)).eq(n(0)).and(n(0).lt(length.clone()));
     let pads = padded.select(is_pad(1).mul(n(1).add(is_pad(2))), n(0));
-    let digits = Node::map(backend, OP, count.clone(), length.clone().sub(pads), &[]);
+    let digits = rec.map(count.clone(), length.clone().sub(pads), &[]);
     let digit_count = Expr::load(&digits, at.clone());
     let (whole, rest) = (digit_count.clone().div(n(4)).mul(n(3)), digit_count.rem(n(4)));
     let bytes_of = whole.add(rest.clone().max(n(1)).sub(n(1)));
-    let check = Check::new(OP, "the number of digits must not be 1 modulo 4");
-    let bytes_of = bytes_of.checked(check, rest.ne(n(1)));
+    let check = rec.check("the number of digits must not be 1 modulo 4");
+    let bytes_of = bytes_of.checked(check.into(), rest.ne(n(1)));
     let (row, offset) = (texts.row_of(at.clone()), texts.offset_of(at.clone()));
     let is_digit = value(at.clone()).lt(n(64)).or(Expr::load(&digits, row).le(offset));
-    let check = Check::new(OP, "a byte is no digit of base64 for URLs (A-Z a-z 0-9 - _)");
-    let valid = Node::assert(backend, texts.nvals_extent().clone(), is_digit, check);
-    let lengths = Node::map(backend, OP, count.clone(), bytes_of, &[valid]);
+    let check = rec.check("a byte is no digit of base64 for URLs (A-Z a-z 0-9 - _)");
+    let valid = rec.assert(texts.nvals_extent().clone(), is_digit, check);
+    let lengths = rec.map(count.clone(), bytes_of, &[valid]);
     let capacity = texts.nvals_extent().size();
-    let strings = RowPartition::from_lengths(backend, OP, count, Expr::load(&lengths, at.clone()), capacity)?;
+    let strings = rec.rows_of_lengths(count, Expr::load(&lengths, at.clone()), capacity)?;
     let (row, offset) = (strings.row_of(at.clone()), strings.offset_of(at));
     // Byte k of three takes bits of digits k and k + 1 of four.
     let (group, k) = (offset.clone().div(n(3)).mul(n(4)), offset.rem(n(3)));
@@ -136,7 +136,7 @@ fn decode_base64(x: &Tensor) -> Result<Tensor> {
     let (high, low) = (value(first.clone()), value(first.add(n(1))));
     let both = shift(high, BinaryOp::Shl, n(6)).or(low);
     let byte = shift(both, BinaryOp::Shr, n(4).sub(k.mul(n(2)))).and(n(0xFF)).cast(DType::U8);
-    let bytes = Node::map(backend, OP, strings.nvals_extent().clone(), byte, &[]);
+    let bytes = rec.map(strings.nvals_extent().clone(), byte, &[]);
     x.holding(Values::Strings { strings, bytes })
 }
 

@@ -5,10 +5,11 @@ use super::options::{InvalidText, TextEncoding};
 use crate::dtype::DType;
 use crate::element::Str;
 use crate::error::Result;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
@@ -101,6 +102,7 @@ impl Characters {
     pub(super) fn new(op: &'static str, x: &Tensor, format: TextEncoding) -> Result<Self> {
         let (strings, bytes) = x.strings(op)?;
         let (backend, count) = (x.backend(), strings.nvals_extent());
+        let rec = Recorder::new(backend, op);
         let Decoder { is_start, mut is_valid, code } = Decoder::new(format.encoding, strings, bytes);
         if format.replace_controls {
             is_valid = is_valid.and(Expr::u32(0x20).le(code.clone()));
@@ -109,15 +111,15 @@ impl Characters {
             InvalidText::Ignore => (is_start.and(is_valid), code),
             InvalidText::Replace(by) => (is_start, is_valid.select(code, Expr::number(u32::from(by)))),
             InvalidText::Strict => {
-                let check = Check::new(op, "invalid text; ignore_invalid or replace_invalid accept it");
-                (is_start.clone().checked(check, is_start.not().or(is_valid)), code)
+                let check = rec.check("invalid text; ignore_invalid or replace_invalid accept it");
+                (is_start.clone().checked(check.into(), is_start.not().or(is_valid)), code)
             }
         };
-        let marks = RankBitmap::new(backend, op, count, keep);
+        let marks = RankBitmap::new(rec, count, keep);
         let before = marks.rank(&strings.start(Expr::index()));
         let nrows = strings.nrows_extent();
-        let strings = RowPartition::from_starts(backend, op, nrows, &before, count.size(), &[])?;
-        let codes = Node::compact(backend, op, &marks, (code, 1), strings.nvals_extent().clone());
+        let strings = rec.rows_of_starts(nrows, &before, count.size(), &[])?;
+        let codes = rec.compact(&marks, (code, 1), strings.nvals_extent().clone());
         Ok(Self { marks, strings, codes })
     }
 
@@ -141,16 +143,18 @@ impl Characters {
     /// The offset of each character in the bytes of its string; i64.
     #[track_caller]
     pub(super) fn offsets(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
-        let (strings, _) = x.strings(op)?;
+        let rec = Recorder::new(x.backend(), op);
+        let (strings, _) = rec.strings(x)?;
         let offset = strings.offset_of(Expr::index()).cast(DType::I64);
-        let offsets = Node::compact(x.backend(), op, &self.marks, (offset, 1), self.count().clone());
+        let offsets = rec.compact(&self.marks, (offset, 1), self.count().clone());
         self.tensor(x, Values::Numbers(offsets))
     }
 
     /// The code points; i32.
     #[track_caller]
     pub(super) fn code_points(&self, op: &'static str, x: &Tensor) -> Result<Tensor> {
+        let rec = Recorder::new(x.backend(), op);
         let code = Expr::load(&self.codes, Expr::index()).cast(DType::I32);
-        self.tensor(x, Values::Numbers(Node::map(x.backend(), op, self.count().clone(), code, &[])))
+        self.tensor(x, Values::Numbers(rec.map(self.count().clone(), code, &[])))
     }
 }

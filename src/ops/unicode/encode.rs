@@ -5,10 +5,10 @@ use super::encoder::{Encoded, NOTHING};
 use super::options::{InvalidText, TextEncoding};
 use crate::dtype::DType;
 use crate::element::{IntegerElement, Str};
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::indexing::gather::in_range;
 use crate::ops::operations;
 use crate::shape::RowPartition;
@@ -52,13 +52,14 @@ fn unicode_encode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tenso
     const OP: &str = "unicode_encode";
     let TextEncoding { encoding, invalid, .. } = encoding.into();
     let (backend, dtype, count) = (x.backend(), x.dtype(), x.count()?);
+    let rec = Recorder::new(backend, OP);
     if !dtype.is_integer() {
-        return Err(Error::unsupported(OP, dtype, "code points are integers"));
+        return Err(rec.unsupported(dtype, "code points are integers"));
     }
     let Some(outer) = x.outer() else {
-        return Err(Error::argument(OP, "a scalar has no rows of code points; give it a dimension (expand_dims)"));
+        return Err(rec.argument("a scalar has no rows of code points; give it a dimension (expand_dims)"));
     };
-    let code = Expr::load(x.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
+    let code = Expr::load(rec.numbers(x)?, Expr::index()).cast(dtype.accumulator());
     let fits = in_range(&code, Expr::u32(0x11_0000), 0x11_0000);
     let code = code.cast(DType::U32);
     let is_valid = fits.and(is_scalar(&code));
@@ -66,18 +67,18 @@ fn unicode_encode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tenso
         InvalidText::Replace(by) => is_valid.select(code, Expr::number(u32::from(by))),
         InvalidText::Ignore => is_valid.select(code, Expr::u32(NOTHING)),
         InvalidText::Strict => {
-            let check = Check::new(OP, "an invalid code point; ignore_invalid or replace_invalid accept it");
-            is_valid.clone().select(code, Expr::u32(0)).checked(check, is_valid)
+            let check = rec.check("an invalid code point; ignore_invalid or replace_invalid accept it");
+            is_valid.clone().select(code, Expr::u32(0)).checked(check.into(), is_valid)
         }
     };
-    let codes = Node::map(backend, OP, count.clone(), code, &[]);
-    let encoded = Encoded::new(backend, OP, &codes, &count, encoding)?;
+    let codes = rec.map(count.clone(), code, &[]);
+    let encoded = Encoded::new(rec, &codes, &count, encoding)?;
     let deep = x.inner_to_partitions(x.inner().len())?;
     let rows = match deep.partitions().last() {
         Some(rows) => rows.clone(),
         None => RowPartition::uniform(outer.size().clone(), Extent::known(1))?,
     };
-    let strings = encoded.strings(backend, OP, &rows)?;
+    let strings = encoded.strings(rec, &rows)?;
     let (mut partitions, mut inner) = (x.partitions().to_vec(), x.inner().to_vec());
     let outer = match (inner.pop(), partitions.pop()) {
         (Some(_), above) => {
@@ -87,5 +88,5 @@ fn unicode_encode(x: &Tensor, encoding: impl Into<TextEncoding>) -> Result<Tenso
         (None, Some(rows)) => Some(rows.nrows_extent().clone()),
         (None, None) => None,
     };
-    Tensor::new(backend, partitions, outer, inner, Values::Strings { strings, bytes: encoded.bytes })
+    rec.tensor(partitions, outer, inner, Values::Strings { strings, bytes: encoded.bytes })
 }

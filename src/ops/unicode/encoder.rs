@@ -3,11 +3,11 @@
 use super::options::Encoding;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::BinaryOp;
+use crate::graph::recorder::Recorder;
 use crate::shape::RowPartition;
 
 /// Marks a character that takes no bytes.
@@ -24,35 +24,24 @@ pub(super) struct Encoded {
 impl Encoded {
     /// Encodes `count` code points, of which `codes` has the valid ones, or [`NOTHING`].
     #[track_caller]
-    pub(super) fn new(
-        backend: &BackendRef,
-        op: &'static str,
-        codes: &Node,
-        count: &Extent,
-        encoding: Encoding,
-    ) -> Result<Self> {
+    pub(super) fn new(rec: Recorder<'_>, codes: &Node, count: &Extent, encoding: Encoding) -> Result<Self> {
         let code = Expr::load(codes, Expr::index());
         let length = code.clone().eq(Expr::u32(NOTHING)).select(Expr::u32(0), length(&code, encoding));
         let capacity = count.size().mul(4);
-        let characters = RowPartition::from_lengths(backend, op, count, length, capacity)?;
+        let characters = rec.rows_of_lengths(count, length, capacity)?;
         let characters = characters.with_lengths(Some((0, 4)));
         let (row, offset) = (characters.row_of(Expr::index()), characters.offset_of(Expr::index()));
         let byte = byte(&code.at(&row), &offset, encoding).cast(DType::U8);
-        let bytes = Node::map(backend, op, characters.nvals_extent().clone(), byte, &[]);
+        let bytes = rec.map(characters.nvals_extent().clone(), byte, &[]);
         Ok(Self { characters, bytes })
     }
 
     /// The partition of the bytes into strings, of which `strings` is the partition of the characters.
     #[track_caller]
-    pub(super) fn strings(
-        &self,
-        backend: &BackendRef,
-        op: &'static str,
-        strings: &RowPartition,
-    ) -> Result<RowPartition> {
+    pub(super) fn strings(&self, rec: Recorder<'_>, strings: &RowPartition) -> Result<RowPartition> {
         let start = self.characters.start(strings.start(Expr::index()));
         let bytes = self.characters.nvals_extent().clone();
-        let of = RowPartition::from_starts(backend, op, strings.nrows_extent(), &start, bytes.size(), &[])?;
+        let of = rec.rows_of_starts(strings.nrows_extent(), &start, bytes.size(), &[])?;
         Ok(of.with_nvals(bytes))
     }
 }

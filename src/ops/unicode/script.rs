@@ -1,12 +1,11 @@
 //! Scripts of code points.
 
 use super::script_runs::SCRIPT_RUNS;
-use crate::backend::upload::uploaded;
 use crate::dtype::DType;
 use crate::element::IntegerElement;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::indexing::gather::in_range;
 use crate::ops::operations;
 use crate::tensor::Tensor;
@@ -41,17 +40,18 @@ operations! {
 fn unicode_script(x: &Tensor) -> Result<Tensor> {
     const OP: &str = "unicode_script";
     let (backend, dtype) = (x.backend(), x.dtype());
+    let rec = Recorder::new(backend, OP);
     if !dtype.is_integer() {
-        return Err(Error::unsupported(OP, dtype, "code points are integers"));
+        return Err(rec.unsupported(dtype, "code points are integers"));
     }
     let starts: Vec<u32> = SCRIPT_RUNS.iter().map(|&(start, _)| start).chain([0x11_0000]).collect();
     let scripts: Vec<u8> = SCRIPT_RUNS.iter().map(|&(_, script)| script).collect();
-    let starts = uploaded(backend, OP, DType::U32, bytemuck::cast_slice(&starts))?;
-    let scripts = uploaded(backend, OP, DType::U8, &scripts)?;
-    let code = Expr::load(x.numbers(OP)?, Expr::index()).cast(dtype.accumulator());
+    let starts = rec.uploaded(DType::U32, bytemuck::cast_slice(&starts))?;
+    let scripts = rec.uploaded(DType::U8, &scripts)?;
+    let code = Expr::load(rec.numbers(x)?, Expr::index()).cast(dtype.accumulator());
     let is_code = in_range(&code, Expr::u32(0x11_0000), 0x11_0000);
     let code = is_code.clone().select(code.cast(DType::U32), Expr::u32(0));
     let script = Expr::load(&scripts, Expr::row_of(&starts, code)).cast(DType::I32);
     let script = is_code.select(script, Expr::scalar(-1i32));
-    x.with_value_node(Node::map(backend, OP, x.count()?, script, &[]))
+    x.with_value_node(rec.map(x.count()?, script, &[]))
 }

@@ -5,6 +5,7 @@ use super::encoder::Encoded;
 use super::options::TextEncoding;
 use crate::element::Str;
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::tensor::{Tensor, Values};
 
@@ -84,7 +85,8 @@ impl Characters {
     /// The characters as strings in the encoding of the text.
     #[track_caller]
     fn texts(&self, op: &'static str, x: &Tensor, format: TextEncoding) -> Result<Tensor> {
-        let Encoded { characters, bytes } = Encoded::new(x.backend(), op, &self.codes, self.count(), format.encoding)?;
+        let rec = Recorder::new(x.backend(), op);
+        let Encoded { characters, bytes } = Encoded::new(rec, &self.codes, self.count(), format.encoding)?;
         self.tensor(x, Values::Strings { strings: characters, bytes })
     }
 }

@@ -5,6 +5,7 @@ use super::encoder::Encoded;
 use super::options::{Encoding, TextEncoding};
 use crate::element::Str;
 use crate::error::Result;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::tensor::{Tensor, Values};
 
@@ -41,8 +42,9 @@ operations! {
 #[track_caller]
 fn unicode_transcode(x: &Tensor, from: impl Into<TextEncoding>, to: Encoding) -> Result<Tensor> {
     const OP: &str = "unicode_transcode";
+    let rec = Recorder::new(x.backend(), OP);
     let characters = Characters::new(OP, x, from.into())?;
-    let encoded = Encoded::new(x.backend(), OP, &characters.codes, characters.count(), to)?;
-    let strings = encoded.strings(x.backend(), OP, &characters.strings)?;
+    let encoded = Encoded::new(rec, &characters.codes, characters.count(), to)?;
+    let strings = encoded.strings(rec, &characters.strings)?;
     x.holding(Values::Strings { strings, bytes: encoded.bytes })
 }

@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::saved_list;
 use crate::shape::{HostLevel, RowPartition};
 use crate::tensor::{HostTensor, HostValues, Tensor, Values};
@@ -142,6 +143,7 @@ impl SavedTensor {
     #[track_caller]
     pub(super) fn on_device(&self, op: &'static str, file: &File, device: &Device) -> Result<Tensor> {
         let backend = device.backend();
+        let rec = Recorder::new(backend, op);
         let damaged = |what: String| Error::argument(op, what);
         let bytes = file.bytes(file.array(&self.values).map_err(damaged)?);
         if let Err(hint) = backend.supports(self.dtype) {
@@ -150,7 +152,7 @@ impl SavedTensor {
         let values = match &self.string_splits {
             Some(name) => {
                 let splits = file.words(name).map_err(damaged)?;
-                RowPartition::validate_splits(op, &splits, Some(bytes.len() as u64))?;
+                RowPartition::validate_splits(rec, &splits, Some(bytes.len() as u64))?;
                 Values::upload_strings(op, device, splits, bytes)?
             }
             None => {
@@ -171,7 +173,7 @@ impl SavedTensor {
                 SavedLevel::RowSplits(name) => HostLevel::Splits(file.words(name).map_err(damaged)?),
                 SavedLevel::Uniform { length, rows } => HostLevel::Uniform { length: *length, rows: *rows },
             };
-            partitions.push(level.partition((op, backend), |rows| values.rows(k, rows), below)?);
+            partitions.push(level.partition(rec, |rows| values.rows(k, rows), below)?);
         }
         if self.shape.is_empty() && !partitions.is_empty() {
             return Err(damaged("a scalar with rows".into()));

@@ -9,7 +9,6 @@ use crate::graph::size::{RecordedSize, Size};
 use crate::shape::{Agreement, RowDifference, RowPartition};
 
 impl Walk<'_> {
-    #[track_caller]
     pub(super) fn equal_counts(&mut self, a: usize, b: usize, x: &Extent, y: &Extent, d: usize) -> Result<()> {
         match x.agrees(y) {
             Agreement::Yes => {}
@@ -27,7 +26,6 @@ impl Walk<'_> {
     }
 
     /// Checks that the rows of `q`, at position `place`, are as long as those of `p`.
-    #[track_caller]
     pub(super) fn equal_rows(
         &mut self,
         (a, p): (usize, &RowPartition),
@@ -70,7 +68,6 @@ impl Walk<'_> {
     }
 
     /// Checks that every row of `p` has `len` elements.
-    #[track_caller]
     pub(super) fn all_of_length(
         &mut self,
         (a, p): (usize, &RowPartition),

@@ -5,13 +5,11 @@ use super::{Place, UniformRows};
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::Node;
 use crate::graph::size::{RecordedSize, Size};
 use crate::shape::{Repeats, RowPartition, level_below};
 
 impl<'a> Walk<'a> {
     /// The extent of dimension 0, and the operands' positions in it.
-    #[track_caller]
     pub(super) fn outermost(&mut self) -> Result<(Extent, Vec<Place>)> {
         let dims: Vec<Extent> = (0..self.layouts.len())
             .map(|k| match self.dim(k, 0) {
@@ -32,7 +30,6 @@ impl<'a> Walk<'a> {
     }
 
     /// The size of a dimension that is uniform in every operand.
-    #[track_caller]
     pub(super) fn uniform_size(&self, d: usize) -> Result<Size> {
         let mut found: Option<(usize, Size)> = None;
         for k in 0..self.layouts.len() {
@@ -59,7 +56,6 @@ impl<'a> Walk<'a> {
 
     /// The partition of dimension `d`, and the operands' positions below it. The rows are `count` elements of the outer
     /// dimension, at positions `above`.
-    #[track_caller]
     pub(super) fn level(
         &mut self,
         d: usize,
@@ -71,14 +67,14 @@ impl<'a> Walk<'a> {
         let ragged = |k: &usize| matches!(dims[*k], Dim::Ragged(_));
         let whole = (0..dims.len()).filter(ragged).find(|&k| above[k] == Place::Same);
         let partition = match whole.or((0..dims.len()).find(ragged)) {
-            None => RowPartition::uniform(self.uniform_size(d)?, count.clone())?,
+            None => self.rec.at(RowPartition::uniform(self.uniform_size(d)?, count.clone()))?,
             Some(first) => {
                 let Dim::Ragged(p) = &dims[first] else { unreachable!("bug: found as a ragged dimension") };
                 let partition = match &above[first] {
                     Place::Same => (*p).clone(),
                     place => {
                         let length = p.length(place.expr());
-                        level_below(self.backend, self.op, p, count, length, Repeats::Maybe)?
+                        level_below(self.rec, p, count, length, Repeats::Maybe)?
                     }
                 };
                 for (k, dim) in dims.iter().enumerate() {
@@ -119,7 +115,7 @@ impl<'a> Walk<'a> {
 
     /// A position as a separate node, which may be stored if it has many readers.
     fn kept(&self, partition: &RowPartition, position: Expr) -> Place {
-        let node = Node::map(self.backend, self.op, partition.nvals_extent().clone(), position, &[]);
+        let node = self.rec.map(partition.nvals_extent().clone(), position, &[]);
         Place::At(Expr::load(&node, Expr::index()))
     }
 

@@ -17,11 +17,11 @@ mod walk;
 
 use super::{Dims, RaggedShape, RowPartition};
 use crate::device::Device;
-use crate::error::{Result, caller, here};
-use crate::graph::backend::BackendRef;
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use walk::Walk;
 
@@ -72,14 +72,7 @@ pub(crate) struct Broadcast {
 /// # Errors
 /// Uniform sizes that differ and are not 1; ragged rows whose lengths the host knows to differ. Waits only where a
 /// dense operand whose size only the device knows has a lower rank than another operand.
-#[track_caller]
-pub(crate) fn broadcast(
-    backend: &BackendRef,
-    op: &'static str,
-    layouts: &[&RaggedShape],
-    repeat: UniformRows,
-) -> Result<Broadcast> {
-    let location = caller();
+pub(crate) fn broadcast(rec: Recorder<'_>, layouts: &[&RaggedShape], repeat: UniformRows) -> Result<Broadcast> {
     let rank = layouts.iter().map(|l| l.rank()).max().unwrap_or(0);
     if rank == 0 {
         let places = vec![Place::Same; layouts.len()];
@@ -91,7 +84,7 @@ pub(crate) fn broadcast(
             asserts: Vec::new(),
         });
     }
-    let mut walk = Walk { backend, op, location, layouts, rank, rows: Vec::new(), asserts: Vec::new() };
+    let mut walk = Walk { rec, layouts, rank, rows: Vec::new(), asserts: Vec::new() };
     for layout in layouts {
         walk.rows.push(walk.known_if_inside(layout)?);
     }
@@ -106,10 +99,10 @@ pub(crate) fn broadcast(
         places = below;
         walk.settle(&count, &mut places);
     }
-    let inner = (levels + 1..rank).map(|d| walk.uniform_size(d)).collect::<Result<Vec<Size>>>();
-    let inner = Dims::from(inner.map_err(here())?);
-    Extent::known_u64(op, inner.width().capacity().into())?;
-    count.times_size(op, &inner.width())?;
+    let inner = (levels + 1..rank).map(|d| walk.uniform_size(d)).collect::<Result<Vec<Size>>>()?;
+    let inner = Dims::from(inner);
+    rec.known(inner.width().capacity().into())?;
+    rec.times_size(&count, &inner.width())?;
     let places = places.iter().enumerate().map(|(k, place)| walk.number(k, place, levels, &inner)).collect();
     Ok(Broadcast { partitions, outer: Some(count), inner, places, asserts: walk.asserts })
 }
@@ -119,17 +112,10 @@ pub(crate) fn broadcast(
 ///
 /// # Errors
 /// Ranks, ragged ranks, sizes or lengths of rows that the host knows to differ.
-#[track_caller]
-pub(crate) fn same_layout(
-    backend: &BackendRef,
-    op: &'static str,
-    a: &RaggedShape,
-    b: &RaggedShape,
-) -> Result<Vec<Node>> {
-    let location = caller();
+pub(crate) fn same_layout(rec: Recorder<'_>, a: &RaggedShape, b: &RaggedShape) -> Result<Vec<Node>> {
     let layouts = [a, b];
     let rank = a.rank();
-    let mut walk = Walk { backend, op, location, layouts: &layouts, rank, rows: Vec::new(), asserts: Vec::new() };
+    let mut walk = Walk { rec, layouts: &layouts, rank, rows: Vec::new(), asserts: Vec::new() };
     if rank != b.rank() || a.partitions.len() != b.partitions.len() || a.inner[..] != b.inner[..] {
         return Err(walk.mismatch(0, 1, "ranks, ragged ranks and inner sizes must be equal".into()));
     }
@@ -161,9 +147,9 @@ impl RaggedShape {
     /// ```
     #[track_caller]
     pub fn broadcast(&self, other: &Self) -> Result<Self> {
-        const OP: &str = "RaggedShape::broadcast";
-        Device::check_same(OP, &self.backend, &other.backend)?;
-        let shared = broadcast(&self.backend, OP, &[self, other], UniformRows::Repeated)?;
+        let rec = Recorder::new(&self.backend, "RaggedShape::broadcast");
+        Device::check_same(rec.op, &self.backend, &other.backend)?;
+        let shared = broadcast(rec, &[self, other], UniformRows::Repeated)?;
         let mut conditions = self.conditions.clone();
         // Removes duplicates: a shape broadcast with one derived from it shares most conditions.
         for condition in other.conditions.iter().chain(&shared.asserts) {
@@ -171,6 +157,6 @@ impl RaggedShape {
                 conditions.push(condition.clone());
             }
         }
-        Self::of_parts(OP, &self.backend, shared.partitions, shared.outer, shared.inner, conditions)
+        Self::of_parts(rec, shared.partitions, shared.outer, shared.inner, conditions)
     }
 }

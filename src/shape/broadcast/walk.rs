@@ -1,13 +1,10 @@
 //! The walk over the dimensions of all operands of a broadcast.
 
-use std::panic::Location;
-use std::sync::Arc;
-
-use crate::error::{Error, Result, caller};
-use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::shape::{RaggedShape, RowPartition};
 
 /// One dimension of an operand.
@@ -25,9 +22,7 @@ impl Dim<'_> {
 
 /// State of the walk over the dimensions of all operands.
 pub(super) struct Walk<'a> {
-    pub(super) backend: &'a BackendRef,
-    pub(super) op: &'static str,
-    pub(super) location: &'static Location<'static>,
+    pub(super) rec: Recorder<'a>,
     pub(super) layouts: &'a [&'a RaggedShape],
     /// Rank of the result.
     pub(super) rank: usize,
@@ -51,7 +46,6 @@ impl<'a> Walk<'a> {
     }
 
     /// The operand's number of rows. Read back to the host where the rows become an inner dimension of the result.
-    #[track_caller]
     pub(super) fn known_if_inside(&self, layout: &RaggedShape) -> Result<Extent> {
         let rows = layout.nrows_extent();
         if layout.rank() == self.rank {
@@ -59,23 +53,20 @@ impl<'a> Walk<'a> {
         }
         match rows.as_known() {
             Some(_) => Ok(rows),
-            None => Ok(Extent::given(rows.on_host(self.backend, self.op)?)),
+            None => Ok(Extent::given(self.rec.on_host(&rows)?)),
         }
     }
 
-    #[track_caller]
     pub(super) fn mismatch(&self, a: usize, b: usize, what: String) -> Error {
         let (a, b) = (a.min(b), a.max(b));
-        Error::Shape { op: self.op, lhs: self.layouts[a].text(), rhs: self.layouts[b].text(), what, location: caller() }
+        self.rec.shape(self.layouts[a].text(), self.layouts[b].text(), what)
     }
 
     /// Records a device-side check that `ok` holds at every position below `count`.
-    #[track_caller]
     pub(super) fn assert(&mut self, a: usize, b: usize, count: Extent, ok: Expr, d: usize) {
         let (a, b) = (self.layouts[a.min(b)].text(), self.layouts[a.max(b)].text());
         let what =
             format!("shapes {a} and {b} have different sizes along dimension {d}, and neither was recorded as 1");
-        let check = Arc::new(Check::at(self.op, what, self.location));
-        self.asserts.push(Node::assert(self.backend, count, ok, check));
+        self.asserts.push(self.rec.assert(count, ok, self.rec.check(what)));
     }
 }

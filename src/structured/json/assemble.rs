@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::graph::digest::Digest;
 use crate::graph::extent::Extent;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::shape::{RaggedShape, RowPartition};
 use crate::structured::{FieldValue, Fields, StructuredTensor};
@@ -56,10 +57,11 @@ impl Dims {
     /// These dimensions and that of lists.
     #[track_caller]
     fn with_lists(mut self, splits: Vec<u32>, device: &Device) -> Result<Self> {
+        let rec = Recorder::new(device.backend(), OP);
         let Some(above) = &self.outer else {
             return Self::of_len(splits.last().copied().unwrap_or(0) as usize);
         };
-        let partition = RowPartition::from_host_splits(device.backend(), OP, splits)?.below(above)?;
+        let partition = RowPartition::from_host_splits(rec, splits)?.below(above)?;
         self.outer = Some(partition.nvals_extent().clone());
         self.partitions.push(partition);
         Ok(self)
@@ -78,6 +80,7 @@ impl Column {
     /// More values than the device can hold; a dtype that it lacks.
     #[track_caller]
     pub(super) fn into_field(self, dims: Dims, device: &Device, dtypes: Dtypes) -> Result<FieldValue> {
+        let rec = Recorder::new(device.backend(), OP);
         let values = match self.data {
             Data::Unknown => HostValues::F32(Vec::new()).upload(OP, device)?,
             Data::Bool(v) => HostValues::Bool(v).upload(OP, device)?,
@@ -101,7 +104,7 @@ impl Column {
                     fields.insert(name, column.into_field(dims.clone(), device, dtypes)?);
                 }
                 let Dims { partitions, outer } = dims;
-                let shape = RaggedShape::of_parts(OP, device.backend(), partitions, outer, [], Vec::new())?;
+                let shape = RaggedShape::of_parts(rec, partitions, outer, [], Vec::new())?;
                 return Ok(StructuredTensor { shape, fields }.into());
             }
         };

@@ -32,20 +32,20 @@ impl Tensor {
     /// Partitions these values into the rows that `given` encodes.
     #[track_caller]
     fn divided(&self, m: Making<'_>, encoding: Encoding, given: Integers<'_>) -> Result<Self> {
-        self.under(encoded(m, encoding, given, Some(&self.divisible(m.op)?))?)
+        self.under(encoded(m, encoding, given, Some(&self.divisible(m.rec.op)?))?)
     }
 
     /// Partitions these values by the row of each.
     #[track_caller]
     fn divided_by_rowids(&self, m: Making<'_>, ids: Integers<'_>, nrows: Option<i64>) -> Result<Self> {
-        self.under(from_rowids(m, ids, nrows, Some(&self.divisible(m.op)?))?)
+        self.under(from_rowids(m, ids, nrows, Some(&self.divisible(m.rec.op)?))?)
     }
 
     /// Partitions these values into rows of one length.
     #[track_caller]
     fn divided_evenly(&self, m: Making<'_>, len: i64, nrows: Option<i64>) -> Result<Self> {
-        let (partition, asserts) = uniform(m, len, nrows, &self.divisible(m.op)?)?;
-        self.on_condition(m.op, &asserts)?.under(partition)
+        let (partition, asserts) = uniform(m, len, nrows, &self.divisible(m.rec.op)?)?;
+        self.on_condition(m.rec.op, &asserts)?.under(partition)
     }
 
     /// Partitions these values at several levels, outermost first.
@@ -96,7 +96,7 @@ impl Tensor {
             .rev()
             .try_fold(flat_values.clone(), |values, p| {
                 if let Rows::Splits(node) = p.rows() {
-                    Device::check_same(OP, node.backend(), m.backend)?;
+                    Device::check_same(OP, node.backend(), m.rec.backend)?;
                 }
                 let asserts = m.same_count(p.nvals_extent(), &values.divisible(OP)?)?;
                 values.on_condition(OP, &asserts)?.under(p.clone())

@@ -3,7 +3,7 @@
 use super::Making;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
@@ -19,15 +19,11 @@ pub(super) struct DeviceInts {
 }
 
 impl DeviceInts {
-    #[track_caller]
     pub(super) fn new(m: Making<'_>, name: &'static str, t: &Tensor, most: u32) -> Result<Self> {
-        Device::check_same(m.op, m.backend, t.backend())?;
-        let node = t.index_node(m.op, name)?;
+        m.rec.at(Device::check_same(m.rec.op, m.rec.backend, t.backend()))?;
+        let node = m.rec.at(t.index_node(m.rec.op, name))?;
         let (1, 0, Some(count)) = (t.rank(), t.ragged_rank(), t.outer()) else {
-            return Err(Error::argument(
-                m.op,
-                format!("{name} must be dense of rank 1, but its shape is {}", t.shape_text()),
-            ));
+            return Err(m.rec.argument(format!("{name} must be dense of rank 1, but its shape is {}", t.shape_text())));
         };
         Ok(Self { node, count: count.clone(), most })
     }

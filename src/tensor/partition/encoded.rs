@@ -3,17 +3,15 @@
 use super::device_ints::DeviceInts;
 use super::{Making, Trust};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
-use crate::graph::node::Node;
 use crate::graph::size::RecordedSize;
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::integers::{Integers, Source};
 use crate::tensor::{HostValues, Tensor};
 
 /// Decodes the partition of `nvals` values; where `nvals` is not given, the integers determine the number of values.
-#[track_caller]
 pub(crate) fn encoded(
     m: Making<'_>,
     encoding: Encoding,
@@ -26,40 +24,39 @@ pub(crate) fn encoded(
         Source::Host(given) => given,
     };
     if encoding == Encoding::Splits && given.is_empty() {
-        return Err(RowPartition::validate_splits(m.op, given, None).unwrap_err());
+        return Err(RowPartition::validate_splits(m.rec, given, None).unwrap_err());
     }
     if let (Some(nvals), Some(None)) = (nvals, known) {
         if m.trust == Trust::Check {
-            encoding.validate(m.op, given, None)?;
+            encoding.validate(m.rec, given, None)?;
         }
         // The number of values is known on the device only, so the last rule is checked there.
-        let uploaded = HostValues::I64(given.to_vec()).upload(m.op, &Device::of(m.backend))?;
-        let extent = Extent::known_u64(m.op, given.len() as u64)?;
-        let t = Tensor::new(m.backend, Vec::new(), Some(extent), [], uploaded)?;
+        let uploaded = m.rec.at(HostValues::I64(given.to_vec()).upload(m.rec.op, &Device::of(m.rec.backend)))?;
+        let extent = m.rec.known(given.len() as u64)?;
+        let t = m.rec.at(Tensor::new(m.rec.backend, Vec::new(), Some(extent), [], uploaded))?;
         return on_device(m, encoding, &t, Some(nvals));
     }
     let nvals = known.flatten();
     let (splits, _counted) = match m.trust {
-        Trust::Check => encoding.splits(m.op, m.backend, given, nvals)?,
+        Trust::Check => encoding.splits(m.rec, given, nvals)?,
         Trust::Vouched => {
             let total = nvals.unwrap_or_else(|| match encoding {
                 Encoding::Lengths => given.iter().fold(0, |sum: u64, &l| sum.saturating_add(l.max(0) as u64)),
                 _ => given.last().map_or(0, |&last| last.max(0) as u64),
             });
-            Extent::known_u64(m.op, total)?;
-            let splits = encoding.trusted_splits(m.op, m.backend, given, total)?;
+            m.rec.known(total)?;
+            let splits = encoding.trusted_splits(m.rec, given, total)?;
             if splits.0.len() == 1 && total > 0 {
-                return Err(Error::partition(m.op, format!("there are {total} values, but no rows")));
+                return Err(m.rec.partition(format!("there are {total} values, but no rows")));
             }
             splits
         }
     };
-    RowPartition::from_host_splits(m.backend, m.op, splits)
+    RowPartition::from_host_splits(m.rec, splits)
 }
 
 /// Device-side counterpart of [`encoded`]. The partition is valid for all integers, as on the host: rows that would run
 /// backwards are empty, no row exceeds the values, and the last row takes the remaining values.
-#[track_caller]
 fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Extent>) -> Result<RowPartition> {
     let (name, most) = (encoding.name(), nvals.map_or(u32::MAX - 1, Extent::capacity));
     let ints = DeviceInts::new(m, name, t, most)?;
@@ -67,7 +64,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
     let len = ints.count.expr();
     let nrows = match encoding {
         Encoding::Splits if ints.count.as_known() == Some(0) => {
-            return Err(RowPartition::validate_splits::<i64>(m.op, &[], None).unwrap_err());
+            return Err(RowPartition::validate_splits::<i64>(m.rec, &[], None).unwrap_err());
         }
         Encoding::Splits => Extent::bounded(ints.count.size().sub(1), len.clone().max(one.clone()).sub(one.clone())),
         _ => ints.count.clone(),
@@ -88,7 +85,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
             step(start, ints.clamped(i.clone()))
         }
     };
-    let sums = Node::scan(m.backend, m.op, nrows.clone(), length)?;
+    let sums = m.rec.scan(nrows.clone(), length)?;
     let total = sums.last_entry();
     let mut asserts = Vec::new();
     if m.trust == Trust::Check {
@@ -134,7 +131,7 @@ fn on_device(m: Making<'_>, encoding: Encoding, t: &Tensor, nvals: Option<&Exten
         }
         None => entry.min(values),
     };
-    let splits = Node::splits(m.backend, m.op, &nrows, &splits, &asserts)?;
+    let splits = m.rec.splits(&nrows, &splits, &asserts)?;
     let nvals = match nvals {
         Some(n) => n.clone(),
         None => Extent::bounded(upper_bound(u64::MAX), splits.last_entry()),

@@ -3,8 +3,7 @@
 use super::{Making, Trust, encoded, from_rowids, uniform};
 use crate::device::Device;
 use crate::error::Result;
-use crate::graph::extent::Extent;
-use crate::integer::{Integer, non_negative};
+use crate::integer::Integer;
 use crate::shape::{Encoding, RowPartition};
 use crate::tensor::integers::Integers;
 use crate::tensor::nrows::{RowIds, UniformRows};
@@ -88,8 +87,8 @@ impl RowPartition {
     #[track_caller]
     pub fn from_row_starts<'a>(starts: impl Into<Integers<'a>>, nvals: impl Integer, device: &Device) -> Result<Self> {
         let m = Making::new(device.backend(), "from_row_starts", Trust::Check);
-        let nvals = non_negative(m.op, "nvals", nvals)?;
-        encoded(m, Encoding::Starts, starts.into(), Some(&Extent::known_u64(m.op, nvals)?))
+        let nvals = m.rec.non_negative("nvals", nvals)?;
+        encoded(m, Encoding::Starts, starts.into(), Some(&m.rec.known(nvals)?))
     }
 
     /// The partition whose value `i` is in row `value_rowids[i]`. TensorFlow: `RowPartition.from_value_rowids`.
@@ -130,7 +129,7 @@ impl RowPartition {
     pub fn from_uniform_row_length(rows: impl Into<UniformRows>, nvals: impl Integer, device: &Device) -> Result<Self> {
         let UniformRows { length, nrows } = rows.into();
         let m = Making::new(device.backend(), "from_uniform_row_length", Trust::Check);
-        let nvals = non_negative(m.op, "nvals", nvals)?;
-        Ok(uniform(m, length, nrows, &Extent::known_u64(m.op, nvals)?)?.0)
+        let nvals = m.rec.non_negative("nvals", nvals)?;
+        Ok(uniform(m, length, nrows, &m.rec.known(nvals)?)?.0)
     }
 }

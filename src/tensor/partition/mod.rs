@@ -7,14 +7,12 @@ mod readers;
 mod rowids;
 mod uniform;
 
-use std::panic::Location;
-use std::sync::Arc;
-
-use crate::error::{Error, Result, caller};
+use crate::error::{Error, Result};
 use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::RecordedSize;
 use crate::shape::Agreement;
 
@@ -35,40 +33,34 @@ pub(crate) enum Trust {
 /// Context of the construction of a partition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Making<'a> {
-    pub(crate) backend: &'a BackendRef,
-    pub(crate) op: &'static str,
+    pub(crate) rec: Recorder<'a>,
     pub(crate) trust: Trust,
-    /// Source location of the user's call of the factory.
-    location: &'static Location<'static>,
 }
 
 impl<'a> Making<'a> {
     /// The context of a factory, with the location of its caller.
     #[track_caller]
     pub(crate) fn new(backend: &'a BackendRef, op: &'static str, trust: Trust) -> Self {
-        Self { backend, op, trust, location: caller() }
+        Self { rec: Recorder::new(backend, op), trust }
     }
 
     /// A device-side check that `ok` holds at all of `count` positions.
-    #[track_caller]
     pub(crate) fn condition(self, count: Extent, ok: Expr, what: String) -> Node {
-        let check = Check::at(self.op, what, self.location);
-        Node::assert(self.backend, count, ok, Arc::new(check))
+        self.rec.assert(count, ok, self.rec.check(what))
     }
 
     /// Fails if an array of `bytes` bytes exceeds the limit of the device.
-    #[track_caller]
     pub(crate) fn fits(self, bytes: u64) -> Result<()> {
-        if bytes <= self.backend.max_bytes() {
+        if bytes <= self.rec.backend.max_bytes() {
             return Ok(());
         }
         Err(Error::Limit {
-            what: self.op.into(),
+            what: self.rec.op.into(),
             requested: bytes,
             unit: "bytes",
-            limit: self.backend.max_bytes(),
-            whose: self.backend.name().into(),
-            location: caller(),
+            limit: self.rec.backend.max_bytes(),
+            whose: self.rec.backend.name().into(),
+            location: self.rec.location,
         })
     }
 
@@ -78,7 +70,6 @@ impl<'a> Making<'a> {
     ///
     /// # Errors
     /// The host knows that the check fails.
-    #[track_caller]
     pub(crate) fn rows_for(self, nvals: &Extent, nrows: &Extent) -> Result<Option<Node>> {
         let is_known = nrows.as_known().is_some();
         let holds = nvals.capacity() == 0 || (is_known && nrows.capacity() > 0);
@@ -87,19 +78,18 @@ impl<'a> Making<'a> {
         }
         if is_known && nvals.as_known().is_some() {
             let what = format!("there are {} values, but no rows", nvals.capacity());
-            return Err(Error::partition(self.op, what));
+            return Err(self.rec.partition(what));
         }
         let ok = nvals.expr().eq(Expr::u32(0)).or(Expr::u32(0).lt(nrows.expr()));
         Ok(Some(self.condition(Extent::known(1), ok, "there are values, but no rows".into())))
     }
 
     /// The device-side check that a partition has as many values as there are; none where the host can decide.
-    #[track_caller]
     pub(crate) fn same_count(self, nvals: &Extent, there: &Extent) -> Result<Vec<Node>> {
         match nvals.agrees(there) {
             Agreement::Yes => Ok(Vec::new()),
             Agreement::No((a, b)) => {
-                Err(Error::partition(self.op, format!("the partition has {a} values, but there are {b}")))
+                Err(self.rec.partition(format!("the partition has {a} values, but there are {b}")))
             }
             Agreement::If(count, ok) => {
                 let what = "the partition has some number of values, and as many must be given";

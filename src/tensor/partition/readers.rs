@@ -6,44 +6,50 @@ use crate::error::Result;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Rows;
+use crate::graph::recorder::Recorder;
 use crate::shape::RowPartition;
 use crate::tensor::{Tensor, Values};
 
 /// A dense rank-1 tensor whose element `i` is the count or position `e`, as i64 like in TensorFlow.
-#[track_caller]
-pub(crate) fn positions(backend: &BackendRef, op: &'static str, count: Extent, e: Expr) -> Result<Tensor> {
-    let node = Node::map(backend, op, count.clone(), e.cast(DType::I64), &[]);
-    Tensor::new(backend, Vec::new(), Some(count), [], Values::Numbers(node))
+pub(crate) fn positions(rec: Recorder<'_>, count: Extent, e: Expr) -> Result<Tensor> {
+    let node = rec.map(count.clone(), e.cast(DType::I64), &[]);
+    rec.at(rec.tensor(Vec::new(), Some(count), [], Values::Numbers(node)))
 }
 
 /// The encodings of a partition, as dense i64 tensors of rank 1. One map each; no waits.
 impl RowPartition {
     #[track_caller]
     pub(crate) fn row_splits_on(&self, backend: &BackendRef) -> Result<Tensor> {
-        let count = self.nrows_extent().plus("row_splits", &Extent::known(1))?;
-        positions(backend, "row_splits", count, self.start(Expr::index()))
+        let rec = Recorder::new(backend, "row_splits");
+        let count = rec.plus(&self.nrows_extent(), &Extent::known(1))?;
+        positions(rec, count, self.start(Expr::index()))
     }
     #[track_caller]
     pub(crate) fn row_lengths_on(&self, backend: &BackendRef) -> Result<Tensor> {
-        positions(backend, "row_lengths", self.nrows_extent().clone(), self.length(Expr::index()))
+        let rec = Recorder::new(backend, "row_lengths");
+        positions(rec, self.nrows_extent().clone(), self.length(Expr::index()))
     }
     #[track_caller]
     pub(crate) fn row_starts_on(&self, backend: &BackendRef) -> Result<Tensor> {
-        positions(backend, "row_starts", self.nrows_extent().clone(), self.start(Expr::index()))
+        let rec = Recorder::new(backend, "row_starts");
+        positions(rec, self.nrows_extent().clone(), self.start(Expr::index()))
     }
     #[track_caller]
     pub(crate) fn row_limits_on(&self, backend: &BackendRef) -> Result<Tensor> {
+        let rec = Recorder::new(backend, "row_limits");
         let end = self.start(Expr::index().add(Expr::u32(1)));
-        positions(backend, "row_limits", self.nrows_extent().clone(), end)
+        positions(rec, self.nrows_extent().clone(), end)
     }
     #[track_caller]
     pub(crate) fn value_rowids_on(&self, backend: &BackendRef) -> Result<Tensor> {
-        positions(backend, "value_rowids", self.nvals_extent().clone(), self.row_of(Expr::index()))
+        let rec = Recorder::new(backend, "value_rowids");
+        positions(rec, self.nvals_extent().clone(), self.row_of(Expr::index()))
     }
     #[track_caller]
     pub(crate) fn offsets_in_rows_on(&self, backend: &BackendRef) -> Result<Tensor> {
-        positions(backend, "offsets_in_rows", self.nvals_extent().clone(), self.offset_of(Expr::index()))
+        let rec = Recorder::new(backend, "offsets_in_rows");
+        positions(rec, self.nvals_extent().clone(), self.offset_of(Expr::index()))
     }
 
     /// The backend of `device`, if the partition can be read there.

@@ -2,17 +2,16 @@
 
 use super::device_ints::DeviceInts;
 use super::{Making, Trust};
-use crate::error::{Error, Result, here};
-use crate::graph::backend::BackendRef;
+use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::{Extent, upper_bound};
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::shape::{RowPartition, splits_of_rowids, trusted_splits_of_rowids};
 use crate::tensor::Tensor;
 use crate::tensor::integers::{Integers, Source};
 
 /// The partition whose value `i` is in row `ids[i]`.
-#[track_caller]
 pub(crate) fn from_rowids(
     m: Making<'_>,
     ids: Integers<'_>,
@@ -26,7 +25,7 @@ pub(crate) fn from_rowids(
     let given = ids.len() as u64;
     match nvals.map(Extent::as_known) {
         Some(Some(n)) if u64::from(n) != given => {
-            return Err(Error::partition(m.op, format!("value_rowids has {given} entries, but there are {n} values")));
+            return Err(m.rec.partition(format!("value_rowids has {given} entries, but there are {n} values")));
         }
         _ => {}
     }
@@ -36,10 +35,10 @@ pub(crate) fn from_rowids(
         m.fits(4 * (rows + 1))?;
     }
     let (splits, _counted) = match m.trust {
-        Trust::Check => splits_of_rowids(m.op, m.backend, ids, nrows)?,
-        Trust::Vouched => trusted_splits_of_rowids(m.op, m.backend, ids, nrows)?,
+        Trust::Check => splits_of_rowids(m.rec, ids, nrows)?,
+        Trust::Vouched => trusted_splits_of_rowids(m.rec, ids, nrows)?,
     };
-    let p = RowPartition::from_host_splits(m.backend, m.op, splits)?;
+    let p = RowPartition::from_host_splits(m.rec, splits)?;
     match nvals {
         Some(n) if n.as_known().is_none() => ending_at(m, p, n, "value_rowids must have one entry for each value"),
         _ => Ok(p),
@@ -47,7 +46,6 @@ pub(crate) fn from_rowids(
 }
 
 /// The partition with a device-side check that it ends at a number of values that only the device knows.
-#[track_caller]
 fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Result<RowPartition> {
     let mut asserts = match m.trust {
         Trust::Check => {
@@ -57,7 +55,7 @@ fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Resu
     };
     asserts.extend(m.rows_for(nvals, p.nrows_extent())?);
     let splits = RowPartition::ending_at(p.start(Expr::index()), p.nrows_extent(), nvals);
-    let splits = Node::splits(m.backend, m.op, p.nrows_extent(), &splits, &asserts)?;
+    let splits = m.rec.splits(p.nrows_extent(), &splits, &asserts)?;
     Ok(RowPartition::from_splits_node(splits, p.nrows_extent().clone(), nvals.size()).with_nvals(nvals.clone()))
 }
 
@@ -66,35 +64,28 @@ fn ending_at(m: Making<'_>, p: RowPartition, nvals: &Extent, what: &str) -> Resu
 ///
 /// The array holds each key plus 1, between the sentinels 0 and u32::MAX; the search finds the last entry at or below
 /// `r`.
-#[track_caller]
-pub(crate) fn counts_below(
-    backend: &BackendRef,
-    op: &'static str,
-    count: &Extent,
-    key: impl Fn(Expr) -> Expr,
-) -> Result<Node> {
+pub(crate) fn counts_below(rec: Recorder<'_>, count: &Extent, key: impl Fn(Expr) -> Expr) -> Result<Node> {
     let (i, one) = (Expr::index(), Expr::u32(1));
     let at = i.clone().sub(one.clone());
     let inside = at.clone().lt(count.expr()).select(key(at).add(one), Expr::u32(u32::MAX));
     let fenced = i.eq(Expr::u32(0)).select(Expr::u32(0), inside);
-    let places = count.whole().plus(op, &Extent::known(2))?;
-    Ok(Node::map(backend, op, places, fenced, &[]))
+    let places = rec.plus(&count.whole(), &Extent::known(2))?;
+    Ok(rec.map(places, fenced, &[]))
 }
 
-#[track_caller]
 fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option<&Extent>) -> Result<RowPartition> {
     let name = "value_rowids";
     if let Some(n) = nrows.filter(|&n| n < 0) {
-        return Err(Error::partition(m.op, format!("nrows must not be negative, but is {n}")));
+        return Err(m.rec.partition(format!("nrows must not be negative, but is {n}")));
     }
-    let nrows = nrows.map(|n| Extent::known_u64(m.op, n as u64)).transpose().map_err(here())?;
+    let nrows = nrows.map(|n| m.rec.known(n as u64)).transpose()?;
     // Ids stay below u32::MAX - 1, so that an id plus 1 never equals the sentinel.
     let ints = DeviceInts::new(m, name, t, u32::MAX - 3)?;
     let (i, one, len) = (Expr::index(), Expr::u32(1), ints.count.expr());
     if let (Some(Some(n)), Some(given)) = (nvals.map(Extent::as_known), ints.count.as_known())
         && n != given
     {
-        return Err(Error::partition(m.op, format!("{name} has {given} entries, but there are {n} values")));
+        return Err(m.rec.partition(format!("{name} has {given} entries, but there are {n} values")));
     }
     let nrows = match nrows {
         Some(n) => n,
@@ -109,7 +100,7 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
             }
         }
     };
-    let count = nrows.plus(m.op, &Extent::known(1))?;
+    let count = m.rec.plus(&nrows, &Extent::known(1))?;
     let mut asserts = Vec::new();
     if m.trust == Trust::Check {
         let all = |count: &Extent, ok, what: &str| m.condition(count.clone(), ok, format!("{name} {what}"));
@@ -124,14 +115,14 @@ fn rowids_on_device(m: Making<'_>, t: &Tensor, nrows: Option<i64>, nvals: Option
         }
     }
     // Counts each row's values among the sorted ids; the prefix sums ascend even if the ids do not.
-    let below = counts_below(m.backend, m.op, &ints.count, |at| ints.clamped(at))?;
+    let below = counts_below(m.rec, &ints.count, |at| ints.clamped(at))?;
     let nvals = nvals.unwrap_or(&ints.count).clone();
-    let below = Node::map(m.backend, m.op, count.clone(), Expr::row_of(&below, Expr::index()), &[]);
+    let below = m.rec.map(count.clone(), Expr::row_of(&below, Expr::index()), &[]);
     let (a, b) = (Expr::load(&below, Expr::index()), Expr::load(&below, Expr::index().add(Expr::u32(1))));
     let lengths = a.clone().le(b.clone()).select(b.sub(a), Expr::u32(0));
-    let sums = Node::scan(m.backend, m.op, nrows.clone(), lengths)?;
+    let sums = m.rec.scan(nrows.clone(), lengths)?;
     asserts.extend(m.rows_for(&nvals, &nrows)?);
     let splits = RowPartition::ending_at(Expr::load(&sums, Expr::index()), &nrows, &nvals);
-    let splits = Node::splits(m.backend, m.op, &nrows, &splits, &asserts)?;
+    let splits = m.rec.splits(&nrows, &splits, &asserts)?;
     Ok(RowPartition::from_splits_node(splits, nrows, nvals.size()).with_nvals(nvals))
 }

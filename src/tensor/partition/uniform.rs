@@ -1,34 +1,32 @@
 //! Uniform partitions, with rows of one length.
 
 use super::Making;
-use crate::error::{Error, Result, caller, here};
+use crate::error::Result;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::shape::RowPartition;
 
 /// A uniform partition of `nvals` values, and the device-side checks that it depends on.
-#[track_caller]
 pub(crate) fn uniform(
     m: Making<'_>,
     len: i64,
     nrows: Option<i64>,
     nvals: &Extent,
 ) -> Result<(RowPartition, Vec<Node>)> {
-    let call = caller();
-    let wrong = |what: String| Err(Error::partition(m.op, what).at(call));
+    let wrong = |what: String| Err(m.rec.partition(what));
     if len < 0 {
         return wrong(format!("uniform_row_length must not be negative, but is {len}"));
     }
     if let Some(n) = nrows.filter(|&n| n < 0) {
         return wrong(format!("nrows must not be negative, but is {n}"));
     }
-    let per_row = Extent::given_u64(m.op, len as u64)?.size().clone();
-    let rows = match nrows.map(|n| Extent::given_u64(m.op, n as u64)).transpose().map_err(here())? {
+    let per_row = m.rec.given(len as u64)?.size().clone();
+    let rows = match nrows.map(|n| m.rec.given(n as u64)).transpose()? {
         Some(n) => n,
         None if len == 0 => Extent::known(0),
         None => nvals.part(&per_row),
     };
-    let p = RowPartition::uniform(per_row, rows.clone())?;
+    let p = m.rec.at(RowPartition::uniform(per_row, rows.clone()))?;
     let mut asserts = Vec::new();
     match (p.nvals_extent().as_known(), nvals.as_known()) {
         (Some(a), Some(b)) if a != b => {

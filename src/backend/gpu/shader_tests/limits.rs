@@ -8,6 +8,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::ReduceOp;
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 
 const N: u32 = 3000;
 
@@ -109,7 +110,7 @@ fn wide_expressions_of_every_primitive() {
                     }),
                     ("compact".into(), {
                         let keep = checked.clone().rem(Expr::u32(3)).eq(Expr::u32(0));
-                        let marks = RankBitmap::new(backend, "mark", &counted, keep);
+                        let marks = RankBitmap::new(Recorder::new(backend, "mark"), &counted, keep);
                         Node::compact(backend, "compact", &marks, (checked, 1), marks.total())
                     }),
                 ]

@@ -1,9 +1,11 @@
 //! Indices of a gather: their layout, the range that they address, and the elements that they select.
 
+use std::sync::Arc;
+
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
@@ -64,8 +66,8 @@ pub(crate) fn in_range(index: &Expr, size: Expr, capacity: u32) -> Expr {
 }
 
 /// Indices with a partition for each dimension but the outermost.
-pub(super) struct Indices {
-    op: &'static str,
+pub(super) struct Indices<'a> {
+    rec: Recorder<'a>,
     /// The indices in flat order, and how many.
     pub(super) node: Node,
     pub(super) count: Extent,
@@ -77,16 +79,16 @@ pub(super) struct Indices {
     pub(super) scalar: bool,
 }
 
-impl Indices {
+impl<'a> Indices<'a> {
     /// # Errors
     /// Indices that are no integers, or on another device.
     #[track_caller]
-    pub(super) fn new(op: &'static str, params: &Tensor, indices: &Tensor) -> Result<Self> {
-        Device::check_same(op, params.backend(), indices.backend())?;
-        let node = indices.index_node(op, "indices")?;
+    pub(super) fn new(rec: Recorder<'a>, indices: &Tensor) -> Result<Self> {
+        Device::check_same(rec.op, rec.backend, indices.backend())?;
+        let node = rec.index_node(indices, "indices")?;
         let deep = indices.inner_to_partitions(indices.inner().len())?;
         Ok(Self {
-            op,
+            rec,
             node,
             count: indices.count()?,
             nrows: indices.nrows_extent(),
@@ -107,18 +109,12 @@ impl Indices {
     #[track_caller]
     fn take(&self, params: &Tensor, within: &Within<'_>, mut asserts: Vec<Node>) -> Result<Tensor> {
         let (position, ok) = within.place(Expr::load(&self.node, Expr::index()));
-        let check = Check::of_index(self.op, OUT_OF_RANGE);
+        let check = Arc::new(self.rec.check_of_index(OUT_OF_RANGE));
         if params.reads_no_index() {
             asserts.push(Node::assert(params.backend(), self.count.clone(), ok.clone(), check.clone()));
         }
         let position = position.checked(check, ok);
-        params.take_rows(
-            Recorder::new(params.backend(), self.op),
-            self.count.clone(),
-            position,
-            repeats(&self.count),
-            &asserts,
-        )
+        params.take_rows(self.rec, self.count.clone(), position, repeats(&self.count), &asserts)
     }
 
     /// The gathered rows, one per index, below the dimensions of the indices. They keep their own partitions only if
@@ -128,13 +124,13 @@ impl Indices {
         if self.scalar {
             return taken.slice([Index::At(0)]);
         }
-        under_all(self.op, self.dims, taken, ragged)
+        under_all(self.rec.op, self.dims, taken, ragged)
     }
 
     /// The elements of dimension `axis` of `params`, below the first, by the indices of each batch.
     #[track_caller]
     pub(super) fn into_rows(self, params: &Tensor, axis: usize, batch: usize) -> Result<Tensor> {
-        let op = self.op;
+        let op = self.rec.op;
         let deep = params.inner_to_partitions(axis.saturating_sub(params.ragged_rank()))?;
         let (above, here) = (&deep.partitions()[..axis - 1], &deep.partitions()[axis - 1]);
         let asserts = self.same_batches(&deep, batch)?;
@@ -169,9 +165,9 @@ impl Indices {
         is_dense: bool,
     ) -> Result<Self> {
         let rows = here.nrows_extent().clone();
-        let backend = self.node.backend();
+        let rec = self.rec;
         let own = |dims: Vec<(RowPartition, bool)>, node: Node, count: Extent| Self {
-            op: self.op,
+            rec,
             node,
             count,
             nrows: rows.clone(),
@@ -180,7 +176,7 @@ impl Indices {
             scalar: false,
         };
         if self.scalar {
-            let index = Node::map(backend, self.op, rows.clone(), Expr::load(&self.node, Expr::u32(0)), &[]);
+            let index = rec.map(rows.clone(), Expr::load(&self.node, Expr::u32(0)), &[]);
             return Ok(own(Vec::new(), index, rows.clone()));
         }
         let mut dims = self.dims[batch.saturating_sub(1).min(self.dims.len())..].to_vec();
@@ -192,19 +188,19 @@ impl Indices {
             // All rows have the same indices: the batch is one row that holds all of them.
             let number = match is_dense {
                 // A dimension of a dense tensor: the wait, where only the device knows it.
-                true => Extent::known(self.nrows.on_host(backend, self.op)?),
+                true => Extent::known(rec.on_host(&self.nrows)?),
                 false => self.nrows.clone(),
             };
-            dims.insert(0, (single_row(Recorder::new(backend, self.op), number)?, false));
+            dims.insert(0, (single_row(rec, number)?, false));
         } else {
             batch_of = above[batch - 1..].iter().rev().fold(Expr::index(), |at, p| p.row_of(at));
         }
         let (partitions, flags): (Vec<_>, Vec<_>) = dims.into_iter().unzip();
         let values = Values::Numbers(self.node.clone());
-        let all = Tensor::new(backend, partitions, Some(self.count.clone()), [], values)?;
-        let each = all.take_rows(Recorder::new(backend, self.op), rows.clone(), batch_of, Repeats::Maybe, &[])?;
+        let all = rec.tensor(partitions, Some(self.count.clone()), [], values)?;
+        let each = all.take_rows(rec, rows.clone(), batch_of, Repeats::Maybe, &[])?;
         let dims = each.partitions().iter().cloned().zip(flags).collect();
-        Ok(own(dims, each.numbers(self.op)?.clone(), each.count()?))
+        Ok(own(dims, each.numbers(self.rec.op)?.clone(), each.count()?))
     }
 
     /// Conditions for the batch dimensions to be the same, as far as only the device can tell.
@@ -213,20 +209,20 @@ impl Indices {
     /// Batch dimensions that differ, where the host knows them.
     #[track_caller]
     pub(super) fn same_batches(&self, params: &Tensor, batch: usize) -> Result<Vec<Node>> {
-        let (op, backend) = (self.op, params.backend());
+        let rec = self.rec;
         let mut asserts = Vec::new();
         if batch == 0 {
             return Ok(asserts);
         }
-        let check = Check::new(op, "the tensor and the indices have different numbers of batches");
-        asserts.extend(params.nrows_extent().agrees(&self.nrows).condition(backend, check, |(a, b)| {
-            Error::argument(op, format!("the tensor has {a} batches, but the indices have {b}"))
+        let check = rec.check("the tensor and the indices have different numbers of batches");
+        asserts.extend(params.nrows_extent().agrees(&self.nrows).condition(rec, check, |(a, b)| {
+            rec.argument(format!("the tensor has {a} batches, but the indices have {b}"))
         })?);
         for (d, (p, (q, _))) in params.partitions().iter().zip(&self.dims).take(batch - 1).enumerate() {
-            let check = Check::new(op, "a batch dimension differs from that of the indices");
-            asserts.extend(p.agrees(q).condition(backend, check, |difference| {
+            let check = rec.check("a batch dimension differs from that of the indices");
+            asserts.extend(p.agrees(q).condition(rec, check, |difference| {
                 let what = format!("batch dimension {} differs from that of the indices: {difference}", d + 1);
-                Error::argument(op, what)
+                rec.argument(what)
             })?);
         }
         Ok(asserts)

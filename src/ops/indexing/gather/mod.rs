@@ -138,7 +138,7 @@ fn gather<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tensor>
     if axis < batch {
         return Err(Error::argument(OP, format!("axis {axis} lies within the {batch} batch dimensions")));
     }
-    let indices = Indices::new(OP, x, given.indices)?;
+    let indices = Indices::new(Recorder::new(x.backend(), OP), given.indices)?;
     if axis == 0 { indices.into_outermost(x) } else { indices.into_rows(x, axis, batch) }
 }
 
@@ -168,7 +168,7 @@ fn gather_nd<'a>(x: &Tensor, indices: impl IntoGatherIndices<'a>) -> Result<Tens
         let what = format!("the vectors of indices count from the batch dimensions on; they take no axis ({axis})");
         return Err(Error::argument(OP, what));
     }
-    let mut indices = Indices::new(OP, x, given.indices)?;
+    let mut indices = Indices::new(Recorder::new(x.backend(), OP), given.indices)?;
     if indices.scalar {
         return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
     }

@@ -4,13 +4,14 @@ use super::indices::{Indices, Within, under_all};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::error::{Error, Result, caller};
-use crate::graph::expr::{Check, Expr};
+use crate::error::Result;
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::{IntoOperand, IntoOperandOf, Operand};
-use crate::tensor::{BytesBound, Pick, Tensor, Values};
+use crate::tensor::{BytesBound, Pick, Tensor};
 
 operations! {
     /// Elements by index, or a default.
@@ -65,14 +66,15 @@ fn batch_gather_with_default<'a>(
     default: impl IntoOperand<'a>,
 ) -> Result<Tensor> {
     const OP: &str = "batch_gather_with_default";
+    let rec = Recorder::new(x.backend(), OP);
     let default = default.into().of_dtype(OP, x.dtype())?;
-    let indices = Indices::new(OP, x, indices.as_ref())?;
+    let indices = Indices::new(rec, indices.as_ref())?;
     let Some(batch) = indices.rank.checked_sub(1) else {
-        return Err(Error::argument(OP, "indices must have a last dimension, but are a scalar"));
+        return Err(rec.argument("indices must have a last dimension, but are a scalar"));
     };
     if batch >= x.rank() {
         let what = format!("{batch} batch dimensions of a tensor of shape {} leave no axis to index", x.shape_text());
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
     let deep = x.inner_to_partitions(batch.saturating_sub(x.ragged_rank()))?;
     let mut asserts = indices.same_batches(&deep, batch)?;
@@ -94,10 +96,10 @@ fn batch_gather_with_default<'a>(
     }
     if below.ragged_rank() > 0 {
         let what = format!("the elements along axis {batch} of a tensor of shape {} are ragged", x.shape_text());
-        return Err(Error::argument(OP, what));
+        return Err(rec.argument(what));
     }
     let (place, present) = within.place(Expr::load(&indices.node, Expr::index()));
-    let numbers = indices.count.times_size(OP, &below.width_size())?;
+    let numbers = rec.times_size(&indices.count, &below.width_size())?;
     let width = Expr::size(&below.width_size().max(1));
     let (at, number) = (Expr::index().div(width.clone()), Expr::index().rem(width));
     let source = Pick::From(below.values_ref(), below.flat(place.at(&at), number.clone()));
@@ -105,39 +107,34 @@ fn batch_gather_with_default<'a>(
     let bound = if x.dtype() == DType::Str { BytesBound::Unknown } else { BytesBound::at_most(0) };
     let default = match default {
         Operand::Value(value) => Pick::Fill(value),
-        Operand::Tensor(t) => default_tensor(OP, t, &below, number, &mut asserts)?,
+        Operand::Tensor(t) => default_tensor(rec, t, &below, number, &mut asserts)?,
     };
     let pick = Pick::either(present.at(&at), source, default);
-    let picked = Values::rearranged(x.backend(), OP, &numbers, &pick, bound, &asserts)?;
-    let taken = Tensor::new(x.backend(), Vec::new(), Some(indices.count.clone()), below.inner().clone(), picked)?;
+    let picked = rec.rearranged(&numbers, &pick, bound, &asserts)?;
+    let taken = rec.tensor(Vec::new(), Some(indices.count.clone()), below.inner().clone(), picked)?;
     under_all(OP, dims, taken, true)
 }
 
 /// The number at `number` of a default for the elements of `below`: a scalar, or a tensor of the shape of one of them.
-#[track_caller]
 fn default_tensor<'a>(
-    op: &'static str,
+    rec: Recorder<'_>,
     default: &'a Tensor,
     below: &Tensor,
     number: Expr,
     asserts: &mut Vec<Node>,
 ) -> Result<Pick<'a>> {
-    Device::check_same(op, below.backend(), default.backend())?;
+    rec.at(Device::check_same(rec.op, rec.backend, default.backend()))?;
     let Some(outer) = default.outer() else { return Ok(Pick::From(default.values_ref(), Expr::u32(0))) };
-    let location = caller();
     let element = below.inner();
-    let misfit = || Error::Shape {
-        op,
-        lhs: below.shape_text(),
-        rhs: default.shape_text(),
-        what: format!("the default must be a scalar or of the shape {element:?} of an element"),
-        location,
+    let misfit = || {
+        let what = format!("the default must be a scalar or of the shape {element:?} of an element");
+        rec.shape(below.shape_text(), default.shape_text(), what)
     };
     let Some((&first, rest)) = element.split_first() else { return Err(misfit()) };
     if default.ragged_rank() > 0 || default.inner()[..] != *rest {
         return Err(misfit());
     }
-    let check = Check::new(op, "the default must be a scalar or of the shape of an element");
-    asserts.extend(outer.agrees(&Extent::known(first)).condition(below.backend(), check, |_| misfit())?);
+    let check = rec.check("the default must be a scalar or of the shape of an element");
+    asserts.extend(outer.agrees(&Extent::known(first)).condition(rec, check, |_| misfit())?);
     Ok(Pick::From(default.values_ref(), number))
 }

@@ -4,11 +4,11 @@
 use super::join::{Join, Source};
 use crate::error::Result;
 use crate::graph::append::total;
-use crate::graph::backend::BackendRef;
 use crate::graph::digest::Digest;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
@@ -20,19 +20,14 @@ pub(crate) fn number_of_operands(n: usize) -> Size {
 
 /// The values of all tensors, one after another: of each, its flat values and their number.
 #[track_caller]
-pub(crate) fn append_values(
-    backend: &BackendRef,
-    op: &'static str,
-    all: &[(&Values, Extent)],
-    asserts: &[Node],
-) -> Result<Values> {
+pub(crate) fn append_values(rec: Recorder<'_>, all: &[(&Values, Extent)], asserts: &[Node]) -> Result<Values> {
     let numbers = |node: &Node| Expr::load(node, Expr::index());
     let Some((Values::Strings { .. }, _)) = all.first() else {
         let parts = all.iter().filter_map(|(values, count)| match values {
             Values::Numbers(node) => Some((numbers(node), count.clone())),
             Values::Strings { .. } => None,
         });
-        return Ok(Values::Numbers(Node::append(backend, op, parts.collect(), asserts)?));
+        return Ok(Values::Numbers(Node::append(rec.backend, rec.op, parts.collect(), asserts)?));
     };
     let (mut lengths, mut bytes) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
     for (values, count) in all {
@@ -41,23 +36,23 @@ pub(crate) fn append_values(
             bytes.push((numbers(of), strings.nvals_extent().clone()));
         }
     }
-    let count = total(op, all.iter().map(|(_, count)| count))?;
-    let nbytes = total(op, bytes.iter().map(|(_, count)| count))?;
-    let lengths = Node::append(backend, op, lengths, asserts)?;
+    let count = total(rec.op, all.iter().map(|(_, count)| count))?;
+    let nbytes = total(rec.op, bytes.iter().map(|(_, count)| count))?;
+    let lengths = Node::append(rec.backend, rec.op, lengths, asserts)?;
     let length = Expr::load(&lengths, Expr::index());
-    let strings = RowPartition::from_lengths(backend, op, &count, length, nbytes.size())?.with_nvals(nbytes);
-    Ok(Values::Strings { strings, bytes: Node::append(backend, op, bytes, &[])? })
+    let strings = rec.rows_of_lengths(&count, length, nbytes.size())?.with_nvals(nbytes);
+    Ok(Values::Strings { strings, bytes: Node::append(rec.backend, rec.op, bytes, &[])? })
 }
 
 impl<'a> Join<'a> {
     /// A join of any number of operands: each is a source.
-    pub(super) fn of_all(op: &'static str, all: &'a [Tensor]) -> Result<Self> {
+    pub(super) fn of_all(rec: Recorder<'a>, all: &'a [Tensor]) -> Result<Self> {
         let source = |tensor: &'a Tensor| -> Result<Source<'a>> {
             let levels = tensor.inner_to_partitions(tensor.inner().len())?.partitions().to_vec();
             Ok(Source { tensor, levels })
         };
         let sources = all.iter().map(source).collect::<Result<_>>()?;
-        Ok(Self { backend: all[0].backend(), op, sources, operands: (0..all.len()).collect(), asserts: Vec::new() })
+        Ok(Self { rec, sources, operands: (0..all.len()).collect(), asserts: Vec::new() })
     }
 
     /// Joins the operands along `axis`, any number of them.
@@ -78,10 +73,10 @@ impl<'a> Join<'a> {
         };
         let all: Vec<(&Values, Extent)> = self.sources.iter().map(numbers).collect::<Result<_>>()?;
         let asserts = if axis == 0 { Vec::new() } else { self.asserts.clone() };
-        let values = append_values(self.backend, self.op, &all, &asserts)?;
+        let values = append_values(self.rec, &all, &asserts)?;
         let size = |level| self.uniform_size(level).unwrap_or(Size::Const(0));
         let inner: Vec<Size> = (tail..deepest).map(size).collect();
-        let appended = Tensor::new(self.backend, parts, Some(rows), inner, values)?;
+        let appended = self.rec.tensor(parts, Some(rows), inner, values)?;
         let (mut parts, appended) = match axis.checked_sub(1) {
             None => (Vec::new(), appended),
             Some(_) => (self.sources[0].levels[..first].to_vec(), self.interleaved(first, &appended)?),
@@ -103,7 +98,7 @@ impl<'a> Join<'a> {
         };
         let inner = parts[ragged..].iter().filter_map(RowPartition::uniform_size).cloned().collect::<Vec<Size>>();
         parts.truncate(ragged);
-        Tensor::new(self.backend, parts, Some(outer), inner, appended.values_ref().clone())
+        self.rec.tensor(parts, Some(outer), inner, appended.values_ref().clone())
     }
 
     /// Number of rows at the level, of all operands together.
@@ -117,13 +112,13 @@ impl<'a> Join<'a> {
                 _ => source.tensor.nrows_extent(),
             })
             .collect();
-        total(self.op, rows.iter())
+        total(self.rec.op, rows.iter())
     }
 
     /// Number of values below the level, of all operands together.
     #[track_caller]
     fn nvals_of_all(&self, level: usize) -> Result<Extent> {
-        total(self.op, self.of_operands(level).map(RowPartition::nvals_extent))
+        total(self.rec.op, self.of_operands(level).map(RowPartition::nvals_extent))
     }
 
     /// The partitions from level `first` on, of the rows of all operands, and the number of their values. Ends before
@@ -142,9 +137,10 @@ impl<'a> Join<'a> {
                     let nvals = self.nvals_of_all(level)?;
                     let length = |p: &RowPartition| (p.length(Expr::index()), p.nrows_extent().clone());
                     let lengths = self.of_operands(level).map(length).collect();
-                    let lengths = Node::append(self.backend, self.op, lengths, &[])?;
+                    let lengths = Node::append(self.rec.backend, self.rec.op, lengths, &[])?;
                     let length = Expr::load(&lengths, Expr::index());
-                    RowPartition::from_lengths(self.backend, self.op, &count, length, nvals.size())?
+                    self.rec
+                        .rows_of_lengths(&count, length, nvals.size())?
                         .with_nvals(nvals)
                         .with_lengths(self.bounds(level))
                 }
@@ -163,19 +159,20 @@ impl<'a> Join<'a> {
             0 => self.sources[0].tensor.nrows_extent(),
             _ => self.sources[0].levels[level].nrows_extent().clone(),
         };
-        let all = nrows.times_size(self.op, &n)?;
+        let all = self.rec.times_size(&nrows, &n)?;
         let (row, operand) = (Expr::index().div(Expr::size(&n)), Expr::index().rem(Expr::size(&n)));
         let from = operand.mul(nrows.expr()).add(row);
         let appended = appended.inner_to_partitions(usize::from(appended.ragged_rank() == 0))?;
         let mut parts = Vec::with_capacity(appended.ragged_rank());
         let mut count = all;
-        let mut from = Node::map(self.backend, self.op, count.clone(), from, &self.asserts);
+        let mut from = self.rec.map(count.clone(), from, &self.asserts);
         for (k, p) in appended.partitions().iter().enumerate() {
             let taken = match p.uniform_size() {
                 Some(len) => RowPartition::uniform(len, count)?,
                 None => {
                     let (length, nvals) = (p.length(Expr::load(&from, Expr::index())), self.nvals_of_all(level + k)?);
-                    RowPartition::from_lengths(self.backend, self.op, &count, length, nvals.size())?
+                    self.rec
+                        .rows_of_lengths(&count, length, nvals.size())?
                         .with_nvals(nvals)
                         .with_lengths(self.bounds(level + k))
                 }
@@ -183,7 +180,7 @@ impl<'a> Join<'a> {
             let (row, offset) = (taken.row_of(Expr::index()), taken.offset_of(Expr::index()));
             count = taken.nvals_extent().clone();
             let position = p.within(Expr::load(&from, row), offset);
-            from = Node::map(self.backend, self.op, count.clone(), position, &[]);
+            from = self.rec.map(count.clone(), position, &[]);
             parts.push(taken);
         }
         let width = Expr::size(&appended.width_size().max(1));
@@ -193,13 +190,13 @@ impl<'a> Join<'a> {
             Values::Strings { strings, .. } => BytesBound::Exactly(strings.nvals_extent().clone()),
             Values::Numbers(_) => BytesBound::Unknown,
         };
-        let numbers = count.times_size(self.op, &appended.width_size())?;
+        let numbers = self.rec.times_size(&count, &appended.width_size())?;
         let pick = Pick::From(appended.values_ref(), at);
-        let values = Values::rearranged(self.backend, self.op, &numbers, &pick, bound, &self.asserts)?;
+        let values = self.rec.rearranged(&numbers, &pick, bound, &self.asserts)?;
         let uniform: Option<Vec<Extent>> =
             self.of_operands(level).map(|p| Some(Extent::of(p.uniform_size()?.clone()))).collect();
         parts[0] = match uniform {
-            Some(lengths) => RowPartition::uniform(Extent::sum(self.op, lengths.iter())?.size(), nrows)?,
+            Some(lengths) => RowPartition::uniform(Extent::sum(self.rec.op, lengths.iter())?.size(), nrows)?,
             None => {
                 let start = parts[0].start(Expr::index().mul(Expr::size(&n)));
                 let lengths: Option<Vec<(u32, u32)>> =
@@ -207,11 +204,12 @@ impl<'a> Join<'a> {
                 let sum = |(a, b): (u32, u32), (c, d): (u32, u32)| (a.saturating_add(c), b.saturating_add(d));
                 let lengths = lengths.and_then(|lengths| lengths.into_iter().reduce(sum));
                 let nvals = self.nvals_of_all(level)?;
-                RowPartition::from_starts(self.backend, self.op, &nrows, &start, nvals.size(), &self.asserts)?
+                self.rec
+                    .rows_of_starts(&nrows, &start, nvals.size(), &self.asserts)?
                     .with_nvals(nvals)
                     .with_lengths(lengths)
             }
         };
-        Tensor::new(self.backend, parts, Some(count), appended.inner().clone(), values)
+        self.rec.tensor(parts, Some(count), appended.inner().clone(), values)
     }
 }

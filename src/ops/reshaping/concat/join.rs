@@ -5,11 +5,11 @@
 //! sources.
 
 use super::pieces::{Joined, Pieces};
-use crate::error::{Error, Result, caller};
-use crate::graph::backend::BackendRef;
-use crate::graph::expr::{Check, Expr};
+use crate::error::{Error, Result};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::shape::RowPartition;
 use crate::tensor::{BytesBound, Pick, Tensor, Values};
@@ -32,8 +32,7 @@ pub(super) struct Source<'a> {
 
 /// Operands that are joined in one step.
 pub(super) struct Join<'a> {
-    pub(super) backend: &'a BackendRef,
-    pub(super) op: &'static str,
+    pub(super) rec: Recorder<'a>,
     pub(super) sources: Vec<Source<'a>>,
     /// The index of each operand's source.
     pub(super) operands: Vec<usize>,
@@ -43,7 +42,7 @@ pub(super) struct Join<'a> {
 impl<'a> Join<'a> {
     /// `None` if the operands or the sources exceed the maximum, which two operands never do.
     #[track_caller]
-    pub(super) fn new(op: &'static str, all: &'a [Tensor]) -> Result<Option<Self>> {
+    pub(super) fn new(rec: Recorder<'a>, all: &'a [Tensor]) -> Result<Option<Self>> {
         if all.len() > MOST_OPERANDS {
             return Ok(None);
         }
@@ -62,7 +61,7 @@ impl<'a> Join<'a> {
             }
             sources.push(source);
         }
-        Ok(Some(Self { backend: all[0].backend(), op, sources, operands, asserts: Vec::new() }))
+        Ok(Some(Self { rec, sources, operands, asserts: Vec::new() }))
     }
 
     fn first(&self) -> &Source<'a> {
@@ -72,7 +71,7 @@ impl<'a> Join<'a> {
     #[track_caller]
     fn misfit(&self, other: usize, what: impl Into<String>) -> Error {
         let shape = |source: usize| self.sources[source].tensor.shape_text();
-        Error::Shape { op: self.op, lhs: shape(0), rhs: shape(other), what: what.into(), location: caller() }
+        self.rec.shape(shape(0), shape(other), what.into())
     }
 
     /// The partitions of all operands at a level.
@@ -88,14 +87,14 @@ impl<'a> Join<'a> {
     /// Number of values below a level, of all operands together.
     #[track_caller]
     fn nvals(&self, level: usize) -> Result<Extent> {
-        Extent::sum(self.op, self.of_operands(level).map(RowPartition::nvals_extent))
+        Extent::sum(self.rec.op, self.of_operands(level).map(RowPartition::nvals_extent))
     }
 
     /// Number of outermost rows of all operands together.
     #[track_caller]
     fn nrows(&self) -> Result<Extent> {
         let rows: Vec<Extent> = self.operands.iter().map(|&s| self.sources[s].tensor.nrows_extent()).collect();
-        Extent::sum(self.op, rows.iter())
+        Extent::sum(self.rec.op, rows.iter())
     }
 
     /// Fails unless all sources have the same number of rows and, above `axis`, rows of equal lengths. Comparisons that
@@ -104,10 +103,10 @@ impl<'a> Join<'a> {
     pub(super) fn check_outer(&mut self, axis: usize) -> Result<()> {
         for other in 1..self.sources.len() {
             let (x, y) = (&self.sources[0], &self.sources[other]);
-            let check = Check::new(self.op, "the tensors have different numbers of rows");
+            let check = self.rec.check("the tensors have different numbers of rows");
             let rows = x.tensor.nrows_extent().agrees(&y.tensor.nrows_extent());
             let misfit = |(a, b)| self.misfit(other, format!("{a} rows cannot be joined with {b}"));
-            let mut asserts: Vec<Node> = rows.condition(self.backend, check, misfit)?.into_iter().collect();
+            let mut asserts: Vec<Node> = rows.condition(self.rec, check, misfit)?.into_iter().collect();
             for dim in 0..axis.saturating_sub(1) {
                 let (p, q) = (&x.levels[dim], &y.levels[dim]);
                 match (p.uniform_length(), q.uniform_length()) {
@@ -117,9 +116,9 @@ impl<'a> Join<'a> {
                     }
                     _ => {}
                 }
-                let check = Check::new(self.op, format!("rows of dimension {dim} have different lengths"));
+                let check = self.rec.check(format!("rows of dimension {dim} have different lengths"));
                 let misfit = |difference| self.misfit(other, format!("{difference} of dimension {dim}"));
-                asserts.extend(p.agrees(q).condition(self.backend, check, misfit)?);
+                asserts.extend(p.agrees(q).condition(self.rec, check, misfit)?);
             }
             self.asserts.append(&mut asserts);
         }
@@ -157,7 +156,7 @@ impl<'a> Join<'a> {
         nvals: Extent,
         lengths: Option<(u32, u32)>,
     ) -> Result<RowPartition> {
-        let part = RowPartition::from_starts(self.backend, self.op, count, start, nvals.size(), &self.asserts)?;
+        let part = self.rec.rows_of_starts(count, start, nvals.size(), &self.asserts)?;
         Ok(part.with_nvals(nvals).with_lengths(lengths))
     }
 
@@ -214,7 +213,7 @@ impl<'a> Join<'a> {
         let part = match uniform {
             Some(lengths) => {
                 let lengths: Vec<Extent> = lengths.into_iter().map(Extent::known).collect();
-                RowPartition::uniform(Extent::sum(self.op, lengths.iter())?.capacity(), nrows.clone())?
+                RowPartition::uniform(Extent::sum(self.rec.op, lengths.iter())?.capacity(), nrows.clone())?
             }
             None => {
                 let starts = self.of_operands(level).map(|p| p.start(Expr::index()));
@@ -244,14 +243,15 @@ impl<'a> Join<'a> {
     #[track_caller]
     fn below(&self, level: usize, above: &Joined) -> Result<(RowPartition, Joined)> {
         let nvals = self.nvals(level)?;
-        let rows = Node::map(self.backend, self.op, above.count.clone(), above.from.clone(), &self.asserts);
+        let rows = self.rec.map(above.count.clone(), above.from.clone(), &self.asserts);
         let source = |source: usize| &self.sources[source].levels[level];
         let part = match self.uniform(level, &above.count)? {
             Some(part) => part,
             None => {
                 let pieces = above.split(&Expr::load(&rows, Expr::index()));
                 let length = pieces.choose(|_, of, at| source(of).length(at.clone()));
-                RowPartition::from_lengths(self.backend, self.op, &above.count, length, nvals.size())?
+                self.rec
+                    .rows_of_lengths(&above.count, length, nvals.size())?
                     .with_nvals(nvals)
                     .with_lengths(self.bounds(level))
             }
@@ -297,7 +297,7 @@ impl<'a> Join<'a> {
             width = width.mul(&len);
             parts.push(part);
         }
-        Extent::known_u64(self.op, width.capacity().into())?;
+        self.rec.known(width.capacity().into())?;
         let values = self.values(&joined, &count, &width)?;
         let ragged = self.first().tensor.ragged_rank();
         let outer = match ragged.checked_sub(1) {
@@ -307,7 +307,7 @@ impl<'a> Join<'a> {
         };
         let inner = parts[ragged..].iter().filter_map(RowPartition::uniform_size).cloned().collect::<Vec<Size>>();
         parts.truncate(ragged);
-        Tensor::new(self.backend, parts, Some(outer), inner, values)
+        self.rec.tensor(parts, Some(outer), inner, values)
     }
 
     /// The `count` values of the result, `width` per element of `joined`.
@@ -320,7 +320,7 @@ impl<'a> Join<'a> {
         let pieces = if is_number && width.capacity() <= 1 && joined.pieces.arrays() <= MOST_ARRAYS {
             joined.pieces.clone()
         } else {
-            let from = Node::map(self.backend, self.op, joined.count.clone(), joined.from.clone(), &self.asserts);
+            let from = self.rec.map(joined.count.clone(), joined.from.clone(), &self.asserts);
             joined.split(&Expr::load(&from, Expr::index().div(step.clone())))
         };
         let number = Expr::index().rem(step.clone());
@@ -333,10 +333,10 @@ impl<'a> Join<'a> {
             Values::Numbers(_) => None,
         };
         let bound = match self.operands.iter().map(bytes).collect::<Option<Vec<&Extent>>>() {
-            Some(bytes) => BytesBound::Exactly(Extent::sum(self.op, bytes.into_iter())?),
+            Some(bytes) => BytesBound::Exactly(Extent::sum(self.rec.op, bytes.into_iter())?),
             None => BytesBound::Unknown,
         };
-        Values::rearranged(self.backend, self.op, count, &pick, bound, &self.asserts)
+        self.rec.rearranged(count, &pick, bound, &self.asserts)
     }
 
     /// The base of each source. Constants where every source is small enough, so that the encoding and the decoding of

@@ -7,6 +7,7 @@ mod append;
 mod join;
 mod pieces;
 
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use std::borrow::Borrow;
 
@@ -113,19 +114,18 @@ fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer) -> Result<Tensor> {
         let t = if rank == 0 { (*t).clone() } else { t.inner_to_partitions(ragged - t.ragged_rank())? };
         t.with_new_axis(OP, axis)
     });
-    join_all(OP, &on_behalf(|| deep.collect::<Result<Vec<_>>>())?, axis)
+    join_all(Recorder::new(first.backend(), OP), &on_behalf(|| deep.collect::<Result<Vec<_>>>())?, axis)
 }
 
 /// Joins all tensors along `axis`. All must have that axis, one dtype and one number of row partitions.
-#[track_caller]
-fn join_all(op: &'static str, all: &[Tensor], axis: usize) -> Result<Tensor> {
+fn join_all(rec: Recorder<'_>, all: &[Tensor], axis: usize) -> Result<Tensor> {
     if let [one] = all {
         return Ok(one.clone());
     }
-    if let Some(join) = Join::new(op, all)? {
+    if let Some(join) = Join::new(rec, all)? {
         return join.along(axis);
     }
-    Join::of_all(op, all)?.along_appended(axis)
+    Join::of_all(rec, all)?.along_appended(axis)
 }
 
 /// Fails unless the list has a tensor and all tensors have the rank, dtype and device of the first.
@@ -160,17 +160,16 @@ fn most_ragged(all: &[&Tensor]) -> usize {
 }
 
 /// Appends the rows of `y` to the rows of `x`.
-#[track_caller]
-pub(crate) fn rows_of_both(op: &'static str, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+pub(crate) fn rows_of_both(rec: Recorder<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
     let all = [x, y];
-    check_alike(op, &all)?.axis(op, 0)?;
+    rec.axis(rec.at(check_alike(rec.op, &all))?, 0)?;
     let ragged = most_ragged(&all);
-    let deep = [x.inner_to_partitions(ragged - x.ragged_rank())?, y.inner_to_partitions(ragged - y.ragged_rank())?];
-    join_all(op, &deep, 0)
+    let deep = |t: &Tensor| rec.at(t.inner_to_partitions(ragged - t.ragged_rank()));
+    join_all(rec, &[deep(x)?, deep(y)?], 0)
 }
 
 impl Tensor {
-    /// [`Tensor::concat`], as a part of the operation `op`.
+    /// [`Tensor::concat`], as a part of another operation.
     #[track_caller]
     pub(crate) fn concatenated(op: &'static str, all: &[&Self], axis: i64) -> Result<Self> {
         let first = check_alike(op, all)?;
@@ -181,7 +180,7 @@ impl Tensor {
             .map(|t| t.inner_to_partitions(ragged - t.ragged_rank()))
             .collect::<Result<Vec<_>>>()
             .map_err(here())?;
-        join_all(op, &deep, axis)
+        join_all(Recorder::new(first.backend(), op), &deep, axis)
     }
 }
 

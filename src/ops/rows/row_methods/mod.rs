@@ -21,7 +21,6 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result, caller};
 use crate::graph::expr::Expr;
-use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
 use crate::ops::{Row, RowOperand};
 use crate::record::axis_rows::AxisRows;
@@ -86,6 +85,7 @@ fn value_rows(op: &'static str, all: &Tensor) -> Result<RowPartition> {
 /// The row of axis 0 that each value is in, as a tensor of the layout of `all`.
 #[track_caller]
 fn row_numbers(op: &'static str, all: &Tensor, dtype: DType) -> Result<Tensor> {
+    let rec = Recorder::new(all.backend(), op);
     let row = value_rows(op, all)?.row_of(Expr::index()).cast(dtype);
-    all.with_value_node(Node::map(all.backend(), op, all.count()?, row, &[]))
+    all.with_value_node(rec.map(all.count()?, row, &[]))
 }

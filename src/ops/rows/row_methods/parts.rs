@@ -5,9 +5,10 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::{Index, IntoOperand, Row, RowOperand, SliceItems};
-use crate::shape::{RaggedShape, RowPartition, same_layout};
+use crate::shape::{RaggedShape, same_layout};
 use crate::tensor::Tensor;
 
 impl Row {
@@ -187,7 +188,8 @@ impl Row {
         let found = flat.count_nonzero(1)?;
         let length = Expr::load(found.numbers(OP)?, Expr::index()).cast(DType::U32);
         let (backend, nrows) = (self.all.backend(), self.all.nrows_extent());
-        let rows = RowPartition::from_lengths(backend, OP, &nrows, length, self.all.count()?.size().clone())?;
+        let rec = Recorder::new(backend, OP);
+        let rows = rec.rows_of_lengths(&nrows, length, self.all.count()?.size().clone())?;
         self.with(indices.under(rows.with_nvals(indices.nrows_extent()))?)
     }
 
@@ -253,16 +255,18 @@ impl Tensor {
     /// The conditions under which the outermost partition of `other` is that of this tensor.
     #[track_caller]
     fn first_agrees_with(&self, op: &'static str, other: &Self) -> Result<Vec<Node>> {
+        let rec = Recorder::new(self.backend(), op);
         Device::check_same(op, self.backend(), other.backend())?;
         let (own, others) = (outermost(op, self)?, outermost(op, other)?);
-        same_layout(self.backend(), op, &own, &others)
+        same_layout(rec, &own, &others)
     }
 }
 
 /// The outermost partition, as a shape.
 #[track_caller]
 fn outermost(op: &'static str, x: &Tensor) -> Result<RaggedShape> {
+    let rec = Recorder::new(x.backend(), op);
     let parts = x.partitions()[..1].to_vec();
     let count = parts[0].nvals_extent().clone();
-    RaggedShape::of_parts(op, x.backend(), parts, Some(count), [], Vec::new())
+    RaggedShape::of_parts(rec, parts, Some(count), [], Vec::new())
 }

@@ -1,8 +1,8 @@
 //! Reshape of each row.
 
 use crate::error::{Error, Result, caller};
-use crate::graph::expr::{Check, Expr};
-use crate::graph::node::Node;
+use crate::graph::expr::Expr;
+use crate::graph::recorder::Recorder;
 use crate::graph::size::{RecordedSize, Size};
 use crate::ops::reshaping::reshape::Sizes;
 use crate::ops::{NewShape, Row};
@@ -39,6 +39,7 @@ impl Row {
         };
         let Sizes { mut dims, open, by } = Sizes::new(OP, &sizes)?;
         let (backend, nrows) = (self.all.backend(), self.all.nrows_extent());
+        let rec = Recorder::new(backend, OP);
         let rows = value_rows(OP, &self.all)?;
         let fits = |n: u32| if open.is_some() { n.is_multiple_of(by) } else { n == by };
         let location = caller();
@@ -68,8 +69,8 @@ impl Row {
             None => {
                 let n = rows.length(Expr::index());
                 let ok = if open.is_some() { n.rem(Expr::u32(by)).eq(Expr::u32(0)) } else { n.eq(Expr::u32(by)) };
-                let check = Check::new(OP, format!("the values of a row do not fit into {sizes:?}"));
-                asserts.push(Node::assert(backend, nrows.clone(), ok, check));
+                let check = rec.check(format!("the values of a row do not fit into {sizes:?}"));
+                asserts.push(rec.assert(nrows.clone(), ok, check));
             }
         }
         let Some(open) = open else {
@@ -83,7 +84,7 @@ impl Row {
             parts.push(level);
         }
         let length = rows.length(Expr::index().div(Expr::u32(copies))).div(Expr::u32(by));
-        let level = RowPartition::from_lengths(backend, OP, &extent, length, rows.nvals_extent().size().clone())?;
+        let level = rec.rows_of_lengths(&extent, length, rows.nvals_extent().size().clone())?;
         let count = level.nvals_extent().clone();
         parts.push(level);
         self.with(self.all.laid_out(OP, parts, Some(count), dims.split_off(open + 1), &asserts)?)

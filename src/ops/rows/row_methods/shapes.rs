@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Rows};
+use crate::graph::node::Rows;
 use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::{IntoAxes, Row};
@@ -11,7 +11,7 @@ use crate::record::axes::Axes;
 use crate::record::by_key::ByKey;
 use crate::record::rows::Repeats;
 use crate::shape::RowPartition;
-use crate::tensor::{Tensor, Values};
+use crate::tensor::Values;
 
 impl Row {
     /// Inserts a dimension of size 1 as dimension `axis` of the row: 0 to the rank, or negative.
@@ -161,24 +161,24 @@ impl Row {
         }
         let deep = all.inner_to_partitions(2usize.saturating_sub(all.ragged_rank()))?;
         let (backend, at) = (deep.backend(), Expr::index());
+        let rec = Recorder::new(backend, OP);
         let (groups, rows) = (&deep.partitions()[0], &deep.partitions()[1]);
         let below = deep.partitions()[2..].to_vec();
-        let elements =
-            Tensor::new(backend, below, deep.outer().cloned(), deep.inner().clone(), deep.values_ref().clone())?;
+        let elements = rec.tensor(below, deep.outer().cloned(), deep.inner().clone(), deep.values_ref().clone())?;
         let (nrows, count) = (groups.nrows_extent(), rows.nvals_extent());
         // The rows of each result: as many as its longest row has elements.
         let columns = match rows.uniform_size() {
             Some(len) => RowPartition::uniform(len, nrows.clone())?,
             None => {
                 let own = groups.nvals_extent();
-                let length = Values::Numbers(Node::map(backend, OP, own.clone(), rows.length(at.clone()), &[]));
-                let lengths = Tensor::new(backend, vec![groups.clone()], Some(own.clone()), [], length)?;
-                let longest = Expr::load(lengths.reduce_max(1)?.numbers(OP)?, at.clone());
-                RowPartition::from_lengths(backend, OP, nrows, longest, count.size().clone())?
+                let length = Values::Numbers(rec.map(own.clone(), rows.length(at.clone()), &[]));
+                let lengths = rec.tensor(vec![groups.clone()], Some(own.clone()), [], length)?;
+                let longest = Expr::load(rec.numbers(&lengths.reduce_max(1)?)?, at.clone());
+                rec.rows_of_lengths(nrows, longest, count.size().clone())?
             }
         };
         let column = columns.within(groups.row_of(rows.row_of(at.clone())), rows.offset_of(at.clone()));
-        let by = ByKey::new(Recorder::new(backend, OP), count, column, columns.nvals_extent())?;
+        let by = ByKey::new(rec, count, column, columns.nvals_extent())?;
         let members = by.rows(1);
         let members = match members.rows {
             // There are no elements.
@@ -187,7 +187,7 @@ impl Row {
         };
         let members = members.with_nvals(count.clone());
         let from = Expr::load(by.order(), at);
-        let taken = elements.take_rows(Recorder::new(backend, OP), Extent::clone(count), from, Repeats::Never, &[])?;
+        let taken = elements.take_rows(rec, Extent::clone(count), from, Repeats::Never, &[])?;
         self.with(taken.under(members)?.under(columns)?)
     }
 }

@@ -96,7 +96,7 @@ impl Cases<'_> {
         ] {
             for counted in [false, true] {
                 let count = if counted { self.counted_extent(n) } else { Extent::known(n) };
-                let marks = RankBitmap::new(self.backend, "mark", &count, keep.clone());
+                let marks = RankBitmap::new(Recorder::new(self.backend, "mark"), &count, keep.clone());
                 let node = Node::compact(self.backend, "compact", &marks, (value.clone(), 1), marks.total());
                 self.out.push((format!("compact {dtype}{what} counted {counted}"), node));
             }
@@ -108,7 +108,7 @@ impl Cases<'_> {
             let node = Node::unique_scatter(self.backend, "scatter", count, exprs, Extent::known(n));
             self.out.push((name, node));
         }
-        let marks = RankBitmap::new(self.backend, "mark", &Extent::known(100), chosen);
+        let marks = RankBitmap::new(Recorder::new(self.backend, "mark"), &Extent::known(100), chosen);
         let few = (self.values(dtype), 1);
         let node = Node::compact(self.backend, "compact", &marks, few, marks.total());
         self.out.push((format!("a small compact {dtype}"), node));

@@ -21,13 +21,13 @@ fn compactions_of_every_density_and_packing() {
                     let x = array(backend, dtype, &values(dtype, n.max(1), u64::from(n)));
                     let reversed = Expr::load(&x, Expr::u32(n.max(1) - 1).sub(Expr::index()));
                     for live in [n, n / 2 + 1, 0].map(|live| live.min(n)) {
-                        let marks = RankBitmap::new(backend, "mark", &counted(backend, n, live), keep.clone());
+                        let marks =
+                            RankBitmap::new(Recorder::new(backend, "mark"), &counted(backend, n, live), keep.clone());
                         let node = Node::compact(backend, "compact", &marks, (reversed.clone(), 1), marks.total());
                         out.push((format!("{live} of {n}, {percent}"), node));
                         for inner in [2, 5] {
                             let marks = RankBitmap::new(
-                                backend,
-                                "mark",
+                                Recorder::new(backend, "mark"),
                                 &counted(backend, n / inner, live / inner),
                                 keep.clone(),
                             );
@@ -55,7 +55,7 @@ fn a_compaction_evaluates_values_at_selected_positions_only() {
         let keep = row.clone().rem(Expr::u32(3)).eq(Expr::u32(1));
         // Fails at every position that is not selected.
         let checked = row.clone().checked(Check::new("check", "a position that does not stay"), keep.clone());
-        let marks = RankBitmap::new(backend, "mark", &Extent::known(n), keep);
+        let marks = RankBitmap::new(Recorder::new(backend, "mark"), &Extent::known(n), keep);
         let ranks = Node::map(backend, "ranks", Extent::known(n + 1), marks.rank(&Expr::index()), &[]);
         let kept = Node::compact(backend, "compact", &marks, (checked, 1), marks.total());
         vec![("rows".into(), kept), ("ranks".into(), ranks)]

@@ -20,6 +20,7 @@ use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Product, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::rank_bitmap::RankBitmap;
+use crate::graph::recorder::Recorder;
 use crate::graph::reducer::Reducer;
 use crate::graph::scalar::Scalar;
 use crate::math::MathFn;
