@@ -37,7 +37,7 @@ fn text(text: &[u8], device: &Device) -> Result<RaggedTensor<Str>> {
 
 fn records(records: &StructuredTensor, device: &Device) -> Result<()> {
     records.get("name")?; // says: write `records.get(keys![.., "name"])`
-    RaggedTensor::from_nested(vec![Some(1), None], device)?; // says: `JsonOptions::default().default_nulls(true)`
+    RaggedTensor::from_nested(vec![Some(1), None], device)?; // says: JsonOptions::default().default_nulls(true)
     Ok(())
 }
 
