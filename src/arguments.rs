@@ -8,4 +8,5 @@ pub use crate::ops::{
     MaxLength, NewShape, Operand, OperandOf, Padding, Parts, Quantiles, RowOperand, RowResults, SearchValues,
     Separators, SliceItems, SortBy,
 };
+pub use crate::structured::RecordKeys;
 pub use crate::tensor::{Fill, FromNested, Integers, IntoNested, IntoValues, ReadTogether, TensorSet};

@@ -261,7 +261,7 @@ pub use sparse::{HostSparseTensor, SparseTensor};
 pub use stats::Stats;
 pub use structured::{FieldPath, FieldValue, Key, RecordShape, StructuredTensor, Update};
 #[cfg(feature = "json")]
-pub use structured::{JsonLines, JsonType, Misfit};
+pub use structured::{JsonLines, JsonOptions, JsonType, Misfit};
 #[cfg(feature = "gpu")]
 pub use tensor::DeviceBuffer;
 pub use tensor::{

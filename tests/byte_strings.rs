@@ -254,6 +254,11 @@ fn integers_of_every_type_are_exact_up_to_their_limits() {
                     let shown = format!("not a number of {}: \"{n}\" (first at position 1)", stringify!($t));
                     assert!(e.contains(&shown), "{e}");
                 }
+                for text in ["-0", "-00", "+0", "-", "+", "", "--1", "+-0"] {
+                    let x = RaggedTensor::from_nested([text], device).expect("uploaded");
+                    let got = x.string_to_number::<$t>().and_then(|t| t.item()).ok();
+                    assert_eq!(got, text.parse::<$t>().ok(), "{text:?} as {} on {}", stringify!($t), device.name());
+                }
             }
         )+};
     }

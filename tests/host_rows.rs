@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use pollster::block_on;
 use ragged::arguments::FromNested;
-use ragged::{Device, Element, Error, HostRow, RaggedShape, RaggedTensor, Result, RowPartition, Str};
+use ragged::{Device, Element, Error, HostRow, RaggedShape, RaggedTensor, Result, RowPartition, Str, s};
 
 /// Locks the devices against the other tests of this binary, so that a device's counters cover one test only.
 fn exclusive() -> MutexGuard<'static, ()> {
@@ -88,7 +88,8 @@ trait Lists<T: Element> {
 }
 impl Lists<Self> for i32 {
     fn of(row: HostRow<'_, Self>) -> Self {
-        assert_eq!((row.len(), row.values().len()), (1, 1));
+        assert_eq!((row.rank(), row.len(), row.values().len()), (0, 0, 1));
+        assert!(row.is_empty() && row.outer_iter().next().is_none());
         row.values()[0]
     }
 }
@@ -124,6 +125,38 @@ fn rows_divide_down_to_single_values() -> Result<()> {
         check_lists::<Vec<Vec<Vec<i32>>>>(&RaggedTensor::from_uniform_row_length(&deep, 3, &device)?)?;
         let pairs = RaggedTensor::from_nested([vec![[1, 2], [3, 4]], vec![], vec![[5, 6]]], &device)?;
         check_lists::<Vec<Vec<i32>>>(&pairs)?;
+    }
+    Ok(())
+}
+
+/// Compares the rows of a tensor of run-time dtype with slices of it.
+fn check_erased<T: Element>(what: &str, x: &RaggedTensor<T>) -> Result<()> {
+    for x in [x.clone(), device_known(x)?] {
+        let rows = x.erased().rows()?;
+        assert_eq!(rows.len(), x.len()?, "{what}");
+        for (r, row) in rows.enumerate() {
+            assert_eq!(row, x.row_to_host(r)?, "{what}, row {r}");
+            assert_eq!(row.to_device(&x.device())?.to_string(), x.slice(s![r])?.to_string(), "{what}, row {r}");
+        }
+        let last = x.erased().rows()?.next_back();
+        assert_eq!(last, x.erased().rows()?.last(), "{what}");
+    }
+    Ok(())
+}
+
+#[test]
+fn rows_of_any_dtype_are_tensors() -> Result<()> {
+    let _guard = exclusive();
+    for (name, device) in common::devices() {
+        check_erased(&name, &RaggedTensor::from_nested([3u8, 4], &device)?)?;
+        check_erased(&name, &RaggedTensor::from_nested([[true, false], [true, true]], &device)?)?;
+        check_erased(&name, &RaggedTensor::from_nested([vec![3i64, 4], vec![], vec![5]], &device)?)?;
+        check_erased(&name, &RaggedTensor::from_nested([vec!["a", ""], vec![], vec!["bc"]], &device)?)?;
+        let deep = RaggedTensor::from_nested([vec![vec![1.5f32, 2.0], vec![]], vec![], vec![vec![3.0]]], &device)?;
+        check_erased(&name, &deep)?;
+        check_erased(&name, &RaggedTensor::from_nested([vec![vec![[1u16, 2]], vec![]], vec![]], &device)?)?;
+        let scalar = deep.reduce_sum(..)?.into_erased();
+        assert!(matches!(scalar.rows().map(drop), Err(Error::Argument { op: "rows", .. })), "{name}");
     }
     Ok(())
 }

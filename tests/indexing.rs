@@ -130,7 +130,7 @@ fn every_slice_of_a_row() {
 }
 
 /// A random key for a tensor of rank `rank`, with integers at its start only.
-fn key(rank: usize) -> impl Strategy<Value = (Vec<u64>, Vec<Option<Index>>)> {
+fn key(rank: usize) -> impl Strategy<Value = (Vec<u64>, Vec<Option<Index<'static>>>)> {
     let end = proptest::option::of(-7..7i64);
     let step = prop_oneof![3 => Just(1i64), 1 => Just(-1), 1 => 1..4i64, 1 => -3..0i64];
     let slice = (end.clone(), end, step).prop_map(|(start, stop, step)| Index::Slice { start, stop, step });

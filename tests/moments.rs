@@ -3,7 +3,7 @@
 mod common;
 
 use common::{devices, has};
-use ragged::{Device, HostTensor, HostValues, Result, Tensor};
+use ragged::{DType, Device, DeviceOptions, HostTensor, HostValues, RaggedTensor, Result, Tensor};
 
 /// A reduction of each row.
 type Reduce = fn(&Tensor, i64) -> Result<Tensor>;
@@ -184,7 +184,7 @@ fn a_reduction_over_several_axes_is_one_set_of_values() {
         values: HostValues::F64(vec![3.0, 4.0, 12.0, 84.0, 5.0, 12.0]),
     };
     for (_, device) in devices() {
-        if !has(&device, ragged::DType::F64) {
+        if !has(&device, DType::F64) {
             continue;
         }
         let x = x.to_device(&device).expect("a tensor");
@@ -197,4 +197,100 @@ fn a_reduction_over_several_axes_is_one_set_of_values() {
         // 3, 4, 12 and 84 around 25.75.
         assert!((variance[0] - 1143.1875).abs() < 1e-9 && variance[1].is_nan() && variance[2] == 12.25, "{variance:?}");
     }
+}
+
+/// All devices, with one that has neither f64 nor i64.
+fn devices_with_the_smallest() -> Vec<(String, Device)> {
+    let smallest = common::gpu_with(&DeviceOptions::default().core_limits(true).no_int64(true).no_f64(true));
+    devices().into_iter().chain(smallest.map(|device| ("without f64".to_owned(), device))).collect()
+}
+
+/// Rows whose sums exceed 24 bits, cancel, or exceed 64 bits.
+fn demanding(dtype: DType) -> Vec<Vec<i64>> {
+    let (low, high) = match dtype {
+        DType::U16 => (0, i64::from(u16::MAX)),
+        DType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        DType::U64 => (0, i64::MAX),
+        _ => (i64::MIN, i64::MAX),
+    };
+    let mut rows = vec![vec![high, low, high, low + 3], vec![], vec![low], vec![high; 5], vec![low, low, high]];
+    rows.push(vec![high - 1, high, high - 2]);
+    // Float sums in f32 lose all of the small values.
+    rows.push([vec![high / 2], vec![1; 3000]].concat());
+    if low < 0 {
+        rows.extend([vec![-1], vec![-1, -1, 1], vec![high, -high, -3], vec![low; 9]]);
+    }
+    rows.push(noise(5000, high.unsigned_abs()).iter().map(|v| low / 2 + v).collect());
+    rows
+}
+
+/// The tensor of the rows in a dtype.
+fn of_dtype(rows: &[Vec<i64>], dtype: DType, device: &Device) -> Result<Tensor> {
+    RaggedTensor::from_nested(rows.to_vec(), device)?.erased().cast(dtype)
+}
+
+const INTEGERS: [DType; 4] = [DType::U16, DType::I32, DType::I64, DType::U64];
+
+/// Fails unless the means have a relative error of at most 2^-23.
+#[track_caller]
+fn assert_means(what: &str, got: &Tensor, rows: &[Vec<i64>], of_none: f32) {
+    let got = RaggedTensor::<f32>::try_from(got.clone()).and_then(|mean| mean.to_vec()).expect(what);
+    assert_eq!(got.len(), rows.len(), "{what}");
+    for (k, (got, row)) in got.iter().zip(rows).enumerate() {
+        let (sum, n) = (row.iter().map(|&v| i128::from(v)).sum::<i128>(), row.len() as i128);
+        if n == 0 {
+            assert!(got.to_bits() == of_none.to_bits() || got.is_nan() && of_none.is_nan(), "{what}, row {k}: {got}");
+            continue;
+        }
+        // Exact where the float is not huge: the distance of got * n from the sum.
+        let want = sum as f64 / n as f64;
+        let near = (f64::from(*got) - want).abs() <= want.abs() * 2f64.powi(-23);
+        assert!(near, "{what}, row {k}: {got:e} instead of {want:e}");
+    }
+}
+
+#[test]
+fn means_in_f32_are_of_exact_sums() -> Result<()> {
+    for dtype in INTEGERS {
+        let rows = demanding(dtype);
+        for (name, device) in devices_with_the_smallest() {
+            let x = of_dtype(&rows, dtype, &device)?;
+            let mean = x.reduce_mean_as(DType::F32, 1)?;
+            assert_means(&format!("{name}, mean of {dtype}"), &mean, &rows, f32::NAN);
+            let all = rows.concat();
+            let total = x.reduce_mean_as(DType::F32, ..)?;
+            assert_means(&format!("{name}, mean of all {dtype}"), &total, std::slice::from_ref(&all), f32::NAN);
+            let of_rows = x.map_rows(|row| row.reduce_mean_as(DType::F32, 0))?;
+            assert_eq!(of_rows.to_string(), mean.to_string(), "{name}, {dtype}: in map_rows");
+            let ids: Vec<i32> = (0..).zip(&rows).flat_map(|(k, row)| vec![k; row.len()]).collect();
+            let ids = RaggedTensor::from_nested(ids, &device)?;
+            let values = x.flat_values()?;
+            let segments = values.segment_mean_as(DType::F32, &ids)?;
+            assert_means(&format!("{name}, segments of {dtype}"), &segments, &rows, 0.0);
+            let unsorted = values.unsorted_segment_mean_as(DType::F32, &ids, rows.len())?;
+            assert_means(&format!("{name}, unsorted segments of {dtype}"), &unsorted, &rows, 0.0);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn means_in_other_floats_are_those_of_the_cast_values() -> Result<()> {
+    for (name, device) in devices() {
+        let x = RaggedTensor::from_nested([vec![1.5f32, 2.25, 0.1], vec![], vec![3e38, 3e38]], &device)?;
+        if has(&device, DType::F64) {
+            let wide = x.reduce_mean_as::<f64>(1)?.to_vec()?;
+            let want = x.cast::<f64>()?.reduce_mean(1)?.to_vec()?;
+            assert_eq!(wide[0].to_bits(), want[0].to_bits(), "{name}");
+            assert!(wide[2].is_finite() && x.reduce_mean(1)?.to_vec()?[2].is_infinite(), "{name}: {wide:?}");
+        }
+        let halves = x.cast::<half::f16>()?;
+        let (kept, wide) = (halves.reduce_mean(1)?, halves.reduce_mean_as::<f32>(1)?);
+        assert_eq!(wide.cast::<half::f16>()?.to_vec()?[0], kept.to_vec()?[0], "{name}");
+        assert_ne!(wide.to_vec()?[0], kept.cast::<f32>()?.to_vec()?[0], "{name}: one rounding to f16");
+        let counts = RaggedTensor::from_nested([vec![1, 2, 4], vec![5]], &device)?;
+        assert_eq!(counts.reduce_mean_as::<f32>(1)?.to_vec()?, [7.0 / 3.0, 5.0], "{name}");
+        assert_eq!(counts.reduce_mean_as::<half::f16>(1)?.to_vec()?[1].to_f32(), 5.0, "{name}");
+    }
+    Ok(())
 }

@@ -165,7 +165,8 @@
 //! |---|---|---|
 //! | `x.row_splits`, `row_lengths()`, `value_rowids()`, … | [`row_splits`](Tensor::row_splits), [`row_lengths(1)`](Tensor::row_lengths), [`value_rowids`](Tensor::value_rowids), … | i64; the axis of `row_lengths` is required |
 //! | `x.nrows()`, `tf.size(x)` | [`nrows`](Tensor::nrows), [`size`](Tensor::size) | scalars on the device; [`x.shape()[0]`](Tensor::shape) is the host's; [`len`](Tensor::len) reads the number if the host lacks it |
-//! | `for row in x` | [`for row in &x.rows()?`](RaggedTensor::rows) | one read for all rows |
+//! | `for row in x` | [`for row in &x.rows()?`](RaggedTensor::rows); of a run-time dtype [`for row in x.rows()?`](Tensor::rows) | one read for all rows |
+//! | `x[i]` of a scalar tensor | `x.slice(s![&i])`, also in inner dimensions | no read |
 //! | `tf.reduce_all(tf.equal(x, y))`, `StructuredTensor.__eq__` | [`x.equals(&y)`](Tensor::equals), [`StructuredTensor::equals`](crate::StructuredTensor::equals) | a truth value of the host |
 //! | `x.bounding_shape()` | [`bounding_shape`](Tensor::bounding_shape) | |
 //! | `tf.shape(x)` | [`ragged_shape`](Tensor::ragged_shape) | no computation |
@@ -209,7 +210,7 @@
 //! |---|---|---|
 //! | `tf.reduce_sum(x)`, `axis=1`, `axis=[0, 2]` | [`x.reduce_sum(..)`](Tensor::reduce_sum), `1`, `[0, 2]` | the axis is required |
 //! | `keepdims=True` | [`keep(1)`](crate::opt::keep) | |
-//! | `tf.reduce_mean` of integers | [`reduce_mean`](Tensor::reduce_mean) | floats as in ragged TensorFlow (f64; f32 for 8 and 16 bits), of an exact sum, where TensorFlow's may wrap. TensorFlow's dense integers give rounded integers; here they give floats too. On a GPU without f64 cast first, at the cost of no pass: `x.cast::<f32>()?.reduce_mean(1)` |
+//! | `tf.reduce_mean` of integers | [`reduce_mean`](Tensor::reduce_mean) | floats as in ragged TensorFlow (f64; f32 for 8 and 16 bits), of an exact sum, where TensorFlow's may wrap. TensorFlow's dense integers give rounded integers; here they give floats too. In f32, also on a GPU without f64: `x.reduce_mean_as::<f32>(1)`, as [`segment_mean_as`](Tensor::segment_mean_as) |
 //! | `tf.reduce_max` | [`reduce_max`](Tensor::reduce_max) | an empty row gives the least finite value in both; NaN gives NaN, where TensorFlow's result depends on the order. Of bools: any |
 //! | `tf.math.reduce_variance` | [`reduce_variance`](Tensor::reduce_variance) | population variance in both; without TensorFlow's cancellation |
 //! | `tf.argmax(x, axis)` of dense tensors | [`argmax`](Tensor::argmax) | ragged too; -1 for an empty row |
@@ -312,7 +313,7 @@
 //! | TensorFlow | ragged | differences |
 //! |---|---|---|
 //! | `from_fields(fields, shape)` | [`from_fields`](StructuredTensor::from_fields), [`from_fields_and_rank`](StructuredTensor::from_fields_and_rank), [`from_shape`](StructuredTensor::from_shape) | always validated |
-//! | `from_pyval(value)`, `to_pyval()` | `from_serialize`, `to_value`, with the feature `json` | values of serde |
+//! | `from_pyval(value)`, `to_pyval()` | `from_serialize`, `to_value`, with the feature `json` | values of serde; [`from_serialize_with`](crate::StructuredTensor::from_serialize_with) reads `None` as default values, or leaves the record out |
 //! | `s['a']`, `s[0]['a']`, `s[:, 'a']` | [`s.get(keys!["a"])`](StructuredTensor::get), `keys![0, "a"]`, `keys![.., "a"]` | indices of the host only |
 //! | `field_value(path)`, `field_names()` | [`field_value`](StructuredTensor::field_value), [`field_names`](StructuredTensor::field_names) | |
 //! | `with_updates({path: f})` | [`with_updates`](StructuredTensor::with_updates) of [`Update`](crate::Update)s | |

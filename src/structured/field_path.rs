@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{FieldValue, StructuredTensor};
+use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::tensor::RaggedTensor;
 
 /// The names that lead to a nested field, outermost first. Made from one name or from several.
 ///
@@ -93,6 +95,29 @@ impl StructuredTensor {
         self.at("field_value", path.into().names())
     }
 
+    /// The tensor of a field of a known element type, by its name or by the path to it. No pass. Any other value:
+    /// [`field_value`](Self::field_value).
+    ///
+    /// # Errors
+    /// A field that does not exist, with those that do; nested records; values of another dtype.
+    ///
+    /// ```
+    /// # #[cfg(feature = "json")] {
+    /// use ragged::{Device, StructuredTensor};
+    /// let json = serde_json::json!([{"item": {"price": 1.5}}, {"item": {"price": 2.5}}]);
+    /// let records = StructuredTensor::from_serialize(&json, &Device::cpu())?;
+    /// let prices = records.field::<f32>(["item", "price"])?;
+    /// assert_eq!(prices.reduce_sum(0)?.item()?, 4.0);
+    /// # }
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn field<T: Element>(&self, path: impl Into<FieldPath>) -> Result<RaggedTensor<T>> {
+        const OP: &str = "StructuredTensor::field";
+        let tensor = self.at(OP, path.into().names())?.tensor().map_err(|e| e.of(OP))?;
+        RaggedTensor::try_from(tensor).map_err(|e| e.of(OP))
+    }
+
     /// The value at a path, for the operation `op`.
     #[track_caller]
     pub(super) fn at(&self, op: &'static str, path: &[Arc<str>]) -> Result<FieldValue> {
@@ -102,14 +127,14 @@ impl StructuredTensor {
                 let above = FieldPath::from(&path[..k]);
                 return Err(Error::argument(op, format!("{above} is a tensor, which has no field {name:?}")));
             };
-            value = records.field(op, name)?.clone();
+            value = records.direct_field(op, name)?.clone();
         }
         Ok(value)
     }
 
     /// The direct field of that name.
     #[track_caller]
-    pub(super) fn field(&self, op: &'static str, name: &str) -> Result<&FieldValue> {
+    pub(super) fn direct_field(&self, op: &'static str, name: &str) -> Result<&FieldValue> {
         match self.fields.get(name) {
             Some(field) => Ok(field),
             None => Err(Error::argument(op, self.no_field(name))),

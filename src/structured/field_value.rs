@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Key, StructuredTensor};
+use super::{Key, RecordKeys, StructuredTensor};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops::Index;
@@ -141,7 +141,7 @@ impl FieldValue {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]
-    pub fn get(&self, keys: impl AsRef<[Key]>) -> Result<Self> {
+    pub fn get<'a>(&self, keys: impl RecordKeys<'a>) -> Result<Self> {
         match self {
             Self::Records(records) => records.get(keys),
             Self::Tensor(tensor) => {
@@ -156,7 +156,7 @@ impl FieldValue {
                     }
                 }
                 // A tensor without items is the tensor itself.
-                let items: &[Index] = &items;
+                let items: &[Index<'_>] = &items;
                 if items.is_empty() {
                     Ok(self.clone())
                 } else {

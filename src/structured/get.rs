@@ -1,6 +1,6 @@
 //! Indexing and slicing of records and of their fields.
 
-use super::{FieldValue, Key, StructuredTensor};
+use super::{FieldValue, Key, RecordKeys, StructuredTensor};
 use crate::error::{Error, Result, here, on_behalf};
 use crate::ops::Index;
 
@@ -12,8 +12,9 @@ impl StructuredTensor {
     ///
     /// The name of a field follows one item for each dimension of its records. `keys![3, "names", 0]` is the first name
     /// of record 3, `keys![.., "names", ..2]` are the first two names of every record. Items as of [`Tensor::slice`]:
-    /// integers, ranges with a step, new axes and an ellipsis, which stands for the other dimensions of the records. A
-    /// single record takes the name of a field, or `..` for all of them. No keys give the records themselves.
+    /// integers, scalar tensors of integers, ranges with a step, new axes and an ellipsis, which stands for the other
+    /// dimensions of the records. A single record takes the name of a field, or `..` for all of them. No keys give the
+    /// records themselves.
     ///
     /// Costs a [`Tensor::slice`] of each selected field.
     ///
@@ -30,18 +31,21 @@ impl StructuredTensor {
     /// let records = StructuredTensor::from_serialize(&json, &Device::cpu())?;
     /// let first = records.get(keys![.., "doc", "words", ..1])?.tensor()?;
     /// assert_eq!(first.to_string(), "<ragged.RaggedTensor [[b'a'], [b'c']]>");
+    /// let longest = records.get(keys![.., "doc", "words"])?.tensor()?.row_lengths(1)?.argmax(0)?;
+    /// let words = records.get(keys![&longest, "doc", "words"])?;
+    /// assert_eq!(words.to_string(), "tensor([b'a', b'b'], shape=(2,), dtype=str)");
     /// # }
     /// # Ok::<(), ragged::Error>(())
     /// ```
     ///
     /// [`Tensor::slice`]: crate::Tensor::slice
     #[track_caller]
-    pub fn get(&self, keys: impl AsRef<[Key]>) -> Result<FieldValue> {
+    pub fn get<'a>(&self, keys: impl RecordKeys<'a>) -> Result<FieldValue> {
         self.selected(keys.as_ref()).map_err(here())
     }
 
     #[track_caller]
-    fn selected(&self, keys: &[Key]) -> Result<FieldValue> {
+    fn selected(&self, keys: &[Key<'_>]) -> Result<FieldValue> {
         let at = keys.iter().position(|key| matches!(key, Key::Field(_)));
         let (items, rest) = keys.split_at(at.unwrap_or(keys.len()));
         if let ([first, rest @ ..], 0) = (keys, self.rank())
@@ -59,7 +63,7 @@ impl StructuredTensor {
                 );
                 return Err(Error::argument(OP, what));
             }
-            let items: &[Index] = &items;
+            let items: &[Index<'_>] = &items;
             return if items.is_empty() {
                 Ok(self.into())
             } else {
@@ -74,17 +78,17 @@ impl StructuredTensor {
             );
             return Err(Error::argument(OP, what));
         }
-        let keys: Vec<Key> = items.into_iter().map(Key::Index).chain(rest.iter().cloned()).collect();
-        self.field(OP, name)?.get(keys)
+        let keys: Vec<Key<'_>> = items.into_iter().map(Key::Index).chain(rest.iter().cloned()).collect();
+        self.direct_field(OP, name)?.get(keys)
     }
 
     /// The items with an ellipsis replaced by items for the dimensions of the records, and the number of dimensions
     /// that they cover.
     #[track_caller]
-    fn items(&self, keys: &[Key]) -> Result<(Vec<Index>, usize)> {
-        let given: Vec<Index> =
+    fn items<'a>(&self, keys: &[Key<'a>]) -> Result<(Vec<Index<'a>>, usize)> {
+        let given: Vec<Index<'a>> =
             keys.iter().filter_map(|key| if let Key::Index(i) = key { Some(*i) } else { None }).collect();
-        let covers = |item: &Index| !matches!(item, Index::NewAxis | Index::Ellipsis);
+        let covers = |item: &Index<'_>| !matches!(item, Index::NewAxis | Index::Ellipsis);
         let covered = given.iter().filter(|item| covers(item)).count();
         let ellipses = given.iter().filter(|item| matches!(item, Index::Ellipsis)).count();
         if ellipses > 1 {

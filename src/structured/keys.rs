@@ -8,15 +8,15 @@ use crate::ops::Index;
 /// by [`keys!`](crate::keys).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Key {
+pub enum Key<'a> {
     /// An item of a slice, for one dimension.
-    Index(Index),
+    Index(Index<'a>),
     /// The name of a field.
     Field(Arc<str>),
 }
 
 /// Steps and lists.
-impl Key {
+impl Key<'_> {
     /// The same key with a step, if it is a slice; other keys stay unchanged.
     ///
     /// [`keys!`](crate::keys) writes it after a semicolon.
@@ -40,21 +40,32 @@ impl Key {
     }
 }
 
-impl<I: Into<Index>> From<I> for Key {
+impl<'a, I: Into<Index<'a>>> From<I> for Key<'a> {
     fn from(item: I) -> Self {
         Self::Index(item.into())
     }
 }
-impl From<&str> for Key {
+impl From<&str> for Key<'_> {
     fn from(name: &str) -> Self {
         Self::Field(name.into())
     }
 }
-impl From<&String> for Key {
+impl From<&String> for Key<'_> {
     fn from(name: &String) -> Self {
         Self::Field(name.as_str().into())
     }
 }
+
+/// The keys of [`StructuredTensor::get`](crate::StructuredTensor::get): those of [`keys!`](crate::keys), or any list of
+/// [`Key`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list of keys",
+    label = "expected the keys of records",
+    note = "write `records.get(keys![.., \"name\"])`: the macro `ragged::keys` takes items of a slice and names of fields",
+    note = "a field of all records is `records.field_value(\"name\")`"
+)]
+pub trait RecordKeys<'a>: AsRef<[Key<'a>]> {}
+impl<'a, K: AsRef<[Key<'a>]> + ?Sized> RecordKeys<'a> for K {}
 
 /// Builds the keys of [`StructuredTensor::get`](crate::StructuredTensor::get): items as in [`s!`](crate::s), and names
 /// of fields.

@@ -32,8 +32,8 @@ use crate::tensor::Tensor;
 pub use field_path::FieldPath;
 pub use field_value::FieldValue;
 #[cfg(feature = "json")]
-pub use json::{Batches, JsonLines, JsonType, Misfit};
-pub use keys::Key;
+pub use json::{Batches, JsonLines, JsonOptions, JsonType, Misfit};
+pub use keys::{Key, RecordKeys};
 pub use record_shape::RecordShape;
 pub use updates::Update;
 

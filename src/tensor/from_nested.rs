@@ -14,6 +14,14 @@ use crate::graph::size::RecordedSize;
 /// A value, or nested lists of values of one depth: `T`, `Vec<T>`, `&[Vec<T>]`, `[[T; 2]; 3]`, ...; `&str` and `String`
 /// for byte strings, while `&[u8]`, `Vec<u8>` and `b"…"` are lists of u8 (see
 /// [`from_bytes`](RaggedTensor::from_bytes)). Arrays whose elements are values or such arrays are uniform dimensions.
+/// With the feature `ndarray`, arrays of that crate are lists of values: `Vec<Array1<T>>` gives rows, `Vec<Array2<T>>`
+/// rows of vectors of one length.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no nested list of values of type `{T}`",
+    label = "expected vectors, slices and arrays of numbers or of strings, all nested to one depth",
+    note = "values that may be missing: `FieldValue::from_serialize_with(&values, &JsonOptions::default().default_nulls(true), …)`",
+    note = "lists whose depth or types are known at run time only: `Nested` and `Tensor::constant`"
+)]
 pub trait IntoNested<T: Element> {
     /// Nesting depth: the number of lists around a value.
     const DEPTH: usize;
@@ -21,6 +29,15 @@ pub trait IntoNested<T: Element> {
     fn uniform() -> Option<Vec<usize>>;
     /// The lengths of the innermost lists that the type fixes, except for that of the outermost list.
     fn inner_shape() -> Vec<usize>;
+    /// Finds the lengths that the values, not their type, fix of the innermost lists. The error is the lengths of a
+    /// value that has others.
+    #[doc(hidden)]
+    fn find_inner(&self, _found: &mut Option<Vec<usize>>) -> std::result::Result<(), Vec<usize>> {
+        Ok(())
+    }
+    /// Whether values have lengths for [`find_inner`](Self::find_inner).
+    #[doc(hidden)]
+    const HAS_INNER: bool = false;
     /// Appends the values, and the row ends to `splits[k]` for the lists `k + 1` levels down.
     fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T::Host>);
     /// Number of elements of the list; 1 for a value.
@@ -130,11 +147,23 @@ fn shape_below<T: Element, N: IntoNested<T>>() -> Vec<usize> {
     N::uniform().unwrap_or_else(N::inner_shape)
 }
 
+/// The lengths that the elements of a list fix of the innermost lists.
+fn inner_of_list<T: Element, N: IntoNested<T>>(
+    list: &[N],
+    found: &mut Option<Vec<usize>>,
+) -> std::result::Result<(), Vec<usize>> {
+    if N::HAS_INNER { list.iter().try_for_each(|element| element.find_inner(found)) } else { Ok(()) }
+}
+
 /// Lists whose lengths are values.
 macro_rules! list {
     ($($t:ty),*) => {$(
         impl<T: Element, N: IntoNested<T>> IntoNested<T> for $t {
             const DEPTH: usize = N::DEPTH + 1;
+            const HAS_INNER: bool = N::HAS_INNER;
+            fn find_inner(&self, found: &mut Option<Vec<usize>>) -> std::result::Result<(), Vec<usize>> {
+                inner_of_list(self, found)
+            }
             fn uniform() -> Option<Vec<usize>> {
                 None
             }
@@ -163,6 +192,10 @@ macro_rules! array {
     ($($t:ty),*) => {$(
         impl<T: Element, N: IntoNested<T>, const M: usize> IntoNested<T> for $t {
             const DEPTH: usize = N::DEPTH + 1;
+            const HAS_INNER: bool = N::HAS_INNER;
+            fn find_inner(&self, found: &mut Option<Vec<usize>>) -> std::result::Result<(), Vec<usize>> {
+                inner_of_list(self.as_slice(), found)
+            }
             fn uniform() -> Option<Vec<usize>> {
                 N::uniform().map(|below| [vec![M], below].concat())
             }
@@ -239,7 +272,8 @@ impl<T: Element> RaggedTensor<T> {
     /// dimension; [`from_bytes`](RaggedTensor::from_bytes) makes byte strings of them.
     ///
     /// # Errors
-    /// More than the device can hold; no host memory for the flat values.
+    /// More than the device can hold; no host memory for the flat values; arrays of the crate ndarray that differ in
+    /// other lengths than the first.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -257,7 +291,13 @@ impl<T: Element> RaggedTensor<T> {
     #[track_caller]
     pub fn from_nested<N: IntoNested<T>>(rows: N, device: &Device) -> Result<Self> {
         const OP: &str = "from_nested";
-        let inner = N::inner_shape();
+        let mut found = None;
+        if let Err(other) = rows.find_inner(&mut found) {
+            let first = found.unwrap_or_default();
+            let what = format!("elements of arrays must have one shape, but some have {first:?} and some {other:?}");
+            return Err(Error::argument(OP, what));
+        }
+        let inner = found.unwrap_or_else(N::inner_shape);
         let mut splits = vec![vec![0]; N::DEPTH.saturating_sub(1 + inner.len())];
         let (n, further) = rows.measure();
         let n = Extent::known_u64(OP, n)?.capacity() as usize;

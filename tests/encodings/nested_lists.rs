@@ -77,3 +77,45 @@ fn nothing_has_the_inner_shape_that_is_given() {
         assert!(Tensor::constant(&lists(value), &options, &device).is_err(), "{value} as {inner:?}");
     }
 }
+
+/// Arrays of the crate ndarray are lists, in any memory order; their dimensions after the first are uniform.
+#[cfg(feature = "ndarray")]
+#[test]
+fn rows_that_are_arrays() {
+    use ndarray::{Array1, Array2, Array3, array, s};
+    for (name, device) in crate::common::devices() {
+        let rows = vec![array![1.5f32, 2.5], Array1::zeros(0), array![3.5]];
+        let x = RaggedTensor::from_nested(&rows, &device).expect("rows");
+        assert_eq!(x.to_string(), "<ragged.RaggedTensor [[1.5, 2.5], [], [3.5]]>", "{name}");
+        let reversed: Vec<_> = rows.iter().map(|row| row.slice(s![..;-1])).collect();
+        let x = RaggedTensor::from_nested(&reversed, &device).expect("views");
+        assert_eq!(x.to_string(), "<ragged.RaggedTensor [[2.5, 1.5], [], [3.5]]>", "{name}");
+        let points = vec![array![[1, 2, 3], [4, 5, 6]], Array2::zeros((0, 3)), array![[7, 8, 9]]];
+        let x = RaggedTensor::from_nested(&points, &device).expect("points");
+        assert_eq!(x.shape(), [Some(3), None, Some(3)], "{name}");
+        assert_eq!(x.to_nested().expect("read").to_string(), "[[[1, 2, 3], [4, 5, 6]], [], [[7, 8, 9]]]", "{name}");
+        let turned: Vec<_> = points[..1].iter().map(|points| points.t()).collect();
+        let x = RaggedTensor::from_nested(turned, &device).expect("turned");
+        assert_eq!(x.to_nested().expect("read").to_string(), "[[[1, 4], [2, 5], [3, 6]]]", "{name}");
+        let documents = vec![vec![points[0].clone()], vec![], vec![points[2].clone(), points[1].clone()]];
+        let x = RaggedTensor::from_nested(&documents, &device).expect("documents");
+        assert_eq!(x.shape(), [Some(3), None, None, Some(3)], "{name}");
+        assert_eq!(
+            x.to_nested().expect("read").to_string(),
+            "[[[[1, 2, 3], [4, 5, 6]]], [], [[[7, 8, 9]], []]]",
+            "{name}"
+        );
+        let images = [Array3::<u8>::ones((1, 2, 2)), Array3::zeros((2, 2, 2))];
+        let x = RaggedTensor::from_nested(&images, &device).expect("images");
+        assert_eq!(x.shape(), [Some(2), None, Some(2), Some(2)], "{name}");
+        let whole = RaggedTensor::from_nested(points[0].view(), &device).expect("a matrix");
+        assert_eq!(whole.to_string(), "tensor([[1, 2, 3], [4, 5, 6]], shape=(2, 3), dtype=i32)", "{name}");
+        let none = RaggedTensor::<i32>::from_nested(Vec::<Array2<i32>>::new(), &device).expect("none");
+        assert_eq!(none.shape(), [Some(0), None, Some(0)], "{name}");
+        let uneven = [array![[1, 2]], array![[1, 2, 3]]];
+        let error = RaggedTensor::from_nested(&uneven, &device).expect_err("uneven").to_string();
+        assert!(
+            error.starts_with("from_nested: elements of arrays must have one shape, but some have [2] and some [3]")
+        );
+    }
+}

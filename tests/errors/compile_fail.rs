@@ -2,13 +2,23 @@
 //! `compile_errors.rs` compiles the file.
 
 use ragged::opt::keep;
-use ragged::{Device, RaggedTensor, Result, Str, s};
+use ragged::{Device, RaggedTensor, Result, Str, StructuredTensor, Tensor, s};
 
-fn operands(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<Str>) -> Result<()> {
+/// A type of a user.
+struct Own(Tensor);
+
+impl AsRef<Tensor> for Own {
+    fn as_ref(&self) -> &Tensor {
+        &self.0
+    }
+}
+
+fn operands(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<Str>, own: &Own) -> Result<()> {
     x.add(x.reduce_sum(keep(1))?)?; // says: write `&x` for a tensor `x`
     x.add(x.reduce_sum(keep(1)))?; // says: with `?` and `&`
     words.substr(0, words.string_length()? - 2)?; // says: write `&x.reduce_sum(1)?`
     let _ = i + x; // says: cast one of them, `&x.cast::<f32>()? + &y`
+    x.add(own)?; // says: is passed as `x.as_ref()`
     words.count_nonzero(1)?; // says: `x.to_hash_bucket_fast(n)`
     Ok(())
 }
@@ -25,8 +35,15 @@ fn text(text: &[u8], device: &Device) -> Result<RaggedTensor<Str>> {
     RaggedTensor::from_nested([text], device) // says: found `Result<RaggedTensor<u8>, Error>`
 }
 
+fn records(records: &StructuredTensor, device: &Device) -> Result<()> {
+    records.get("name")?; // says: write `records.get(keys![.., "name"])`
+    RaggedTensor::from_nested(vec![Some(1), None], device)?; // says: JsonOptions::default().default_nulls(true)
+    Ok(())
+}
+
 /// What the notes say compiles.
-fn notes(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<Str>) -> Result<()> {
+fn notes(x: &RaggedTensor<f32>, i: &RaggedTensor<i32>, words: &RaggedTensor<Str>, own: &Own) -> Result<()> {
+    x.add(own.as_ref())?;
     x.add(&x.reduce_sum(keep(1))?)?;
     words.substr(0, &(words.string_length()? - 2)?)?;
     let _ = i.cast::<f32>()? + x;

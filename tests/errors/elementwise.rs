@@ -11,7 +11,7 @@ macro_rules! of_strings {
 pub const UNARY: &[(&str, Misuse)] = of_strings! {
     abs sign square round relu relu6 negative acos acosh asin asinh atan atanh ceil cos cosh erf erfc erfinv erfcinv
     ndtri lgamma digamma bessel_i0 bessel_i0e bessel_i1 bessel_i1e exp expm1 floor log log1p log_sigmoid reciprocal
-    reciprocal_no_nan rint rsqrt sigmoid sin sinh softplus softsign sqrt tan tanh elu selu silu is_nan is_inf is_finite
+    reciprocal_no_nan rsqrt sigmoid sin sinh softplus softsign sqrt tan tanh elu selu silu is_nan is_inf is_finite
     logical_not bitwise_invert gelu gelu_tanh
 };
 
@@ -21,7 +21,7 @@ macro_rules! of_strings_and_numbers {
 }
 pub const BINARY: &[(&str, Misuse)] = of_strings_and_numbers! {
     subtract multiply floordiv floormod truncatediv truncatemod pow maximum minimum squared_difference add truediv
-    realdiv divide_no_nan multiply_no_nan atan2 nextafter xlogy xlog1py xdivy equal not_equal less less_equal greater
+    divide_no_nan multiply_no_nan atan2 nextafter xlogy xlog1py xdivy equal not_equal less less_equal greater
     greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift
 };
 
@@ -31,7 +31,7 @@ macro_rules! of_other_rows {
 }
 pub const TYPED: &[(&str, Misuse)] = of_other_rows! {
     subtract multiply floordiv floormod truncatediv truncatemod pow maximum minimum squared_difference add truediv
-    realdiv divide_no_nan multiply_no_nan atan2 nextafter xlogy xlog1py xdivy equal not_equal less less_equal greater
+    divide_no_nan multiply_no_nan atan2 nextafter xlogy xlog1py xdivy equal not_equal less less_equal greater
     greater_equal
 };
 
@@ -60,6 +60,10 @@ pub const SEGMENTS: &[(&str, Misuse)] = by_strings! {
 /// The others.
 pub const OTHERS: &[(&str, Misuse)] = &[
     ("reduce_all", |s| no(s.t.reduce_all(7))),
+    ("reduce_mean_as", |s| no(s.t.reduce_mean_as(DType::F32, 7))),
+    ("reduce_mean_as of integers", |s| no(s.t.reduce_mean_as(DType::I32, 1))),
+    ("segment_mean_as", |s| no(s.t.segment_mean_as(DType::F32, &s.words))),
+    ("unsorted_segment_mean_as", |s| no(s.t.unsorted_segment_mean_as(DType::Bool, &s.ints, 3))),
     ("reduce_any", |s| no(s.flags.reduce_any(7))),
     ("sigmoid_cross_entropy_with_logits", |s| no(s.words.sigmoid_cross_entropy_with_logits(&s.t))),
     ("leaky_relu", |s| no(s.words.leaky_relu(0.1))),

@@ -72,6 +72,7 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("cartesian_nested", |s| no(Tensor::cartesian_nested(&[&s.t, s.dense.erased()], 1))),
     ("from_shards", |s| no(Tensor::from_shards(&[s.dense.erased(), &s.t], ShardStrategy::Mod))),
     ("batch_gather_with_default", |s| no(s.t.batch_gather_with_default(&s.words, 0))),
+    ("batch_gather_with_default of a vector", |s| no(s.t.batch_gather_with_default(&s.ints, &s.t.flat_values()?))),
     ("cross", |s| no(Tensor::cross([CrossInput::from(&s.t)]))),
     ("cross_hashed", |s| no(Tensor::cross_hashed([&s.ints], -1))),
     ("SparseTensor::cross", |_| no(SparseTensor::cross([] as [CrossInput; 0]))),

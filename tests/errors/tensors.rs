@@ -67,6 +67,7 @@ pub const MISUSES: &[(&str, Misuse)] = &[
     ("slice of too many", |s| no(s.x.slice(s![.., .., ..]))),
     ("slice by 0", |s| no(s.x.slice(s![..;0]))),
     ("row_at", |s| no(s.t.row_at(&s.t))),
+    ("slice at a vector", |s| no(s.t.slice(s![&s.ints]))),
     ("nth", |s| no(s.x.flat_values()?.nth(0))),
     ("nth of a short row", |s| read(s.t.nth(0))),
     ("nth_or", |s| no(s.ints.nth_or(0, 0.5))),

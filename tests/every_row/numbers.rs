@@ -1,5 +1,6 @@
 //! Reductions, scans, orders, sets and counts of a row.
 
+use ragged::DType;
 use ragged::opt::{binary, clamped, descending, exclusive, keep, reversed, right_of};
 
 use crate::table::laws;
@@ -23,6 +24,7 @@ laws! {
     reduce_max Integers |x, y, k, t| x.greater(1)?.reduce_max(-1);
     reduce_min Integers |x, y, k, t| x.greater(1)?.reduce_min(..);
     reduce_mean Floats |x, y, k, t| x.reduce_mean(-1);
+    reduce_mean_as Integers |x, y, k, t| x.reduce_mean_as(DType::F32, -1);
     reduce_variance Floats |x, y, k, t| x.reduce_variance(-1);
     reduce_std Floats |x, y, k, t| x.reduce_std(..);
     reduce_sum Floats |x, y, k, t| x.reduce_sum(..);

@@ -9,7 +9,7 @@ use crate::op::{Op, Subject, op};
 use crate::random::{self, Random};
 
 /// Up to `rank` keys: integers, new axes, slices with steps of either sign.
-pub fn index(random: &mut Random, rank: usize) -> Vec<Index> {
+pub fn index(random: &mut Random, rank: usize) -> Vec<Index<'static>> {
     let bound = |random: &mut Random| (random.below(3) > 0).then(|| random.signed(4));
     (0..1 + random.below(rank))
         .map(|_| match random.below(9) {

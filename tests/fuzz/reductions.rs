@@ -27,6 +27,7 @@ const ALL: &[Reduce] = &reduce! {
     reduce_sum reduce_prod reduce_min reduce_max reduce_mean reduce_variance reduce_std reduce_all reduce_any
     reduce_logsumexp reduce_euclidean_norm count_nonzero
 };
+const TO_F32: Reduce = ("reduce_mean_as", |x, axes| x.reduce_mean_as(DType::F32, axes));
 const OF_BOOLS: &[Reduce] = &reduce! { reduce_all reduce_any count_nonzero };
 const EXTREMES: &[Along] = &along! { argmin argmax };
 const UNSORTED: &[Segments] = &segments! {
@@ -43,7 +44,10 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
         }
         1 | 2 => segments(random, x),
         _ => {
-            let (name, f) = random.of(if x.is_number() { ALL } else { OF_BOOLS });
+            let (name, f) = match random.of(if x.is_number() { ALL } else { OF_BOOLS }) {
+                ("reduce_mean", _) if random.once_in(2) => TO_F32,
+                other => other,
+            };
             let keep = random.once_in(2);
             let axes = match random.below(8) {
                 0 => Axes::All,
@@ -62,13 +66,14 @@ pub fn pick(random: &mut Random, x: &Subject) -> Op {
 fn segments(random: &mut Random, x: &Subject) -> Op {
     let (name, f) = random.of(UNSORTED);
     let (num, inner) = (random.of(&[3, 2, 2, 1]), x.inner_axes());
-    match random.below(5) {
+    match random.below(6) {
         0 => op(format!("{name} {num}, whole rows"), move |x, _| {
             f(x, &x.cast(DType::Bool)?.reduce_any(inner.clone())?.cast(DType::I32)?, num)
         }),
         1 => op(format!("{name} {num}, each value"), move |x, _| f(x, &x.cast(DType::Bool)?.cast(DType::I64)?, num)),
         2 => op("segment_sum of its rows", |x, _| x.values()?.segment_sum(&x.value_rowids()?)),
         3 => op("segment_mean of its rows", |x, _| x.values()?.segment_mean(&x.value_rowids()?)),
+        4 => op("segment_mean_as of its rows", |x, _| x.values()?.segment_mean_as(DType::F32, &x.value_rowids()?)),
         _ => {
             let n = random.of(&[0, 1, 2, 3, 5, 17]);
             let ids = random::vector(random, n, -1, num);

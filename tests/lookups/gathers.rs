@@ -153,6 +153,24 @@ fn defaults_of_vectors_matrices_and_deeper_rows() -> Result<()> {
         let at = RaggedTensor::from_nested(vec![vec![1, -1], vec![0]], device)?;
         let got = pairs.batch_gather_with_default(&at, 9)?;
         assert_eq!(got.to_nested()?.to_string(), "[[[3, 4], [9, 9]], [[9, 9]]]", "{name}");
+        let own = RaggedTensor::from_nested([8, 9], device)?;
+        let got = pairs.batch_gather_with_default(&at, &own)?;
+        assert_eq!(got.to_nested()?.to_string(), "[[[3, 4], [8, 9]], [[8, 9]]]", "{name}");
+        let got = pairs.batch_gather_with_default(&at, &own.reduce_sum(0)?)?;
+        assert_eq!(got.to_nested()?.to_string(), "[[[3, 4], [17, 17]], [[17, 17]]]", "{name}");
+        let got = pairs.as_string()?.batch_gather_with_default(&at, &own.as_string()?)?;
+        assert_eq!(got.to_string(), "<ragged.RaggedTensor [[[b'3', b'4'], [b'8', b'9']], [[b'8', b'9']]]>", "{name}");
+        let of_rows = Tensor::map_rows_of(&[&pairs, &at.cast()?], |r| r[0].batch_gather_with_default(&r[1], &own))?;
+        assert_eq!(of_rows.to_nested()?.to_string(), "[[[3, 4], [8, 9]], [[8, 9]]]", "rows on {name}");
+        // A default whose length only the device knows.
+        let masked = |keep: [bool; 3]| {
+            RaggedTensor::from_nested([8, 9, 10], device)?.boolean_mask(&RaggedTensor::from_nested(keep, device)?)
+        };
+        let got = pairs.batch_gather_with_default(&at, &masked([true, false, true])?)?;
+        assert_eq!(got.to_nested()?.to_string(), "[[[3, 4], [8, 10]], [[8, 10]]]", "{name}");
+        let short = pairs.batch_gather_with_default(&at, &masked([true, false, false])?).and_then(|t| t.to_vec());
+        let error = short.expect_err("too short").to_string();
+        assert!(error.starts_with("batch_gather_with_default: the default must be"), "{name}: {error}");
         let dense = RaggedTensor::from_nested([[1, 2, 3], [4, 5, 6]], device)?;
         let at = RaggedTensor::from_nested([[2, 3], [-1, 0]], device)?;
         let got = dense.batch_gather_with_default(&at, 0)?;

@@ -143,7 +143,7 @@ fn run_products(device: &Device) {
         )*};
     }
     unary!(exp expm1 log log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid log_sigmoid softplus
-        erf erfc erfinv erfcinv ndtri lgamma digamma bessel_i0 bessel_i0e bessel_i1 bessel_i1e sqrt rsqrt floor ceil rint
+        erf erfc erfinv erfcinv ndtri lgamma digamma bessel_i0 bessel_i0e bessel_i1 bessel_i1e sqrt rsqrt floor ceil round
         gelu gelu_tanh square reciprocal);
 }
 

@@ -84,3 +84,42 @@ fn len_counts_the_outermost_dimension() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn keys_may_be_scalar_tensors() -> Result<()> {
+    for (name, device) in devices() {
+        let value = json!([{"a": 1, "b": {"c": ["x", "y"]}}, {"a": 2, "b": {"c": []}}, {"a": 3, "b": {"c": ["z"]}}]);
+        let all = records(&value, &device);
+        let index = |i: i32| RaggedTensor::from_nested(i, &device);
+        for i in [0, 2, -1, -3] {
+            let (at, own) = (index(i)?, (i + 3) as usize % 3);
+            assert_eq!(all.get(keys![&at])?.to_value()?, value[own], "{name}");
+            assert_eq!(all.get(keys![&at, "a"])?.to_value()?, value[own]["a"], "{name}");
+            let words = all.get(keys![&at, "b", "c"])?;
+            assert_eq!(words.to_value()?, value[own]["b"]["c"], "{name}");
+        }
+        let nested = records(&json!([[{"a": 1}, {"a": 2}], [{"a": 3}]]), &device);
+        let second = nested.get(keys![&index(0)?, &index(1)?, "a"])?;
+        assert_eq!(second.to_value()?, json!(2), "{name}");
+        let outside = all.get(keys![&index(3)?, "a"]).and_then(|a| a.to_value());
+        assert!(matches!(outside, Err(Error::Index { .. } | Error::Check { .. })), "{name}: {outside:?}");
+        let vector = all.get(keys![&vector(&[0, 1], &device)]);
+        assert!(message(vector.map(drop)).contains("an index must be a scalar"), "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn rows_are_those_of_a_whole_read() -> Result<()> {
+    for (name, device) in devices() {
+        for value in [json!([{"a": 1, "b": ["x"]}, {"a": 2, "b": []}]), json!([[{"a": 1}], [], [{"a": 2}, {"a": 3}]])] {
+            let all = records(&value, &device);
+            let rows = all.rows()?;
+            assert_eq!(rows.len(), all.len()?, "{name}");
+            assert_eq!(Value::Array(rows.collect()), value, "{name}");
+        }
+        let single = records(&json!({"a": 1}), &device);
+        assert!(message(single.rows().map(drop)).starts_with("StructuredTensor::rows: a single record"), "{name}");
+    }
+    Ok(())
+}

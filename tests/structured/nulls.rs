@@ -1,8 +1,9 @@
-//! Nulls and missing fields of JSON lines: errors, skipped lines, or default values.
+//! Nulls and missing fields of JSON lines and of serialized values: errors, skipped records, or default values.
 
+use std::collections::BTreeSet;
 use std::io::Cursor;
 
-use ragged::{DType, Device, JsonLines, JsonType, Result, StructuredTensor};
+use ragged::{DType, Device, FieldValue, JsonLines, JsonOptions, JsonType, Result, StructuredTensor};
 use serde_json::{Value, json};
 
 use crate::message;
@@ -75,5 +76,89 @@ fn texts_in_pieces_give_the_same_records() -> Result<()> {
     assert_eq!(read.field_value("id")?.to_value()?, json!(ids));
     let words = read.field_value("words")?.to_value()?;
     assert_eq!((&words[0], &words[1], &words[2]), (&json!(["a", ""]), &json!([]), &json!(["w2"])));
+    Ok(())
+}
+
+/// The options that a number counts up to: each policy on or off.
+fn options(schema: &JsonType, k: u32) -> JsonOptions {
+    let is = |bit: u32| k >> bit & 1 == 1;
+    let policies = JsonOptions::default().default_nulls(is(0)).skip_misfits(is(1)).ignore_unknown_fields(is(2));
+    if is(3) { policies.schema(schema.clone()) } else { policies }
+}
+
+#[test]
+fn serialized_values_follow_the_policies_of_lines() -> Result<()> {
+    let full = json!({"i": 7, "s": "x", "l": [[1]], "r": {"a": 2, "t": ["y"]}});
+    let given = [
+        full.clone(),
+        json!({"i": null, "s": null, "l": null, "r": null}),
+        json!({}),
+        json!({"i": 1, "s": "z", "l": [null, [null, 3]], "r": {"t": [null]}}),
+        json!({"i": 1, "s": "z", "l": [], "r": {"a": 1, "t": [], "u": 5}, "v": [null]}),
+        json!({"i": "text", "s": "z", "l": [], "r": {"a": 1, "t": []}}),
+        full.clone(),
+    ];
+    let schema = StructuredTensor::from_serialize(&[&full], &Device::cpu())?.schema();
+    let mut found = BTreeSet::new();
+    for first in 0..given.len() {
+        for k in 0..16 {
+            let options = options(&schema, k);
+            let given = &given[first..];
+            let of_values = StructuredTensor::from_serialize_with(given, &options, &Device::cpu());
+            let of_lines = read(given, |lines| lines.with_options(options.clone()));
+            let text = |read: Result<StructuredTensor>| match read.and_then(|records| records.to_value()) {
+                Ok(value) => value.to_string(),
+                Err(_) => "an error".to_owned(),
+            };
+            let (of_values, of_lines) = (text(of_values), text(of_lines));
+            assert_eq!(of_values, of_lines, "from {first}, {options:?}");
+            found.insert(of_values);
+        }
+    }
+    assert!(found.len() > 9, "the policies differ: {found:?}");
+    let error = message(StructuredTensor::from_serialize_with(&given, &JsonOptions::default(), &Device::cpu()));
+    assert!(error.starts_with("StructuredTensor::from_serialize_with: [1].i: null does not fit"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn nulls_of_options_are_default_values() -> Result<()> {
+    #[derive(serde::Serialize)]
+    enum Kind {
+        Plain,
+        Sized(Option<u8>),
+        Named { size: Option<u8>, unit: Option<&'static str> },
+    }
+    #[derive(serde::Serialize)]
+    struct Item {
+        price: Option<f64>,
+        tags: Option<Vec<Option<&'static str>>>,
+    }
+    let device = Device::cpu();
+    let items = [
+        Item { price: Some(0.5), tags: Some(vec![Some("a"), None]) },
+        Item { price: None, tags: None },
+        Item { price: Some(2.5), tags: Some(vec![]) },
+    ];
+    let defaults = JsonOptions::default().default_nulls(true);
+    let records = StructuredTensor::from_serialize_with(&items, &defaults, &device)?;
+    let want = json!([{"price": 0.5, "tags": ["a", ""]}, {"price": 0.0, "tags": []}, {"price": 2.5, "tags": []}]);
+    assert_eq!(records.to_value()?, want);
+    let whole = JsonOptions::default().skip_misfits(true);
+    let records = StructuredTensor::from_serialize_with(&items[1..], &whole, &device)?;
+    assert_eq!(records.to_value()?, json!([{"price": 2.5, "tags": []}]));
+    let sizes = [Kind::Sized(Some(3)), Kind::Sized(None)];
+    let sizes = StructuredTensor::from_serialize_with(&sizes, &defaults, &device)?;
+    assert_eq!(sizes.to_value()?, json!([{"Sized": 3}, {"Sized": 0}]));
+    let named = [
+        Kind::Named { size: Some(3), unit: Some("m") },
+        Kind::Named { size: None, unit: Some("s") },
+        Kind::Named { size: Some(1), unit: None },
+    ];
+    let named = StructuredTensor::from_serialize_with(&named, &defaults, &device)?;
+    let want = json!([{"size": 3, "unit": "m"}, {"size": 0, "unit": "s"}, {"size": 1, "unit": ""}]);
+    assert_eq!(named.field_value("Named")?.to_value()?, want);
+    let plain = FieldValue::from_serialize_with(&[Kind::Plain, Kind::Plain], &defaults, &device)?;
+    assert_eq!(plain.to_value()?, json!(["Plain", "Plain"]));
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::{prints, records, vector};
 
 /// The value of `st[key]`, as text.
 #[track_caller]
-fn at(records: &StructuredTensor, keys: impl AsRef<[Key]>) -> String {
+fn at<'a>(records: &StructuredTensor, keys: impl AsRef<[Key<'a>]>) -> String {
     records.get(keys).expect("a part").to_string()
 }
 

@@ -109,8 +109,8 @@ impl Backend for GpuBackend {
             // f64 arithmetic uses 64-bit integers for operations on bits.
             DType::F64 if !self.runtime.has_f64() || !self.runtime.has_int64() => Err(format!(
                 "{} has no 64-bit floats (SHADER_F64 and SHADER_INT64); use a CPU device, or cast to a narrower type \
-                 before: the mean or quotient of 32-bit and 64-bit integers is f64, and that of \
-                 `x.cast::<f32>()?` or `x.cast(DType::F32)?` is f32, at the cost of no pass",
+                 before: the mean or quotient of 32-bit and 64-bit integers is f64; `x.reduce_mean_as::<f32>(1)?` is \
+                 f32, as is the quotient of `x.cast::<f32>()?`",
                 self.name
             )),
             _ => Ok(()),

@@ -160,7 +160,7 @@ binary_ops! {
     QUOTIENTS "Quotients of two operands.": Numbers, "numbers", [T: Arithmetic] => (T::Quotient);
     /// The quotient: floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64. Division by
     /// zero gives an infinity or NaN.
-    truediv [tensorflow "tf.math.truediv"; awkward "np.true_divide"; polars "Expr.truediv";] later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
+    truediv [alias "realdiv"; tensorflow "tf.math.truediv"; awkward "np.true_divide"; polars "Expr.truediv";] later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))
     };
@@ -176,8 +176,6 @@ binary_ops! {
 
 binary_ops! {
     OF_FLOATS "Functions of two floats.": Floats, "floats", [T: FloatElement] => T;
-    /// The quotient of floats.
-    realdiv [tensorflow "tf.realdiv";] later f32 [1.0, -3.0] [2.0, 2.0] => [0.5, -1.5], |_, a, b| a.quotient(b);
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
     multiply_no_nan [tensorflow "tf.math.multiply_no_nan";] later f32 [f32::NAN, 3.0] [0.0, 2.0] => [0.0, 6.0],
         |_, a, b| a.binary(BinaryOp::MulNoNan, b);

@@ -75,7 +75,7 @@ unary_ops! {
     square [tensorflow "tf.math.square"; awkward "np.square";] later,
         i32 [-3, 2] => [9, 4], |x| x.clone().mul(x);
     /// The nearest whole number, halves to even; integers stay as they are.
-    round [tensorflow "tf.math.round"; awkward "np.round"; polars "Expr.round";] none "constant almost everywhere",
+    round [alias "rint", "round_ties_even"; tensorflow "tf.math.round"; awkward "np.round"; polars "Expr.round";] none "constant almost everywhere",
         f32 [2.5, -1.5] => [2.0, -2.0],
         |x| if x.dtype().is_float() { math(MathFn::Rint, x) } else { x };
     /// Rectified linear unit: the value where it is positive, else 0; NaN for NaN.
@@ -192,9 +192,6 @@ unary_ops! {
         let (zero, one) = (number(x.dtype(), 0.0), number(x.dtype(), 1.0));
         x.clone().eq(zero.clone()).select(zero, one.quotient(x))
     };
-    /// The nearest whole number, halves to even.
-    rint [alias "round_ties_even"; tensorflow "tf.math.rint"; awkward "np.rint";] none "constant almost everywhere",
-        f32 [2.5, -1.5] => [2.0, -2.0], |x| math(MathFn::Rint, x);
     /// `1 / sqrt(x)`; infinite at 0, NaN below.
     rsqrt [tensorflow "tf.math.rsqrt";] later,
         f32 [4.0, 1.0] => [0.5, 1.0], |x| math(MathFn::Rsqrt, x);

@@ -2,12 +2,16 @@
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
+use crate::tensor::Tensor;
+
 /// One item of a slice: a selection along one dimension, or a new dimension. Made by [`s!`](crate::s).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub enum Index {
+pub enum Index<'a> {
     /// One element; a negative index counts from the end. The dimension disappears.
     At(i64),
+    /// One element, at the index that a scalar tensor of integers holds. The dimension disappears.
+    AtTensor(&'a Tensor),
     /// Python's `start:stop:step`.
     Slice {
         /// First element; a negative one counts from the end. `None` is the first of all, or the last for a negative
@@ -25,6 +29,23 @@ pub enum Index {
     Ellipsis,
 }
 
+/// Tensors are equal if they are one tensor in memory: a comparison reads no values.
+impl PartialEq for Index<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::At(a), Self::At(b)) => a == b,
+            (Self::AtTensor(a), Self::AtTensor(b)) => std::ptr::eq(*a, *b),
+            (
+                Self::Slice { start, stop, step },
+                Self::Slice { start: other_start, stop: other_stop, step: other_step },
+            ) => (start, stop, step) == (other_start, other_stop, other_step),
+            (Self::NewAxis, Self::NewAxis) | (Self::Ellipsis, Self::Ellipsis) => true,
+            _ => false,
+        }
+    }
+}
+impl Eq for Index<'_> {}
+
 /// The items of a slice: those of [`s!`](crate::s), or any list of [`Index`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no slice of a tensor",
@@ -33,25 +54,25 @@ pub enum Index {
 )]
 pub trait SliceItems {
     /// One item per dimension.
-    fn items(&self) -> &[Index];
+    fn items(&self) -> &[Index<'_>];
 }
-impl SliceItems for [Index] {
-    fn items(&self) -> &[Index] {
+impl SliceItems for [Index<'_>] {
+    fn items(&self) -> &[Index<'_>] {
         self
     }
 }
-impl<const N: usize> SliceItems for [Index; N] {
-    fn items(&self) -> &[Index] {
+impl<const N: usize> SliceItems for [Index<'_>; N] {
+    fn items(&self) -> &[Index<'_>] {
         self
     }
 }
-impl SliceItems for Vec<Index> {
-    fn items(&self) -> &[Index] {
+impl SliceItems for Vec<Index<'_>> {
+    fn items(&self) -> &[Index<'_>] {
         self
     }
 }
 impl<I: SliceItems + ?Sized> SliceItems for &I {
-    fn items(&self) -> &[Index] {
+    fn items(&self) -> &[Index<'_>] {
         (**self).items()
     }
 }
@@ -65,7 +86,7 @@ pub struct NewAxis;
 pub struct Ellipsis;
 
 /// Steps and lists.
-impl Index {
+impl Index<'_> {
     /// The whole of a dimension.
     pub const ALL: Self = Self::Slice { start: None, stop: None, step: 1 };
 
@@ -103,17 +124,22 @@ impl Index {
     }
 }
 
-impl From<NewAxis> for Index {
+impl From<NewAxis> for Index<'_> {
     fn from(_: NewAxis) -> Self {
         Self::NewAxis
     }
 }
-impl From<Ellipsis> for Index {
+impl From<Ellipsis> for Index<'_> {
     fn from(_: Ellipsis) -> Self {
         Self::Ellipsis
     }
 }
-impl From<RangeFull> for Index {
+impl<'a, X: AsRef<Tensor>> From<&'a X> for Index<'a> {
+    fn from(index: &'a X) -> Self {
+        Self::AtTensor(index.as_ref())
+    }
+}
+impl From<RangeFull> for Index<'_> {
     fn from(_: RangeFull) -> Self {
         Self::ALL
     }
@@ -141,32 +167,32 @@ impl Wide for usize {
 
 macro_rules! from_integers {
     ($($t:ty),*) => {$(
-        impl From<$t> for Index {
+        impl From<$t> for Index<'_> {
             fn from(i: $t) -> Self {
                 Self::At(i.wide())
             }
         }
-        impl From<Range<$t>> for Index {
+        impl From<Range<$t>> for Index<'_> {
             fn from(r: Range<$t>) -> Self {
                 Self::span(Some(r.start.wide()), Some(r.end.wide()))
             }
         }
-        impl From<RangeFrom<$t>> for Index {
+        impl From<RangeFrom<$t>> for Index<'_> {
             fn from(r: RangeFrom<$t>) -> Self {
                 Self::span(Some(r.start.wide()), None)
             }
         }
-        impl From<RangeTo<$t>> for Index {
+        impl From<RangeTo<$t>> for Index<'_> {
             fn from(r: RangeTo<$t>) -> Self {
                 Self::span(None, Some(r.end.wide()))
             }
         }
-        impl From<RangeInclusive<$t>> for Index {
+        impl From<RangeInclusive<$t>> for Index<'_> {
             fn from(r: RangeInclusive<$t>) -> Self {
                 Self::span(Some(r.start().wide()), Self::behind(r.end().wide()))
             }
         }
-        impl From<RangeToInclusive<$t>> for Index {
+        impl From<RangeToInclusive<$t>> for Index<'_> {
             fn from(r: RangeToInclusive<$t>) -> Self {
                 Self::span(None, Self::behind(r.end.wide()))
             }
@@ -177,8 +203,9 @@ from_integers!(i32, i64, usize);
 
 /// Builds the items of [`Tensor::slice`](crate::Tensor::slice), one per dimension.
 ///
-/// Items are integers, ranges (`a..b`, `a..`, `..b`, `..`, also inclusive) with an optional `;step`, [`NewAxis`] and
-/// [`Ellipsis`](struct@Ellipsis). Negative bounds and integers count from the end.
+/// Items are integers, scalar tensors of integers (`&i`), ranges (`a..b`, `a..`, `..b`, `..`, also inclusive) with an
+/// optional `;step`, [`NewAxis`] and [`Ellipsis`](struct@Ellipsis). Negative bounds and integers count from the end.
+/// Bounds that are tensors: [`Tensor::slice_rows`](crate::Tensor::slice_rows).
 ///
 /// ```
 /// use ragged::arguments::Index;
@@ -188,6 +215,11 @@ from_integers!(i32, i64, usize);
 /// assert_eq!(index[1], Index::Slice { start: Some(1), stop: Some(3), step: 1 });
 /// assert_eq!(index[2], Index::Slice { start: None, stop: None, step: -1 });
 /// assert_eq!(index[3..], [Index::NewAxis, Index::Ellipsis]);
+///
+/// let x = ragged::RaggedTensor::from_nested([[1, 2, 3], [4, 5, 6]], &ragged::Device::cpu())?;
+/// let best = x.reduce_sum(0)?.argmax(0)?;
+/// assert_eq!(x.slice(s![.., &best])?.to_vec()?, [3, 6]);
+/// # Ok::<(), ragged::Error>(())
 /// ```
 #[macro_export]
 macro_rules! s {

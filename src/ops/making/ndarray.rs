@@ -1,17 +1,74 @@
 //! Conversion from and to `ndarray` arrays.
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayBase, ArrayD, Axis, Data, Ix1, Ix2, Ix3, Ix4, IxDyn};
 
 use crate::device::Device;
-use crate::element::Element;
+use crate::element::{Element, Number};
 use crate::error::{Error, Result, here};
 use crate::ops::options::PaddedShape;
-use crate::tensor::{HostTensor, RaggedTensor};
+use crate::tensor::{HostTensor, IntoNested, RaggedTensor};
+
+/// Arrays as lists: the first dimension is a list, the others are uniform.
+macro_rules! list {
+    ($($dims:ident $rank:literal)+) => {$(
+        impl<T: Number + Element<Host = T>, S: Data<Elem = T>> IntoNested<T> for ArrayBase<S, $dims> {
+            const DEPTH: usize = $rank;
+            const HAS_INNER: bool = $rank > 1;
+            fn uniform() -> Option<Vec<usize>> {
+                None
+            }
+            fn inner_shape() -> Vec<usize> {
+                vec![0; $rank - 1]
+            }
+            fn find_inner(&self, found: &mut Option<Vec<usize>>) -> std::result::Result<(), Vec<usize>> {
+                let own = &self.shape()[1..];
+                let first = found.get_or_insert_with(|| own.to_vec());
+                if first[..] == *own { Ok(()) } else { Err(own.to_vec()) }
+            }
+            fn flatten(&self, _: &mut [Vec<u64>], values: &mut Vec<T>) {
+                match self.as_slice() {
+                    Some(own) => values.extend_from_slice(own),
+                    None => values.extend(self.iter().copied()),
+                }
+            }
+            fn size(&self) -> usize {
+                self.len_of(Axis(0))
+            }
+            fn measure(&self) -> (u64, u64) {
+                (self.len() as u64, 0)
+            }
+        }
+
+        impl<T: Number + Element<Host = T>, S: Data<Elem = T>> IntoNested<T> for &ArrayBase<S, $dims> {
+            const DEPTH: usize = $rank;
+            const HAS_INNER: bool = $rank > 1;
+            fn uniform() -> Option<Vec<usize>> {
+                None
+            }
+            fn inner_shape() -> Vec<usize> {
+                ArrayBase::<S, $dims>::inner_shape()
+            }
+            fn find_inner(&self, found: &mut Option<Vec<usize>>) -> std::result::Result<(), Vec<usize>> {
+                (**self).find_inner(found)
+            }
+            fn flatten(&self, splits: &mut [Vec<u64>], values: &mut Vec<T>) {
+                (**self).flatten(splits, values);
+            }
+            fn size(&self) -> usize {
+                (**self).size()
+            }
+            fn measure(&self) -> (u64, u64) {
+                (**self).measure()
+            }
+        }
+    )+};
+}
+list!(Ix1 1 Ix2 2 Ix3 3 Ix4 4);
 
 /// Arrays of the crate ndarray.
 impl<T: Element> RaggedTensor<T> {
     /// The dense tensor of an array's values, in any memory order. [`RaggedTensor::from_tensor`] makes the result
-    /// ragged.
+    /// ragged. [`RaggedTensor::from_nested`] takes rows that are arrays.
     ///
     /// # Errors
     /// An array larger than the device can hold.
@@ -21,6 +78,11 @@ impl<T: Element> RaggedTensor<T> {
     /// use ragged::{Device, RaggedTensor};
     /// let x = RaggedTensor::<i32>::from_ndarray(&array![[1, 2], [3, 4]].into_dyn(), &Device::cpu())?;
     /// assert_eq!(x.shape(), [Some(2), Some(2)]);
+    ///
+    /// let points = vec![array![[1, 2], [3, 4]], array![[5, 6]]];
+    /// let points = RaggedTensor::from_nested(&points, &Device::cpu())?;
+    /// assert_eq!(points.to_string(), "<ragged.RaggedTensor [[[1, 2], [3, 4]], [[5, 6]]]>");
+    /// assert_eq!(points.shape(), [Some(2), None, Some(2)]);
     /// # Ok::<(), ragged::Error>(())
     /// ```
     #[track_caller]

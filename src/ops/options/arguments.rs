@@ -36,7 +36,8 @@ numbers!(bool u8 i8 u16 i16 i32 u32 i64 u64 f16 bf16 f32 f64);
     label = "expected a number or a reference to a tensor of `{T}`",
     note = "operations take tensors by reference: write `&x` for a tensor `x`",
     note = "operations return a `Result`: write `&x.reduce_sum(1)?`, with `?` and `&`, to use one as an operand",
-    note = "no element type is converted in silence: cast a tensor of another one, as in `&x.cast::<{T}>()?`"
+    note = "no element type is converted in silence: cast a tensor of another one, as in `&x.cast::<{T}>()?`",
+    note = "a type that holds a tensor, `AsRef<Tensor>`, is passed as `x.as_ref()`"
 )]
 pub trait IntoOperandOf<'a, T: Element>: Into<OperandOf<'a, T>> {}
 impl<'a, T: Element, X: Into<OperandOf<'a, T>>> IntoOperandOf<'a, T> for X {}

@@ -1,9 +1,8 @@
 //! Axis, keys and order of a sort.
 
-use crate::element::Element;
 use crate::integer::Integer;
 use crate::setters::setters;
-use crate::tensor::{RaggedTensor, Tensor};
+use crate::tensor::Tensor;
 
 /// Axis of a sort, with its order. Converts from any integer: ascending along that axis.
 ///
@@ -61,28 +60,28 @@ pub trait SortBy {
     fn descending(self) -> Self::Order;
 }
 
-impl<I: Integer> SortBy for I {
-    type Order = SortAxis;
-    fn descending(self) -> SortAxis {
-        SortAxis { axis: self.saturating_i64(), descending: true }
-    }
+// An implementation for each type: one for every integer would exclude that for references.
+macro_rules! of_axes {
+    ($($integer:ty)+) => {$(
+        impl SortBy for $integer {
+            type Order = SortAxis;
+            fn descending(self) -> SortAxis {
+                SortAxis { axis: self.saturating_i64(), descending: true }
+            }
+        }
+    )+};
 }
+of_axes!(i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize);
 impl SortBy for SortAxis {
     type Order = Self;
     fn descending(self) -> Self {
         Self { descending: true, ..self }
     }
 }
-impl<'a> SortBy for &'a Tensor {
+impl<'a, X: AsRef<Tensor>> SortBy for &'a X {
     type Order = SortKeys<'a>;
     fn descending(self) -> SortKeys<'a> {
-        SortKeys::one(self, true)
-    }
-}
-impl<'a, T: Element> SortBy for &'a RaggedTensor<T> {
-    type Order = SortKeys<'a>;
-    fn descending(self) -> SortKeys<'a> {
-        SortKeys::one(self.erased(), true)
+        SortKeys::one(self.as_ref(), true)
     }
 }
 

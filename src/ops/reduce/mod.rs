@@ -2,6 +2,7 @@
 
 pub(super) mod arg_extremes;
 pub(super) mod extremes;
+pub(super) mod mean_as;
 pub(super) mod moments;
 pub(super) mod norm;
 pub(super) mod quantile;
@@ -22,6 +23,7 @@ use crate::record::levels::{Levels, Stage};
 use crate::tensor::Tensor;
 
 pub(super) use extremes::{extreme_float, extreme_integer};
+pub(super) use mean_as::mean_in;
 pub(super) use moments::{mean_dtype, total};
 pub use typed::Averaged;
 

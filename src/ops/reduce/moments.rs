@@ -24,12 +24,12 @@ operations! {
     /// The reduced dimensions disappear: axis 1 of `[rows, (values)]` gives `[rows]`, `..` gives a scalar, and axis 0 one
     /// result per position, as many as the longest row has values. [`keep`](crate::opt::keep) leaves them with size 1.
     ///
-    /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64, of an
-    /// exact sum. Where a GPU has no f64, cast first: `x.cast::<f32>()?.reduce_mean(1)` gives f32, of a sum that rounds
-    /// in f32. Floats are summed in their dtype, f16 and bf16 in f32, and the mean is rounded once: it
-    /// is infinite or NaN where a partial sum overflows, as of two values of 3e38, although the mean is in range. Scale
-    /// such values down first. Several axes give the sum over all of them divided by the count over all of them. Shapes
-    /// and order as for all [reductions](crate::arguments::Axes).
+    /// NaN where there are no values. Floats keep their dtype; integers of 8 and 16 bits give f32, wider ones f64, of
+    /// an exact sum; [`reduce_mean_as`](Self::reduce_mean_as) gives f32, also where a GPU has no f64. Floats are summed
+    /// in their dtype, f16 and bf16 in f32, and the mean is rounded once: it is infinite or NaN where a partial sum
+    /// overflows, as of two values of 3e38, although the mean is in range. Scale such values down first. Several axes
+    /// give the sum over all of them divided by the count over all of them. Shapes and order as for all
+    /// [reductions](crate::arguments::Axes).
     ///
     /// # Errors
     /// `axis` out of range or named twice; bool or string values; wide integers or f64 on a device without f64.
@@ -133,7 +133,7 @@ fn reduce_mean(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> {
     if r.stages.is_empty() {
         return r.tensor(Expr::load(rec.numbers(x)?, Expr::index()).cast(dtype));
     }
-    let (mean, _) = x.mean_of(&r)?;
+    let (mean, _) = x.mean_of(&r, dtype.accumulator())?;
     r.tensor(mean.cast(dtype))
 }
 
@@ -181,23 +181,47 @@ pub(in crate::ops) fn total(sum: impl Fn(Expr) -> Result<Expr>, most: u32, x: &E
         DType::I32 => sum(x.clone().cast(DType::I64))?.cast(float),
         DType::U32 => sum(x.clone().cast(DType::U64))?.cast(float),
         wide @ (DType::I64 | DType::U64) => {
-            // Sums the 32-bit halves separately, so that neither overflows, and joins them with one rounding.
+            // Sums the 32-bit halves separately, so that neither overflows, and joins them.
             let (half, low_bits) = (Scalar::from_i64(wide, 32), Scalar::U64(u64::from(u32::MAX)));
             let high = sum(x.clone().binary(BinaryOp::Shr, Expr::scalar(half)))?;
             let low = sum(x.clone().bitcast(DType::U64).and(Expr::scalar(low_bits)))?;
             let carry = low.clone().binary(BinaryOp::Shr, Expr::scalar(32u64)).bitcast(wide);
-            let high = high.add(carry).cast(float).mul(Expr::scalar(Scalar::from_f64(float, 4_294_967_296.0)));
-            high.add(low.and(Expr::scalar(low_bits)).cast(float))
+            let (high, low) = (high.add(carry), low.and(Expr::scalar(low_bits)));
+            if float == DType::F32 {
+                return Ok(nearest_f32(high, low));
+            }
+            high.cast(float).mul(Expr::scalar(Scalar::from_f64(float, 4_294_967_296.0))).add(low.cast(float))
         }
         _ => sum(x.clone().cast(float))?,
     })
 }
 
+/// The f32 nearest to `high * 2^32 + low`, where `low` is a u64 below 2^32.
+///
+/// An f32 does not hold the halves as an f64 does: their floats would cancel. The magnitude is converted at once where
+/// it has 64 bits, and otherwise by its upper half, whose lowest bit says whether the lower half is 0 (a sticky bit).
+fn nearest_f32(high: Expr, low: Expr) -> Expr {
+    let u64s = |v: u64| Expr::scalar(v);
+    let has_low = |low: &Expr| low.clone().ne(u64s(0)).cast(DType::U64);
+    let magnitude = |high: Expr, low: Expr| {
+        let whole = high.clone().binary(BinaryOp::Shl, u64s(32)).add(low.clone()).cast(DType::F32);
+        let upper = high.clone().or(has_low(&low)).cast(DType::F32).mul(Expr::scalar(4_294_967_296.0f32));
+        high.lt(u64s(1 << 32)).select(whole, upper)
+    };
+    if high.dtype() == DType::U64 {
+        return magnitude(high, low);
+    }
+    let is_negative = high.clone().lt(Expr::scalar(0i64));
+    let high = high.bitcast(DType::U64);
+    let negated =
+        (u64s(0).sub(high.clone()).sub(has_low(&low)), u64s(1 << 32).sub(low.clone()).and(u64s(u32::MAX.into())));
+    let size = magnitude(is_negative.clone().select(negated.0, high), is_negative.clone().select(negated.1, low));
+    is_negative.select(size.clone().mul(Expr::scalar(-1.0f32)), size)
+}
+
 impl Tensor {
-    /// The mean and the count of each result, as expressions in the result number. Both are in the accumulator of the
-    /// mean's dtype.
-    fn mean_of(&self, r: &Reduction<'_>) -> Result<(Expr, Expr)> {
-        let float = mean_dtype(r.rec, self.dtype())?.accumulator();
+    /// The mean and the count of each result, as expressions of dtype `float` in the result number.
+    pub(super) fn mean_of(&self, r: &Reduction<'_>, float: DType) -> Result<(Expr, Expr)> {
         let x = Expr::load(r.rec.numbers(self)?, Expr::index());
         let count = r.count()?.cast(float);
         let most = r.stages.first().map_or(1, |s| s.numbers().capacity());
@@ -214,7 +238,7 @@ impl Tensor {
         if let Some(squares) = r.at_once(Reducer::Deviations, &quarter)? {
             return Ok(squares.mul(number(16.0)).quotient(r.count()?.cast(float)));
         }
-        let (mean, count) = self.mean_of(r)?;
+        let (mean, count) = self.mean_of(r, float)?;
         let mean = r.stored(mean);
         let x = Expr::load(r.rec.numbers(self)?, Expr::index()).cast(mean.dtype());
         // Separate nodes, which are stored if their combined inputs exceed the bindings of the reduction.

@@ -4,6 +4,7 @@ pub(super) mod embedding;
 pub(super) mod embedding_sparse;
 pub(super) mod from_shards;
 pub(super) mod gathered;
+pub(super) mod means;
 pub(super) mod operations;
 pub(super) mod segment_ids;
 
@@ -18,7 +19,7 @@ use crate::graph::scalar::Scalar;
 use crate::graph::size::RecordedSize;
 use crate::math::MathFn;
 use crate::ops::indexing::gather::in_range;
-use crate::ops::reduce::{extreme_float, extreme_integer, mean_dtype, total};
+use crate::ops::reduce::{extreme_float, extreme_integer, mean_dtype, mean_in, total};
 use crate::record::by_key::{ByKey, number_of_keys, reduce_rows};
 use crate::shape::{RaggedShape, RowPartition, same_layout};
 use crate::tensor::{Tensor, Values, counts_below};
@@ -31,6 +32,8 @@ pub(crate) enum Aggregate {
     Min,
     Max,
     Mean,
+    /// The mean in a float dtype of choice.
+    MeanAs(DType),
     SqrtN,
 }
 
@@ -59,8 +62,9 @@ impl Aggregate {
             Self::Prod => ReduceOp::Prod,
             Self::Min => ReduceOp::Min,
             Self::Max => ReduceOp::Max,
-            Self::Mean | Self::SqrtN => {
-                let (dtype, float) = (mean_dtype(rec, dtype)?, mean_dtype(rec, dtype)?.accumulator());
+            Self::Mean | Self::MeanAs(_) | Self::SqrtN => {
+                let dtype = if let Self::MeanAs(to) = self { to } else { mean_dtype(rec, dtype)? };
+                let float = mean_in(rec, x.dtype(), dtype)?;
                 let (total, count) = (total(|x| reduce(ReduceOp::Sum, x), most, &x, float)?, count.clone().cast(float));
                 let root = |n: Expr| n.unary(UnaryOp::Math(MathFn::Sqrt));
                 return Ok(total.quotient(if self == Self::SqrtN { root(count) } else { count }).cast(dtype));
@@ -72,6 +76,11 @@ impl Aggregate {
             Self::Min | Self::Max => extreme_integer(dtype, reduce(by, x)?),
             _ => reduce(by, x)?.cast(dtype),
         })
+    }
+
+    /// Whether it divides by the number of members.
+    fn is_mean(self) -> bool {
+        matches!(self, Self::Mean | Self::MeanAs(_) | Self::SqrtN)
     }
 
     /// `value`, or 0 where `count` is 0.
@@ -191,7 +200,7 @@ impl Segments {
         let count = self.keys.count(Expr::index().div(Expr::u32(width.max(1))));
         let reduce = |by, value: Expr| Ok(Expr::load(&self.keys.reduce(rec, by, width, &value)?, Expr::index()));
         let mut value = what.of(rec, x, data.count()?.capacity(), &count, reduce)?;
-        if data.ragged_rank() == 0 && matches!(what, Aggregate::Mean | Aggregate::SqrtN) {
+        if data.ragged_rank() == 0 && what.is_mean() {
             value = Aggregate::or_zero(value, count);
         }
         let numbers = rec.times(&self.outer, width)?;
@@ -275,7 +284,7 @@ impl Tensor {
             Ok(Expr::load(&node, Expr::index()))
         };
         let mut value = what.of(rec, x, self.count()?.capacity(), &members, reduce)?;
-        if matches!(what, Aggregate::Mean | Aggregate::SqrtN | Aggregate::Min | Aggregate::Max) {
+        if what.is_mean() || matches!(what, Aggregate::Min | Aggregate::Max) {
             value = Aggregate::or_zero(value, members);
         }
         // The values carry the conditions as well, for results that would not check them otherwise.

@@ -20,9 +20,10 @@ operations! {
 
     /// The number that each string denotes.
     ///
-    /// The dtype is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space
-    /// around a number is ignored. An integer is an optional sign and decimal digits. A float may have a fraction and
-    /// an exponent, or be `inf`, `infinity` or `nan` in any case. In Polars a string that is no number may give null.
+    /// The dtype is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space around a number
+    /// is ignored. An integer is an optional sign and decimal digits; for an unsigned dtype the sign is `+`, as in Rust
+    /// and TensorFlow, so that `-0` is an error. A float may have a fraction and an exponent, or be `inf`, `infinity`
+    /// or `nan` in any case. In Polars a string that is no number may give null.
     ///
     /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///
@@ -144,15 +145,16 @@ impl Tensor {
         };
         let (value, kind) = (rec.at(reduce(ReduceOp::Sum, value))?, rec.at(reduce(ReduceOp::Max, kind))?);
         let bits = 8 * dtype.size() as u32;
-        let (lowest, highest) = if dtype.is_signed() {
-            (1u64 << (bits - 1), (1u64 << (bits - 1)) - 1)
-        } else {
-            (0, u64::MAX >> (64 - bits))
+        let in_range = |value: Expr| {
+            if !dtype.is_signed() {
+                return negative.clone().not().and(value.le(Expr::scalar(u64::MAX >> (64 - bits))));
+            }
+            let (lowest, highest) = (1u64 << (bits - 1), (1u64 << (bits - 1)) - 1);
+            value.le(negative.clone().select(Expr::scalar(lowest), Expr::scalar(highest)))
         };
-        let most = negative.clone().select(Expr::scalar(lowest), Expr::scalar(highest));
         // From `TOP` to twice that, a sum that wrapped is below `TOP`.
         let exact = kind.clone().lt(Expr::scalar(TOP).le(value.clone()).select(Expr::u32(MISFIT), Expr::u32(LARGE)));
-        let ok = digits.lt(end).and(exact).and(value.clone().le(most));
+        let ok = digits.lt(end).and(exact).and(in_range(value.clone()));
         let value = match dtype {
             DType::U64 => value,
             _ => {
@@ -186,9 +188,10 @@ impl Tensor {
 impl RaggedTensor<Str> {
     /// The number of type `T` that each string denotes.
     ///
-    /// `T` is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space around a
-    /// number is ignored. An integer is an optional sign and decimal digits. A float may have a fraction and an
-    /// exponent, or be `inf`, `infinity` or `nan` in any case.
+    /// `T` is f32, f64 or any integer type. The layout stays: empty rows stay empty. White space around a number is
+    /// ignored. An integer is an optional sign and decimal digits; for an unsigned type the sign is `+`, as in Rust and
+    /// TensorFlow, so that `-0` is an error. A float may have a fraction and an exponent, or be `inf`, `infinity` or
+    /// `nan` in any case.
     ///
     /// Floats are a host step; see [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps).
     ///

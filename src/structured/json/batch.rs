@@ -55,11 +55,11 @@ impl Outcome {
     }
 }
 
-/// How lines are parsed.
+/// How lines, and values of Rust, become records.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Parsing {
     pub rules: Rules,
-    /// Whether lines that do not fit are skipped.
+    /// Whether lines, or records of the outermost list, that do not fit are skipped.
     pub skip: bool,
 }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::assemble::{Dims, Dtypes};
+use super::batch::Parsing;
 use super::column::Column;
 use super::json_type::JsonType;
 use super::serialize::{Unfit, Writer};
@@ -29,8 +30,9 @@ impl FieldValue {
     ///
     /// # Errors
     /// With the path: records of one list with different fields; values of different types or depths in one field;
-    /// null; a name that is empty, a number, or given twice; an integer of more than 64 bits; values nested deeper
-    /// than 128 levels. More values than the device can hold; a dtype that it lacks.
+    /// null, unless [`from_serialize_with`](Self::from_serialize_with) has default values; a name that is empty, a
+    /// number, or given twice; an integer of more than 64 bits; values nested deeper than 128 levels. More values than
+    /// the device can hold; a dtype that it lacks.
     ///
     /// ```
     /// use ragged::{Device, FieldValue};
@@ -40,7 +42,7 @@ impl FieldValue {
     /// ```
     #[track_caller]
     pub fn from_serialize(value: &(impl Serialize + ?Sized), device: &Device) -> Result<Self> {
-        Self::of_column("FieldValue::from_serialize", Column::default(), value, device)
+        Self::of_column("FieldValue::from_serialize", Column::default(), value, Parsing::default(), device)
     }
 
     /// A tensor or records of the types of a schema: from a `serde_json::Value`, or from any value that implements
@@ -77,19 +79,20 @@ impl FieldValue {
     ) -> Result<Self> {
         const OP: &str = "FieldValue::from_serialize_with_schema";
         let column = schema.column().map_err(|what| Error::argument(OP, what)).map_err(here())?;
-        Self::of_column(OP, column, value, device)
+        Self::of_column(OP, column, value, Parsing::default(), device)
     }
 
     /// The value of a column without values, which gets this one.
     #[track_caller]
-    fn of_column(
+    pub(super) fn of_column(
         op: &'static str,
         mut column: Column,
         value: &(impl Serialize + ?Sized),
+        parsing: Parsing,
         device: &Device,
     ) -> Result<Self> {
         let location = caller();
-        let written = value.serialize(Writer { column: &mut column, depth: 0 });
+        let written = value.serialize(Writer { column: &mut column, depth: 0, parsing });
         written.map_err(|Unfit { trail, what }| Error::Record {
             op,
             line: None,
@@ -187,7 +190,7 @@ impl StructuredTensor {
 impl FieldValue {
     /// The records of a value that was serialized.
     #[track_caller]
-    fn of_records(self, op: &'static str) -> Result<StructuredTensor> {
+    pub(super) fn of_records(self, op: &'static str) -> Result<StructuredTensor> {
         match self {
             Self::Records(records) => Ok(records),
             Self::Tensor(t) => {

@@ -7,7 +7,8 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-use super::column::{Column, ListColumn, RecordColumn, Refusal, Slot};
+use super::batch::Parsing;
+use super::column::{Column, ListColumn, RecordColumn, Refusal, Slot, TOO_MANY};
 use super::misfit::{Segment, Trail};
 
 /// Values may be nested this deep.
@@ -50,6 +51,7 @@ pub(super) struct Writer<'a> {
     pub column: &'a mut Column,
     /// Number of lists and records around it.
     pub depth: usize,
+    pub parsing: Parsing,
 }
 
 impl<'a> Writer<'a> {
@@ -64,19 +66,20 @@ impl<'a> Writer<'a> {
     fn items(self) -> Written<Items<'a>> {
         self.check_depth()?;
         self.column.list()?;
-        Ok(Items { column: self.column, variant: None, depth: self.depth + 1, at: 0 })
+        Ok(Items { column: self.column, variant: None, depth: self.depth + 1, at: 0, parsing: self.parsing })
     }
 
     fn members(self) -> Written<Members<'a>> {
         self.check_depth()?;
         self.column.record()?;
-        Ok(Members { column: self.column, variant: None, depth: self.depth + 1, expected: 0, given: 0, slot: None })
+        let (column, parsing, depth) = (self.column, self.parsing, self.depth + 1);
+        Ok(Members { column, variant: None, depth, expected: 0, given: 0, slot: None, parsing })
     }
 
     /// The field of a record with only that field, named after a variant.
     fn variant(&mut self, name: &'static str) -> Written<usize> {
         self.check_depth()?;
-        slot_of(self.column.record()?, name, &mut 0)
+        field_of(self.column.record()?, name, &mut 0)
     }
 
     fn end_variant(self) -> Written {
@@ -84,15 +87,21 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The field of a name.
-fn slot_of(record: &mut RecordColumn, name: &str, expected: &mut usize) -> Written<usize> {
+/// The field of a name; none if the records do not have it.
+fn slot_of(record: &mut RecordColumn, name: &str, expected: &mut usize) -> Written<Option<usize>> {
     let what = match record.slot(name, expected) {
-        Ok(Slot::At(at)) => return Ok(at),
+        Ok(Slot::At(at)) => return Ok(Some(at)),
+        Ok(Slot::Unknown) => return Ok(None),
         Ok(Slot::Twice) => "the field is given twice".into(),
-        Ok(Slot::Unknown) => "the records have no such field".into(),
         Err(refusal) => refusal,
     };
     Err(Unfit::from(what).within(Segment::Field(name.into())))
+}
+
+/// The field of a name that the records must have.
+fn field_of(record: &mut RecordColumn, name: &str, expected: &mut usize) -> Written<usize> {
+    let unknown = || Unfit::from("the records have no such field".to_owned()).within(Segment::Field(name.into()));
+    slot_of(record, name, expected)?.ok_or_else(unknown)
 }
 
 /// Ends a record of `given` fields.
@@ -101,8 +110,14 @@ fn end(record: &mut RecordColumn, given: usize) -> Written {
 }
 
 /// Writes the value of field `at` of a record.
-fn write<T: Serialize + ?Sized>(record: &mut RecordColumn, at: usize, value: &T, depth: usize) -> Written {
-    let written = value.serialize(Writer { column: &mut record.columns[at], depth });
+fn write<T: Serialize + ?Sized>(
+    record: &mut RecordColumn,
+    at: usize,
+    value: &T,
+    depth: usize,
+    parsing: Parsing,
+) -> Written {
+    let written = value.serialize(Writer { column: &mut record.columns[at], depth, parsing });
     written.map_err(|e| e.within(Segment::Field(record.names[at].clone())))
 }
 
@@ -156,6 +171,9 @@ impl<'a> Serializer for Writer<'a> {
         }
     }
     fn serialize_none(self) -> Written {
+        if self.parsing.rules.default_nulls {
+            return Ok(self.column.push_default()?);
+        }
         Err(self.column.refuse_null().into())
     }
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Written {
@@ -181,7 +199,7 @@ impl<'a> Serializer for Writer<'a> {
         value: &T,
     ) -> Written {
         let at = self.variant(variant)?;
-        write(self.column.record()?, at, value, self.depth + 1)?;
+        write(self.column.record()?, at, value, self.depth + 1, self.parsing)?;
         self.end_variant()
     }
     fn serialize_seq(self, _len: Option<usize>) -> Written<Items<'a>> {
@@ -202,7 +220,7 @@ impl<'a> Serializer for Writer<'a> {
     ) -> Written<Items<'a>> {
         let at = self.variant(variant)?;
         self.column.record()?.columns[at].list()?;
-        Ok(Items { column: self.column, variant: Some(at), depth: self.depth + 2, at: 0 })
+        Ok(Items { column: self.column, variant: Some(at), depth: self.depth + 2, at: 0, parsing: self.parsing })
     }
     fn serialize_map(self, _len: Option<usize>) -> Written<Members<'a>> {
         self.members()
@@ -219,8 +237,8 @@ impl<'a> Serializer for Writer<'a> {
     ) -> Written<Members<'a>> {
         let at = self.variant(variant)?;
         self.column.record()?.columns[at].record()?;
-        let (column, depth) = (self.column, self.depth + 2);
-        Ok(Members { column, variant: Some(at), depth, expected: 0, given: 0, slot: None })
+        let (column, parsing, depth) = (self.column, self.parsing, self.depth + 2);
+        Ok(Members { column, variant: Some(at), depth, expected: 0, given: 0, slot: None, parsing })
     }
 }
 
@@ -244,6 +262,7 @@ pub(super) struct Items<'a> {
     variant: Option<usize>,
     depth: usize,
     at: usize,
+    parsing: Parsing,
 }
 
 impl Items<'_> {
@@ -252,10 +271,18 @@ impl Items<'_> {
     }
 
     fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
-        let (depth, at) = (self.depth, self.at);
+        let (depth, at, parsing) = (self.depth, self.at, self.parsing);
         self.at += 1;
-        let column = &mut self.list()?.child;
-        value.serialize(Writer { column, depth }).map_err(|e| e.within(Segment::Item(at)))
+        let column = &mut *self.list()?.child;
+        let before = column.len();
+        let written = value.serialize(Writer { column: &mut *column, depth, parsing });
+        match written {
+            Err(e) if parsing.skip && depth == 1 && e.what != TOO_MANY => {
+                column.truncate(before);
+                Ok(())
+            }
+            other => other.map_err(|e| e.within(Segment::Item(at))),
+        }
     }
 
     fn finish(mut self) -> Written {
@@ -272,8 +299,9 @@ pub(super) struct Members<'a> {
     depth: usize,
     expected: usize,
     given: usize,
-    /// The field of the last key.
-    slot: Option<usize>,
+    /// The field of the last key; none of one whose value is left out.
+    slot: Option<Option<usize>>,
+    parsing: Parsing,
 }
 
 impl Members<'_> {
@@ -283,21 +311,31 @@ impl Members<'_> {
 
     fn key(&mut self, name: &str) -> Written {
         let mut expected = self.expected;
-        let at = slot_of(self.record()?, name, &mut expected)?;
+        let at = if self.parsing.rules.ignore_unknown {
+            slot_of(self.record()?, name, &mut expected)?
+        } else {
+            Some(field_of(self.record()?, name, &mut expected)?)
+        };
         (self.expected, self.slot) = (expected, Some(at));
         Ok(())
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
         let Some(at) = self.slot.take() else { return Err("a value has no key".to_owned().into()) };
+        let Some(at) = at else { return Ok(()) };
         self.given += 1;
-        let depth = self.depth;
-        write(self.record()?, at, value, depth)
+        let (depth, parsing) = (self.depth, self.parsing);
+        write(self.record()?, at, value, depth, parsing)
     }
 
     fn finish(mut self) -> Written {
-        let given = self.given;
-        end(self.record()?, given)?;
+        let (mut given, fills) = (self.given, self.parsing.rules.default_nulls);
+        let record = self.record()?;
+        if fills {
+            record.fill().map_err(|(name, refusal)| Unfit::from(refusal).within(Segment::Field(name)))?;
+            given = record.columns.len();
+        }
+        end(record, given)?;
         end_outer(self.column, self.variant)
     }
 }

@@ -105,6 +105,35 @@ impl StructuredTensor {
         FieldValue::from(self).to_value()
     }
 
+    /// Reads the records, once, and iterates over the outermost dimension: each record as a JSON object, each row of
+    /// records as a list. [`deserialize`](Self::deserialize) gives structs, [`row_at`](Self::row_at) a record on the
+    /// device.
+    ///
+    /// # Errors
+    /// A single record; as [`FieldValue::to_value`].
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor, StructuredTensor};
+    /// let id = RaggedTensor::from_nested([7, 8], &Device::cpu())?;
+    /// let records = StructuredTensor::from_fields([("id", &id)], [2])?;
+    /// let mut ids = Vec::new();
+    /// for record in records.rows()? {
+    ///     ids.push(record["id"].as_i64());
+    /// }
+    /// assert_eq!(ids, [Some(7), Some(8)]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn rows(&self) -> Result<impl DoubleEndedIterator<Item = Value> + ExactSizeIterator + Send + use<>> {
+        if self.rank() == 0 {
+            return Err(Error::argument("StructuredTensor::rows", "a single record has no rows"));
+        }
+        match self.to_value()? {
+            Value::Array(rows) => Ok(rows.into_iter()),
+            other => unreachable!("bug: records of rank {} are {other}", self.rank()),
+        }
+    }
+
     /// Reads the records as any type that implements `serde::Deserialize`, such as a vector of structs.
     ///
     /// The type gets the JSON of [`to_value`](Self::to_value): a map per record, in lists for the dimensions. One

@@ -1,5 +1,6 @@
 //! The rows of a tensor in host memory.
 
+mod erased;
 mod iter;
 
 use std::fmt;
@@ -177,7 +178,20 @@ impl<'a, T: Element> HostRow<'a, T> {
         &self.rows.values[below_all(&self.rows.levels[self.dim..], self.at..self.at + 1)]
     }
 
-    /// Number of elements: of values in a vector, of lists in a row of lists. A single value has one.
+    /// Number of dimensions: 1 for a row of values, 0 for a single value.
+    ///
+    /// ```
+    /// use ragged::{Device, RaggedTensor};
+    /// let rows = RaggedTensor::from_nested([vec![vec![1, 2], vec![3]], vec![]], &Device::cpu())?.rows()?;
+    /// assert_eq!(rows.outer_iter().map(|row| row.rank()).collect::<Vec<_>>(), [2, 2]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    pub fn rank(&self) -> usize {
+        self.rows.levels.len() - self.dim
+    }
+
+    /// Number of elements: of values in a row of values, of lists in a row of lists. A single value, of
+    /// [rank](Self::rank) 0, has none; [`values`](Self::values) gives it.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -201,7 +215,7 @@ impl<'a, T: Element> HostRow<'a, T> {
         self.len() == 0
     }
 
-    /// The elements of the row: lists, or single values. A single value has itself as its only element.
+    /// The elements of the row: lists, or single values. A single value, of [rank](Self::rank) 0, has none.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};
@@ -217,8 +231,10 @@ impl<'a, T: Element> HostRow<'a, T> {
 
     /// The dimension and the positions of the elements.
     fn below(&self) -> (usize, Range<usize>) {
-        let own = self.at..self.at + 1;
-        self.rows.levels.get(self.dim).map_or((self.dim, own.clone()), |level| (self.dim + 1, level.below(&own)))
+        match self.rows.levels.get(self.dim) {
+            Some(level) => (self.dim + 1, level.below(&(self.at..self.at + 1))),
+            None => (self.dim, self.at..self.at),
+        }
     }
 }
 

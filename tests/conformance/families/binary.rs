@@ -28,8 +28,10 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
     if case.op == "operator" {
         return operator(case.attr_str("op").expect("an operator"), x, y);
     }
-    by_name!(case.op.as_str(), x, y;
-        add subtract multiply truediv realdiv floordiv floormod truncatediv truncatemod pow maximum minimum
+    // Of floats, TensorFlow has two names of one operation.
+    let name = if case.op == "realdiv" { "truediv" } else { case.op.as_str() };
+    by_name!(name, x, y;
+        add subtract multiply truediv floordiv floormod truncatediv truncatemod pow maximum minimum
         squared_difference divide_no_nan multiply_no_nan atan2 xlogy xlog1py xdivy
         equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor
         bitwise_and bitwise_or bitwise_xor left_shift right_shift

@@ -11,7 +11,7 @@ use crate::got::Got;
 pub const CLAIMED: bool = true;
 
 /// Parses one item of a key.
-fn item(v: &Json) -> Index {
+fn item(v: &Json) -> Index<'static> {
     match v.as_str() {
         Some("newaxis") => return Index::NewAxis,
         Some("ellipsis") => return Index::Ellipsis,

@@ -59,7 +59,7 @@ fn path(v: &Json) -> FieldPath {
     }
 }
 
-fn key(v: &Json) -> Key {
+fn key(v: &Json) -> Key<'static> {
     match v {
         Json::String(name) => name.as_str().into(),
         Json::Number(i) => i.as_i64().expect("an index").into(),
@@ -70,7 +70,7 @@ fn key(v: &Json) -> Key {
     }
 }
 
-fn keys(v: &Json) -> Vec<Key> {
+fn keys(v: &Json) -> Vec<Key<'static>> {
     v.as_array().expect("a list of keys").iter().map(key).collect()
 }
 

@@ -35,10 +35,11 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         "map_fn.reduce_sum" => x.map_rows(|row| row.reduce_sum(..)),
         "map_fn.range" => x.map_rows(ragged::Row::range),
         "map_fn.square" => x.map_rows(ragged::Row::square),
+        "rint" => x.round(),
         op => by_name!(op, x;
             abs acos acosh asin asinh atan atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e ceil cos cosh digamma erf
             erfc erfinv lgamma ndtri exp expm1 floor is_finite is_inf is_nan log log1p
-            log_sigmoid negative reciprocal reciprocal_no_nan rint round rsqrt sigmoid sign sin sinh softplus softsign
+            log_sigmoid negative reciprocal reciprocal_no_nan round rsqrt sigmoid sign sin sinh softplus softsign
             sqrt square tan tanh elu relu relu6 selu silu ones_like zeros_like logical_not bitwise_invert
         ),
     };

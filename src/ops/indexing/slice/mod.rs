@@ -99,6 +99,7 @@ fn slice(x: &Tensor, index: impl SliceItems) -> Result<Tensor> {
                 continue;
             }
             Index::At(i) => keys.push(Key::At(Place::Host(i))),
+            Index::AtTensor(index) => keys.push(Key::At(device_place(rec, index)?)),
             Index::Slice { start, stop, step } => keys.push(Key::Slice(Span::new(start, stop, step))),
         }
         left = left.checked_sub(1).ok_or_else(|| {
@@ -111,13 +112,23 @@ fn slice(x: &Tensor, index: impl SliceItems) -> Result<Tensor> {
 #[track_caller]
 fn row_at(x: &Tensor, index: &impl AsRef<Tensor>) -> Result<Tensor> {
     let (rec, index) = (Recorder::new(x.backend(), "row_at"), index.as_ref());
-    rec.at(Device::check_same(rec.op, x.backend(), index.backend()))?;
-    let at = rec.index_node(index, "an index")?;
-    if index.rank() != 0 || x.rank() == 0 {
-        let what = format!("it takes a scalar to index a tensor of rank 1 or more, not {}", index.shape_text());
-        return Err(rec.argument(what));
+    let place = device_place(rec, index)?;
+    if x.rank() == 0 {
+        return Err(rec.argument("a scalar has no rows"));
     }
-    take(rec, x, vec![Key::At(Place::Device(at))])
+    take(rec, x, vec![Key::At(place)])
+}
+
+/// The place that a scalar tensor of integers holds.
+fn device_place(rec: Recorder<'_>, index: &Tensor) -> Result<Place> {
+    rec.at(Device::check_same(rec.op, rec.backend, index.backend()))?;
+    let at = rec.index_node(index, "an index")?;
+    if index.rank() != 0 {
+        return Err(
+            rec.argument(format!("an index must be a scalar, not {}; gather takes several", index.shape_text()))
+        );
+    }
+    Ok(Place::Device(at))
 }
 
 /// Index of one element of a dimension.

@@ -5,6 +5,7 @@ use std::io::Read;
 use super::JsonLines;
 use crate::structured::json::json_type::JsonType;
 use crate::structured::json::misfit::Misfit;
+use crate::structured::json::options::JsonOptions;
 
 /// Options.
 impl<R: Read> JsonLines<R> {
@@ -23,6 +24,25 @@ impl<R: Read> JsonLines<R> {
     #[must_use]
     pub fn with_schema(mut self, schema: JsonType) -> Self {
         self.schema = schema;
+        self
+    }
+
+    /// Sets the schema and what becomes of nulls and misfits, as the methods below do one by one.
+    ///
+    /// Replaces what was set before. Reads of the next records follow it.
+    ///
+    /// ```
+    /// use ragged::{Device, JsonLines, JsonOptions};
+    /// let text = "{\"id\": 1}\n{\"id\": null}\n{\"id\": [2]}\n";
+    /// let options = JsonOptions::default().default_nulls(true).skip_misfits(true);
+    /// let records = JsonLines::new(text.as_bytes()).with_options(options).read(&Device::cpu())?;
+    /// assert_eq!(records.field_value("id")?.to_string(), "tensor([1, 0], shape=(2,), dtype=i64)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_options(mut self, options: JsonOptions) -> Self {
+        self.parsing = options.parsing();
+        self.schema = options.schema;
         self
     }
 
