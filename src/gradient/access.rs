@@ -5,6 +5,7 @@
 //! consecutive positions; where it follows from a permutation that the program computes, a look-up. Any other access is
 //! summed by key, which sorts the positions once.
 
+use super::given::Given;
 use super::scalar::zero;
 use super::{inverse, strided};
 use crate::error::Result;
@@ -13,20 +14,9 @@ use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, RowDomain, Rows};
-use crate::graph::opcode::ReduceOp;
 use crate::graph::rank_bitmap::RankBitmap;
-use crate::graph::recorder::Recorder;
 use crate::graph::walk::for_each_expr;
-use crate::record::by_key::{ByKey, one_row, reduce_rows};
-
-/// What the positions below `count` give to the elements that they read: the cotangent `ct`, an expression in the
-/// position.
-#[derive(Clone)]
-pub(super) struct Given<'a> {
-    pub(super) rec: Recorder<'a>,
-    pub(super) ct: Expr,
-    pub(super) count: Extent,
-}
+use crate::record::by_key::one_row;
 
 /// The cotangents of the elements of an array of that extent, as expressions in the element, which add up. Each position
 /// reads element `index`, an expression in the position.
@@ -65,7 +55,10 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         Access::Row { rows, inner } => rows_read(&given, rows, inner, to)?,
         Access::Place { own, of, row, base, step, inner } => {
             let place = inverse::Place { own, of, row, base, step: *step, inner };
-            inverse::adjoint(&given, &place, to)?
+            match inverse::adjoint(&given, &place, to)? {
+                Some(of) => Some(given.numbers(of, &to.part(inner.width.max(1)), inner, to)?),
+                None => None,
+            }
         }
         Access::Gathered { element, inner, .. } => gathered(&given, element, inner, to)?,
         Access::Choice(..) => None,
@@ -195,40 +188,6 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
 }
 
 impl Given<'_> {
-    /// The value where the condition holds, else 0.
-    pub(super) fn only_where(&self, condition: Expr, value: Expr) -> Expr {
-        condition.select(value, zero(self.ct.dtype()))
-    }
-
-    /// Number of elements of `width` numbers each.
-    pub(super) fn elements(&self, width: u32) -> Option<Extent> {
-        match width {
-            0 => None,
-            1 => Some(self.count.clone()),
-            width => Some(self.count.part(width)),
-        }
-    }
-
-    /// What `reduce` makes of the cotangents in the dtype in which they are added, in their own dtype, at the position.
-    fn widened(&self, reduce: impl FnOnce(Expr) -> Result<Node>) -> Result<Expr> {
-        let dtype = self.ct.dtype();
-        let sums = reduce(self.ct.clone().cast(dtype.accumulator()))?;
-        Ok(Expr::load(&sums, Expr::index()).cast(dtype))
-    }
-
-    /// The sum of each row of `value`, an expression in the number of the rows.
-    pub(super) fn sum(&self, on: RowDomain, value: Expr) -> Result<Expr> {
-        let rec = self.rec;
-        Given { ct: value, ..self.clone() }.widened(|value| reduce_rows(rec, ReduceOp::Sum, on, value))
-    }
-
-    /// The sums of the elements of each key, of `inner` numbers each.
-    fn by_key(&self, key: Expr, keys: &Extent, inner: u32) -> Result<Expr> {
-        let (rec, count) = (self.rec, &self.count);
-        let by_key = ByKey::new(rec, count, key, keys)?.in_tiles(rec, count);
-        self.widened(|value| by_key.reduce(rec, ReduceOp::Sum, inner, &value))
-    }
-
     /// The cotangents of the numbers of elements, of which each has `inner.width`, from `of` the own numbers of each of
     /// the `elements`.
     pub(super) fn numbers(&self, of: Expr, elements: &Extent, inner: &Inner, to: &Extent) -> Result<Expr> {

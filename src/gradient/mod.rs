@@ -11,7 +11,9 @@
 //! when it is read, so that values that were read are differentiated as if they were not.
 
 mod access;
+mod cotangents;
 mod expr;
+mod given;
 mod inverse;
 mod primitive;
 mod product;

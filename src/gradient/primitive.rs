@@ -1,6 +1,6 @@
 //! The cotangents of the values that a primitive takes.
 
-use super::reverse::Cotangents;
+use super::cotangents::Cotangents;
 use super::scalar::{number, times, zero};
 use super::{product, scan};
 use crate::error::Result;

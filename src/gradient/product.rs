@@ -1,6 +1,6 @@
 //! The cotangents of the operands of matrix products: products of the cotangent with the other operand.
 
-use super::reverse::Cotangents;
+use super::cotangents::Cotangents;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;

@@ -1,7 +1,7 @@
 //! The cotangents of the values of row scans.
 
+use super::cotangents::Cotangents;
 use super::primitive::numbers;
-use super::reverse::Cotangents;
 use super::scalar::{number, times, zero};
 use crate::dtype::DType;
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! Adjoints of accesses that are sums of digits of the position: uniform dimensions that are broadcast, permuted, cut,
 //! or overlap.
 
-use super::access::Given;
+use super::given::Given;
 use super::inverse::size_of;
 use crate::error::Result;
 use crate::graph::access::{Counter, Digits};

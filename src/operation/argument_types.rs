@@ -58,6 +58,7 @@ const TYPES: &[Row] = &[
     ("impl Into<TextEncoding>", Choice, Some("TextEncoding")),
     ("&NumberFormat", Options, Some("NumberFormat")),
     ("&ConstantOptions", Options, Some("ConstantOptions")),
+    ("&JsonOptions", Options, Some("JsonOptions")),
     ("Seed", Seed, None),
     ("&Nested", HostValues, Some("Nested")),
     ("impl IntoNested<T>", HostValues, None),

@@ -95,8 +95,9 @@ impl StructuredTensor {
         self.at("field_value", path.into().names())
     }
 
-    /// The tensor of a field of a known element type, by its name or by the path to it. No pass. Any other value:
-    /// [`field_value`](Self::field_value).
+    /// The tensor of a field of a known element type, by its name or by the path to it.
+    ///
+    /// No pass. Any other value: [`field_value`](Self::field_value).
     ///
     /// # Errors
     /// A field that does not exist, with those that do; nested records; values of another dtype.
@@ -113,7 +114,7 @@ impl StructuredTensor {
     /// ```
     #[track_caller]
     pub fn field<T: Element>(&self, path: impl Into<FieldPath>) -> Result<RaggedTensor<T>> {
-        const OP: &str = "StructuredTensor::field";
+        const OP: &str = "field";
         let tensor = self.at(OP, path.into().names())?.tensor().map_err(|e| e.of(OP))?;
         RaggedTensor::try_from(tensor).map_err(|e| e.of(OP))
     }

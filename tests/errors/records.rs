@@ -194,9 +194,9 @@ pub const RECORDS: &[(&str, Misuse)] = &[
     ("partition_outer_dimension", |s| no(s.records.partition_outer_dimension(&s.other_rows.partitions()[0].clone()))),
     ("promote", |s| no(s.records.promote("a", "b"))),
     ("with_updates", |s| no(s.records.with_updates([Update::remove("z")]))),
-    ("StructuredTensor::field", |s| no(s.records.field::<f32>("a"))),
-    ("StructuredTensor::field of none", |s| no(s.records.field::<f32>("z"))),
-    ("StructuredTensor::rows", |s| no(s.records.row_at(&s.ints.reduce_sum(..)?)?.rows())),
+    ("field", |s| no(s.records.field::<f32>("a"))),
+    ("field of none", |s| no(s.records.field::<f32>("z"))),
+    ("rows", |s| no(s.records.row_at(&s.ints.reduce_sum(..)?)?.rows())),
     ("StructuredTensor::from_serialize", |s| no(StructuredTensor::from_serialize(&[1, 2], &s.device))),
     ("StructuredTensor::from_serialize_with", |s| {
         let options = ragged::JsonOptions::default().ignore_unknown_fields(true);

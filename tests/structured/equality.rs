@@ -119,7 +119,7 @@ fn rows_are_those_of_a_whole_read() -> Result<()> {
             assert_eq!(Value::Array(rows.collect()), value, "{name}");
         }
         let single = records(&json!({"a": 1}), &device);
-        assert!(message(single.rows().map(drop)).starts_with("StructuredTensor::rows: a single record"), "{name}");
+        assert!(message(single.rows().map(drop)).starts_with("rows: a single record"), "{name}");
     }
     Ok(())
 }

@@ -41,6 +41,17 @@ operations! {
     gradient none "it takes no tensor";
     feature "json";
 
+    /// Records, with [`JsonOptions`](crate::JsonOptions): a schema, default values in place of nulls and missing fields,
+    /// records that do not fit left out.
+    fn from_serialize_with(value: &(impl Serialize + ?Sized), options: &JsonOptions, device: &Device) -> Records;
+    tensorflow "tf.experimental.StructuredTensor.from_pyval(pyval, typespec)";
+    gradient none "it takes no tensor";
+    feature "json";
+
+    /// The tensor of a field of a known element type, by its name or by the path to it.
+    fn field(&self, path: impl Into<FieldPath>) -> FieldValue;
+    gradient later;
+
     /// The value of a field, by its name or by the path to it.
     fn field_value(&self, path: impl Into<FieldPath>) -> FieldValue;
     tensorflow "tf.experimental.StructuredTensor.field_value";

@@ -65,6 +65,7 @@ pub(in crate::ops) fn mean_in(rec: Recorder<'_>, values: DType, dtype: DType) ->
     Ok(if values.is_float() && own.accumulator().size() > float.size() { own } else { float })
 }
 
+/// Means in a float type of choice.
 impl<T: Averaged> RaggedTensor<T> {
     /// The mean of the values over the axes, in the float type `F`.
     ///

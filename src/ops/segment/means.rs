@@ -93,6 +93,7 @@ fn unsorted_segment_mean_as(
     )
 }
 
+/// Means of segments in a float type of choice.
 impl<T: Averaged> RaggedTensor<T> {
     /// The mean of each segment of dense data, for ids in ascending order, in the float type `F`.
     ///

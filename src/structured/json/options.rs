@@ -97,8 +97,9 @@ impl FieldValue {
 
 /// Conversion from values, with options.
 impl StructuredTensor {
-    /// As [`from_serialize`](Self::from_serialize), with [`JsonOptions`]: a schema, default values in place of nulls
-    /// and missing fields, records that do not fit left out.
+    /// Records, with [`JsonOptions`](crate::JsonOptions): a schema, default values in place of nulls and missing fields,
+    /// records that do not fit left out. Without options [`from_serialize`](Self::from_serialize). One upload per field,
+    /// and one per list dimension.
     ///
     /// # Errors
     /// As [`FieldValue::from_serialize_with`]; a value without records.

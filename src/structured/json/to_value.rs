@@ -126,7 +126,7 @@ impl StructuredTensor {
     #[track_caller]
     pub fn rows(&self) -> Result<impl DoubleEndedIterator<Item = Value> + ExactSizeIterator + Send + use<>> {
         if self.rank() == 0 {
-            return Err(Error::argument("StructuredTensor::rows", "a single record has no rows"));
+            return Err(Error::argument("rows", "a single record has no rows"));
         }
         match self.to_value()? {
             Value::Array(rows) => Ok(rows.into_iter()),

@@ -1,0 +1,76 @@
+//! The cotangents of arrays.
+
+use super::access;
+use super::expr::{self, Read};
+use super::given::Given;
+use crate::error::Result;
+use crate::graph::digest::{DigestMap, DigestSet};
+use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
+use crate::graph::node::Node;
+use crate::graph::recorder::Recorder;
+
+/// Number of contributions that one map adds.
+const ADDED_AT_ONCE: usize = 8;
+
+/// The cotangents of arrays.
+pub(super) struct Cotangents<'a> {
+    pub(super) rec: Recorder<'a>,
+    /// The contributions to each array so far, as expressions in its position.
+    of: DigestMap<Vec<Expr>>,
+    /// The arrays that the inputs are reached from.
+    reaching: DigestSet,
+}
+
+impl<'a> Cotangents<'a> {
+    /// No cotangents, of arrays that the inputs are reached from.
+    pub(super) fn new(rec: Recorder<'a>, reaching: DigestSet) -> Self {
+        Self { rec, of: DigestMap::default(), reaching }
+    }
+
+    /// Whether the inputs are reached from the array.
+    fn wants(&self, node: &Node) -> bool {
+        self.reaching.contains(&node.digest())
+    }
+
+    /// Adds a contribution to the cotangent of an array.
+    pub(super) fn add(&mut self, node: &Node, ct: Expr) {
+        if self.wants(node) {
+            self.of.entry(node.digest()).or_default().push(ct);
+        }
+    }
+
+    /// Adds what the positions below `count` contribute, where `ct` is the cotangent of `value`; both are expressions in
+    /// the position.
+    pub(super) fn pull(&mut self, value: &Expr, ct: Expr, count: &Extent) -> Result<()> {
+        let reads = expr::reads(self.rec, value, ct, |node| self.wants(node))?;
+        for Read { node, index, ct } in reads {
+            let given = Given { rec: self.rec, ct, count: count.clone() };
+            for ct in access::adjoint(given, &index, node.extent())? {
+                self.add(&node, ct);
+            }
+        }
+        Ok(())
+    }
+
+    /// The cotangent of an array, as an array; `None` if nothing contributes to it.
+    pub(super) fn total(&mut self, node: &Node) -> Option<Node> {
+        let mut parts = self.of.remove(&node.digest())?;
+        let rec = Recorder { op: node.op(), ..self.rec };
+        loop {
+            let sums = parts.chunks(ADDED_AT_ONCE).map(|parts| {
+                let sum = parts.iter().cloned().reduce(Expr::add);
+                let sum = sum.unwrap_or_else(|| unreachable!("bug: a chunk without elements"));
+                match sum.own_load() {
+                    Some(array) if array.extent() == node.extent() => array.clone(),
+                    _ => rec.map(node.extent().clone(), sum, &[]),
+                }
+            });
+            let sums: Vec<Node> = sums.collect();
+            match &sums[..] {
+                [sum] => return Some(sum.clone()),
+                _ => parts = sums.iter().map(|sum| Expr::load(sum, Expr::index())).collect(),
+            }
+        }
+    }
+}
