@@ -110,7 +110,7 @@ impl<'a> Own<'a> {
         let nrows = match place.own {
             RowsRef::Splits(splits) => Extent::of(splits.extent().size().sub(1)),
             RowsRef::Uniform(length) => match size_of(length) {
-                Some(length) => count.part(length.max(&Size::from(1))),
+                Some(length) => count.part(length.max(1)),
                 None => return Ok(None),
             },
         };

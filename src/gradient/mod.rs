@@ -18,6 +18,7 @@ mod inverse;
 mod primitive;
 mod product;
 mod reverse;
+mod rows;
 mod scalar;
 mod scan;
 mod strided;

@@ -1,12 +1,12 @@
 //! The cotangents of the values that a primitive takes.
 
 use super::cotangents::Cotangents;
+use super::rows::{numbers, place};
 use super::scalar::{number, times, zero};
 use super::{product, scan};
 use crate::error::Result;
 use crate::graph::expr::Expr;
-use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Recipe, RowDomain};
+use crate::graph::node::{Node, Recipe};
 use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::primitive::{Append, Compact, Reduce, TileFold, UniqueScatter};
 use crate::graph::rank_bitmap::RankBitmap;
@@ -55,14 +55,6 @@ fn of_append(all: &mut Cotangents<'_>, append: &Append, ct: &Node) -> Result<()>
     Ok(())
 }
 
-/// The numbers of the rows, and the result that the number at the position belongs to.
-pub(super) fn numbers(rec: Recorder<'_>, on: &RowDomain) -> Result<(Extent, Expr)> {
-    let width = Expr::u32(on.inner.max(1));
-    let row = on.rows.row_of(Expr::index().div(width.clone()));
-    let result = row.mul(width.clone()).add(Expr::index().rem(width));
-    Ok((rec.times(&on.nvals, on.inner)?, result))
-}
-
 fn of_reduce(all: &mut Cotangents<'_>, rec: Recorder<'_>, reduce: &Reduce, node: &Node, ct: &Node) -> Result<()> {
     let Reduce { reducer, on, value } = reduce;
     let (count, result) = numbers(rec, on)?;
@@ -74,7 +66,7 @@ fn of_reduce(all: &mut Cotangents<'_>, rec: Recorder<'_>, reduce: &Reduce, node:
         Reducer::Op(ReduceOp::Prod) => {
             let others = |reverse: bool| {
                 let scan = RowScan { op: ReduceOp::Prod, exclusive: true, reverse };
-                scan.record(rec, on.clone(), value.clone(), &scan::place(on))
+                scan.record(rec, on.clone(), value.clone(), &place(on))
             };
             times(others(false)?.mul(others(true)?), &ct)
         }

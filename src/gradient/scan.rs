@@ -1,7 +1,7 @@
 //! The cotangents of the values of row scans.
 
 use super::cotangents::Cotangents;
-use super::primitive::numbers;
+use super::rows::{numbers, place};
 use super::scalar::{number, times, zero};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::graph::opcode::ReduceOp;
 use crate::graph::primitive;
 use crate::graph::recorder::Recorder;
 use crate::record::by_key::ByKey;
-use crate::record::row_scan::{RowPlace, RowScan};
+use crate::record::row_scan::RowScan;
 
 /// Adds the cotangents of the values of a scan whose cotangent is `ct`.
 pub(super) fn pull(
@@ -32,13 +32,6 @@ pub(super) fn pull(
         ReduceOp::Min | ReduceOp::Max => rows.of_extremes(node, &own, &count)?,
     };
     all.pull(value, of_value, &count)
-}
-
-/// The number at the position, among the numbers of the rows.
-pub(super) fn place(on: &RowDomain) -> RowPlace {
-    let width = Expr::u32(on.inner.max(1));
-    let at = Expr::index().div(width.clone());
-    RowPlace { row: on.rows.row_of(at.clone()), at, number: Expr::index().rem(width) }
 }
 
 /// The rows of a scan.

@@ -84,7 +84,7 @@ fn without_gaps<'a>(given: &Given<'a>, mut pieces: Vec<Piece>) -> Result<Option<
     }
     // The outermost dimension.
     if given.count.as_known().is_some() {
-        let outermost = given.count.size().div(&end.max(&Size::from(1)));
+        let outermost = given.count.size().div(end.max(1));
         return Ok(Some((given.summed(&outermost, &end, &Extent::known(1))?, out)));
     }
     // A number of positions that only the device knows.
@@ -107,7 +107,7 @@ impl<'a> Given<'a> {
                 self.sum(on, self.ct.clone())?
             }
             None => {
-                let (gap_of, width) = (Expr::size(&gap.max(&Size::from(1))), Expr::size(&inner.max(&Size::from(1))));
+                let (gap_of, width) = (Expr::size(&gap.max(1)), Expr::size(&inner.max(1)));
                 let (result, term) = (Expr::index().div(gap_of.clone()), Expr::index().rem(gap_of.clone()));
                 let row = result.clone().div(width.clone());
                 let at = row.mul(gap_of).add(term).mul(width.clone()).add(result.rem(width));
@@ -148,7 +148,7 @@ fn inverse(given: &Given<'_>, base: &Expr, pieces: &[Piece], to: &Extent) -> Res
     // Several positions read an element: one for each value of an overlapping piece.
     let free = by_times.remove(k);
     let Some(modulus) = free.modulus.clone() else { return Ok(None) };
-    let values = Expr::size(&modulus.max(&Size::from(1)));
+    let values = Expr::size(&modulus.max(1));
     let (element, value) = (Expr::index().div(values.clone()), Expr::index().rem(values));
     let Some(term) = reader(given, base, &by_times, &element, Some((&free, &value))) else { return Ok(None) };
     let nvals = given.rec.times_size(to, &modulus)?;
@@ -196,6 +196,6 @@ fn reader(
 fn length(given: &Given<'_>, piece: &Piece) -> Expr {
     match &piece.modulus {
         Some(modulus) => Expr::size(modulus),
-        None => given.count.expr().div(Expr::size(&piece.divisor.max(&Size::from(1)))),
+        None => given.count.expr().div(Expr::size(&piece.divisor.max(1))),
     }
 }

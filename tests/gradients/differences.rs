@@ -30,7 +30,7 @@ fn with(x: &Tensor, numbers: Vec<f64>) -> Result<Tensor> {
 
 /// The sum of the numbers of the result, each times a weight: a number that depends on all of them.
 pub fn weighed(y: &Tensor) -> Result<Tensor> {
-    let flat = y.flat_values()?.reshape(&[-1])?;
+    let flat = y.flat_values()?.reshape([-1])?;
     // The mean of an empty row is NaN, its extremes are the ends of the range.
     flat.abs()?.less(1e100)?.select(&flat.multiply(&weights(&flat)?)?, 0.0)?.reduce_sum(..)
 }
@@ -58,7 +58,7 @@ pub fn check(name: &str, at: &[Tensor], second: bool, f: Function<'_>) {
                 .map(|(k, x)| with(x, direction(numbers(x)?.len(), 17 + k as u64)))
                 .collect::<Result<_>>()?;
             let slope = |x: &[Tensor]| -> Result<Tensor> {
-                let gradients = grad(&loss, x)?;
+                let gradients = grad(loss, x)?;
                 let mut sum = None;
                 for (g, v) in gradients.iter().zip(&v) {
                     let part = g.flat_values()?.multiply(&v.flat_values()?)?.reduce_sum(..)?;

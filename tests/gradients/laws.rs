@@ -8,11 +8,11 @@ use crate::differences::{numbers, rows, shaped};
 type F = fn(&Tensor) -> Result<Tensor>;
 
 /// Number of kernels that sort in the gradient of the sum of the squares of `f`, besides those of `f`.
-fn sorts(at: &[Tensor], f: impl Fn(&[Tensor]) -> Result<Tensor>) -> usize {
-    let gradients = grad(|x| f(x)?.square()?.reduce_sum(..), at).unwrap();
+fn sorts(x: &Tensor, f: impl Fn(&Tensor) -> Result<Tensor>) -> usize {
+    let gradients = grad(|x| f(&x[0])?.square()?.reduce_sum(..), x).unwrap();
     let explained = explain(&gradients).unwrap();
     let all = |explained: &Explain| explained.kernels.iter().filter(|kernel| kernel.kind.contains("sort")).count();
-    all(&explained) - all(&explain(&f(at).unwrap()).unwrap())
+    all(&explained) - all(&explain(f(x).unwrap()).unwrap())
 }
 
 #[test]
@@ -48,21 +48,21 @@ fn gradients_without_a_sort() {
         }
     };
     for (name, f) in without {
-        expect(name, sorts(&[x.clone()], |x| f(&x[0])), 0);
+        expect(name, sorts(&x, f), 0);
     }
     let of_dense: [(&str, usize, F); 2] =
         [("columns", 0, |x| x.reduce_sum(0)), ("broadcast of rows", 0, |x| x.add(&x.reduce_mean(1)?.expand_dims(1)?))];
     for (name, wanted, f) in of_dense {
-        expect(name, sorts(&[dense.clone()], |x| f(&x[0])), wanted);
+        expect(name, sorts(&dense, f), wanted);
     }
     let few = ids.erased().less(40).unwrap().select(ids.erased(), 0).unwrap();
-    expect("gather", sorts(&[x.clone()], |x| x[0].gather(ids.erased())), 1);
-    expect("gather of dense rows", sorts(&[dense], |x| x[0].gather(&few)), 1);
-    let segments = |x: &[Tensor]| x[0].unsorted_segment_sum(ids.erased(), 1000);
-    expect("segment_sum", sorts(&[x.clone()], segments), 0);
-    expect("sort", sorts(&[x.clone()], |x| x[0].sort(1)), 0);
-    expect("sort and slice", sorts(&[x.clone()], |x| x[0].sort(1)?.slice(s![.., ..2])), 0);
-    expect("top_k", sorts(&[x], |x| Ok(x[0].top_k(2, -1)?.0)), 0);
+    expect("gather", sorts(&x, |x| x.gather(ids.erased())), 1);
+    expect("gather of dense rows", sorts(&dense, |x| x.gather(&few)), 1);
+    let segments = |x: &Tensor| x.unsorted_segment_sum(ids.erased(), 1000);
+    expect("segment_sum", sorts(&x, segments), 0);
+    expect("sort", sorts(&x, |x| x.sort(1)), 0);
+    expect("sort and slice", sorts(&x, |x| x.sort(1)?.slice(s![.., ..2])), 0);
+    expect("top_k", sorts(&x, |x| Ok(x.top_k(2, -1)?.0)), 0);
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -74,7 +74,7 @@ fn adjoints() {
         ("slice of the ends", |x| x.slice(s![.., -2..])),
         ("slice of steps", |x| x.slice(s![.., ..;2])),
         ("slice of steps from the end", |x| x.slice(s![..;3, ..;-2])),
-        ("slice of rows", |x| x.slice(s![1..-1])),
+        ("slice of rows", |x| x.slice(s![1..])),
         ("reverse", |x| x.reverse(1)),
         ("reverse of rows", |x| x.reverse(0)),
         ("concat", |x| Tensor::concat(&[x, x, x, x, x], 0)),
@@ -96,7 +96,7 @@ fn adjoints() {
             let x = whole(&rows(lengths, &device)).unwrap();
             for (name, f) in linear {
                 let y = |x: &Tensor| -> Result<Tensor> {
-                    let flat = f(x)?.flat_values()?.reshape(&[-1])?;
+                    let flat = f(x)?.flat_values()?.reshape([-1])?;
                     let weights = flat.ones_like()?.cumsum(0)?.multiply(7.0)?.floormod(11.0)?;
                     flat.multiply(&weights)?.reduce_sum(..)
                 };

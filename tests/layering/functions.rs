@@ -137,7 +137,7 @@ fn of_file(file: &Path) -> Vec<Function> {
 fn is_method(signature: &str) -> bool {
     let signature = signature.replace([' ', '\n'], "");
     let begins = |first: &&str| [",", ")"].iter().any(|end| signature.contains(&format!("({first}{end}")));
-    ["&self", "self", "mutself", "&mutself", "&'aself"].iter().any(|first| begins(first))
+    ["&self", "self", "mutself", "&mutself", "&'aself"].iter().any(begins)
 }
 
 /// The type of an `impl`, from the text after that word: `<T: Element> RaggedTensor<T> {` gives `RaggedTensor`.

@@ -50,7 +50,7 @@ fn result(case: &Case, all: &[Tensor]) -> Option<Result<Tensor>> {
         "boolean_mask" => x.boolean_mask(other()),
         "expand_dims" => x.expand_dims(case.attr_i64("axis").unwrap_or(0)),
         "merge_dims" => x.merge_dims(0, 1),
-        "from_tensor" => Tensor::from_tensor_with_lengths(x, &[2i64, 0, 1], 1),
+        "from_tensor" => Tensor::from_tensor_with_lengths(x, [2i64, 0, 1], 1),
         "unsorted_segment_sum" => x.unsorted_segment_sum(other(), num()),
         "unsorted_segment_mean" => x.unsorted_segment_mean(other(), num()),
         "unsorted_segment_max" => x.unsorted_segment_max(other(), num()),
@@ -69,7 +69,7 @@ pub fn run(case: &Case, device: &Device) -> Result<Got> {
         let mut all = all.clone();
         all[wrt] = x[0].clone();
         let y = result(case, &all).expect("an operation")?.flat_values()?;
-        let y = y.reshape(&[-1])?;
+        let y = y.reshape([-1])?;
         let numbers = y.ones_like()?.cumsum(0)?.multiply(0.25)?;
         y.multiply(&numbers)?.reduce_sum(..)
     };
