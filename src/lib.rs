@@ -106,6 +106,20 @@
 //! few operations that wait for a size while they are recorded. Any number of threads may record and read concurrently,
 //! on the same tensors.
 //!
+//! # Gradients
+//!
+//! [`value_and_grad`] gives the value of a function of tensors and its gradient, [`grad`] the gradient alone. Both are
+//! recorded, and computed by a read. A gradient has the layout of its tensor, and is differentiated like any other value.
+//!
+//! ```
+//! use ragged::{Device, RaggedTensor, grad};
+//!
+//! let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![], vec![3.0]], &Device::cpu())?;
+//! let g = grad(|x| x[0].reduce_logsumexp(1)?.slice(ragged::s![..;2])?.reduce_sum(..), &x)?;
+//! assert_eq!(g[0].reduce_sum(1)?.to_string(), "tensor([1.0, 0.0, 1.0], shape=(3,), dtype=f32)");
+//! # Ok::<(), ragged::Error>(())
+//! ```
+//!
 //! # Sharing a GPU
 //!
 //! A program with its own [`wgpu`] device and queue can share them ([`Device::from_wgpu`]) or use this crate's

@@ -72,7 +72,8 @@ impl Operation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Gradient {
-    /// It will have one.
+    /// It has one where its values are floats: that of the arrays that it records. No test of all operations compares it
+    /// with differences yet.
     Later,
     /// It has none, for this reason.
     None(&'static str),
