@@ -39,8 +39,8 @@
 //! A tensor is an array of flat values under row partitions, one for each ragged level; without any it is dense. It lives
 //! on a [`Device`] and is immutable; cloning it is cheap. [`RaggedTensor<T>`] has an element type that the compiler
 //! checks: `x.cast::<f64>()` of a `RaggedTensor<f32>` is a `RaggedTensor<f64>`. [`Tensor`] has a dtype that is known at run
-//! time: for data whose types a file or a user determines, and for functions of any dtype. Both have the same operations;
-//! [`erased`](RaggedTensor::erased) gives the `Tensor` of a `RaggedTensor<T>` and `try_into` the reverse, without a copy.
+//! time: for data whose types a file or a user determines, and for functions of any dtype. Both have the same operations, but
+//! for a few ([`Operation::owners`]); [`erased`](RaggedTensor::erased) gives the `Tensor` of a `RaggedTensor<T>` and `try_into` the reverse, without a copy.
 //!
 //! ```
 //! use ragged::prelude::*;

@@ -212,7 +212,7 @@
 //! - Parquet, Arrow, ROOT and Avro; Arrow's offsets and values go into
 //!   [`from_row_splits`](RaggedTensor::from_row_splits).
 //! - Nested indices that leave a level out or count from the end, and combinations with replacement.
-//! - Numba, JAX and gradients; Dask.
+//! - Numba, JAX and Dask.
 //! - 64-bit sizes: a tensor has fewer than 2^32 - 1 values.
 
 #[expect(unused_imports, reason = "links of the documentation")]

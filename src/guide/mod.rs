@@ -5,7 +5,7 @@
 //! - [`paddle`]: LoD tensors and sequence operations of Paddle.
 //! - [`awkward`]: arrays of Awkward Array.
 //! - [`polars`]: columns of lists in Polars.
-//! - [`operations`]: every operation, with TensorFlow's name and where it is computed.
+//! - [`operations`]: every operation, with its names in the other libraries and where it is computed.
 //! - [`saved`]: programs that are recorded once, and the files that they are saved in.
 //!
 //! Each of the first four maps the concepts of the library, writes the same small jobs in both, lists calls by topic

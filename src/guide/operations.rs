@@ -15,8 +15,8 @@
 //!     [`DeviceOptions::host_steps`](crate::DeviceOptions#structfield.host_steps) allows them, and
 //!     [`Stats`](crate::Stats) counts them.
 //! - *on a row*: [`Row`], in [`map_rows`](Tensor::map_rows), has the operation.
-//! - *gradient*: gradients are not implemented. *later* marks operations that will have one, *none* those without a
-//!   useful derivative.
+//! - *gradient*: whether [`value_and_grad`](crate::value_and_grad) differentiates the operation where its values are
+//!   floats; *none* marks those without a useful derivative.
 //!
 //! Reductions of axis 0 with [`keep`](crate::opt::keep) wait for the longest row where only the device knows it.
 //!

@@ -70,7 +70,7 @@
 //!
 //! # Missing
 //!
-//! - Parameters, optimizers and gradients; `StaticRNN`, `DynamicRNN` and `While`: a loop in Rust records its operations.
+//! - Parameters and optimizers; `StaticRNN`, `DynamicRNN` and `While`: a loop in Rust records its operations.
 //! - Data types complex64, complex128 and quantized ones.
 
 #[expect(unused_imports, reason = "links of the documentation")]

@@ -1,8 +1,8 @@
 //! For users of Polars: columns of lists, and `list.eval`.
 //!
 //! A column of type `List(Float32)` is a tensor of shape `[n, (values)]`. What `list.*` and `list.eval` do to each list
-//! are operations along axis 1 here, on any number of levels, on the CPU or on any GPU. There are no data frames, no
-//! nulls and no strings of columns: a column is a tensor, and a query is Rust code. Compared with Polars 2.
+//! are operations along axis 1 here, on any number of levels, on the CPU or on any GPU. There are no data frames
+//! and no nulls: a column is a tensor, and a query is Rust code. Compared with Polars 2.
 //!
 //! # Concepts
 //!

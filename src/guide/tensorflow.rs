@@ -8,7 +8,7 @@
 //!
 //! | TensorFlow | ragged |
 //! |---|---|
-//! | `tf.RaggedTensor` | [`RaggedTensor<T>`](RaggedTensor), whose dtype is its type, or [`Tensor`], whose dtype is known at run time. Both have the same methods; [`erased`](RaggedTensor::erased) and `try_from` convert without a copy |
+//! | `tf.RaggedTensor` | [`RaggedTensor<T>`](RaggedTensor), whose dtype is its type, or [`Tensor`], whose dtype is known at run time. Nearly all methods are on both; [`erased`](RaggedTensor::erased) and `try_from` convert without a copy |
 //! | `tf.Tensor` | the same types, with ragged rank 0: an operation takes dense and ragged tensors alike |
 //! | shape `[3, None]` | [`x.shape()`](Tensor::shape) gives `[Some(3), None]`. `None` also marks a size that only the device knows |
 //! | `row_splits_dtype` | none: splits are stored in 32 bits, accessors give i64. A tensor has fewer than 2^32 - 1 values |
@@ -21,7 +21,7 @@
 //! | keyword arguments | functions around an argument: `keepdims=True` is [`keep`]`(1)`; see the [crate's page](crate#arguments-and-options) |
 //! | `None` as axis | `..` |
 //! | `x + 1`, `x * y` | `(&x + 1)?`, `(&x * &y)?` |
-//! | `tf.GradientTape` | none yet |
+//! | `tf.GradientTape` | [`value_and_grad`](crate::value_and_grad), [`grad`](crate::grad) of a function of tensors |
 //!
 //! Rust's literals have Rust's types: `[1.0]` holds f64, where `tf.ragged.constant` gives f32. Write `1.0f32`; many GPUs
 //! have no f64. Integer literals are i32 in both.
@@ -314,7 +314,7 @@
 //! |---|---|---|
 //! | `from_fields(fields, shape)` | [`from_fields`](StructuredTensor::from_fields), [`from_fields_and_rank`](StructuredTensor::from_fields_and_rank), [`from_shape`](StructuredTensor::from_shape) | always validated |
 //! | `from_pyval(value)`, `to_pyval()` | `from_serialize`, `to_value`, with the feature `json` | values of serde; [`from_serialize_with`](crate::StructuredTensor::from_serialize_with) reads `None` as default values, or leaves the record out |
-//! | `s['a']`, `s[0]['a']`, `s[:, 'a']` | [`s.get(keys!["a"])`](StructuredTensor::get), `keys![0, "a"]`, `keys![.., "a"]` | indices of the host only |
+//! | `s['a']`, `s[0]['a']`, `s[:, 'a']` | [`s.get(keys!["a"])`](StructuredTensor::get), `keys![0, "a"]`, `keys![.., "a"]` | an index is a number or a scalar tensor |
 //! | `field_value(path)`, `field_names()` | [`field_value`](StructuredTensor::field_value), [`field_names`](StructuredTensor::field_names) | |
 //! | `with_updates({path: f})` | [`with_updates`](StructuredTensor::with_updates) of [`Update`](crate::Update)s | |
 //! | `promote`, `merge_dims`, `partition_outer_dimension` | methods of the same names | |
@@ -322,7 +322,7 @@
 //!
 //! # Missing
 //!
-//! - Gradients, variables, Keras layers; `tf.data`, `tf.io.parse_example` and other input.
+//! - Variables, Keras layers; `tf.data`, `tf.io.parse_example` and other input.
 //! - `tf.while_loop` and `tf.cond` on tensors: a loop in Rust records its operations, and a condition on data is a read.
 //! - Scatters (`tf.tensor_scatter_nd_update`); segment sums add by index. `tf.einsum`, `tf.linalg`, convolutions,
 //!   `tf.image`, Fourier transforms.

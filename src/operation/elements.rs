@@ -14,11 +14,11 @@ macro_rules! dtypes {
         #[allow(dead_code, reason = "read for its constant, never made")]
         struct Type<T>(std::marker::PhantomData<T>);
         #[allow(dead_code, reason = "all types may have the trait")]
-        trait Otherwise {
+        trait Fallback {
             const HAS_TRAIT: bool = false;
         }
-        impl<T> Otherwise for Type<T> {}
-        // Where the bound holds, this constant hides the one of `Otherwise`.
+        impl<T> Fallback for Type<T> {}
+        // Where the bound holds, this constant hides the one of `Fallback`.
         impl<T: $bound> Type<T> {
             const HAS_TRAIT: bool = true;
         }

@@ -72,9 +72,10 @@ impl Operation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Gradient {
-    /// It has one where its values are floats: that of the arrays that it records. No test of all operations compares it
-    /// with differences yet.
-    Later,
+    /// It has one where its values are floats: that of the primitives that it records.
+    Yes,
+    /// It would have one; this is missing.
+    Missing(&'static str),
     /// It has none, for this reason.
     None(&'static str),
 }

@@ -49,14 +49,14 @@ pub struct Owners {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Offer {
-    Unsaid,
+    NotDeclared,
     Yes,
     No(&'static str),
 }
 
 /// Which types have the operation.
 impl Owners {
-    pub(crate) const NONE: Self = Self { offers: [Offer::Unsaid; Owner::ALL.len()] };
+    pub(crate) const NONE: Self = Self { offers: [Offer::NotDeclared; Owner::ALL.len()] };
 
     pub(crate) const fn with(mut self, owner: Owner) -> Self {
         self.offers[owner as usize] = Offer::Yes;

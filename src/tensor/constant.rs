@@ -70,7 +70,7 @@ impl Nested {
                 }
                 None if scalars.is_some_and(|d| d != depth) => {
                     let other = scalars.unwrap_or_default();
-                    return Err(uneven(format!("scalars stand at depth {depth} and at depth {other}")));
+                    return Err(uneven(format!("scalars are at depth {depth} and at depth {other}")));
                 }
                 None => scalars = Some(depth),
             }
@@ -239,12 +239,12 @@ fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> 
     }
     if let Some(scalars) = scalar_depth {
         if max_depth > scalars {
-            return Err(uneven(format!("an empty list stands at depth {}, below scalars at {scalars}", max_depth - 1)));
+            return Err(uneven(format!("an empty list is at depth {}, below scalars at {scalars}", max_depth - 1)));
         }
         if options.ragged_rank.is_some_and(|r| r >= scalars) {
             let r = options.ragged_rank.unwrap_or_default();
             return Err(uneven(format!(
-                "scalars stand at depth {scalars}, but a ragged rank of {r} needs more than {r}"
+                "scalars are at depth {scalars}, but a ragged rank of {r} needs more than {r}"
             )));
         }
     }
@@ -283,7 +283,7 @@ fn parts<'a>(value: &'a Nested, options: &ConstantOptions) -> Result<Parts<'a>> 
         let (mut splits, mut below) = (vec![0u64], Vec::new());
         for row in rows {
             let Some(row) = row.list() else {
-                return Err(uneven(format!("scalars stand at depth {}, above ragged rank {ragged_rank}", level + 1)));
+                return Err(uneven(format!("scalars are at depth {}, above ragged rank {ragged_rank}", level + 1)));
             };
             below.extend(row);
             splits.push(below.len() as u64);

@@ -244,6 +244,9 @@ pub const LOD: &[(&str, Misuse)] = &[
 ];
 
 pub const PROGRAMS: &[(&str, Misuse)] = &[
+    ("value_and_grad", |s| no(ragged::value_and_grad(|x| x[0].reduce_sum(..), &s.ints))),
+    ("value_and_grad of rows", |s| no(ragged::value_and_grad(|x| x[0].reduce_sum(1), &s.x))),
+    ("grad", |s| no(ragged::grad(|x| x[0].reduce_sum(..), &s.ints))),
     ("Program::trace", |s| {
         let spec = TensorSpec::of(&s.x).ragged_rank(2);
         no(Program::trace(&[spec], |x| Ok([x[0].clone()])).map(|_| s.t.clone()))

@@ -7,8 +7,9 @@ use crate::functions::{Function, functions};
 use crate::source::{all_files, code, files, read, src};
 
 /// The folders and files of the public functions that can fail.
-const PUBLIC: [&str; 11] = [
+const PUBLIC: [&str; 12] = [
     "ops",
+    "gradient",
     "record",
     "tensor",
     "program",

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use crate::functions::{Function, functions, types};
 
 /// The folders and files of public types: all but those whose functions set a field of options.
-const EXEMPLIFIED: [&str; 15] = [
+const EXEMPLIFIED: [&str; 16] = [
     "ops",
+    "gradient",
     "record",
     "tensor",
     "shape",

@@ -147,7 +147,8 @@ fn row(operation: &Operation) -> String {
     let rows = if operation.owners.contains(Owner::Row) { "yes" } else { "–" };
     let gradient = match operation.gradient {
         Gradient::None(reason) => format!("none: {reason}"),
-        _ => "later".to_owned(),
+        Gradient::Missing(what) => format!("missing: {what}"),
+        _ => "yes".to_owned(),
     };
     let of = operation.owners.iter().next().expect("a type that has the operation").name();
     let names = [operation.tensorflow, operation.awkward, operation.polars].map(name).join(" | ");

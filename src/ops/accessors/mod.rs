@@ -41,7 +41,7 @@ operations! {
     tensorflow "tf.RaggedTensor.values";
     awkward "ak.flatten";
     polars "Expr.explode";
-    gradient later;
+    gradient yes;
     row none "the partitions are those of all rows";
 
     /// The flat values under all partitions, as a dense tensor.
@@ -65,7 +65,7 @@ operations! {
     alias "ravel", "content";
     tensorflow "tf.RaggedTensor.flat_values";
     awkward "ak.ravel";
-    gradient later;
+    gradient yes;
     row none "the partitions are those of all rows";
 
     /// Row splits of the outermost dimension: the start of each row, and the end of the last one.
@@ -202,7 +202,7 @@ operations! {
     /// ```
     fn with_values(&self, values: &impl AsRef<Tensor>) -> {values};
     tensorflow "tf.RaggedTensor.with_values";
-    gradient later;
+    gradient yes;
     typed hand;
     row none "the partitions are those of all rows";
 
@@ -227,7 +227,7 @@ operations! {
     /// ```
     fn with_flat_values(&self, flat_values: &impl AsRef<Tensor>) -> {flat_values};
     tensorflow "tf.RaggedTensor.with_flat_values";
-    gradient later;
+    gradient yes;
     typed hand;
     row none "the partitions are those of all rows";
 }

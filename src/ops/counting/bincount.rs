@@ -92,7 +92,7 @@ operations! {
     ) -> {weights};
     tensorflow "tf.math.bincount(…, weights=…)";
     waits "for the largest value, unless the number of bins is given";
-    gradient later;
+    gradient yes;
     typed hand;
     row hand;
 }

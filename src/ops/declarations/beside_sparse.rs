@@ -5,7 +5,7 @@ use crate::ops::operations;
 
 operations! {
     /// Sparse tensors from indices.
-    const SPARSELY: family "Counts" on RaggedTensor<T> where T: Number;
+    const BINCOUNT_SPARSE: family "Counts" on RaggedTensor<T> where T: Number;
 
     /// The sums of `bincount_weighted` along axis 0 or 1 of the integers that occur, as a sparse tensor sorted
     /// by row and value.
@@ -17,7 +17,7 @@ operations! {
     ) -> (Sparse {weights});
     tensorflow "tf.sparse.bincount(…, weights=…)";
     waits "for the largest value, unless the number of bins is given";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "a sparse tensor is one of all rows";
@@ -25,7 +25,7 @@ operations! {
 
 operations! {
     /// Dense tensors from coordinates.
-    const DENSELY: family "Indexing and gathering" on RaggedTensor<T> where T: IntegerElement;
+    const SPARSE_TO_DENSE: family "Indexing and gathering" on RaggedTensor<T> where T: IntegerElement;
 
     /// The dense tensor of shape `output_shape` with `values` at the coordinates in this tensor, and `default`
     /// elsewhere.
@@ -36,7 +36,7 @@ operations! {
         default: impl Into<Fill>,
     ) -> {values};
     tensorflow "tf.compat.v1.sparse_to_dense";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed none "the dtype is that of the values";
     row none "a dense result has all rows";

@@ -52,7 +52,7 @@ operations! {
     /// The ragged tensor of `values` in rows between consecutive splits.
     fn from_row_splits<'a>(values: &impl AsRef<Tensor>, row_splits: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_splits";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -61,7 +61,7 @@ operations! {
     fn from_row_lengths<'a>(values: &impl AsRef<Tensor>, row_lengths: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_lengths";
     awkward "ak.unflatten";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -69,7 +69,7 @@ operations! {
     /// The ragged tensor of `values` in rows that begin at these positions.
     fn from_row_starts<'a>(values: &impl AsRef<Tensor>, row_starts: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_starts";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -77,7 +77,7 @@ operations! {
     /// The ragged tensor of `values` in rows that end before these positions.
     fn from_row_limits<'a>(values: &impl AsRef<Tensor>, row_limits: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_limits";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -85,7 +85,7 @@ operations! {
     /// The ragged tensor of `values` whose value `i` is in row `value_rowids[i]`.
     fn from_value_rowids<'a>(values: &impl AsRef<Tensor>, value_rowids: impl Into<RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_value_rowids";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -93,7 +93,7 @@ operations! {
     /// The ragged tensor of `values` whose rows all have one length.
     fn from_uniform_row_length(values: &impl AsRef<Tensor>, rows: impl Into<UniformRows>) -> T;
     tensorflow "tf.RaggedTensor.from_uniform_row_length";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -101,7 +101,7 @@ operations! {
     /// The tensor of `flat_values` under several levels of rows, each given by its row splits, outermost first.
     fn from_nested_row_splits<'a>(flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_splits";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -109,7 +109,7 @@ operations! {
     /// The tensor of `flat_values` under several levels of rows, each given by its row lengths, outermost first.
     fn from_nested_row_lengths<'a>(flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_lengths";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -118,14 +118,14 @@ operations! {
     /// where given ([`with_nrows`](crate::opt::with_nrows)).
     fn from_nested_value_rowids<'a>(flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_value_rowids";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under these partitions, outermost first.
     fn from_row_partitions(flat_values: &impl AsRef<Tensor>, partitions: &[RowPartition]) -> T;
-    gradient later;
+    gradient yes;
     tensor hand;
     typed none "`try_from` converts the result";
     row none "it makes a tensor";
@@ -133,7 +133,7 @@ operations! {
     /// The ragged tensor of `values` in rows between consecutive splits, without checks of the splits.
     fn from_row_splits_unchecked<'a>(values: &impl AsRef<Tensor>, row_splits: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_splits(validate=False)";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -141,7 +141,7 @@ operations! {
     /// The ragged tensor of `values` in rows of these lengths, without checks of the lengths.
     fn from_row_lengths_unchecked<'a>(values: &impl AsRef<Tensor>, row_lengths: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_lengths(validate=False)";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -149,7 +149,7 @@ operations! {
     /// The ragged tensor of `values` in rows that begin at these positions, without checks of the positions.
     fn from_row_starts_unchecked<'a>(values: &impl AsRef<Tensor>, row_starts: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_starts(validate=False)";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -157,7 +157,7 @@ operations! {
     /// The ragged tensor of `values` in rows that end before these positions, without checks of the positions.
     fn from_row_limits_unchecked<'a>(values: &impl AsRef<Tensor>, row_limits: impl Into<Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_row_limits(validate=False)";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -165,7 +165,7 @@ operations! {
     /// [`Tensor::from_value_rowids`] without its checks, for a caller who guarantees valid ids.
     fn from_value_rowids_unchecked<'a>(values: &impl AsRef<Tensor>, value_rowids: impl Into<RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_value_rowids(validate=False)";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -173,7 +173,7 @@ operations! {
     /// [`Tensor::from_uniform_row_length`] under the name of the unchecked factories.
     fn from_uniform_row_length_unchecked<'a>(values: &impl AsRef<Tensor>, rows: impl Into<UniformRows>) -> T;
     tensorflow "tf.RaggedTensor.from_uniform_row_length(validate=False)";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -181,7 +181,7 @@ operations! {
     /// The tensor of `flat_values` under several levels of row splits, outermost first, without checks of the splits.
     fn from_nested_row_splits_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_splits(validate=False)";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -189,7 +189,7 @@ operations! {
     /// The tensor of `flat_values` under several levels of row lengths, outermost first, without checks of the lengths.
     fn from_nested_row_lengths_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_lengths(validate=False)";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -197,7 +197,7 @@ operations! {
     /// [`Tensor::from_nested_value_rowids`] without its checks, for a caller who guarantees valid ids.
     fn from_nested_value_rowids_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_nested_value_rowids(validate=False)";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "it makes a tensor";
@@ -205,7 +205,7 @@ operations! {
     /// The ragged tensor of the values of a sparse tensor, each row filled from its start.
     fn from_sparse(sparse: &SparseTensor) -> T;
     tensorflow "tf.RaggedTensor.from_sparse";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed none "`try_from` converts the result";
     row none "it makes a tensor";
@@ -227,7 +227,7 @@ operations! {
     fn to_sparse(&self) -> (Sparse<T>);
     tensorflow "tf.RaggedTensor.to_sparse";
     waits "for the longest rows, where only the device knows them";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "a sparse tensor is one of all rows";
@@ -237,7 +237,7 @@ operations! {
     tensorflow "tf.identity";
     awkward "ak.to_backend";
     waits "to read the tensor, unless it lives on that device";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "all rows live on one device";
@@ -247,7 +247,7 @@ operations! {
     tensorflow "tf.identity";
     awkward "ak.to_backend";
     waits "to read the tensor, unless it lives on that device";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "all rows live on one device";
@@ -261,7 +261,7 @@ operations! {
     fn scalar_mul(&self, factor: impl Number) -> T;
     tensorflow "tf.math.scalar_mul";
     polars "Expr.mul";
-    gradient later;
+    gradient yes;
     tensor none "`multiply` does the same";
     typed hand;
     row none "`multiply` does the same";
@@ -270,7 +270,7 @@ operations! {
     fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> {function};
     tensorflow "tf.ragged.map_flat_values";
     awkward "ak.transform";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row none "flat values span rows";
@@ -279,7 +279,7 @@ operations! {
     /// these.
     fn map_flat_values_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Tensor]) -> Result<Tensor>) -> {function};
     tensorflow "tf.ragged.map_flat_values";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed none "the tensors may have several element types";
     row none "flat values span rows";
@@ -297,7 +297,7 @@ operations! {
     fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> {function};
     tensorflow "tf.map_fn";
     polars "list.eval";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row hand;
@@ -305,7 +305,7 @@ operations! {
     /// Applies `function` to the rows of several tensors that have equally many, and stacks the results.
     fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> {function};
     tensorflow "tf.map_fn";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed none "the tensors may have several element types";
     row none "rows of rows are not supported";
@@ -318,7 +318,7 @@ operations! {
     /// Repeats the tensor `multiples` times along its dimensions, one copy after another.
     fn tile(&self, multiples: &[impl Integer]) -> T;
     tensorflow "tf.tile";
-    gradient later;
+    gradient yes;
     tensor hand;
     typed hand;
     row hand;
@@ -365,7 +365,7 @@ operations! {
 
     /// Element `index` of the row along its outermost dimension.
     fn at(&self, index: impl Integer) -> T;
-    gradient later;
+    gradient yes;
     tensor none "`slice` takes an index, and `row_at` one of the device";
     typed none "`slice` takes an index, and `row_at` one of the device";
     row hand;

@@ -13,7 +13,7 @@
 //!     fn reduce_sum(&self, axis: impl IntoReduceAxes as reduce_axes) -> T where T: Averaged;
 //!     alias "sum";
 //!     tensorflow "tf.math.reduce_sum";
-//!     gradient later;
+//!     gradient yes;
 //! }
 //!
 //! fn reduce_sum(x: &Tensor, axis: impl IntoReduceAxes) -> Result<Tensor> { … }
@@ -41,7 +41,7 @@
 //! | `tensorflow "tf.math.reduce_sum";` `awkward "ak.sum";` `polars "list.sum";` | names elsewhere |
 //! | `waits "where only the device knows …";` | when recording waits for a size |
 //! | `host "floats";` | what is computed on the host, since no kernel computes it |
-//! | `gradient later;` or `gradient none "integers";` | gradient, or why there is none |
+//! | `gradient yes;` or `gradient none "integers";` | gradient, or why there is none |
 //! | `feature "regex";` | the feature that has the operation |
 //! | `tensor hand;` `typed hand;` `row hand;` | the method of that type is written by hand |
 //! | `tensor none "…";` `typed none "…";` `row none "the number of rows changes";` | why that type does not have it |
@@ -323,7 +323,8 @@ macro_rules! operations {
     };
     (@of ($a:ty)) => { $crate::operation::ResultTensor::new(stringify!($a)) };
     (@of $a:tt) => { $crate::operation::ResultTensor::new(stringify!($a)) };
-    (@gradient later) => { $crate::operation::Gradient::Later };
+    (@gradient yes) => { $crate::operation::Gradient::Yes };
+    (@gradient missing $why:literal) => { $crate::operation::Gradient::Missing($why) };
     (@gradient none $why:literal) => { $crate::operation::Gradient::None($why) };
     (@owners RaggedTensor $tensor:tt $typed:tt $row:tt) => {{
         let owners = $crate::operation::Owners::NONE;

@@ -34,7 +34,7 @@ operations! {
     fn add_n(tensors: &[impl AsRef<Tensor>]) -> T;
     tensorflow "tf.math.add_n";
     polars "pl.sum_horizontal";
-    gradient later;
+    gradient yes;
     typed hand;
     row hand;
 }

@@ -113,9 +113,9 @@ macro_rules! binary_ops {
 binary_ops! {
     ARITHMETIC "Arithmetic of two operands.": Numbers, "numbers", [T: Arithmetic] => T;
     /// The difference of the elements; integers wrap.
-    subtract [tensorflow "tf.math.subtract"; awkward "np.subtract"; polars "Expr.sub";] later f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
+    subtract [tensorflow "tf.math.subtract"; awkward "np.subtract"; polars "Expr.sub";] yes f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
     /// The product of the elements; integers wrap.
-    multiply [tensorflow "tf.math.multiply"; awkward "np.multiply"; polars "Expr.mul";] later f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
+    multiply [tensorflow "tf.math.multiply"; awkward "np.multiply"; polars "Expr.mul";] yes f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
     /// The quotient rounded down, as Python's `//`; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded: `1.0 // 0.1` is 9 in f64, where TensorFlow rounds the quotient to 10
@@ -126,23 +126,23 @@ binary_ops! {
     ///
     /// Of floats, the exact remainder of the dividend, plus the divisor where the signs differ, which rounds once. 0
     /// has the divisor's sign too. NaN for a divisor of 0 and for an infinite dividend.
-    floormod [tensorflow "tf.math.floormod"; awkward "np.remainder"; polars "Expr.mod";] later i32 [7, -7] [3, 3] => [1, 2], division::floormod;
+    floormod [tensorflow "tf.math.floormod"; awkward "np.remainder"; polars "Expr.mod";] yes i32 [7, -7] [3, 3] => [1, 2], division::floormod;
     /// The quotient rounded towards zero; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded, with the limits of [`Tensor::floordiv`].
     truncatediv [tensorflow "tf.truncatediv";] none "constant almost everywhere" i32 [7, -7] [2, 2] => [3, -3], division::truncatediv;
     /// The remainder with the dividend's sign; an integer divisor of 0 fails at the read.
-    truncatemod [tensorflow "tf.truncatemod"; awkward "np.fmod";] later i32 [7, -7] [3, 3] => [1, -1],
+    truncatemod [tensorflow "tf.truncatemod"; awkward "np.fmod";] yes i32 [7, -7] [3, 3] => [1, -1],
         |rec, a, b| by_nonzero(rec, b.clone(), a.remainder(b));
     /// The elements to the power of the other operand; integers wrap, and a negative integer exponent fails at the
     /// read.
-    pow [tensorflow "tf.math.pow"; awkward "np.power"; polars "Expr.pow";] later i32 [2, -3] [10, 3] => [1024, -27], power;
+    pow [tensorflow "tf.math.pow"; awkward "np.power"; polars "Expr.pow";] yes i32 [2, -3] [10, 3] => [1024, -27], power;
     /// The greater of two elements; NaN if either is NaN.
-    maximum [tensorflow "tf.math.maximum"; awkward "np.maximum"; polars "pl.max_horizontal";] later i32 [2, -3] [1, 3] => [2, 3], |_, a, b| a.max(b);
+    maximum [tensorflow "tf.math.maximum"; awkward "np.maximum"; polars "pl.max_horizontal";] yes i32 [2, -3] [1, 3] => [2, 3], |_, a, b| a.max(b);
     /// The lesser of two elements; NaN if either is NaN.
-    minimum [tensorflow "tf.math.minimum"; awkward "np.minimum"; polars "pl.min_horizontal";] later i32 [2, -3] [1, 3] => [1, -3], |_, a, b| a.min(b);
+    minimum [tensorflow "tf.math.minimum"; awkward "np.minimum"; polars "pl.min_horizontal";] yes i32 [2, -3] [1, 3] => [1, -3], |_, a, b| a.min(b);
     /// The square of the difference of the elements; integers wrap.
-    squared_difference [tensorflow "tf.math.squared_difference";] later f32 [5.0, 2.0] [1.0, 3.0] => [16.0, 1.0],
+    squared_difference [tensorflow "tf.math.squared_difference";] yes f32 [5.0, 2.0] [1.0, 3.0] => [16.0, 1.0],
         |_, a, b| rounded_once([a, b], |[a, b]| {
             let d = a.sub(b);
             d.clone().mul(d)
@@ -152,7 +152,7 @@ binary_ops! {
 binary_ops! {
     SUMS "Sums of two operands.": Numbers, "numbers and byte strings", [T: Summable] => T;
     /// The sum of the elements; integers wrap, and byte strings are concatenated.
-    add [tensorflow "tf.math.add"; awkward "np.add"; polars "Expr.add";] later f32 [5.0, 2.0] [1.0, 3.0] => [6.0, 5.0] or string_pairs::join,
+    add [tensorflow "tf.math.add"; awkward "np.add"; polars "Expr.add";] yes f32 [5.0, 2.0] [1.0, 3.0] => [6.0, 5.0] or string_pairs::join,
         |_, a, b| a.add(b);
 }
 
@@ -160,14 +160,14 @@ binary_ops! {
     QUOTIENTS "Quotients of two operands.": Numbers, "numbers", [T: Arithmetic] => (T::Quotient);
     /// The quotient: floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64. Division by
     /// zero gives an infinity or NaN.
-    truediv [alias "realdiv"; tensorflow "tf.math.truediv"; awkward "np.true_divide"; polars "Expr.truediv";] later i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
+    truediv [alias "realdiv"; tensorflow "tf.math.truediv"; awkward "np.true_divide"; polars "Expr.truediv";] yes i32 [1, -3] [2, 2] => [0.5, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         a.cast(to).quotient(b.cast(to))
     };
     /// The quotient, but 0 where the divisor is 0.
     ///
     /// Floats in their own type, 8-bit and 16-bit integers in f32, wider integers in f64.
-    divide_no_nan [tensorflow "tf.math.divide_no_nan";] later f32 [1.0, -3.0] [0.0, 2.0] => [0.0, -1.5], |_, a, b| {
+    divide_no_nan [tensorflow "tf.math.divide_no_nan";] yes f32 [1.0, -3.0] [0.0, 2.0] => [0.0, -1.5], |_, a, b| {
         let to = quotient_dtype(a.dtype());
         let b = b.cast(to);
         unless_zero(b.clone(), a.cast(to).quotient(b))
@@ -177,26 +177,26 @@ binary_ops! {
 binary_ops! {
     OF_FLOATS "Functions of two floats.": Floats, "floats", [T: FloatElement] => T;
     /// The product, but 0 where the other operand is 0, even if this one is NaN or infinite.
-    multiply_no_nan [tensorflow "tf.math.multiply_no_nan";] later f32 [f32::NAN, 3.0] [0.0, 2.0] => [0.0, 6.0],
+    multiply_no_nan [tensorflow "tf.math.multiply_no_nan";] yes f32 [f32::NAN, 3.0] [0.0, 2.0] => [0.0, 6.0],
         |_, a, b| a.binary(BinaryOp::MulNoNan, b);
     /// The angle of the point (`other`, `self`): the first operand is the y coordinate.
-    atan2 [tensorflow "tf.math.atan2"; awkward "np.arctan2"; polars "pl.arctan2";] later f32 [0.0, 0.0] [1.0, 2.0] => [0.0, 0.0],
+    atan2 [tensorflow "tf.math.atan2"; awkward "np.arctan2"; polars "pl.arctan2";] yes f32 [0.0, 0.0] [1.0, 2.0] => [0.0, 0.0],
         |_, a, b| a.binary(BinaryOp::Atan2, b);
     /// The next float towards the other operand, or the operand itself where both are equal; NaN if either is NaN.
     nextafter [tensorflow "tf.math.nextafter"; awkward "np.nextafter";] none "a step between floats" f32 [1.0, 0.0] [2.0, -1.0] => [1.0000001, -1e-45],
         |_, a, b| next_after(a, b);
     /// `x * log(y)`, but 0 where x is 0.
-    xlogy [tensorflow "tf.math.xlogy";] later f32 [0.0, 2.0] [0.0, 1.0] => [0.0, 0.0],
+    xlogy [tensorflow "tf.math.xlogy";] yes f32 [0.0, 2.0] [0.0, 1.0] => [0.0, 0.0],
         |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log, b))));
     /// `x * log(1 + y)`, but 0 where x is 0.
-    xlog1py [tensorflow "tf.math.xlog1py";] later f32 [0.0, 2.0] [-1.0, 0.0] => [0.0, 0.0],
+    xlog1py [tensorflow "tf.math.xlog1py";] yes f32 [0.0, 2.0] [-1.0, 0.0] => [0.0, 0.0],
         |_, a, b| rounded_once([a, b], |[a, b]| unless_zero(a.clone(), a.mul(math(MathFn::Log1p, b))));
     /// `x / y`, but 0 where x is 0.
-    xdivy [tensorflow "tf.math.xdivy";] later f32 [0.0, 3.0] [0.0, 2.0] => [0.0, 1.5],
+    xdivy [tensorflow "tf.math.xdivy";] yes f32 [0.0, 3.0] [0.0, 2.0] => [0.0, 1.5],
         |_, a, b| unless_zero(a.clone(), a.quotient(b));
     /// The cross entropy of the logits `x` (this operand) with the labels `z` (the other operand), in a form that does
     /// not overflow: `max(x, 0) - x * z + log(1 + exp(-|x|))`.
-    sigmoid_cross_entropy_with_logits [tensorflow "tf.nn.sigmoid_cross_entropy_with_logits";] later
+    sigmoid_cross_entropy_with_logits [tensorflow "tf.nn.sigmoid_cross_entropy_with_logits";] yes
         f32 [1000.0, -1000.0] [1.0, 0.0] => [0.0, 0.0], |_, x, z| rounded_once([x, z], |[x, z]| {
         let above = x.clone().max(number(x.dtype(), 0.0)).sub(x.clone().mul(z));
         above.add(math(MathFn::Softplus, x.unary(UnaryOp::Abs).unary(UnaryOp::Neg)))

@@ -40,7 +40,7 @@ operations! {
     tensorflow "tf.cast";
     awkward "ak.values_astype";
     polars "Expr.cast";
-    gradient later;
+    gradient yes;
     typed hand;
     row hand;
 
@@ -63,7 +63,7 @@ operations! {
     /// ```
     fn saturate_cast(&self, dtype: DType) -> {dtype} where T: Number;
     tensorflow "tf.saturate_cast";
-    gradient later;
+    gradient yes;
     typed hand;
 
     /// Reinterprets the bits of the elements as another dtype.

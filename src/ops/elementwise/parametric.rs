@@ -35,7 +35,7 @@ operations! {
     /// ```
     fn leaky_relu(&self, alpha: f64 = 0.2) -> T where T: FloatElement;
     tensorflow "tf.nn.leaky_relu";
-    gradient later;
+    gradient yes;
 
     /// Gaussian error linear unit: each element times the standard normal distribution function of it.
     ///
@@ -55,7 +55,7 @@ operations! {
     /// ```
     fn gelu(&self) -> T where T: FloatElement;
     tensorflow "tf.nn.gelu";
-    gradient later;
+    gradient yes;
 
     /// Gaussian error linear unit, with the distribution function approximated by a tanh of a cubic, within 1e-3.
     ///
@@ -76,7 +76,7 @@ operations! {
     /// ```
     fn gelu_tanh(&self) -> T where T: FloatElement;
     tensorflow "tf.nn.gelu(…, approximate=True)";
-    gradient later;
+    gradient yes;
 
     /// Each value clamped to the bounds: `low` for values below `low`, `high` for values above `high`.
     ///
@@ -100,7 +100,7 @@ operations! {
     tensorflow "tf.clip_by_value";
     awkward "np.clip";
     polars "Expr.clip";
-    gradient later;
+    gradient yes;
     typed hand;
 
     /// The tensor unchanged, with a check that no element is NaN or infinite.
@@ -123,7 +123,7 @@ operations! {
     /// ```
     fn check_numerics(&self, message: &str) -> T where T: FloatElement;
     tensorflow "tf.debugging.check_numerics";
-    gradient later;
+    gradient yes;
 
     /// Ones, or `true`, in the shape of the tensor.
     ///

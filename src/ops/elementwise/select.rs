@@ -47,7 +47,7 @@ operations! {
     tensorflow "tf.where(condition, x, y)";
     awkward "ak.where(condition, x, y)";
     polars "pl.when";
-    gradient later;
+    gradient yes;
     typed hand;
     row hand;
 
@@ -74,7 +74,7 @@ operations! {
     /// ```
     fn select_rows(&self, x: &impl AsRef<Tensor>, y: &impl AsRef<Tensor>) -> T;
     tensorflow "tf.compat.v1.where(condition, x, y)";
-    gradient later;
+    gradient yes;
     typed hand;
     row none "it selects whole rows; `select` takes a condition per element";
 }

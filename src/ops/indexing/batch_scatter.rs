@@ -52,7 +52,7 @@ operations! {
     fn batch_scatter_add(&self, indices: &impl AsRef<Tensor> as row, updates: &impl AsRef<Tensor> as row) -> T;
     alias "scatter_add", "index_add";
     tensorflow "tf.tensor_scatter_nd_add";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

@@ -50,7 +50,7 @@ operations! {
     fn stack_dynamic_partitions(&self, partitions: &impl AsRef<Tensor>, num_partitions: impl Integer) -> T;
     alias "group_by";
     tensorflow "tf.ragged.stack_dynamic_partitions";
-    gradient later;
+    gradient yes;
     row none "a partition spans rows";
 
     /// Groups the elements by group number, as one tensor per group.
@@ -83,7 +83,7 @@ operations! {
     alias "partition_by";
     tensorflow "tf.dynamic_partition";
     polars "DataFrame.partition_by";
-    gradient later;
+    gradient yes;
     row none "a partition spans rows";
 }
 

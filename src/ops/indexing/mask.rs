@@ -51,7 +51,7 @@ operations! {
     tensorflow "tf.ragged.boolean_mask";
     awkward "ak.Array.__getitem__";
     polars "list.filter";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

@@ -39,7 +39,7 @@ operations! {
     alias "get", "first", "last";
     awkward "ak.Array.__getitem__";
     polars "list.get";
-    gradient later;
+    gradient yes;
     row hand;
 
     /// Element `index` of each row of axis 1, or `default` for rows that are too short.
@@ -63,7 +63,7 @@ operations! {
     fn nth_or<'a>(&self, index: impl Integer, default: impl IntoOperandOf<'a, T> as operand) -> T;
     awkward "ak.firsts";
     polars "list.get(…, null_on_oob=True)";
-    gradient later;
+    gradient yes;
     row hand;
 
     /// Element `index` of each row of axis 1 that has it; shorter rows are left out.
@@ -85,7 +85,7 @@ operations! {
     /// # Ok::<(), ragged::Error>(())
     /// ```
     fn nth_or_skip(&self, index: impl Integer) -> T;
-    gradient later;
+    gradient yes;
     row none "rows cannot be left out";
 }
 

@@ -44,7 +44,7 @@ operations! {
     fn slice_rows<'a>(&self, starts: impl Into<Integers<'a>>, lengths: impl Into<Integers<'a>>) -> T;
     alias "sequence_slice";
     polars "list.slice";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

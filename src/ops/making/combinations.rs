@@ -54,7 +54,7 @@ operations! {
     fn combinations(&self, k: impl Integer, axis: impl Integer as axis = 1) -> [T];
     alias "pairs";
     awkward "ak.combinations";
-    gradient later;
+    gradient yes;
 
     /// Positions of the members of all combinations of `k` elements of each row, as one tensor per member.
     ///
@@ -110,7 +110,7 @@ operations! {
     fn cartesian(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 1) -> [T];
     alias "product", "cross_join";
     awkward "ak.cartesian";
-    gradient later;
+    gradient yes;
     typed none "the tensors may have several element types";
     row hand;
 
@@ -145,7 +145,7 @@ operations! {
     fn cartesian_nested(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 1) -> [T];
     alias "outer product", "nested=True";
     awkward "ak.cartesian(…, nested=True)";
-    gradient later;
+    gradient yes;
     typed none "the tensors may have several element types";
     row hand;
 }

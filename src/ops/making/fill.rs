@@ -43,7 +43,7 @@ operations! {
     tensorflow "tf.fill";
     polars "pl.repeat";
     waits "for the size of a string that only the device has";
-    gradient later;
+    gradient yes;
     row none "it makes a tensor";
 
     /// A tensor of zeros (false, empty strings) of the given shape and dtype.

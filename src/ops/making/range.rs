@@ -87,7 +87,7 @@ operations! {
     alias "arange", "sequence";
     tensorflow "tf.ragged.range";
     polars "pl.int_ranges";
-    gradient later;
+    gradient yes;
     row none "it makes a tensor";
 }
 

@@ -65,7 +65,7 @@ operations! {
     tensorflow "tf.matmul";
     polars "Expr.dot";
     waits "for the size of a product whose columns only the device knows";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

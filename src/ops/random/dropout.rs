@@ -40,7 +40,7 @@ operations! {
     /// ```
     fn dropout(&self, rate: f64, seed: Seed) -> T;
     tensorflow "tf.nn.dropout";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

@@ -47,7 +47,7 @@ operations! {
     alias "permuted", "permutation";
     tensorflow "tf.random.shuffle";
     polars "Expr.shuffle";
-    gradient later;
+    gradient yes;
     row hand;
 
     /// `k` elements of each row along `axis`, drawn without replacement, in random order.
@@ -73,7 +73,7 @@ operations! {
     fn sample(&self, k: impl Integer, seed: Seed, axis: impl Integer as axis) -> T;
     alias "choice";
     polars "list.sample";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

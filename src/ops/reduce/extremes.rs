@@ -52,7 +52,7 @@ operations! {
     awkward "ak.min";
     polars "list.min";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 
     /// The maximum of the values over the axes.
     ///
@@ -84,7 +84,7 @@ operations! {
     awkward "ak.max";
     polars "list.max";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

@@ -40,7 +40,7 @@ operations! {
     fn reduce_mean_as(&self, dtype: DType, axis: impl IntoReduceAxes as reduce_axes) -> {dtype};
     alias "mean with dtype";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
     typed hand;
 }
 

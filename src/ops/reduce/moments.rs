@@ -51,7 +51,7 @@ operations! {
     awkward "ak.mean";
     polars "list.mean";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 
     /// The population variance of the values over the axes.
     ///
@@ -86,7 +86,7 @@ operations! {
     awkward "ak.var";
     polars "list.var(ddof=0)";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 
     /// The population standard deviation of the values over the axes.
     ///
@@ -121,7 +121,7 @@ operations! {
     awkward "ak.std";
     polars "list.std(ddof=0)";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

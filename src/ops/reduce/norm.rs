@@ -43,7 +43,7 @@ operations! {
     alias "norm", "l2_norm";
     tensorflow "tf.math.reduce_euclidean_norm";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

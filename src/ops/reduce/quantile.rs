@@ -52,7 +52,7 @@ operations! {
     tensorflow "tfp.stats.percentile(…, interpolation='linear')";
     polars "Expr.quantile(…, interpolation='linear')";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 
     /// The median of the values along an axis: the middle value in order, or halfway between the two middle ones.
     ///
@@ -80,7 +80,7 @@ operations! {
     tensorflow "tfp.stats.percentile(…, 50.0, interpolation='linear')";
     polars "list.median";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

@@ -54,7 +54,7 @@ operations! {
     fn softmax(&self, axis: impl Integer as axis = -1) -> T;
     tensorflow "tf.nn.softmax";
     awkward "ak.softmax";
-    gradient later;
+    gradient yes;
 
     /// The logarithm of the softmax: each value minus the logarithm of the sum of all exponentials along the axis.
     ///
@@ -79,7 +79,7 @@ operations! {
     /// ```
     fn log_softmax(&self, axis: impl Integer as axis = -1) -> T;
     tensorflow "tf.nn.log_softmax";
-    gradient later;
+    gradient yes;
 
     /// The logarithm of the sum of the exponentials of the values over the axes.
     ///
@@ -106,7 +106,7 @@ operations! {
     alias "logsumexp", "logaddexp";
     tensorflow "tf.math.reduce_logsumexp";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 
     /// Each value divided by the L2 norm of all values along the axis, which counts as at least the square root of
     /// `epsilon`.
@@ -132,7 +132,7 @@ operations! {
     fn l2_normalize(&self, axis: impl Integer as axis, epsilon: f64 = 1e-12) -> T;
     alias "normalize", "unit vector";
     tensorflow "tf.math.l2_normalize";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

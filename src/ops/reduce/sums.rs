@@ -45,7 +45,7 @@ operations! {
     awkward "ak.sum";
     polars "list.sum";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 
     /// The product of the values over the axes.
     ///
@@ -73,7 +73,7 @@ operations! {
     awkward "ak.prod";
     polars "Expr.product";
     waits "with `keep` of axis 0, for the longest row";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

@@ -39,7 +39,7 @@ operations! {
     alias "expand";
     tensorflow "tf.broadcast_to";
     waits "where strings repeat, and for a dense size that only the device knows under a shape of higher rank";
-    gradient later;
+    gradient yes;
     row none "operands broadcast by themselves";
 
     /// Repeats the elements to fill the shape of another tensor, whose values and dtype do not matter.
@@ -69,7 +69,7 @@ operations! {
     tensorflow "tf.broadcast_to";
     awkward "ak.broadcast_arrays";
     waits "where strings repeat, and for a dense size that only the device knows under a shape of higher rank";
-    gradient later;
+    gradient yes;
     row none "operands broadcast by themselves";
 }
 

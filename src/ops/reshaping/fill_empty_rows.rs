@@ -40,7 +40,7 @@ operations! {
     alias "fill_none";
     tensorflow "tf.raw_ops.RaggedFillEmptyRows";
     waits "for the size of a default string that only the device has";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

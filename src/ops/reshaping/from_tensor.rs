@@ -42,7 +42,7 @@ operations! {
     tensorflow "tf.RaggedTensor.from_tensor";
     awkward "ak.from_regular";
     polars "arr.to_list";
-    gradient later;
+    gradient yes;
     row none "it makes a tensor";
 
     /// Converts a dense tensor to a ragged one that keeps the first elements of each row, as many as its length says.
@@ -71,7 +71,7 @@ operations! {
     ) -> T;
     alias "pack_padded_sequence";
     tensorflow "tf.RaggedTensor.from_tensor(…, lengths=…)";
-    gradient later;
+    gradient yes;
     row none "it makes a tensor";
 
     /// Converts a dense tensor to a ragged one and truncates the rows of several dimensions to lengths.
@@ -96,7 +96,7 @@ operations! {
     /// ```
     fn from_tensor_with_nested_lengths(dense: &impl AsRef<Tensor> as same, nested_lengths: &[&[i64]]) -> T;
     tensorflow "tf.RaggedTensor.from_tensor(…, lengths=(…))";
-    gradient later;
+    gradient yes;
     row none "it makes a tensor";
 
     /// Converts a dense tensor to a ragged one without the trailing padding of its rows.
@@ -124,7 +124,7 @@ operations! {
     /// ```
     fn from_tensor_with_padding<'a>(dense: &impl AsRef<Tensor> as same, padding: impl Into<RowPadding<'a>>) -> T;
     tensorflow "tf.RaggedTensor.from_tensor(…, padding=…)";
-    gradient later;
+    gradient yes;
     row none "it makes a tensor";
 }
 

@@ -38,7 +38,7 @@ operations! {
     alias "flatten";
     tensorflow "tf.RaggedTensor.merge_dims";
     awkward "ak.flatten";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

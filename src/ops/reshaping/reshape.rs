@@ -47,7 +47,7 @@ operations! {
     tensorflow "tf.reshape";
     polars "Expr.reshape";
     waits "for the number of values, where a size behind the first is -1";
-    gradient later;
+    gradient yes;
     row hand;
 
     /// The same values, in the same flat order, under the shape of `other`.
@@ -72,7 +72,7 @@ operations! {
     fn reshape_like(&self, other: &impl AsRef<Tensor>) -> T;
     alias "view_as";
     tensorflow "tf.reshape";
-    gradient later;
+    gradient yes;
     row none "`reshape` takes the shape of a row";
 }
 

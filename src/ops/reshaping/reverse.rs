@@ -36,7 +36,7 @@ operations! {
     alias "flip";
     tensorflow "tf.reverse";
     polars "list.reverse";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

@@ -46,7 +46,7 @@ operations! {
     fn split(&self, parts: impl Into<Parts>, axis: impl Integer as axis = 0) -> [T];
     alias "array_split", "chunk";
     tensorflow "tf.split";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

@@ -39,7 +39,7 @@ operations! {
     /// ```
     fn squeeze(&self, axes: impl IntoAxes as axes = ..) -> T;
     tensorflow "tf.squeeze";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

@@ -39,7 +39,7 @@ operations! {
     alias "repeat_interleave", "repeat_by";
     tensorflow "tf.repeat";
     polars "Expr.repeat_by";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

@@ -46,7 +46,7 @@ operations! {
     awkward "ak.pad_none(…, clip=True)";
     polars "list.to_array";
     waits "for the longest rows, unless a shape is given";
-    gradient later;
+    gradient yes;
     row none "it pads the rows to one length, which is that of all";
 }
 

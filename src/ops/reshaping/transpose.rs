@@ -41,7 +41,7 @@ operations! {
     alias "permute", "swapaxes", "moveaxis";
     tensorflow "tf.transpose";
     waits "for the number of rows, where dimension 0 moves";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

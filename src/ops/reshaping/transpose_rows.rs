@@ -41,7 +41,7 @@ operations! {
     /// ```
     fn transpose_rows(&self) -> T;
     alias "swapaxes", "zip_longest";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

@@ -45,7 +45,7 @@ operations! {
     alias "column_stack";
     tensorflow "tf.stack(…, axis=-1)";
     awkward "ak.zip";
-    gradient later;
+    gradient yes;
     row hand;
 
     /// The columns of a tensor whose innermost dimension is uniform: one tensor for each, without that dimension.
@@ -71,7 +71,7 @@ operations! {
     alias "unstack", "unbind";
     tensorflow "tf.unstack(…, axis=-1)";
     awkward "ak.unzip";
-    gradient later;
+    gradient yes;
     row vector;
 }
 

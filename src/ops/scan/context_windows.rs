@@ -51,7 +51,7 @@ operations! {
         axis: impl Integer as axis,
     ) -> T;
     alias "sequence_enumerate", "rolling";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

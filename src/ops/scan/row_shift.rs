@@ -44,7 +44,7 @@ operations! {
     fn diff(&self, axis: impl Integer as axis) -> T where T: Arithmetic;
     alias "ediff1d";
     polars "list.diff";
-    gradient later;
+    gradient yes;
 
     /// Each row along `axis` moved by `by` positions to the back, with `fill` in the positions left.
     ///
@@ -72,7 +72,7 @@ operations! {
     ) -> T;
     alias "lag", "lead";
     polars "list.shift";
-    gradient later;
+    gradient yes;
 
     /// Each row along `axis` rotated by `by` positions to the back: what is moved out of a row comes in at its other
     /// end.
@@ -97,7 +97,7 @@ operations! {
     fn roll(&self, by: impl Integer, axis: impl Integer as axis) -> T;
     alias "rotate";
     tensorflow "tf.roll";
-    gradient later;
+    gradient yes;
 
     /// The position of each value along `axis`, which for a ragged axis is the position in its row.
     ///

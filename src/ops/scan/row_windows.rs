@@ -43,7 +43,7 @@ operations! {
     /// ```
     fn sliding_windows(&self, size: impl Integer, axis: impl Integer as axis) -> T;
     alias "ngrams", "sliding_window_view", "unfold", "rolling";
-    gradient later;
+    gradient yes;
 
     /// Each row along `axis` padded at its end with `fill`, to at least `min_length` elements.
     ///
@@ -73,7 +73,7 @@ operations! {
     ) -> T;
     alias "pad";
     awkward "ak.pad_none";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

@@ -49,7 +49,7 @@ operations! {
     alias "cum_sum", "prefix sum", "scan";
     tensorflow "tf.math.cumsum";
     polars "Expr.cum_sum";
-    gradient later;
+    gradient yes;
 
     /// The cumulative product along an axis: the product of the values of the row up to and including each value.
     ///
@@ -77,7 +77,7 @@ operations! {
     alias "cum_prod";
     tensorflow "tf.math.cumprod";
     polars "Expr.cum_prod";
-    gradient later;
+    gradient yes;
 
     /// The cumulative maximum along an axis: the greatest value of the row up to and including each value.
     ///
@@ -102,7 +102,7 @@ operations! {
     fn cummax(&self, axis: impl Into<ScanAxis> as scan_axis = 0) -> T;
     alias "cum_max", "maximum.accumulate";
     polars "Expr.cum_max";
-    gradient later;
+    gradient yes;
 
     /// The cumulative minimum along an axis: the least value of the row up to and including each value.
     ///
@@ -127,7 +127,7 @@ operations! {
     fn cummin(&self, axis: impl Into<ScanAxis> as scan_axis = 0) -> T;
     alias "cum_min", "minimum.accumulate";
     polars "Expr.cum_min";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

@@ -49,7 +49,7 @@ operations! {
     fn embedding_lookup<'a>(&self, ids: impl Into<LookupIds<'a>>) -> T;
     alias "embedding";
     tensorflow "tf.nn.embedding_lookup";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

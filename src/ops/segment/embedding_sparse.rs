@@ -57,7 +57,7 @@ operations! {
     fn embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner = Combiner::Mean) -> T;
     alias "embedding_bag", "EmbeddingBag";
     tensorflow "tf.nn.embedding_lookup_sparse";
-    gradient later;
+    gradient yes;
     row none "embedding_lookup and a reduction of the row do the same";
 
     /// Combines the table rows that each row of ids selects into one embedding, and skips negative ids.
@@ -100,7 +100,7 @@ operations! {
     fn safe_embedding_lookup_sparse<'a>(&self, ids: impl Into<LookupIds<'a>>, combiner: Combiner = Combiner::Mean) -> T;
     alias "embedding_bag", "EmbeddingBag";
     tensorflow "tf.nn.safe_embedding_lookup_sparse";
-    gradient later;
+    gradient yes;
     row none "boolean_mask, embedding_lookup and a reduction of the row do the same";
 }
 

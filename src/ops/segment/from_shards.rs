@@ -51,7 +51,7 @@ operations! {
     fn from_shards(shards: &[impl AsRef<Tensor>], strategy: ShardStrategy = ShardStrategy::Mod) -> T;
     alias "partition_strategy", "sharded embedding";
     tensorflow "tf.nn.embedding_lookup([…], …, partition_strategy=…)";
-    gradient later;
+    gradient yes;
     row none "a table is the same for all rows";
 }
 

@@ -46,7 +46,7 @@ macro_rules! gathered {
                 fn $name<'a>(&self, indices: &impl AsRef<Tensor>, segment_ids: impl Into<SegmentIds<'a>>) -> $result;
                 tensorflow $tensorflow;
                 waits "without `with_nrows`: for the number of segments";
-                gradient later;
+                gradient yes;
                 row none "a segment spans rows";
             )*
         }

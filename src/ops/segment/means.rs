@@ -36,7 +36,7 @@ operations! {
     /// ```
     fn segment_mean_as(&self, dtype: DType, segment_ids: &impl AsRef<Tensor>) -> {dtype};
     waits "for the number of segments, always";
-    gradient later;
+    gradient yes;
     typed hand;
     row none "a segment spans rows";
 
@@ -67,7 +67,7 @@ operations! {
         segment_ids: &impl AsRef<Tensor>,
         num_segments: impl Integer,
     ) -> {dtype};
-    gradient later;
+    gradient yes;
     typed hand;
     row none "a segment spans rows";
 }

@@ -55,7 +55,7 @@ macro_rules! unsorted {
                 /// ```
                 fn $name(&self, segment_ids: &impl AsRef<Tensor>, num_segments: impl Integer) -> $result where T: $of;
                 tensorflow concat!("tf.math.", stringify!($name));
-                gradient later;
+                gradient yes;
                 row none "a segment spans rows";
             )*
         }
@@ -127,7 +127,7 @@ macro_rules! sorted {
                 fn $name(&self, segment_ids: &impl AsRef<Tensor>) -> $result where T: $of;
                 tensorflow concat!("tf.math.", stringify!($name));
                 waits "for the number of segments, always";
-                gradient later;
+                gradient yes;
                 row none "a segment spans rows";
             )*
         }

@@ -48,7 +48,7 @@ operations! {
     /// ```
     fn split_where(&self, begins: &impl AsRef<Tensor> as row) -> T;
     alias "sessions";
-    gradient later;
+    gradient yes;
 
     /// Run-length encoding of each row along the innermost axis: the value and the length of each run of equal values.
     ///
@@ -76,7 +76,7 @@ operations! {
     alias "rle", "unique_consecutive";
     awkward "ak.run_lengths";
     polars "Expr.rle";
-    gradient later;
+    gradient yes;
     row vector;
 
     /// Groups the elements of each row by key: the distinct keys in ascending order, and the elements of each key.
@@ -108,7 +108,7 @@ operations! {
     fn group_by_key(&self, keys: &impl AsRef<Tensor> as row) -> ({keys}, T);
     alias "groupby", "group_by";
     polars "DataFrame.group_by";
-    gradient later;
+    gradient yes;
     typed hand;
 }
 

@@ -47,7 +47,7 @@ operations! {
     alias "union1d";
     tensorflow "tf.sets.union";
     polars "list.set_union";
-    gradient later;
+    gradient yes;
 
     /// The distinct values of each row that are in this tensor and in `other`, in ascending order.
     ///
@@ -75,7 +75,7 @@ operations! {
     alias "intersect1d";
     tensorflow "tf.sets.intersection";
     polars "list.set_intersection";
-    gradient later;
+    gradient yes;
 
     /// The distinct values of each row that are in this tensor and not in `other`, in ascending order.
     ///
@@ -103,7 +103,7 @@ operations! {
     alias "setdiff1d";
     tensorflow "tf.sets.difference";
     polars "list.set_difference";
-    gradient later;
+    gradient yes;
 
     /// Whether each row along `axis` contains the item.
     ///

@@ -53,7 +53,7 @@ operations! {
     tensorflow "tf.sort";
     awkward "ak.sort";
     polars "list.sort";
-    gradient later;
+    gradient yes;
 
     /// The indices of the values along `axis` in ascending or descending order.
     ///

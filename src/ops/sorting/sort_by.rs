@@ -50,7 +50,7 @@ operations! {
     fn sort_by<'a>(&self, keys: impl Into<SortKeys<'a>>) -> T;
     alias "lexsort", "order_by", "arrange";
     polars "Expr.sort_by";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

@@ -43,7 +43,7 @@ operations! {
     alias "topk", "nlargest";
     tensorflow "tf.math.top_k";
     polars "Expr.top_k";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

@@ -42,7 +42,7 @@ operations! {
     alias "distinct", "dedup";
     tensorflow "tf.unique";
     polars "list.unique";
-    gradient later;
+    gradient yes;
 
     /// The distinct values of each row, in ascending order, and the number of occurrences of each value in its row.
     ///
@@ -70,7 +70,7 @@ operations! {
     alias "value_counts";
     tensorflow "tf.unique_with_counts";
     polars "Expr.value_counts";
-    gradient later;
+    gradient yes;
 
     /// The number of distinct values along `axis`.
     ///

@@ -62,7 +62,7 @@ operations! {
     awkward "ak.Array.__getitem__";
     polars "Expr.gather";
     waits "below the outermost axis, where only the device knows the number of indices";
-    gradient later;
+    gradient yes;
     row hand;
 
     /// The elements of each row at the indices of the same row.
@@ -93,7 +93,7 @@ operations! {
     tensorflow "tf.compat.v1.batch_gather";
     polars "list.gather";
     waits "where only the device knows the number of indices";
-    gradient later;
+    gradient yes;
     row none "`gather` takes the indices of each row";
 
     /// The elements (or rows, or tensors) that vectors of indices name.
@@ -126,7 +126,7 @@ operations! {
     /// ```
     fn gather_nd<'a>(&self, indices: impl IntoGatherIndices<'a>) -> T;
     tensorflow "tf.gather_nd";
-    gradient later;
+    gradient yes;
     row hand;
 }
 

@@ -56,7 +56,7 @@ operations! {
     tensorflow "tf.ragged.batch_gather_with_default";
     polars "list.gather(…, null_on_oob=True)";
     waits "where only the device knows the number of indices";
-    gradient later;
+    gradient yes;
 }
 
 #[track_caller]

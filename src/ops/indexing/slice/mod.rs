@@ -49,7 +49,7 @@ operations! {
     awkward "ak.Array.__getitem__";
     polars "list.slice";
     waits "for the size of a dense dimension behind a new axis";
-    gradient later;
+    gradient yes;
     row hand;
 
     /// Row `index` of the tensor, where the index is itself a scalar tensor.
@@ -75,7 +75,7 @@ operations! {
     fn row_at(&self, index: &impl AsRef<Tensor>) -> T;
     tensorflow "tf.RaggedTensor.__getitem__";
     awkward "ak.Array.__getitem__";
-    gradient later;
+    gradient yes;
     row none "it takes one row of all";
 }
 

@@ -52,7 +52,7 @@ operations! {
     tensorflow "tf.concat";
     awkward "ak.concatenate";
     polars "pl.concat";
-    gradient later;
+    gradient yes;
     typed hand;
     row hand;
 
@@ -81,7 +81,7 @@ operations! {
     /// ```
     fn stack(all: &[impl AsRef<Tensor>], axis: impl Integer as axis = 0) -> T;
     tensorflow "tf.ragged.stack";
-    gradient later;
+    gradient yes;
     typed hand;
     row hand;
 }
