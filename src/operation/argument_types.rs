@@ -82,7 +82,7 @@ const TYPES: &[Row] = &[
     ("impl Into<RecordShape>", Shape, Some("RecordShape")),
     ("impl Into<FieldPath>", FieldPath, Some("FieldPath")),
     ("impl Into<Arc<str>>", Text, None),
-    ("impl AsRef<[Key]>", Slice, Some("Key")),
+    ("impl RecordKeys<'a>", Slice, Some("Key")),
     ("impl IntoIterator<Item = Update<'a>>", Updates, Some("Update")),
     ("&(impl Serialize + ?Sized)", HostValues, None),
     ("&JsonType", Schema, Some("JsonType")),

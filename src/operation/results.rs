@@ -121,6 +121,7 @@ impl ResultTensor {
             [b'S', b'p', b'a', b'r', b's', b'e', b'<', inner @ .., b'>'] => (ResultKind::SparseTensor, named(inner)),
             [b'L', b'o', b'd', b'<', inner @ .., b'>'] => (ResultKind::LodTensor, named(inner)),
             b"Records" => (ResultKind::StructuredTensor, ResultDType::OfFields),
+            b"Field" => (ResultKind::Tensor, ResultDType::OfFields),
             b"FieldValue" => (ResultKind::FieldValue, ResultDType::OfFields),
             all => (ResultKind::Tensor, named(all)),
         };

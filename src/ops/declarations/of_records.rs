@@ -49,7 +49,7 @@ operations! {
     feature "json";
 
     /// The tensor of a field of a known element type, by its name or by the path to it.
-    fn field(&self, path: impl Into<FieldPath>) -> FieldValue;
+    fn field(&self, path: impl Into<FieldPath>) -> Field;
     gradient yes;
 
     /// The value of a field, by its name or by the path to it.
@@ -58,7 +58,7 @@ operations! {
     gradient yes;
 
     /// The part that the keys select: items of a slice, one per dimension, and names of fields in between.
-    fn get(&self, keys: impl AsRef<[Key]>) -> FieldValue;
+    fn get<'a>(&self, keys: impl RecordKeys<'a>) -> FieldValue;
     tensorflow "tf.experimental.StructuredTensor.__getitem__";
     waits "for the size of a dense dimension behind a new axis";
     gradient yes;

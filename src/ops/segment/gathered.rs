@@ -2,6 +2,7 @@
 
 use super::Aggregate;
 use crate::error::{Error, Result};
+use crate::graph::recorder::Recorder;
 use crate::ops::operations;
 use crate::ops::options::SegmentIds;
 use crate::ops::reduce::Averaged;
@@ -64,7 +65,7 @@ macro_rules! gathered {
                     return Err(Error::argument(stringify!($name), what));
                 }
                 let rows = x.gather(indices).map_err(|e| e.of(stringify!($name)))?;
-                rows.sorted_segments(stringify!($name), ids, num_segments, Aggregate::$what)
+                rows.sorted_segments(Recorder::new(rows.backend(), stringify!($name)), ids, num_segments, Aggregate::$what)
             }
         )*
     };

@@ -74,7 +74,12 @@ operations! {
 
 #[track_caller]
 fn segment_mean_as(x: &Tensor, dtype: DType, segment_ids: &impl AsRef<Tensor>) -> Result<Tensor> {
-    x.sorted_segments("segment_mean_as", segment_ids.as_ref(), None, Aggregate::MeanAs(dtype))
+    x.sorted_segments(
+        Recorder::new(x.backend(), "segment_mean_as"),
+        segment_ids.as_ref(),
+        None,
+        Aggregate::MeanAs(dtype),
+    )
 }
 
 #[track_caller]

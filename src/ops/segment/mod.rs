@@ -10,7 +10,7 @@ pub(super) mod segment_ids;
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::expr::{Check, Expr};
+use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::Node;
 use crate::graph::opcode::{ReduceOp, UnaryOp};
@@ -150,13 +150,10 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    #[track_caller]
-    pub(super) fn new(op: &'static str, data: &Tensor, ids: &Tensor, num_segments: i64) -> Result<Self> {
-        let backend = data.backend();
+    pub(super) fn new(rec: Recorder<'_>, data: &Tensor, ids: &Tensor, num_segments: i64) -> Result<Self> {
         if num_segments < 0 {
-            return Err(Error::argument(op, format!("num_segments must not be negative, but is {num_segments}")));
+            return Err(rec.argument(format!("num_segments must not be negative, but is {num_segments}")));
         }
-        let rec = Recorder::new(backend, op);
         let width = data.inner()[ids.inner().len().min(data.inner().len())..].iter().product();
         let num = number_of_keys(rec, num_segments as u64, width)?;
         let mut asserts = same_prefix(rec, data, ids)?;
@@ -167,8 +164,8 @@ impl Segments {
         } else {
             (inside.clone().or(is_negative(&id)), "segment ids must be below num_segments")
         };
-        let count = ids.count()?;
-        asserts.push(Node::assert(backend, count.clone(), ok, Check::new(op, what)));
+        let count = rec.count(ids)?;
+        asserts.push(rec.assert(count.clone(), ok, rec.check(what)));
         // Elements of no segment get a key beyond all segments, which drops them. Read as unsigned, a negative id is one.
         let key = match id.dtype() {
             DType::I32 | DType::U32 if num.capacity() <= 1 << 31 => id.bitcast(DType::U32),
@@ -192,14 +189,12 @@ impl Segments {
         Ok(Self { keys, parts, outer, inner, asserts })
     }
 
-    #[track_caller]
-    fn aggregate(self, op: &'static str, data: &Tensor, what: Aggregate) -> Result<Tensor> {
-        let rec = Recorder::new(data.backend(), op);
+    fn aggregate(self, rec: Recorder<'_>, data: &Tensor, what: Aggregate) -> Result<Tensor> {
         let width: u32 = self.inner.iter().product();
-        let x = Expr::load(data.numbers(op)?, Expr::index());
+        let x = Expr::load(rec.numbers(data)?, Expr::index());
         let count = self.keys.count(Expr::index().div(Expr::u32(width.max(1))));
         let reduce = |by, value: Expr| Ok(Expr::load(&self.keys.reduce(rec, by, width, &value)?, Expr::index()));
-        let mut value = what.of(rec, x, data.count()?.capacity(), &count, reduce)?;
+        let mut value = what.of(rec, x, rec.count(data)?.capacity(), &count, reduce)?;
         if data.ragged_rank() == 0 && what.is_mean() {
             value = Aggregate::or_zero(value, count);
         }
@@ -220,23 +215,20 @@ fn is_negative(id: &Expr) -> Expr {
 }
 
 impl Tensor {
-    #[track_caller]
     fn unsorted_segments(&self, rec: Recorder<'_>, ids: &Self, num_segments: i64, what: Aggregate) -> Result<Self> {
-        Segments::new(rec.op, self, ids, num_segments)?.aggregate(rec.op, self, what)
+        Segments::new(rec, self, ids, num_segments)?.aggregate(rec, self, what)
     }
 
     /// Aggregates dense data by ascending ids. Without `num_segments`, the last id is that of the last segment.
-    #[track_caller]
     fn sorted_segments(
         &self,
-        op: &'static str,
+        rec: Recorder<'_>,
         ids: &Self,
         num_segments: Option<i64>,
         what: Aggregate,
     ) -> Result<Self> {
         /// Clamp for ids: beyond every segment, below the sentinel of the search.
         const MOST: u32 = u32::MAX - 3;
-        let rec = Recorder::new(self.backend(), op);
         let (1, 0, Some(count)) = (ids.rank(), ids.ragged_rank(), ids.outer()) else {
             return Err(rec.argument(format!("ids must be a vector, but their shape is {}", ids.shape_text())));
         };

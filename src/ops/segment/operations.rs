@@ -134,7 +134,7 @@ macro_rules! sorted {
         $(
             #[track_caller]
             fn $name(x: &Tensor, segment_ids: &impl AsRef<Tensor>) -> Result<Tensor> {
-                x.sorted_segments(stringify!($name), segment_ids.as_ref(), None, Aggregate::$what)
+                x.sorted_segments(Recorder::new(x.backend(), stringify!($name)), segment_ids.as_ref(), None, Aggregate::$what)
             }
         )*
     };

@@ -51,7 +51,8 @@ fn unsorted_segment_join(
 ) -> Result<Tensor> {
     const OP: &str = "unsorted_segment_join";
     let strings = x.strings(OP)?;
-    let segments = Segments::new(OP, x, segment_ids.as_ref(), num_segments.saturating_i64())?;
+    let segments =
+        Segments::new(Recorder::new(x.backend(), OP), x, segment_ids.as_ref(), num_segments.saturating_i64())?;
     let backend = x.backend();
     let rec = Recorder::new(backend, OP);
     let lines = Lines::of_keys(rec, &segments.keys, segments.inner.iter().product())?;
