@@ -96,7 +96,8 @@ impl Code {
         backend: &BackendRef,
     ) -> Result<Outcome> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        if backend.id() == OF_TRACES {
+        // Gradients need the arrays in between.
+        if backend.id() == OF_TRACES || arrays.iter().flatten().any(Node::is_differentiable) {
             return Ok(Outcome::Recorded);
         }
         let program = &self.traced.program;

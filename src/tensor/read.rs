@@ -183,6 +183,7 @@ impl Tensor {
         if device == &self.device() {
             return Ok(self.clone());
         }
+        self.check_constant()?;
         self.to_host()?.to_device(device)
     }
 
@@ -209,7 +210,26 @@ impl Tensor {
             if device == tensor.device() {
                 return Ok(tensor);
             }
-            tensor.read(Wait::Polled).await.and_then(|host| host.to_device(&device)).map_err(here)
+            let read = async {
+                tensor.check_constant()?;
+                tensor.read(Wait::Polled).await?.to_device(&device)
+            };
+            read.await.map_err(here)
+        }
+    }
+}
+
+impl Tensor {
+    /// # Errors
+    /// Derivatives are taken of the values, which a copy to another device does not carry.
+    #[track_caller]
+    fn check_constant(&self) -> Result<()> {
+        match self.values_ref() {
+            Values::Numbers(numbers) if numbers.is_differentiable() => {
+                let hint = "a copy to another device has no gradient; copy the tensor before the function";
+                Err(Error::unsupported("to_device", self.dtype(), hint))
+            }
+            _ => Ok(()),
         }
     }
 }

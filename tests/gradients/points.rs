@@ -1,7 +1,7 @@
 //! Special points: ties, zeros, branches that are not taken, values that were read before.
 
 use ragged::opt::keep;
-use ragged::{Device, RaggedTensor, Result, Tensor, grad, value_and_grad};
+use ragged::{DType, Device, Program, RaggedTensor, Result, Tensor, TensorSpec, grad, value_and_grad};
 
 use crate::common::devices;
 
@@ -87,12 +87,30 @@ fn what_does_not_contribute_has_a_gradient_of_zeros() {
 }
 
 #[test]
+fn programs_are_differentiated() {
+    let rows = TensorSpec::new(DType::F32, [None, None]).ragged_rank(1);
+    let squares = Program::trace(&[rows], |x| x[0].square()?.reduce_sum(1)).unwrap();
+    let g = gradient(vec![vec![1.0, 2.0], vec![], vec![3.0]], |x| Ok(squares.run(x)?[0].clone()));
+    assert_eq!(g, [vec![2.0, 4.0], vec![], vec![6.0]]);
+    // A gradient within a program.
+    let spec = TensorSpec::new(DType::F32, [None, None]).ragged_rank(1);
+    let slopes = Program::trace(&[spec], |x| grad(|x| x[0].exp()?.reduce_sum(..), &x[0])).unwrap();
+    for (name, device) in devices() {
+        let x = RaggedTensor::from_nested([vec![0.0f32], vec![], vec![0.0, 0.0]], &device).unwrap();
+        assert_eq!(slopes.run(&x).unwrap()[0].to_string(), "<ragged.RaggedTensor [[1.0], [], [1.0, 1.0]]>", "{name}");
+    }
+}
+
+#[test]
 fn errors_name_the_call() {
     let x = RaggedTensor::from_nested([vec![1.0f32, 2.0], vec![]], &Device::cpu()).unwrap();
     let ids = RaggedTensor::from_nested([vec![1, 2], vec![]], &Device::cpu()).unwrap();
     let text = |e: ragged::Error| e.to_string();
     let of_integers = grad(|x| x[0].reduce_sum(..), [&ids]).map(|_| ()).unwrap_err();
     assert!(text(of_integers).starts_with("grad is not defined for i32: input 0 does not hold floats"));
+    let moved = |x: &[Tensor]| x[0].to_device(&Device::cpu_unfused())?.reduce_sum(..);
+    let elsewhere = grad(moved, [&x]).map(|_| ()).unwrap_err();
+    assert!(text(elsewhere).starts_with("to_device is not defined for f32: a copy to another device has no gradient"));
     let no_scalar = value_and_grad(|x| x[0].reduce_sum(1), [&x]).map(|_| ()).unwrap_err();
     assert!(text(no_scalar).contains("the function returns a f32 of shape [2], not one float"));
 }

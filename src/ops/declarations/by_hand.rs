@@ -237,7 +237,7 @@ operations! {
     tensorflow "tf.identity";
     awkward "ak.to_backend";
     waits "to read the tensor, unless it lives on that device";
-    gradient yes;
+    gradient missing "copies to another device";
     tensor hand;
     typed hand;
     row none "all rows live on one device";
@@ -247,7 +247,7 @@ operations! {
     tensorflow "tf.identity";
     awkward "ak.to_backend";
     waits "to read the tensor, unless it lives on that device";
-    gradient yes;
+    gradient missing "copies to another device";
     tensor hand;
     typed hand;
     row none "all rows live on one device";

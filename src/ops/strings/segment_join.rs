@@ -51,10 +51,9 @@ fn unsorted_segment_join(
 ) -> Result<Tensor> {
     const OP: &str = "unsorted_segment_join";
     let strings = x.strings(OP)?;
-    let segments =
-        Segments::new(Recorder::new(x.backend(), OP), x, segment_ids.as_ref(), num_segments.saturating_i64())?;
     let backend = x.backend();
     let rec = Recorder::new(backend, OP);
+    let segments = Segments::new(rec, x, segment_ids.as_ref(), num_segments.saturating_i64())?;
     let lines = Lines::of_keys(rec, &segments.keys, segments.inner.iter().product())?;
     let rows = StringRows {
         rows: lines.rows(),
