@@ -3,8 +3,10 @@
 use super::reverse::cotangents;
 use super::scalar::{number, zero};
 use crate::error::{Error, Result, caller};
+use crate::graph::expr::Expr;
 use crate::graph::node::Node;
 use crate::graph::recorder::Recorder;
+use crate::graph::scope::Scope;
 use crate::tensor::{Tensor, TensorSet};
 
 /// The value of a function of tensors, and its gradient: the derivative of the value by each element of each tensor.
@@ -71,13 +73,14 @@ fn of_function<V: AsRef<Tensor>>(
     at: &[&Tensor],
 ) -> Result<(V, Vec<Tensor>)> {
     let location = caller();
+    let entered = Scope::enter();
     let (mut leaves, mut inputs) = (Vec::new(), Vec::new());
     for (k, x) in at.iter().enumerate() {
         if !x.dtype().is_float() {
             let hint = format!("input {k} does not hold floats, which alone have derivatives");
             return Err(Error::Unsupported { op, dtype: x.dtype(), hint, location });
         }
-        let leaf = x.numbers(op)?.leaf();
+        let leaf = x.numbers(op)?.leaf(&entered.scope);
         inputs.push(x.with_value_node(leaf.clone())?);
         leaves.push(leaf);
     }
@@ -95,10 +98,16 @@ fn of_function<V: AsRef<Tensor>>(
     let result: Node = y.numbers(op)?.clone();
     let one = number(y.dtype(), 1.0);
     let mut gradients = Vec::with_capacity(at.len());
+    // The conditions of the value are those of its gradient.
+    let conditions: Vec<Node> = Some(&result).filter(|result| result.is_fallible()).cloned().into_iter().collect();
     for (x, gradient) in at.iter().zip(cotangents(rec, vec![(result, one)], &leaves)?) {
         let gradient = match gradient {
-            Some(gradient) => gradient,
-            None => rec.map(x.count()?, zero(x.dtype()), &[]),
+            Some(gradient) if conditions.is_empty() => gradient,
+            Some(gradient) => rec.map(x.count()?, Expr::load(&gradient, Expr::index()), &conditions),
+            None => {
+                let rec = Recorder { backend: x.backend(), ..rec };
+                rec.map(x.count()?, zero(x.dtype()), &[])
+            }
         };
         gradients.push(x.with_value_node(gradient)?);
     }

@@ -7,6 +7,7 @@ use super::digest::Digest;
 use super::function::FunctionDef;
 use super::refs::Refs;
 use super::scalar::Scalar;
+use super::scope::Scope;
 use super::size::SizeOp;
 use super::{Expr, Extent};
 use crate::dtype::DType;
@@ -43,9 +44,9 @@ pub(crate) trait ArrayHandle {
     fn dtype(&self) -> DType;
     /// Whether reading the array may fail because of a condition.
     fn is_fallible(&self) -> bool;
-    /// Whether derivatives are taken of the array, or of one that it is computed from. Plans take none.
-    fn is_differentiable(&self) -> bool {
-        false
+    /// The open scope, if derivatives are taken of the array or of one that it is computed from. Plans take none.
+    fn scope(&self) -> Option<&Scope> {
+        None
     }
     /// Upper bound of the depth of a walk through unevaluated arrays from here. Walks of plans need no bound.
     fn depth(&self) -> u32 {

@@ -73,6 +73,7 @@ pub(crate) mod scalar;
 #[cfg(feature = "saved")]
 pub(crate) mod scalar_bits;
 pub(crate) mod scalar_param;
+pub(crate) mod scope;
 pub(crate) mod size;
 pub(crate) mod stage;
 pub(crate) mod step;

@@ -8,6 +8,7 @@ use super::handles::{ArrayHandle, Common, FunctionHandle, Handles, ParamHandle, 
 use super::refs::Recorded;
 use super::scalar::Scalar;
 use super::scalar_param::ScalarParam;
+use super::scope::Scope;
 use super::size::{RecordedSize, SizeOp};
 use super::{Expr, Node, Size};
 use crate::dtype::DType;
@@ -29,8 +30,8 @@ impl ArrayHandle for Node {
     fn is_fallible(&self) -> bool {
         self.is_fallible()
     }
-    fn is_differentiable(&self) -> bool {
-        self.is_differentiable()
+    fn scope(&self) -> Option<&Scope> {
+        self.scope()
     }
     fn depth(&self) -> u32 {
         self.depth()

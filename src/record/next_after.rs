@@ -28,7 +28,7 @@ pub(crate) fn next_after(x: Expr, y: Expr) -> Expr {
     let from = is_zero(&x).select(up.select(word(0), word(-1)), from);
     let next = from.clone().lt(to.clone()).select(from.clone().add(word(1)), from.clone().sub(word(1)));
     let equal = from.eq(to).or(is_zero(&x).and(is_zero(&y)));
-    let result = equal.select(y.clone(), flip(next).bitcast(dtype));
+    let result = equal.select(y.clone().without_gradient(), flip(next).bitcast(dtype));
     let nan = Expr::scalar(Scalar::from_f64(dtype, f64::NAN));
     x.unary(UnaryOp::IsNan).or(y.unary(UnaryOp::IsNan)).select(nan, result)
 }

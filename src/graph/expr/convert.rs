@@ -74,6 +74,18 @@ impl<R: Handles> Expr<R> {
         is_rounded.then_some(number)
     }
 
+    /// The same number, through which no derivative is taken.
+    pub(crate) fn without_gradient(self) -> Self {
+        let dtype = self.dtype();
+        let bits = match (dtype.is_float(), dtype.size()) {
+            (false, _) => return self,
+            (true, 2) => DType::U16,
+            (true, 4) => DType::U32,
+            (true, _) => DType::U64,
+        };
+        self.bitcast(bits).bitcast(dtype)
+    }
+
     /// The bits as another dtype of the same width.
     pub(crate) fn bitcast(self, dtype: DType) -> Self {
         use DType::{BF16, F16, I8, I16, U16};

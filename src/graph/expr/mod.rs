@@ -22,6 +22,7 @@ use super::digest::Digest;
 use super::handles::{ArrayHandle, FunctionHandle, Handles, ParamHandle, SizeHandle};
 use super::opcode::{BinaryOp, UnaryOp};
 use super::scalar::Scalar;
+use super::scope::Scope;
 use crate::dtype::DType;
 
 /// Contents of an [`Expr`].
@@ -38,8 +39,8 @@ pub(super) struct ExprData<R: Handles> {
     conditions: bool,
     /// Whether the expression contains a condition, or reads an array that depends on one.
     fallible: bool,
-    /// Whether the expression reads an array that derivatives are taken of, or one computed from it.
-    differentiable: bool,
+    /// The scope of the arrays that the expression reads and that derivatives are taken of.
+    scope: Option<Scope>,
     /// Number of operations in the tree, counted with repetition and saturating: an upper bound of the evaluation cost.
     cost: u32,
     /// Depth, at recording, of the deepest array that the expression reads.
@@ -117,7 +118,7 @@ impl<R: Handles> Expr<R> {
                 K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.is_fallible(),
                 _ => matches!(kind, K::Checked(..)),
             },
-            differentiable: matches!(&kind, K::Load(n, _) if n.is_differentiable()),
+            scope: if let K::Load(n, _) = &kind { n.scope().cloned() } else { None },
             cost: own_cost(&kind),
             depth: match &kind {
                 K::Load(n, _) | K::RowOf(n, _) | K::Within(n, _, _) => n.depth(),
@@ -134,7 +135,7 @@ impl<R: Handles> Expr<R> {
             reads |= e.reads();
             conditions |= e.has_conditions();
             fallible |= e.is_fallible();
-            out.differentiable |= e.is_differentiable();
+            out.scope = out.scope.take().or_else(|| e.scope().cloned());
             cost = cost.saturating_add(e.cost());
             depth = depth.max(e.depth());
             height = height.max(e.height() + 1);
@@ -183,9 +184,13 @@ impl<R: Handles> Expr<R> {
     pub(crate) fn is_fallible(&self) -> bool {
         self.0.fallible
     }
+    /// The open scope of the arrays that the expression reads and that derivatives are taken of.
+    pub(in crate::graph) fn scope(&self) -> Option<&Scope> {
+        self.0.scope.as_ref().filter(|scope| scope.is_open())
+    }
     /// Whether the expression reads an array that derivatives are taken of, or one computed from it.
     pub(crate) fn is_differentiable(&self) -> bool {
-        self.0.differentiable
+        self.scope().is_some()
     }
     /// Depth of the deepest array that the expression reads: see [`Node::depth`]. Arrays may have been evaluated since.
     pub(in crate::graph) fn depth(&self) -> u32 {

@@ -106,7 +106,7 @@ impl Node {
             lengths,
             vector_padded,
             fallible,
-            differentiable: false,
+            scope: None,
             stored,
         })
     }

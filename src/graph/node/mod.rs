@@ -2,8 +2,8 @@
 //!
 //! A node has a dtype, an [`Extent`] and a [`Recipe`]. Nodes are hash-consed: recording the same array twice gives the
 //! same node, so that equal partitions are identical and common subexpressions are computed once. An evaluated node
-//! keeps its result and drops its recipe, which releases the recipe's inputs. Only nodes that derivatives are taken of, and
-//! those computed from them, keep their recipes as long as they live.
+//! keeps its result and drops its recipe, which releases the recipe's inputs. Nodes that derivatives are taken of, and those
+//! computed from them, keep their recipes until their [scope](super::scope) is closed.
 
 mod inputs;
 mod record;
@@ -20,6 +20,7 @@ use super::digest::Digest;
 use super::drops::drop_later;
 use super::interned::Interner;
 use super::row_lengths::KnownLengths;
+use super::scope::Scope;
 use super::size::RecordedSize;
 use super::{BackendRef, Extent, WeakNode};
 use crate::dtype::DType;
@@ -44,8 +45,9 @@ pub(super) struct NodeData {
     vector_padded: bool,
     /// Whether the node or one of its direct or indirect inputs has a condition, so that reading it may fail.
     fallible: bool,
-    /// Whether derivatives are taken of the node, or of one that it is computed from: it keeps its recipe.
-    differentiable: bool,
+    /// The scope, if derivatives are taken of the node or of one that it is computed from: it keeps its recipe until the
+    /// scope is closed.
+    scope: Option<Scope>,
     stored: OnceLock<Stored>,
 }
 
@@ -144,7 +146,11 @@ impl Node {
     }
     /// Whether derivatives are taken of the node, or of one that it is computed from.
     pub(crate) fn is_differentiable(&self) -> bool {
-        self.0.differentiable
+        self.scope().is_some()
+    }
+    /// The open scope, if derivatives are taken of the node or of one that it is computed from.
+    pub(in crate::graph) fn scope(&self) -> Option<&Scope> {
+        self.0.scope.as_ref().filter(|scope| scope.is_open())
     }
     /// Bytes of storage at the capacity.
     pub(crate) fn bytes(&self) -> u64 {
@@ -175,9 +181,13 @@ impl Node {
             self.op()
         );
         let _ = self.0.stored.set(stored);
-        if self.0.differentiable {
-            return;
+        match self.scope() {
+            Some(scope) => scope.keep(self),
+            None => self.drop_recipe(),
         }
+    }
+    /// Drops the recipe, which releases its inputs.
+    pub(in crate::graph) fn drop_recipe(&self) {
         let dropped = self.0.recipe.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(dropped);
     }

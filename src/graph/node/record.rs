@@ -8,6 +8,7 @@ use crate::dtype::DType;
 use crate::graph::digest::{Digest, DigestSet};
 use crate::graph::primitive::Map;
 use crate::graph::row_lengths::KnownLengths;
+use crate::graph::scope::Scope;
 use crate::graph::{BackendRef, Expr, Extent, Node};
 
 impl Node {
@@ -30,16 +31,16 @@ impl Node {
         // Created and dropped outside of the table's lock, since dropping the last reference to a node locks the table.
         let live_counts: Vec<Expr> = recipe.live_counts().chain(extent.live()).collect();
         intern(digest, || {
-            let (mut depth, mut fallible, mut differentiable) = (0, recipe.check().is_some(), false);
+            let (mut depth, mut fallible, mut scope) = (0, recipe.check().is_some(), None);
             for e in recipe.exprs().into_iter().chain(&live_counts) {
                 depth = depth.max(e.depth());
                 fallible |= e.is_fallible();
-                differentiable |= e.is_differentiable();
+                scope = scope.or_else(|| e.scope().cloned());
             }
             for n in recipe.array().into_iter().chain(&asserts) {
                 depth = depth.max(n.depth());
                 fallible |= n.is_fallible();
-                differentiable |= n.is_differentiable();
+                scope = scope.or_else(|| n.scope().cloned());
             }
             NodeData {
                 digest,
@@ -53,14 +54,14 @@ impl Node {
                 lengths: KnownLengths::NONE,
                 vector_padded: true,
                 fallible,
-                differentiable,
+                scope,
                 stored: OnceLock::new(),
             }
         })
     }
 
-    /// The same values as a node that equals no other, and that derivatives are taken of.
-    pub(crate) fn leaf(&self) -> Self {
+    /// The same values as a node that equals no other, and that derivatives are taken of within the scope.
+    pub(crate) fn leaf(&self, scope: &Scope) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let digest = Digest::of("leaf", NEXT.fetch_add(1, Ordering::Relaxed));
         let value = Expr::load(self, Expr::index());
@@ -74,7 +75,7 @@ impl Node {
             lengths: KnownLengths::NONE,
             vector_padded: true,
             fallible: self.is_fallible(),
-            differentiable: true,
+            scope: Some(scope.clone()),
             recipe: Mutex::new(Some(Arc::new(Recipe::Map(Map { value, whole: false })))),
             asserts: Box::default(),
             stored: OnceLock::new(),

@@ -51,7 +51,7 @@ fn refers_to(item: &Item, counts_resolve: bool, f: &mut dyn FnMut(Item)) {
     };
     match item {
         Item::Node(node) => {
-            let Some(recipe) = node.recipe() else { return };
+            let Some(recipe) = node.kept_recipe() else { return };
             size(node.extent().size(), f);
             node.asserts().iter().for_each(|n| f(Item::Node(n.clone())));
             Recipe::visit(&recipe, &mut |part| match part {

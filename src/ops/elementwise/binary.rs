@@ -198,8 +198,11 @@ binary_ops! {
     /// not overflow: `max(x, 0) - x * z + log(1 + exp(-|x|))`.
     sigmoid_cross_entropy_with_logits [tensorflow "tf.nn.sigmoid_cross_entropy_with_logits";] yes
         f32 [1000.0, -1000.0] [1.0, 0.0] => [0.0, 0.0], |_, x, z| rounded_once([x, z], |[x, z]| {
-        let above = x.clone().max(number(x.dtype(), 0.0)).sub(x.clone().mul(z));
-        above.add(math(MathFn::Softplus, x.unary(UnaryOp::Abs).unary(UnaryOp::Neg)))
+        // By one condition, so that the gradient at 0 is that of the sum.
+        let zero = number(x.dtype(), 0.0);
+        let is_positive = zero.clone().le(x.clone());
+        let above = is_positive.clone().select(x.clone(), zero).sub(x.clone().mul(z));
+        above.add(math(MathFn::Softplus, is_positive.select(x.clone().unary(UnaryOp::Neg), x)))
     });
 }
 

@@ -47,9 +47,10 @@ pub(crate) fn floormod(rec: Recorder<'_>, a: Expr, b: Expr) -> Expr {
     let value = crosses_zero(&remainder, &b).select(moved, remainder.clone());
     if b.dtype().is_float() {
         // A remainder of 0 has the divisor's sign too.
-        let [below, above] = [-0.0, 0.0].map(|zero| number(b.dtype(), zero));
-        let zero = b.lt(above.clone()).select(below, above.clone());
-        return remainder.eq(above).select(zero, value);
+        let zero = number(b.dtype(), 0.0);
+        let positive = remainder.clone().add(zero.clone());
+        let negative = remainder.clone().unary(UnaryOp::Neg).add(zero.clone()).unary(UnaryOp::Neg);
+        return remainder.eq(zero.clone()).select(b.lt(zero).select(negative, positive), value);
     }
     by_nonzero(rec, b, value)
 }

@@ -304,7 +304,8 @@ const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
 fn sign_of(x: Expr) -> Expr {
     let dtype = x.dtype();
     let (zero, one) = (number(dtype, 0.0), number(dtype, 1.0));
+    let itself = x.clone().without_gradient();
     let not_positive =
-        if dtype.is_signed() { x.clone().lt(zero.clone()).select(number(dtype, -1.0), x.clone()) } else { x.clone() };
+        if dtype.is_signed() { x.clone().lt(zero.clone()).select(number(dtype, -1.0), itself) } else { itself };
     zero.lt(x).select(one, not_positive)
 }
