@@ -53,6 +53,9 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         Access::Strided { base, digits } => strided::adjoint(&given, base, digits, to)?,
         Access::Fixed(element) => Some(fixed(&given, element)?),
         Access::Row { rows, inner } => rows_read(&given, rows, inner, to)?,
+        // Where numbers lie outside of the element that they are counted from, there may be no such element.
+        Access::Place { base, inner, .. } if !stays_within(inner) && base.as_u32() != Some(0) => None,
+        Access::Gathered { inner, .. } if !stays_within(inner) => None,
         Access::Place { own, of, row, base, step, inner } => {
             let place = inverse::Place { own, of, row, base, step: *step, inner };
             match inverse::adjoint(&given, &place, to)? {
@@ -210,6 +213,12 @@ impl Given<'_> {
 fn is_whole(inner: &Inner) -> bool {
     let digits = known_digits(inner);
     inner.own == inner.width && (digits == [(1, 1, inner.own)] || inner.own == 1)
+}
+
+/// Whether all numbers lie in the element that they are counted from.
+fn stays_within(inner: &Inner) -> bool {
+    let last = |(times, _, modulus): (u32, u32, u32)| u64::from(times) * u64::from(modulus.saturating_sub(1));
+    known_digits(inner).into_iter().map(last).fold(0, u64::saturating_add) < u64::from(inner.width.max(1))
 }
 
 /// Factor, divisor and modulus of the digits of the number within an own element.

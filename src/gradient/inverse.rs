@@ -28,6 +28,11 @@ pub(super) fn adjoint(given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Resu
     let Place { of, base, step, inner, .. } = place;
     let Some(count) = given.elements(inner.own) else { return Ok(None) };
     let Some(own) = Own::new(given, place, count)? else { return Ok(None) };
+    // Sums of consecutive positions need all rows, from their first elements on.
+    let is_whole = matches!(own.reader, Reader::Same) && base.as_u32() == Some(0);
+    if matches!(step, Step::Each(_) | Step::Cyclic) && !is_whole {
+        return Ok(None);
+    }
     let width = Expr::u32(inner.own);
     let elements = to.part(inner.width.max(1));
     // The element that is read, its row, and its offset there from the first one that is read.
@@ -140,7 +145,10 @@ impl<'a> Own<'a> {
             Reader::Same => row.clone(),
             Reader::Run { first, is_reversed: true } => first.clone().sub(row.clone()),
             Reader::Run { first, is_reversed: false } => row.clone().add(first.clone()),
-            Reader::Entry(entries) => Expr::load(entries, row.clone()),
+            // Rows beyond the permutation have no entry.
+            Reader::Entry(entries) => {
+                row.clone().lt(self.nrows.expr()).select(Expr::load(entries, row.clone()), Expr::u32(u32::MAX))
+            }
         };
         (own.clone(), own.lt(self.nrows.expr()))
     }

@@ -14,8 +14,8 @@ use crate::graph::recorder::Recorder;
 use crate::graph::reducer::Reducer;
 use crate::graph::tile_fold::TILE;
 use crate::math::MathFn;
-use crate::record::by_key::reduce_rows;
-use crate::record::row_scan::RowScan;
+use crate::record::by_key::{ByKey, reduce_rows};
+use crate::record::row_scan::{RowPlace, RowScan};
 
 /// Adds what an array whose cotangent is `ct` contributes to the cotangents of what its primitive reads.
 ///
@@ -31,7 +31,7 @@ pub(super) fn pull(all: &mut Cotangents<'_>, node: &Node, ct: &Node) -> Result<(
         Recipe::Product(product) => product::pull(all, rec, product, ct),
         Recipe::RowScan(scan) => scan::pull(all, rec, scan, node, ct),
         Recipe::Compact(compact) => of_compact(all, rec, compact, ct),
-        Recipe::TileFold(fold) => of_tile_fold(all, rec, fold, ct),
+        Recipe::TileFold(fold) => of_tile_fold(all, rec, fold, node, ct),
         Recipe::UniqueScatter(scatter) => of_unique_scatter(all, scatter, ct),
         // Integers, positions and conditions.
         Recipe::Scan(_)
@@ -72,7 +72,7 @@ fn of_reduce(all: &mut Cotangents<'_>, rec: Recorder<'_>, reduce: &Reduce, node:
         }
         // Equal extremes share the cotangent.
         Reducer::Op(ReduceOp::Min | ReduceOp::Max) | Reducer::Extreme(..) => {
-            let is_extreme = value.clone().eq(of_result(node));
+            let is_extreme = is_same(value, &of_result(node));
             let count = sum(is_extreme.clone().select(number(dtype, 1.0), zero(dtype)))?;
             is_extreme.select(ct.quotient(of_result(&count)), zero(dtype))
         }
@@ -84,10 +84,12 @@ fn of_reduce(all: &mut Cotangents<'_>, rec: Recorder<'_>, reduce: &Reduce, node:
             times(exp, &ct)
         }
         Reducer::Deviations => {
-            let total = sum(value.clone())?;
-            let row = on.rows.row_of(Expr::index().div(Expr::u32(on.inner.max(1))));
-            let mean = of_result(&total).quotient(on.rows.length(row).cast(dtype));
-            times(number(dtype, 2.0).mul(value.clone().sub(mean)), &ct)
+            // From the first value of the row, so that large numbers that differ little lose no digits.
+            let RowPlace { row, number: column, .. } = place(on);
+            let first = on.rows.start(row.clone()).mul(Expr::u32(on.inner)).add(column);
+            let offset = value.clone().sub(value.at(&first));
+            let mean = of_result(&sum(offset.clone())?).quotient(on.rows.length(row).cast(dtype));
+            times(number(dtype, 2.0).mul(offset.sub(mean)), &ct)
         }
     };
     all.pull(value, of_value, &count)
@@ -104,15 +106,35 @@ fn of_compact(all: &mut Cotangents<'_>, rec: Recorder<'_>, compact: &Compact, ct
     all.pull(value, of_value, &rec.times(count, *inner)?)
 }
 
-fn of_tile_fold(all: &mut Cotangents<'_>, rec: Recorder<'_>, fold: &TileFold, ct: &Node) -> Result<()> {
+fn of_tile_fold(all: &mut Cotangents<'_>, rec: Recorder<'_>, fold: &TileFold, node: &Node, ct: &Node) -> Result<()> {
     let TileFold { op, key, value, count, slots } = fold;
-    if *op != ReduceOp::Sum {
-        unreachable!("bug: {op:?} of tiles of {}, of which derivatives are taken", rec.op);
-    }
-    let slots = Expr::u32(*slots);
-    let at = Expr::index().div(Expr::u32(TILE)).mul(slots.clone()).add(key.clone());
-    let of_value = key.clone().lt(slots).select(Expr::load(ct, at), zero(ct.dtype()));
-    all.pull(value, of_value, count)
+    let (dtype, number_of_slots) = (value.dtype(), Expr::u32(*slots));
+    let at = Expr::index().div(Expr::u32(TILE)).mul(number_of_slots.clone()).add(key.clone());
+    let is_folded = key.clone().lt(number_of_slots);
+    let of_fold = |node: &Node| Expr::load(node, at.clone());
+    let of_value = match op {
+        ReduceOp::Sum => of_fold(ct),
+        ReduceOp::Prod => {
+            let key = is_folded.clone().select(at.clone(), Expr::u32(u32::MAX));
+            let keys = ByKey::new(rec, count, key, ct.extent())?;
+            let others =
+                |reverse: bool| keys.scan(rec, 1, value, &RowScan { op: ReduceOp::Prod, exclusive: true, reverse });
+            times(others(false)?.mul(others(true)?), &of_fold(ct))
+        }
+        ReduceOp::Min | ReduceOp::Max => {
+            let is_extreme = is_same(value, &of_fold(node));
+            let one = is_extreme.clone().select(number(dtype, 1.0), zero(dtype));
+            let ties = rec.tile_fold(ReduceOp::Sum, count.clone(), key.clone(), *slots, one)?;
+            is_extreme.select(of_fold(ct).quotient(of_fold(&ties)), zero(dtype))
+        }
+    };
+    all.pull(value, is_folded.select(of_value, zero(dtype)), count)
+}
+
+/// Whether a value is the extreme; all NaN are one value.
+fn is_same(value: &Expr, extreme: &Expr) -> Expr {
+    let is_nan = |e: &Expr| e.clone().unary(UnaryOp::IsNan);
+    value.clone().eq(extreme.clone()).or(is_nan(value).and(is_nan(extreme)))
 }
 
 fn of_unique_scatter(all: &mut Cotangents<'_>, scatter: &UniqueScatter, ct: &Node) -> Result<()> {

@@ -1,12 +1,13 @@
 //! The cotangents of the operands of matrix products: products of the cotangent with the other operand.
 
 use super::cotangents::Cotangents;
+use super::scalar::zero;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Product};
 use crate::graph::recorder::Recorder;
-use crate::graph::size::Size;
+use crate::graph::size::{RecordedSize, Size};
 use crate::record::matrices::tabled;
 use crate::record::product_tiles::Tiles;
 
@@ -71,8 +72,18 @@ fn times(
     to: &Stored,
 ) -> Result<Node> {
     let bound = &to.capacity;
-    let Tiles { tiles, tile_capacity, tile } = Tiles::new(rec, batches, [m, n], bound, [bound, bound])?;
+    if bound.capacity() == 0 || batches.capacity() == 0 {
+        return Ok(rec.map(Extent::of(bound.clone()), zero(to.numbers.dtype()), &[]));
+    }
+    // Upper bounds of the rows and columns of all matrices.
+    let all = |side: &Expr| match side.as_size().filter(|size| !size.contains_count()) {
+        Some(side) => side.mul(batches.size()),
+        None => bound.clone(),
+    };
+    let Tiles { tiles, tile_capacity, tile } = Tiles::new(rec, batches, [m, n], bound, [&all(m), &all(n)])?;
     let [left, right] = operands;
+    // Matrices without rows have any number of columns, of which the product has none.
+    let has_gaps = [m, k, n].into_iter().any(|size| size.as_known().is_none());
     let fields = [m, k, n, &left.start, &right.start, &to.start].map(Expr::clone);
     let [m, k, n, left_start, right_start, start] = tabled(rec, batches, fields)?;
     let product = Product {
@@ -86,6 +97,7 @@ fn times(
         tiles,
         tile_capacity,
         tile,
+        has_gaps,
     };
     Ok(rec.product(Extent::of(bound.clone()), product, &[]))
 }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, RowDomain};
-use crate::graph::opcode::ReduceOp;
+use crate::graph::opcode::{ReduceOp, UnaryOp};
 use crate::graph::primitive;
 use crate::graph::recorder::Recorder;
 use crate::record::by_key::ByKey;
@@ -70,7 +70,10 @@ impl Rows<'_> {
         let at = place(self.on);
         let is_first = at.at.eq(self.on.rows.start(at.row));
         let before = Expr::load(y, Expr::index().sub(Expr::u32(self.on.inner)));
-        let is_new = is_first.or(before.eq(Expr::load(y, Expr::index())).not());
+        let own = Expr::load(y, Expr::index());
+        // Once a NaN is the extreme, it stays.
+        let is_nan = before.clone().unary(UnaryOp::IsNan);
+        let is_new = is_first.or(before.eq(own).or(is_nan).not());
         let latest = RowScan { op: ReduceOp::Max, exclusive: false, reverse: false };
         let latest = self.scan(latest, is_new.select(Expr::index(), Expr::u32(0)))?;
         let keys = ByKey::new(self.rec, count, latest, count)?;

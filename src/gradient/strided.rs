@@ -124,36 +124,50 @@ impl<'a> Given<'a> {
 fn inverse(given: &Given<'_>, base: &Expr, pieces: &[Piece], to: &Extent) -> Result<Option<Expr>> {
     let mut by_times: Vec<Piece> = pieces.to_vec();
     by_times.sort_by_key(|piece| piece.times.unsigned_abs());
+    if by_times.iter().any(|piece| u32::try_from(piece.times.unsigned_abs()).is_err() || piece.times == 0) {
+        return Ok(None);
+    }
+    if are_apart(&by_times) {
+        return Ok(reader(given, base, &by_times, &Expr::index(), None));
+    }
+    // Several positions read an element: one for each value of a piece without which the others are apart.
+    let without = |k: usize| by_times.iter().enumerate().filter(move |(other, _)| *other != k).map(|(_, p)| p.clone());
+    let found = (0..by_times.len()).find(|&k| are_apart(&without(k).collect::<Vec<_>>()));
+    let Some(k) = found else { return Ok(None) };
+    let others: Vec<Piece> = without(k).collect();
+    let free = &by_times[k];
+    let Some(modulus) = free.modulus.clone() else { return Ok(None) };
+    // The others read elements that differ by multiples of their factors, so that only each `apart`-th value matches.
+    let apart = others.iter().fold(0, |apart, piece| gcd(apart, piece.times.unsigned_abs()));
+    let apart = if free.times == 1 { u32::try_from(apart).unwrap_or(1).max(1) } else { 1 };
+    let terms = modulus.add(apart - 1).div(apart).max(1);
+    let (term, apart) = (Expr::size(&terms), Expr::u32(apart));
+    let (element, k) = (Expr::index().div(term.clone()), Expr::index().rem(term));
+    let first = element.clone().sub(base.clone()).rem(apart.clone());
+    let value = first.add(k.mul(apart));
+    let Some(read) = reader(given, base, &others, &element, Some((free, &value))) else { return Ok(None) };
+    let read = given.only_where(value.lt(Expr::size(&modulus)), read);
+    let nvals = given.rec.times_size(to, &terms)?;
+    let on = RowDomain { rows: Rows::Uniform(terms), nrows: to.clone(), nvals, inner: 1 };
+    Ok(Some(given.sum(on, read)?))
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Whether different values of the pieces, by ascending factors, read different elements.
+fn are_apart(by_times: &[Piece]) -> bool {
     // Elements between the least and the greatest that the smaller pieces read.
     let mut span = Some(0u64);
-    let mut overlapping = None;
-    for (k, piece) in by_times.iter().enumerate() {
-        if u32::try_from(piece.times.unsigned_abs()).is_err() {
-            return Ok(None);
-        }
-        let is_apart = span.is_some_and(|span| piece.times.unsigned_abs() > span);
-        if !is_apart && overlapping.replace(k - 1).is_some() {
-            return Ok(None);
-        }
+    by_times.iter().all(|piece| {
+        let step = piece.times.unsigned_abs();
+        let is_apart = span.is_some_and(|span| step > span);
         let modulus = piece.modulus.as_ref().and_then(Size::as_const);
-        let last = modulus.and_then(|m| u64::from(m).checked_sub(1)?.checked_mul(piece.times.unsigned_abs()));
-        span = span.zip(last).and_then(|(span, last)| span.checked_add(last)).filter(|_| is_apart);
-        if !is_apart {
-            span = last;
-        }
-    }
-    let Some(k) = overlapping else {
-        return Ok(reader(given, base, &by_times, &Expr::index(), None));
-    };
-    // Several positions read an element: one for each value of an overlapping piece.
-    let free = by_times.remove(k);
-    let Some(modulus) = free.modulus.clone() else { return Ok(None) };
-    let values = Expr::size(&modulus.max(1));
-    let (element, value) = (Expr::index().div(values.clone()), Expr::index().rem(values));
-    let Some(term) = reader(given, base, &by_times, &element, Some((&free, &value))) else { return Ok(None) };
-    let nvals = given.rec.times_size(to, &modulus)?;
-    let on = RowDomain { rows: Rows::Uniform(modulus), nrows: to.clone(), nvals, inner: 1 };
-    Ok(Some(given.sum(on, term)?))
+        let last = modulus.and_then(|modulus| u64::from(modulus).saturating_sub(1).checked_mul(step));
+        span = span.zip(last).and_then(|(span, last)| span.checked_add(last));
+        is_apart
+    })
 }
 
 /// The cotangent of the position that reads `element`, where the pieces read different elements; `free` is a piece of

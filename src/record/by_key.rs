@@ -90,8 +90,10 @@ impl ByKey {
     /// `element * inner + d`: each element has `inner` numbers. A key without elements gives the identity element.
     pub(crate) fn reduce(&self, rec: Recorder<'_>, by: impl Into<Reducer>, inner: u32, value: &Expr) -> Result<Node> {
         let by = by.into();
-        // Values that share an extreme share its gradient across tiles, which only the rows tell.
-        let is_tiled = by == ReduceOp::Sum.into() || !value.is_differentiable();
+        // Floats that share an extreme share its gradient across tiles, which only the rows tell. Extremes have the same
+        // bits in any order.
+        let is_extreme = matches!(by, Reducer::Op(ReduceOp::Min | ReduceOp::Max)) && value.dtype().is_float();
+        let is_tiled = !(is_extreme && value.is_differentiable());
         if let (Some(tiled), Reducer::Op(op), true) = (&self.tiled, by, is_tiled)
             && inner > 0
             && let Some(slots) = tiled.nkeys.checked_mul(inner).filter(|&slots| slots <= MAX_SLOTS)

@@ -321,6 +321,7 @@ impl Pairs {
             tiles,
             tile_capacity,
             tile,
+            has_gaps: false,
         };
         let sums = rec.product(extent.clone(), product, &self.asserts);
         Ok(rec.map(extent.clone(), Expr::load(&sums, Expr::index()).cast(dtype), &[]))

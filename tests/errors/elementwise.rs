@@ -11,7 +11,7 @@ macro_rules! of_strings {
 pub const UNARY: &[(&str, Misuse)] = of_strings! {
     abs sign square round relu relu6 negative acos acosh asin asinh atan atanh ceil cos cosh erf erfc erfinv erfcinv
     ndtri lgamma digamma bessel_i0 bessel_i0e bessel_i1 bessel_i1e exp expm1 floor log log1p log_sigmoid reciprocal
-    reciprocal_no_nan rsqrt sigmoid sin sinh softplus softsign sqrt tan tanh elu selu silu is_nan is_inf is_finite
+    reciprocal_no_nan rsqrt sigmoid sin sinh softplus softsign sqrt stop_gradient tan tanh elu selu silu is_nan is_inf is_finite
     logical_not bitwise_invert gelu gelu_tanh
 };
 

@@ -21,7 +21,7 @@ all! {
     Floats:
         abs sign square round relu relu6 negative acos acosh asin asinh atan atanh ceil cos cosh erf erfc erfinv erfcinv
         ndtri lgamma digamma bessel_i0 bessel_i0e bessel_i1 bessel_i1e exp expm1 floor log log1p log_sigmoid reciprocal
-        reciprocal_no_nan rsqrt sigmoid sin sinh softplus softsign sqrt tan tanh elu selu silu is_nan is_inf
+        reciprocal_no_nan rsqrt sigmoid sin sinh softplus softsign sqrt stop_gradient tan tanh elu selu silu is_nan is_inf
         is_finite gelu gelu_tanh ones_like zeros_like;
         subtract floordiv floormod pow maximum minimum squared_difference add truediv divide_no_nan
         multiply multiply_no_nan atan2 nextafter xlogy xlog1py xdivy sigmoid_cross_entropy_with_logits equal not_equal

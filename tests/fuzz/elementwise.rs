@@ -18,7 +18,7 @@ macro_rules! binary {
 
 const FLOATS: &[Unary] = &unary! {
     acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor is_finite is_inf is_nan log log1p log_sigmoid
-    reciprocal reciprocal_no_nan rsqrt sigmoid sin sinh softplus softsign sqrt tan tanh elu selu silu erfc erfinv
+    reciprocal reciprocal_no_nan rsqrt sigmoid sin sinh softplus softsign sqrt stop_gradient tan tanh elu selu silu erfc erfinv
     erfcinv ndtri lgamma digamma bessel_i0 bessel_i0e bessel_i1 bessel_i1e
 };
 const NUMBERS: &[Unary] = &unary! { abs sign square round relu relu6 negative ones_like zeros_like };

@@ -1,7 +1,7 @@
 //! Special points: ties, zeros, branches that are not taken, values that were read before.
 
 use ragged::opt::keep;
-use ragged::{DType, Device, Program, RaggedTensor, Result, Tensor, TensorSpec, grad, value_and_grad};
+use ragged::{CpuOptions, DType, Device, Program, RaggedTensor, Result, Tensor, TensorSpec, grad, value_and_grad};
 
 use crate::common::devices;
 
@@ -84,6 +84,94 @@ fn what_does_not_contribute_has_a_gradient_of_zeros() {
     assert_eq!(g[1].to_string(), "<ragged.RaggedTensor [[0.0, 0.0], []]>");
     let none = grad(|x| x[0].floor()?.reduce_sum(..), [&x]).unwrap();
     assert_eq!(none[0].to_string(), "<ragged.RaggedTensor [[0.0, 0.0], []]>");
+}
+
+#[test]
+fn special_points_of_functions() {
+    let zero = vec![vec![0.0f32, 2.0], vec![]];
+    let labels = |x: &Tensor| x.zeros_like()?.add(0.25);
+    let entropy = |x: &Tensor| x.sigmoid_cross_entropy_with_logits(&labels(x)?);
+    assert_eq!(gradient(zero.clone(), entropy)[0][0], 0.25);
+    assert_eq!(gradient(zero, |x| x.sign()), [vec![0.0, 0.0], vec![]]);
+    let multiples = vec![vec![4.0, 4.5, -4.0], vec![]];
+    assert_eq!(gradient(multiples.clone(), |x| x.floormod(2.0)), [vec![1.0, 1.0, 1.0], vec![]]);
+    let by_divisor =
+        |x: &Tensor| x.stop_gradient()?.floormod(&x.multiply(0.0)?.add(2.0)?.add(&x.subtract(&x.stop_gradient()?)?)?);
+    assert_eq!(gradient(multiples, by_divisor), [vec![-2.0, -2.0, 2.0], vec![]]);
+    // Large numbers that differ little.
+    let far = vec![vec![1e8, 1e8 + 8.0, 1e8 + 16.0], vec![]];
+    let variance = gradient(far, |x| finite(&x.reduce_variance(1)?));
+    assert!((variance[0][0] + 16.0 / 3.0).abs() < 1e-4 && variance[0][1].abs() < 1e-4, "{variance:?}");
+    let nan = gradient(vec![vec![1.0, f32::NAN, 3.0], vec![1.0, 2.0]], |x| x.reduce_max(1));
+    assert_eq!(nan, [vec![0.0, 1.0, 0.0], vec![0.0, 1.0]]);
+    let scanned = gradient(vec![vec![1.0, f32::NAN, 3.0]], |x| x.cummax(1));
+    assert_eq!(scanned, [vec![1.0, 2.0, 0.0]]);
+}
+
+/// The numbers of a tensor that are finite; others are 0.
+fn finite(x: &Tensor) -> Result<Tensor> {
+    x.is_finite()?.select(x, 0.0)
+}
+
+#[test]
+fn segments_of_many_tiles() {
+    // Equal extremes in several tiles share the cotangent; products have the bits of the function alone.
+    let n = 5000;
+    let values: Vec<f32> = (0..n).map(|k| if k % 1250 == 3 { 7.0 } else { 1.0 + (k % 3) as f32 / 1024.0 }).collect();
+    let rows = |values: Vec<f32>| vec![values];
+    let ids = |x: &Tensor| x.flat_values()?.zeros_like()?.cast(DType::I32);
+    let max =
+        gradient(rows(values.clone()), |x| x.flat_values()?.unsorted_segment_max(&ids(x)?, 2)?.slice(ragged::s![..1]));
+    assert_eq!(max[0].iter().filter(|&&g| g == 0.25).count(), 4);
+    assert_eq!(max[0].iter().filter(|&&g| g == 0.0).count(), n - 4);
+    for (name, device) in devices() {
+        let x = RaggedTensor::from_nested(values.iter().map(|v| v * 0.75).collect::<Vec<f32>>(), &device).unwrap();
+        let product = |x: &Tensor| x.unsorted_segment_prod(&ids(x)?, 1)?.reduce_sum(..);
+        let (value, g) = value_and_grad(|x| product(&x[0]), &x).unwrap();
+        assert_eq!(value.to_string(), product(x.erased()).unwrap().to_string(), "{name}");
+        assert_eq!(g[0].shape(), [Some(n)]);
+    }
+    let small = |x: &Tensor| x.flat_values()?.unsorted_segment_prod(&ids(x)?, 1);
+    assert_eq!(gradient(vec![vec![2.0, 0.0, 5.0]], small), [vec![0.0, 10.0, 0.0]]);
+}
+
+#[test]
+fn conditions_of_the_value_are_those_of_its_gradient() {
+    for (name, device) in devices() {
+        let x = RaggedTensor::from_nested([1.0f32, 2.0, 3.0], &device).unwrap();
+        let ids = RaggedTensor::from_nested([7], &device).unwrap();
+        let g = grad(|x| x[0].gather(&ids)?.reduce_sum(..), &x).unwrap();
+        assert!(g[0].to_host().is_err(), "{name}");
+    }
+}
+
+#[test]
+fn batches_without_rows_contribute_nothing() {
+    for (name, device) in devices() {
+        let a = RaggedTensor::from_nested(vec![vec![], vec![vec![1.0f32, 2.0, 3.0]]], &device).unwrap();
+        let b = RaggedTensor::dense(vec![1.0f32; 12], &[2, 3, 2], &device).unwrap();
+        for _ in 0..3 {
+            let g = grad(|x| a.erased().matmul(&x[0])?.reduce_sum(..), &b).unwrap();
+            let want = "tensor([[[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]], shape=(2, 3, 2), dtype=f32)";
+            assert_eq!(g[0].to_string(), want, "{name}");
+        }
+    }
+}
+
+#[test]
+fn steps_of_a_descent_keep_nothing() {
+    // A step needs a few arrays of 1 MB; kept recipes would keep those of all steps.
+    let device = Device::cpu_with(&CpuOptions::default().max_memory(24 << 20));
+    let x = RaggedTensor::dense(vec![0.5f32; 1 << 18], &[1 << 18], &device).unwrap();
+    let mut w: Tensor = x.zeros_like().unwrap().into_erased();
+    for _ in 0..100 {
+        let loss = |w: &[Tensor]| w[0].multiply(&x)?.subtract(1.0)?.square()?.reduce_sum(..);
+        let (_, g) = value_and_grad(loss, &w).unwrap();
+        w = w.subtract(&g[0].multiply(0.5).unwrap()).unwrap();
+        w.eval().unwrap();
+    }
+    let largest = w.subtract(2.0).unwrap().abs().unwrap().reduce_max(..).unwrap().to_host().unwrap();
+    assert!(matches!(&largest.values, ragged::HostValues::F32(v) if v[0] < 1e-3), "{largest:?}");
 }
 
 #[test]

@@ -84,8 +84,9 @@ impl GpuPrimitive for Product<InPlan> {
         let Lowering { first_slot, sizes, modules, driver } = to;
         let (batches, capacity, tiles) =
             (sizes.capacity(&p.batches), sizes.capacity(step.out.extent()), sizes.value(&p.tile_capacity));
+        let cleared_outputs = if p.has_gaps { vec![0] } else { Vec::new() };
         if batches == 0 || tiles == 0 || capacity == 0 {
-            return Ok(Lowered::default());
+            return Ok(Lowered { cleared_outputs, ..Lowered::default() });
         }
         let most = p.sizes[1].as_size().map_or(sizes.value(&p.terms), |k| sizes.value(&k));
         let at_once = driver.product_terms().unwrap_or(most.max(1));
@@ -104,7 +105,7 @@ impl GpuPrimitive for Product<InPlan> {
                 .map(|first| g.launch(sizes, "main", head(first..first.saturating_add(at_once)), tiles, 1)),
         );
         let limit = (most > at_once).then(|| driver.reason());
-        Ok(Lowered { launches, limit, ..Lowered::default() })
+        Ok(Lowered { launches, limit, cleared_outputs, ..Lowered::default() })
     }
     fn legalized(&self, _: &Node, to: &mut Legalizer<'_>) -> Recipe {
         Recipe::Product(to.product(self.clone()))

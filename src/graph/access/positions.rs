@@ -35,7 +35,9 @@ fn expanded(e: &Expr, known: &mut DigestMap<Expr>) -> Expr {
     }
     let operands: Vec<Expr> = e.operands().map(|operand| expanded(operand, known)).collect();
     let mut out = e.with_operands(operands.into_iter());
+    // A load that is the same at all positions is a number of the host or of a row, not a position.
     if let ExprKind::Load(positions, at) = out.kind()
+        && at.has_index()
         && !searches(at, positions)
         && let Some(Recipe::Map(map)) = positions.recipe().as_deref()
     {

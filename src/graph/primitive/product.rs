@@ -35,6 +35,9 @@ pub(crate) struct Product<R: Refs = Recorded> {
     pub(crate) tile_capacity: R::Size,
     /// Rows and columns of a tile. Changes no bits of the result.
     pub(crate) tile: u32,
+    /// Whether numbers of the output may belong to no matrix; they are 0.
+    #[cfg_attr(feature = "saved", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub(crate) has_gaps: bool,
 }
 
 impl<R: Refs> Product<R> {
@@ -56,8 +59,20 @@ impl<R: Refs> Product<R> {
         let operands = self.operands.each_ref().map(|e| r.expr(e));
         let sizes = self.sizes.each_ref().map(|e| r.expr(e));
         let starts = self.starts.each_ref().map(|e| r.expr(e));
-        let Self { transposed, tile, .. } = *self;
-        Product { batches, sizes, starts, operands, capacities, terms, transposed, tiles, tile_capacity, tile }
+        let Self { transposed, tile, has_gaps, .. } = *self;
+        Product {
+            batches,
+            sizes,
+            starts,
+            operands,
+            capacities,
+            terms,
+            transposed,
+            tiles,
+            tile_capacity,
+            tile,
+            has_gaps,
+        }
     }
 }
 

@@ -216,6 +216,9 @@ unary_ops! {
     /// The square root; NaN below 0.
     sqrt [tensorflow "tf.math.sqrt"; awkward "np.sqrt"; polars "Expr.sqrt";] yes,
         f32 [4.0, 0.25] => [2.0, 0.5], |x| math(MathFn::Sqrt, x);
+    /// The same value, through which no derivative is taken: a constant for [`value_and_grad`](crate::value_and_grad).
+    stop_gradient [alias "detach"; tensorflow "tf.stop_gradient";] none "it stops there",
+        f32 [1.5, -2.0] => [1.5, -2.0], Expr::without_gradient;
     /// The tangent; NaN for infinities.
     tan [tensorflow "tf.math.tan"; awkward "np.tan"; polars "Expr.tan";] yes,
         f32 [0.0, 0.0] => [0.0, 0.0], |x| math(MathFn::Tan, x);

@@ -40,6 +40,7 @@ fn product(backend: &BackendRef, value: &Expr) -> Node {
         capacities: [N.into(), N.into()],
         terms: N.into(),
         transposed: [false; 2],
+        has_gaps: false,
         tiles: Rows::Uniform(4.into()),
         tile_capacity: 40.into(),
         tile: 16,

@@ -145,6 +145,7 @@ impl Cases<'_> {
                             capacities: [values.into(), values.into()],
                             terms: values.into(),
                             transposed: [true, false],
+                            has_gaps: false,
                             tiles: if is_ragged { Rows::Splits(self.splits()) } else { Rows::Uniform(3.into()) },
                             tile_capacity: values.into(),
                             tile,

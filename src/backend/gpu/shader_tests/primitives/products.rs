@@ -48,6 +48,7 @@ fn products(dtype: DType) {
                         )),
                         tile_capacity: total(&tiles).into(),
                         tile,
+                        has_gaps: false,
                     };
                     let count = counted(backend, total(&out_starts), out_starts[live as usize]);
                     let node = Node::product(backend, "product", count, product, &[]);
