@@ -87,7 +87,7 @@ impl Filling<'_> {
             },
             SizeDef::Count { .. } => match self.bounds.binary_search_by_key(&size, |(count, _)| *count) {
                 Ok(k) => Step::Same(self.bounds[k].1),
-                Err(_) => Step::Value(upper_bound(u64::MAX)),
+                Err(_) => Step::Value(self.given[size.index()].unwrap_or(upper_bound(u64::MAX))),
             },
             SizeDef::Op(op, a, b) => Step::Op(*op, *a, *b),
         }

@@ -172,15 +172,15 @@ impl Tracer {
     }
 
     fn finished(mut self) -> (Program, Bindings) {
-        // Uses the allocated length of an array that another thread has stored meanwhile.
-        for (def, size) in self.program.sizes.iter().zip(&mut self.bindings.run.sizes) {
-            if let SizeDef::Len(array) = def
-                && let Some(stored) = &self.bindings.inputs[array.index()]
-            {
-                size.bound = stored.len;
-            }
+        // Counts that were read while the program was traced, and arrays that another thread has stored meanwhile, change
+        // the lengths of arrays that were defined before.
+        if self.program.sizes.iter().any(|def| matches!(def, SizeDef::Len(_))) {
+            let RunTable { sizes, inputs, scalars, .. } = std::mem::take(&mut self.bindings.run);
+            let given: Vec<Option<u32>> = sizes.iter().map(|size| Some(size.bound)).collect();
+            self.bindings.run = self.program.run_table(inputs, &given, &[], scalars);
+        } else {
+            self.program.recompute(&mut self.bindings.run);
         }
-        self.program.recompute(&mut self.bindings.run);
         (self.program.hashed(), self.bindings)
     }
 
