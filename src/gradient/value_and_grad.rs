@@ -13,21 +13,27 @@ use crate::tensor::{Tensor, TensorSet};
 ///
 /// `f` is called once, with tensors of the values of `at`; it returns one number, of shape `[]`. Each gradient has the
 /// shape, the row partitions and the dtype of its tensor; a tensor that the value does not depend on has a gradient of
-/// zeros. Integers, comparisons and positions have no derivative, so that nothing flows through them.
+/// zeros.
 ///
-/// The gradient is recorded like any other value: nothing is computed before a read, both passes are one program, and
-/// the gradient of a gradient is a gradient. What `f` reads is differentiated as if it were not read; what `f` captures
-/// is a constant. At ties, minima and maxima of rows share the cotangent equally, and those of two operands give it to
-/// the first one. A cotangent of 0 contributes 0 even where the derivative is infinite or NaN, so that
-/// `where(x > 0, log(x), 0)` has a finite gradient at 0.
+/// The gradient is recorded like any other value: both passes are one program, and the gradient of a gradient is a
+/// gradient. What `f` reads is differentiated as if it were not read, but a number that came to the host is a constant, as
+/// is all that `f` captures, and what [`stop_gradient`](Tensor::stop_gradient) gives. Integers, bits, comparisons and
+/// positions have no derivative, so that nothing flows through them. A [`Program`](crate::Program) that runs within `f` is
+/// recorded.
+///
+/// At ties, minima and maxima of rows share the cotangent equally (several axes that are not adjacent, one after the other),
+/// and those of two operands give it to the first one; NaN is the extreme of its row. A cotangent of 0 contributes 0 to
+/// element-wise operations even where the derivative is infinite or NaN, so that `where(x > 0, log(x), 0)` has a finite
+/// gradient at 0. The conditions of the value are those of its gradient: both fail at the read.
 ///
 /// # Errors
 /// A tensor of `at` that does not hold floats; a result that is not one float; the errors of `f`; an operation without
 /// a gradient.
 ///
 /// # Cost
-/// No wait. A gather, or a sum into segments of data, has one sort in its gradient; slices, paddings, broadcasts and
-/// reductions of rows have none.
+/// No wait, besides those of `f`. The gradient of a gather has one sort; those of sums into segments, slices, paddings,
+/// tiles, broadcasts, reductions and scans of rows, windows, sorts and selections have none besides those of the
+/// function. Values that `f` evaluates are kept until `f` has been differentiated.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, value_and_grad};
