@@ -6,8 +6,9 @@ mod common;
 use std::collections::BTreeSet;
 
 use ragged::arguments::{CrossInput, Integers};
+use ragged::operation::Owner;
 use ragged::opt::{Combiner, RowIds, ShardStrategy, along, descending, right_of, weighted, with_nrows};
-use ragged::{DType, Device, RaggedShape, RaggedTensor, Result, Tensor, s};
+use ragged::{DType, Device, RaggedShape, RaggedTensor, Result, SparseTensor, Tensor, s};
 
 /// A type of a user.
 struct Scores(Tensor);
@@ -71,6 +72,11 @@ trait Text {
 impl Text for Tensor {
     fn text(self) -> Result<String> {
         Ok(format!("{:?}", self.to_host()?))
+    }
+}
+impl Text for SparseTensor {
+    fn text(self) -> Result<String> {
+        self.to_dense(0)?.text()
     }
 }
 impl Text for (Tensor, Tensor) {
@@ -225,6 +231,8 @@ fn of_groups() -> Vec<Call> {
         set_difference |g| g.rows.as_ref().set_difference(&g.rows);
         searchsorted |g| g.rows.as_ref().searchsorted(right_of(&g.rows));
         sort_by |g| g.rows.as_ref().sort_by((descending(&g.floats), &g.rows));
+        bincount_sparse_weighted |g| g.vector.as_ref().bincount_sparse_weighted(&g.values, .., 4);
+        sparse_to_dense |g| g.matrix.as_ref().sparse_to_dense(&[3, 2], &g.scalar, 0);
     }
 }
 
@@ -246,6 +254,7 @@ fn types_of_users_are_arguments_of_every_operation() -> Result<()> {
     let is_shape = |rust_type: &str| rust_type.contains("NewShape");
     let takes_tensors = |rust_type: &str| rust_type.contains("AsRef<Tensor>") || rust_type.contains("'a");
     let missing: Vec<&str> = ragged::operations()
+        .filter(|operation| operation.owners.contains(Owner::Tensor))
         .filter(|operation| {
             operation
                 .arguments
