@@ -84,7 +84,7 @@ fn concatenations_up_to_the_greatest_dimension() {
         let copied = joined.to_host().and_then(|host| host.to_device(device)).expect("copied");
         assert_eq!(copied.to_string(), joined.to_string(), "{name}");
         let outcome = ragged::SparseTensor::concat(&[&x(half), &x(half)], 0);
-        assert!(matches!(outcome, Err(Error::Argument { op: "sparse.concat", .. })), "{name}: {outcome:?}");
+        assert!(matches!(outcome, Err(Error::Argument { op: "SparseTensor::concat", .. })), "{name}: {outcome:?}");
     }
 }
 

@@ -47,7 +47,7 @@ fn sparse_tensor(device: &Device) -> Result<()> {
     assert_eq!(x.dtype(), DType::I32);
     assert_eq!(x.dense_shape(), [3, 4]);
     let dense = x.to_dense(0)?.to_host();
-    assert!(matches!(dense, Err(Error::Check { op: "SparseTensor", at: 0, .. })), "{dense:?}");
+    assert!(matches!(dense, Err(Error::Check { op: "SparseTensor::new", at: 0, .. })), "{dense:?}");
     // `SparseTensorValue` holds the same three parts.
     let text = x.to_string();
     assert!(text.starts_with("SparseTensor(indices=") && text.ends_with("dense_shape=[3, 4])"), "{text}");
