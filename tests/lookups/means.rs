@@ -24,7 +24,7 @@ fn means_of_integers_as_f32() -> ragged::Result<()> {
         let error = got.expect_err("f64");
         assert!(matches!(&error, Error::Unsupported { op: of, .. } if *of == op), "{error}");
         let message = error.to_string();
-        assert!(message.contains("`x.cast::<f32>()?` or `x.cast(DType::F32)?` is f32"), "{message}");
+        assert!(message.contains("`x.reduce_mean_as::<f32>(1)?` is f32, as is the quotient"), "{message}");
         assert!(message.contains("means.rs"), "{message}");
     }
     let means = digits.cast::<f32>()?.reduce_mean(1)?;
