@@ -336,8 +336,7 @@ impl LoadOptions {
 
     /// Reads a model from the bytes of a file.
     ///
-    /// Everything is checked before anything is made of it, and memory is allocated in proportion to the bytes, as by
-    /// [`Self::load`].
+    /// Everything is checked before anything is made of it, and memory is allocated in proportion to the bytes.
     ///
     /// # Errors
     /// Bytes that are damaged, or were written by a newer version; an unknown primitive; an element function that was given

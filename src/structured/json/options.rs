@@ -107,7 +107,8 @@ impl FieldValue {
 
 /// Conversion from values, with options.
 impl StructuredTensor {
-    /// Records, with [`JsonOptions`]: from a `serde_json::Value`, or from any value that implements `serde::Serialize`.
+    /// Records, with [`JsonOptions`](crate::JsonOptions): from a `serde_json::Value`, or from any value that implements
+    /// `serde::Serialize`.
     ///
     /// Besides what [`from_serialize`](Self::from_serialize) does, the options give a schema of some or all parts, default
     /// values in place of nulls and missing fields, and leave out records that do not fit and fields that are unknown. The
