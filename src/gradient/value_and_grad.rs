@@ -53,10 +53,18 @@ pub fn value_and_grad<V: AsRef<Tensor>>(
     of_function("value_and_grad", f, &at.tensors())
 }
 
-/// The gradient of a function of tensors: [`value_and_grad`] without the value.
+/// The gradient of a function of tensors: the derivative of its value by each element of each tensor.
+///
+/// Besides the value, which is not returned, [`value_and_grad`] gives the same: its page says what `f` may do, and which
+/// derivatives ties, zeros and constants have. Each gradient has the shape, the row partitions and the dtype of its
+/// tensor; a tensor that the value does not depend on has a gradient of zeros.
 ///
 /// # Errors
-/// As [`value_and_grad`].
+/// A tensor of `at` that does not hold floats; a result that is not one float; the errors of `f`; an operation without
+/// a gradient.
+///
+/// # Cost
+/// No wait, besides those of `f`. What only the value needs is not computed.
 ///
 /// ```
 /// use ragged::{Device, RaggedTensor, grad};

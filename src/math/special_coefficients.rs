@@ -52,7 +52,8 @@ pub(super) const ERFCX: [Piece; 1] = [Piece {
     },
 }];
 
-/// With `w = -log(1 - y^2)` and `s = sqrt(w)`: `erfinv(y) / y` in `w` up to 6, `erfinv(|y|) - s` in `(s - 3) / (s + 3)` up to 37 and beyond.
+/// With `w = -log(1 - y^2)` and `s = sqrt(w)`: `erfinv(y) / y` in `w` up to 6, `erfinv(|y|) - s` in `(s - 3) / (s + 3)`
+/// up to 37 and beyond.
 pub(super) const ERFINV: [Piece; 3] = [
     Piece {
         middle: [3.0, 3.0],

@@ -50,7 +50,12 @@ proptest! {
     }
 
     #[test]
-    fn slice_and_split(x in twins(1..=3), start in prop::collection::vec(0..5u64, 3), size in prop::collection::vec(0..6u64, 3), parts in 1..4u64) {
+    fn slice_and_split(
+        x in twins(1..=3),
+        start in prop::collection::vec(0..5u64, 3),
+        size in prop::collection::vec(0..6u64, 3),
+        parts in 1..4u64,
+    ) {
         let rank = x.shape.len();
         let (start, size) = (&start[..rank], &size[..rank]);
         gives(&x.part(start, size), |d| x.on(d).slice(start, size));
@@ -113,7 +118,11 @@ proptest! {
     }
 
     #[test]
-    fn retain_and_mask(x in twins(1..=3), flags in prop::collection::vec(any::<bool>(), 40), rows in prop::collection::vec(-2..8i64, 0..5)) {
+    fn retain_and_mask(
+        x in twins(1..=3),
+        flags in prop::collection::vec(any::<bool>(), 40),
+        rows in prop::collection::vec(-2..8i64, 0..5),
+    ) {
         let flags = &flags[..x.values.len()];
         let kept = x.entries().zip(flags).filter(|(_, keep)| **keep);
         let (coordinates, values) = kept.map(|((c, v), _)| (c.clone(), *v)).unzip();

@@ -70,7 +70,11 @@ macro_rules! recipes {
 
         /// The primitive that computes an array.
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-        #[cfg_attr(feature = "saved", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs"))]
+        #[cfg_attr(
+            feature = "saved",
+            derive(serde::Serialize, serde::Deserialize),
+            serde(rename_all = "snake_case", deny_unknown_fields, bound = "R: crate::graph::refs::SavedRefs")
+        )]
         pub(crate) enum Recipe<R: Refs = Recorded> {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name<R>),)*
         }

@@ -99,7 +99,9 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of rows, each given by its row splits, outermost first.
-    fn from_nested_row_splits<'a>(flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_splits<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_splits";
     gradient yes;
     tensor hand;
@@ -107,7 +109,9 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of rows, each given by its row lengths, outermost first.
-    fn from_nested_row_lengths<'a>(flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_lengths<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_lengths";
     gradient yes;
     tensor hand;
@@ -116,7 +120,9 @@ operations! {
 
     /// The ragged tensor of `flat_values` under several levels of row ids, outermost first, each with a number of rows
     /// where given ([`with_nrows`](crate::opt::with_nrows)).
-    fn from_nested_value_rowids<'a>(flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>) -> T;
+    fn from_nested_value_rowids<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_value_rowids";
     gradient yes;
     tensor hand;
@@ -179,7 +185,9 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of row splits, outermost first, without checks of the splits.
-    fn from_nested_row_splits_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_splits_unchecked<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_row_splits: impl IntoIterator<Item = Integers<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_splits(validate=False)";
     gradient yes;
     tensor hand;
@@ -187,7 +195,9 @@ operations! {
     row none "it makes a tensor";
 
     /// The tensor of `flat_values` under several levels of row lengths, outermost first, without checks of the lengths.
-    fn from_nested_row_lengths_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>) -> T;
+    fn from_nested_row_lengths_unchecked<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_row_lengths: impl IntoIterator<Item = Integers<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_row_lengths(validate=False)";
     gradient yes;
     tensor hand;
@@ -195,7 +205,9 @@ operations! {
     row none "it makes a tensor";
 
     /// [`Tensor::from_nested_value_rowids`] without its checks, for a caller who guarantees valid ids.
-    fn from_nested_value_rowids_unchecked<'a>(flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>) -> T;
+    fn from_nested_value_rowids_unchecked<'a>(
+        flat_values: &impl AsRef<Tensor>, nested_value_rowids: impl IntoIterator<Item = RowIds<'a>>,
+    ) -> T;
     tensorflow "tf.RaggedTensor.from_nested_value_rowids(validate=False)";
     gradient yes;
     tensor hand;

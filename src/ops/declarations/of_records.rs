@@ -41,8 +41,8 @@ operations! {
     gradient none "it takes no tensor";
     feature "json";
 
-    /// Records, with [`JsonOptions`](crate::JsonOptions): a schema, default values in place of nulls and missing fields,
-    /// records that do not fit left out.
+    /// Records, with [`JsonOptions`](crate::JsonOptions): from a `serde_json::Value`, or from any value that implements
+    /// `serde::Serialize`.
     fn from_serialize_with(value: &(impl Serialize + ?Sized), options: &JsonOptions, device: &Device) -> Records;
     tensorflow "tf.experimental.StructuredTensor.from_pyval(pyval, typespec)";
     gradient none "it takes no tensor";

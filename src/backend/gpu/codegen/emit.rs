@@ -228,7 +228,8 @@ impl<'m, 'a> Emitter<'m, 'a> {
                  let end = min(first + len_b{k}(), max(rows, 1u));\n    var a = first;\n    \
                  var b = max(end, first + 1u) - 1u;\n    \
                  while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        \
-                 if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    \
+                 if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            \
+                 b = mid - 1u;\n        }}\n    }}\n    \
                  let start = load_b{k}(a);\n    rg_set_missed(first > 0u && (first >= end || start > at));\n    return a;\n}}"
             ));
             return format!("search_{k}({at}, {rows})");
@@ -239,7 +240,8 @@ impl<'m, 'a> Emitter<'m, 'a> {
             "/// The last row that starts at or before `at`.\n\
              fn search_{k}(at: u32, rows: u32) -> u32 {{\n    var a = 0u;\n    var b = max(rows, 1u) - 1u;\n    \
              while (a < b) {{\n        let mid = a + ((b - a + 1u) >> 1u);\n        \
-             if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    }}\n    return a;\n}}"
+             if (load_b{k}(mid) <= at) {{\n            a = mid;\n        }} else {{\n            b = mid - 1u;\n        }}\n    \
+             }}\n    return a;\n}}"
         )
         .expect("a string takes text");
         self.module.helper(text);

@@ -88,14 +88,21 @@ impl Row {
         self.with(self.as_counted()?.bincount(self.count_axes(OP, axis.into())?, bins)?)
     }
 
-    /// The sum of the weights of the occurrences of each of the integers from 0 on, as [`Row::bincount`].
+    /// The sum of the weights of the occurrences of each of the integers from 0 to `bins - 1` in the row: along `axis` and
+    /// all axes below it, or in the whole row (`..`).
     ///
-    /// `weights` is a row of the same call with the shape of this row; its dtype is that of the result. Costs and
-    /// determinism as [`Tensor::bincount_weighted`], without its wait.
+    /// Axis 0 or `..` gives a vector of sums, a deeper axis one for each row of the row. `weights` is a row of the same
+    /// call with the shape of this row; its dtype is that of the result. Integers wrap, NaN propagates, and bins without
+    /// values hold 0. Values beyond the last bin are not counted. Sums have the same bits on every backend.
     ///
     /// # Errors
-    /// As [`Row::bincount`]; [`binary`](crate::opt::binary) bins; weights of another shape, of another call, of bools
-    /// or byte strings.
+    /// A number of bins that is not given, or [`binary`](crate::opt::binary) bins; byte strings; an axis out of range, or
+    /// several; 2^32 - 1 sums or more; weights of another shape, of another call, of bools or byte strings. At the read:
+    /// negative values, floats that are not whole numbers.
+    ///
+    /// # Cost
+    /// Up to 512 bins in all rows together: one pass over the values and the weights. More bins: a stable sort of the
+    /// values, and a reduction of the weights. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Tensor};

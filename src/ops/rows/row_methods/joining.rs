@@ -28,11 +28,14 @@ impl Row {
     /// Concatenates rows of one call along `axis`, which counts in the rows.
     ///
     /// All have one dtype and one rank. Dimensions before `axis` must be equal; ragged dimensions below may differ.
-    /// Costs as [`Tensor::concat`].
     ///
     /// # Errors
     /// An empty list; `axis` out of range; different ranks or dtypes; different sizes before `axis`, at the read where
     /// only the device knows them; rows of different calls.
+    ///
+    /// # Cost
+    /// A map over the values and a map over the rows for the splits. More than two distinct rows, or more than 8, are
+    /// appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Row};
@@ -56,11 +59,16 @@ impl Row {
 
     /// Stacks rows of one call along a new dimension `axis` of the row: 0 to the rank, or negative.
     ///
-    /// Along axis 0 each of the rows becomes a row of the result, and they may have different shapes. Along another axis
-    /// the dimensions before it must be equal. Costs as [`Tensor::stack`].
+    /// All have one dtype and one rank. Along axis 0 each of the rows becomes a row of the result, and they may have
+    /// different shapes; numbers give a vector. Along another axis the dimensions before it must be equal.
     ///
     /// # Errors
-    /// As [`Row::concat`].
+    /// An empty list; `axis` out of range; different ranks or dtypes; different sizes before `axis`, at the read where
+    /// only the device knows them; rows of different calls.
+    ///
+    /// # Cost
+    /// A map over the values and a map over the rows for the splits. More than two distinct rows, or more than 8, are
+    /// appended first: a copy of the values, and a prefix sum per ragged dimension. Never waits.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor, Row};

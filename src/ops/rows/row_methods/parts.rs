@@ -13,7 +13,10 @@ use crate::tensor::Tensor;
 
 /// Parts of a row.
 impl Row {
-    /// A part of the row by indices and ranges of its dimensions, as [`Tensor::slice`].
+    /// A part of the row: one index, range or new dimension per dimension of the row, outermost first.
+    ///
+    /// Items are those of [`s!`](crate::s), as of [`Tensor::slice`], but the first one is of the row's own outermost
+    /// dimension. An index drops its dimension; a range keeps it, and ends at the end of its row at the latest.
     ///
     /// # Errors
     /// More items than dimensions; an index into a dimension that differs between rows: [`Row::at`] takes one element of

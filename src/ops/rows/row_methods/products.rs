@@ -111,10 +111,21 @@ impl Row {
 
 /// Matrix products.
 impl RowFactor<'_> {
-    /// The product of a transposed row, as [`Row::matmul`].
+    /// The matrix product of a transposed row with a row of the same call, or with a tensor that is the same for all rows.
+    ///
+    /// Both are matrices, or batches of matrices with equal dimensions above the two innermost. The dtype stays: integers
+    /// wrap, and those of 8 and 16 bits accumulate in 32 bits. NaN and infinities follow IEEE 754. A sum without terms is
+    /// 0. Each number is one sum in ascending order, without fused multiply-add: a function of its row and its column
+    /// alone, with the same bits on every device.
     ///
     /// # Errors
-    /// As [`Row::matmul`]; a left operand that is no row.
+    /// A left operand that is no row, or a right one that is a number; different dtypes or devices; bools or strings;
+    /// ranks below 2, or different ranks; sizes that do not match, at the read where only the device knows them; a row of
+    /// another call.
+    ///
+    /// # Cost
+    /// One product; the transposed row is not copied, but a tensor beside it is copied for each row. Waits once where only
+    /// the device knows the size of the result and it has no useful bound.
     ///
     /// ```
     /// use ragged::{Device, RaggedTensor};

@@ -143,7 +143,8 @@ impl Row {
     /// has one, in their order.
     ///
     /// The result has as many rows as the longest row of axis 1 has elements. What is below the elements moves with them.
-    /// Any dtype. Costs as [`Tensor::transpose_rows`](crate::Tensor::transpose_rows), and a reduction for the longest rows. Never waits.
+    /// Any dtype. Costs as [`Tensor::transpose_rows`](crate::Tensor::transpose_rows), and a reduction for the longest
+    /// rows. Never waits.
     ///
     /// # Errors
     /// A row of rank 0 or 1.
