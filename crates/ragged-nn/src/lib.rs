@@ -75,3 +75,8 @@ pub use losses::{
 pub use optimizers::{Adagrad, Adam, Clip, Clipped, Optimizer, RmsProp, Sgd, Slot, Update};
 pub use training::Training;
 pub use variables::Variables;
+
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

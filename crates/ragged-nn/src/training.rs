@@ -225,7 +225,7 @@ impl<const N: usize> Training<N> {
     /// A variable that is missing, or has another dtype, shape or device than when the step was traced; an input that the
     /// step does not accept; as [`Program::run`]. The variables and the state stay as they were. A check that fails on the
     /// device, such as an id that is out of range, is the error of each read of the loss, of the variables and of later
-    /// steps: [`Variables::restore`] and [`Variables::set`] give them other values.
+    /// steps, until [`Variables::restore`] gives the variables and [`Self::state`] values of before.
     ///
     /// # Cost
     /// One run of the program. Nothing is recorded, read or waited for.

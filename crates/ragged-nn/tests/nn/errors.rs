@@ -275,3 +275,27 @@ fn frozen_variables_stay() -> Result<()> {
     assert_ne!(v.get("out/bias")?.to_string(), bias);
     Ok(())
 }
+
+#[test]
+fn a_check_that_fails_in_a_step_is_the_error_of_reads() -> Result<()> {
+    for device in devices() {
+        let x = dense(&[1.0, 2.0, 3.0, 4.0], &[2, 2], &device)?;
+        let good = RaggedTensor::from_nested([0, 1], &device)?.into_erased();
+        let bad = RaggedTensor::from_nested([0, 3], &device)?.into_erased();
+        let mut v = Variables::new(&device, Seed(7));
+        let mut step = Training::trace(&mut v, [&x, &good], Sgd::new(0.1).momentum(0.9), |v, [x, y]| {
+            ragged_nn::sparse_categorical_cross_entropy(&Dense::new("out", 2).call(v, x)?, y)
+        })?;
+        let file = step.state().add_to(v.add_to(SavedModel::new())).to_bytes()?;
+        let expected = step.run(&mut v, [&x, &good])?.to_string();
+        let message = "gather_nd: an index is out of range";
+        fails(step.run(&mut v, [&x, &bad])?.to_host(), message);
+        fails(v.get("out/kernel")?.to_host(), message);
+        fails(step.run(&mut v, [&x, &good])?.to_host(), message);
+        let file = SavedModel::from_bytes(file)?;
+        v.restore(&file)?;
+        step.state().restore(&file)?;
+        assert_eq!(step.run(&mut v, [&x, &good])?.to_string(), expected, "{device:?}");
+    }
+    Ok(())
+}

@@ -49,7 +49,10 @@ fn first_values_depend_on_seed_and_name_alone() -> Result<()> {
                     v.variable(&format!("{name}{k}"), DType::F32, &[50, 40], initializer)?;
                 }
             }
-            (0..3).map(|k| bits(&v.get(&format!("a{k}"))?)).collect()
+            let of = |name: &str| (0..3).map(|k| bits(&v.get(&format!("{name}{k}"))?)).collect::<Result<Vec<_>>>();
+            let (a, b) = (of("a")?, of("b")?);
+            assert!(a.iter().zip(b).all(|(a, b)| *a != b), "names have values of their own");
+            Ok(a)
         };
         let found = values(7, ["a", "b"])?;
         assert_eq!(found, values(7, ["b", "a"])?, "another order");

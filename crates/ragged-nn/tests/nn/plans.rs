@@ -26,6 +26,7 @@ fn steps_on_batches_of_texts_are_one_plan() -> Result<()> {
         }
         let of = device.stats() - before;
         assert_eq!((of.plans, of.waits), (1, 0), "{device:?}: {of:?}");
+        assert!(of.submissions <= 50, "{device:?}: {of:?}");
         for loss in &losses {
             assert!(numbers(loss)?[0].is_finite());
         }
@@ -56,6 +57,7 @@ fn steps_on_vectors_of_ragged_rows_are_one_plan() -> Result<()> {
         }
         let of = device.stats() - before;
         assert_eq!((of.plans, of.waits), (1, 0), "{device:?}: {of:?}");
+        assert!(of.submissions <= 50, "{device:?}: {of:?}");
     }
     Ok(())
 }
