@@ -92,7 +92,8 @@ impl Slot {
     }
 }
 
-/// A variable in a training step, with all that [`Optimizer::update`] has to compute its new value.
+/// A variable in a training step, with all that [`Optimizer::update`] has to compute its new value: the example of
+/// [`Optimizer`] uses it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Update<'a> {
