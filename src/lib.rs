@@ -113,6 +113,7 @@
 //!
 //! [`value_and_grad`] gives the value of a function of tensors and its gradient, [`grad`] the gradient alone. Both are
 //! recorded, and computed by a read. A gradient has the layout of its tensor, and is differentiated like any other value.
+//! The crate `ragged-nn` trains models with them.
 //!
 //! ```
 //! use ragged::{Device, RaggedTensor, grad};
