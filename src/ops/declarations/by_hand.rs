@@ -257,15 +257,6 @@ operations! {
     /// Functions of your own.
     const FUNCTIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
 
-    /// Multiplies every element by one number; integers wrap.
-    fn scalar_mul(&self, factor: impl Number) -> T;
-    tensorflow "tf.math.scalar_mul";
-    polars "Expr.mul";
-    gradient yes;
-    tensor none "`multiply` does the same";
-    typed hand;
-    row none "`multiply` does the same";
-
     /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this tensor.
     fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> {function};
     tensorflow "tf.ragged.map_flat_values";

@@ -115,7 +115,7 @@ binary_ops! {
     /// The difference of the elements; integers wrap.
     subtract [tensorflow "tf.math.subtract"; awkward "np.subtract"; polars "Expr.sub";] yes f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
     /// The product of the elements; integers wrap.
-    multiply [tensorflow "tf.math.multiply"; awkward "np.multiply"; polars "Expr.mul";] yes f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
+    multiply [alias "scalar_mul"; tensorflow "tf.math.multiply"; awkward "np.multiply"; polars "Expr.mul";] yes f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
     /// The quotient rounded down, as Python's `//`; an integer divisor of 0 fails at the read.
     ///
     /// The exact quotient of floats is rounded: `1.0 // 0.1` is 9 in f64, where TensorFlow rounds the quotient to 10
@@ -261,13 +261,9 @@ binary_ops! {
         |_, a, b| a.binary(BinaryOp::Shr, b);
 }
 
-/// Result dtype of `truediv`.
+/// Result dtype of `truediv` of numbers.
 const fn quotient_dtype(dtype: DType) -> DType {
-    match dtype {
-        DType::U8 | DType::I8 | DType::U16 | DType::I16 => DType::F32,
-        float if float.is_float() => float,
-        _ => DType::F64,
-    }
+    dtype.quotient().expect("bug: a quotient of numbers")
 }
 
 /// `value`, but 0 where `x` is 0.
