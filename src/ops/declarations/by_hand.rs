@@ -376,3 +376,18 @@ operations! {
     typed hand;
     row none "it makes a tensor";
 }
+
+operations! {
+    /// Groups by key.
+    const GROUPING: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
+    /// Groups the elements of each row by one or several keys: the distinct keys in ascending order, and the elements of
+    /// each.
+    fn group_by_key<'a>(&self, keys: impl GroupKeys<'a>) -> ({keys}, T);
+    alias "groupby", "group_by", "unique of several columns";
+    polars "DataFrame.group_by";
+    gradient yes;
+    tensor hand;
+    typed hand;
+    row hand;
+}

@@ -69,7 +69,7 @@ const DECLARED: &[&[Operation]] = &[
     reshaping::reshape::OPERATIONS,
     reshaping::reverse::OPERATIONS,
     sorting::row_runs::OPERATIONS,
-    sorting::group_by_key::OPERATIONS,
+    declarations::by_hand::GROUPING,
     sorting::row_search::OPERATIONS,
     sorting::row_sets::OPERATIONS,
     scan::row_shift::OPERATIONS,

@@ -4,26 +4,10 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::graph::expr::Expr;
 use crate::graph::recorder::Recorder;
-use crate::ops::operations;
 use crate::ops::options::GroupKeys;
 use crate::ops::sorting::row_keys::RowKeys;
 use crate::ops::sorting::row_runs::Runs;
 use crate::tensor::{RaggedTensor, Tensor};
-
-operations! {
-    /// Groups by key.
-    const OPERATIONS: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
-
-    /// Groups the elements of each row by one or several keys: the distinct keys in ascending order, and the elements of
-    /// each.
-    fn group_by_key<'a>(&self, keys: impl GroupKeys<'a>) -> ({keys}, T);
-    alias "groupby", "group_by", "unique of several columns";
-    polars "DataFrame.group_by";
-    gradient yes;
-    tensor hand;
-    typed hand;
-    row hand;
-}
 
 const OP: &str = "group_by_key";
 
