@@ -221,11 +221,13 @@ fn of_groups() -> Vec<Call> {
         segment_mean_as |g| g.values.as_ref().segment_mean_as(DType::F32, &g.vector);
         sparse_segment_sum |g| g.values.as_ref().sparse_segment_sum(&g.vector, &g.vector);
         sparse_segment_mean |g| g.values.as_ref().sparse_segment_mean(&g.vector, with_nrows(&g.vector, 2));
+        sparse_segment_mean_as
+            |g| g.values.as_ref().sparse_segment_mean_as(DType::F32, &g.vector, with_nrows(&g.vector, 2));
         sparse_segment_sqrt_n |g| g.values.as_ref().sparse_segment_sqrt_n(&g.vector, &g.vector);
         bincount_weighted |g| g.rows.as_ref().bincount_weighted(&g.floats, .., 3);
         context_windows |g| g.rows.as_ref().context_windows(2, 0, 1);
         pad_rows |g| g.rows.as_ref().pad_rows(3, 0, 1);
-        group_by_key |g| g.rows.as_ref().group_by_key(&g.rows);
+        group_by_key |g| g.rows.as_ref().group_by_key((&g.rows, &g.floats)).map(|(keys, groups)| (keys.1, groups));
         set_union |g| g.rows.as_ref().set_union(&g.rows);
         set_intersection |g| g.rows.as_ref().set_intersection(&g.rows);
         set_difference |g| g.rows.as_ref().set_difference(&g.rows);

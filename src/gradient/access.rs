@@ -184,7 +184,7 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
         }
         _ => {
             let place = Expr::load(positions, Expr::index());
-            let entry = rec.unique_scatter(positions.extent().clone(), place, Expr::index(), elements.clone());
+            let entry = rec.unique_scatter(positions.extent().clone(), (place, Expr::index()), elements.clone());
             of_entry(Expr::load(&entry, own_element))
         }
     }))

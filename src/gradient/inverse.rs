@@ -130,7 +130,7 @@ impl<'a> Own<'a> {
                     Reader::Run { first, is_reversed: step < 0 }
                 }
                 Access::Gathered { element, .. } => match permuted(&element, &nrows) {
-                    true => Reader::Entry(rec.unique_scatter(nrows.clone(), element, Expr::index(), nrows.clone())),
+                    true => Reader::Entry(rec.unique_scatter(nrows.clone(), (element, Expr::index()), nrows.clone())),
                     false => return Ok(None),
                 },
                 _ => return Ok(None),

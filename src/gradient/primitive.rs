@@ -124,7 +124,7 @@ fn of_tile_fold(all: &mut Cotangents<'_>, rec: Recorder<'_>, fold: &TileFold, no
         ReduceOp::Min | ReduceOp::Max => {
             let is_extreme = is_same(value, &of_fold(node));
             let one = is_extreme.clone().select(number(dtype, 1.0), zero(dtype));
-            let ties = rec.tile_fold(ReduceOp::Sum, count.clone(), key.clone(), *slots, one)?;
+            let ties = rec.tile_fold(ReduceOp::Sum, count.clone(), (key.clone(), *slots), one)?;
             is_extreme.select(of_fold(ct).quotient(of_fold(&ties)), zero(dtype))
         }
     };

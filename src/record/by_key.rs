@@ -126,7 +126,7 @@ impl ByKey {
         let slot = self.key(at.clone().div(width.clone())).mul(width.clone()).add(at.clone().rem(width));
         let numbers = rec.times(count, inner)?;
         let tiles = rec.at(tile_fold::tiles(&numbers))?;
-        let folded = rec.tile_fold(op, numbers, slot, slots, value.clone())?;
+        let folded = rec.tile_fold(op, numbers, (slot, slots), value.clone())?;
         let by = match op {
             ReduceOp::Min | ReduceOp::Max if value.dtype().is_float() => Reducer::Extreme(op, Empty::Infinite),
             op => op.into(),
@@ -148,7 +148,7 @@ impl ByKey {
     pub(crate) fn scan(&self, rec: Recorder<'_>, inner: u32, value: &Expr, scan: &RowScan) -> Result<Expr> {
         let count = self.order.extent();
         let element = Expr::load(&self.order, Expr::index());
-        let places = rec.unique_scatter(count.clone(), element, Expr::index(), count.clone());
+        let places = rec.unique_scatter(count.clone(), (element, Expr::index()), count.clone());
         let width = Expr::u32(inner.max(1));
         let element = Expr::index().div(width.clone());
         let place = Expr::load(&places, element.clone());
@@ -206,7 +206,7 @@ pub(crate) fn one_row(rec: Recorder<'_>, count: &Extent) -> Result<RowDomain> {
     Ok(RowDomain { rows, nrows: one, nvals: count.clone(), inner: 1 })
 }
 
-/// [`Node::reduce`], or an empty array where no results exist.
+/// [`Recorder::reduce`], or an empty array where no results exist.
 pub(crate) fn reduce_rows(rec: Recorder<'_>, by: impl Into<Reducer>, on: RowDomain, value: Expr) -> Result<Node> {
     if on.inner == 0 || on.nrows.capacity() == 0 {
         let nothing = Expr::scalar(Scalar::from_i64(value.dtype(), 0));

@@ -176,7 +176,7 @@ impl<'a> Lines<'a> {
             return None;
         }
         let key = whole_sort_key(&value.at(&self.number), descending).0;
-        let best = self.rec.top_k(self.rows.clone(), key, k, self.longest);
+        let best = self.rec.top_k(self.rows.clone(), (key, k), self.longest);
         let (at, last) = (Expr::index(), Expr::u32(k - 1));
         let line = self.line_of(at.clone());
         let offset = at.sub(self.rows.rows.start(line.clone()));
@@ -207,7 +207,7 @@ impl<'a> Lines<'a> {
             let word = self.rec.map(self.rows.nvals.clone(), word, &[]);
             let before = order.as_ref().map_or(at.clone(), |o| Expr::load(o, at.clone()));
             let key = Expr::load(&word, before.clone());
-            let sorted = self.rec.row_sort(self.rows.clone(), key, bits, self.longest);
+            let sorted = self.rec.row_sort(self.rows.clone(), (key, bits), self.longest);
             let from = before.at(&Expr::load(&sorted, at.clone()));
             order = Some(self.rec.map(self.rows.nvals.clone(), from, &[]));
         }

@@ -104,7 +104,7 @@ impl SparseTensor {
     /// ```
     #[track_caller]
     pub fn to_host(&self) -> Result<HostSparseTensor> {
-        let read = to_host(self.parts(Recorder::new(self.backend(), "to_host"))?)?;
+        let read = to_host(self.parts(self.recorder("to_host"))?)?;
         Ok(HostSparseTensor::of(self.dense_shape.clone(), read))
     }
 
@@ -125,7 +125,7 @@ impl SparseTensor {
     /// ```
     #[track_caller]
     pub fn to_host_async(&self) -> impl Future<Output = Result<HostSparseTensor>> + Send + use<> {
-        let read = self.parts(Recorder::new(self.backend(), "to_host")).map(to_host_async);
+        let read = self.parts(self.recorder("to_host")).map(to_host_async);
         let (dense_shape, here) = (self.dense_shape.clone(), here());
         async move { Ok(HostSparseTensor::of(dense_shape, read?.await.map_err(here)?)) }
     }

@@ -113,7 +113,7 @@ proptest! {
         let ordered: Vec<Twin<i32>> = all.iter().map(Twin::sorted).collect();
         gives(&joined.sorted(), |d| {
             let all: Vec<SparseTensor> = ordered.iter().map(|x| x.on(d).reorder()).collect::<ragged::Result<_>>()?;
-            SparseTensor::concat(&all.iter().collect::<Vec<_>>(), expanding(axis))
+            SparseTensor::concat(&all, expanding(axis))
         });
     }
 

@@ -236,10 +236,11 @@ mod tests {
     use crate::dtype::DType;
     use crate::graph::backend::BackendRef;
     use crate::graph::expr::Check;
-    use crate::graph::node::Rows;
+    use crate::graph::node::{RowDomain, Rows};
     use crate::graph::opcode::ReduceOp;
     use crate::graph::plan::{Int64Repr, PlanOf};
     use crate::graph::primitive::Mark;
+    use crate::graph::recorder::Recorder;
     use crate::graph::{Expr, Extent, Node};
 
     const N: u32 = 1000;
@@ -278,14 +279,18 @@ mod tests {
             Node::recorded(&backend, small, DType::U32, all.clone(), &[], recipe)
         };
         let nodes = [
-            Node::reduce(&backend, small, ReduceOp::Sum, rows(), all.clone(), 1, sum()).expect(small),
-            Node::row_scan(&backend, small, ReduceOp::Sum, rows(), all.clone(), 1, sum()).expect(small),
-            Node::scan(&backend, small, all.clone(), sum()).expect(small),
-            Node::sort(&backend, small, all.clone(), sum(), 32),
-            Node::row_sort(&backend, small, rows(), all.clone(), (sum(), 32), 100),
-            Node::top_k(&backend, small, rows(), all.clone(), (sum(), 3), 100).expect(small),
-            Node::histogram(&backend, small, all.clone(), sum(), Extent::known(9)),
-            Node::tile_fold(&backend, small, ReduceOp::Sum, all.clone(), (sum(), 9), sum()).expect(small),
+            Recorder::new(&backend, small)
+                .reduce(ReduceOp::Sum, RowDomain::of(rows(), all.clone(), 1), sum())
+                .expect(small),
+            Recorder::new(&backend, small)
+                .row_scan(ReduceOp::Sum, RowDomain::of(rows(), all.clone(), 1), sum())
+                .expect(small),
+            Recorder::new(&backend, small).scan(all.clone(), sum()).expect(small),
+            Recorder::new(&backend, small).sort(all.clone(), sum(), 32),
+            Recorder::new(&backend, small).row_sort(RowDomain::of(rows(), all.clone(), 1), (sum(), 32), 100),
+            Recorder::new(&backend, small).top_k(RowDomain::of(rows(), all.clone(), 1), (sum(), 3), 100).expect(small),
+            Recorder::new(&backend, small).histogram(all.clone(), sum(), Extent::known(9)),
+            Recorder::new(&backend, small).tile_fold(ReduceOp::Sum, all.clone(), (sum(), 9), sum()).expect(small),
             bitmap(sum().eq(Expr::u32(1))),
             Node::assert(&backend, all.clone(), sum().eq(Expr::u32(1)), Check::new("test", "1")),
             Node::splits(&backend, small, &Extent::known(10), &sum(), &[]).expect(small),

@@ -100,6 +100,14 @@ pub(crate) struct RowDomain<R: Refs = Recorded> {
     pub(crate) inner: u32,
 }
 
+#[cfg(test)]
+impl RowDomain {
+    /// The rows, their number and that of their elements, of `inner` numbers each.
+    pub(crate) fn of((rows, nrows): (Rows, crate::graph::Extent), nvals: crate::graph::Extent, inner: u32) -> Self {
+        Self { rows, nrows, nvals, inner }
+    }
+}
+
 impl<R: Refs> RowDomain<R> {
     pub(super) fn map<W: Rewrite<R>>(&self, r: &mut W) -> RowDomain<W::To> {
         let rows = self.rows.map(r);

@@ -269,15 +269,6 @@ operations! {
     /// Functions of your own.
     const FUNCTIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
 
-    /// Multiplies every element by one number; integers wrap.
-    fn scalar_mul(&self, factor: impl Number) -> T;
-    tensorflow "tf.math.scalar_mul";
-    polars "Expr.mul";
-    gradient yes;
-    tensor none "`multiply` does the same";
-    typed hand;
-    row none "`multiply` does the same";
-
     /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this tensor.
     fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> {function};
     tensorflow "tf.ragged.map_flat_values";
@@ -396,4 +387,19 @@ operations! {
     tensor none "the strings determine the dtype";
     typed hand;
     row none "it makes a tensor";
+}
+
+operations! {
+    /// Groups by key.
+    const GROUPING: family "Rows: pairs, windows, groups, sets, samples" on RaggedTensor<T> where T: Element;
+
+    /// Groups the elements of each row by one or several keys: the distinct keys in ascending order, and the elements of
+    /// each.
+    fn group_by_key<'a>(&self, keys: impl GroupKeys<'a>) -> ({keys}, T);
+    alias "groupby", "group_by", "unique of several columns";
+    polars "DataFrame.group_by";
+    gradient yes;
+    tensor hand;
+    typed hand;
+    row hand;
 }

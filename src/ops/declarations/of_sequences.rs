@@ -92,7 +92,7 @@ operations! {
     gradient none "bools";
 
     /// One row for each sequence of the last level; `pad_value` for an empty one.
-    fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> (Lod<T>);
+    fn sequence_pool<'a>(&self, pool: Pool, pad_value: impl IntoOperand<'a>) -> (Lod {pool});
     gradient yes;
 
     /// The first row of each sequence of the last level; zeros for an empty one.

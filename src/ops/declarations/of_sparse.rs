@@ -117,7 +117,7 @@ operations! {
     gradient yes;
 
     /// Concatenates sparse tensors along `axis`.
-    fn concat(all: &[&SparseTensor], axis: impl Into<ConcatAxis>) -> (Sparse<T>);
+    fn concat(all: &[impl AsRef<Self>], axis: impl Into<ConcatAxis>) -> (Sparse<T>);
     tensorflow "tf.sparse.concat";
     gradient yes;
 

@@ -146,7 +146,7 @@ binary_ops! {
     subtract [tensorflow "tf.math.subtract"; awkward "np.subtract"; polars "Expr.sub";] yes
         f32 [5.0, 2.0] [1.0, 3.0] => [4.0, -1.0], |_, a, b| a.sub(b);
     /// The product of the elements; integers wrap.
-    multiply [tensorflow "tf.math.multiply"; awkward "np.multiply"; polars "Expr.mul";] yes
+    multiply [alias "scalar_mul"; tensorflow "tf.math.multiply"; awkward "np.multiply"; polars "Expr.mul";] yes
         f32 [5.0, 2.0] [1.0, 3.0] => [5.0, 6.0], |_, a, b| a.mul(b);
     /// The quotient rounded down, as Python's `//`; an integer divisor of 0 fails at the read.
     ///
@@ -316,13 +316,9 @@ binary_ops! {
         |_, a, b| a.binary(BinaryOp::Shr, b);
 }
 
-/// Result dtype of `truediv`.
+/// Result dtype of `truediv` of numbers.
 const fn quotient_dtype(dtype: DType) -> DType {
-    match dtype {
-        DType::U8 | DType::I8 | DType::U16 | DType::I16 => DType::F32,
-        float if float.is_float() => float,
-        _ => DType::F64,
-    }
+    dtype.quotient().expect("bug: a quotient of numbers")
 }
 
 /// `value`, but 0 where `x` is 0.

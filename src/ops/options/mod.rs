@@ -5,6 +5,7 @@
 mod arguments;
 mod bins;
 mod gather;
+mod group_keys;
 mod lookup;
 mod matrix;
 mod ngrams;
@@ -21,6 +22,8 @@ mod sort;
 pub use arguments::{IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes};
 pub use bins::{Bins, HistogramRange, binary, clamped};
 pub use gather::{Along, Batched, Depth, GatherIndices, along, batched};
+pub use group_keys::GroupKeys;
+pub(super) use group_keys::next;
 pub(crate) use lookup::AsRows;
 pub use lookup::{LookupIds, LookupRows, max_norm, or_default, weighted};
 pub use matrix::{Factor, Transposed};

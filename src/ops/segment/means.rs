@@ -1,12 +1,14 @@
 //! Means of segments in a float type of choice.
 
 use super::Aggregate;
+use super::gathered::gathered;
 use crate::dtype::DType;
 use crate::element::FloatElement;
 use crate::error::Result;
 use crate::graph::recorder::Recorder;
 use crate::integer::Integer;
 use crate::ops::operations;
+use crate::ops::options::SegmentIds;
 use crate::ops::reduce::Averaged;
 use crate::tensor::{RaggedTensor, Tensor};
 
@@ -89,6 +91,52 @@ operations! {
     gradient yes;
     typed hand;
     row none "a segment spans rows";
+
+    /// The mean of each segment of gathered rows, those of a dense tensor that `indices` names, in a float dtype of
+    /// choice.
+    ///
+    /// Indices, ids, shapes and the order of the values are those of [`Tensor::sparse_segment_mean`], the numbers those
+    /// of [`Tensor::reduce_mean_as`]: exact sums of integers, also where a GPU has no f64. A segment without rows gives
+    /// 0.
+    ///
+    /// # Errors
+    /// A dtype that is no float; as [`Tensor::sparse_segment_mean`].
+    ///
+    /// # Cost
+    /// As [`Tensor::sparse_segment_mean`]: one pass over the gathered rows, which are not stored.
+    ///
+    /// ```
+    /// use ragged::opt::with_nrows;
+    /// use ragged::{DType, Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([1, 2, 4], &device)?.into_erased();
+    /// let indices = RaggedTensor::from_nested([0, 1, 2], &device)?;
+    /// let ids = RaggedTensor::from_nested([0, 0, 1], &device)?;
+    /// let mean = x.sparse_segment_mean_as(DType::F32, &indices, with_nrows(&ids, 3))?;
+    /// assert_eq!(mean.to_string(), "tensor([1.5, 4.0, 0.0], shape=(3,), dtype=f32)");
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    fn sparse_segment_mean_as<'a>(
+        &self,
+        dtype: DType,
+        indices: &impl AsRef<Tensor>,
+        segment_ids: impl Into<SegmentIds<'a>>,
+    ) -> {dtype};
+    waits "without `with_nrows`: for the number of segments";
+    gradient yes;
+    typed hand;
+    row none "a segment spans rows";
+}
+
+#[track_caller]
+fn sparse_segment_mean_as<'a>(
+    x: &Tensor,
+    dtype: DType,
+    indices: &impl AsRef<Tensor>,
+    segment_ids: impl Into<SegmentIds<'a>>,
+) -> Result<Tensor> {
+    let rec = Recorder::new(x.backend(), "sparse_segment_mean_as");
+    gathered(rec, x, indices.as_ref(), segment_ids.into(), Aggregate::MeanAs(dtype))
 }
 
 #[track_caller]
@@ -188,5 +236,38 @@ impl<T: Averaged> RaggedTensor<T> {
         num_segments: impl Integer,
     ) -> Result<RaggedTensor<F>> {
         RaggedTensor::try_from(self.erased().unsorted_segment_mean_as(F::DTYPE, segment_ids, num_segments)?)
+    }
+
+    /// The mean of each segment of gathered rows, those of a dense tensor that `indices` names, in the float type `F`.
+    ///
+    /// Indices, ids, shapes and the order of the values are those of
+    /// [`sparse_segment_mean`](Self::sparse_segment_mean), the numbers those of
+    /// [`reduce_mean_as`](Self::reduce_mean_as): exact sums of integers, also where a GPU has no f64. A segment without
+    /// rows gives 0.
+    ///
+    /// # Errors
+    /// As [`sparse_segment_mean`](Self::sparse_segment_mean).
+    ///
+    /// # Cost
+    /// As [`sparse_segment_mean`](Self::sparse_segment_mean): one pass over the gathered rows, which are not stored.
+    ///
+    /// ```
+    /// use ragged::opt::with_nrows;
+    /// use ragged::{Device, RaggedTensor};
+    /// let device = Device::cpu();
+    /// let x = RaggedTensor::from_nested([1, 2, 4], &device)?;
+    /// let indices = RaggedTensor::from_nested([0, 1, 2], &device)?;
+    /// let ids = RaggedTensor::from_nested([0, 0, 1], &device)?;
+    /// let mean = x.sparse_segment_mean_as::<f32>(&indices, with_nrows(&ids, 3))?;
+    /// assert_eq!(mean.to_vec()?, [1.5, 4.0, 0.0]);
+    /// # Ok::<(), ragged::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sparse_segment_mean_as<'a, F: FloatElement>(
+        &self,
+        indices: &impl AsRef<Tensor>,
+        segment_ids: impl Into<SegmentIds<'a>>,
+    ) -> Result<RaggedTensor<F>> {
+        RaggedTensor::try_from(self.erased().sparse_segment_mean_as(F::DTYPE, indices, segment_ids)?)
     }
 }

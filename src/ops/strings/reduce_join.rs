@@ -156,10 +156,10 @@ impl Row {
             list @ Axes::List(_) => self.axes(OP, list)?,
         };
         if in_flat_order && all.ragged_rank() > 0 {
-            return self.with(joined(all, ReduceAxes { axes: of_all, keep }, separator, true)?);
+            return Ok(self.with(joined(all, ReduceAxes { axes: of_all, keep }, separator, true)?));
         }
         let of_all = if in_flat_order { reversed(of_all) } else { of_all };
-        self.with(reduce_join(all, ReduceAxes { axes: of_all, keep }, separator)?)
+        Ok(self.with(reduce_join(all, ReduceAxes { axes: of_all, keep }, separator)?))
     }
 }
 

@@ -90,18 +90,9 @@ impl FieldValue {
         options: &JsonOptions,
         device: &Device,
     ) -> Result<Self> {
-        Self::of_options("FieldValue::from_serialize_with", value, options, device)
-    }
-
-    #[track_caller]
-    fn of_options(
-        op: &'static str,
-        value: &(impl Serialize + ?Sized),
-        options: &JsonOptions,
-        device: &Device,
-    ) -> Result<Self> {
-        let column = options.schema.column().map_err(|what| Error::argument(op, what)).map_err(here())?;
-        Self::of_column(op, column, value, options.parsing(), device)
+        const OP: &str = "FieldValue::from_serialize_with";
+        let column = options.schema.column().map_err(|what| Error::argument(OP, what)).map_err(here())?;
+        Self::of_column(OP, column, value, options.parsing(), device)
     }
 }
 
@@ -148,6 +139,6 @@ impl StructuredTensor {
         device: &Device,
     ) -> Result<Self> {
         const OP: &str = "StructuredTensor::from_serialize_with";
-        FieldValue::of_options(OP, value, options, device)?.of_records(OP)
+        FieldValue::from_serialize_with(value, options, device).map_err(|e| e.of(OP))?.of_records(OP)
     }
 }

@@ -105,7 +105,7 @@ impl Row {
             RowOperand::Same(Operand::Tensor(t)) if t.rank() == 2 && !transposed => (*t).clone(),
             operand => self.rows_or_repeated(OP, operand)?,
         };
-        self.with(own.matmul(Factor { tensor: &rows, transposed: other.transposed })?)
+        Ok(self.with(own.matmul(Factor { tensor: &rows, transposed: other.transposed })?))
     }
 }
 

@@ -35,7 +35,7 @@ impl Row {
         const OP: &str = "substr";
         let (pos, len) = (pos.into(), len.into());
         let (pos_rows, len_rows) = (self.per_string(OP, &pos)?, self.per_string(OP, &len)?);
-        self.with(self.all.substr(either(&pos, pos_rows.as_ref()), either(&len, len_rows.as_ref()))?)
+        Ok(self.with(self.all.substr(either(&pos, pos_rows.as_ref()), either(&len, len_rows.as_ref()))?))
     }
 
     /// Characters `pos` to `pos + len` of each string of the row, in UTF-8. A negative `pos` counts from the end of the
@@ -72,7 +72,7 @@ impl Row {
         const OP: &str = "substr_chars";
         let (pos, len) = (pos.into(), len.into());
         let (pos_rows, len_rows) = (self.per_string(OP, &pos)?, self.per_string(OP, &len)?);
-        self.with(self.all.substr_chars(either(&pos, pos_rows.as_ref()), either(&len, len_rows.as_ref()))?)
+        Ok(self.with(self.all.substr_chars(either(&pos, pos_rows.as_ref()), either(&len, len_rows.as_ref()))?))
     }
 
     /// An operand that is not one number, as one integer per string.

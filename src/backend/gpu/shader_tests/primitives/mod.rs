@@ -17,7 +17,7 @@ use crate::dtype::DType;
 use crate::graph::backend::BackendRef;
 use crate::graph::expr::{Check, Expr};
 use crate::graph::extent::Extent;
-use crate::graph::node::{Node, Product, Rows};
+use crate::graph::node::{Node, Product, RowDomain, Rows};
 use crate::graph::opcode::{BinaryOp, ReduceOp, UnaryOp};
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
