@@ -32,6 +32,7 @@ pub use declarations::declared::operations;
 pub(crate) use declarations::typed::Typed;
 #[cfg(feature = "saved")]
 pub(crate) use elementwise::element_function::SavedFunction;
+pub(crate) use elementwise::element_function::ElementDerivative;
 pub use elementwise::element_function::{ElementClosure, ElementFunction, ElementSignature, WgslElement};
 pub(crate) use elementwise::equals::Comparison;
 pub(crate) use indexing::gather::in_range;

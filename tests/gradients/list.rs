@@ -1,0 +1,150 @@
+//! Every operation that declares a gradient, against central differences; first and second order, and bits on GPUs.
+
+use std::collections::BTreeSet;
+
+use ragged::operation::{Gradient, Owner};
+use ragged::{Device, Result, Tensor, grad};
+
+use crate::common::gpus;
+use crate::differences::{another, fault, rows, shaped, weighed};
+use crate::entries::entries;
+use crate::table::Entry;
+
+/// Operations that are compared elsewhere, or that have nothing to compare.
+const ELSEWHERE: &[(Owner, &[&str], &str)] = &[
+    (Owner::RaggedTensor, &FROM_HOST_VALUES, "takes values of the host; the erased constructor takes a tensor"),
+    (Owner::Tensor, &["map_elements"], "functions of f32: `functions`"),
+    (Owner::RaggedTensor, &["map_elements"], "functions of f32: `functions`"),
+    (Owner::Row, &["map_elements"], "functions of f32: `functions`"),
+];
+
+/// Constructors of typed tensors.
+const FROM_HOST_VALUES: [&str; 18] = [
+    "from_row_splits",
+    "from_row_lengths",
+    "from_row_starts",
+    "from_row_limits",
+    "from_value_rowids",
+    "from_uniform_row_length",
+    "from_nested_row_splits",
+    "from_nested_row_lengths",
+    "from_nested_value_rowids",
+    "from_row_splits_unchecked",
+    "from_row_lengths_unchecked",
+    "from_row_starts_unchecked",
+    "from_row_limits_unchecked",
+    "from_value_rowids_unchecked",
+    "from_uniform_row_length_unchecked",
+    "from_nested_row_splits_unchecked",
+    "from_nested_row_lengths_unchecked",
+    "from_nested_value_rowids_unchecked",
+];
+
+/// Operations whose second derivative is not compared.
+const FIRST_ORDER: &[(&str, &str)] = &[("digamma", "needs the polygamma function of order 2")];
+
+/// The layout of a letter.
+fn layout(letter: char, device: &Device) -> Tensor {
+    match letter {
+        'D' => shaped(&[], &[3, 4], device),
+        'R' => rows(&[3, 0, 1, 4, 0], device),
+        'L' => shaped(&[&[2, 0, 3], &[2, 1, 0, 3, 2]], &[], device),
+        _ => shaped(&[&[2, 0, 3]], &[2], device),
+    }
+}
+
+/// One number that depends on all floats of the results of an entry.
+fn loss(entry: &Entry, x: &[Tensor]) -> Result<Tensor> {
+    let parts = (entry.f)(&x[0], &x[1])?;
+    let mut sum = weighed(parts.first().expect("a result of f64"))?;
+    for (k, part) in parts.iter().enumerate().skip(1) {
+        sum = sum.add(&weighed(part)?.multiply(1.0 + k as f64 / 7.0)?)?;
+    }
+    Ok(sum)
+}
+
+/// The entry as it is named in a fault.
+fn shown(entry: &Entry, letter: char) -> String {
+    let text = entry.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{:?} {} of {letter}: {text}", entry.owner, entry.name)
+}
+
+#[test]
+fn operations_have_an_entry_exactly_if_they_have_a_gradient() {
+    let entries = entries();
+    let with: BTreeSet<(String, &str)> = entries.iter().map(|e| (format!("{:?}", e.owner), e.name)).collect();
+    let elsewhere: BTreeSet<(String, &str)> =
+        ELSEWHERE.iter().flat_map(|(owner, names, _)| names.iter().map(move |name| (format!("{owner:?}"), *name))).collect();
+    let mut declared = BTreeSet::new();
+    for operation in ragged::operations().filter(|o| o.gradient == Gradient::Yes) {
+        declared.extend(operation.owners.iter().map(|owner| (format!("{owner:?}"), operation.name)));
+    }
+    let missing: Vec<_> = declared.iter().filter(|o| !with.contains(o) && !elsewhere.contains(o)).collect();
+    assert!(missing.is_empty(), "declares a gradient, has no entry: {missing:?}");
+    let unknown: Vec<_> = with.union(&elsewhere).filter(|o| !declared.contains(o)).collect();
+    assert!(unknown.is_empty(), "has an entry, declares no gradient: {unknown:?}");
+    let twice: Vec<_> = with.intersection(&elsewhere).collect();
+    assert!(twice.is_empty(), "has an entry, is listed as compared elsewhere: {twice:?}");
+}
+
+/// Compares every fourth entry from `part` on. Typed tensors and rows record what tensors do: their second derivatives
+/// are those.
+fn compare(part: usize) {
+    let device = Device::cpu();
+    let mut faults = Vec::new();
+    for entry in entries().iter().skip(part).step_by(4) {
+        for letter in entry.layouts.chars() {
+            let x = layout(letter, &device);
+            let at = [x.clone(), another(&x).expect("a tensor")];
+            let is_second = !matches!(entry.owner, Owner::RaggedTensor | Owner::Row);
+            let second = is_second && !FIRST_ORDER.iter().any(|(name, _)| *name == entry.name);
+            match fault(&at, second, &|x| loss(entry, x)) {
+                Ok(None) => {}
+                Ok(Some(fault)) => faults.push(format!("{}: {fault}", shown(entry, letter))),
+                Err(e) => faults.push(format!("{}: {e}", shown(entry, letter))),
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn gradients_are_central_differences_part_0() {
+    compare(0);
+}
+#[test]
+fn gradients_are_central_differences_part_1() {
+    compare(1);
+}
+#[test]
+fn gradients_are_central_differences_part_2() {
+    compare(2);
+}
+#[test]
+fn gradients_are_central_differences_part_3() {
+    compare(3);
+}
+
+#[test]
+fn gradients_have_equal_bits_on_gpus() {
+    let mut faults = Vec::new();
+    for (name, gpu) in gpus() {
+        // One layout of each entry of tensors; those of typed tensors and rows record the same.
+        let owners = |entry: &&Entry| !matches!(entry.owner, Owner::RaggedTensor | Owner::Row);
+        for entry in entries().iter().filter(owners) {
+            let letter = entry.layouts.chars().find(|&c| c == 'R').or(entry.layouts.chars().next()).expect("a layout");
+            let of = |device: &Device| -> Result<Vec<String>> {
+                let x = layout(letter, device);
+                let at = [x.clone(), another(&x)?];
+                let gradients = grad(|x| loss(entry, x), &at[..])?;
+                gradients.iter().map(|g| Ok(format!("{:?}", g.to_host()?.values))).collect()
+            };
+            match (of(&gpu), of(&Device::cpu())) {
+                (Ok(on_gpu), Ok(on_cpu)) if on_gpu == on_cpu => {}
+                (Err(e), _) if e.to_string().contains("runs on the host") => {}
+                (on_gpu, on_cpu) => faults.push(format!("{name}: {}: {on_gpu:?}, not {on_cpu:?}", shown(entry, letter))),
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
