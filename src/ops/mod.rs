@@ -30,9 +30,9 @@ pub(crate) use counting::occurrences::Occurrences;
 pub(crate) use declarations::declare::operations;
 pub use declarations::declared::operations;
 pub(crate) use declarations::typed::Typed;
+pub(crate) use elementwise::element_function::ElementDerivative;
 #[cfg(feature = "saved")]
 pub(crate) use elementwise::element_function::SavedFunction;
-pub(crate) use elementwise::element_function::ElementDerivative;
 pub use elementwise::element_function::{ElementClosure, ElementFunction, ElementSignature, WgslElement};
 pub(crate) use elementwise::equals::Comparison;
 pub(crate) use indexing::gather::in_range;

@@ -1,7 +1,9 @@
 //! Entries of the list of operations: one expression of two tensors per form of an operation.
 
 use ragged::operation::Owner;
-use ragged::{DType, Element, FieldValue, LodTensor, RaggedTensor, Result, Row, SparseTensor, StructuredTensor, Tensor};
+use ragged::{
+    DType, Element, FieldValue, LodTensor, RaggedTensor, Result, Row, SparseTensor, StructuredTensor, Tensor,
+};
 
 /// An operation as a function of two tensors of f64 of the same layout.
 pub struct Entry {

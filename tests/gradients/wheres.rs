@@ -53,7 +53,9 @@ fn choices_around_reductions_of_rows() {
     let zeros = vec![vec![3.0, 4.0], vec![], vec![0.0], vec![0.0, 0.0]];
     let of_norm = gradient(zeros.clone(), |x| only(norm(x)?.greater(0.0), norm(x)));
     assert_eq!(of_norm, [vec![0.6, 0.8], vec![], vec![0.0], vec![0.0, 0.0]]);
-    let unit = gradient(zeros.clone(), |x| only(norm(x)?.greater(0.0), x.truediv(&x.reduce_euclidean_norm(keep(1))?)?.reduce_sum(1)));
+    let unit = gradient(zeros.clone(), |x| {
+        only(norm(x)?.greater(0.0), x.truediv(&x.reduce_euclidean_norm(keep(1))?)?.reduce_sum(1))
+    });
     assert!(unit.iter().flatten().all(|g| g.is_finite()) && unit[2..] == [vec![0.0], vec![0.0, 0.0]], "{unit:?}");
     let spread = |x: &Tensor| x.reduce_std(1);
     let of_spread = gradient(x.clone(), |x| only(spread(x)?.greater(0.0), spread(x)));
@@ -70,10 +72,14 @@ fn rows_without_a_derivative() {
     let x = vec![vec![3.0, 4.0], vec![], vec![0.0], vec![0.0, 0.0]];
     let norm = gradient(x.clone(), |x| x.reduce_euclidean_norm(1));
     assert!(norm[0] == [0.6, 0.8] && norm[2..].iter().flatten().all(|g| g.is_nan()), "{norm:?}");
-    let std = gradient(vec![vec![3.0, 1.0], vec![], vec![5.0], vec![2.0, 2.0]], |x| only(x.reduce_std(1)?.is_finite(), x.reduce_std(1)));
+    let std = gradient(vec![vec![3.0, 1.0], vec![], vec![5.0], vec![2.0, 2.0]], |x| {
+        only(x.reduce_std(1)?.is_finite(), x.reduce_std(1))
+    });
     assert!(std[0] == [0.5, -0.5] && std[2..].iter().flatten().all(|g| g.is_nan()), "{std:?}");
     // Variances have one, and the unit vector of a row of zeros has that of a division by the root of epsilon.
-    let variance = gradient(vec![vec![3.0, 1.0], vec![], vec![5.0]], |x| only(x.reduce_variance(1)?.is_finite(), x.reduce_variance(1)));
+    let variance = gradient(vec![vec![3.0, 1.0], vec![], vec![5.0]], |x| {
+        only(x.reduce_variance(1)?.is_finite(), x.reduce_variance(1))
+    });
     assert_eq!(variance, [vec![1.0, -1.0], vec![], vec![0.0]]);
     let unit = gradient(vec![vec![0.0, 0.0], vec![]], |x| x.l2_normalize(1, 0.25));
     assert_eq!(unit, [vec![2.0, 2.0], vec![]]);

@@ -49,8 +49,10 @@ macro_rules! of_two {
         table! { operands on [Tensor RaggedTensor] {
             $(
                 $name DRLI |x, y| x.$name(y);
-                $name DRL |x, y| x.$name(&y.add(1.0)?.reduce_mean(keep(1))?);
-                $name DRL |x, y| y.add(1.0)?.reduce_sum(keep(1))?.$name(x);
+                $name DR |x, y| x.$name(&y.add(1.0)?.reduce_mean(keep(1))?);
+                $name L |x, y| x.$name(&y.add(1.0)?.reduce_mean(keep(2))?);
+                $name DR |x, y| y.add(1.0)?.reduce_sum(keep(1))?.$name(x);
+                $name L |x, y| y.add(1.0)?.reduce_sum(keep(2))?.$name(x);
                 $name RI |x, y| x.$name(&y.reduce_mean(..)?);
                 $name DR |x, y| x.$name(1.3);
                 $name R |x, y| x.$name(&x.square()?.add(0.1)?);
@@ -76,13 +78,13 @@ table! { erased on [Tensor] {
     cast DRLI |x, y| x.square()?.cast(DType::F64);
     saturate_cast DRLI |x, y| x.square()?.saturate_cast(DType::F64);
     map_flat_values DRLI |x, y| x.map_flat_values(|x| x.exp());
-    map_flat_values_of DRLI |x, y| Tensor::map_flat_values_of(&[x, y], |x| x[0].multiply(&x[1]));
+    map_flat_values_of RLI |x, y| Tensor::map_flat_values_of(&[x, y], |x| x[0].multiply(&x[1]));
     map_rows DRLI |x, y| x.map_rows(|row| row.square()?.reduce_sum(..));
     map_rows RL |x, y| x.map_rows(|row| row.softmax(-1));
     map_rows_of DRLI |x, y| Tensor::map_rows_of(&[x, y], |rows| rows[0].multiply(&rows[1])?.reduce_sum(..));
-    broadcast_to DRLI |x, y| x.reduce_sum(keep(1))?.broadcast_to(y.ragged_shape());
+    broadcast_to DRI |x, y| x.reduce_sum(keep(1))?.broadcast_to(y.ragged_shape());
     broadcast_to D |x, y| x.square()?.broadcast_to([2, 3, 4]);
-    broadcast_like DRLI |x, y| x.reduce_sum(keep(1))?.broadcast_like(y);
+    broadcast_like DRI |x, y| x.reduce_sum(keep(1))?.broadcast_like(y);
     broadcast_like RL |x, y| x.reduce_sum(..)?.broadcast_like(y);
 }}
 
@@ -95,6 +97,6 @@ table! { typed on [RaggedTensor] {
         let sums: Result<RaggedTensor<f64>> = x.map_rows(|row| row.square()?.reduce_sum(..));
         sums
     };
-    broadcast_to DRLI |x, y| x.reduce_sum(keep(1))?.broadcast_to(y.ragged_shape());
-    broadcast_like DRLI |x, y| x.reduce_sum(keep(1))?.broadcast_like(y);
+    broadcast_to DRI |x, y| x.reduce_sum(keep(1))?.broadcast_to(y.ragged_shape());
+    broadcast_like DRI |x, y| x.reduce_sum(keep(1))?.broadcast_like(y);
 }}

@@ -92,6 +92,6 @@ partitions! {
     from_nested_row_lengths from_nested_row_lengths_unchecked [vec![2, 1], vec![2, 0, 3]];
     from_nested_value_rowids from_nested_value_rowids_unchecked [vec![0, 0, 1], vec![0, 0, 2, 2, 2]];
     ;
-    from_row_partitions RL |x, y| Tensor::from_row_partitions(&x.flat_values()?.square()?, x.row_partitions());
+    from_row_partitions RL |x, y| Tensor::from_row_partitions(&x.flat_values()?.square()?, x.partitions());
     from_sparse DR |x, y| Tensor::from_sparse(&left_sparse(x)?);
 }

@@ -48,3 +48,11 @@ pub fn left_sparse(x: &Tensor) -> Result<SparseTensor> {
     let at = RaggedTensor::from_nested(at, &x.device())?;
     SparseTensor::new(&at, &x.flat_values()?.reshape([-1])?.slice(s![..5])?, &[3, 3])
 }
+
+/// Whether the number of each row of a tensor is odd.
+pub fn odd_rows(x: impl AsRef<Tensor>) -> Result<RaggedTensor<bool>> {
+    let x = x.as_ref();
+    let one_per_row = if x.rank() > x.ragged_rank() + 1 { x.reduce_sum(-1)? } else { x.clone() };
+    let one_per_row = if one_per_row.rank() > 1 { one_per_row.row_lengths(1)? } else { one_per_row };
+    one_per_row.local_index(0)?.floormod(2)?.equal(1)?.try_into()
+}

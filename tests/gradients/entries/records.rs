@@ -1,6 +1,6 @@
 //! Operations of records.
 
-use ragged::{FieldPath, Key, Result, RowPartition, StructuredTensor, Tensor, Update, s};
+use ragged::{Result, RowPartition, StructuredTensor, Tensor, Update, keys};
 
 use super::operands::indices;
 use crate::table::table;
@@ -20,7 +20,7 @@ table! { records on [StructuredTensor] {
     from_fields_and_rank DRLI |x, y| of(x, y);
     field DRLI |x, y| of(x, y)?.field::<f64>("b");
     field_value DRLI |x, y| of(x, y)?.field_value("b");
-    get DRLI |x, y| of(x, y)?.get((s![1..], "a"));
+    get DRLI |x, y| of(x, y)?.get(keys![1.., "a"]);
     row_at DRLI |x, y| of(x, y)?.row_at(&indices(x, [2])?.reduce_sum(..)?);
     slice_rows R |x, y| rows(x, y)?.slice_rows([1, 0, 0, 2, 0], [1, 0, 1, 2, 0]);
     gather DRLI |x, y| of(x, y)?.gather(&indices(x, [2, 0, 0])?);
@@ -32,7 +32,7 @@ table! { records on [StructuredTensor] {
     };
     merge_dims RL |x, y| rows(x, y)?.merge_dims(0, 1);
     partition_outer_dimension DR |x, y| {
-        of(x, y)?.slice_to_three()?.partition_outer_dimension(&RowPartition::from_row_lengths([2, 0, 1], &x.device())?)
+        of(x, y)?.gather(&indices(x, [2, 0, 1])?)?.partition_outer_dimension(&RowPartition::from_row_lengths([2, 0, 1], &x.device())?)
     };
     expand_dims DRLI |x, y| of(x, y)?.expand_dims(1);
 }}

@@ -35,7 +35,6 @@ table! { reductions on [Tensor RaggedTensor] {
     quantile DRL |x, y| x.square()?.quantile(0.3, 1);
     quantile DR |x, y| x.square()?.quantile([0.25, 0.8], 1);
     median DRLI |x, y| x.square()?.median(1);
-    median DR |x, y| x.square()?.median(..);
     softmax DRLI |x, y| x.square()?.softmax(-1);
     log_softmax DRLI |x, y| x.square()?.log_softmax(-1);
     l2_normalize DRLI |x, y| x.exp()?.l2_normalize(-1, 1e-12);
@@ -50,9 +49,10 @@ table! { reductions on [Tensor RaggedTensor] {
     sort D |x, y| x.square()?.sort(0);
     sort_by DR |x, y| x.square()?.sort_by(y);
     top_k DRL |x, y| x.square()?.top_k(2, -1);
-    diff DRLI |x, y| x.square()?.diff(1);
-    shift DRLI |x, y| x.square()?.shift(1, 0.5, 1);
-    shift DRLI |x, y| x.square()?.shift(-2, 0.5, 1);
+    diff DRI |x, y| x.square()?.diff(1);
+    shift DRI |x, y| x.square()?.shift(1, 0.5, 1);
+    shift DRI |x, y| x.square()?.shift(-2, 0.5, 1);
+    shift L |x, y| x.square()?.shift(1, 0.5, 2);
     roll DRLI |x, y| x.square()?.roll(2, 1);
     reverse DRLI |x, y| x.square()?.reverse(1);
     reverse DRLI |x, y| x.square()?.reverse(..);

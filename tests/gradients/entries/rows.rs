@@ -3,14 +3,13 @@
 use ragged::opt::{descending, exclusive, keep, reversed, starting_at};
 use ragged::{DType, RaggedTensor, Result, Row, Seed, Tensor, s};
 
-use super::operands::indices;
 use crate::table::{Entry, floats, table};
 
 table! { of_rows on [Row] {
     map_rows L |x, y| x.map_rows(|row| row.square()?.reduce_sum(..));
     cast DRLI |x, y| x.square()?.cast(DType::F64);
     saturate_cast DRLI |x, y| x.square()?.saturate_cast(DType::F64);
-    at DI |x, y| x.square()?.at(-1);
+    at D |x, y| x.square()?.at(-1);
     reduce_sum DRLI |x, y| x.square()?.reduce_sum(0);
     reduce_sum LI |x, y| x.square()?.reduce_sum(..);
     reduce_mean DRLI |x, y| x.square()?.reduce_mean(keep(0));
@@ -34,8 +33,8 @@ table! { of_rows on [Row] {
     sort DRLI |x, y| x.square()?.sort(descending(-1));
     sort_by DR |x, y| x.square()?.sort_by(y);
     top_k DRL |x, y| x.square()?.top_k(2, -1);
-    diff DRLI |x, y| x.square()?.diff(0);
-    shift DRLI |x, y| x.square()?.shift(1, 0.5, 0);
+    diff DRI |x, y| x.square()?.diff(0);
+    shift DRI |x, y| x.square()?.shift(1, 0.5, 0);
     roll DRLI |x, y| x.square()?.roll(2, 0);
     reverse DRLI |x, y| x.square()?.reverse(0);
     unique DRL |x, y| x.square()?.unique(-1);
@@ -64,7 +63,7 @@ table! { of_rows on [Row] {
     cartesian_nested R |x, y| Of::cartesian_nested(&[x, &y.square()?], 0);
     context_windows R |x, y| x.square()?.context_windows(starting_at(3, -1), 0.5, 0);
     sliding_windows DRLI |x, y| x.square()?.sliding_windows(2, 0);
-    pad_rows DRL |x, y| x.square()?.pad_rows(3, 0.5, 0);
+    pad_rows DRI |x, y| x.square()?.pad_rows(3, 0.5, 0);
     slice_rows L |x, y| {
         let half = x.count_nonzero(1)?.floordiv(2i64)?;
         x.square()?.slice_rows(&half, &half)
@@ -77,7 +76,7 @@ table! { of_rows on [Row] {
     set_union DR |x, y| x.square()?.set_union(y);
     set_intersection R |x, y| x.set_intersection(&Of::concat(&[x, y], 0)?);
     set_difference DR |x, y| x.square()?.set_difference(y);
-    batch_scatter_add R |x, y| x.square()?.batch_scatter_add(&x.local_index(0)?, &y.square()?);
+    batch_scatter_add L |x, y| x.square()?.batch_scatter_add(&x.local_index(1)?, &y.square()?);
     bincount_weighted DR |x, y| x.multiply(3.0)?.cast(DType::I64)?.bincount_weighted(&y.square()?, 0, 6);
     zip DRL |x, y| Of::zip(&[x, &y.square()?]);
     unzip DRL |x, y| Of::zip(&[x, &y.square()?])?.unzip();

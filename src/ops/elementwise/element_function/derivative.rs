@@ -72,7 +72,9 @@ impl<S: ElementSignature> ElementFunction<S> {
         match f.parameters().get(argument) {
             None => {
                 let n = f.parameters().len();
-                return Err(of(format!("argument {argument} is given a derivative; the function takes {n}, counted from 0")));
+                return Err(of(format!(
+                    "argument {argument} is given a derivative; the function takes {n}, counted from 0"
+                )));
             }
             Some(DType::F32) => {}
             Some(other) => return Err(of(format!("argument {argument} is {other}; f32 alone has derivatives"))),
