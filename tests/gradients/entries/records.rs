@@ -32,7 +32,8 @@ table! { records on [StructuredTensor] {
     };
     merge_dims RL |x, y| rows(x, y)?.merge_dims(0, 1);
     partition_outer_dimension DR |x, y| {
-        of(x, y)?.gather(&indices(x, [2, 0, 1])?)?.partition_outer_dimension(&RowPartition::from_row_lengths([2, 0, 1], &x.device())?)
+        let rows = RowPartition::from_row_lengths([2, 0, 1], &x.device())?;
+        of(x, y)?.gather(&indices(x, [2, 0, 1])?)?.partition_outer_dimension(&rows)
     };
     expand_dims DRLI |x, y| of(x, y)?.expand_dims(1);
 }}

@@ -21,6 +21,11 @@ fn index(x: &Tensor) -> Result<LodTensor> {
     LodTensor::from_lengths(&RaggedTensor::from_nested([[0i64], [1], [0], [1], [1], [0]], &x.device())?, [[3, 0, 1, 2]])
 }
 
+/// Four rows of two numbers, without levels.
+fn four_rows(x: &Tensor) -> Result<LodTensor> {
+    LodTensor::from_lengths(&data(x)?.slice(s![..4])?, [[0i64; 0]; 0])
+}
+
 /// One number per row.
 fn column(x: &Tensor) -> Result<LodTensor> {
     LodTensor::from_lengths(&data(x)?.slice(s![.., ..1])?, [[3, 0, 1, 2]])
@@ -39,7 +44,7 @@ table! { sequences on [LodTensor] {
     sequence_expand DR |x, y| {
         LodTensor::from_lengths(&data(x)?.slice(s![..4])?, [[1, 1, 1, 1]])?.sequence_expand(&of(y)?, 0)
     };
-    sequence_expand_as DR |x, y| LodTensor::from_lengths(&data(x)?.slice(s![..4])?, [[0i64; 0]; 0])?.sequence_expand_as(&of(y)?);
+    sequence_expand_as DR |x, y| four_rows(x)?.sequence_expand_as(&of(y)?);
     sequence_pad DR |x, y| of(x)?.sequence_pad(0.5, 4);
     sequence_unpad DR |x, y| of(x)?.sequence_pad(0.5, 4)?.0.sequence_unpad([2, 0, 4, 1]);
     sequence_pool DR |x, y| of(x)?.sequence_pool(Pool::Average, 0.5);
@@ -53,7 +58,7 @@ table! { sequences on [LodTensor] {
     sequence_last_step DR |x, y| of(x)?.sequence_last_step();
     sequence_reshape DR |x, y| of(x)?.sequence_reshape(1);
     sequence_reverse DR |x, y| of(x)?.sequence_reverse();
-    sequence_scatter DR |x, y| LodTensor::from_lengths(&data(x)?.slice(s![..4])?, [[0i64; 0]; 0])?.sequence_scatter(&index(x)?, &column(y)?);
+    sequence_scatter DR |x, y| four_rows(x)?.sequence_scatter(&index(x)?, &column(y)?);
     sequence_slice DR |x, y| of(x)?.sequence_slice([1, 0, 0, 0], [2, 0, 1, 1]);
     sequence_softmax DR |x, y| column(x)?.sequence_softmax();
 }}

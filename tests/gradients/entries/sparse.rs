@@ -46,15 +46,16 @@ table! { sparse on [SparseTensor] {
     shrink_shape DR |x, y| of(&x.square()?)?.shrink_shape();
     transpose DR |x, y| of(&x.square()?)?.transpose([1, 0]);
     reorder DR |x, y| of(&x.square()?)?.transpose([1, 0])?.reorder();
-    coalesce DR |x, y| SparseTensor::new(&repeated(x)?, &x.square()?.flat_values()?.reshape([-1])?.slice(s![..4])?, &[3, 3])?.coalesce();
+    coalesce DR |x, y| repeated(&x.square()?)?.coalesce();
     bincount_weighted DR |x, y| counts(x)?.bincount_weighted(&of(&y.square()?)?, 1, 4);
     bincount_weighted DR |x, y| counts(x)?.bincount_weighted(&of(&y.square()?)?, .., 4);
     bincount_sparse_weighted DR |x, y| counts(x)?.bincount_sparse_weighted(&of(&y.square()?)?, 1, 4);
 }}
 
-/// Coordinates of which two are equal.
-fn repeated(x: &Tensor) -> Result<RaggedTensor<i64>> {
-    RaggedTensor::from_nested([[0i64, 1], [2, 0], [0, 1], [1, 1]], &x.device())
+/// A sparse matrix of which two entries have the same coordinates.
+fn repeated(x: &Tensor) -> Result<SparseTensor> {
+    let at = RaggedTensor::from_nested([[0i64, 1], [2, 0], [0, 1], [1, 1]], &x.device())?;
+    SparseTensor::new(&at, &x.flat_values()?.reshape([-1])?.slice(s![..4])?, &[3, 3])
 }
 
 table! { erased on [Tensor] {
