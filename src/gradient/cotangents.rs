@@ -43,7 +43,7 @@ impl<'a> Cotangents<'a> {
     /// Adds what the positions below `count` contribute, where `ct` is the cotangent of `value`; both are expressions in
     /// the position.
     pub(super) fn pull(&mut self, value: &Expr, ct: Expr, count: &Extent) -> Result<()> {
-        let reads = expr::reads(self.rec, value, ct, |node| self.wants(node))?;
+        let reads = expr::reads(self.rec, value, (ct, count), |node| self.wants(node))?;
         for Read { node, index, ct } in reads {
             let given = Given { rec: self.rec, ct, count: count.clone() };
             for ct in access::adjoint(given, &index, node.extent())? {

@@ -11,6 +11,7 @@
 //! when it is read, so that values that were read are differentiated as if they were not.
 
 mod access;
+mod call;
 mod cotangents;
 mod expr;
 mod given;

@@ -30,6 +30,7 @@ pub(crate) use counting::occurrences::Occurrences;
 pub(crate) use declarations::declare::operations;
 pub use declarations::declared::operations;
 pub(crate) use declarations::typed::Typed;
+pub(crate) use elementwise::element_function::ElementDerivative;
 #[cfg(feature = "saved")]
 pub(crate) use elementwise::element_function::SavedFunction;
 pub use elementwise::element_function::{ElementClosure, ElementFunction, ElementSignature, WgslElement};

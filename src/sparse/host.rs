@@ -134,7 +134,7 @@ impl SparseTensor {
     ///
     /// # Errors
     /// What the operations that give the tensor report at a read; more than the other device can hold; values of a
-    /// dtype that it does not have.
+    /// dtype that it does not have; values that [`grad`](crate::grad) differentiates, on another device.
     ///
     /// # Cost
     /// A read of coordinates and values, with one wait, and their upload.
@@ -150,6 +150,7 @@ impl SparseTensor {
         if *device == self.device() {
             return Ok(self.clone());
         }
+        self.values.check_constant()?;
         Ok(Self { order: self.order, ..self.to_host()?.to_device(device)? })
     }
 

@@ -91,6 +91,15 @@ pub const OTHERS: &[(&str, Misuse)] = &[
         let other = ElementFunction::new("other_", "fn other_(x: f32) -> f32 { return x; }", |x: f32| x + 1.0)?;
         no(other.check(&s.device))
     }),
+    ("ElementFunction::with_derivative", |_| {
+        let twice = ElementFunction::new("twice_", "fn twice_(x: f32) -> f32 { return x + x; }", |x: f32| x + x)?;
+        no(twice.with_derivative(1, |x| x[0].ones_like()))
+    }),
+    ("ElementFunction::with_derivative of integers", |_| {
+        let text = "fn shifted_(x: f32, by: i32) -> f32 { return x + f32(by); }";
+        let shifted = ElementFunction::new("shifted_", text, |x: f32, by: i32| x + by as f32)?;
+        no(shifted.with_derivative(1, |x| x[0].ones_like()))
+    }),
     ("ElementFunction::call", |s| {
         let sum = "fn sum_(x: f32, y: f32) -> f32 { return x + y; }";
         no(ElementFunction::new("sum_", sum, |x: f32, y: f32| x + y)?.call(&s.x, &s.other_rows))

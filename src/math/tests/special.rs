@@ -3,7 +3,7 @@
 use super::super::{f32_unary, f64_unary};
 use super::accuracy::{documented, ulps_f32};
 use super::special_values::{
-    BESSEL_I0, BESSEL_I0E, BESSEL_I1, BESSEL_I1E, DIGAMMA, ERFC, ERFCINV, ERFINV, LGAMMA, NDTRI,
+    BESSEL_I0, BESSEL_I0E, BESSEL_I1, BESSEL_I1E, DIGAMMA, ERFC, ERFCINV, ERFINV, LGAMMA, NDTRI, TRIGAMMA,
 };
 use super::{MathFn, edges_f32};
 
@@ -16,6 +16,7 @@ pub(super) const VALUES: &[(MathFn, Values)] = &[
     (MathFn::Ndtri, &NDTRI),
     (MathFn::Lgamma, &LGAMMA),
     (MathFn::Digamma, &DIGAMMA),
+    (MathFn::Trigamma, &TRIGAMMA),
     (MathFn::BesselI0, &BESSEL_I0),
     (MathFn::BesselI0e, &BESSEL_I0E),
     (MathFn::BesselI1, &BESSEL_I1),
@@ -135,6 +136,7 @@ fn ends_of_domains() {
         ],
     );
     ends(MathFn::Digamma, &[(0.0, nan), (-0.0, nan), (-1.0, nan), (-1e30, nan), (inf, inf), (-inf, nan), (nan, nan)]);
+    ends(MathFn::Trigamma, &[(0.0, inf), (-0.0, inf), (-1.0, inf), (-1e30, inf), (inf, 0.0), (-inf, nan), (nan, nan)]);
     let edge = [(0.0, 1.0), (-0.0, 1.0), (nan, nan)];
     ends(MathFn::BesselI0, &edge);
     ends(MathFn::BesselI0, &[(inf, nan), (-inf, nan), (1000.0, inf), (-1000.0, inf), (1e30, inf)]);

@@ -291,7 +291,7 @@ operations! {
     fn map_elements(&self, function: &ElementFunction<fn(A) -> R>) -> {function};
     tensorflow "tf.vectorized_map";
     polars "Expr.map_elements";
-    gradient none "the derivative of the function is unknown";
+    gradient yes;
     tensor hand;
     typed hand;
     row hand;
@@ -335,7 +335,7 @@ operations! {
     fn bincount_sparse(&self, axis: impl IntoAxes as axes = .., bins: impl Into<Bins> = ..) -> (Sparse<i32>);
     tensorflow "tf.sparse.bincount";
     waits "for the number of bins, unless it is given";
-    gradient none "integers";
+    gradient none "the result holds counts";
     tensor hand;
     typed hand;
     row none "a sparse tensor is one of all rows";
@@ -348,7 +348,7 @@ operations! {
     /// The crosses of the inputs as strings: for each row, every combination of a value of each input, joined by `_X_`.
     fn cross(inputs: impl IntoIterator<Item = CrossInput>) -> Str;
     tensorflow "tf.ragged.cross";
-    gradient none "strings";
+    gradient none "the result holds strings";
     tensor hand;
     typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";
@@ -356,7 +356,7 @@ operations! {
     /// The hashes of the crosses of the inputs, modulo the number of buckets.
     fn cross_hashed(inputs: impl IntoIterator<Item = CrossInput>, buckets: impl Into<HashBuckets>) -> i64;
     tensorflow "tf.ragged.cross_hashed";
-    gradient none "integers";
+    gradient none "the result holds hashes";
     tensor hand;
     typed none "the inputs have several element types";
     row none "crosses are made of whole rows already";

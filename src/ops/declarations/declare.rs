@@ -41,7 +41,7 @@
 //! | `tensorflow "tf.math.reduce_sum";` `awkward "ak.sum";` `polars "list.sum";` | names elsewhere |
 //! | `waits "where only the device knows …";` | when recording waits for a size |
 //! | `host "floats";` | what is computed on the host, since no kernel computes it |
-//! | `gradient yes;` or `gradient none "integers";` | gradient, or why there is none |
+//! | `gradient yes;` or `gradient none "the result holds bools";` | gradient, or why there is none |
 //! | `feature "regex";` | the feature that has the operation |
 //! | `tensor hand;` `typed hand;` `row hand;` | the method of that type is written by hand |
 //! | `tensor none "…";` `typed none "…";` `row none "the number of rows changes";` | why that type does not have it |

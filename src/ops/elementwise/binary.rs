@@ -224,7 +224,7 @@ binary_ops! {
         f32 [1.0, -1.0] [1.0, 0.0] => [0.7853982, -1.5707964],
         |_, a, b| a.binary(BinaryOp::Atan2, b);
     /// The next float towards the other operand, or the operand itself where both are equal; NaN if either is NaN.
-    nextafter [tensorflow "tf.math.nextafter"; awkward "np.nextafter";] none "a step between floats"
+    nextafter [tensorflow "tf.math.nextafter"; awkward "np.nextafter";] none "a step between neighbouring floats"
         f32 [1.0, 0.0] [2.0, -1.0] => [1.0000001, -1e-45],
         |_, a, b| next_after(a, b);
     /// `x * log(y)`, but 0 where x is 0.
@@ -251,11 +251,11 @@ binary_ops! {
 binary_ops! {
     EQUALITY "Equality.": NumbersAndBools, "numbers, bools and byte strings", [T: Element] => bool;
     /// Whether the elements are equal; NaN equals nothing. Shapes that do not broadcast are an error, not `false`.
-    equal [tensorflow "tf.math.equal"; awkward "np.equal"; polars "Expr.eq";] none "bools"
+    equal [tensorflow "tf.math.equal"; awkward "np.equal"; polars "Expr.eq";] none "the result holds bools"
         i32 [2, -3] [2, 3] => [true, false] or string_pairs::equal,
         |_, a, b| a.eq(b);
     /// Whether the elements differ; NaN differs from everything. Shapes that do not broadcast are an error, not `true`.
-    not_equal [tensorflow "tf.math.not_equal"; awkward "np.not_equal"; polars "Expr.ne";] none "bools"
+    not_equal [tensorflow "tf.math.not_equal"; awkward "np.not_equal"; polars "Expr.ne";] none "the result holds bools"
         i32 [2, -3] [2, 3] => [false, true] or string_pairs::not_equal,
         |_, a, b| a.ne(b);
 }
@@ -263,16 +263,16 @@ binary_ops! {
 binary_ops! {
     ORDER "Order.": Numbers, "numbers", [T: Arithmetic] => bool;
     /// Whether this element is less; false if either is NaN.
-    less [tensorflow "tf.math.less"; awkward "np.less"; polars "Expr.lt";] none "bools"
+    less [tensorflow "tf.math.less"; awkward "np.less"; polars "Expr.lt";] none "the result holds bools"
         i32 [2, -3] [2, 3] => [false, true], |_, a, b| a.lt(b);
     /// Whether this element is less or equal; false if either is NaN.
-    less_equal [tensorflow "tf.math.less_equal"; awkward "np.less_equal"; polars "Expr.le";] none "bools"
+    less_equal [tensorflow "tf.math.less_equal"; awkward "np.less_equal"; polars "Expr.le";] none "the result holds bools"
         i32 [2, 4] [2, 3] => [true, false], |_, a, b| a.le(b);
     /// Whether this element is greater; false if either is NaN.
-    greater [tensorflow "tf.math.greater"; awkward "np.greater"; polars "Expr.gt";] none "bools"
+    greater [tensorflow "tf.math.greater"; awkward "np.greater"; polars "Expr.gt";] none "the result holds bools"
         i32 [2, 4] [2, 3] => [false, true], |_, a, b| b.lt(a);
     /// Whether this element is greater or equal; false if either is NaN.
-    greater_equal [tensorflow "tf.math.greater_equal"; awkward "np.greater_equal"; polars "Expr.ge";] none "bools"
+    greater_equal [tensorflow "tf.math.greater_equal"; awkward "np.greater_equal"; polars "Expr.ge";] none "the result holds bools"
         i32 [2, -3] [2, 3] => [true, false],
         |_, a, b| b.le(a);
 }
@@ -280,15 +280,15 @@ binary_ops! {
 binary_ops! {
     LOGIC "Logic of two operands.": Bools, "bool", [bool] => bool;
     /// Whether both elements are true.
-    logical_and [tensorflow "tf.math.logical_and"; awkward "np.logical_and"; polars "Expr.and_";] none "bools"
+    logical_and [tensorflow "tf.math.logical_and"; awkward "np.logical_and"; polars "Expr.and_";] none "it takes bools"
         bool [true, true] [true, false] => [true, false],
         |_, a, b| a.and(b);
     /// Whether either element is true.
-    logical_or [tensorflow "tf.math.logical_or"; awkward "np.logical_or"; polars "Expr.or_";] none "bools"
+    logical_or [tensorflow "tf.math.logical_or"; awkward "np.logical_or"; polars "Expr.or_";] none "it takes bools"
         bool [false, true] [false, false] => [false, true],
         |_, a, b| a.or(b);
     /// Whether exactly one element is true.
-    logical_xor [tensorflow "tf.math.logical_xor"; awkward "np.logical_xor"; polars "Expr.xor";] none "bools"
+    logical_xor [tensorflow "tf.math.logical_xor"; awkward "np.logical_xor"; polars "Expr.xor";] none "it takes bools"
         bool [true, true] [true, false] => [false, true],
         |_, a, b| a.binary(BinaryOp::Xor, b);
 }
@@ -296,22 +296,22 @@ binary_ops! {
 binary_ops! {
     BITS "Bits of two operands.": Integers, "integers", [T: IntegerElement] => T;
     /// The bits that are set in both elements.
-    bitwise_and [tensorflow "tf.bitwise.bitwise_and"; awkward "np.bitwise_and"; polars "Expr.and_";] none "integers"
+    bitwise_and [tensorflow "tf.bitwise.bitwise_and"; awkward "np.bitwise_and"; polars "Expr.and_";] none "it takes integers"
         i32 [6, 5] [3, 4] => [2, 4], |_, a, b| a.and(b);
     /// The bits that are set in either element.
-    bitwise_or [tensorflow "tf.bitwise.bitwise_or"; awkward "np.bitwise_or"; polars "Expr.or_";] none "integers"
+    bitwise_or [tensorflow "tf.bitwise.bitwise_or"; awkward "np.bitwise_or"; polars "Expr.or_";] none "it takes integers"
         i32 [6, 5] [3, 8] => [7, 13], |_, a, b| a.or(b);
     /// The bits that are set in exactly one element.
-    bitwise_xor [tensorflow "tf.bitwise.bitwise_xor"; awkward "np.bitwise_xor"; polars "Expr.xor";] none "integers"
+    bitwise_xor [tensorflow "tf.bitwise.bitwise_xor"; awkward "np.bitwise_xor"; polars "Expr.xor";] none "it takes integers"
         i32 [6, 5] [3, 4] => [5, 1],
         |_, a, b| a.binary(BinaryOp::Xor, b);
     /// The bits shifted left; 0 where the other operand, read as unsigned, is at least the bit width.
-    left_shift [tensorflow "tf.bitwise.left_shift"; awkward "np.left_shift";] none "integers"
+    left_shift [tensorflow "tf.bitwise.left_shift"; awkward "np.left_shift";] none "it takes integers"
         i32 [1, 5] [3, 1] => [8, 10],
         |_, a, b| a.binary(BinaryOp::Shl, b);
     /// The bits shifted right, filled with the sign; 0 or -1 where the other operand, read as unsigned, is at least the
     /// bit width.
-    right_shift [tensorflow "tf.bitwise.right_shift"; awkward "np.right_shift";] none "integers"
+    right_shift [tensorflow "tf.bitwise.right_shift"; awkward "np.right_shift";] none "it takes integers"
         i32 [8, -5] [3, 1] => [1, -3],
         |_, a, b| a.binary(BinaryOp::Shr, b);
 }

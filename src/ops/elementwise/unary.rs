@@ -152,7 +152,7 @@ unary_ops! {
     /// Digamma function, the derivative of the gamma function's logarithm; NaN at 0, -1, -2, ... and negative infinity.
     ///
     /// Near its zeros at negative arguments, the error is small relative to 1, not to the result.
-    digamma [alias "psi"; tensorflow "tf.math.digamma";] missing "trigamma",
+    digamma [alias "psi"; tensorflow "tf.math.digamma";] yes,
         f32 [1.0, 2.0] => [-0.5772157, 0.42278433], |x| math(MathFn::Digamma, x);
     /// The modified Bessel function of the first kind and order 0; NaN for infinities, as TensorFlow has it.
     bessel_i0 [alias "i0"; tensorflow "tf.math.bessel_i0";] yes,
@@ -218,7 +218,7 @@ unary_ops! {
     sqrt [tensorflow "tf.math.sqrt"; awkward "np.sqrt"; polars "Expr.sqrt";] yes,
         f32 [4.0, 0.25] => [2.0, 0.5], |x| math(MathFn::Sqrt, x);
     /// The same value, through which no derivative is taken: a constant for [`value_and_grad`](crate::value_and_grad).
-    stop_gradient [alias "detach"; tensorflow "tf.stop_gradient";] none "it stops there",
+    stop_gradient [alias "detach"; tensorflow "tf.stop_gradient";] none "it stops gradients",
         f32 [1.5, -2.0] => [1.5, -2.0], Expr::without_gradient;
     /// The tangent; NaN for infinities.
     tan [tensorflow "tf.math.tan"; awkward "np.tan"; polars "Expr.tan";] yes,
@@ -248,14 +248,14 @@ unary_ops! {
 unary_ops! {
     TESTS_OF_FLOATS: Floats, "floats", FloatElement => bool;
     /// Whether the value is NaN.
-    is_nan [alias "isnan"; tensorflow "tf.math.is_nan"; awkward "np.isnan"; polars "Expr.is_nan";] none "bools",
+    is_nan [alias "isnan"; tensorflow "tf.math.is_nan"; awkward "np.isnan"; polars "Expr.is_nan";] none "the result holds bools",
         f32 [f32::NAN, 1.0] => [true, false], |x| x.unary(UnaryOp::IsNan);
     /// Whether the value is infinite.
-    is_inf [alias "isinf"; tensorflow "tf.math.is_inf"; awkward "np.isinf"; polars "Expr.is_infinite";] none "bools",
+    is_inf [alias "isinf"; tensorflow "tf.math.is_inf"; awkward "np.isinf"; polars "Expr.is_infinite";] none "the result holds bools",
         f32 [f32::INFINITY, 1.0] => [true, false], |x| x.unary(UnaryOp::IsInf);
     /// Whether the value is neither NaN nor infinite.
     is_finite [alias "isfinite"; tensorflow "tf.math.is_finite"; awkward "np.isfinite"; polars "Expr.is_finite";]
-        none "bools",
+        none "the result holds bools",
         f32 [f32::NAN, 1.0] => [false, true], |x| x.unary(UnaryOp::IsFinite);
 }
 
@@ -284,7 +284,7 @@ operations! {
     tensorflow "tf.math.logical_not";
     awkward "np.logical_not";
     polars "Expr.not_";
-    gradient none "bools";
+    gradient none "it takes bools";
 }
 
 #[track_caller]
@@ -297,7 +297,7 @@ unary_ops! {
     OF_INTEGERS: Integers, "integers", IntegerElement => T;
     /// Bitwise complement.
     bitwise_invert [alias "bitwise_not"; tensorflow "tf.bitwise.invert"; awkward "np.invert"; polars "Expr.not_";]
-        none "integers",
+        none "it takes integers",
         i32 [0, 5] => [-1, -6], Expr::not;
 }
 

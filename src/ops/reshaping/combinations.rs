@@ -79,7 +79,7 @@ operations! {
     /// ```
     fn argcombinations(&self, k: impl Integer, axis: impl Integer as axis = 1) -> [i64];
     awkward "ak.argcombinations";
-    gradient none "integers";
+    gradient none "the result holds positions";
 
     /// The Cartesian product of the rows of several tensors along `axis`, as one tensor per factor.
     ///

@@ -54,7 +54,7 @@ operations! {
     awkward "ak.str.join";
     polars "list.join";
     waits "with `keep` of axis 0, for the longest row, and where axes are transposed, for the number of rows";
-    gradient none "strings";
+    gradient none "it takes strings";
     row hand;
 }
 

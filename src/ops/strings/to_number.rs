@@ -48,7 +48,7 @@ operations! {
     awkward "ak.strings_astype";
     polars "Expr.cast";
     host "floats";
-    gradient none "strings";
+    gradient none "it takes strings";
     typed hand;
 
     /// The number that each string begins with: 12 of `12ab`, as C's `strtol` and `strtod` read it.
