@@ -67,8 +67,9 @@ impl<S: ElementSignature> ElementFunction<S> {
         V: AsRef<Tensor>,
         F: Fn(&[Tensor]) -> Result<V> + Send + Sync + 'static,
     {
+        let location = caller();
         let f = &self.function;
-        let of = |what: String| Error::Argument { op: OP, what: format!("{}: {what}", f.name()), location: caller() };
+        let of = |what: String| Error::Argument { op: OP, what: format!("{}: {what}", f.name()), location };
         match f.parameters().get(argument) {
             None => {
                 let n = f.parameters().len();
