@@ -7,13 +7,14 @@
 
 use super::given::Given;
 use super::scalar::zero;
-use super::{inverse, strided};
+use super::{inverse, sized, strided};
 use crate::error::Result;
 use crate::graph::access::{Access, Inner};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, RowDomain, Rows};
+use crate::graph::primitive::UniqueScatter;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::walk::for_each_expr;
 use crate::record::by_key::one_row;
@@ -57,18 +58,25 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         Access::Place { base, inner, .. } if !stays_within(inner) && base.as_u32() != Some(0) => None,
         Access::Gathered { inner, .. } if !stays_within(inner) => None,
         Access::Place { own, of, row, base, step, inner } => {
-            let place = inverse::Place { own, of, row, base, step: *step, inner };
+            let place = inverse::Place { own, of, row, of_own: None, base, step: *step, inner };
             match inverse::adjoint(&given, &place, to)? {
                 Some(of) => Some(given.numbers(of, &to.part(inner.width.max(1)), inner, to)?),
                 None => None,
             }
         }
-        Access::Gathered { element, inner, .. } => gathered(&given, element, inner, to)?,
+        Access::Gathered { element, inner, .. } => computed(&given, element, inner, to)?,
         Access::Choice(..) => None,
     };
-    out.push(match structured {
-        Some(ct) => ct,
-        None => given.by_key(index.clone(), to, 1)?,
+    let structured = match structured {
+        Some(ct) => Some(ct),
+        None => sized::adjoint(&given, index, to)?,
+    };
+    out.push(match (structured, &access) {
+        (Some(ct), _) => ct,
+        (None, Access::Gathered { element, inner, .. }) if stays_within(inner) && inner.own > 0 => {
+            gathered(&given, element, inner, to)?
+        }
+        _ => given.by_key(index.clone(), to, 1)?,
     });
     Ok(())
 }
@@ -131,14 +139,23 @@ fn rows_read(given: &Given<'_>, splits: &Node, inner: &Inner, to: &Extent) -> Re
 }
 
 /// Each position reads an element that is data.
-fn gathered(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Result<Option<Expr>> {
-    let Some(count) = given.elements(inner.own) else { return Ok(None) };
+fn gathered(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Result<Expr> {
     let elements = to.part(inner.width.max(1));
-    let of = match by_positions(given, element, inner.own, &elements)? {
-        Some(of) => of,
-        None => Given { count, ..given.clone() }.by_key(element.clone(), &elements, inner.own)?,
-    };
-    Ok(Some(given.numbers(of, &elements, inner, to)?))
+    let count = given.count.part(inner.own.max(1));
+    let of = Given { count, ..given.clone() }.by_key(element.clone(), &elements, inner.own)?;
+    given.numbers(of, &elements, inner, to)
+}
+
+/// Each position reads an element that a primitive computed.
+fn computed(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Result<Option<Expr>> {
+    if inner.own == 0 {
+        return Ok(None);
+    }
+    let elements = to.part(inner.width.max(1));
+    match by_positions(given, element, inner.own, &elements)? {
+        Some(of) => Ok(Some(given.numbers(of, &elements, inner, to)?)),
+        None => Ok(None),
+    }
 }
 
 /// The cotangents of elements, of `own` numbers each, whose positions a primitive computed: those of a sort, a
@@ -150,6 +167,9 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
         Recipe::Sort(_) | Recipe::RowSort(_) => positions.extent().is_same(elements),
         Recipe::Compact(compact) => compact.inner == 1 && compact.value.is_index(),
         Recipe::TopK(_) => true,
+        Recipe::UniqueScatter(scatter) => {
+            positions.extent().is_same(elements) && inverted(scatter).is_some_and(|order| order.extent().is_same(elements))
+        }
         _ => false,
     };
     if !is_one {
@@ -171,6 +191,11 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
             let is_kept = own_element.lt(compact.count.expr()).and(rank.clone().ne(next));
             given.only_where(is_kept, of_entry(rank))
         }
+        // The inverse of a permutation.
+        Recipe::UniqueScatter(scatter) => match inverted(scatter) {
+            Some(order) => of_entry(Expr::load(&order, own_element)),
+            None => return Ok(None),
+        },
         // Each row has `k` entries, of which those beyond its length have the cotangent 0.
         Recipe::TopK(top) => {
             let first = top.on.rows.row_of(own_element.clone()).mul(Expr::u32(top.k));
@@ -188,6 +213,13 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
             of_entry(Expr::load(&entry, own_element))
         }
     }))
+}
+
+/// The permutation of which a scatter makes the inverse.
+fn inverted(scatter: &UniqueScatter) -> Option<Node> {
+    let order = scatter.at.own_load().filter(|_| scatter.value.is_index())?;
+    let is_sorted = matches!(order.kept_recipe().as_deref(), Some(Recipe::Sort(_) | Recipe::RowSort(_)));
+    (is_sorted && order.extent().is_same(&scatter.count)).then(|| order.clone())
 }
 
 impl Given<'_> {

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cost;
 mod differences;
 mod laws;
 mod operations;

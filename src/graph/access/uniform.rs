@@ -1,0 +1,125 @@
+//! Indices over uniform dimensions whose sizes are parameters of the program.
+//!
+//! The strides of such dimensions are no constants, so that [`Access::Strided`](super::Access::Strided) has no place for
+//! them. Gradients ask for the sum of digits with sizes as factors.
+
+use crate::graph::Expr;
+use crate::graph::expr::ExprKind;
+use crate::graph::opcode::BinaryOp;
+use crate::graph::size::{Factors, Size};
+
+/// `base + Σ ± times * ((position / divisor) % modulus) + Σ times * value`, modulo 2^32.
+#[derive(Debug, Clone)]
+pub(crate) struct Uniform {
+    /// The same at all positions.
+    pub(crate) base: Expr,
+    pub(crate) digits: Vec<UniformDigit>,
+    /// Other values, with their factors.
+    pub(crate) values: Vec<(Size, Expr)>,
+}
+
+/// `± times * ((position / divisor) % modulus)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UniformDigit {
+    pub(crate) is_negative: bool,
+    pub(crate) times: Size,
+    pub(crate) divisor: Size,
+    pub(crate) modulus: Option<Size>,
+}
+
+impl UniformDigit {
+    const POSITION: Self =
+        Self { is_negative: false, times: Size::Const(1), divisor: Size::Const(1), modulus: None };
+
+    /// `digit / by`, where the factor is 1. `None` if that is no digit.
+    fn divided(&self, by: &Size) -> Option<Self> {
+        let modulus = match &self.modulus {
+            None => None,
+            Some(modulus) => Some(Factors::of(modulus).exact(by)?),
+        };
+        Some(Self { divisor: self.divisor.mul(by), modulus, ..self.clone() })
+    }
+
+    /// `digit % by`, where the factor is 1. `None` if that is no digit.
+    fn rest(&self, by: &Size) -> Option<Self> {
+        let modulus = match &self.modulus {
+            None => by.clone(),
+            Some(modulus) if Factors::of(modulus).exact(by).is_some() => by.clone(),
+            Some(modulus) if Factors::of(by).exact(modulus).is_some() => modulus.clone(),
+            Some(_) => return None,
+        };
+        Some(Self { modulus: Some(modulus), ..self.clone() })
+    }
+}
+
+impl Uniform {
+    fn of_base(base: Expr) -> Self {
+        Self { base, digits: Vec::new(), values: Vec::new() }
+    }
+
+    fn of_value(value: Expr) -> Self {
+        Self { values: vec![(Size::Const(1), value)], ..Self::of_base(Expr::u32(0)) }
+    }
+
+    /// The sum of both, or the difference. `None` if a value is subtracted.
+    fn plus(mut self, other: Self, subtracts: bool) -> Option<Self> {
+        if subtracts && !other.values.is_empty() {
+            return None;
+        }
+        self.base = if subtracts { self.base.sub(other.base) } else { self.base.add(other.base) };
+        for digit in other.digits {
+            self.digits.push(UniformDigit { is_negative: digit.is_negative != subtracts, ..digit });
+        }
+        self.values.extend(other.values);
+        Some(self)
+    }
+
+    fn scaled(mut self, by: &Size) -> Self {
+        self.base = self.base.mul(Expr::size(by));
+        self.digits.iter_mut().for_each(|digit| digit.times = digit.times.mul(by));
+        self.values.iter_mut().for_each(|(times, _)| *times = times.mul(by));
+        self
+    }
+
+    /// The digit, if the sum is one.
+    fn as_digit(&self) -> Option<&UniformDigit> {
+        match (&self.digits[..], &self.values[..]) {
+            ([digit], []) if self.base.as_u32() == Some(0) && !digit.is_negative => {
+                Some(digit).filter(|digit| digit.times == Size::Const(1))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Expr {
+    /// The index as a sum of digits of uniform dimensions and other values.
+    pub(crate) fn uniform(&self) -> Uniform {
+        sum(self).unwrap_or_else(|| Uniform::of_value(self.clone()))
+    }
+}
+
+/// The sum; `None` if the expression is a value of its own.
+fn sum(e: &Expr) -> Option<Uniform> {
+    use BinaryOp::{Add, IndexDiv, IndexRem, Mul, Sub};
+    if !e.has_index() {
+        return Some(Uniform::of_base(e.clone()));
+    }
+    match e.kind() {
+        ExprKind::Index => Some(Uniform { digits: vec![UniformDigit::POSITION], ..Uniform::of_base(Expr::u32(0)) }),
+        ExprKind::Binary(Add, a, b) => a.uniform().plus(b.uniform(), false),
+        ExprKind::Binary(Sub, a, b) => a.uniform().plus(b.uniform(), true),
+        ExprKind::Binary(Mul, a, b) => match (a.as_size(), b.as_size()) {
+            (_, Some(by)) => Some(a.uniform().scaled(&by)),
+            (Some(by), _) => Some(b.uniform().scaled(&by)),
+            _ => None,
+        },
+        ExprKind::Binary(op @ (IndexDiv | IndexRem), a, by) => {
+            let by = by.as_size()?;
+            let a = a.uniform();
+            let digit = if *op == IndexDiv { a.as_digit()?.divided(&by) } else { a.as_digit()?.rest(&by) };
+            Some(Uniform { digits: vec![digit?], ..Uniform::of_base(Expr::u32(0)) })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,54 @@
+//! Sizes as products.
+
+use super::op::SizeOp;
+use super::{Size, SizeKind};
+
+/// The factors of a size: a constant, and sizes that are no products.
+///
+/// Sizes are those of dimensions, of which none is 0 where an element exists: `max(n, 1)` has the factors of `n`.
+#[derive(Debug, Clone)]
+pub(crate) struct Factors {
+    constant: u64,
+    sizes: Vec<Size>,
+}
+
+impl Factors {
+    pub(crate) fn of(size: &Size) -> Self {
+        let mut out = Self { constant: 1, sizes: Vec::new() };
+        let mut stack = vec![size];
+        while let Some(size) = stack.pop() {
+            match size.kind() {
+                None => out.constant = out.constant.saturating_mul(size.as_const().unwrap_or(1).max(1).into()),
+                Some(SizeKind::Op(SizeOp::Mul, a, b)) => stack.extend([a, b]),
+                Some(SizeKind::Op(SizeOp::Max, a, Size::Const(1)) | SizeKind::Op(SizeOp::Max, Size::Const(1), a)) => {
+                    stack.push(a);
+                }
+                Some(_) => out.sizes.push(size.clone()),
+            }
+        }
+        out
+    }
+
+    /// Numbers by which products are ordered such that each comes after those that it is a multiple of.
+    pub(crate) fn order(&self) -> (usize, u64) {
+        (self.sizes.len(), self.constant)
+    }
+
+    /// The quotient, if the product contains all factors of `by`.
+    pub(crate) fn exact(&self, by: &Size) -> Option<Size> {
+        let by = Self::of(by);
+        let mut sizes = self.sizes.clone();
+        for size in &by.sizes {
+            let at = sizes.iter().position(|own| own == size)?;
+            sizes.swap_remove(at);
+        }
+        let constant = (self.constant % by.constant == 0).then_some(self.constant / by.constant)?;
+        let constant = Size::Const(u32::try_from(constant).ok()?);
+        Some(sizes.iter().fold(constant, |product, size| product.mul(size)))
+    }
+
+    /// Whether both products have the same factors.
+    pub(crate) fn are_same(a: &Size, b: &Size) -> bool {
+        Self::of(a).exact(b) == Some(Size::Const(1))
+    }
+}
