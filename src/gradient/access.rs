@@ -38,7 +38,12 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         let ct = given.sum(on, given.ct.clone())?;
         return of_index(Given { ct, count: nrows, ..given }, &element.in_program(), to, out);
     }
-    if let Access::Choice(condition, _) = &access {
+    let condition = match &access {
+        Access::Choice(condition, _) => Some(condition.clone()),
+        Access::Gathered { .. } => condition_of(index),
+        _ => None,
+    };
+    if let Some(condition) = &condition {
         let [taken, other] = [true, false].map(|holds| chosen(index, condition, holds));
         if taken != *index && other != *index {
             let none = zero(given.ct.dtype());
@@ -71,6 +76,15 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         Some(ct) => Some(ct),
         None => sized::adjoint(&given, index, to)?,
     };
+    if structured.is_none()
+        && let Some((positions, entry, then)) = through_permutation(index)
+    {
+        let (count, all) = (positions.extent().clone(), Expr::load(&positions, entry));
+        let ct = adjoint(given.clone(), &all, &count)?.into_iter().reduce(Expr::add);
+        let Some(ct) = ct else { return Ok(()) };
+        let ct = Expr::load(&given.rec.map(count.clone(), ct, &[]), Expr::index());
+        return of_index(Given { ct, count, ..given }, &then.in_program(), to, out);
+    }
     out.push(match (structured, &access) {
         (Some(ct), _) => ct,
         (None, Access::Gathered { element, inner, .. }) if stays_within(inner) && inner.own > 0 => {
@@ -92,6 +106,19 @@ fn one_per_row(index: &Expr) -> Option<(Node, Expr)> {
     let splits = rows?;
     let of_row = inverse::of_own_row(index, &splits, 1)?;
     Some((splits, of_row))
+}
+
+/// The condition of a choice between operands of index arithmetic.
+fn condition_of(index: &Expr) -> Option<Expr> {
+    let mut stack = vec![index];
+    while let Some(e) = stack.pop() {
+        match e.kind() {
+            ExprKind::Select(condition, ..) if condition.has_index() => return Some(condition.clone()),
+            ExprKind::Binary(..) | ExprKind::Within(..) => stack.extend(e.operands()),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The index where the condition holds, or where it does not.
@@ -158,23 +185,58 @@ fn computed(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Re
     }
 }
 
+/// A permutation that the index goes through: its array, the entry that each position reads, and the index as an
+/// expression in what it reads there. `None` if the index is that entry.
+fn through_permutation(index: &Expr) -> Option<(Node, Expr, Expr)> {
+    let mut found = None;
+    for_each_expr(index, &mut |e| {
+        if let ExprKind::Load(positions, entry) = e.kind()
+            && entry.has_index()
+            && let Some(Recipe::Sort(_) | Recipe::RowSort(_)) = positions.kept_recipe().as_deref()
+        {
+            found.get_or_insert_with(|| (e.clone(), positions.clone(), entry.clone()));
+        }
+    });
+    let (load, positions, entry) = found.filter(|(load, ..)| load != index)?;
+    fn go(e: &Expr, load: &Expr, memo: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
+        if e == load {
+            return Some(Expr::index());
+        }
+        if !e.has_index() {
+            return Some(e.clone());
+        }
+        if let Some(known) = memo.get(&e.digest()) {
+            return known.clone();
+        }
+        let operands: Option<Vec<Expr>> = e.operands().map(|operand| go(operand, load, memo)).collect();
+        let out = operands.filter(|all| !all.is_empty()).map(|all| e.with_operands(all.into_iter()));
+        memo.insert(e.digest(), out.clone());
+        out
+    }
+    let then = go(index, &load, &mut DigestMap::default())?;
+    Some((positions, entry, then))
+}
+
 /// The cotangents of elements, of `own` numbers each, whose positions a primitive computed: those of a sort, a
 /// selection or a compaction. First those of the entries of the array of positions, then those of the elements at these.
 fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) -> Result<Option<Expr>> {
     let ExprKind::Load(positions, entry) = element.kind() else { return Ok(None) };
     let Some(recipe) = positions.kept_recipe() else { return Ok(None) };
     let is_one = match &*recipe {
-        Recipe::Sort(_) | Recipe::RowSort(_) => positions.extent().is_same(elements),
+        Recipe::Sort(_) | Recipe::RowSort(_) => true,
         Recipe::Compact(compact) => compact.inner == 1 && compact.value.is_index(),
         Recipe::TopK(_) => true,
-        Recipe::UniqueScatter(scatter) => {
-            positions.extent().is_same(elements) && inverted(scatter).is_some_and(|order| order.extent().is_same(elements))
-        }
+        Recipe::UniqueScatter(scatter) => inverted(scatter).is_some_and(|order| order.extent().is_same(positions.extent())),
         _ => false,
     };
     if !is_one {
         return Ok(None);
     }
+    // Elements beyond the permutation have no entry.
+    let is_permuted = |of: Expr| match positions.extent().is_same(elements) {
+        true => of,
+        false => given.only_where(Expr::index().div(Expr::u32(own)).lt(positions.extent().expr()), of),
+    };
     let (rec, width, at) = (given.rec, Expr::u32(own), Expr::index());
     let entries = rec.times(positions.extent(), own)?;
     let number = at.clone().rem(width.clone());
@@ -193,7 +255,7 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
         }
         // The inverse of a permutation.
         Recipe::UniqueScatter(scatter) => match inverted(scatter) {
-            Some(order) => of_entry(Expr::load(&order, own_element)),
+            Some(order) => is_permuted(of_entry(Expr::load(&order, own_element))),
             None => return Ok(None),
         },
         // Each row has `k` entries, of which those beyond its length have the cotangent 0.
@@ -210,7 +272,7 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
         _ => {
             let place = Expr::load(positions, Expr::index());
             let entry = rec.unique_scatter(positions.extent().clone(), place, Expr::index(), elements.clone());
-            of_entry(Expr::load(&entry, own_element))
+            is_permuted(of_entry(Expr::load(&entry, own_element)))
         }
     }))
 }

@@ -4,6 +4,7 @@ use super::given::Given;
 use super::keyed_rows;
 use super::preimage::{Piece, Preimage};
 use super::rows_ref::size_of;
+use super::sized::of_block;
 use super::strided::with_gaps;
 use crate::error::Result;
 use crate::graph::access::{Access, Inner, RowsRef, Step};
@@ -12,6 +13,7 @@ use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, RowDomain, Rows};
 use crate::graph::opcode::BinaryOp;
+use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::shape::RowPartition;
@@ -58,13 +60,12 @@ pub(super) fn adjoint(given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Resu
     let element = number.clone().div(width.clone());
     let number = number.rem(width.clone());
     let read = of.row_of(element.clone());
-    let (row, is_read) = own.reader(&read, &term);
+    let (row, is_read) = own.reader.reader(&read, &term, &own.nrows);
     let base = base.at(&own.rows.start(row.clone()).mul(width.clone()));
     let offset = element.sub(of.start(read)).sub(base);
     let length = own.rows.length(row.clone());
     let at = |k: Expr| given.ct.at(&own.rows.within(row.clone(), k).mul(width.clone()).add(number.clone()));
     let found = match *step {
-        Step::Along(1) => given.only_where(is_read.and(offset.clone().lt(length)), at(offset)),
         Step::Along(0) => {
             let Some(on) = own.domain(inner.own) else { return Ok(None) };
             let sums = given.sum(on, given.ct.clone())?;
@@ -72,13 +73,8 @@ pub(super) fn adjoint(given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Resu
             given.only_where(is_read.and(offset.eq(Expr::u32(0))), sum)
         }
         Step::Along(step) => {
-            let Ok(by) = u32::try_from(step.unsigned_abs()) else { return Ok(None) };
-            let distance = if step < 0 { Expr::u32(0).sub(offset) } else { offset };
-            let k = distance.clone().div(Expr::u32(by));
-            // Distances in the other direction are beyond half of the range.
-            let is_forward = distance.clone().binary(BinaryOp::Shr, Expr::u32(31)).eq(Expr::u32(0));
-            let is_step = distance.rem(Expr::u32(by)).eq(Expr::u32(0));
-            given.only_where(is_read.and(is_forward).and(is_step).and(k.clone().lt(length)), at(k))
+            let (k, is_step) = steps(offset, step);
+            given.only_where(is_read.and(is_step).and(k.clone().lt(length)), at(k))
         }
         Step::Each(_) | Step::Cyclic => return Ok(None),
     };
@@ -89,6 +85,40 @@ pub(super) fn adjoint(given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Resu
     let nvals = given.rec.times_size(&numbers, &terms)?;
     let on = RowDomain { rows: Rows::Uniform(terms), nrows: numbers, nvals, inner: 1 };
     Ok(Some(given.sum(on, found)?))
+}
+
+/// Own rows that read rows at places in rows of rows.
+struct Nested {
+    readers: Reader,
+    own: RowsRef,
+    of: RowsRef,
+    base: Expr,
+    step: i64,
+    nrows: Extent,
+}
+
+impl Nested {
+    fn reader(&self, element: &Expr, term: &Expr) -> (Expr, Expr) {
+        let read = self.of.row_of(element.clone());
+        let (row, is_read) = self.readers.reader(&read, term, &self.nrows);
+        let base = self.base.at(&self.own.start(row.clone()));
+        let offset = element.clone().sub(self.of.start(read)).sub(base);
+        let (k, is_step) = steps(offset, self.step);
+        let is_read = is_read.and(is_step).and(k.clone().lt(self.own.length(row.clone())));
+        (self.own.within(row, k), is_read)
+    }
+}
+
+/// The number of steps to an offset, and whether there is one.
+fn steps(offset: Expr, step: i64) -> (Expr, Expr) {
+    if step == 1 {
+        return (offset, Expr::u32(0).eq(Expr::u32(0)));
+    }
+    let by = Expr::u32(u32::try_from(step.unsigned_abs()).unwrap_or(u32::MAX));
+    let distance = if step < 0 { Expr::u32(0).sub(offset) } else { offset };
+    // Distances in the other direction are beyond half of the range.
+    let is_forward = distance.clone().binary(BinaryOp::Shr, Expr::u32(31)).eq(Expr::u32(0));
+    (distance.clone().div(by.clone()), is_forward.and(distance.rem(by).eq(Expr::u32(0))))
 }
 
 /// The own rows.
@@ -108,15 +138,88 @@ enum Reader {
     Some(Box<Preimage>),
     /// The entry of the array.
     Entry(Node),
+    /// The rank of the row among those that are kept.
+    Kept(RankBitmap, Extent),
+    /// Those at the place of that row in a row of rows.
+    Within(Box<Nested>),
     /// Any that read it, where own row `Index` reads that row.
     Any(Expr),
 }
 
 impl Reader {
+    /// The readers of each row, where own row `Index` of `nrows` reads that row.
+    fn of_row(rec: Recorder<'_>, row: Expr, nrows: &Extent) -> Self {
+        let access = row.access();
+        if let Access::Gathered { element, .. } = &access
+            && permuted(element, nrows)
+        {
+            return Self::Entry(rec.unique_scatter(nrows.clone(), element.clone(), Expr::index(), nrows.clone()));
+        }
+        if let Access::Gathered { element, .. } = &access
+            && let ExprKind::Load(positions, at) = element.kind()
+            && at.is_own_position()
+            && let Some(Recipe::Compact(compact)) = positions.kept_recipe().as_deref()
+            && compact.inner == 1
+            && compact.value.is_index()
+        {
+            let bitmap = RankBitmap::of(compact.bitmap.clone(), compact.count.clone());
+            return Self::Kept(bitmap, compact.count.clone());
+        }
+        if let Some(readers) = readers(&row, &access, nrows) {
+            return Self::Some(Box::new(readers));
+        }
+        match Self::within(rec, &access, nrows) {
+            Some(nested) => Self::Within(Box::new(nested)),
+            None => Self::Any(row),
+        }
+    }
+
+    /// The readers of each row, where the rows that are read are at places in rows.
+    fn within(rec: Recorder<'_>, access: &Access, count: &Extent) -> Option<Nested> {
+        let Access::Place { own, of, row, base, step: Step::Along(step), inner } = access else { return None };
+        if *step == 0 || u32::try_from(step.unsigned_abs()).is_err() || inner.own != 1 || inner.width != 1 {
+            return None;
+        }
+        let nrows = own.nrows(count)?;
+        let readers = if own.is_own_row(row, 1) {
+            Self::Same
+        } else {
+            let row = match own {
+                RowsRef::Splits(splits) => of_own_row(row, splits, 1)?,
+                RowsRef::Uniform(length) => of_block(row, &size_of(length)?)?,
+            };
+            match Self::of_row(rec, row.in_program(), &nrows) {
+                Self::Any(_) => return None,
+                readers => readers,
+            }
+        };
+        Some(Nested { readers, own: own.clone(), of: of.clone(), base: base.clone(), step: *step, nrows })
+    }
+
+    /// The own row that reads that row, of those the `term`-th one, and whether there is one.
+    fn reader(&self, row: &Expr, term: &Expr, nrows: &Extent) -> (Expr, Expr) {
+        let own = match self {
+            Self::Same | Self::Any(_) => row.clone(),
+            Self::Some(readers) => return readers.reader(row, term),
+            Self::Within(nested) => return nested.reader(row, term),
+            Self::Kept(bitmap, count) => {
+                let (rank, next) = (bitmap.rank(row), bitmap.rank(&row.clone().add(Expr::u32(1))));
+                let is_kept = row.clone().lt(count.expr()).and(rank.clone().ne(next));
+                return (rank.clone(), is_kept.and(rank.lt(nrows.expr())));
+            }
+            // Rows beyond the permutation have no entry.
+            Self::Entry(entries) => {
+                row.clone().lt(nrows.expr()).select(Expr::load(entries, row.clone()), Expr::u32(u32::MAX))
+            }
+        };
+        (own.clone(), own.lt(nrows.expr()))
+    }
+
     /// Number of own rows that may read a row.
     fn terms(&self) -> Size {
         match self {
             Self::Some(readers) => readers.terms(),
+            Self::Within(nested) => nested.readers.terms(),
             _ => Size::from(1),
         }
     }
@@ -125,42 +228,15 @@ impl Reader {
 impl<'a> Own<'a> {
     fn new(given: &Given<'a>, place: &Place<'a>, count: Extent) -> Result<Option<Self>> {
         let (rec, width) = (given.rec, place.inner.own);
-        let nrows = match place.own {
-            RowsRef::Splits(splits) => Extent::of(splits.extent().size().sub(1)),
-            RowsRef::Uniform(length) => match size_of(length) {
-                Some(length) => count.part(length.max(1)),
-                None => return Ok(None),
-            },
-        };
+        let Some(nrows) = place.own.nrows(&count) else { return Ok(None) };
         let reader = if place.of_own.is_none() && place.own.is_own_row(place.row, width) {
             Reader::Same
         } else {
             let Some(row) = place.of_own.clone().or_else(|| row_read(place, width)) else { return Ok(None) };
             let row = row.in_program();
-            match row.access() {
-                Access::Gathered { element, .. } if permuted(&element, &nrows) => {
-                    Reader::Entry(rec.unique_scatter(nrows.clone(), element, Expr::index(), nrows.clone()))
-                }
-                access => match readers(&row, &access, &nrows) {
-                    Some(readers) => Reader::Some(Box::new(readers)),
-                    None => Reader::Any(row),
-                },
-            }
+            Reader::of_row(rec, row, &nrows)
         };
         Ok(Some(Self { rec, rows: place.own, count, nrows, reader }))
-    }
-
-    /// The own row that reads that row, of those the `term`-th one, and whether there is one.
-    fn reader(&self, row: &Expr, term: &Expr) -> (Expr, Expr) {
-        let own = match &self.reader {
-            Reader::Same | Reader::Any(_) => row.clone(),
-            Reader::Some(readers) => return readers.reader(row, term),
-            // Rows beyond the permutation have no entry.
-            Reader::Entry(entries) => {
-                row.clone().lt(self.nrows.expr()).select(Expr::load(entries, row.clone()), Expr::u32(u32::MAX))
-            }
-        };
-        (own.clone(), own.lt(self.nrows.expr()))
     }
 
     fn domain(&self, inner: u32) -> Option<RowDomain> {
@@ -295,9 +371,9 @@ pub(super) fn of_own_row(e: &Expr, splits: &Node, width: u32) -> Option<Expr> {
 fn row_read(place: &Place<'_>, width: u32) -> Option<Expr> {
     match place.own {
         RowsRef::Splits(splits) => of_own_row(place.row, splits, width),
-        RowsRef::Uniform(length) => {
-            let numbers = length.as_known()?.checked_mul(width.into())?;
-            place.row.of_element(u32::try_from(numbers).ok()?)
-        }
+        RowsRef::Uniform(length) => match length.as_known() {
+            Some(length) => place.row.of_element(u32::try_from(length.checked_mul(width.into())?).ok()?),
+            None => of_block(place.row, &size_of(length)?.mul(width)),
+        },
     }
 }

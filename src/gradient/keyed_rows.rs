@@ -24,13 +24,7 @@ pub(super) fn adjoint(
         return Ok(None);
     }
     let rec = given.rec;
-    let of_nrows = match of {
-        RowsRef::Splits(splits) => Extent::of(splits.extent().size().sub(1)),
-        RowsRef::Uniform(length) => match super::rows_ref::size_of(length) {
-            Some(length) => elements.part(length.max(1)),
-            None => return Ok(None),
-        },
-    };
+    let Some(of_nrows) = of.nrows(elements) else { return Ok(None) };
     let keys = ByKey::new(rec, nrows, row.clone(), &of_nrows)?;
     let readers = keys.rows(1).rows;
     // The readers of each element are consecutive: those of the first element of a row, of its second one, and so on.

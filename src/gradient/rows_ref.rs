@@ -2,6 +2,7 @@
 
 use crate::graph::access::{Radix, RowsRef};
 use crate::graph::expr::Expr;
+use crate::graph::extent::Extent;
 use crate::graph::size::Size;
 
 /// The radix as a size.
@@ -14,6 +15,14 @@ pub(super) fn size_of(radix: &Radix) -> Option<Size> {
 }
 
 impl RowsRef {
+    /// Number of rows that have elements among the first `count`.
+    pub(super) fn nrows(&self, count: &Extent) -> Option<Extent> {
+        Some(match self {
+            Self::Splits(splits) => Extent::of(splits.extent().size().sub(1)),
+            Self::Uniform(length) => count.part(size_of(length)?.max(1)),
+        })
+    }
+
     pub(super) fn start(&self, row: Expr) -> Expr {
         match self {
             Self::Splits(splits) => Expr::load(splits, row),

@@ -5,7 +5,7 @@ use super::inverse::{self, Place, permuted};
 use super::preimage::{Piece, Preimage};
 use super::strided::{self, with_gaps};
 use crate::error::Result;
-use crate::graph::access::{Inner, Radix, RowsRef, Step, UniformDigit};
+use crate::graph::access::{Access, Digit, Inner, Radix, RowsRef, Step, Uniform, UniformDigit, UniformValue};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
@@ -15,17 +15,28 @@ use crate::graph::size::{Factors, Size};
 /// The cotangents of the elements. `None` if the index is no arithmetic of that kind.
 pub(super) fn adjoint(given: &Given<'_>, index: &Expr, to: &Extent) -> Result<Option<Expr>> {
     let uniform = index.uniform();
-    let (width, value) = match &uniform.values[..] {
+    let found = match &uniform.values[..] {
         [] if uniform.digits.is_empty() => return Ok(None),
         [] => return strided::of_uniform(given, &uniform, to),
-        [(width, value)] if uniform.base.as_u32() == Some(0) => (width, value),
-        _ => return Ok(None),
+        [value] if !value.is_negative => of_value(given, &uniform, value, to)?,
+        [a, b] => of_rows(given, &uniform, [a, b], to)?,
+        _ => None,
     };
-    // All numbers of the element that the value names.
+    if uniform.base.as_u32() == Some(0) {
+        return Ok(found);
+    }
+    // From elements counted from the base.
+    let at = Expr::index().sub(uniform.base);
+    Ok(found.map(|found| given.only_where(at.clone().lt(to.expr()), found.at(&at))))
+}
+
+/// The cotangents of elements that a value names, where positions in their order read all numbers of each.
+fn of_value(given: &Given<'_>, uniform: &Uniform, value: &UniformValue, to: &Extent) -> Result<Option<Expr>> {
+    let (width, value) = (&value.times, &value.value);
+    let one = Size::from(1);
     let is_whole = match &uniform.digits[..] {
-        [] => *width == Size::from(1),
+        [] => *width == one,
         [UniformDigit { is_negative: false, times, divisor, modulus: Some(modulus) }] => {
-            let one = Size::from(1);
             *times == one && *divisor == one && Factors::are_same(modulus, width)
         }
         _ => false,
@@ -34,8 +45,8 @@ pub(super) fn adjoint(given: &Given<'_>, index: &Expr, to: &Extent) -> Result<Op
     if let Some(of) = one_of_each_row(given, &element, width)? {
         return Ok(Some(of));
     }
-    if width.as_const().is_some() {
-        return Ok(None);
+    if let Some(width) = width.as_const() {
+        return of_place(given, &element, width, to);
     }
     // Rows of a dense tensor are gathered.
     let rows = RowsRef::Uniform(Radix { times: 1, size: Some(Expr::size(width)) });
@@ -50,6 +61,41 @@ pub(super) fn adjoint(given: &Given<'_>, index: &Expr, to: &Extent) -> Result<Op
         step: Step::Along(1),
         inner: &inner,
     };
+    inverse::adjoint(given, &place, to)
+}
+
+/// The cotangents of elements of `width` numbers at places in rows.
+fn of_place(given: &Given<'_>, element: &Expr, width: u32, to: &Extent) -> Result<Option<Expr>> {
+    let Access::Place { own, of, row, base, step, inner } = element.access() else { return Ok(None) };
+    if inner.own != 1 || inner.width != 1 {
+        return Ok(None);
+    }
+    let numbers = Digit { modulus: Some(Radix::known(width.into())), ..Digit::POSITION };
+    let inner = Inner { own: width, width, digits: Box::new([(1, numbers)]) };
+    let at = Expr::index().div(Expr::u32(width));
+    let (row, base) = (row.at(&at), base.at(&at));
+    inverse::adjoint(given, &Place { own: &own, of: &of, row: &row, of_own: None, base: &base, step, inner: &inner }, to)
+}
+
+/// The cotangents where the own row of each position reads the row of the same number, of a length that is a parameter.
+fn of_rows(given: &Given<'_>, uniform: &Uniform, values: [&UniformValue; 2], to: &Extent) -> Result<Option<Expr>> {
+    let one = Size::from(1);
+    let is_offset = |value: &UniformValue| value.is_negative && value.times == one;
+    let (row, start) = match values {
+        [row, start] if is_offset(start) && !row.is_negative => (row, start),
+        [start, row] if is_offset(start) && !row.is_negative => (row, start),
+        _ => return Ok(None),
+    };
+    let is_position = matches!(&uniform.digits[..],
+        [UniformDigit { is_negative: false, times, divisor, modulus: None }] if *times == one && *divisor == one);
+    let Some((splits, 1)) = row.value.own_row().filter(|_| is_position) else { return Ok(None) };
+    if start.value != Expr::load(splits, row.value.clone()) {
+        return Ok(None);
+    }
+    let (own, inner) = (RowsRef::Splits(splits.clone()), Inner { own: 1, width: 1, digits: Box::default() });
+    let of = RowsRef::Uniform(Radix { times: 1, size: Some(Expr::size(&row.times)) });
+    let (zero, step) = (Expr::u32(0), Step::Along(1));
+    let place = Place { own: &own, of: &of, row: &row.value, of_own: None, base: &zero, step, inner: &inner };
     inverse::adjoint(given, &place, to)
 }
 

@@ -33,7 +33,7 @@ impl Layouts {
         Self {
             rows: rows(&lengths, device),
             wide: shaped(&[&lengths], &[3], device),
-            levels: shaped(&[&[2, 0, 3, 1], &[2, 1, 0, 3, 2, 400]], &[], device),
+            levels: shaped(&[&lengths, &(0..897).map(|k| k % 5).collect::<Vec<u32>>()], &[], device),
             cube: shaped(&[], &[10, 6, 5], device),
             given: rows(&lengths, device).to_tensor(0).unwrap(),
             uniform: Tensor::from_tensor(&dense, 1).unwrap(),
@@ -155,6 +155,7 @@ fn probe() {
     for (op, f) in all {
         for (layout, x) in layouts.named() {
             let t = std::time::Instant::now();
+            eprintln!("## {op} of {layout}");
             match plans(x, f) {
                 Ok([both, value]) => {
                     let more = sorts(&both) as i64 - sorts(&value) as i64;

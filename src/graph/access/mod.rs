@@ -20,7 +20,7 @@ mod uniform;
 
 pub(crate) use digit::{Counter, Digit, Radix};
 pub(in crate::graph) use structure::Structure;
-pub(crate) use uniform::{Uniform, UniformDigit};
+pub(crate) use uniform::{Uniform, UniformDigit, UniformValue};
 
 use super::Expr;
 use super::expr::ExprKind;

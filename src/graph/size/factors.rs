@@ -3,6 +3,15 @@
 use super::op::SizeOp;
 use super::{Size, SizeKind};
 
+/// `(a + k) - k`.
+fn less<'a>(sum: &'a Size, k: &Size) -> Option<&'a Size> {
+    match sum.kind() {
+        Some(SizeKind::Op(SizeOp::Add, a, b)) if b == k => Some(a),
+        Some(SizeKind::Op(SizeOp::Add, a, b)) if a == k => Some(b),
+        _ => None,
+    }
+}
+
 /// The factors of a size: a constant, and sizes that are no products.
 ///
 /// Sizes are those of dimensions, of which none is 0 where an element exists: `max(n, 1)` has the factors of `n`.
@@ -23,10 +32,16 @@ impl Factors {
                 Some(SizeKind::Op(SizeOp::Max, a, Size::Const(1)) | SizeKind::Op(SizeOp::Max, Size::Const(1), a)) => {
                     stack.push(a);
                 }
+                Some(SizeKind::Op(SizeOp::Sub, a, k)) if less(a, k).is_some() => stack.extend(less(a, k)),
                 Some(_) => out.sizes.push(size.clone()),
             }
         }
         out
+    }
+
+    /// The constant, and the product of the other factors.
+    pub(crate) fn parts(&self) -> (u64, Size) {
+        (self.constant, self.sizes.iter().fold(Size::Const(1), |product, size| product.mul(size)))
     }
 
     /// Numbers by which products are ordered such that each comes after those that it is a multiple of.
