@@ -14,7 +14,6 @@ use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
 use crate::graph::node::{Node, Recipe, RowDomain, Rows};
-use crate::graph::primitive::UniqueScatter;
 use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::walk::for_each_expr;
 use crate::record::by_key::one_row;
@@ -76,15 +75,6 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         Some(ct) => Some(ct),
         None => sized::adjoint(&given, index, to)?,
     };
-    if structured.is_none()
-        && let Some((positions, entry, then)) = through_permutation(index)
-    {
-        let (count, all) = (positions.extent().clone(), Expr::load(&positions, entry));
-        let ct = adjoint(given.clone(), &all, &count)?.into_iter().reduce(Expr::add);
-        let Some(ct) = ct else { return Ok(()) };
-        let ct = Expr::load(&given.rec.map(count.clone(), ct, &[]), Expr::index());
-        return of_index(Given { ct, count, ..given }, &then.in_program(), to, out);
-    }
     out.push(match (structured, &access) {
         (Some(ct), _) => ct,
         (None, Access::Gathered { element, inner, .. }) if stays_within(inner) && inner.own > 0 => {
@@ -185,38 +175,6 @@ fn computed(given: &Given<'_>, element: &Expr, inner: &Inner, to: &Extent) -> Re
     }
 }
 
-/// A permutation that the index goes through: its array, the entry that each position reads, and the index as an
-/// expression in what it reads there. `None` if the index is that entry.
-fn through_permutation(index: &Expr) -> Option<(Node, Expr, Expr)> {
-    let mut found = None;
-    for_each_expr(index, &mut |e| {
-        if let ExprKind::Load(positions, entry) = e.kind()
-            && entry.has_index()
-            && let Some(Recipe::Sort(_) | Recipe::RowSort(_)) = positions.kept_recipe().as_deref()
-        {
-            found.get_or_insert_with(|| (e.clone(), positions.clone(), entry.clone()));
-        }
-    });
-    let (load, positions, entry) = found.filter(|(load, ..)| load != index)?;
-    fn go(e: &Expr, load: &Expr, memo: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
-        if e == load {
-            return Some(Expr::index());
-        }
-        if !e.has_index() {
-            return Some(e.clone());
-        }
-        if let Some(known) = memo.get(&e.digest()) {
-            return known.clone();
-        }
-        let operands: Option<Vec<Expr>> = e.operands().map(|operand| go(operand, load, memo)).collect();
-        let out = operands.filter(|all| !all.is_empty()).map(|all| e.with_operands(all.into_iter()));
-        memo.insert(e.digest(), out.clone());
-        out
-    }
-    let then = go(index, &load, &mut DigestMap::default())?;
-    Some((positions, entry, then))
-}
-
 /// The cotangents of elements, of `own` numbers each, whose positions a primitive computed: those of a sort, a
 /// selection or a compaction. First those of the entries of the array of positions, then those of the elements at these.
 fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) -> Result<Option<Expr>> {
@@ -226,7 +184,7 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
         Recipe::Sort(_) | Recipe::RowSort(_) => true,
         Recipe::Compact(compact) => compact.inner == 1 && compact.value.is_index(),
         Recipe::TopK(_) => true,
-        Recipe::UniqueScatter(scatter) => inverted(scatter).is_some_and(|order| order.extent().is_same(positions.extent())),
+        Recipe::UniqueScatter(scatter) => scatter.value.is_index() && scatter.count.is_same(positions.extent()),
         _ => false,
     };
     if !is_one {
@@ -253,11 +211,8 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
             let is_kept = own_element.lt(compact.count.expr()).and(rank.clone().ne(next));
             given.only_where(is_kept, of_entry(rank))
         }
-        // The inverse of a permutation.
-        Recipe::UniqueScatter(scatter) => match inverted(scatter) {
-            Some(order) => is_permuted(of_entry(Expr::load(&order, own_element))),
-            None => return Ok(None),
-        },
+        // The inverse of a permutation: positions that are scattered are different.
+        Recipe::UniqueScatter(scatter) => is_permuted(of_entry(scatter.at.at(&own_element))),
         // Each row has `k` entries, of which those beyond its length have the cotangent 0.
         Recipe::TopK(top) => {
             let first = top.on.rows.row_of(own_element.clone()).mul(Expr::u32(top.k));
@@ -275,13 +230,6 @@ fn by_positions(given: &Given<'_>, element: &Expr, own: u32, elements: &Extent) 
             is_permuted(of_entry(Expr::load(&entry, own_element)))
         }
     }))
-}
-
-/// The permutation of which a scatter makes the inverse.
-fn inverted(scatter: &UniqueScatter) -> Option<Node> {
-    let order = scatter.at.own_load().filter(|_| scatter.value.is_index())?;
-    let is_sorted = matches!(order.kept_recipe().as_deref(), Some(Recipe::Sort(_) | Recipe::RowSort(_)));
-    (is_sorted && order.extent().is_same(&scatter.count)).then(|| order.clone())
 }
 
 impl Given<'_> {

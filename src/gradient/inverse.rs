@@ -277,10 +277,8 @@ impl<'a> Own<'a> {
                 let of_cycle = |term: Expr, by: Expr, from: Expr| {
                     term.clone().rem(by.clone()).mul(cycle.clone()).add(from).add(term.div(by))
                 };
-                let k = is_longer.select(
-                    of_cycle(term, more, Expr::u32(0)),
-                    of_cycle(beyond, whole.max(Expr::u32(1)), rest),
-                );
+                let k = is_longer
+                    .select(of_cycle(term, more, Expr::u32(0)), of_cycle(beyond, whole.max(Expr::u32(1)), rest));
                 (first, Some(self.rows.within(row, k).mul(width.clone()).add(Expr::index().rem(width))))
             }
             // Each element is read by consecutive positions.

@@ -8,7 +8,6 @@ use crate::graph::expr::Expr;
 use crate::graph::extent::Extent;
 use crate::graph::node::{Recipe, RowDomain, Rows};
 use crate::record::by_key::ByKey;
-use crate::shape::RowPartition;
 
 /// The cotangents of elements, where own row `Index`, of `nrows` and of `count` elements in all, reads that row. `None`
 /// unless each own row is known to be as long as the row that it reads.
@@ -32,30 +31,32 @@ pub(super) fn adjoint(
         RowsRef::Uniform(_) => None,
         RowsRef::Splits(_) => {
             let read = of.length(Expr::index()).mul(readers.length(Expr::index()));
-            Some(rec.scan(of_nrows, read)?)
+            Some(rec.scan(of_nrows.clone(), read)?)
         }
     };
-    let place_of = |element: Expr| {
-        let read = of.row_of(element.clone());
-        (read.clone(), element.sub(of.start(read)))
+    let before = |row: Expr| match &before {
+        Some(before) => Expr::load(before, row),
+        None => readers.start(row.clone()).mul(of.length(row)),
     };
-    let (read, offset) = place_of(Expr::index());
-    let before = match before {
-        Some(before) => Expr::load(&before, read.clone()),
-        None => readers.start(read.clone()).mul(of.length(read.clone())),
-    };
-    let first = before.add(offset.mul(readers.length(read)));
-    let splits = rec.splits(elements, &RowPartition::ending_at(first, elements, count), &[])?;
+    let at = Expr::index();
+    let read = of.row_of(at.clone());
+    let first = before(read.clone()).add(at.clone().sub(of.start(read.clone())).mul(readers.length(read)));
+    let beyond = before(of_nrows.expr());
+    let first = at.clone().lt(elements.expr()).select(first, beyond);
+    let splits = rec.splits(elements, &first, &[])?;
+    // The place of each position among the readers, and the position at each place.
+    let place = keys.place(rec, own.row_of(at.clone()));
+    let reader = own.row_of(at.clone());
+    let (read, offset) = (keys.key(reader.clone()), at.clone().sub(own.start(reader)));
+    let rank = place.sub(readers.start(read.clone()));
+    let place = before(read.clone()).add(offset.mul(readers.length(read.clone()))).add(rank);
+    let place = read.lt(of_nrows.expr()).select(place, Expr::u32(u32::MAX));
+    let positions = rec.unique_scatter(count.clone(), place, at.clone(), count.clone());
     let width = Expr::u32(inner.own);
-    let at = Expr::index().div(width.clone());
-    let element = Expr::row_of(&splits, at.clone());
-    let term = at.sub(Expr::load(&splits, element.clone()));
-    let (read, offset) = place_of(element);
-    let reader = Expr::load(keys.order(), readers.start(read.clone()).add(term.clone()));
-    let position = own.within(reader, offset).mul(width.clone()).add(Expr::index().rem(width));
-    let value = given.only_where(term.lt(readers.length(read)), given.ct.at(&position));
-    let on = RowDomain { rows: Rows::Splits(splits), nrows: elements.clone(), nvals: count.clone(), inner: inner.own };
-    Ok(Some(given.sum(on, value)?))
+    let position = Expr::load(&positions, at.clone().div(width.clone())).mul(width.clone()).add(at.rem(width));
+    let nvals = Extent::bounded(count.size(), splits.last_entry());
+    let on = RowDomain { rows: Rows::Splits(splits), nrows: elements.clone(), nvals, inner: inner.own };
+    Ok(Some(given.sum(on, given.ct.at(&position))?))
 }
 
 /// Whether each own row is known to be as long as the row that it reads.

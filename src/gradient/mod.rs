@@ -26,6 +26,8 @@ mod scalar;
 mod scan;
 mod sized;
 mod strided;
+#[cfg(test)]
+mod tests;
 mod value_and_grad;
 
 pub use value_and_grad::{grad, value_and_grad};

@@ -74,7 +74,11 @@ fn of_place(given: &Given<'_>, element: &Expr, width: u32, to: &Extent) -> Resul
     let inner = Inner { own: width, width, digits: Box::new([(1, numbers)]) };
     let at = Expr::index().div(Expr::u32(width));
     let (row, base) = (row.at(&at), base.at(&at));
-    inverse::adjoint(given, &Place { own: &own, of: &of, row: &row, of_own: None, base: &base, step, inner: &inner }, to)
+    inverse::adjoint(
+        given,
+        &Place { own: &own, of: &of, row: &row, of_own: None, base: &base, step, inner: &inner },
+        to,
+    )
 }
 
 /// The cotangents where the own row of each position reads the row of the same number, of a length that is a parameter.

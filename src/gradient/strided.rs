@@ -51,8 +51,11 @@ fn take_next(pieces: &mut Vec<Piece>, end: &Size) -> Option<Piece> {
 /// `count`.
 pub(super) fn with_gaps(mut pieces: Vec<Piece>, count: &Extent) -> Option<Vec<Piece>> {
     let (mut end, mut out) = (Size::from(1), Vec::with_capacity(pieces.len() + 1));
-    let unread = |divisor: &Size, gap: Size| {
-        Piece { times: Size::from(0), is_reversed: false, divisor: divisor.clone(), modulus: Some(gap) }
+    let unread = |divisor: &Size, gap: Size| Piece {
+        times: Size::from(0),
+        is_reversed: false,
+        divisor: divisor.clone(),
+        modulus: Some(gap),
     };
     while let Some(piece) = take_next(&mut pieces, &end) {
         let gap = Factors::of(&piece.divisor).exact(&end)?;

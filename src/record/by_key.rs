@@ -167,6 +167,12 @@ impl ByKey {
         &self.order
     }
 
+    /// The place of an element in key order.
+    pub(crate) fn place(&self, rec: Recorder<'_>, element: Expr) -> Expr {
+        let (count, at) = (self.order.extent(), Expr::load(&self.order, Expr::index()));
+        Expr::load(&rec.unique_scatter(count.clone(), at, Expr::index(), count.clone()), element)
+    }
+
     /// The rows of each key in that order, with `inner` numbers per element.
     pub(crate) fn rows(&self, inner: u32) -> RowDomain {
         RowDomain { inner, ..self.rows.clone() }

@@ -78,7 +78,10 @@ impl<'a> Lines<'a> {
     }
 
     /// The lines of rows whose elements have `width` numbers: `width` lines per row.
-    pub(crate) fn of_rows(rec: Recorder<'a>, RowDomain { rows, nrows, nvals, inner: width }: &RowDomain) -> Result<Self> {
+    pub(crate) fn of_rows(
+        rec: Recorder<'a>,
+        RowDomain { rows, nrows, nvals, inner: width }: &RowDomain,
+    ) -> Result<Self> {
         let at = Expr::index();
         let (nlines, count) = (rec.times(nrows, *width)?, rec.times(nvals, *width)?);
         let longest = match rows {

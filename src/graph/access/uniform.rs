@@ -36,8 +36,7 @@ pub(crate) struct UniformDigit {
 }
 
 impl UniformDigit {
-    const POSITION: Self =
-        Self { is_negative: false, times: Size::Const(1), divisor: Size::Const(1), modulus: None };
+    const POSITION: Self = Self { is_negative: false, times: Size::Const(1), divisor: Size::Const(1), modulus: None };
 
     /// `digit / by`, where the factor is 1. `None` if that is no digit.
     fn divided(&self, by: &Size) -> Option<Self> {
