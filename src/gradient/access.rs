@@ -6,6 +6,7 @@
 //! summed by key, which sorts the positions once.
 
 use super::given::Given;
+use super::place::Place;
 use super::scalar::zero;
 use super::{inverse, sized, strided};
 use crate::error::Result;
@@ -62,7 +63,7 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         Access::Place { base, inner, .. } if !stays_within(inner) && base.as_u32() != Some(0) => None,
         Access::Gathered { inner, .. } if !stays_within(inner) => None,
         Access::Place { own, of, row, base, step, inner } => {
-            let place = inverse::Place { own, of, row, of_own: None, base, step: *step, inner };
+            let place = Place { own, of, row, of_own: None, base, step: *step, inner };
             match inverse::adjoint(&given, &place, to)? {
                 Some(of) => Some(given.numbers(of, &to.part(inner.width.max(1)), inner, to)?),
                 None => None,

@@ -2,12 +2,12 @@
 
 use super::given::Given;
 use super::keyed_rows;
+use super::place::{Place, of_block};
 use super::preimage::{Piece, Preimage};
 use super::rows_ref::size_of;
-use super::sized::of_block;
 use super::strided::with_gaps;
 use crate::error::Result;
-use crate::graph::access::{Access, Inner, RowsRef, Step};
+use crate::graph::access::{Access, RowsRef, Step};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
@@ -17,19 +17,6 @@ use crate::graph::rank_bitmap::RankBitmap;
 use crate::graph::recorder::Recorder;
 use crate::graph::size::Size;
 use crate::shape::RowPartition;
-
-/// See [`Access::Place`].
-#[derive(Clone)]
-pub(super) struct Place<'a> {
-    pub(super) own: &'a RowsRef,
-    pub(super) of: &'a RowsRef,
-    pub(super) row: &'a Expr,
-    /// The row as an expression in the own row, if that is known.
-    pub(super) of_own: Option<Expr>,
-    pub(super) base: &'a Expr,
-    pub(super) step: Step,
-    pub(super) inner: &'a Inner,
-}
 
 /// The cotangents of elements, of as many numbers as the own elements have. `None` if no arithmetic leads back.
 pub(super) fn adjoint(given: &Given<'_>, place: &Place<'_>, to: &Extent) -> Result<Option<Expr>> {

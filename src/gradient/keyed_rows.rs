@@ -1,7 +1,7 @@
 //! Adjoints of rows that are gathered whole: the rows are sorted by the row that each reads, not their elements.
 
 use super::given::Given;
-use super::inverse::Place;
+use super::place::Place;
 use crate::error::Result;
 use crate::graph::access::{RowsRef, Step};
 use crate::graph::expr::Expr;

@@ -16,6 +16,7 @@ mod expr;
 mod given;
 mod inverse;
 mod keyed_rows;
+mod place;
 mod preimage;
 mod primitive;
 mod product;
@@ -26,8 +27,6 @@ mod scalar;
 mod scan;
 mod sized;
 mod strided;
-#[cfg(test)]
-mod tests;
 mod value_and_grad;
 
 pub use value_and_grad::{grad, value_and_grad};

@@ -1,15 +1,14 @@
 //! Adjoints of accesses over uniform dimensions whose sizes are parameters of the program, and of one element of each row.
 
 use super::given::Given;
-use super::inverse::{self, Place, permuted};
+use super::inverse::{self, permuted};
+use super::place::{Place, of_block};
 use super::preimage::{Piece, Preimage};
 use super::strided::{self, with_gaps};
 use crate::error::Result;
 use crate::graph::access::{Access, Digit, Inner, Radix, RowsRef, Step, Uniform, UniformDigit, UniformValue};
-use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
-use crate::graph::opcode::BinaryOp;
 use crate::graph::size::{Factors, Size};
 
 /// The cotangents of the elements. `None` if the index is no arithmetic of that kind.
@@ -127,30 +126,4 @@ fn one_of_each_row(given: &Given<'_>, element: &Expr, width: &Size) -> Result<Op
     };
     let is_read = is_read.and(element.at(&reader).eq(own));
     Ok(Some(all.only_where(is_read, all.ct.at(&reader.mul(width).add(number)))))
-}
-
-/// The value as an expression in the block of `width` positions. `None` if it depends on the position otherwise.
-pub(super) fn of_block(e: &Expr, width: &Size) -> Option<Expr> {
-    fn go(e: &Expr, by: &Size, memo: &mut DigestMap<Option<Expr>>) -> Option<Expr> {
-        if !e.has_index() {
-            return Some(e.clone());
-        }
-        if let ExprKind::Binary(BinaryOp::IndexDiv, at, divisor) = e.kind()
-            && at.is_index()
-            && divisor.as_size().is_some_and(|divisor| Factors::are_same(&divisor, by))
-        {
-            return Some(Expr::index());
-        }
-        if let Some(known) = memo.get(&e.digest()) {
-            return known.clone();
-        }
-        let operands: Option<Vec<Expr>> = e.operands().map(|operand| go(operand, by, memo)).collect();
-        let out = operands.filter(|all| !all.is_empty()).map(|all| e.with_operands(all.into_iter()));
-        memo.insert(e.digest(), out.clone());
-        out
-    }
-    if *width == Size::from(1) {
-        return Some(e.clone());
-    }
-    go(e, width, &mut DigestMap::default())
 }

@@ -207,7 +207,8 @@ fn gathers_sort_the_rows_once() {
     for (name, device) in devices() {
         let layouts = Layouts::new(&device);
         let ids = RaggedTensor::from_nested((0..2000).map(|k| k * 7 % 40).collect::<Vec<i32>>(), &device).unwrap();
-        for (layout, x) in layouts.named() {
+        // The few rows of the cube are folded in tiles, without a sort.
+        for (layout, x) in layouts.named().into_iter().filter(|(layout, _)| *layout != "cube") {
             let loss = |x: &Tensor| x.gather(ids.erased())?.flat_values()?.square()?.reduce_sum(..);
             let (value, first) = value_and_grad(|x| loss(&x[0]), [x]).unwrap();
             let of_first = sorted(&explain(&[&value, &first[0]]).unwrap());
