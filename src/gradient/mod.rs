@@ -16,12 +16,17 @@ mod cotangents;
 mod expr;
 mod given;
 mod inverse;
+mod keyed_rows;
+mod place;
+mod preimage;
 mod primitive;
 mod product;
 mod reverse;
 mod rows;
+mod rows_ref;
 mod scalar;
 mod scan;
+mod sized;
 mod strided;
 mod value_and_grad;
 

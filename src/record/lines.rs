@@ -78,7 +78,10 @@ impl<'a> Lines<'a> {
     }
 
     /// The lines of rows whose elements have `width` numbers: `width` lines per row.
-    fn of_rows(rec: Recorder<'a>, RowDomain { rows, nrows, nvals, inner: width }: &RowDomain) -> Result<Self> {
+    pub(crate) fn of_rows(
+        rec: Recorder<'a>,
+        RowDomain { rows, nrows, nvals, inner: width }: &RowDomain,
+    ) -> Result<Self> {
         let at = Expr::index();
         let (nlines, count) = (rec.times(nrows, *width)?, rec.times(nvals, *width)?);
         let longest = match rows {
@@ -132,6 +135,11 @@ impl<'a> Lines<'a> {
     /// Number of places.
     pub(crate) fn count(&self) -> &Extent {
         &self.rows.nvals
+    }
+
+    /// The lines as rows of places.
+    pub(crate) fn domain(&self) -> &RowDomain {
+        &self.rows
     }
 
     /// Start of each line, in places.

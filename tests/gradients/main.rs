@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cost;
 mod differences;
 mod entries;
 mod functions;

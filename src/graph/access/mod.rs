@@ -16,9 +16,11 @@ mod positions;
 mod structure;
 #[cfg(test)]
 mod tests;
+mod uniform;
 
 pub(crate) use digit::{Counter, Digit, Radix};
 pub(in crate::graph) use structure::Structure;
+pub(crate) use uniform::{Uniform, UniformDigit, UniformValue};
 
 use super::Expr;
 use super::expr::ExprKind;

@@ -81,7 +81,7 @@ operations! {
     alias "parse_prefix", "strtol", "strtod", "leading number";
     polars "str.extract";
     host "floats";
-    gradient none "strings";
+    gradient none "it takes strings";
     typed hand;
 }
 

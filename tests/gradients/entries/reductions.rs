@@ -85,13 +85,25 @@ table! { segments on [Tensor RaggedTensor] {
 }}
 
 table! { erased on [Tensor] {
+    reduce_variance_as DRLI |x, y| x.square()?.reduce_variance_as(DType::F64, 1);
+    reduce_std_as DRLI |x, y| x.square()?.reduce_std_as(DType::F64, ..);
     reduce_mean_as DRLI |x, y| x.square()?.reduce_mean_as(DType::F64, 1);
     segment_mean_as DRI |x, y| x.flat_values()?.square()?.segment_mean_as(DType::F64, &sorted_ids(x)?);
     unsorted_segment_mean_as DRI |x, y| x.flat_values()?.square()?.unsorted_segment_mean_as(DType::F64, &ids(x, 3)?, 4);
+    sparse_segment_mean_as DRI |x, y| {
+        let (at, segments) = (indices(x, [2, 0, 1, 0])?, indices(x, [0, 0, 2, 2])?);
+        x.flat_values()?.square()?.sparse_segment_mean_as(DType::F64, &at, &segments)
+    };
 }}
 
 table! { typed on [RaggedTensor] {
     reduce_mean_as DRLI |x, y| x.square()?.reduce_mean_as::<f64>(1);
+    reduce_variance_as DRLI |x, y| x.square()?.reduce_variance_as::<f64>(1);
+    reduce_std_as DRLI |x, y| x.square()?.reduce_std_as::<f64>(..);
+    sparse_segment_mean_as DRI |x, y| {
+        let (at, segments) = (indices(x, [2, 0, 1, 0])?, indices(x, [0, 0, 2, 2])?);
+        x.flat_values()?.square()?.sparse_segment_mean_as::<f64>(&at, &segments)
+    };
     segment_mean_as DRI |x, y| x.flat_values()?.square()?.segment_mean_as::<f64>(&sorted_ids(x)?);
     unsorted_segment_mean_as DRI |x, y| x.flat_values()?.square()?.unsorted_segment_mean_as::<f64>(&ids(x, 3)?, 4);
 }}
