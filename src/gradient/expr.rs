@@ -73,7 +73,8 @@ pub(super) fn reads(rec: Recorder<'_>, value: &Expr, ct: Expr, wanted: impl Fn(&
                 return Err(rec.argument(what));
             }
             // Bits, positions and constants.
-            ExprKind::Bitcast(_)
+            ExprKind::Register(..)
+            | ExprKind::Bitcast(_)
             | ExprKind::Index
             | ExprKind::Scalar(_)
             | ExprKind::Param(_)

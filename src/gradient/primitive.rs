@@ -30,6 +30,7 @@ pub(super) fn pull(all: &mut Cotangents<'_>, node: &Node, ct: &Node) -> Result<(
         Recipe::Reduce(reduce) => of_reduce(all, rec, reduce, node, ct),
         Recipe::Product(product) => product::pull(all, rec, product, ct),
         Recipe::RowScan(scan) => scan::pull(all, rec, scan, node, ct),
+        Recipe::ScanRows(_) => Ok(()),
         Recipe::Compact(compact) => of_compact(all, rec, compact, ct),
         Recipe::TileFold(fold) => of_tile_fold(all, rec, fold, node, ct),
         Recipe::UniqueScatter(scatter) => of_unique_scatter(all, scatter, ct),
