@@ -29,7 +29,7 @@ impl<'a> Cotangents<'a> {
     }
 
     /// Whether the inputs are reached from the array.
-    fn wants(&self, node: &Node) -> bool {
+    pub(super) fn wants(&self, node: &Node) -> bool {
         self.reaching.contains(&node.digest())
     }
 

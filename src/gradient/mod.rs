@@ -17,6 +17,7 @@ mod given;
 mod inverse;
 mod primitive;
 mod product;
+mod recurrence;
 mod reverse;
 mod rows;
 mod scalar;

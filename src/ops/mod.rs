@@ -38,12 +38,12 @@ pub(crate) use indexing::gather::in_range;
 pub use indexing::index::{Ellipsis, Index, NewAxis, SliceItems};
 pub(crate) use options::AsRows;
 pub use options::{
-    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, IntoAxes, IntoGatherIndices,
-    IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, LookupRows, MaxLength, Ngrams, PaddedShape, Padding,
-    ReduceAxes, RowPadding, ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators, SortAxis, SortBy,
-    SortKeys, Sought, Transposed, along, any_of, batched, binary, clamped, descending, exclusive, keep, keep_short,
-    max_norm, max_splits, nonempty, or_default, pad_width, padded_with, reversed, right_of, shaped, starting_at,
-    weighted, white_space, with_ragged_rank,
+    Along, Batched, Bins, Context, Depth, Factor, GatherIndices, HistogramRange, InitialStates, IntoAxes,
+    IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes, LookupIds, LookupRows, MaxLength, Ngrams,
+    PaddedShape, Padding, ReduceAxes, RowPadding, ScanAxis, SearchValues, Seed, SegmentIds, Separator, Separators,
+    SortAxis, SortBy, SortKeys, Sought, Transposed, along, any_of, backwards, batched, binary, clamped, descending,
+    exclusive, keep, keep_short, max_norm, max_splits, nonempty, or_default, pad_width, padded_with, reversed,
+    right_of, shaped, starting_at, weighted, white_space, with_ragged_rank,
 };
 pub use reduce::Averaged;
 pub use reduce::quantile::Quantiles;
@@ -52,6 +52,7 @@ pub use reshaping::split::Parts;
 pub use rows::row::{Row, RowOperand};
 pub use rows::row_methods::{RowFactor, RowSought};
 pub use rows::row_results::RowResults;
+pub use scan::scan_rows::ScannedRows;
 pub(crate) use segment::Aggregate;
 pub use segment::embedding_sparse::Combiner;
 pub use segment::from_shards::ShardStrategy;

@@ -309,6 +309,23 @@ operations! {
     tensor hand;
     typed none "the tensors may have several element types";
     row none "rows of rows are not supported";
+
+    /// Runs a function along each row: it takes the states before an element, and gives the states after it and outputs.
+    fn scan_rows(&self, initial: impl Into<InitialStates>, step: impl FnOnce(&[Row], &Row) -> Result<(Vec<Row>, Vec<Row>)>) -> {step};
+    alias "recurrence", "lstm", "fold";
+    tensorflow "tf.scan";
+    gradient yes;
+    tensor hand;
+    typed hand;
+    row none "rows of rows are not supported";
+
+    /// Runs a function along the rows of several tensors of equal rows.
+    fn scan_rows_of(tensors: &[impl AsRef<Tensor>], initial: impl Into<InitialStates>, step: impl FnOnce(&[Row], &[Row]) -> Result<(Vec<Row>, Vec<Row>)>) -> {step};
+    tensorflow "tf.keras.layers.RNN";
+    gradient yes;
+    tensor hand;
+    typed none "the tensors may have several element types";
+    row none "rows of rows are not supported";
 }
 
 operations! {
