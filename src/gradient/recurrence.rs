@@ -29,9 +29,8 @@ pub(super) fn pull(all: &mut Cotangents<'_>, rec: Recorder<'_>, scan: &ScanRows,
     // The states before each element, as leaves, and the states after it.
     let entered = Scope::enter();
     let before = states_before(scan, |at| Expr::load(node, at));
-    let before: Vec<Node> = (0..widths.len())
-        .map(|k| Ok(columns.of_state(k, &before)?.leaf(&entered.scope)))
-        .collect::<Result<_>>()?;
+    let before: Vec<Node> =
+        (0..widths.len()).map(|k| Ok(columns.of_state(k, &before)?.leaf(&entered.scope))).collect::<Result<_>>()?;
     let registers = flat(rec, elements, &scan.stages, before.clone(), &[])?;
     let after: Vec<Node> = scan.next.iter().map(|&k| registers[k as usize].clone()).collect();
 

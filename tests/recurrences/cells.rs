@@ -42,7 +42,14 @@ fn scanned(w: &Weights, x: &Tensor, width: usize, initial: opt::InitialStates) -
 }
 
 /// The states of one row, element by element.
-fn looped(w: &Weights, x: &Tensor, row: usize, width: usize, states: [Tensor; 2], reversed: bool) -> Result<Vec<Tensor>> {
+fn looped(
+    w: &Weights,
+    x: &Tensor,
+    row: usize,
+    width: usize,
+    states: [Tensor; 2],
+    reversed: bool,
+) -> Result<Vec<Tensor>> {
     let row = x.slice(s![row])?;
     let n = row.shape()[0].unwrap_or(0);
     let [mut h, mut c] = states;

@@ -82,8 +82,7 @@ fn gradients_are_those_of_the_unrolled_loop() -> Result<()> {
         // Of the second order: of the squared gradient.
         let squared = |f: &dyn Fn(&[Tensor]) -> Result<Tensor>, x: &[Tensor]| -> Result<Tensor> {
             let gradients = grad(f, x)?;
-            let parts: Vec<Tensor> =
-                gradients.iter().map(|g| g.square()?.reduce_sum(..)).collect::<Result<_>>()?;
+            let parts: Vec<Tensor> = gradients.iter().map(|g| g.square()?.reduce_sum(..)).collect::<Result<_>>()?;
             parts.into_iter().reduce(|a, b| a.add(&b).expect("adds")).map_or_else(|| panic!("no inputs"), Ok)
         };
         let found = grad(|x| squared(&|x| value(x, &weights, reversed), x), &inputs[..])?;

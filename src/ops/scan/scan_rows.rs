@@ -172,7 +172,7 @@ fn scanned(
     let all = Scanned::new(rec, first)?;
     let mut elements = vec![all.elements(&all.of)?];
     for other in others {
-        Device::check_same(op, first.backend(), other.backend())?;
+        rec.at(Device::check_same(op, first.backend(), other.backend()))?;
         let other = Scanned::new(rec, other)?;
         asserts.extend(all.condition_of_rows(&other)?);
         elements.push(all.elements(&other.of)?);
@@ -234,7 +234,7 @@ impl<'a> Scanned<'a> {
             0 => x.inner_to_partitions(1)?,
             _ => x.clone(),
         };
-        of.numbers(rec.op)?;
+        rec.at(of.numbers(rec.op))?;
         let Some(rows) = of.partitions().last().cloned() else { return Err(rec.argument("a tensor without rows")) };
         Ok(Self { rec, of, rows, call: Arc::new(()) })
     }
@@ -271,7 +271,7 @@ impl<'a> Scanned<'a> {
         let Some(first) = initial.first() else { return Err(rec.argument("there must be at least one state")) };
         let (mut states, mut parts, mut inner) = (Vec::new(), Vec::new(), 0u32);
         for (k, x) in initial.iter().enumerate() {
-            Device::check_same(rec.op, rec.backend, x.backend())?;
+            rec.at(Device::check_same(rec.op, rec.backend, x.backend()))?;
             if x.dtype() != first.dtype() {
                 return Err(rec.argument(format!("state {k} is of {}, but state 0 of {}", x.dtype(), first.dtype())));
             }
@@ -293,7 +293,7 @@ impl<'a> Scanned<'a> {
             let Some(width) = width.filter(|&width| width > 0) else {
                 return Err(rec.argument(format!("state {k} of shape {} has no fixed size", x.shape_text())));
             };
-            parts.push((x.numbers(rec.op)?, one, width));
+            parts.push((rec.at(x.numbers(rec.op))?, one, width));
             states.push(State { dims: x.inner().clone(), width, offset: inner });
             inner = inner.checked_add(width).ok_or_else(|| rec.argument("the states are too large"))?;
         }
@@ -342,7 +342,7 @@ impl<'a> Scanned<'a> {
                 );
                 return Err(rec.argument(what + &x.shape_text()));
             }
-            out.push(x.numbers(rec.op)?.clone());
+            out.push(rec.at(x.numbers(rec.op))?.clone());
         }
         Ok(out)
     }
@@ -356,7 +356,7 @@ impl<'a> Scanned<'a> {
             if x.ragged_rank() > 0 || x.width_size().as_known() == Some(0) {
                 return Err(rec.argument(format!("output {k} of shape {} is not dense", x.shape_text())));
             }
-            out.0.push(x.numbers(rec.op)?.clone());
+            out.0.push(rec.at(x.numbers(rec.op))?.clone());
             out.1.push(x.inner().clone());
         }
         Ok(out)
