@@ -6,7 +6,6 @@
 //! inputs follow from one pass over all elements: the gradient of a weight is one product.
 
 use super::cotangents::Cotangents;
-use super::reverse::cotangents;
 use super::scalar::zero;
 use crate::error::Result;
 use crate::graph::expr::Expr;
@@ -42,7 +41,7 @@ pub(super) fn pull(all: &mut Cotangents<'_>, rec: Recorder<'_>, scan: &ScanRows,
         let (later, own) = (Expr::load(&later.nodes[k], Expr::index()), Expr::load(&own[k], Expr::index()));
         (after[k].clone(), later.add(own))
     };
-    let of_before = cotangents(rec, (0..widths.len()).map(of_after).collect(), &before)?;
+    let of_before = (all.pass)(rec, (0..widths.len()).map(of_after).collect(), &before)?;
     let of_before: Vec<Node> = of_before
         .into_iter()
         .zip(widths)
@@ -81,7 +80,7 @@ pub(super) fn pull(all: &mut Cotangents<'_>, rec: Recorder<'_>, scan: &ScanRows,
         .map(|k| Ok((after[k].clone(), Expr::load(&columns.of_state(k, &whole)?, Expr::index()))))
         .collect::<Result<_>>()?;
     let ends = [inputs.clone(), before].concat();
-    for (input, ct) in inputs.iter().zip(cotangents(rec, results, &ends)?) {
+    for (input, ct) in inputs.iter().zip((all.pass)(rec, results, &ends)?) {
         if let Some(ct) = ct {
             all.add(input, Expr::load(&ct, Expr::index()));
         }

@@ -29,8 +29,6 @@ mod trace;
 #[cfg(feature = "saved")]
 mod valid;
 #[cfg(feature = "saved")]
-mod valid_recurrence;
-#[cfg(feature = "saved")]
 mod written;
 
 use std::collections::HashSet;

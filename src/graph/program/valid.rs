@@ -1,5 +1,7 @@
 //! The rules that a program keeps: those of every recording, checked where a program comes from a file.
 
+mod recurrence;
+
 use std::collections::HashSet;
 
 use super::order::Item;
@@ -14,13 +16,13 @@ use crate::graph::reducer::Reducer;
 use crate::graph::refs::Reference;
 
 /// A rule that is broken.
-pub(super) type Fault = String;
+type Fault = String;
 
 /// The greatest height of an expression, and of a size with the bounds of its counts. Some code that walks over them is
 /// recursive.
 const MAX_HEIGHT: u32 = 1 << 10;
 
-pub(super) fn holds(ok: bool, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
+fn holds(ok: bool, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
     if ok { Ok(()) } else { Err(fault()) }
 }
 

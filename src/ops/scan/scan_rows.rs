@@ -76,7 +76,9 @@ impl Tensor {
         scanned(OP, &[self], initial.into(), |states, elements| step(states, &elements[0]))
     }
 
-    /// Runs a function along the rows of several tensors of equal rows: see [`scan_rows`](Self::scan_rows).
+    /// Runs a function along the rows of several tensors of equal rows.
+    ///
+    /// As [`scan_rows`](Self::scan_rows), with an element of each tensor.
     ///
     /// # Errors
     /// Besides those of `scan_rows`: no tensors; tensors on different devices, or of different rows, at the read where

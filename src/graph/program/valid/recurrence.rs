@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::valid::{Fault, holds};
-use super::{ArrayDef, ByNumber, ExprId, ExprKind, Program, Recipe};
+use super::{ArrayDef, ByNumber, ExprId, ExprKind, Fault, Program, Recipe, holds};
 use crate::dtype::DType;
 use crate::graph::primitive::{ScanRows, StageValue};
 
