@@ -281,7 +281,8 @@ pub use lod::LodTensor;
 pub use numerics::{FloatNumerics, Numerics};
 pub use operation::Operation;
 pub use ops::{
-    Averaged, ElementClosure, ElementFunction, ElementSignature, Ellipsis, NewAxis, Row, Seed, WgslElement, operations,
+    Averaged, ElementClosure, ElementFunction, ElementSignature, Ellipsis, NewAxis, Row, ScannedRows, Seed,
+    WgslElement, operations,
 };
 #[cfg(feature = "saved")]
 pub use program::{LoadOptions, SavedModel};

@@ -83,7 +83,8 @@ pub(super) fn reads(
                 }
             }
             // Bits, positions and constants.
-            ExprKind::Bitcast(_)
+            ExprKind::Register(..)
+            | ExprKind::Bitcast(_)
             | ExprKind::Index
             | ExprKind::Scalar(_)
             | ExprKind::Param(_)

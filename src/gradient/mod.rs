@@ -21,6 +21,7 @@ mod place;
 mod preimage;
 mod primitive;
 mod product;
+mod recurrence;
 mod reverse;
 mod rows;
 mod rows_ref;

@@ -14,6 +14,7 @@ const TYPES: &[Row] = &[
     ("impl Into<LookupIds<'a>>", Tensor, Some("LookupIds")),
     ("impl Into<SegmentIds<'a>>", Tensor, Some("SegmentIds")),
     ("impl Into<Sought<'a>>", Tensor, Some("Sought")),
+    ("impl Into<InitialStates>", Tensors, Some("InitialStates")),
     ("impl Into<SortKeys<'a>>", Tensors, Some("SortKeys")),
     ("impl IntoGatherIndices<'a>", Tensor, Some("GatherIndices")),
     ("impl IntoIterator<Item = CrossInput>", Tensors, Some("CrossInput")),
@@ -70,6 +71,8 @@ const TYPES: &[Row] = &[
     ("impl FnOnce(&[Tensor]) -> Result<Tensor>", Function, None),
     ("impl FnOnce(&Row) -> Result<Row>", Function, None),
     ("impl FnOnce(&[Row]) -> Result<Row>", Function, None),
+    ("impl FnOnce(&[Row], &Row) -> Result<(Vec<Row>, Vec<Row>)>", Function, None),
+    ("impl FnOnce(&[Row], &[Row]) -> Result<(Vec<Row>, Vec<Row>)>", Function, None),
     ("&ElementFunction<fn(A) -> R>", Function, Some("ElementFunction")),
     // Of sparse tensors.
     ("&[[i64; RANK]]", HostValues, None),

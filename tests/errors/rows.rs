@@ -123,6 +123,12 @@ pub const OTHERS: &[(&str, Misuse)] = &[
     ("at", |s| no(s.x.erased().map_rows(|row| row.at(7)).and_then(|y| y.to_host()))),
     ("string_to_number of a typed tensor", |s| no(strings(&s.words)?.string_to_number::<f32>())),
     ("map_rows_of", |_| no(Tensor::map_rows_of(&[] as &[Tensor], |rows| Ok(rows[0].clone())))),
+    ("scan_rows of a typed tensor", |s| {
+        no(s.x.scan_rows([] as [&Tensor; 0], |states, _| Ok((states.to_vec(), vec![]))))
+    }),
+    ("scan_rows_of", |s| {
+        no(Tensor::scan_rows_of(&[] as &[Tensor], [&s.dense], |states, _| Ok((states.to_vec(), vec![]))))
+    }),
     ("map_flat_values_of", |_| no(Tensor::map_flat_values_of(&[] as &[Tensor], |all| Ok(all[0].clone())))),
     ("strings that are numbers", |s| no(RaggedTensor::<Str>::try_from(s.t.clone()))),
 ];

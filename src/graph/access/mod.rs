@@ -8,6 +8,7 @@
 //!
 //! A kernel that reads without bounds checks keeps its own proof over the index expression.
 
+mod columns;
 mod digit;
 mod element;
 mod form;

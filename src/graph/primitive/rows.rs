@@ -73,6 +73,14 @@ impl<R: Handles> Rows<R> {
         }
     }
 
+    /// Element `offset` of row `row`. The offset must lie within the row wherever the value is used.
+    pub(crate) fn within(&self, row: Expr<R>, offset: Expr<R>) -> Expr<R> {
+        match self {
+            Self::Splits(node) => Expr::within(node, row, offset),
+            Self::Uniform(len) => row.mul(Expr::size(len)).add(offset),
+        }
+    }
+
     /// The row that holds element `at`.
     pub(crate) fn row_of(&self, at: Expr<R>) -> Expr<R> {
         match self {

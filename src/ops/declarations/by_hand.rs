@@ -266,55 +266,6 @@ operations! {
 }
 
 operations! {
-    /// Functions of your own.
-    const FUNCTIONS: family "Element-wise, several operands" on RaggedTensor<T> where T: Element;
-
-    /// Applies `function` to the flat values, a dense tensor, and places the result under the partitions of this tensor.
-    fn map_flat_values(&self, function: impl FnOnce(&Tensor) -> Result<Tensor>) -> {function};
-    tensorflow "tf.ragged.map_flat_values";
-    awkward "ak.transform";
-    gradient yes;
-    tensor hand;
-    typed hand;
-    row none "flat values span rows";
-
-    /// Applies `function` to the flat values of several tensors of the same partitions, and places the result under
-    /// these.
-    fn map_flat_values_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Tensor]) -> Result<Tensor>) -> {function};
-    tensorflow "tf.ragged.map_flat_values";
-    gradient yes;
-    tensor hand;
-    typed none "the tensors may have several element types";
-    row none "flat values span rows";
-
-    /// Applies a function of the user to every element; the shape stays.
-    fn map_elements(&self, function: &ElementFunction<fn(A) -> R>) -> {function};
-    tensorflow "tf.vectorized_map";
-    polars "Expr.map_elements";
-    gradient yes;
-    tensor hand;
-    typed hand;
-    row hand;
-
-    /// Applies `function` to each row and stacks the results.
-    fn map_rows(&self, function: impl FnOnce(&Row) -> Result<Row>) -> {function};
-    tensorflow "tf.map_fn";
-    polars "list.eval";
-    gradient yes;
-    tensor hand;
-    typed hand;
-    row hand;
-
-    /// Applies `function` to the rows of several tensors that have equally many, and stacks the results.
-    fn map_rows_of(tensors: &[impl AsRef<Tensor>], function: impl FnOnce(&[Row]) -> Result<Row>) -> {function};
-    tensorflow "tf.map_fn";
-    gradient yes;
-    tensor hand;
-    typed none "the tensors may have several element types";
-    row none "rows of rows are not supported";
-}
-
-operations! {
     /// Repetition.
     const REPEATING: family "Joining, repeating and shapes" on RaggedTensor<T> where T: Element;
 

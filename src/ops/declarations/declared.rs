@@ -10,7 +10,7 @@ use crate::ops::{
 const DECLARED: &[&[Operation]] = &[
     declarations::by_hand::MAKING,
     declarations::by_hand::MOVING,
-    declarations::by_hand::FUNCTIONS,
+    declarations::functions::FUNCTIONS,
     declarations::by_hand::REPEATING,
     declarations::by_hand::COUNTING,
     declarations::by_hand::CROSSING,

@@ -18,6 +18,7 @@ mod segments;
 mod separator;
 mod sequence;
 mod sort;
+mod states;
 
 pub use arguments::{IntoAxes, IntoGatherIndices, IntoOperand, IntoOperandOf, IntoReduceAxes};
 pub use bins::{Bins, HistogramRange, binary, clamped};
@@ -38,3 +39,4 @@ pub(crate) use separator::WHITE_SPACE;
 pub use separator::{Separator, Separators, any_of, max_splits, nonempty, white_space};
 pub use sequence::{Context, MaxLength, starting_at};
 pub use sort::{SortAxis, SortBy, SortKeys, descending};
+pub use states::{InitialStates, backwards};

@@ -3,4 +3,5 @@
 pub(super) mod context_windows;
 pub(super) mod row_shift;
 pub(super) mod row_windows;
+pub(super) mod scan_rows;
 pub(super) mod scans;

@@ -95,6 +95,7 @@ impl<'m, 'a> Emitter<'m, 'a> {
                 let at = self.value(at);
                 self.load(node, &at)
             }
+            ExprKind::Register(..) => unreachable!("bug: a register outside of a recurrence"),
             ExprKind::RowOf(splits, at) => {
                 let own = self.module.row_context.clone();
                 if own.is_some() && e.own_row().is_some_and(|(s, k)| own == Some((s.clone(), k))) {
