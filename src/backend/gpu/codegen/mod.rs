@@ -28,7 +28,7 @@ pub(crate) use accessors::Declarations;
 pub(crate) use accessors::{Misses, Windowing};
 pub(in crate::backend::gpu) use kernel_module::Kernel;
 pub(crate) use kernel_module::{KernelModule, ParamWord, StepModules};
-pub(crate) use phases::Phases;
+pub(crate) use phases::{Phases, STORE, looped};
 pub(crate) use recurrence::{WORKGROUP_WORDS, lane_bits};
 pub(crate) use row_kernel::shares_words;
 pub(crate) use storage::{Binding, Element, StorageArray};

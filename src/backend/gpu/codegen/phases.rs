@@ -2,12 +2,16 @@
 
 use crate::dtype::DType;
 use crate::graph::expr::Register;
+use crate::graph::opcode::{BinaryOp, UnaryOp};
 use crate::graph::planned::{Expr, ExprKind, InPlan};
 use crate::graph::primitive::{ScanRows, Stage, StageValue};
 use crate::graph::walk::for_each_expr;
 
 /// Iterations of a search for a row.
-const SEARCH: u64 = 32;
+const SEARCH: u64 = looped(32, 0);
+
+/// Iterations per store of a number to a register: shifts of 64-bit integers.
+pub(crate) const STORE: u64 = 2;
 
 /// Terms of a product that are added one after another; longer sums add the sums of blocks.
 pub(super) const TERMS: u32 = 256;
@@ -135,19 +139,34 @@ fn for_each_register(stage: &Stage<InPlan>, f: &mut impl FnMut(u32, &Expr)) {
     }
 }
 
-/// Upper bound of the iterations of loops per column.
+/// Iterations of a loop and of those in it; drivers count the one that ends a loop too.
+pub(crate) const fn looped(iterations: u64, each: u64) -> u64 {
+    iterations.saturating_mul(1 + each).saturating_add(1)
+}
+
+/// Upper bound of the iterations of loops per column. Mesa's software driver counts returns within branches as loops.
 fn iterations(stage: &Stage<InPlan>) -> u64 {
-    let searches = |e: &Expr| {
-        let mut found = 0;
-        for_each_expr(e, &mut |e| found += u64::from(matches!(e.kind(), ExprKind::RowOf(..))));
-        SEARCH * found
-    };
     match &stage.value {
-        StageValue::Map(e) => searches(e),
+        StageValue::Map(e) => STORE + iterations_of(e),
         StageValue::Product { left, right, terms, .. } => {
-            let per_term = 1 + searches(left) + searches(right);
-            u64::from(*terms) * per_term + u64::from(terms.div_ceil(TERMS))
+            let blocks = u64::from(terms.div_ceil(TERMS));
+            // Each block has an iteration that ends its loop.
+            STORE + looped((*terms).into(), iterations_of(left) + iterations_of(right)) + looped(blocks, 1)
         }
     }
 }
 
+/// Upper bound of the iterations of loops in the functions that an expression calls.
+fn iterations_of(e: &Expr) -> u64 {
+    let mut all = 0;
+    for_each_expr(e, &mut |e| {
+        all += match e.kind() {
+            ExprKind::RowOf(..) => SEARCH,
+            ExprKind::Unary(UnaryOp::Math(_), _) | ExprKind::Call(..) => 40,
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => 0,
+            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Cast(_) => 4,
+            _ => 0,
+        };
+    });
+    all
+}

@@ -48,13 +48,10 @@ impl<'a> ModuleBuilder<'a> {
         for (k, phase) in of.phases.iter().enumerate() {
             self.phase(k, phase, of, rows);
         }
-        let cases: String = (0..of.phases.len())
-            .map(|k| format!("        case {k}u: {{\n            phase_{k}(r, row, element, c);\n        }}\n"))
-            .collect();
-        self.push(&format!(
-            "fn compute(k: u32, r: u32, row: u32, element: u32, c: u32) {{\n    switch (k) {{\n{cases}        \
-             default: {{\n        }}\n    }}\n}}"
-        ));
+        // Mesa's software driver counts a switch, and a return within a branch, as a loop.
+        let call = |k| format!("    if (k == {k}u) {{\n        phase_{k}(r, row, element, c);\n    }}\n");
+        let calls: String = (0..of.phases.len()).map(call).collect();
+        self.push(&format!("fn compute(k: u32, r: u32, row: u32, element: u32, c: u32) {{\n{calls}}}"));
         self.states(of, initial);
         let inner = of.registers.iter().take(of.next.len()).map(|register| register.width).sum();
         let widths: Vec<u32> = of.phases.iter().map(|phase| phase.width).chain([inner]).collect();
@@ -193,30 +190,28 @@ impl<'a> ModuleBuilder<'a> {
             let start = self.number(Scalar::U32(end));
             end += state.width;
             let limit = self.number(Scalar::U32(end));
-            next.push_str(&format!("    if (c < {limit}) {{\n        return register_{k}(r, c - {start});\n    }}\n"));
+            let is_within = format!("c >= {start} && c < {limit}");
+            next.push_str(&format!("    if ({is_within}) {{\n        v = register_{k}(r, c - {start});\n    }}\n"));
         }
         let zero = self.number(ReduceOp::Sum.identity(initial.dtype()));
         self.push(&format!(
             "fn initial(i: u32, row: u32) -> {ty} {{\n{lines}    return {value};\n}}\n\
              /// The states are the first registers, one after another.\n\
              fn set_state(r: u32, c: u32, v: {ty}) {{\n    set_register_0(r, c, v);\n}}\n\
-             fn next_state(r: u32, c: u32) -> {ty} {{\n{next}    return {zero};\n}}"
+             fn next_state(r: u32, c: u32) -> {ty} {{\n    var v = {zero};\n{next}    return v;\n}}"
         ));
     }
 
     /// Adds a function that returns entry `k`, at most the last one, of a table of parameters.
     fn table(&mut self, name: &str, entries: &[u32]) {
         let (last, others) = entries.split_last().expect("bug: a table without entries");
+        let last = Self::word(self.scalar(*last));
         let mut cases = String::new();
         for (k, &entry) in others.iter().enumerate() {
             let word = Self::word(self.scalar(entry));
-            cases.push_str(&format!("        case {k}u: {{\n            return {word};\n        }}\n"));
+            cases.push_str(&format!("    entry = select(entry, {word}, k == {k}u);\n"));
         }
-        let word = Self::word(self.scalar(*last));
-        self.push(&format!(
-            "fn {name}(k: u32) -> u32 {{\n    switch (k) {{\n{cases}        default: {{\n            \
-             return {word};\n        }}\n    }}\n}}"
-        ));
+        self.push(&format!("fn {name}(k: u32) -> u32 {{\n    var entry = {last};\n{cases}    return entry;\n}}"));
     }
 }
 

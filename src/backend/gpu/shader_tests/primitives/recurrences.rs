@@ -30,7 +30,7 @@ impl<T: Number> Case<'_, T> {
     fn expected(&self) -> Vec<T> {
         let (all, inner) = (splits(self.lengths), self.states.iter().sum::<u32>() as usize);
         let total = *all.last().expect("a split") as usize;
-        let mut out = self.initial[..1].repeat(total * inner);
+        let mut out = vec![T::zeroed(); total * inner];
         for (row, ends) in all.windows(2).enumerate() {
             let mut states = self.initial[row * inner..][..inner].to_vec();
             let mut elements: Vec<usize> = (ends[0] as usize..ends[1] as usize).collect();
@@ -72,7 +72,8 @@ impl<T: Number> Case<'_, T> {
             let read = gpu.read(&[node]).unwrap_or_else(|e| panic!("{} on {name}: {e}", self.name));
             let got: Vec<T> = bytemuck::pod_collect_to_vec(&read[0]);
             assert_eq!(got.len(), expected.len(), "{} on {name}", self.name);
-            let first = (0..got.len()).find(|&k| bytemuck::bytes_of(&got[k]) != bytemuck::bytes_of(&expected[k]));
+            let differs = |k: &usize| bytemuck::bytes_of(&got[*k]) != bytemuck::bytes_of(&expected[*k]);
+            let first = (0..got.len()).find(differs);
             if let Some(k) = first {
                 panic!("{} on {name}: number {k} is {:?}, not {:?}", self.name, got[k], expected[k]);
             }
