@@ -1,8 +1,8 @@
 // Recurrence along the rows of a ragged array: the states after each element, from those before it.
 //
 // Idea     A workgroup walks along `group_rows()` consecutive rows at once, one position of each after another, up to
-//          its longest row. The numbers of an element (registers) stay on the device: in workgroup memory, or in scratch
-//          if those of one row exceed it. The stages of a step are divided into phases: all stages of a phase have the
+//          its longest row. The numbers of an element (registers) are in workgroup memory, or in scratch if those of one
+//          row exceed it. The stages of a step are divided into phases: all stages of a phase have the
 //          same width, and read only columns of their own that the phase computes, so that a barrier after each phase
 //          suffices. Invocations are divided among rows and columns: a power of two of them per row.
 // Order    Serial along the row. A product adds its terms in blocks of 256 in ascending order, and then the sums of the
@@ -11,8 +11,9 @@
 // Traffic  Writes each state once. Reads the inputs of each element once per number that uses them, and a matrix once
 //          per element, mostly from caches. A dispatch that continues reads the states before its first position.
 // Parts    Rows may be divided among several dispatches: each continues from the states that `out` holds.
-// Limits   All flat positions < 2^32. 14 KiB of workgroup memory. A step takes as many barriers as it has phases, plus 1;
-//          few rows occupy few workgroups, and rows of a group wait for the longest one.
+// Limits   All flat positions < 2^32. 14 KiB of workgroup memory. A position takes a barrier per phase, and one more. Few
+//          rows occupy few workgroups. Rows of a group are consecutive, not of similar lengths, and wait for the longest.
+//          All arrays must be bound whole, or as windows that hold them.
 // Source   Persistent recurrent kernels: Diamos et al. 2016.
 //
 // Generated  fn splits_at(i: u32) -> u32      i <= rows(); rows beyond the live ones are empty
@@ -21,12 +22,13 @@
 //            fn row_words() -> u32            words of the registers of a row
 //            fn width_of(k: u32) -> u32       numbers per row of phase k; k = PHASES: numbers of all states
 //            fn lane_bits_of(k: u32) -> u32   invocations per row: 1 << lane_bits_of(k), at most 256
-//            fn compute(k: u32, r: u32, row: u32, element: u32, c: u32)    column c of the registers of phase k; `r` is
-//                                                                          the number of the row in its group
-//            fn initial(i: u32, row: u32) -> Elem                          number i of the states before the first element
-//            fn next_state(r: u32, c: u32) -> Elem                         number c of the states after the element
+//            fn compute(k: u32, r: u32, row: u32, element: u32, c: u32)
+//                                             stores column c of the registers of phase k; `r` is the number of the row in
+//                                             its group
+//            fn initial(i: u32, row: u32) -> Elem     number i of the states before the first elements of all rows
+//            fn next_state(r: u32, c: u32) -> Elem    number c of the states after the element
 //            fn set_state(r: u32, c: u32, v: Elem)
-//            fn word(at: u32) -> u32, fn set_word(at: u32, v: u32)         registers, as words
+//            The functions find the registers of row `r` from word first_word + r * row_words() on.
 // Buffers    out: array<Elem>                 the states after each element
 //            registers: array<u32>            group_rows() * row_words() words per workgroup, if IN_SCRATCH
 // Head       head[0]  rows (capacity), group_rows: rows per workgroup (at most 256), elements (capacity), groups

@@ -1,7 +1,8 @@
 //! The host side of `shaders/scan_rows.wgsl`.
 
 use super::codegen::{
-    Binding, Element, Kernel, ModuleBuilder, Phases, STORE, StorageArray, WORKGROUP_WORDS, lane_bits, looped, value_type,
+    Binding, Element, Kernel, ModuleBuilder, Phases, STORE, StorageArray, WORKGROUP_WORDS, lane_bits, looped,
+    value_type,
 };
 use super::driver_limits::DriverLimits;
 use super::launch::{FEWER_ROWS, Lowered, Lowering, partition_functions, too_many};
@@ -95,7 +96,8 @@ impl Schedule {
     pub(super) fn new(driver: DriverLimits, cost: &StepCost, rows: u32, max_scratch: u64) -> Option<Self> {
         let widest = cost.phases.iter().map(|&(width, _)| lane_bits(width)).max().unwrap_or(0);
         let at_once = INVOCATIONS >> widest;
-        let fit = u64::from(WORKGROUP_WORDS).checked_div(cost.row_words).unwrap_or(1).clamp(1, INVOCATIONS.into()) as u32;
+        let fit =
+            u64::from(WORKGROUP_WORDS).checked_div(cost.row_words).unwrap_or(1).clamp(1, INVOCATIONS.into()) as u32;
         let group_rows = if is_wide(cost.row_words) { 1 } else { at_once.max(rows.div_ceil(GROUPS)).min(fit) };
         let groups = rows.div_ceil(group_rows);
         let (mut groups_at_once, mut scratch) = (groups, 0);
@@ -144,7 +146,10 @@ impl GpuPrimitive for ScanRows<InPlan> {
         }
         let dtype = self.initial.dtype();
         if dtype.size() < 4 {
-            return Err(Error::argument(step.out.op(), format!("states of {dtype}; required: numbers of 4 or 8 bytes")));
+            return Err(Error::argument(
+                step.out.op(),
+                format!("states of {dtype}; required: numbers of 4 or 8 bytes"),
+            ));
         }
         let Some(schedule) = Schedule::new(driver, &cost, count, step.limits.window_bytes()) else {
             return Err(too_wide(step, &cost, step.limits.window_bytes()));

@@ -10,6 +10,9 @@ use crate::graph::walk::for_each_expr;
 /// Iterations of a search for a row.
 const SEARCH: u64 = looped(32, 0);
 
+/// Iterations of a mathematical function.
+const FUNCTION: u64 = 40;
+
 /// Iterations per store of a number to a register: shifts of 64-bit integers.
 pub(crate) const STORE: u64 = 2;
 
@@ -162,7 +165,8 @@ fn iterations_of(e: &Expr) -> u64 {
     for_each_expr(e, &mut |e| {
         all += match e.kind() {
             ExprKind::RowOf(..) => SEARCH,
-            ExprKind::Unary(UnaryOp::Math(_), _) | ExprKind::Call(..) => 40,
+            ExprKind::Unary(UnaryOp::Math(_), _) | ExprKind::Call(..) => FUNCTION,
+            ExprKind::Binary(BinaryOp::Pow | BinaryOp::Atan2, ..) => FUNCTION,
             ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => 0,
             ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Cast(_) => 4,
             _ => 0,

@@ -39,7 +39,14 @@ impl<'a> ModuleBuilder<'a> {
     }
 
     /// Adds the functions of a recurrence. `rows` are the splits of its rows, if they are stored.
-    pub(crate) fn recurrence(&mut self, of: &Phases, initial: &Expr, rows: Option<&Node>, reversed: bool, scratch: bool) {
+    pub(crate) fn recurrence(
+        &mut self,
+        of: &Phases,
+        initial: &Expr,
+        rows: Option<&Node>,
+        reversed: bool,
+        scratch: bool,
+    ) {
         self.registers.widths = of.registers.iter().map(|register| register.width).collect();
         self.memory(scratch);
         for (k, register) in of.registers.iter().enumerate().filter(|(_, register)| register.is_stored) {
@@ -161,7 +168,8 @@ impl<'a> ModuleBuilder<'a> {
     /// Adds `product_{number}`: the sum of the products of `terms` factors, for a column of `width`.
     fn product(&mut self, number: u32, dtype: DType, (terms, width): (u32, u32), transposed: bool) {
         let ty = value_type(dtype);
-        let (add_product, add) = (arithmetic::add_product(self, dtype), arithmetic::combine(self, ReduceOp::Sum, dtype));
+        let (add_product, add) =
+            (arithmetic::add_product(self, dtype), arithmetic::combine(self, ReduceOp::Sum, dtype));
         let zero = self.number(ReduceOp::Sum.identity(dtype));
         let [terms, width] = [terms, width].map(|n| self.number(Scalar::U32(n)));
         let (start, step) = if transposed { (format!("c * {terms}"), "1u") } else { ("c".into(), &*width) };

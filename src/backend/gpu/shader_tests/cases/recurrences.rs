@@ -14,7 +14,12 @@ impl Cases<'_> {
                     self.recurrence(name, rows.clone(), dtype, (3, reversed));
                 }
             }
-            self.recurrence(format!("recurrence {dtype} in scratch"), Rows::Splits(self.splits()), dtype, (1700, false));
+            self.recurrence(
+                format!("recurrence {dtype} in scratch"),
+                Rows::Splits(self.splits()),
+                dtype,
+                (1700, false),
+            );
         }
     }
 
@@ -25,7 +30,8 @@ impl Cases<'_> {
         let row = rows.row_of(Expr::index().div(Expr::u32(width)));
         let of_row = Expr::load(&self.array(dtype, self.sizes.rows), row);
         let checked = self.values(dtype).checked(Check::new("check", "a condition"), self.values(DType::Bool));
-        let both = Expr::index().div(Expr::u32(width)).mul(Expr::u32(2 * width)).add(Expr::index().rem(Expr::u32(width)));
+        let both =
+            Expr::index().div(Expr::u32(width)).mul(Expr::u32(2 * width)).add(Expr::index().rem(Expr::u32(width)));
         let product = StageValue::Product {
             left: at(0, Expr::index()).mul(of_row),
             right: self.values(DType::U8).cast(dtype),

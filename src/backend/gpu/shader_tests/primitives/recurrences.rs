@@ -110,9 +110,8 @@ fn load(backend: &BackendRef, dtype: DType, of: &[impl bytemuck::Pod]) -> Expr {
 
 /// The product of a vector and a column, in blocks of 256 terms.
 fn dot(left: &[f32], right: impl Fn(usize) -> f32) -> f32 {
-    let of_block = |(b, block): (usize, &[f32])| {
-        block.iter().enumerate().fold(0.0, |sum, (l, &x)| sum + x * right(b * 256 + l))
-    };
+    let of_block =
+        |(b, block): (usize, &[f32])| block.iter().enumerate().fold(0.0, |sum, (l, &x)| sum + x * right(b * 256 + l));
     left.chunks(256).enumerate().map(of_block).fold(0.0, |sum, of| sum + of)
 }
 
@@ -348,4 +347,67 @@ fn registers_of_other_types() {
         },
     }
     .check();
+}
+
+/// The index of a register lies within the element, whatever it is: a loaded program is not trusted.
+#[test]
+fn indices_beyond_an_element() {
+    let d = DType::U32;
+    Case {
+        name: "wild indices".into(),
+        dtype: d,
+        lengths: &[3, 0, 2],
+        uniform: None,
+        reversed: false,
+        states: vec![2],
+        initial: vec![1u32, 2, 3, 4, 5, 6],
+        next: vec![1],
+        stages: &|_| {
+            vec![map(2, register(0, d, Expr::index().mul(Expr::u32(1 << 20)).add(Expr::u32(5))).add(Expr::u32(1)))]
+        },
+        step: &|states, _| vec![states[1] + 1; 2],
+    }
+    .check();
+}
+
+/// Arrays in more windows than a kernel binds, states of other types, and steps that are too large are errors.
+#[test]
+fn limits_are_errors() {
+    let f = DType::F32;
+    let failed = |gpu: &BackendRef, (width, terms): (u32, u32), rows: u32| {
+        let nvals = rows * 2;
+        let on = RowDomain {
+            rows: Rows::Uniform(2.into()),
+            nrows: Extent::known(rows),
+            nvals: Extent::known(nvals),
+            inner: width,
+        };
+        let zero = Expr::scalar(0f32);
+        let x = Node::map(gpu, "x", Extent::known(nvals * width), Expr::index().cast(f), &[]);
+        let scan = ScanRows {
+            on,
+            reversed: false,
+            initial: zero.clone(),
+            states: [width].into(),
+            stages: [
+                product(width, register(0, f, Expr::index()), zero, terms, false),
+                map(width, own(1, f).add(Expr::load(&x, Expr::index()))),
+            ]
+            .into(),
+            next: [2].into(),
+        };
+        let node = Recorder::new(gpu, "recurrence").scan_rows(scan, &[]).expect("small");
+        gpu.read(&[x, node]).err().map(|e| e.to_string())
+    };
+    for (name, gpu) in gpus() {
+        if name.contains("llvmpipe") {
+            let error = failed(gpu, (4000, 4000), 1).unwrap_or_default();
+            assert!(error.contains("loop iterations"), "{name}: {error}");
+        }
+        assert_eq!(failed(gpu, (40, 40), 9), None, "{name}");
+    }
+    for (name, gpu) in super::super::twins::small_bindings() {
+        let error = failed(&gpu, (40, 40), 9000).unwrap_or_default();
+        assert!(error.starts_with("recurrence"), "{name}: {error}");
+    }
 }
