@@ -82,19 +82,19 @@ impl<T: Number> Case<'_, T> {
 }
 
 /// Number `at` of a register.
-fn register(number: u32, dtype: DType, at: Expr) -> Expr {
+pub(super) fn register(number: u32, dtype: DType, at: Expr) -> Expr {
     Expr::register(Register { scan: 0, number }, dtype, at)
 }
 
-fn own(number: u32, dtype: DType) -> Expr {
+pub(super) fn own(number: u32, dtype: DType) -> Expr {
     register(number, dtype, Expr::index())
 }
 
-fn map(width: u32, e: Expr) -> Stage {
+pub(super) fn map(width: u32, e: Expr) -> Stage {
     Stage { width, value: StageValue::Map(e) }
 }
 
-fn product(width: u32, left: Expr, right: Expr, terms: u32, transposed: bool) -> Stage {
+pub(super) fn product(width: u32, left: Expr, right: Expr, terms: u32, transposed: bool) -> Stage {
     Stage { width, value: StageValue::Product { left, right, terms, transposed } }
 }
 
@@ -368,46 +368,4 @@ fn indices_beyond_an_element() {
         step: &|states, _| vec![states[1] + 1; 2],
     }
     .check();
-}
-
-/// Arrays in more windows than a kernel binds, states of other types, and steps that are too large are errors.
-#[test]
-fn limits_are_errors() {
-    let f = DType::F32;
-    let failed = |gpu: &BackendRef, (width, terms): (u32, u32), rows: u32| {
-        let nvals = rows * 2;
-        let on = RowDomain {
-            rows: Rows::Uniform(2.into()),
-            nrows: Extent::known(rows),
-            nvals: Extent::known(nvals),
-            inner: width,
-        };
-        let zero = Expr::scalar(0f32);
-        let x = Node::map(gpu, "x", Extent::known(nvals * width), Expr::index().cast(f), &[]);
-        let scan = ScanRows {
-            on,
-            reversed: false,
-            initial: zero.clone(),
-            states: [width].into(),
-            stages: [
-                product(width, register(0, f, Expr::index()), zero, terms, false),
-                map(width, own(1, f).add(Expr::load(&x, Expr::index()))),
-            ]
-            .into(),
-            next: [2].into(),
-        };
-        let node = Recorder::new(gpu, "recurrence").scan_rows(scan, &[]).expect("small");
-        gpu.read(&[x, node]).err().map(|e| e.to_string())
-    };
-    for (name, gpu) in gpus() {
-        if name.contains("llvmpipe") {
-            let error = failed(gpu, (4000, 4000), 1).unwrap_or_default();
-            assert!(error.contains("loop iterations"), "{name}: {error}");
-        }
-        assert_eq!(failed(gpu, (40, 40), 9), None, "{name}");
-    }
-    for (name, gpu) in super::super::twins::small_bindings() {
-        let error = failed(&gpu, (40, 40), 9000).unwrap_or_default();
-        assert!(error.starts_with("recurrence"), "{name}: {error}");
-    }
 }
