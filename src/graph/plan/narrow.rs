@@ -42,7 +42,9 @@ pub(super) fn narrowed(
         loop {
             let mut read = DigestSet::default();
             recipe.exprs().into_iter().for_each(|e| read.extend(arrays(e)));
-            let widest = recipe.exprs().into_iter().map(|e| (arrays(e).len(), e.digest())).max_by_key(|(n, _)| *n);
+            let mut storable = Vec::new();
+            recipe.exprs().into_iter().for_each(|e| add_storable(e, &mut storable, &mut DigestSet::default()));
+            let widest = storable.into_iter().map(|e| (arrays(e).len(), e.digest())).max_by_key(|(n, _)| *n);
             match widest {
                 Some((n, widest)) if n > 1 && read.len() > all.free => {
                     all.next = 0;
@@ -83,13 +85,10 @@ impl Narrowing<'_> {
         domain
     }
 
-    /// The expression, which is the next; stored as a whole if it is `widest`.
+    /// The expression, which is the next; what is `widest` of it is stored.
     fn whole(&mut self, e: &Expr, widest: Digest) -> Expr {
         let domain = self.next_domain();
-        if e.digest() != widest {
-            return e.clone();
-        }
-        Within { all: self, domain, most: 0, memo: HashMap::new() }.stored(e, &Path::Always)
+        Within { all: self, domain, most: 0, memo: HashMap::new() }.whole(e, widest)
     }
 
     fn narrow(&mut self, e: &Expr) -> Expr {
@@ -162,7 +161,8 @@ impl Within<'_, '_> {
         }
         let mut read = union(e, &operands);
         while read.len() > self.most {
-            let Some(widest) = (0..operands.len()).max_by_key(|&k| operands[k].1.len()) else { break };
+            let storable = (0..operands.len()).filter(|&k| !operands[k].0.has_registers());
+            let Some(widest) = storable.max_by_key(|&k| operands[k].1.len()) else { break };
             let wide = operands[widest].1.len();
             // The path of the operand, not of the whole.
             let path = match (e.kind(), widest) {
@@ -180,6 +180,24 @@ impl Within<'_, '_> {
         }
         let out = (e.with_operands(operands.into_iter().map(|(e, _)| e)), Rc::new(read));
         self.memo.insert(key, out.clone());
+        out
+    }
+
+    /// The expression; what is `widest` of it is stored.
+    fn whole(&mut self, e: &Expr, widest: Digest) -> Expr {
+        if e.digest() == widest {
+            return self.stored(e, &Path::Always);
+        }
+        if !e.has_registers() {
+            return e.clone();
+        }
+        let key = (e.digest(), None);
+        if let Some((known, _)) = self.memo.get(&key) {
+            return known.clone();
+        }
+        let operands: Vec<Expr> = e.operands().map(|operand| self.whole(operand, widest)).collect();
+        let out = e.with_operands(operands.into_iter());
+        self.memo.insert(key, (out.clone(), Rc::default()));
         out
     }
 
@@ -216,6 +234,18 @@ impl Within<'_, '_> {
         let node = self.all.arena.computed(self.all.target.op(), e.dtype(), extent, recipe);
         self.all.added.insert(node.digest());
         Expr::load(&node, if is_constant { Expr::u32(0) } else { Expr::index() })
+    }
+}
+
+/// Adds the expressions that can be stored as a whole: those without registers, and those within the others that also have
+/// no conditions, which may apply in a branch only.
+fn add_storable<'e>(e: &'e Expr, out: &mut Vec<&'e Expr>, seen: &mut DigestSet) {
+    if !e.has_registers() {
+        return out.push(e);
+    }
+    if seen.insert(e.digest()) {
+        let is_plain = |e: &&Expr| e.has_registers() || !e.has_conditions();
+        e.operands().filter(is_plain).for_each(|e| add_storable(e, out, seen));
     }
 }
 

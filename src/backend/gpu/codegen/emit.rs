@@ -46,6 +46,38 @@ impl<'m, 'a> Emitter<'m, 'a> {
         self
     }
 
+    /// As [`Self::with_value`], between values.
+    pub(super) fn bind(&mut self, e: &Expr, name: String) {
+        self.scopes[0].insert(e.digest(), name);
+    }
+
+    /// The name of the guarded value of an expression, whose lines follow.
+    pub(super) fn guarded(&mut self, e: &Expr) -> String {
+        let value = self.value(e);
+        if !e.dtype().is_float() || value_type(e.dtype()) == "u32" {
+            return value;
+        }
+        let text = arithmetic::guard(self.module, e.dtype(), &value);
+        self.define(&text)
+    }
+
+    /// Defines a name.
+    pub(super) fn define(&mut self, text: &str) -> String {
+        let name = self.fresh();
+        self.line(&format!("let {name} = {text};"));
+        name
+    }
+
+    /// Adds a statement.
+    pub(super) fn statement(&mut self, text: &str) {
+        self.line(text);
+    }
+
+    /// The lines of the body.
+    pub(super) fn lines(self) -> String {
+        self.lines
+    }
+
     /// The lines of the body, and the name of the result.
     pub(crate) fn function(mut self, e: &Expr) -> (String, String) {
         let result = self.value(e);
@@ -95,7 +127,10 @@ impl<'m, 'a> Emitter<'m, 'a> {
                 let at = self.value(at);
                 self.load(node, &at)
             }
-            ExprKind::Register(..) => unreachable!("bug: a register outside of a recurrence"),
+            ExprKind::Register(register, at) => {
+                let at = if at.is_index() { None } else { Some(self.value(at)) };
+                self.module.register(register.number, at.as_deref())
+            }
             ExprKind::RowOf(splits, at) => {
                 let own = self.module.row_context.clone();
                 if own.is_some() && e.own_row().is_some_and(|(s, k)| own == Some((s.clone(), k))) {

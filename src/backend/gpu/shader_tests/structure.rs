@@ -23,7 +23,10 @@ fn texts_with(node: &Node, longs: Int64Repr) -> Vec<(&'static str, String)> {
         .steps
         .iter()
         .flat_map(|step| lower(step, lowering(&plan, 7, &StepModules::default())).expect("small").launches);
-    launches.map(|l| (l.entry, l.text().to_string())).collect()
+    // The number of dispatches of a kernel that continues may depend on sizes.
+    let mut texts: Vec<_> = launches.map(|l| (l.entry, l.text().to_string())).collect();
+    texts.dedup();
+    texts
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod folds;
 mod maps;
+mod recurrences;
 mod rows;
 
 use std::sync::Arc;
@@ -59,6 +60,7 @@ impl<'a> Cases<'a> {
         cases.row_kernels();
         cases.products();
         cases.row_scans();
+        cases.recurrences();
         cases.scans_and_sorts();
         cases.histograms();
         cases.row_sorts();

@@ -7,6 +7,8 @@ mod hashes;
 mod histograms;
 mod maps;
 mod products;
+mod recurrence_limits;
+mod recurrences;
 mod row_kernels;
 mod sorts;
 
