@@ -163,6 +163,13 @@ fn construction() -> Vec<Call> {
         one_hot |g| g.rows.as_ref().one_hot(3, 1, 0);
         map_flat_values_of |g| Tensor::map_flat_values_of(&[&g.rows, &g.rows], |all| all[0].add(&all[1]));
         map_rows_of |g| Tensor::map_rows_of(&[&g.rows, &g.rows], |all| &all[0] + &all[1]);
+        scan_rows_of |g| {
+            let sum = |states: &[ragged::Row], of: &[ragged::Row]| {
+                let sum = (&(&states[0] + &of[0])? + &of[1])?;
+                Ok((vec![sum.clone()], vec![sum]))
+            };
+            Tensor::scan_rows_of(&[&g.rows, &g.rows], [&g.vector], sum).map(|out| out.outputs)
+        };
         cross |g| Tensor::cross([CrossInput::from(&g.words), (&g.rows).into()]);
         cross_hashed |g| Tensor::cross_hashed([CrossInput::from(&g.words), (&g.rows).into()], 100);
         cartesian |g| Tensor::cartesian(&[&g.rows, &g.rows], 1);

@@ -10,7 +10,7 @@ use super::place::Place;
 use super::scalar::zero;
 use super::{inverse, sized, strided};
 use crate::error::Result;
-use crate::graph::access::{Access, Inner, RowsRef};
+use crate::graph::access::{Access, Inner};
 use crate::graph::digest::DigestMap;
 use crate::graph::expr::{Expr, ExprKind};
 use crate::graph::extent::Extent;
@@ -62,8 +62,6 @@ fn of_index(given: Given<'_>, index: &Expr, to: &Extent, out: &mut Vec<Expr>) ->
         // Where numbers lie outside of the element that they are counted from, there may be no such element.
         Access::Place { base, inner, .. } if !stays_within(inner) && base.as_u32() != Some(0) => None,
         Access::Gathered { inner, .. } if !stays_within(inner) => None,
-        // Rows of one length say where own rows begin; these may be longer, and read the same elements.
-        Access::Place { of: RowsRef::Uniform(_), .. } => None,
         Access::Place { own, of, row, base, step, inner } => {
             let place = Place { own, of, row, of_own: None, base, step: *step, inner };
             match inverse::adjoint(&given, &place, to)? {

@@ -58,7 +58,7 @@ pub(crate) type Digits<R = Recorded> = Box<[(i64, Digit<R>)]>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RowsRef<R: Handles = Recorded> {
     Splits(R::Array),
-    /// Rows of this many elements.
+    /// Rows of this many elements. As for splits, a place lies in the row wherever the load counts: adjoints rely on it.
     Uniform(Radix<R>),
 }
 

@@ -48,7 +48,7 @@ impl Rows {
     }
 
     /// Upper bound of the row lengths, as far as the host knows.
-    pub(super) fn known_longest(&self) -> u32 {
+    pub(crate) fn known_longest(&self) -> u32 {
         match self {
             Self::Splits(node) => node.known_lengths().longest,
             Self::Uniform(len) => len.capacity(),

@@ -5,6 +5,7 @@ mod joins;
 mod operands;
 mod places;
 mod records;
+mod recurrences;
 mod reductions;
 mod rows;
 mod sequences;
@@ -35,6 +36,8 @@ pub fn entries() -> Vec<Entry> {
         sparse::sparse(),
         sparse::of_tensors(),
         records::records(),
+        recurrences::recurrences(),
+        recurrences::typed(),
         sequences::sequences(),
     ];
     lists.into_iter().flatten().collect()

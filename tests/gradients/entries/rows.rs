@@ -14,7 +14,7 @@ table! { of_rows on [Row] {
     reduce_sum LI |x, y| x.square()?.reduce_sum(..);
     reduce_mean DRLI |x, y| x.square()?.reduce_mean(keep(0));
     reduce_variance_as DRLI |x, y| x.square()?.reduce_variance_as(DType::F64, 0);
-    reduce_std_as DRLI |x, y| x.square()?.reduce_std_as(DType::F64, ..);
+    reduce_std_as D |x, y| x.square()?.reduce_std_as(DType::F64, 0);
     reduce_mean_as DRLI |x, y| x.square()?.reduce_mean_as(DType::F64, 0);
     reduce_max DRLI |x, y| x.square()?.reduce_max(-1);
     reduce_min DRLI |x, y| x.square()?.reduce_min(-1);
