@@ -44,6 +44,11 @@ pub enum Initializer {
     /// Uniform between -l and l, where l is the square root of 6 / (fan in + fan out). The last two dimensions are fan in
     /// and fan out, both multiplied by the dimensions before them; a vector has its length as both.
     GlorotUniform,
+    /// A matrix whose rows or columns, whichever are fewer, are orthonormal: the Q of a QR decomposition of normal numbers,
+    /// of dimensions as for [`GlorotUniform`](Self::GlorotUniform).
+    Orthogonal,
+    /// Zeros, but ones in the second quarter: the bias of the forget gate of an [`Lstm`](crate::Lstm).
+    UnitForgetBias,
     /// Normal, without the values that are more than two standard deviations away from the mean.
     TruncatedNormal {
         /// The mean.
@@ -65,7 +70,7 @@ impl Initializer {
         shape: &[usize],
         device: &Device,
     ) -> Result<Tensor> {
-        let is_random = !matches!(self, Self::Zeros | Self::Ones | Self::Constant(_));
+        let is_random = !matches!(self, Self::Zeros | Self::Ones | Self::Constant(_) | Self::UnitForgetBias);
         if dtype == DType::Str || is_random && !dtype.is_float() {
             return Err(argument(op, format!("variable {name:?}: {self:?} gives no values of {dtype}")));
         }
@@ -87,6 +92,17 @@ impl Initializer {
                 let limit = (6.0 / (fan_in + fan_out).max(1.0)).sqrt();
                 uniform(-limit, limit)
             }
+            Self::Orthogonal => {
+                // Uniform numbers without 0, whose quantile is infinite.
+                let p = uniform(f64::EPSILON / 2.0, 1.0);
+                let normal = RaggedTensor::dense(p, &[count], &Device::cpu())?.ndtri()?.to_vec()?;
+                let columns = shape.last().copied().unwrap_or(1);
+                orthonormal(normal, count / columns.max(1), columns)
+            }
+            Self::UnitForgetBias => {
+                let of_forget = count / 4..count / 2;
+                (0..count).map(|k| f64::from(u8::from(of_forget.contains(&k)))).collect()
+            }
             Self::TruncatedNormal { mean, std } => {
                 let p = uniform(BELOW_MINUS_TWO, 1.0 - BELOW_MINUS_TWO);
                 let z = RaggedTensor::dense(p, &[count], &Device::cpu())?.ndtri()?.to_vec()?;
@@ -96,6 +112,25 @@ impl Initializer {
         // The CPU rounds to every dtype, also for devices without f64.
         HostTensor::dense(shape, HostValues::F64(values)).to_device(&Device::cpu())?.cast(dtype)?.to_device(device)
     }
+}
+
+/// The matrix of so many rows and columns with its rows or columns made orthonormal, whichever are fewer, one after
+/// another (Gram and Schmidt, twice, since the first pass leaves what was rounded).
+fn orthonormal(mut values: Vec<f64>, rows: usize, columns: usize) -> Vec<f64> {
+    let of_rows = rows <= columns;
+    let (count, len) = if of_rows { (rows, columns) } else { (columns, rows) };
+    let at = |k: usize, l: usize| if of_rows { k * columns + l } else { l * columns + k };
+    for k in 0..count {
+        for _ in 0..2 {
+            for before in 0..k {
+                let dot: f64 = (0..len).map(|l| values[at(k, l)] * values[at(before, l)]).sum();
+                (0..len).for_each(|l| values[at(k, l)] -= dot * values[at(before, l)]);
+            }
+        }
+        let norm = (0..len).map(|l| values[at(k, l)].powi(2)).sum::<f64>().sqrt();
+        (0..len).for_each(|l| values[at(k, l)] /= norm);
+    }
+    values
 }
 
 /// Fan in and fan out.

@@ -1,14 +1,22 @@
 //! Layers: small structs with a name, whose `call` takes the variables and the input.
 
+mod bidirectional;
 mod dense;
 mod dropout;
 mod embedding;
+mod gru;
 mod layer_norm;
+mod lstm;
+mod recurrent;
 
+pub use bidirectional::Bidirectional;
 pub use dense::Dense;
 pub use dropout::Dropout;
 pub use embedding::Embedding;
+pub use gru::Gru;
 pub use layer_norm::LayerNorm;
+pub use lstm::Lstm;
+pub use recurrent::Recurrent;
 
 use ragged::{Result, Tensor};
 
