@@ -71,7 +71,7 @@ pub(super) fn blocks(count: &Size, by: &Size) -> Size {
     match Factors::of(count).exact(by) {
         _ if by.as_const() == Some(1) => count.clone(),
         Some(blocks) => blocks,
-        None => count.add(&by.max(1).sub(1)).div(&by.max(1)),
+        None => count.add(by.max(1).sub(1)).div(by.max(1)),
     }
 }
 
@@ -111,7 +111,7 @@ impl Preimage {
         };
         let mut end = Size::from(1);
         for piece in pieces.iter().chain(&unread) {
-            end = end.mul(&piece.modulus.clone().unwrap_or_else(|| Size::from(1)));
+            end = end.mul(piece.modulus.clone().unwrap_or_else(|| Size::from(1)));
         }
         let has_outermost = pieces.iter().any(|piece| piece.modulus.is_none());
         // Sizes that are parameters may be 0.
@@ -139,7 +139,7 @@ impl Preimage {
     /// Number of positions that may read an element.
     pub(super) fn terms(&self) -> Size {
         let free = self.free.as_ref().map_or(Size::from(1), |(.., terms)| terms.clone());
-        self.unread.iter().fold(free, |terms, piece| terms.mul(&piece.length(&self.count)))
+        self.unread.iter().fold(free, |terms, piece| terms.mul(piece.length(&self.count)))
     }
 
     /// The position that reads the element, of those the `term`-th one, and whether there is one.

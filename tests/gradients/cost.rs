@@ -63,7 +63,7 @@ fn sorts(explained: &Explain) -> usize {
 fn plans(x: &Tensor, f: F) -> Result<[Explain; 2]> {
     let loss = |x: &Tensor| f(x)?.flat_values()?.square()?.reduce_sum(..);
     let (value, gradients) = value_and_grad(|x| loss(&x[0]), [x])?;
-    Ok([explain(&[&value, &gradients[0]])?, explain(&loss(x)?)?])
+    Ok([explain([&value, &gradients[0]])?, explain(&loss(x)?)?])
 }
 
 /// Operations that move, repeat, fold or scan numbers. Layouts that one of them does not take are left out.
@@ -211,7 +211,7 @@ fn gathers_sort_the_rows_once() {
         for (layout, x) in layouts.named().into_iter().filter(|(layout, _)| *layout != "cube") {
             let loss = |x: &Tensor| x.gather(ids.erased())?.flat_values()?.square()?.reduce_sum(..);
             let (value, first) = value_and_grad(|x| loss(&x[0]), [x]).unwrap();
-            let of_first = sorted(&explain(&[&value, &first[0]]).unwrap());
+            let of_first = sorted(&explain([&value, &first[0]]).unwrap());
             if layout == "levels" {
                 // The rows of the level below.
                 assert_eq!(of_first.len(), 1, "{layout} on {name}");
@@ -220,7 +220,7 @@ fn gathers_sort_the_rows_once() {
             assert_eq!(of_first, [2000], "{layout} on {name}");
             let slope = |x: &Tensor| grad(|x| loss(&x[0]), [x])?[0].flat_values()?.square()?.reduce_sum(..);
             let (slope, second) = value_and_grad(|x| slope(&x[0]), [x]).unwrap();
-            let all = explain(&[&value, &first[0], &slope, &second[0]]).unwrap();
+            let all = explain([&value, &first[0], &slope, &second[0]]).unwrap();
             assert_eq!(sorted(&all), [2000], "second derivative of {layout} on {name}");
         }
     }
@@ -230,7 +230,7 @@ fn gathers_sort_the_rows_once() {
 /// pass, the value and the gradient are written once.
 fn ratio(loss: impl Fn(&Tensor) -> Result<Tensor>, x: &Tensor, least: u64) -> f64 {
     let (value, gradients) = value_and_grad(|x| loss(&x[0]), [x]).unwrap();
-    explain(&[&value, &gradients[0]]).unwrap().bytes() as f64 / least as f64
+    explain([&value, &gradients[0]]).unwrap().bytes() as f64 / least as f64
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl Schedule {
         let (mut groups_at_once, mut scratch) = (groups, 0);
         if is_wide(cost.row_words) {
             let bytes = cost.row_words * 4;
-            let most = (SCRATCH_BYTES.min(max_scratch) / bytes).max(1).min(SCRATCH_GROUPS).min(groups.into());
+            let most = (SCRATCH_BYTES.min(max_scratch) / bytes).clamp(1, SCRATCH_GROUPS).min(groups.into());
             (groups_at_once, scratch) = (most as u32, most * bytes);
             if scratch > max_scratch {
                 return None;

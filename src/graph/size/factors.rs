@@ -57,7 +57,7 @@ impl Factors {
             let at = sizes.iter().position(|own| own == size)?;
             sizes.swap_remove(at);
         }
-        let constant = (self.constant % by.constant == 0).then_some(self.constant / by.constant)?;
+        let constant = self.constant.is_multiple_of(by.constant).then_some(self.constant / by.constant)?;
         let constant = Size::Const(u32::try_from(constant).ok()?);
         Some(sizes.iter().fold(constant, |product, size| product.mul(size)))
     }

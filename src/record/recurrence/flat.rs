@@ -81,7 +81,7 @@ fn product(
         sizes: [m, k, n],
         starts: [left, right, start],
         operands,
-        capacities: [elements.size().mul(&Size::from(terms)), Size::from(terms * width)],
+        capacities: [elements.size().mul(Size::from(terms)), Size::from(terms * width)],
         terms: Size::from(terms),
         transposed: [false, transposed],
         tiles,

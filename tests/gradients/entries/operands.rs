@@ -4,7 +4,7 @@ use ragged::{DType, RaggedTensor, Result, SparseTensor, Tensor, s};
 
 /// The number of each row of the flat values, modulo `m`.
 pub fn ids(x: impl AsRef<Tensor>, m: i64) -> Result<RaggedTensor<i64>> {
-    Ok(numbers(x.as_ref())?.floormod(m)?)
+    numbers(x.as_ref())?.floormod(m)
 }
 
 /// Half the number of each row of the flat values: ids that do not decrease.
